@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use std::ops::ControlFlow;
+use std::sync::LazyLock;
 use teamlog_team::handle::command::{Control, Origin};
 use teamlog_team::lifecycle::status::Status;
 use teamlog_team::log::replay::Replay;
@@ -22,7 +23,10 @@ use teamlog_team::{Failure, Root, Team};
 /// Events of an answer unless the caller says otherwise.
 const EVENTS: u64 = 50;
 
-/// A query.
+/// Answers arguments about a team.
+type Answer = Box<dyn Fn(&mut Team, Map<String, Value>) -> Result<String, Fault> + Send + Sync>;
+
+/// A query, or another tool.
 pub struct Query {
     /// Its name, also as a tool.
     pub name: &'static str,
@@ -30,12 +34,14 @@ pub struct Query {
     pub doc: &'static str,
     /// Whether it records events.
     pub mutates: bool,
-    arguments: fn() -> Map<String, Value>,
+    /// Whether it is about states of modes.
+    pub of_states: bool,
+    /// The argument that a resource names behind the query.
+    pub about: Option<&'static str>,
+    /// The JSON schema of its arguments.
+    pub schema: Map<String, Value>,
     answer: Answer,
 }
-
-/// Answers arguments about a team.
-type Answer = fn(&Root, &Origin, &str, Map<String, Value>) -> Result<String, Fault>;
 
 /// Why there is no answer, as JSON text.
 #[derive(Debug, Clone)]
@@ -72,17 +78,37 @@ impl Query {
         QUERIES.iter().find(|query| query.name == name)
     }
 
-    /// The JSON schema of its arguments.
-    pub fn schema(&self) -> Map<String, Value> {
-        let mut schema = (self.arguments)();
-        if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-            let about = "The team; may be left out where the server was started for one, or there is only one";
-            properties.insert(
-                "team".to_owned(),
-                json!({"type": "string", "description": about}),
-            );
+    /// One that is asked for what `I` holds, besides the team.
+    pub(crate) fn new<I, A>(
+        name: &'static str,
+        doc: &'static str,
+        ask: fn(I, &mut Team) -> Result<A, Failure>,
+    ) -> Query
+    where
+        I: DeserializeOwned + JsonSchema + 'static,
+        A: Serialize + 'static,
+    {
+        let answer: Answer = Box::new(move |team, arguments| {
+            let asked = serde_json::from_value(Value::Object(arguments))
+                .map_err(|error| Fault::new("invalid_input", &error.to_string(), None))?;
+            let answer = ask(asked, team).map_err(|failure| Fault::of(&failure))?;
+            serde_json::to_string(&answer)
+                .map_err(|error| Fault::new("operation_failed", &error.to_string(), None))
+        });
+        Query {
+            name,
+            doc,
+            mutates: false,
+            of_states: false,
+            about: None,
+            schema: arguments::<I>(),
+            answer,
         }
-        schema
+    }
+
+    fn about(mut self, argument: &'static str) -> Query {
+        self.about = Some(argument);
+        self
     }
 
     /// The answer, as JSON, to whoever asks from there. `team` is meant where the arguments name none, else the only one
@@ -95,7 +121,15 @@ impl Query {
         arguments: Map<String, Value>,
     ) -> Result<String, Fault> {
         let (team, arguments) = meant(root, team, arguments)?;
-        (self.answer)(root, origin, &team, arguments)
+        let mut team = root.team(&team).map_err(|failure| Fault::of(&failure))?;
+        team.under(Control {
+            origin: origin.clone(),
+            ..Control::default()
+        });
+        let answer = (self.answer)(&mut team, arguments)?;
+        // What this process folded need not be folded by the next; a failure costs time and nothing else.
+        let _ = team.finish();
+        Ok(answer)
     }
 }
 
@@ -120,91 +154,96 @@ pub(crate) fn meant(
     Ok((team, arguments))
 }
 
-/// Arguments of a query, and what answers them.
-pub(crate) trait Ask: DeserializeOwned + JsonSchema {
-    type Answer: Serialize;
-    /// Whether it records events.
-    const MUTATES: bool = false;
-    /// Arguments that callers send and that mean nothing here.
-    const PASSED_BY: &'static [&'static str] = &[];
-    /// Arguments that take more than their type says: one of these names, each with what it means.
-    const NAMES: &'static [(&'static str, &'static str, &'static [&'static str])] = &[];
-    fn ask(self, team: &mut Team) -> Result<Self::Answer, Failure>;
-}
-
-pub(crate) const fn row<A: Ask>(name: &'static str, doc: &'static str) -> Query {
-    Query {
-        name,
-        doc,
-        mutates: A::MUTATES,
-        arguments: arguments::<A>,
-        answer: answer::<A>,
-    }
-}
-
-fn arguments<A: Ask>() -> Map<String, Value> {
+fn arguments<I: JsonSchema>() -> Map<String, Value> {
     let generator = SchemaGenerator::new(SchemaSettings::draft2020_12());
-    let mut schema = generator.into_root_schema_for::<A>();
+    let mut schema = generator.into_root_schema_for::<I>();
     for unneeded in ["$schema", "title", "description"] {
         schema.remove(unneeded);
     }
-    let Value::Object(mut schema) = schema.to_value() else {
-        return Map::new();
-    };
-    let properties = schema.entry("properties").or_insert_with(|| json!({}));
-    for (name, about, names) in A::NAMES {
-        properties[*name] = json!({"type": "string", "description": about, "enum": names});
+    let team =
+        "The team; may be left out where the server was started for one, or there is only one";
+    let properties = schema
+        .ensure_object()
+        .entry("properties")
+        .or_insert_with(|| json!({}));
+    properties["team"] = json!({"type": "string", "description": team});
+    match schema.to_value() {
+        Value::Object(schema) => schema,
+        _ => Map::new(),
     }
-    // A list of names that nothing refers to any more would be taken for all there are.
-    let defined = schema.remove("$defs");
-    let refers = serde_json::to_string(&schema).is_ok_and(|text| text.contains("#/$defs/"));
-    if let Some(defined) = defined.filter(|_| refers) {
-        schema.insert("$defs".to_owned(), defined);
-    }
-    schema
 }
 
-fn answer<A: Ask>(
-    root: &Root,
-    origin: &Origin,
-    team: &str,
-    mut arguments: Map<String, Value>,
-) -> Result<String, Fault> {
-    for name in A::PASSED_BY {
-        arguments.remove(*name);
-    }
-    let asked: A = serde_json::from_value(Value::Object(arguments))
-        .map_err(|error| Fault::new("invalid_input", &error.to_string(), None))?;
-    let mut team = root.team(team).map_err(|failure| Fault::of(&failure))?;
-    team.under(Control {
-        origin: origin.clone(),
-        ..Control::default()
-    });
-    let answer = asked
-        .ask(&mut team)
-        .map_err(|failure| Fault::of(&failure))?;
-    // What this process folded need not be folded by the next; a failure costs time and nothing else.
-    let _ = team.finish();
-    serde_json::to_string(&answer)
-        .map_err(|error| Fault::new("operation_failed", &error.to_string(), None))
+/// A page is never larger than this.
+fn page(limit: Option<usize>) -> Option<usize> {
+    limit.map(|limit| limit.clamp(1, 1000))
 }
 
 /// Every query.
-pub static QUERIES: &[Query] = &[
-    row::<AskReady>("ready", "Tasks that can be taken up now, most urgent first"),
-    row::<AskPrime>(
-        "prime",
-        "What an agent should know when it wakes: its tasks, mail, blocked items, commands",
-    ),
-    row::<AskInbox>("inbox", "An agent's newest messages"),
-    row::<AskTask>("task", "One task"),
-    row::<AskTrace>(
-        "trace",
-        "The story of a trace id, as events in order with their causes",
-    ),
-    row::<AskStatus>("status", "Members, unread counts, blocked and stale tasks"),
-    row::<AskEvents>("events", "Events since a seq, in order"),
-];
+pub static QUERIES: LazyLock<Vec<Query>> = LazyLock::new(|| {
+    vec![
+        Query::new(
+            "ready",
+            "Tasks that can be taken up now, most urgent first",
+            |asked: AskReady, team| {
+                team.ready(&Ready {
+                    agent: asked.agent,
+                    limit: page(asked.limit),
+                    cursor: asked.cursor,
+                })
+            },
+        ),
+        Query::new(
+            "prime",
+            "What an agent should know when it wakes: its tasks, mail, blocked items, commands",
+            |asked: AskPrime, team| team.prime(&Prime { agent: asked.agent }),
+        )
+        .about("agent"),
+        Query::new(
+            "inbox",
+            "An agent's newest messages",
+            |asked: AskInbox, team| {
+                team.read(Read {
+                    agent: asked.agent,
+                    unread: asked.unread,
+                    limit: page(asked.limit),
+                    cursor: asked.cursor,
+                })
+            },
+        )
+        .about("agent"),
+        Query::new("task", "One task", |asked: AskTask, team| {
+            team.task_show(TaskShow {
+                task_id: asked.task_id,
+                history: asked.history,
+                ..TaskShow::default()
+            })
+        })
+        .about("task_id"),
+        Query::new(
+            "trace",
+            "The story of a trace id, as events in order with their causes",
+            |asked: AskTrace, team| {
+                team.trace(Trace {
+                    trace_id: asked.trace_id,
+                    limit: page(asked.limit),
+                    cursor: asked.cursor,
+                })
+            },
+        )
+        .about("trace_id"),
+        Query::new(
+            "status",
+            "Members, unread counts, blocked and stale tasks",
+            |asked: AskStatus, team| {
+                team.status(Status {
+                    limit: page(asked.limit),
+                    ..Status::default()
+                })
+            },
+        ),
+        Query::new("events", "Events since a seq, in order", events),
+    ]
+});
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -218,34 +257,11 @@ struct AskReady {
     cursor: Option<String>,
 }
 
-/// A page is never larger than this.
-fn page(limit: Option<usize>) -> Option<usize> {
-    limit.map(|limit| limit.clamp(1, 1000))
-}
-
-impl Ask for AskReady {
-    type Answer = teamlog_team::task::ready::ReadyAnswer;
-    fn ask(self, team: &mut Team) -> Result<Self::Answer, Failure> {
-        team.ready(&Ready {
-            agent: self.agent,
-            limit: page(self.limit),
-            cursor: self.cursor,
-        })
-    }
-}
-
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct AskPrime {
     /// The agent
     agent: String,
-}
-
-impl Ask for AskPrime {
-    type Answer = teamlog_team::message::prime::PrimeAnswer;
-    fn ask(self, team: &mut Team) -> Result<Self::Answer, Failure> {
-        team.prime(&Prime { agent: self.agent })
-    }
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -263,18 +279,6 @@ struct AskInbox {
     cursor: Option<String>,
 }
 
-impl Ask for AskInbox {
-    type Answer = teamlog_team::message::read::ReadAnswer;
-    fn ask(self, team: &mut Team) -> Result<Self::Answer, Failure> {
-        team.read(Read {
-            agent: self.agent,
-            unread: self.unread,
-            limit: page(self.limit),
-            cursor: self.cursor,
-        })
-    }
-}
-
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct AskTask {
@@ -283,17 +287,6 @@ struct AskTask {
     /// Also its newest events
     #[serde(default)]
     history: bool,
-}
-
-impl Ask for AskTask {
-    type Answer = teamlog_team::task::show::TaskShowAnswer;
-    fn ask(self, team: &mut Team) -> Result<Self::Answer, Failure> {
-        team.task_show(TaskShow {
-            task_id: self.task_id,
-            history: self.history,
-            ..TaskShow::default()
-        })
-    }
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -308,33 +301,12 @@ struct AskTrace {
     cursor: Option<String>,
 }
 
-impl Ask for AskTrace {
-    type Answer = teamlog_team::log::trace::TraceAnswer;
-    fn ask(self, team: &mut Team) -> Result<Self::Answer, Failure> {
-        team.trace(Trace {
-            trace_id: self.trace_id,
-            limit: page(self.limit),
-            cursor: self.cursor,
-        })
-    }
-}
-
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct AskStatus {
     /// Most entries of each list, 1 to 1000; 50 if left out
     #[schemars(range(min = 1, max = 1000))]
     limit: Option<usize>,
-}
-
-impl Ask for AskStatus {
-    type Answer = teamlog_team::lifecycle::status::StatusAnswer;
-    fn ask(self, team: &mut Team) -> Result<Self::Answer, Failure> {
-        team.status(Status {
-            limit: page(self.limit),
-            ..Status::default()
-        })
-    }
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -364,30 +336,27 @@ struct Events {
     last_seq: u64,
 }
 
-impl Ask for AskEvents {
-    type Answer = Events;
-    fn ask(self, team: &mut Team) -> Result<Events, Failure> {
-        let replay = Replay {
-            from_seq: Some(self.since.saturating_add(1)),
-            kind: self.kind,
-            task_id: self.task_id,
-            agent: self.agent,
-            limit: Some(self.limit.unwrap_or(EVENTS).clamp(1, 1000)),
-            ..Replay::default()
-        };
-        let mut events = Vec::new();
-        let mut last_seq = self.since;
-        team.replay(replay, &mut |event, json| {
-            let text = String::from_utf8_lossy(json).into_owned();
-            events.extend(RawValue::from_string(text));
-            last_seq = event.seq;
-            ControlFlow::Continue(())
-        })?;
-        Ok(Events {
-            team: team.name().to_owned(),
-            count: events.len(),
-            events,
-            last_seq,
-        })
-    }
+fn events(asked: AskEvents, team: &mut Team) -> Result<Events, Failure> {
+    let replay = Replay {
+        from_seq: Some(asked.since.saturating_add(1)),
+        kind: asked.kind,
+        task_id: asked.task_id,
+        agent: asked.agent,
+        limit: Some(asked.limit.unwrap_or(EVENTS).clamp(1, 1000)),
+        ..Replay::default()
+    };
+    let mut events = Vec::new();
+    let mut last_seq = asked.since;
+    team.replay(replay, &mut |event, json| {
+        let text = String::from_utf8_lossy(json).into_owned();
+        events.extend(RawValue::from_string(text));
+        last_seq = event.seq;
+        ControlFlow::Continue(())
+    })?;
+    Ok(Events {
+        team: team.name().to_owned(),
+        count: events.len(),
+        events,
+        last_seq,
+    })
 }

@@ -9,21 +9,9 @@ use teamlog_team::handle::command::Origin;
 const SCHEME: &str = "teamlog://";
 const JSON: &str = "application/json";
 
-/// The argument that a query's resource names behind it.
-fn argument(query: &str) -> Option<&'static str> {
-    match query {
-        "prime" | "inbox" => Some("agent"),
-        "task" => Some("task_id"),
-        "trace" => Some("trace_id"),
-        _ => None,
-    }
-}
-
 /// What each team has: the queries that need no more than a team.
 pub fn of_teams(teams: &[String]) -> Vec<Resource> {
-    let plain = QUERIES
-        .iter()
-        .filter(|query| argument(query.name).is_none());
+    let plain = QUERIES.iter().filter(|query| query.about.is_none());
     let pairs = teams
         .iter()
         .flat_map(|team| plain.clone().map(move |query| (team, query)));
@@ -44,7 +32,7 @@ pub fn templates() -> Vec<ResourceTemplate> {
     QUERIES
         .iter()
         .map(|query| {
-            let named = argument(query.name).map(|name| format!("/{{{name}}}"));
+            let named = query.about.map(|name| format!("/{{{name}}}"));
             let uri = format!(
                 "{SCHEME}{{team}}/{}{}",
                 query.name,
@@ -62,7 +50,7 @@ pub fn read(root: &Root, uri: &str) -> Option<Result<String, Fault>> {
     let mut parts = uri.strip_prefix(SCHEME)?.splitn(3, '/');
     let (team, query) = (parts.next()?, Query::find(parts.next()?)?);
     let mut arguments = Map::new();
-    match (argument(query.name), parts.next()) {
+    match (query.about, parts.next()) {
         (Some(name), Some(value)) => {
             arguments.insert(name.to_owned(), Value::String(decoded(value)?));
         }

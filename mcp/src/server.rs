@@ -86,7 +86,7 @@ impl Server {
     }
 
     fn answer(&self, query: &Query, mut arguments: Map<String, Value>) -> Result<String, Fault> {
-        if state::is_one(query) {
+        if query.of_states {
             state::put_session(&mut arguments, &self.session)?;
         }
         let Some(elsewhere) = self.elsewhere.as_ref().filter(|_| query.mutates) else {
@@ -118,11 +118,11 @@ fn failed(text: String) -> CallToolResult {
 
 /// Everything that can be called.
 fn tools() -> impl Iterator<Item = &'static Query> {
-    QUERIES.iter().chain(STATES)
+    QUERIES.iter().chain(STATES.iter())
 }
 
 fn tool(query: &Query) -> Tool {
-    Tool::new(query.name, query.doc, Arc::new(query.schema()))
+    Tool::new(query.name, query.doc, Arc::new(query.schema.clone()))
         .with_annotations(ToolAnnotations::new().read_only(!query.mutates))
 }
 

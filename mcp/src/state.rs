@@ -3,44 +3,88 @@
 //! Without a `session_id` they act in the session of the server, as the call does in that of its environment; `null` is
 //! the root.
 
-use crate::query::{Ask, Fault, Query, row};
+use crate::query::{Fault, Query};
 use crate::server::Session;
-use serde_json::{Map, Value};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use std::sync::LazyLock;
+use teamlog_team::api::{Effect, Op};
 use teamlog_team::mode::clear::ModeClear;
-use teamlog_team::mode::state::{
-    ActiveModes, StateCleared, StateGetStatus, StateListActive, StateRead, StateShown,
-    StateStatuses, StateWritten,
-};
+use teamlog_team::mode::rules::shown::SKILL_ACTIVE;
+use teamlog_team::mode::state::{StateGetStatus, StateListActive, StateRead};
 use teamlog_team::mode::write::ModeWrite;
+use teamlog_team::projections::mode::Mode;
 use teamlog_team::{Failure, Team};
 
 /// Every tool of states.
-pub static STATES: &[Query] = &[
-    row::<StateRead>(
-        "state_read",
-        "The state of a mode: that of the session, else that of the root",
-    ),
-    row::<ModeWrite>(
-        "state_write",
-        "Write fields of the state of a mode, which may start it, hand over to it or end it",
-    ),
-    row::<ModeClear>(
-        "state_clear",
-        "Take the state of a mode away, so that others may start",
-    ),
-    row::<StateListActive>("state_list_active", "The modes that are active"),
-    row::<StateGetStatus>(
-        "state_get_status",
-        "How a mode stands, or every one that has a state",
-    ),
-];
+pub static STATES: LazyLock<Vec<Query>> = LazyLock::new(|| {
+    vec![
+        tool(
+            "state_read",
+            "The state of a mode: that of the session, else that of the root",
+            |asked: StateRead, team| team.state_read(asked),
+        ),
+        records::<ModeWrite>(tool(
+            "state_write",
+            "Write fields of the state of a mode, which may start it, hand over to it or end it",
+            |asked: ModeWrite, team| team.state_write(asked),
+        )),
+        records::<ModeClear>(tool(
+            "state_clear",
+            "Take the state of a mode away, so that others may start",
+            |asked: ModeClear, team| team.state_clear(asked),
+        )),
+        tool(
+            "state_list_active",
+            "The modes that are active",
+            |asked: StateListActive, team| team.state_list_active(asked),
+        ),
+        tool(
+            "state_get_status",
+            "How a mode stands, or every one that has a state",
+            |asked: StateGetStatus, team| team.state_get_status(asked),
+        ),
+    ]
+});
 
-/// Whether a tool is one of these.
-pub(crate) fn is_one(query: &Query) -> bool {
-    STATES.iter().any(|tool| tool.name == query.name)
+/// The mode may also be the list of active skills.
+fn tool<I, A>(
+    name: &'static str,
+    doc: &'static str,
+    ask: fn(I, &mut Team) -> Result<A, Failure>,
+) -> Query
+where
+    I: DeserializeOwned + JsonSchema + 'static,
+    A: Serialize + 'static,
+{
+    let mut tool = Query::new(name, doc, ask);
+    tool.of_states = true;
+    let mode = tool
+        .schema
+        .get_mut("properties")
+        .and_then(|fields| fields.get_mut("mode"));
+    if let Some(mode) = mode {
+        let modes = Mode::ALL.map(Mode::name).into_iter();
+        let names: Vec<&str> = modes.chain([SKILL_ACTIVE]).collect();
+        let about = "The mode; or `skill-active`, the list of active skills, of which only what is said beside the list \
+            can be written or cleared";
+        *mode = json!({"type": "string", "description": about, "enum": names});
+        // Nothing refers to the list of modes any more.
+        tool.schema.remove("$defs");
+    }
+    tool
 }
 
-/// Puts the session into arguments that name none; with `all_sessions` nothing is added.
+/// A tool that does what an operation does.
+fn records<O: Op>(mut tool: Query) -> Query {
+    tool.mutates = O::EFFECT == Effect::Records;
+    tool
+}
+
+/// Takes out what means nothing to a log, and puts in the session where arguments name none; with `all_sessions` nothing
+/// is added.
 ///
 /// # Errors
 /// What was meant to be the session cannot be one.
@@ -48,6 +92,7 @@ pub(crate) fn put_session(
     arguments: &mut Map<String, Value>,
     session: &Session,
 ) -> Result<(), Fault> {
+    arguments.remove("workingDirectory");
     let everywhere = arguments.get("all_sessions") == Some(&Value::Bool(true));
     if everywhere || arguments.contains_key("session_id") {
         return Ok(());
@@ -58,80 +103,30 @@ pub(crate) fn put_session(
     Ok(())
 }
 
-/// Where a caller stands means nothing to a log.
-const PASSED_BY: &[&str] = &["workingDirectory"];
-
-/// What has a state: the modes, and `skill-active`.
-const STATEFUL: &[&str] = &[
-    "autopilot",
-    "autoresearch",
-    "team",
-    "forge",
-    "ultrawork",
-    "ultraqa",
-    "blueprint",
-    "deep-interview",
-    "skill-active",
-];
-
-/// What has a state is not only modes.
-const NAMED: Named = &[(
-    "mode",
-    "The mode; or `skill-active`, the list of active skills, of which only what is said beside the list can be written or \
-     cleared",
-    STATEFUL,
-)];
-
-type Named = &'static [(&'static str, &'static str, &'static [&'static str])];
-
-macro_rules! asks {
-    ($($asked:ty => $answer:ty, $run:path, $mutates:literal, $names:expr;)*) => {
-        $(impl Ask for $asked {
-            type Answer = $answer;
-            const MUTATES: bool = $mutates;
-            const PASSED_BY: &'static [&'static str] = PASSED_BY;
-            const NAMES: Named = $names;
-            fn ask(self, team: &mut Team) -> Result<$answer, Failure> {
-                $run(team, self)
-            }
-        })*
-    };
-}
-
-asks! {
-    StateRead => StateShown, Team::state_read, false, NAMED;
-    ModeWrite => StateWritten, Team::state_write, true, NAMED;
-    ModeClear => StateCleared, Team::state_clear, true, NAMED;
-    StateListActive => ActiveModes, Team::state_list_active, false, &[];
-    StateGetStatus => StateStatuses, Team::state_get_status, false, NAMED;
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use teamlog_team::projections::mode::Mode;
 
     #[test]
     fn every_tool_says_what_it_takes_and_two_of_them_change_something() {
-        for tool in STATES {
-            let schema = tool.schema();
+        for tool in STATES.iter() {
             for field in ["team", "session_id"] {
-                assert!(schema["properties"][field].is_object(), "{}", tool.name);
+                assert!(
+                    tool.schema["properties"][field].is_object(),
+                    "{}",
+                    tool.name
+                );
             }
-            if let Some(mode) = schema["properties"].get("mode") {
-                assert_eq!(mode["type"], "string", "{}", tool.name);
-                let modes = Mode::ALL.map(Mode::name).into_iter();
-                let names: Vec<&str> = modes.chain(["skill-active"]).collect();
-                assert_eq!(mode["enum"], serde_json::json!(names), "{}", tool.name);
+            if let Some(mode) = tool.schema["properties"].get("mode") {
+                let names = mode["enum"].as_array().unwrap();
+                assert_eq!(names.len(), Mode::ALL.len() + 1, "{}", tool.name);
                 assert!(mode["description"].is_string(), "{}", tool.name);
-                assert!(!schema.contains_key("$defs"), "{}", tool.name);
             }
+            let text = serde_json::to_string(&tool.schema).unwrap();
+            assert!(!text.contains("$ref"), "{}", tool.name);
         }
-        let writing: Vec<&str> = STATES
-            .iter()
-            .filter(|tool| tool.mutates)
-            .map(|tool| tool.name)
-            .collect();
+        let writing = STATES.iter().filter(|tool| tool.mutates);
+        let writing: Vec<&str> = writing.map(|tool| tool.name).collect();
         assert_eq!(writing, ["state_write", "state_clear"]);
     }
 }

@@ -4,15 +4,13 @@
 mod schemas;
 
 use crate::call::Method;
-use crate::route::{CODES, ErrorBody, Facts, ROUTES, Route, answer_schema};
+use crate::route::{self, ErrorBody, OPERATION, ROUTES, Route, answer_schema};
 use schemas::Schemas;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
-use teamlog_team::api::{Envelope, OPERATIONS, Operation};
-
-/// The route that stands for all operations, which are documented one by one.
-const OPERATION: &str = "/v1/api/{operation}";
+use teamlog_team::Code;
+use teamlog_team::api::{self, Envelope, OPERATIONS, Operation};
 
 /// What can go wrong with any request.
 const FRONT: &[&str] = &[
@@ -24,11 +22,9 @@ const FRONT: &[&str] = &[
     "internal",
     "busy",
 ];
-/// With any call.
+/// With any call, beside what every operation refuses.
 const ALWAYS: &[&str] = &[
-    "invalid_input",
     "unauthorized",
-    "team_not_found",
     "too_large",
     "request_timeout",
     "io",
@@ -38,15 +34,8 @@ const ALWAYS: &[&str] = &[
 ];
 /// With one that has a body.
 const WITH_BODY: &[&str] = &["invalid_json", "unsupported_media_type"];
-/// With one that records.
-const MUTATING: &[&str] = &[
-    "no_space",
-    "poisoned",
-    "sync_failed",
-    "idempotency_key_reused",
-    "response_too_large",
-    "team_closed",
-];
+/// With one that records, beside what every operation refuses that does.
+const RECORDING: &[&str] = &["no_space", "poisoned"];
 
 static TEXT: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let mut text = serde_json::to_vec(&document()).unwrap_or_default();
@@ -63,16 +52,10 @@ pub fn text() -> &'static [u8] {
 pub fn document() -> Value {
     let mut schemas = Schemas::default();
     let mut paths = Map::new();
-    for route in ROUTES {
-        if route.facts.pattern != OPERATION {
-            let described = of_route(route, &mut schemas);
-            add(
-                &mut paths,
-                route.facts.pattern,
-                route.facts.method,
-                described,
-            );
-        }
+    // Operations are documented one by one.
+    for route in ROUTES.iter().filter(|route| route.pattern != OPERATION) {
+        let described = of_route(route, &mut schemas);
+        add(&mut paths, route.pattern, route.method, described);
     }
     for operation in OPERATIONS {
         let described = of_operation(operation, &mut schemas);
@@ -140,7 +123,7 @@ fn parameters() -> Value {
 }
 
 fn of_route(route: &Route, schemas: &mut Schemas) -> Value {
-    let facts = &route.facts;
+    let mutates = route.method == Method::Post;
     let input = schemas.inlined(route.input_schema());
     let (in_path, mut own) = split(&input, route);
     own.insert(
@@ -153,11 +136,11 @@ fn of_route(route: &Route, schemas: &mut Schemas) -> Value {
         .map(|(name, schema)| parameter(&name, "path", true, schema))
         .collect();
     let mut described = json!({
-        "operationId": facts.id,
-        "summary": facts.doc,
-        "responses": responses(facts, success(route, schemas), &error_schema(schemas)),
+        "operationId": route.id,
+        "summary": route.doc,
+        "responses": responses(route, success(route, schemas), &error_schema(schemas)),
     });
-    match facts.method {
+    match route.method {
         Method::Get => parameters.extend(own.into_iter().map(|(name, schema)| {
             let required = required.contains(&name);
             parameter(&name, "query", required, without_null(schema))
@@ -175,8 +158,8 @@ fn of_route(route: &Route, schemas: &mut Schemas) -> Value {
             });
         }
     }
-    parameters.extend(headers(facts.mutates));
-    if facts.streams {
+    parameters.extend(headers(mutates));
+    if route.streams {
         parameters.push(json!({"$ref": "#/components/parameters/known"}));
     }
     described["parameters"] = parameters.into();
@@ -242,12 +225,11 @@ fn without_null(mut schema: Value) -> Value {
 }
 
 fn success(route: &Route, schemas: &mut Schemas) -> Value {
-    let facts = &route.facts;
     let mut content = json!({"application/json": {"schema": schemas.named(route.answer_schema())}});
-    if facts.streams {
+    if route.streams {
         content["text/event-stream"] = json!({"schema": {"type": "string"}});
     }
-    done(facts.mutates, content)
+    done(route.method == Method::Post, content)
 }
 
 fn done(mutates: bool, content: Value) -> Value {
@@ -273,23 +255,32 @@ fn error_schema(schemas: &mut Schemas) -> Value {
 }
 
 /// The answers by status: success, and what can go wrong.
-fn responses(facts: &Facts, success: Value, error: &Value) -> Value {
-    let mut codes = [facts.codes, FRONT, ALWAYS].concat();
-    if facts.method == Method::Post {
-        codes.extend(WITH_BODY);
-    }
-    if facts.mutates {
-        codes.extend(MUTATING);
-    }
-    let mut responses = failures(&codes, error);
-    responses.insert(facts.status.to_string(), success);
+fn responses(route: &Route, success: Value, error: &Value) -> Value {
+    let mutates = route.method == Method::Post;
+    let codes = codes(mutates, route.codes).chain(WITH_BODY.iter().filter(|_| mutates).copied());
+    let mut responses = failures(codes, error);
+    responses.insert(route.status.to_string(), success);
     responses.into()
 }
 
-fn failures(codes: &[&str], error: &Value) -> Map<String, Value> {
+/// The codes of what can go wrong with a call, beside its own.
+fn codes(mutates: bool, own: &[Code]) -> impl Iterator<Item = &'static str> {
+    let recording = || RECORDING.iter().filter(move |_| mutates);
+    let refusals = api::refusals(mutates, own).map(Code::as_str);
+    let others = FRONT.iter().chain(ALWAYS).chain(recording());
+    refusals
+        .chain(others.copied())
+        .collect::<Vec<_>>()
+        .into_iter()
+}
+
+fn failures<'a>(codes: impl Iterator<Item = &'a str>, error: &Value) -> Map<String, Value> {
     let mut by_status: BTreeMap<u16, Vec<&str>> = BTreeMap::new();
-    for row in CODES.iter().filter(|row| codes.contains(&row.code)) {
-        by_status.entry(row.status).or_default().push(row.code);
+    for code in codes {
+        let known = by_status.entry(route::status_of(code)).or_default();
+        if !known.contains(&code) {
+            known.push(code);
+        }
     }
     let described = by_status.into_iter().map(|(status, codes)| {
         let names: Vec<String> = codes.iter().map(|code| format!("`{code}`")).collect();
@@ -327,20 +318,14 @@ fn of_operation(operation: &Operation, schemas: &mut Schemas) -> Value {
         "operation": {"type": "string", "const": operation.name},
         "data": data,
     }});
-    let mut codes: Vec<&str> = [FRONT, ALWAYS, WITH_BODY].concat();
-    codes.extend([
-        "task_not_found",
-        "worker_not_found",
-        "claim_conflict",
-        "operation_failed",
-    ]);
-    if operation.mutates() {
-        codes.extend(MUTATING);
-    }
+    let codes = codes(operation.mutates(), operation.refusals);
+    let codes = codes
+        .chain(WITH_BODY.iter().copied())
+        .chain(["operation_failed"]);
     let failed = schemas.named(answer_schema::<Envelope<'static>>());
     let error = error_schema(schemas);
     // What is not admitted never becomes an envelope.
-    let mut responses = failures(&codes, &json!({"anyOf": [failed, error]}));
+    let mut responses = failures(codes, &json!({"anyOf": [failed, error]}));
     let content = json!({"application/json": {"schema": envelope}});
     responses.insert("200".to_owned(), done(operation.mutates(), content));
     json!({
@@ -363,7 +348,7 @@ fn in_front(schemas: &mut Schemas) -> [(&'static str, Value); 4] {
         let mut described = json!({
             "operationId": id,
             "summary": about,
-            "responses": failures(FRONT, &error),
+            "responses": failures(FRONT.iter().copied(), &error),
         });
         described["responses"]["200"] =
             json!({"description": "Done", "content": {kind: {"schema": schema}}});

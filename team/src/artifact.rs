@@ -17,6 +17,7 @@ use teamlog_engine::storage::{Open, Storage};
 operation! {
     /// Leave a text for others, under a name
     "artifact-put": Records(ArtifactPut) -> ArtifactPutAnswer = Team::artifact_put,
+    refuses = [WorkerNotFound, TaskNotFound, ArtifactExists],
     rules = Rules {
         aliases: &[("taskId", "task_id"), ("agentId", "worker")],
         ..Rules::COMMON
@@ -25,12 +26,14 @@ operation! {
 
 operation! {
     /// Read an artifact, checked against its digest
-    "artifact-get": Reads(ArtifactGet) -> ArtifactGetAnswer = |team, asked| team.artifact_get(&asked)
+    "artifact-get": Reads(ArtifactGet) -> ArtifactGetAnswer = |team, asked| team.artifact_get(&asked),
+    refuses = [ArtifactNotFound, ArtifactDamaged]
 }
 
 operation! {
     /// List artifacts by name
-    "artifact-list": Reads(ArtifactList) -> ArtifactListAnswer = |team, asked| team.artifact_list(&asked)
+    "artifact-list": Reads(ArtifactList) -> ArtifactListAnswer = |team, asked| team.artifact_list(&asked),
+    refuses = [CursorUnknown]
 }
 
 /// Most bytes of an artifact.

@@ -3,7 +3,8 @@
 use crate::reference::document;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
-use teamlog_team::api::{OPERATIONS, Operation};
+use teamlog_team::Code;
+use teamlog_team::api::{self, OPERATIONS, Operation};
 
 /// What stands before the table.
 const BEFORE: &str = "\
@@ -41,7 +42,7 @@ Without `--json` people read `ok operation=…` and the data, or `error operatio
 |---|---|
 | `invalid_input` | a field is unknown, missing, of another type or none of its words; or the call itself cannot be read: `operation` is then `unknown`, and `command` leaves it out |
 | `operation_failed` | a name breaks its rule, a filter is of another type, a gate of `cleanup` holds, or the storage failed: `details.code` is more precise. `outcome_unknown` is that of a call that the daemon left unanswered: ask again with the same key |
-| any other | the rule that refused: `claim_conflict`, `blocked_dependency`, `lease_expired`, `invalid_transition`, `version_conflict`, `task_not_found` … |
+| any other | the rule that refused: see [Refusals](#refusals) |
 
 `error.details` may have `code`, `field`, `hint` (what to do next) and more, by name. A refusal records nothing, except
 that a lease that was found expired, or a claim found blocked, is recorded as such.
@@ -74,11 +75,35 @@ fn the_document_of_the_operations_is_what_the_table_says() {
     for operation in OPERATIONS {
         text.push_str(&section(operation, &mut shapes));
     }
+    text.push_str(&refusals());
     text.push_str("\n## Shapes\n\nWhat fields of the data hold.\n");
     for (name, shape) in &shapes {
         text.push_str(&format!("\n### {name}\n\n{}", described(shape)));
     }
     document("api.md", &text);
+}
+
+/// What every code of a refusal means.
+fn refusals() -> String {
+    let codes = |records| codes(api::refusals(records, &[]));
+    let mut text = format!(
+        "\n## Refusals\n\nEvery operation may refuse with {}; every one that records something with {}.\n\n\
+        | code | meaning |\n|---|---|\n",
+        codes(false),
+        codes(true)
+    );
+    let own = OPERATIONS.iter().flat_map(|operation| operation.refusals);
+    let own: BTreeSet<Code> = api::refusals(true, &[]).chain(own.copied()).collect();
+    for code in own {
+        let meaning = cell(code.meaning().trim_end_matches('.'));
+        text.push_str(&format!("| `{code}` | {meaning} |\n"));
+    }
+    text
+}
+
+fn codes(codes: impl Iterator<Item = Code>) -> String {
+    let codes: Vec<String> = codes.map(|code| format!("`{code}`")).collect();
+    codes.join(", ")
 }
 
 /// A row of a table of fields.
@@ -119,6 +144,10 @@ fn section(operation: &Operation, shapes: &mut BTreeMap<String, Value>) -> Strin
     match answered.is_empty() {
         true => text.push_str("\nThe data is an empty object.\n"),
         false => text.push_str(&format!("\n{}", fields("data", &answered))),
+    }
+    if !operation.refusals.is_empty() {
+        let own = codes(operation.refusals.iter().copied());
+        text.push_str(&format!("\nRefusals of its own: {own}.\n"));
     }
     text
 }

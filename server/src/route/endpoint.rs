@@ -1,5 +1,7 @@
-//! What a route is.
+//! What a route is: a method and a path, what is known of them, and what answers.
 
+use super::names;
+use super::parts::{self, Part};
 use super::problem::Problem;
 use super::request::RequestContext;
 use crate::call::Method;
@@ -9,93 +11,160 @@ use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use teamlog_team::api::Op;
+use teamlog_team::api::shape::Shape;
+use teamlog_team::{Code, Team};
 
-/// What is known of a route beside its types.
-#[derive(Debug, Clone, Copy)]
-pub struct Facts {
-    /// The method.
+/// Answers an input that was checked.
+type Run = Box<
+    dyn Fn(&mut RequestContext<'_>, Map<String, Value>) -> Result<Reply, Problem> + Send + Sync,
+>;
+
+/// A row of the table.
+pub struct Route {
+    /// The method; whatever has a body records events.
     pub method: Method,
     /// The path; `{name}` stands for one segment, which is a field of the input.
     pub pattern: &'static str,
-    /// The operation's id in documents.
+    /// Its id in documents.
     pub id: &'static str,
     /// What it does, in a line without a full stop.
     pub doc: &'static str,
     /// The status of success.
     pub status: u16,
-    /// Whether it records events.
-    pub mutates: bool,
-    /// The codes of what can go wrong, beside those that every route has.
-    pub codes: &'static [&'static str],
+    /// The codes with which it refuses, beside those that every route has.
+    pub codes: &'static [Code],
     /// Whether it is also answered as a stream.
     pub streams: bool,
-}
-
-impl Facts {
-    /// Of a route that reads.
-    pub(super) const fn get(pattern: &'static str, id: &'static str, doc: &'static str) -> Facts {
-        Facts {
-            method: Method::Get,
-            pattern,
-            id,
-            doc,
-            status: 200,
-            mutates: false,
-            codes: &[],
-            streams: false,
-        }
-    }
-    /// Of one that records.
-    pub(super) const fn post(pattern: &'static str, id: &'static str, doc: &'static str) -> Facts {
-        Facts {
-            method: Method::Post,
-            mutates: true,
-            ..Facts::get(pattern, id, doc)
-        }
-    }
-    pub(super) const fn status(self, status: u16) -> Facts {
-        Facts { status, ..self }
-    }
-    pub(super) const fn streams(self) -> Facts {
-        Facts {
-            streams: true,
-            ..self
-        }
-    }
-    pub(super) const fn codes(self, codes: &'static [&'static str]) -> Facts {
-        Facts { codes, ..self }
-    }
-}
-
-/// A route as a type: its input is what the path, the query and the body say.
-pub(super) trait Endpoint {
-    /// The input: parameters of the path, then fields of the query (where it reads) or of the body (where it records).
-    type Input: DeserializeOwned + JsonSchema;
-    /// The body of success.
-    type Answer: Serialize + JsonSchema;
-    /// What else is known of it.
-    const FACTS: Facts;
-
-    /// Answers.
-    fn answer(input: Self::Input, request: &mut RequestContext<'_>) -> Result<Reply, Problem>;
-}
-
-/// Carries a route out on an input that was checked.
-pub(super) type Run = fn(&mut RequestContext<'_>, Map<String, Value>) -> Result<Reply, Problem>;
-
-/// A row of the table.
-pub struct Route {
-    /// What is known of it.
-    pub facts: Facts,
-    input: fn() -> Schema,
+    own: fn() -> Schema,
+    schema: Schema,
     answer: fn() -> Schema,
     pub(super) run: Run,
+    /// The input's fields, under the names that they have here.
+    pub(super) shape: Shape,
+    /// The objects inside the input.
+    pub(super) parts: Vec<Part>,
+    /// What fields are called here, and by the type of the input, where that differs.
+    pub(super) renamed: Vec<(String, String)>,
 }
 
 impl Route {
+    /// One that answers from the state.
+    pub(super) fn reads<I, A>(
+        pattern: &'static str,
+        id: &'static str,
+        look: fn(I, &mut Team, &RequestContext<'_>) -> Result<A, Problem>,
+    ) -> Route
+    where
+        I: DeserializeOwned + JsonSchema + 'static,
+        A: Serialize + JsonSchema + 'static,
+    {
+        let run: Run = Box::new(move |request, fields| {
+            let answer = look(typed(id, fields)?, &mut request.team()?, request)?;
+            Ok(Reply::json(request.route.status, &answer))
+        });
+        Route::new::<I, A>(Method::Get, pattern, id, run)
+    }
+
+    /// One that records events.
+    pub(super) fn records<I, A>(
+        pattern: &'static str,
+        id: &'static str,
+        answer: fn(I, &mut RequestContext<'_>) -> Result<Reply, Problem>,
+    ) -> Route
+    where
+        I: DeserializeOwned + JsonSchema + 'static,
+        A: JsonSchema,
+    {
+        Route::replies::<I, A>(Method::Post, pattern, id, answer)
+    }
+
+    /// One that makes its reply itself.
+    pub(super) fn replies<I, A>(
+        method: Method,
+        pattern: &'static str,
+        id: &'static str,
+        answer: fn(I, &mut RequestContext<'_>) -> Result<Reply, Problem>,
+    ) -> Route
+    where
+        I: DeserializeOwned + JsonSchema + 'static,
+        A: JsonSchema,
+    {
+        let run: Run = Box::new(move |request, fields| answer(typed(id, fields)?, request));
+        Route::new::<I, A>(method, pattern, id, run)
+    }
+
+    fn new<I: JsonSchema, A: JsonSchema>(
+        method: Method,
+        pattern: &'static str,
+        id: &'static str,
+        run: Run,
+    ) -> Route {
+        let route = Route {
+            method,
+            pattern,
+            id,
+            doc: "",
+            status: 200,
+            codes: &[],
+            streams: false,
+            own: input_schema::<I>,
+            schema: Schema::default(),
+            answer: answer_schema::<A>,
+            run,
+            shape: Shape::of(&Schema::default()),
+            parts: Vec::new(),
+            renamed: Vec::new(),
+        };
+        route.named(names::of_input)
+    }
+
+    /// The same, which does what an operation does.
+    pub(super) fn of<O: Op>(self) -> Route {
+        self.doc(O::DOC).codes(O::REFUSALS)
+    }
+    pub(super) fn doc(self, doc: &'static str) -> Route {
+        Route { doc, ..self }
+    }
+    pub(super) fn status(self, status: u16) -> Route {
+        Route { status, ..self }
+    }
+    pub(super) fn codes(self, codes: &'static [Code]) -> Route {
+        Route { codes, ..self }
+    }
+    /// The same, also answered as a stream, and with its fields named as its type names them.
+    pub(super) fn streams(self) -> Route {
+        let streams = true;
+        Route { streams, ..self }.named(str::to_owned)
+    }
+    /// The same with at most so many items on a page.
+    pub(super) fn page(self, max: u64) -> Route {
+        self.bounded("limit", "minimum", 1)
+            .bounded("limit", "maximum", max)
+    }
+    /// The same with a bound for the value of a field.
+    pub(super) fn bounded(mut self, field: &str, bound: &str, value: u64) -> Route {
+        let field = self.schema.pointer_mut(&format!("/properties/{field}"));
+        if let Some(field) = field {
+            field[bound] = value.into();
+        }
+        self.shaped()
+    }
+
+    fn named(mut self, name: fn(&str) -> String) -> Route {
+        (self.schema, self.renamed) = names::renamed((self.own)(), name);
+        self.shaped()
+    }
+
+    fn shaped(mut self) -> Route {
+        self.shape = Shape::of(&self.schema);
+        self.parts = parts::of(&self.schema);
+        self
+    }
+
     /// The schema of the input, self-contained.
     pub fn input_schema(&self) -> Schema {
-        (self.input)()
+        self.schema.clone()
     }
     /// The schema of the body of success, self-contained.
     pub fn answer_schema(&self) -> Schema {
@@ -103,28 +172,36 @@ impl Route {
     }
     /// The parameters of the path.
     pub fn parameters(&self) -> impl Iterator<Item = &'static str> {
-        self.facts.pattern.split('/').filter_map(parameter)
+        self.pattern.split('/').filter_map(parameter)
+    }
+
+    /// The parameters of a path, if it is one of this route.
+    pub(super) fn fits(&self, path: &[String]) -> Option<Vec<(&'static str, String)>> {
+        let segments = self.pattern.split('/').skip(1);
+        if path.len() != segments.clone().count() {
+            return None;
+        }
+        let mut parameters = Vec::new();
+        for (segment, given) in segments.zip(path) {
+            match parameter(segment) {
+                None if segment == given => {}
+                Some(name) if !given.is_empty() => parameters.push((name, given.clone())),
+                _ => return None,
+            }
+        }
+        Some(parameters)
     }
 }
 
 impl std::fmt::Debug for Route {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Route").field("facts", &self.facts).finish()
+        f.debug_struct("Route").field("id", &self.id).finish()
     }
 }
 
 /// The name of a segment that stands for any.
-pub(super) fn parameter(segment: &'static str) -> Option<&'static str> {
+fn parameter(segment: &'static str) -> Option<&'static str> {
     segment.strip_prefix('{')?.strip_suffix('}')
-}
-
-pub(super) const fn row<E: Endpoint>() -> Route {
-    Route {
-        facts: E::FACTS,
-        input: input_schema::<E::Input>,
-        answer: answer_schema::<E::Answer>,
-        run: run::<E>,
-    }
 }
 
 fn input_schema<T: JsonSchema>() -> Schema {
@@ -137,13 +214,6 @@ fn input_schema<T: JsonSchema>() -> Schema {
 pub(crate) fn answer_schema<T: JsonSchema>() -> Schema {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     settings.into_generator().into_root_schema_for::<T>()
-}
-
-fn run<E: Endpoint>(
-    request: &mut RequestContext<'_>,
-    fields: Map<String, Value>,
-) -> Result<Reply, Problem> {
-    E::answer(typed(E::FACTS.id, fields)?, request)
 }
 
 /// An input as its type.

@@ -1,18 +1,14 @@
 //! `GET /v1/events`: the log itself, in pages; as a stream it is answered beside the routes.
 
-use super::endpoint::{Endpoint, Facts};
 use super::input::shown;
 use super::problem::Problem;
 use super::request::RequestContext;
 use crate::call::Call;
-use crate::reply::Reply;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use teamlog_team::log::events::{Events as Page, EventsAnswer};
+use teamlog_team::Team;
+use teamlog_team::log::events::{Events, EventsAnswer};
 use teamlog_team::log::replay::Replay;
-
-/// `GET /v1/events`.
-pub struct Events;
 
 /// Which events, from where on.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -63,25 +59,17 @@ pub fn last_event_id(call: &Call) -> Result<Option<u64>, Problem> {
     })
 }
 
-impl Endpoint for Events {
-    type Input = EventsInput;
-    type Answer = EventsAnswer;
-    const FACTS: Facts = Facts::get(
-        "/v1/events",
-        "listEvents",
-        "The events of the log behind a seq; with `Accept: text/event-stream` they go on as they are recorded",
-    )
-    .streams()
-    .codes(&["cursor_ahead"]);
-
-    fn answer(input: EventsInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
-        let known = last_event_id(request.call)?;
-        request.look(|team| {
-            team.events(&Page {
-                after: known.or(input.after).unwrap_or(0),
-                limit: input.limit,
-                filter: input.filter(),
-            })
-        })
-    }
+/// `GET /v1/events`.
+pub fn events(
+    asked: EventsInput,
+    team: &mut Team,
+    request: &RequestContext<'_>,
+) -> Result<EventsAnswer, Problem> {
+    let known = last_event_id(request.call)?;
+    let page = Events {
+        after: known.or(asked.after).unwrap_or(0),
+        limit: asked.limit,
+        filter: asked.filter(),
+    };
+    Ok(team.events(&page)?)
 }

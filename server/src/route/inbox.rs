@@ -1,31 +1,14 @@
 //! What an agent is to be told.
 
-use super::endpoint::{Endpoint, Facts};
 use super::problem::Problem;
 use super::record::{SCHEMA_VERSION, moment};
 use super::request::RequestContext;
-use crate::reply::Reply;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use teamlog_team::Team;
 use teamlog_team::engine::Timestamp;
 use teamlog_team::message::feed_entry::FeedEntry;
 use teamlog_team::message::inbox_feed::InboxFeed;
-
-/// `GET /v1/inbox`.
-pub struct Inbox;
-
-/// Whose, from where on.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct InboxInput {
-    /// Whose
-    agent_id: String,
-    /// The `nextSince` of the page before; else from the beginning
-    since: Option<u64>,
-    /// Most entries; else all, as far as 4 MiB hold them
-    #[schemars(range(min = 1, max = 1_000))]
-    limit: Option<usize>,
-}
 
 /// `{schemaVersion, agentId, events, messages, nextSince, more}`.
 #[derive(Serialize, JsonSchema)]
@@ -84,36 +67,24 @@ struct About {
     summary: Option<String>,
 }
 
-impl Endpoint for Inbox {
-    type Input = InboxInput;
-    type Answer = InboxBody;
-    const FACTS: Facts = Facts::get(
-        "/v1/inbox",
-        "readInbox",
-        "What an agent is to be told, behind a cursor that never misses and never repeats",
-    )
-    .codes(&["cursor_ahead"]);
-
-    fn answer(input: InboxInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
-        request.look(|team| {
-            let mut feed = team.inbox_feed(&InboxFeed {
-                worker: input.agent_id,
-                since: input.since,
-                limit: input.limit,
-            })?;
-            for entry in &mut feed.events {
-                entry.ts = moment(&entry.ts);
-            }
-            Ok(InboxBody {
-                schema_version: SCHEMA_VERSION,
-                agent_id: feed.worker,
-                messages: feed.events.iter().map(Notice::of).collect(),
-                events: feed.events,
-                next_since: feed.next_since.to_string(),
-                more: feed.more,
-            })
-        })
+/// `GET /v1/inbox`.
+pub fn inbox(
+    asked: InboxFeed,
+    team: &mut Team,
+    _: &RequestContext<'_>,
+) -> Result<InboxBody, Problem> {
+    let mut feed = team.inbox_feed(&asked)?;
+    for entry in &mut feed.events {
+        entry.ts = moment(&entry.ts);
     }
+    Ok(InboxBody {
+        schema_version: SCHEMA_VERSION,
+        agent_id: feed.worker,
+        messages: feed.events.iter().map(Notice::of).collect(),
+        events: feed.events,
+        next_since: feed.next_since.to_string(),
+        more: feed.more,
+    })
 }
 
 impl Notice {

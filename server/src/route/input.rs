@@ -3,9 +3,10 @@
 //! A field that is `null`, or blank where a text may be left out, is not given. Numbers in a query are read as what the
 //! field is to hold. Which team is meant may be said, and must be that of the token.
 
+use super::endpoint::Route;
+use super::names;
 use super::parts::Part;
 use super::problem::Problem;
-use super::table::Compiled;
 use crate::call::{Call, Method};
 use serde_json::{Map, Value};
 use teamlog_team::api::shape::{Field, Kind, Shape};
@@ -19,7 +20,7 @@ const SHOWN_MAX: usize = 80;
 
 /// An input that was checked.
 pub struct Read {
-    /// Its fields.
+    /// Its fields, as its type names them.
     pub fields: Map<String, Value>,
     /// The body in its one form: keys sorted, no white space.
     pub canonical: String,
@@ -27,12 +28,12 @@ pub struct Read {
 
 /// Reads what the path, the query and the body say.
 pub fn read(
-    compiled: &Compiled,
+    route: &Route,
     call: &Call,
     parameters: Vec<(&'static str, String)>,
 ) -> Result<Read, Problem> {
     let (mut fields, canonical) = match call.method {
-        Method::Get => (query(compiled, call)?, String::new()),
+        Method::Get => (query(route, call)?, String::new()),
         Method::Post => {
             if let Some((name, _)) = call.query.first() {
                 let message = format!(
@@ -48,28 +49,29 @@ pub fn read(
     };
     check_team(&mut fields, call)?;
     let whole = Object {
-        shape: &compiled.shape,
+        shape: &route.shape,
         place: String::new(),
     };
-    whole.refuse_unknown(&fields, &given(compiled), compiled.route.facts.id)?;
+    whole.refuse_unknown(&fields, &given(route), route.id)?;
     whole.drop_absent(&mut fields);
     for (name, value) in parameters {
         fields.insert(name.to_owned(), Value::String(value));
     }
     whole.check(&fields)?;
-    check_parts(compiled, &mut fields)?;
+    check_parts(route, &mut fields)?;
+    names::restored(&mut fields, &route.renamed);
     Ok(Read { fields, canonical })
 }
 
 /// The fields of a query. What is empty there is not given.
-fn query(compiled: &Compiled, call: &Call) -> Result<Map<String, Value>, Problem> {
+fn query(route: &Route, call: &Call) -> Result<Map<String, Value>, Problem> {
     let mut fields = Map::new();
     for (name, text) in &call.query {
         if fields.contains_key(name) {
             let message = format!("{} must be given once", shown(name));
             return Err(Problem::invalid(name, message));
         }
-        let value = match compiled.shape.field(name) {
+        let value = match route.shape.field(name) {
             Some(field) => of_text(field, text),
             None => Value::String(text.clone()),
         };
@@ -136,15 +138,15 @@ pub fn another_team(team: &str, call: &Call) -> Problem {
 }
 
 /// The fields that a query or a body may give.
-fn given(compiled: &Compiled) -> Vec<&str> {
-    let names = compiled.shape.names();
-    let own = names.filter(|name| !compiled.is_parameter(name));
+fn given(route: &Route) -> Vec<&str> {
+    let names = route.shape.names();
+    let own = names.filter(|name| !route.parameters().any(|own| own == *name));
     [TEAM].into_iter().chain(own).collect()
 }
 
 /// The objects inside an input.
-fn check_parts(compiled: &Compiled, fields: &mut Map<String, Value>) -> Result<(), Problem> {
-    for part in &compiled.parts {
+fn check_parts(route: &Route, fields: &mut Map<String, Value>) -> Result<(), Problem> {
+    for part in &route.parts {
         match fields.get_mut(&part.field) {
             Some(Value::Array(items)) => {
                 for (at, item) in items.iter_mut().enumerate() {

@@ -6,6 +6,7 @@ mod endpoint;
 mod events;
 mod inbox;
 mod input;
+mod names;
 mod operations;
 mod parts;
 mod paths;
@@ -20,9 +21,10 @@ mod threads;
 mod usage;
 
 pub use codes::{CODES, CodeRow};
+pub use endpoint::Route;
 pub(crate) use endpoint::answer_schema;
-pub use endpoint::{Facts, Route};
 pub(crate) use events::{EventsInput, last_event_id};
+pub(crate) use operations::PATTERN as OPERATION;
 pub use problem::{ErrorBody, Problem};
 pub use table::ROUTES;
 
@@ -31,7 +33,7 @@ use crate::reply::Reply;
 use crate::served::{DAMAGED, Served};
 use request::{RequestContext, noting};
 use serde::de::DeserializeOwned;
-use table::{Compiled, Found};
+use table::Found;
 use teamlog_team::Code;
 use teamlog_team::task::show::TaskShow;
 
@@ -49,8 +51,8 @@ pub fn answer(served: &Served, call: &Call) -> Reply {
 
 fn answered(served: &Served, call: &Call) -> Reply {
     match table::find(call.method, &call.path) {
-        Found::Route(compiled, parameters) => {
-            let answered = carry_out(served, call, compiled, parameters);
+        Found::Route(route, parameters) => {
+            let answered = carry_out(served, call, route, parameters);
             answered.unwrap_or_else(Problem::into_reply)
         }
         Found::OtherMethods(methods) => refused_method(&listed(&methods), call.method.name()),
@@ -75,19 +77,19 @@ pub fn allowed(path: &[String]) -> Option<String> {
 fn carry_out(
     served: &Served,
     call: &Call,
-    compiled: &Compiled,
+    route: &'static Route,
     parameters: Vec<(&'static str, String)>,
 ) -> Result<Reply, Problem> {
     let task = task_of(&parameters);
-    let answered = input::read(compiled, call, parameters).and_then(|read| {
-        let mut request = RequestContext::new(served, call, &compiled.route.facts, read.canonical);
-        let reply = (compiled.route.run)(&mut request, read.fields)?;
+    let answered = input::read(route, call, parameters).and_then(|read| {
+        let mut request = RequestContext::new(served, call, route, read.canonical);
+        let reply = (route.run)(&mut request, read.fields)?;
         Ok(noting(reply, &request.root.options().notes))
     });
     answered.map_err(|problem| {
         let missing = task.filter(|_| BEHIND_THE_TASK.contains(&problem.code()));
         let missing = missing.and_then(|task| missing_task(served, call, task));
-        missing.unwrap_or(problem).in_terms_of(&compiled.shape)
+        missing.unwrap_or(problem).in_terms_of(&route.shape)
     })
 }
 
@@ -116,16 +118,21 @@ fn missing_task(served: &Served, call: &Call, task_id: String) -> Option<Problem
     (refusal.code == Code::TaskNotFound).then(|| Problem::from(refusal.clone()))
 }
 
+/// The status that a code is answered with.
+pub(crate) fn status_of(code: &str) -> u16 {
+    codes::of(code).status
+}
+
 /// The input of a call as its route reads it.
 pub(crate) fn input_of<T: DeserializeOwned>(call: &Call) -> Result<T, Problem> {
-    let Found::Route(compiled, parameters) = table::find(call.method, &call.path) else {
+    let Found::Route(route, parameters) = table::find(call.method, &call.path) else {
         return Err(Problem::new(
             "not_found",
             "the path must be one that is served",
         ));
     };
-    let fields = input::read(compiled, call, parameters)?.fields;
-    endpoint::typed(compiled.route.facts.id, fields)
+    let fields = input::read(route, call, parameters)?.fields;
+    endpoint::typed(route.id, fields)
 }
 
 /// What is answered to a method that a path does not take.

@@ -1,7 +1,6 @@
 //! `POST /v1/api/{operation}`: every operation of the mutation contract, in its own envelope.
 
 use super::codes;
-use super::endpoint::{Endpoint, Facts};
 use super::input::{brief, shown};
 use super::problem::Problem;
 use super::request::{RequestContext, after};
@@ -18,8 +17,10 @@ const PROGRAM: &str = "teamlog api";
 /// The field by which operations name the team.
 const TEAM_NAME: &str = "team_name";
 
-/// `POST /v1/api/{operation}`.
-pub struct Call;
+/// The route that stands for all operations.
+pub const PATTERN: &str = "/v1/api/{operation}";
+/// What it answers.
+pub type Answer = Envelope<'static>;
 
 /// The operation, and its input.
 #[derive(Deserialize, JsonSchema)]
@@ -31,40 +32,30 @@ pub struct CallInput {
     input: Map<String, Value>,
 }
 
-impl Endpoint for Call {
-    type Input = CallInput;
-    type Answer = Envelope<'static>;
-    const FACTS: Facts = Facts::post(
-        "/v1/api/{operation}",
-        "callOperation",
-        "Carry out an operation of the mutation contract, whose envelope is the answer",
-    )
-    .codes(&["unknown_operation"]);
-
-    fn answer(input: CallInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
-        let began = request.now();
-        let Some(operation) = api::find(&input.operation) else {
-            let name: String = input.operation.chars().take(80).collect();
-            let message = format!("operation must be one that there is, but is {name:?}");
-            let listed = "they are listed by: teamlog api --list";
-            let hint = match api::meant(&name) {
-                Some(meant) => format!("did you mean {meant}? {listed}"),
-                None => listed.to_owned(),
-            };
-            let fault = Fault::new("unknown_operation", message).detail("hint", hint);
-            return Ok(failed(None, began, &fault));
+/// `POST /v1/api/{operation}`.
+pub fn call(input: CallInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
+    let began = request.now();
+    let Some(operation) = api::find(&input.operation) else {
+        let name: String = input.operation.chars().take(80).collect();
+        let message = format!("operation must be one that there is, but is {name:?}");
+        let listed = "they are listed by: teamlog api --list";
+        let hint = match api::meant(&name) {
+            Some(meant) => format!("did you mean {meant}? {listed}"),
+            None => listed.to_owned(),
         };
-        let given = input.input.get("key").and_then(Value::as_str);
-        let key = given.map(str::to_owned).or(request.call.key.clone());
-        let key = key.filter(|_| operation.mutates());
-        Ok(match call(request, operation, input.input) {
-            Ok(answered) => done(key.as_deref(), operation, began, answered)?,
-            Err(fault) => failed(Some(operation.name), began, &fault),
-        })
-    }
+        let fault = Fault::new("unknown_operation", message).detail("hint", hint);
+        return Ok(failed(None, began, &fault));
+    };
+    let given = input.input.get("key").and_then(Value::as_str);
+    let key = given.map(str::to_owned).or(request.call.key.clone());
+    let key = key.filter(|_| operation.mutates());
+    Ok(match carry_out(request, operation, input.input) {
+        Ok(answered) => done(key.as_deref(), operation, began, answered)?,
+        Err(fault) => failed(Some(operation.name), began, &fault),
+    })
 }
 
-fn call(
+fn carry_out(
     request: &RequestContext<'_>,
     operation: &Operation,
     mut input: Map<String, Value>,

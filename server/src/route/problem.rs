@@ -1,6 +1,6 @@
 //! Why a call has no answer, as it is answered.
 
-use super::codes;
+use super::{codes, names};
 use crate::reply::Reply;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -37,65 +37,6 @@ struct ErrorShape<'a> {
     /// More for machines, by name: `field`, `hint`, and what the rule looked at
     #[serde(skip_serializing_if = "Map::is_empty")]
     details: &'a Map<String, Value>,
-}
-
-/// What this surface calls the fields that commands name in their refusals. Where a name has more than one row, the first
-/// counts that a route takes.
-const FIELDS: [(&str, &str); 23] = [
-    ("actor", "agentId"),
-    ("agent", "agentId"),
-    ("blocked_by", "deps"),
-    ("expected_version", "expectedVersion"),
-    ("input_tokens", "inputTokens"),
-    ("key", "Idempotency-Key"),
-    ("lease_ms", "ttlMs"),
-    ("output_tokens", "outputTokens"),
-    ("session_id", "sessionId"),
-    ("subject", "title"),
-    ("task_id", "taskId"),
-    ("team", "teamId"),
-    ("thread_id", "threadId"),
-    ("trace_id", "traceId"),
-    ("trace_id", "X-Trace-Id"),
-    ("worker", "agentId"),
-    ("stale_minutes", "staleMinutes"),
-    ("query", "q"),
-    ("all_sessions", "allSessions"),
-    ("max_tokens", "budget.maxTokens"),
-    ("hard_limit", "budget.hardLimit"),
-    ("soft_limit_tokens", "budget.softLimitTokens"),
-    ("per_agent_tokens", "budget.perAgentTokens"),
-];
-
-/// What a route calls a field that commands call `name`.
-fn own_name(name: &str, shape: &Shape) -> Option<&'static str> {
-    if shape.field(name).is_some() {
-        return None;
-    }
-    let taken = |own: &str| {
-        let outer = own.split('.').next().unwrap_or_default();
-        // What is written with hyphens is a header, which every route takes.
-        own.contains('-') || shape.field(outer).is_some()
-    };
-    let mut rows = FIELDS.iter().filter(|(field, _)| *field == name);
-    rows.find(|(_, own)| taken(own)).map(|(_, own)| *own)
-}
-
-/// A sentence in which the fields have the names that a route has for them. Values stand behind its rule, and stay.
-fn renamed(message: &str, shape: &Shape) -> String {
-    let (rule, rest) = message.split_at(message.find(", but ").unwrap_or(message.len()));
-    let words = rule.split(' ').enumerate().map(|(at, word)| {
-        let (bare, point) = match word.strip_suffix(',') {
-            Some(bare) => (bare, ","),
-            None => (word, ""),
-        };
-        // Within a sentence a word without an underscore is one of the language.
-        let named = at == 0 || bare.contains('_');
-        let own = own_name(bare, shape).filter(|_| named);
-        format!("{}{point}", own.unwrap_or(bare))
-    });
-    let words: Vec<String> = words.collect();
-    words.join(" ") + rest
 }
 
 impl Problem {
@@ -158,15 +99,15 @@ impl Problem {
             None => {
                 let first = self.message.split(" must ").next();
                 first
-                    .filter(|first| own_name(first, shape).is_some())
+                    .filter(|first| names::own_name(first, shape).is_some())
                     .map(str::to_owned)
             }
         };
-        self.message = renamed(&self.message, shape);
+        self.message = names::in_terms_of(shape, &self.message);
         self.by_command = false;
         match field {
             Some(field) => {
-                let own = own_name(&field, shape).unwrap_or(&field).to_owned();
+                let own = names::own_name(&field, shape).unwrap_or(field);
                 self.detail("field", own)
             }
             None => self,

@@ -1,11 +1,10 @@
 //! A call whose input was read, with what its answer is made from.
 
-use super::endpoint::Facts;
+use super::endpoint::Route;
 use super::problem::Problem;
-use crate::call::Call;
+use crate::call::{Call, Method};
 use crate::reply::{JSON, Reply};
 use crate::served::Served;
-use serde::Serialize;
 use teamlog_team::engine::Timestamp;
 use teamlog_team::handle::command::Control;
 use teamlog_team::handle::exchange::{Exchanges, Form};
@@ -25,7 +24,7 @@ pub struct RequestContext<'a> {
     /// The root; its notes are those of this call.
     pub root: Root,
     pub call: &'a Call,
-    facts: &'a Facts,
+    pub route: &'a Route,
     /// Who does it, where the input says.
     pub actor: Option<String>,
     /// The body, in its one form.
@@ -36,7 +35,7 @@ impl<'a> RequestContext<'a> {
     pub fn new(
         served: &'a Served,
         call: &'a Call,
-        facts: &'a Facts,
+        route: &'a Route,
         canonical: String,
     ) -> RequestContext<'a> {
         let options = RootOptions {
@@ -46,7 +45,7 @@ impl<'a> RequestContext<'a> {
         RequestContext {
             root: served.root().with_options(options),
             call,
-            facts,
+            route,
             actor: None,
             canonical,
         }
@@ -59,7 +58,7 @@ impl<'a> RequestContext<'a> {
     /// The team that the token belongs to. What it records, it records under the key and in the story of the call.
     pub fn team(&self) -> Result<Team, Problem> {
         let mut team = self.root.team(&self.call.team)?;
-        if self.facts.mutates {
+        if self.route.method == Method::Post {
             team.under(self.control());
         }
         Ok(team)
@@ -67,9 +66,9 @@ impl<'a> RequestContext<'a> {
 
     /// What stands beside the input: the same method, path and body under one key are one request.
     pub fn control(&self) -> Control {
-        let Facts {
+        let Route {
             method, pattern, ..
-        } = self.facts;
+        } = self.route;
         let path = serde_json::to_string(&self.call.path).unwrap_or_default();
         Control {
             operation: format!("{} {pattern}", method.name()),
@@ -79,16 +78,6 @@ impl<'a> RequestContext<'a> {
             actor: self.actor.clone(),
             ..Control::default()
         }
-    }
-
-    /// Answers from the state.
-    pub fn look<T: Serialize>(
-        &self,
-        look: impl FnOnce(&mut Team) -> teamlog_team::Result<T>,
-    ) -> Result<Reply, Problem> {
-        let mut team = self.team()?;
-        let answer = look(&mut team)?;
-        Ok(Reply::json(self.facts.status, &answer))
     }
 
     /// Carries out a command, and answers in that form.
@@ -116,17 +105,8 @@ pub fn noting(reply: Reply, notes: &Notes) -> Reply {
     match notes.take() {
         notes if notes.is_empty() => reply,
         notes => {
-            let shown = |c: char| {
-                if c == ' ' || c.is_ascii_graphic() {
-                    c
-                } else {
-                    '?'
-                }
-            };
-            reply.header(
-                NOTE,
-                notes.join("; ").chars().map(shown).collect::<String>(),
-            )
+            let hidden = |c: char| c != ' ' && !c.is_ascii_graphic();
+            reply.header(NOTE, notes.join("; ").replace(hidden, "?"))
         }
     }
 }

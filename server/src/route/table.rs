@@ -1,118 +1,122 @@
 //! The table of routes, and how a path finds its row.
 
-use super::endpoint::{Route, parameter, row};
-use super::parts::{self, Part};
+use super::endpoint::Route;
 use super::{document, events, inbox, operations, paths, story, tasks, teams, threads, usage};
 use crate::call::Method;
+use serde_json::{Map, Value};
 use std::sync::LazyLock;
-use teamlog_team::api::shape::Shape;
+use teamlog_team::Code;
+use teamlog_team::message::inbox_feed::InboxFeed;
+use teamlog_team::mode::show::ModeList;
+use teamlog_team::resource::can_write::CanWrite;
+use teamlog_team::task::claim::TaskClaim;
+use teamlog_team::task::create::TaskCreate;
+use teamlog_team::task::read::{ListTasks, ReadTask};
+use teamlog_team::task::renew::TaskRenew;
+use teamlog_team::thread::link::ThreadLink;
+use teamlog_team::thread::post::{ThreadPost, ThreadPostAnswer};
+use teamlog_team::thread::search::ThreadSearch;
+use teamlog_team::thread::start::{ThreadAnswer, ThreadStart};
+use teamlog_team::thread::tail::ThreadTail;
+use teamlog_team::usage::report::{ReportUsage, TOKENS_MAX, Usage};
+use teamlog_team::worker::who::Who;
 
 /// Every route, in the order in which they are documented. Where two patterns fit a path, the first counts.
-pub static ROUTES: &[Route] = &[
-    // the team
-    row::<teams::List>(),
-    row::<teams::SetUp>(),
-    row::<teams::Show>(),
-    row::<story::Status>(),
-    row::<story::Who>(),
-    // tasks
-    row::<tasks::List>(),
-    row::<tasks::Create>(),
-    row::<tasks::Show>(),
-    row::<tasks::Claim>(),
-    row::<tasks::Renew>(),
-    row::<tasks::Complete>(),
-    row::<tasks::Fail>(),
-    row::<paths::CanWrite>(),
-    // threads, and what agents are told
-    row::<threads::Start>(),
-    row::<threads::Search>(),
-    row::<threads::Post>(),
-    row::<threads::Messages>(),
-    row::<threads::Tail>(),
-    row::<threads::Link>(),
-    row::<inbox::Inbox>(),
-    // what it costs
-    row::<usage::Show>(),
-    row::<usage::Report>(),
-    // what happened, and what goes on
-    row::<events::Events>(),
-    row::<story::Trace>(),
-    row::<story::Modes>(),
-    // everything else
-    row::<operations::Call>(),
-    row::<document::Document>(),
-];
-
-/// A route with what its input looks like.
-pub struct Compiled {
-    pub route: &'static Route,
-    pub shape: Shape,
-    /// The objects inside the input.
-    pub parts: Vec<Part>,
-    segments: Vec<Segment>,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Segment {
-    Is(&'static str),
-    Any(&'static str),
-}
+pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
+    vec![
+        // the team
+        Route::reads("/v1/teams", "listTeams", teams::list)
+            .doc("The team of the token, in a list"),
+        Route::records::<_, teams::OneTeam>("/v1/teams", "setUpTeam", teams::set_up)
+            .doc("Say who is in the team of the token, and how many tokens it may use")
+            .status(201),
+        Route::reads("/v1/teams/{team}", "getTeam", teams::show).doc("The team of the token"),
+        Route::reads("/v1/status", "getStatus", story::status)
+            .doc("The state of the team in one answer"),
+        Route::reads("/v1/who", "getWho", |asked: Who, team, _| Ok(team.who(&asked)?)).of::<Who>(),
+        // tasks
+        Route::reads("/v1/tasks", "listTasks", tasks::list)
+            .of::<ListTasks>()
+            .page(1_000),
+        Route::records::<_, tasks::OneTask>("/v1/tasks", "createTask", tasks::create)
+            .of::<TaskCreate>()
+            .status(201),
+        Route::reads("/v1/tasks/{taskId}", "getTask", tasks::show).of::<ReadTask>(),
+        Route::records::<_, tasks::Leased>("/v1/tasks/{taskId}/claim", "claimTask", tasks::claim)
+            .of::<TaskClaim>(),
+        Route::records::<_, tasks::Leased>("/v1/tasks/{taskId}/renew", "renewTask", tasks::renew)
+            .of::<TaskRenew>()
+            .codes(tasks::HOLDING),
+        Route::records::<_, tasks::OneTask>("/v1/tasks/{taskId}/complete", "completeTask", tasks::complete)
+            .doc("Complete a claimed task, which frees those that waited for it")
+            .codes(tasks::HOLDING),
+        Route::records::<_, tasks::OneTask>("/v1/tasks/{taskId}/fail", "failTask", tasks::fail)
+            .doc("Fail a claimed task")
+            .codes(tasks::HOLDING),
+        Route::reads("/v1/can-write", "canWrite", paths::can_write).of::<CanWrite>(),
+        // threads, and what agents are told
+        Route::records::<_, ThreadAnswer>("/v1/threads", "startThread", threads::start)
+            .of::<ThreadStart>()
+            .status(201),
+        Route::reads("/v1/threads/search", "searchThreads", threads::search)
+            .of::<ThreadSearch>()
+            .page(200),
+        Route::records::<_, ThreadPostAnswer>("/v1/threads/{threadId}/messages", "postMessage", threads::post)
+            .of::<ThreadPost>()
+            .status(201),
+        Route::reads("/v1/threads/{threadId}/messages", "listMessages", threads::messages)
+            .of::<ThreadTail>(),
+        Route::reads("/v1/threads/{threadId}/tail", "tailThread", threads::tail).of::<ThreadTail>(),
+        Route::records::<_, ThreadAnswer>("/v1/threads/{threadId}/link", "linkThread", threads::link)
+            .of::<ThreadLink>(),
+        Route::reads("/v1/inbox", "readInbox", inbox::inbox)
+            .of::<InboxFeed>()
+            .page(1_000),
+        // what it costs
+        Route::reads("/v1/usage", "getUsage", usage::show)
+            .of::<Usage>()
+            .page(1_000),
+        Route::records::<_, usage::Body>("/v1/usage", "reportUsage", usage::report)
+            .of::<ReportUsage>()
+            .bounded("inputTokens", "maximum", TOKENS_MAX)
+            .bounded("outputTokens", "maximum", TOKENS_MAX)
+            .bounded("tokens", "maximum", TOKENS_MAX),
+        // what happened, and what goes on
+        Route::reads("/v1/events", "listEvents", events::events)
+            .doc("The events of the log behind a seq; with `Accept: text/event-stream` they go on as they are recorded")
+            .codes(&[Code::CursorAhead])
+            .streams(),
+        Route::reads("/v1/trace/{traceId}", "getTrace", story::trace)
+            .doc("The events of a story")
+            .codes(&[Code::CursorUnknown]),
+        Route::reads("/v1/modes", "listModes", |asked: ModeList, team, _| Ok(team.mode_list(asked)?))
+            .of::<ModeList>()
+            .page(1_000),
+        // everything else
+        Route::records::<_, operations::Answer>(operations::PATTERN, "callOperation", operations::call)
+            .doc("Carry out an operation of the mutation contract, whose envelope is the answer"),
+        Route::replies::<_, Map<String, Value>>(
+            Method::Get,
+            "/v1/openapi.json",
+            "getDocument",
+            document::document,
+        )
+            .doc("The OpenAPI document of this server"),
+    ]
+});
 
 /// What a method and a path lead to.
 pub enum Found {
-    Route(&'static Compiled, Vec<(&'static str, String)>),
+    Route(&'static Route, Vec<(&'static str, String)>),
     OtherMethods(Vec<Method>),
     Nothing,
 }
 
-static COMPILED: LazyLock<Vec<Compiled>> =
-    LazyLock::new(|| ROUTES.iter().map(Compiled::of).collect());
-
-impl Compiled {
-    fn of(route: &'static Route) -> Compiled {
-        let segments = route.facts.pattern.split('/').skip(1);
-        let schema = route.input_schema();
-        Compiled {
-            route,
-            shape: Shape::of(&schema),
-            parts: parts::of(&schema),
-            segments: segments
-                .map(|segment| parameter(segment).map_or(Segment::Is(segment), Segment::Any))
-                .collect(),
-        }
-    }
-
-    /// Whether the path gives that field.
-    pub fn is_parameter(&self, name: &str) -> bool {
-        let mut segments = self.segments.iter();
-        segments.any(|segment| matches!(segment, Segment::Any(own) if *own == name))
-    }
-
-    /// The parameters of a path, if it is one of this route.
-    fn parameters(&self, path: &[String]) -> Option<Vec<(&'static str, String)>> {
-        if path.len() != self.segments.len() {
-            return None;
-        }
-        let mut parameters = Vec::new();
-        for (segment, given) in self.segments.iter().zip(path) {
-            match segment {
-                Segment::Is(word) if word == given => {}
-                Segment::Any(name) if !given.is_empty() => parameters.push((*name, given.clone())),
-                _ => return None,
-            }
-        }
-        Some(parameters)
-    }
-}
-
 /// The route of a method and a path.
 pub fn find(method: Method, path: &[String]) -> Found {
-    for compiled in COMPILED.iter() {
-        if compiled.route.facts.method == method
-            && let Some(parameters) = compiled.parameters(path)
-        {
-            return Found::Route(compiled, parameters);
+    for route in ROUTES.iter().filter(|route| route.method == method) {
+        if let Some(parameters) = route.fits(path) {
+            return Found::Route(route, parameters);
         }
     }
     match methods(path) {
@@ -123,12 +127,8 @@ pub fn find(method: Method, path: &[String]) -> Found {
 
 /// The methods that a path takes.
 pub fn methods(path: &[String]) -> Vec<Method> {
-    let fitting = COMPILED
-        .iter()
-        .filter(|compiled| compiled.parameters(path).is_some());
-    let mut methods: Vec<Method> = fitting
-        .map(|compiled| compiled.route.facts.method)
-        .collect();
+    let fitting = ROUTES.iter().filter(|route| route.fits(path).is_some());
+    let mut methods: Vec<Method> = fitting.map(|route| route.method).collect();
     methods.sort_unstable();
     methods.dedup();
     methods
@@ -142,44 +142,31 @@ mod tests {
     #[test]
     fn every_parameter_is_a_required_field_and_every_id_is_new() {
         let mut ids = BTreeSet::new();
-        for compiled in COMPILED.iter() {
-            let facts = &compiled.route.facts;
-            assert!(ids.insert(facts.id), "{}", facts.id);
-            assert!(!facts.doc.ends_with('.'), "{}", facts.id);
-            for name in compiled.route.parameters() {
-                let field = compiled.shape.field(name);
+        for route in ROUTES.iter() {
+            assert!(ids.insert(route.id), "{}", route.id);
+            assert!(
+                !route.doc.is_empty() && !route.doc.ends_with('.'),
+                "{}",
+                route.id
+            );
+            for name in route.parameters() {
+                let field = route.shape.field(name);
                 assert!(
                     field.is_some_and(|field| field.required),
                     "{} {name}",
-                    facts.id
+                    route.id
                 );
             }
         }
     }
 
     #[test]
-    fn every_code_that_a_route_names_has_a_row() {
-        for route in ROUTES {
-            for code in route.facts.codes {
-                let known = super::super::CODES.iter().any(|row| row.code == *code);
-                assert!(known, "{}: {code}", route.facts.id);
-            }
-        }
-    }
-
-    #[test]
     fn no_route_hides_behind_an_earlier_one() {
-        for (at, route) in ROUTES.iter().enumerate() {
-            let path: Vec<String> = route
-                .facts
-                .pattern
-                .split('/')
-                .skip(1)
-                .map(String::from)
-                .collect();
-            match find(route.facts.method, &path) {
-                Found::Route(found, _) => assert!(std::ptr::eq(found.route, &raw const ROUTES[at])),
-                _ => panic!("{} leads nowhere", route.facts.pattern),
+        for route in ROUTES.iter() {
+            let path: Vec<String> = route.pattern.split('/').skip(1).map(String::from).collect();
+            match find(route.method, &path) {
+                Found::Route(found, _) => assert!(std::ptr::eq(found, route)),
+                _ => panic!("{} leads nowhere", route.pattern),
             }
         }
     }

@@ -1,6 +1,5 @@
 //! Tasks: made, read, claimed, and moved by whoever holds them.
 
-use super::endpoint::{Endpoint, Facts};
 use super::problem::Problem;
 use super::record::{Lease, Task, moment};
 use super::request::RequestContext;
@@ -8,7 +7,7 @@ use crate::reply::Reply;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_team::engine::Timestamp;
-use teamlog_team::projections::{Live, Priority, Status};
+use teamlog_team::projections::{Live, Priority};
 use teamlog_team::resource::Overlap;
 use teamlog_team::task::blocking;
 use teamlog_team::task::claim::{ClaimAnswer, TaskClaim};
@@ -16,11 +15,11 @@ use teamlog_team::task::create::{TaskAnswer, TaskCreate};
 use teamlog_team::task::fenced::Fence;
 use teamlog_team::task::finish::HolderAnswer;
 use teamlog_team::task::holding;
-use teamlog_team::task::list::Tasks;
 use teamlog_team::task::listed::Listed;
+use teamlog_team::task::read::{ListTasks, ReadTask};
 use teamlog_team::task::renew::RenewAnswer;
 use teamlog_team::task::show::TaskShow;
-use teamlog_team::{Exchange, Result};
+use teamlog_team::{Code, Exchange, Result, Team};
 
 /// How long a lease lasts unless the caller says otherwise.
 const TTL_MS: u64 = 300_000;
@@ -49,25 +48,6 @@ pub struct Leased {
     overlaps: Vec<Overlap>,
 }
 
-/// `GET /v1/tasks`.
-pub struct List;
-
-/// Which tasks.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ListInput {
-    /// Only those in that state
-    #[schemars(with = "Option<Status>")]
-    status: Option<String>,
-    /// Only those of that owner
-    owner: Option<String>,
-    /// Most tasks on the page; else all
-    #[schemars(range(min = 1, max = 1_000))]
-    limit: Option<usize>,
-    /// The last id of the page before
-    cursor: Option<String>,
-}
-
 /// `{tasks, nextCursor?}`.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -80,81 +60,41 @@ pub struct SomeTasks {
     next_cursor: Option<String>,
 }
 
-impl Endpoint for List {
-    type Input = ListInput;
-    type Answer = SomeTasks;
-    const FACTS: Facts = Facts::get(
-        "/v1/tasks",
-        "listTasks",
-        "The tasks of the team, in natural order of their ids",
-    )
-    .codes(&["cursor_unknown"]);
-
-    fn answer(
-        input: ListInput,
-        request: &mut RequestContext<'_>,
-    ) -> std::result::Result<Reply, Problem> {
-        let now = request.now();
-        request.look(|team| {
-            let page = team.tasks(Tasks {
-                status: input.status,
-                owner: input.owner,
-                limit: Some(input.limit.unwrap_or(0)),
-                cursor: input.cursor,
-            })?;
-            let mut failed = page.failed_dependencies;
-            let shown = |task: Listed| {
-                let failed = failed.remove(&task.task_id).unwrap_or_default();
-                Task::of(task.into_task(), failed, now)
-            };
-            Ok(SomeTasks {
-                tasks: page.tasks.into_iter().map(shown).collect(),
-                next_cursor: page.next_cursor,
-            })
-        })
-    }
+/// `GET /v1/tasks`.
+pub fn list(
+    asked: ListTasks,
+    team: &mut Team,
+    request: &RequestContext<'_>,
+) -> Result<SomeTasks, Problem> {
+    let (page, now) = (team.tasks(asked.into())?, request.now());
+    let mut failed = page.failed_dependencies;
+    let shown = |task: Listed| {
+        let failed = failed.remove(&task.task_id).unwrap_or_default();
+        Task::of(task.into_task(), failed, now)
+    };
+    Ok(SomeTasks {
+        tasks: page.tasks.into_iter().map(shown).collect(),
+        next_cursor: page.next_cursor,
+    })
 }
 
 /// `GET /v1/tasks/{taskId}`.
-pub struct Show;
-
-/// Which task.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct ShowInput {
-    /// The task
-    task_id: String,
+pub fn show(
+    asked: ReadTask,
+    team: &mut Team,
+    request: &RequestContext<'_>,
+) -> Result<OneTask, Problem> {
+    let shown = team.task_show(TaskShow {
+        task_id: asked.task_id,
+        ..TaskShow::default()
+    })?;
+    let task = Task::of(shown.task, shown.failed_dependencies, request.now());
+    Ok(OneTask { task })
 }
-
-impl Endpoint for Show {
-    type Input = ShowInput;
-    type Answer = OneTask;
-    const FACTS: Facts =
-        Facts::get("/v1/tasks/{taskId}", "getTask", "One task").codes(&["task_not_found"]);
-
-    fn answer(
-        input: ShowInput,
-        request: &mut RequestContext<'_>,
-    ) -> std::result::Result<Reply, Problem> {
-        let now = request.now();
-        request.look(|team| {
-            let shown = team.task_show(TaskShow {
-                task_id: input.task_id,
-                ..TaskShow::default()
-            })?;
-            Ok(OneTask {
-                task: Task::of(shown.task, shown.failed_dependencies, now),
-            })
-        })
-    }
-}
-
-/// `POST /v1/tasks`.
-pub struct Create;
 
 /// What the task is about.
 #[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[serde(deny_unknown_fields)]
 pub struct CreateInput {
     /// What it is, in a line
     title: String,
@@ -175,24 +115,14 @@ pub struct CreateInput {
     agent_id: Option<String>,
 }
 
-impl Endpoint for Create {
-    type Input = CreateInput;
-    type Answer = OneTask;
-    const FACTS: Facts = Facts::post("/v1/tasks", "createTask", "Make a task")
-        .status(201)
-        .codes(&["dependency_cycle", "worker_not_found", "budget_exceeded"]);
-
-    fn answer(
-        input: CreateInput,
-        request: &mut RequestContext<'_>,
-    ) -> std::result::Result<Reply, Problem> {
-        request.actor.clone_from(&input.agent_id);
-        let team = request.team()?;
-        request.exchange(team, input.command(), |live, answer: &TaskAnswer, now| {
-            let task = task(live, &answer.task.id, now)?;
-            Exchange::of(Create::FACTS.status, &OneTask { task })
-        })
-    }
+/// `POST /v1/tasks`.
+pub fn create(input: CreateInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
+    request.actor.clone_from(&input.agent_id);
+    let team = request.team()?;
+    request.exchange(team, input.command(), |live, answer: &TaskAnswer, now| {
+        let task = task(live, &answer.task.id, now)?;
+        Exchange::of(201, &OneTask { task })
+    })
 }
 
 impl CreateInput {
@@ -217,12 +147,9 @@ pub fn names(given: Vec<String>) -> Vec<String> {
     some.map(str::to_owned).collect()
 }
 
-/// `POST /v1/tasks/{taskId}/claim`.
-pub struct Claim;
-
 /// Who takes which task.
 #[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[serde(deny_unknown_fields)]
 pub struct ClaimInput {
     /// The task
     task_id: String,
@@ -236,172 +163,97 @@ pub struct ClaimInput {
     expected_version: Option<u64>,
 }
 
-impl Endpoint for Claim {
-    type Input = ClaimInput;
-    type Answer = Leased;
-    const FACTS: Facts = Facts::post(
-        "/v1/tasks/{taskId}/claim",
-        "claimTask",
-        "Take a task, for a time",
-    )
-    .codes(&[
-        "task_not_found",
-        "worker_not_found",
-        "already_terminal",
-        "claim_conflict",
-        "lease_expired",
-        "blocked_dependency",
-        "resource_conflict",
-        "budget_exceeded",
-    ]);
+/// `POST /v1/tasks/{taskId}/claim`.
+pub fn claim(input: ClaimInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
+    let team = request.team()?;
+    let job = team.claim_job(TaskClaim {
+        task_id: input.task_id,
+        worker: input.agent_id,
+        expected_version: input.expected_version,
+        lease_ms: Some(input.ttl_ms.unwrap_or(TTL_MS)),
+    });
+    request.exchange(team, job, leased)
+}
 
-    fn answer(
-        input: ClaimInput,
-        request: &mut RequestContext<'_>,
-    ) -> std::result::Result<Reply, Problem> {
-        let team = request.team()?;
-        let job = team.claim_job(TaskClaim {
-            task_id: input.task_id,
-            worker: input.agent_id,
-            expected_version: input.expected_version,
-            lease_ms: Some(input.ttl_ms.unwrap_or(TTL_MS)),
-        });
-        request.exchange(team, job, leased)
+/// What can be wrong with a claim that is presented, in the order in which it is looked at.
+pub const HOLDING: &[Code] = &[
+    Code::TaskNotFound,
+    Code::EpochMismatch,
+    Code::AlreadyTerminal,
+    Code::ClaimConflict,
+    Code::NotHolder,
+    Code::LeaseExpired,
+];
+
+/// Inputs that present a claim by its number.
+macro_rules! presents {
+    ($($(#[$about:meta])+ $input:ident { $($own:tt)+ })+) => {$(
+        $(#[$about])+
+        #[derive(Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct $input {
+            /// The task
+            task_id: String,
+            /// The number of the claim
+            epoch: u64,
+            /// Who presents it; if given it must be the one who holds it
+            agent_id: Option<String>,
+            /// Whether it may be somebody else's; recorded. The epoch must be right all the same
+            #[serde(default)]
+            force: bool,
+            $($own)+
+        }
+
+        impl $input {
+            fn fence(&self) -> Fence {
+                Fence {
+                    task_id: self.task_id.clone(),
+                    epoch: self.epoch,
+                    agent: self.agent_id.clone(),
+                    force: self.force,
+                }
+            }
+        }
+    )+};
+}
+
+presents! {
+    /// Which claim is to last.
+    RenewInput {
+        /// How long the claim counts from now on at least, in milliseconds; else five minutes
+        #[schemars(range(min = 1_000, max = 86_400_000))]
+        ttl_ms: Option<u64>,
+    }
+
+    /// Which claim comes to its end.
+    CompleteInput {
+        /// What the completion brought
+        result: Option<String>,
+    }
+
+    /// Which claim is given up.
+    FailInput {
+        /// Why it failed
+        error: Option<String>,
     }
 }
 
 /// `POST /v1/tasks/{taskId}/renew`.
-pub struct Renew;
-
-/// Which claim is to last.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct RenewInput {
-    /// The task
-    task_id: String,
-    /// The number of the claim
-    epoch: u64,
-    /// Who presents it; if given it must be the one who holds it
-    agent_id: Option<String>,
-    /// Whether it may be somebody else's; recorded. The epoch must be right all the same
-    #[serde(default)]
-    force: bool,
-    /// How long the claim counts from now on at least, in milliseconds; else five minutes
-    #[schemars(range(min = 1_000, max = 86_400_000))]
-    ttl_ms: Option<u64>,
-}
-
-/// What can be wrong with a claim that is presented, in the order in which it is looked at.
-const HOLDING: &[&str] = &[
-    "task_not_found",
-    "epoch_mismatch",
-    "already_terminal",
-    "claim_conflict",
-    "not_holder",
-    "lease_expired",
-];
-
-impl Endpoint for Renew {
-    type Input = RenewInput;
-    type Answer = Leased;
-    const FACTS: Facts = Facts::post(
-        "/v1/tasks/{taskId}/renew",
-        "renewTask",
-        "Prolong the lease of a claim; it never gets shorter",
-    )
-    .codes(HOLDING);
-
-    fn answer(
-        input: RenewInput,
-        request: &mut RequestContext<'_>,
-    ) -> std::result::Result<Reply, Problem> {
-        let fence = fence((input.task_id, input.epoch), input.agent_id, input.force);
-        let renew = fence.renew(input.ttl_ms.unwrap_or(TTL_MS));
-        request.exchange(request.team()?, renew, renewed)
-    }
+pub fn renew(input: RenewInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
+    let renew = input.fence().renew(input.ttl_ms.unwrap_or(TTL_MS));
+    request.exchange(request.team()?, renew, renewed)
 }
 
 /// `POST /v1/tasks/{taskId}/complete`.
-pub struct Complete;
-
-/// Which claim comes to its end.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct CompleteInput {
-    /// The task
-    task_id: String,
-    /// The number of the claim
-    epoch: u64,
-    /// Who presents it; if given it must be the one who holds it
-    agent_id: Option<String>,
-    /// Whether it may be somebody else's; recorded. The epoch must be right all the same
-    #[serde(default)]
-    force: bool,
-    /// What the completion brought
-    result: Option<String>,
-}
-
-impl Endpoint for Complete {
-    type Input = CompleteInput;
-    type Answer = OneTask;
-    const FACTS: Facts = Facts::post(
-        "/v1/tasks/{taskId}/complete",
-        "completeTask",
-        "Complete a claimed task, which frees those that waited for it",
-    )
-    .codes(HOLDING);
-
-    fn answer(
-        input: CompleteInput,
-        request: &mut RequestContext<'_>,
-    ) -> std::result::Result<Reply, Problem> {
-        let fence = fence((input.task_id, input.epoch), input.agent_id, input.force);
-        request.exchange(request.team()?, fence.complete(input.result), finished)
-    }
+pub fn complete(input: CompleteInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
+    let complete = input.fence().complete(input.result);
+    request.exchange(request.team()?, complete, finished)
 }
 
 /// `POST /v1/tasks/{taskId}/fail`.
-pub struct Fail;
-
-/// Which claim is given up.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct FailInput {
-    /// The task
-    task_id: String,
-    /// The number of the claim
-    epoch: u64,
-    /// Who presents it; if given it must be the one who holds it
-    agent_id: Option<String>,
-    /// Whether it may be somebody else's; recorded. The epoch must be right all the same
-    #[serde(default)]
-    force: bool,
-    /// Why it failed
-    error: Option<String>,
-}
-
-impl Endpoint for Fail {
-    type Input = FailInput;
-    type Answer = OneTask;
-    const FACTS: Facts =
-        Facts::post("/v1/tasks/{taskId}/fail", "failTask", "Fail a claimed task").codes(HOLDING);
-
-    fn answer(
-        input: FailInput,
-        request: &mut RequestContext<'_>,
-    ) -> std::result::Result<Reply, Problem> {
-        let fence = fence((input.task_id, input.epoch), input.agent_id, input.force);
-        request.exchange(request.team()?, fence.fail(input.error), finished)
-    }
-}
-
-fn fence((task_id, epoch): (String, u64), agent: Option<String>, force: bool) -> Fence {
-    Fence {
-        task_id,
-        epoch,
-        agent,
-        force,
-    }
+pub fn fail(input: FailInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
+    let fail = input.fence().fail(input.error);
+    request.exchange(request.team()?, fail, finished)
 }
 
 fn task(live: &Live, id: &str, now: Timestamp) -> Result<Task> {
@@ -430,7 +282,7 @@ fn holding(live: &Live, id: &str, overlaps: &[Overlap], now: Timestamp) -> Resul
         overlaps: overlaps.iter().map(overlap).collect(),
         task,
     };
-    Exchange::of(Claim::FACTS.status, &leased)
+    Exchange::of(200, &leased)
 }
 
 /// What is held twice, as this surface shows it.
@@ -443,5 +295,5 @@ fn overlap(overlap: &Overlap) -> Overlap {
 
 fn finished(live: &Live, answer: &HolderAnswer, now: Timestamp) -> Result<Exchange> {
     let task = task(live, &answer.task.id, now)?;
-    Exchange::of(Complete::FACTS.status, &OneTask { task })
+    Exchange::of(200, &OneTask { task })
 }

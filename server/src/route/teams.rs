@@ -1,6 +1,5 @@
 //! The team that the token belongs to.
 
-use super::endpoint::{Endpoint, Facts};
 use super::input;
 use super::problem::Problem;
 use super::record::SCHEMA_VERSION;
@@ -9,7 +8,6 @@ use super::usage::Budget;
 use crate::reply::Reply;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use teamlog_team::handle::exchange::Form;
 use teamlog_team::lifecycle::setup::{AgentSetup, ROLE, TeamSetup, TeamSetupAnswer};
 use teamlog_team::projections::Live;
 use teamlog_team::projections::worker::event::Identity;
@@ -44,9 +42,6 @@ struct Agent {
     model: Option<String>,
 }
 
-/// `GET /v1/teams`.
-pub struct List;
-
 /// Nothing is asked.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -59,22 +54,11 @@ pub struct Teams {
     teams: Vec<TeamShape>,
 }
 
-impl Endpoint for List {
-    type Input = Nothing;
-    type Answer = Teams;
-    const FACTS: Facts = Facts::get("/v1/teams", "listTeams", "The team of the token, in a list");
-
-    fn answer(_: Nothing, request: &mut RequestContext<'_>) -> std::result::Result<Reply, Problem> {
-        request.look(|team| {
-            Ok(Teams {
-                teams: vec![shape(team)?],
-            })
-        })
-    }
+/// `GET /v1/teams`.
+pub fn list(_: Nothing, team: &mut Team, _: &RequestContext<'_>) -> Result<Teams, Problem> {
+    let teams = vec![shape(team)?];
+    Ok(Teams { teams })
 }
-
-/// `GET /v1/teams/{team}`.
-pub struct Show;
 
 /// Which team.
 #[derive(Deserialize, JsonSchema)]
@@ -91,20 +75,17 @@ pub struct OneTeam {
     team: TeamShape,
 }
 
-impl Endpoint for Show {
-    type Input = ShowInput;
-    type Answer = OneTeam;
-    const FACTS: Facts = Facts::get("/v1/teams/{team}", "getTeam", "The team of the token");
-
-    fn answer(
-        input: ShowInput,
-        request: &mut RequestContext<'_>,
-    ) -> std::result::Result<Reply, Problem> {
-        if input.team != request.call.team {
-            return Err(input::another_team(&input.team, request.call));
-        }
-        request.look(|team| Ok(OneTeam { team: shape(team)? }))
+/// `GET /v1/teams/{team}`.
+pub fn show(
+    asked: ShowInput,
+    team: &mut Team,
+    request: &RequestContext<'_>,
+) -> Result<OneTeam, Problem> {
+    if asked.team != request.call.team {
+        return Err(input::another_team(&asked.team, request.call));
     }
+    let team = shape(team)?;
+    Ok(OneTeam { team })
 }
 
 fn shape(team: &mut Team) -> Result<TeamShape> {
@@ -130,12 +111,9 @@ fn shown(live: &Live, team_id: &str) -> Result<TeamShape> {
     })
 }
 
-/// `POST /v1/teams`.
-pub struct SetUp;
-
 /// Who is in the team, and how many tokens it may use. What is not given stays; nobody leaves.
 #[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[serde(deny_unknown_fields)]
 pub struct SetUpInput {
     /// Who is in it
     #[serde(default)]
@@ -172,42 +150,28 @@ struct BudgetInput {
     per_agent_tokens: Option<u64>,
 }
 
-impl Endpoint for SetUp {
-    type Input = SetUpInput;
-    type Answer = OneTeam;
-    const FACTS: Facts = Facts::post(
-        "/v1/teams",
-        "setUpTeam",
-        "Say who is in the team of the token, and how many tokens it may use",
-    )
-    .status(201);
-
-    fn answer(
-        input: SetUpInput,
-        request: &mut RequestContext<'_>,
-    ) -> std::result::Result<Reply, Problem> {
-        let agents = input.agents.unwrap_or_default().into_iter();
-        let setup = TeamSetup {
-            agents: agents
-                .map(|agent| AgentSetup {
-                    id: agent.id,
-                    role: agent.role,
-                    model: agent.model,
-                })
-                .collect(),
-            budget: input.budget.map(|budget| SetBudget {
-                max_tokens: budget.max_tokens,
-                soft_limit_tokens: budget.soft_limit_tokens,
-                per_agent_tokens: budget.per_agent_tokens,
-                hard_limit: budget.hard_limit.unwrap_or(false),
-            }),
-        };
-        let form: Form<TeamSetupAnswer> = |live, answer, _| {
-            let team = shown(live, &answer.team)?;
-            Exchange::of(SetUp::FACTS.status, &OneTeam { team })
-        };
-        let team = request.team()?;
-        let job = team.setup_job(setup);
-        request.exchange(team, job, form)
-    }
+/// `POST /v1/teams`.
+pub fn set_up(input: SetUpInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
+    let agents = input.agents.unwrap_or_default().into_iter();
+    let setup = TeamSetup {
+        agents: agents
+            .map(|agent| AgentSetup {
+                id: agent.id,
+                role: agent.role,
+                model: agent.model,
+            })
+            .collect(),
+        budget: input.budget.map(|budget| SetBudget {
+            max_tokens: budget.max_tokens,
+            soft_limit_tokens: budget.soft_limit_tokens,
+            per_agent_tokens: budget.per_agent_tokens,
+            hard_limit: budget.hard_limit.unwrap_or(false),
+        }),
+    };
+    let team = request.team()?;
+    let job = team.setup_job(setup);
+    request.exchange(team, job, |live, answer: &TeamSetupAnswer, _| {
+        let team = shown(live, &answer.team)?;
+        Exchange::of(201, &OneTeam { team })
+    })
 }

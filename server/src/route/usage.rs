@@ -1,15 +1,14 @@
 //! Tokens that agents used, and how many they may.
 
-use super::endpoint::{Endpoint, Facts};
 use super::problem::Problem;
 use super::request::RequestContext;
 use crate::reply::Reply;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use teamlog_team::Exchange;
+use serde::Serialize;
 use teamlog_team::usage::report::{
     AgentUsed, BudgetShown, ReportUsage, Usage, UsageAnswer, UsedShown,
 };
+use teamlog_team::{Exchange, Team};
 
 /// `{used, agents, task?, budget?, warning?, nextCursor?}`.
 #[derive(Serialize, JsonSchema)]
@@ -125,87 +124,13 @@ impl From<UsageAnswer> for Body {
 }
 
 /// `GET /v1/usage`.
-pub struct Show;
-
-/// Whose, for what.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct ShowInput {
-    /// Only that agent's
-    agent_id: Option<String>,
-    /// With those for that task
-    task_id: Option<String>,
-    /// Most agents; else 50
-    #[schemars(range(min = 1, max = 1_000))]
-    limit: Option<usize>,
-    /// The `nextCursor` of the page before
-    cursor: Option<String>,
-}
-
-impl Endpoint for Show {
-    type Input = ShowInput;
-    type Answer = Body;
-    const FACTS: Facts = Facts::get(
-        "/v1/usage",
-        "getUsage",
-        "How many tokens were used, and may be",
-    );
-
-    fn answer(input: ShowInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
-        request.look(|team| {
-            let answer = team.usage(&Usage {
-                worker: input.agent_id,
-                task_id: input.task_id,
-                limit: input.limit,
-                cursor: input.cursor,
-            })?;
-            Ok(Body::from(answer))
-        })
-    }
+pub fn show(asked: Usage, team: &mut Team, _: &RequestContext<'_>) -> Result<Body, Problem> {
+    Ok(team.usage(&asked)?.into())
 }
 
 /// `POST /v1/usage`.
-pub struct Report;
-
-/// What was used.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct ReportInput {
-    /// Who used them
-    agent_id: String,
-    /// For which task
-    task_id: Option<String>,
-    /// Tokens read
-    #[schemars(range(max = 9_007_199_254_740_992_u64))]
-    input_tokens: Option<u64>,
-    /// Tokens written
-    #[schemars(range(max = 9_007_199_254_740_992_u64))]
-    output_tokens: Option<u64>,
-    /// All of them, if they are more than those; else their sum
-    #[schemars(range(max = 9_007_199_254_740_992_u64))]
-    tokens: Option<u64>,
-}
-
-impl Endpoint for Report {
-    type Input = ReportInput;
-    type Answer = Body;
-    const FACTS: Facts = Facts::post(
-        "/v1/usage",
-        "reportUsage",
-        "Report tokens that an agent used; never refused for their number",
-    )
-    .codes(&["worker_not_found", "task_not_found"]);
-
-    fn answer(input: ReportInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
-        let report = ReportUsage {
-            worker: input.agent_id,
-            task_id: input.task_id,
-            input_tokens: input.input_tokens,
-            output_tokens: input.output_tokens,
-            tokens: input.tokens,
-        };
-        request.exchange(request.team()?, report, |_, answer: &UsageAnswer, _| {
-            Exchange::of(Report::FACTS.status, &Body::from(answer.clone()))
-        })
-    }
+pub fn report(report: ReportUsage, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
+    request.exchange(request.team()?, report, |_, answer: &UsageAnswer, _| {
+        Exchange::of(200, &Body::from(answer.clone()))
+    })
 }

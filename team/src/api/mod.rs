@@ -12,7 +12,7 @@ pub mod shape;
 
 pub use envelope::{Envelope, milliseconds};
 pub use fault::Fault;
-pub use operation::{Effect, OPERATIONS, Operation, find, meant};
+pub use operation::{Effect, OPERATIONS, Op, Operation, find, meant, refusals};
 
 use crate::handle::command::Control;
 use crate::handle::root::Root;

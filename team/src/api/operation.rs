@@ -10,7 +10,7 @@ use crate::bootstrap::list::BootstrapList;
 use crate::bootstrap::record::{BootstrapExplain, BootstrapRecord};
 use crate::bootstrap::show::{BootstrapEvidence, BootstrapShow};
 use crate::bootstrap::start::BootstrapStart;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::handle::root::Root;
 use crate::handle::team::Team;
 use crate::lifecycle::cleanup::{Cleanup, OrphanCleanup};
@@ -81,7 +81,7 @@ pub enum Effect {
 
 /// An operation as a type: its fields are the input beside `team_name` and what every operation takes. It is written by
 /// [`operation`].
-pub(crate) trait Op: DeserializeOwned + JsonSchema {
+pub trait Op: DeserializeOwned + JsonSchema {
     /// The answer's data.
     type Data: Serialize + JsonSchema;
     /// The name, in kebab case.
@@ -90,15 +90,23 @@ pub(crate) trait Op: DeserializeOwned + JsonSchema {
     const DOC: &'static str;
     /// What it does to the log.
     const EFFECT: Effect;
+    /// The codes with which it refuses, beside those of every operation.
+    const REFUSALS: &'static [Code] = &[];
     /// How its input is read where that differs from the others.
     const RULES: Rules = Rules::COMMON;
     /// Whether an unknown team or worker is answered with empty data and a warning.
     const ANSWERS_EMPTY: bool = false;
 
     /// Carries it out.
+    ///
+    /// # Errors
+    /// Refusals with a code that is declared; the log's.
     fn run(self, team: &mut Team) -> Result<Self::Data>;
 
     /// The answer where there is no such team.
+    ///
+    /// # Errors
+    /// That there is none, unless that is an answer.
     fn without_team(&self, missing: Refusal) -> Result<Self::Data> {
         Err(missing.into())
     }
@@ -109,15 +117,16 @@ pub(crate) trait Op: DeserializeOwned + JsonSchema {
 /// ```text
 /// operation! {
 ///     /// Cancel a task
-///     "cancel-task": Records(TaskCancel) -> TaskAnswer as task_cancel
+///     "cancel-task": Records(TaskCancel) -> TaskAnswer as task_cancel,
+///     refuses = [TaskNotFound, AlreadyTerminal]
 /// }
 /// ```
 ///
 /// That is what it does (in a line without a full stop), its name, its [`Effect`], its input, the data that it answers and
 /// the method of [`Team`] that carries it out: behind `as` one that is made here for an input that is a command, behind `=`
-/// any other function. Where it differs from the others there may stand behind that: `rules`, how its input is read;
-/// `empty`, the data where there is no such team or worker, so that this is a warning; `without_team`, how it says that
-/// there is no such team.
+/// any other function. Behind that stand the codes with which it refuses, beside those of every operation, and where it
+/// differs from the others `rules`, how its input is read; `empty`, the data where there is no such team or worker, so
+/// that this is a warning; `without_team`, how it says that there is no such team.
 macro_rules! operation {
     (
         $(#[doc = $doc:literal])+
@@ -137,6 +146,7 @@ macro_rules! operation {
     (
         $(#[doc = $doc:literal])+
         $name:literal: $effect:ident($input:ty) -> $data:ty = $run:expr
+        $(, refuses = [$($code:ident),+ $(,)?])?
         $(, rules = $rules:expr)?
         $(, empty = $empty:expr)?
         $(, without_team = $without_team:expr)?
@@ -146,6 +156,7 @@ macro_rules! operation {
             const NAME: &'static str = $name;
             const DOC: &'static str = concat!($($doc),+).trim_ascii();
             const EFFECT: $crate::api::Effect = $crate::api::Effect::$effect;
+            $(const REFUSALS: &'static [$crate::Code] = &[$($crate::Code::$code),+];)?
             $(const RULES: $crate::api::rules::Rules = $rules;)?
 
             fn run(self, team: &mut $crate::Team) -> $crate::Result<$data> {
@@ -173,6 +184,24 @@ macro_rules! operation {
 
 pub(crate) use operation;
 
+/// The codes with which every operation may refuse.
+const REFUSALS: &[Code] = &[Code::InvalidInput, Code::TeamNotFound];
+/// Those with which every one may refuse that records something.
+const RECORDING_REFUSALS: &[Code] = &[
+    Code::TeamClosed,
+    Code::TooLarge,
+    Code::IdempotencyKeyReused,
+    Code::ResponseTooLarge,
+    Code::SyncFailed,
+    Code::UnsafeFileSystem,
+];
+
+/// The codes with which whoever records something, or does not, may refuse, beside its own.
+pub fn refusals(records: bool, own: &[Code]) -> impl Iterator<Item = Code> {
+    let recording = RECORDING_REFUSALS.iter().filter(move |_| records);
+    REFUSALS.iter().chain(recording).chain(own).copied()
+}
+
 /// A row of the table.
 pub struct Operation {
     /// The name, in kebab case.
@@ -181,6 +210,8 @@ pub struct Operation {
     pub doc: &'static str,
     /// What it does to the log.
     pub effect: Effect,
+    /// The codes with which it refuses, beside those of every operation.
+    pub refusals: &'static [Code],
     pub(super) rules: Rules,
     input: fn() -> Schema,
     data: fn() -> Schema,
@@ -223,6 +254,7 @@ pub(super) const fn row<O: Op>() -> Operation {
         name: O::NAME,
         doc: O::DOC,
         effect: O::EFFECT,
+        refusals: O::REFUSALS,
         rules: O::RULES,
         input: input_schema::<O>,
         data: match O::ANSWERS_EMPTY {
@@ -281,14 +313,26 @@ fn run<O: Op>(root: &Root, request: Request) -> std::result::Result<Answered, Fa
             _ => Err(failure),
         },
     };
-    let (data, warning, team) =
-        answered.map_err(|failure| Fault::of(&failure, O::EFFECT == Effect::Records))?;
+    let (data, warning, team) = answered.map_err(|failure| fault::<O>(&failure))?;
     let data = match warning {
         Some(_) => serde_json::value::to_raw_value(&Warned { data, warning }),
         None => serde_json::value::to_raw_value(&data),
     };
     let data = data.map_err(|error| Fault::broken(&error))?;
     Ok(Answered { data, team })
+}
+
+/// What an operation that failed is answered with.
+fn fault<O: Op>(failure: &Failure) -> Fault {
+    let records = O::EFFECT == Effect::Records;
+    debug_assert!(
+        failure.refusal().is_none_or(|refusal| {
+            refusals(records, O::REFUSALS).any(|code| code == refusal.code)
+        }),
+        "{} does not declare the code of {failure:?}",
+        O::NAME
+    );
+    Fault::of(failure, records)
 }
 
 /// The operation of that name: in any case, with `_` or `-`, with or without a leading `team_`.

@@ -8,7 +8,7 @@ pub(super) const TEAM: &str = "team_name";
 
 /// How an operation's input differs from that of the others.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Rules {
+pub struct Rules {
     /// Fields that other operations change, and only they.
     pub lifecycle: &'static [&'static str],
     /// Other names of fields.

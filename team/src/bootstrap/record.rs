@@ -19,12 +19,19 @@ operation! {
             Some(refusal) => Err(refusal.into()),
             None => Ok(recorded),
         }
-    }
+    },
+    refuses = [
+        RunNotFound, IllegalEvent, BranchMismatch, RosterIncomplete, EvidenceInvalid, ReviewBeforeResult,
+        Round1Incomplete, ReasonRequired, UntriggeredRevision, GateRefused, GateNotCleared, BreachInitialTaskLaunch,
+        BreachInvalidFallbackReason, BreachCoreNotReady, BreachDomainBeforeCoreReady, BreachLeadSoloAnalysis,
+        BreachPartialAtomicLaunch, BlockedTeamLaunchUnavailable,
+    ]
 }
 
 operation! {
     /// Ask what would come of a report on a run; records nothing
-    "bootstrap-explain": Reads(BootstrapExplain) -> BootstrapExplained = Team::bootstrap_explain
+    "bootstrap-explain": Reads(BootstrapExplain) -> BootstrapExplained = Team::bootstrap_explain,
+    refuses = [RunNotFound, TooLarge]
 }
 
 /// Most bytes that can be said with an event.

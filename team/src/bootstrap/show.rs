@@ -6,12 +6,14 @@ use crate::projections::bootstrap::{Evidence, Run, RunShown};
 
 operation! {
     /// Read where a run stands: what is done, what is next, what must not happen now
-    "bootstrap-show": Reads(BootstrapShow) -> BootstrapShown = Team::bootstrap_show
+    "bootstrap-show": Reads(BootstrapShow) -> BootstrapShown = Team::bootstrap_show,
+    refuses = [RunNotFound]
 }
 
 operation! {
     /// Read what the log has to show for a run's launch
-    "bootstrap-evidence": Reads(BootstrapEvidence) -> Evidence = Team::bootstrap_evidence
+    "bootstrap-evidence": Reads(BootstrapEvidence) -> Evidence = Team::bootstrap_evidence,
+    refuses = [RunNotFound, NotLaunched]
 }
 
 /// What `bootstrap-show` is asked.

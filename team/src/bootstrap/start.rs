@@ -7,7 +7,8 @@ use crate::projections::bootstrap::{Core, RunShown, State};
 
 operation! {
     /// Begin a run of the bootstrap contract
-    "bootstrap-start": Records(BootstrapStart) -> BootstrapStarted as bootstrap_start
+    "bootstrap-start": Records(BootstrapStart) -> BootstrapStarted as bootstrap_start,
+    refuses = [RunExists]
 }
 
 /// What `bootstrap-start` is asked.

@@ -15,6 +15,7 @@ use crate::projections::worker::supervision::{PhaseChanged, ShutdownGated};
 operation! {
     /// Close the team once nothing is left over; its log stays
     "cleanup": Records(Cleanup) -> CleanupAnswer = Team::cleanup,
+    refuses = [ShutdownConfirm, ShutdownGateBlocked, ShutdownRejected],
     rules = Rules {
         aliases: &[("confirmIssues", "confirm_issues")],
         ..Rules::COMMON

@@ -14,6 +14,7 @@ operation! {
 operation! {
     /// Read the team's manifest: leader, policy, governance, workers
     "read-manifest": Reads(ReadManifest) -> ManifestAnswer = Team::read_manifest,
+    refuses = [ManifestNotFound],
     without_team = no_manifest
 }
 

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 operation! {
     /// Wait until something happens to a team
     "await-event": Waits(AwaitEvent) -> AwaitEventAnswer = |team, asked| team.await_event(&asked),
+    refuses = [LogReplaced],
     rules = FILTERS
 }
 

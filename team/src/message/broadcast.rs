@@ -8,7 +8,8 @@ use crate::uuid;
 
 operation! {
     /// Send plain mail to every worker but the sender
-    "broadcast": Records(Broadcast) -> BroadcastAnswer = Team::broadcast
+    "broadcast": Records(Broadcast) -> BroadcastAnswer = Team::broadcast,
+    refuses = [WorkerNotFound, BudgetExceeded]
 }
 
 /// What `broadcast` is asked.

@@ -10,6 +10,7 @@ use crate::thread::tail::PAGE_BYTES;
 operation! {
     /// Read what an agent is to be told, behind its cursor
     "inbox-feed": Reads(InboxFeed) -> InboxFeedAnswer = |team, asked| team.inbox_feed(&asked),
+    refuses = [CursorAhead],
     rules = RULES
 }
 

@@ -8,6 +8,7 @@ use page::unknown_cursor;
 operation! {
     /// List a worker's mail, oldest first
     "mailbox-list": Reads(MailboxList) -> MailboxListAnswer = |team, asked| team.mailbox_list(&asked),
+    refuses = [CursorUnknown],
     empty = |asked, _| asked.empty()
 }
 

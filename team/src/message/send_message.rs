@@ -12,7 +12,8 @@ use teamlog_engine::Json;
 
 operation! {
     /// Send plain mail to a worker, and request that it be told
-    "send-message": Records(SendMessage) -> SendMessageAnswer = Team::send_message
+    "send-message": Records(SendMessage) -> SendMessageAnswer = Team::send_message,
+    refuses = [WorkerNotFound, BudgetExceeded]
 }
 
 /// What `send-message` is asked.

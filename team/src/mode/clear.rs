@@ -12,7 +12,8 @@ use crate::projections::mode::{Mode, Scope};
 
 operation! {
     /// Take the state of a mode away, active or not
-    "mode-clear": Records(ModeClear) -> ModeCleared = Team::mode_clear
+    "mode-clear": Records(ModeClear) -> ModeCleared = Team::mode_clear,
+    refuses = [UnsupportedMode]
 }
 
 /// What `mode-clear` is asked.

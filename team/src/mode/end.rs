@@ -17,17 +17,20 @@ use crate::projections::mode::{Mode, Scope};
 
 operation! {
     /// Complete an active mode
-    "mode-complete": Records(ModeComplete) -> ModeAnswer = Team::mode_complete
+    "mode-complete": Records(ModeComplete) -> ModeAnswer = Team::mode_complete,
+    refuses = [UnsupportedMode, ModeNotActive]
 }
 
 operation! {
     /// Say that an active mode failed
-    "mode-fail": Records(ModeFail) -> ModeAnswer = Team::mode_fail
+    "mode-fail": Records(ModeFail) -> ModeAnswer = Team::mode_fail,
+    refuses = [UnsupportedMode, ModeNotActive]
 }
 
 operation! {
     /// Cancel an active mode, and what it is linked to
-    "mode-cancel": Records(ModeCancel) -> ModeAnswer = Team::mode_cancel
+    "mode-cancel": Records(ModeCancel) -> ModeAnswer = Team::mode_cancel,
+    refuses = [UnsupportedMode, ModeNotActive]
 }
 
 /// What `mode-complete` is asked.

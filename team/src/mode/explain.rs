@@ -10,7 +10,8 @@ use crate::projections::mode::Mode;
 
 operation! {
     /// Say what would become of making a mode active, without doing it
-    "mode-explain": Reads(ModeExplain) -> Transition = Team::mode_explain
+    "mode-explain": Reads(ModeExplain) -> Transition = Team::mode_explain,
+    refuses = [UnsupportedMode]
 }
 
 /// What `mode-explain` is asked.

@@ -10,7 +10,8 @@ use crate::projections::mode::event::Fields;
 
 operation! {
     /// Read from a state whether its mode ended, and how
-    "mode-outcome": Reads(ModeOutcome) -> Reading = Team::mode_outcome
+    "mode-outcome": Reads(ModeOutcome) -> Reading = Team::mode_outcome,
+    refuses = [UnsupportedMode, ModeNotFound]
 }
 
 /// What `mode-outcome` is asked: about the state of a mode, or about one that is given.

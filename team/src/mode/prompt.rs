@@ -24,7 +24,8 @@ use crate::projections::team::settings::{PHRASES, Setting};
 
 operation! {
     /// Carry out what a prompt asks for: all of its skills, or none
-    "mode-prompt": Records(ModePrompt) -> PromptAnswer = Team::mode_prompt
+    "mode-prompt": Records(ModePrompt) -> PromptAnswer = Team::mode_prompt,
+    refuses = [ModeDenied]
 }
 
 /// What `mode-prompt` is asked.

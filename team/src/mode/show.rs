@@ -13,7 +13,8 @@ operation! {
 
 operation! {
     /// Read the state of a mode
-    "mode-show": Reads(ModeShow) -> ModeShowAnswer = Team::mode_show
+    "mode-show": Reads(ModeShow) -> ModeShowAnswer = Team::mode_show,
+    refuses = [UnsupportedMode, ModeNotFound]
 }
 
 /// What `mode-show` is asked.

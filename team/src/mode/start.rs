@@ -11,7 +11,8 @@ use crate::projections::mode::{Mode, Scope};
 
 operation! {
     /// Make a mode active, unless those that are active do not go with it
-    "mode-start": Records(ModeStart) -> ModeAnswer = Team::mode_start
+    "mode-start": Records(ModeStart) -> ModeAnswer = Team::mode_start,
+    refuses = [UnsupportedMode, ModeDenied]
 }
 
 /// What `mode-start` is asked.

@@ -19,12 +19,14 @@ use crate::projections::mode::{Mode, Scope};
 
 operation! {
     /// Change fields of an active mode; a phase or outcome that ends it does so
-    "mode-update": Records(ModeUpdate) -> ModeAnswer = Team::mode_update
+    "mode-update": Records(ModeUpdate) -> ModeAnswer = Team::mode_update,
+    refuses = [UnsupportedMode, ModeNotActive]
 }
 
 operation! {
     /// Write the state of a mode, whose outcome decides whether it is active
     "mode-write": Records(ModeWrite) -> ModeAnswer = Team::mode_write,
+    refuses = [UnsupportedMode, ModeDenied],
     rules = Rules {
         keeps_lookalikes: true,
         ..Rules::COMMON

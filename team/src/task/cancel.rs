@@ -9,7 +9,8 @@ use crate::task::holding::{Hold, Scene, check_expected};
 
 operation! {
     /// Cancel a task
-    "cancel-task": Records(TaskCancel) -> TaskAnswer as task_cancel
+    "cancel-task": Records(TaskCancel) -> TaskAnswer as task_cancel,
+    refuses = [TaskNotFound, AlreadyTerminal, ClaimConflict, NotHolder, LeaseExpired, VersionConflict]
 }
 
 /// What `cancel-task` is asked.

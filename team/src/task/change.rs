@@ -11,6 +11,7 @@ use crate::task::holding::{Scene, check_expected};
 operation! {
     /// Change what a task is about, or what it waits for
     "update-task": Records(TaskChange) -> TaskAnswer as task_change,
+    refuses = [TaskNotFound, ClaimConflict, VersionConflict, DependencyCycle],
     rules = Rules {
         lifecycle: &LIFECYCLE,
         ..Rules::COMMON

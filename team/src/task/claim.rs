@@ -12,7 +12,11 @@ use teamlog_engine::IdSource;
 
 operation! {
     /// Take a task, for a time
-    "claim-task": Records(TaskClaim) -> ClaimAnswer = Team::task_claim
+    "claim-task": Records(TaskClaim) -> ClaimAnswer = Team::task_claim,
+    refuses = [
+        TaskNotFound, WorkerNotFound, AlreadyTerminal, ClaimConflict, LeaseExpired, BlockedDependency,
+        ResourceConflict, BudgetExceeded,
+    ]
 }
 
 /// What `claim-task` is asked.

@@ -14,6 +14,7 @@ use teamlog_engine::Json;
 operation! {
     /// Make a task
     "create-task": Records(TaskCreate) -> TaskAnswer as task_create,
+    refuses = [TaskExists, WorkerNotFound, DependencyCycle, BudgetExceeded],
     rules = Rules {
         lifecycle: &RESERVED,
         ..Rules::COMMON

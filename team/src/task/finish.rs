@@ -11,7 +11,11 @@ use crate::task::{blocking, evidence};
 
 operation! {
     /// Complete a claimed task, or fail it
-    "transition-task-status": Records(TaskFinish) -> HolderAnswer as task_finish
+    "transition-task-status": Records(TaskFinish) -> HolderAnswer as task_finish,
+    refuses = [
+        TaskNotFound, AlreadyTerminal, ClaimConflict, NotHolder, LeaseExpired, VersionConflict, InvalidTransition,
+        MissingEvidence,
+    ]
 }
 
 /// What `transition-task-status` is asked.

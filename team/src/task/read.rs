@@ -12,6 +12,7 @@ operation! {
         let task = team.task_record(&asked.task_id)?;
         Ok(TaskData { task })
     },
+    refuses = [TaskNotFound],
     without_team = |missing| Refusal {
         code: Code::TaskNotFound,
         ..missing
@@ -21,32 +22,28 @@ operation! {
 operation! {
     /// List tasks, in natural order of their ids
     "list-tasks": Reads(ListTasks) -> TasksData = |team, asked| {
-        let records = team.task_records(Tasks {
-            status: asked.status,
-            owner: asked.owner,
-            limit: Some(asked.limit.unwrap_or(0)),
-            cursor: asked.cursor,
-        })?;
+        let records = team.task_records(asked.into())?;
         Ok(TasksData {
             count: records.tasks.len(),
             tasks: records.tasks,
             next_cursor: records.next_cursor,
         })
     },
+    refuses = [CursorUnknown],
     empty = |_, _| TasksData::default()
 }
 
 /// `read-task`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ReadTask {
+pub struct ReadTask {
     /// The task's id
-    task_id: String,
+    pub task_id: String,
 }
 
 /// `{task}`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct TaskData {
+pub struct TaskData {
     /// The task
     task: TaskRecord,
 }
@@ -54,25 +51,36 @@ pub(crate) struct TaskData {
 /// `list-tasks`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ListTasks {
+pub struct ListTasks {
     /// Only those of that status
     #[schemars(with = "Option<Status>")]
     #[serde(default)]
-    status: Option<String>,
+    pub status: Option<String>,
     /// Only those of that owner
     #[serde(default)]
-    owner: Option<String>,
+    pub owner: Option<String>,
     /// Most tasks on the page; else all
     #[serde(default)]
-    limit: Option<usize>,
+    pub limit: Option<usize>,
     /// The last id of the page before
     #[serde(default)]
-    cursor: Option<String>,
+    pub cursor: Option<String>,
+}
+
+impl From<ListTasks> for Tasks {
+    fn from(asked: ListTasks) -> Tasks {
+        Tasks {
+            status: asked.status,
+            owner: asked.owner,
+            limit: Some(asked.limit.unwrap_or(0)),
+            cursor: asked.cursor,
+        }
+    }
 }
 
 /// `{count, tasks, next_cursor?}`.
 #[derive(Debug, Default, Serialize, JsonSchema)]
-pub(crate) struct TasksData {
+pub struct TasksData {
     /// Tasks on the page
     count: usize,
     /// The page, in natural order of ids

@@ -10,7 +10,8 @@ use crate::task::holding::{Hold, Scene, check_expected};
 
 operation! {
     /// Give a claimed task back; that is no completion
-    "release-task-claim": Records(TaskRelease) -> HolderAnswer as task_release
+    "release-task-claim": Records(TaskRelease) -> HolderAnswer as task_release,
+    refuses = [TaskNotFound, AlreadyTerminal, ClaimConflict, NotHolder, LeaseExpired, VersionConflict]
 }
 
 /// What `release-task-claim` is asked.

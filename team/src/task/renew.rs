@@ -9,7 +9,8 @@ use crate::task::record::TaskRecord;
 
 operation! {
     /// Prolong the lease of a claim
-    "renew-task-claim": Records(TaskRenew) -> RenewAnswer as task_renew
+    "renew-task-claim": Records(TaskRenew) -> RenewAnswer as task_renew,
+    refuses = [TaskNotFound, AlreadyTerminal, ClaimConflict, NotHolder, LeaseExpired, VersionConflict]
 }
 
 /// What `renew-task-claim` is asked.

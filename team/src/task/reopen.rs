@@ -8,7 +8,8 @@ use crate::task::holding::{Scene, check_expected};
 
 operation! {
     /// Make a failed task pending again
-    "reopen-task": Records(TaskReopen) -> TaskAnswer as task_reopen
+    "reopen-task": Records(TaskReopen) -> TaskAnswer as task_reopen,
+    refuses = [TaskNotFound, InvalidTransition, VersionConflict]
 }
 
 /// What `reopen-task` is asked.

@@ -8,6 +8,7 @@ use crate::thread::start::{SYSTEM, ThreadAnswer, author, existing, found, shown}
 operation! {
     /// Make a thread belong to a task
     "thread-link": Records(ThreadLink) -> ThreadAnswer as thread_link,
+    refuses = [WorkerNotFound, TaskNotFound, ThreadNotFound],
     rules = RULES
 }
 

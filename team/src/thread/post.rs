@@ -11,6 +11,7 @@ use teamlog_engine::EventId;
 operation! {
     /// Say something in a thread; whoever takes part is told
     "thread-post": Records(ThreadPost) -> ThreadPostAnswer as thread_post,
+    refuses = [WorkerNotFound, ThreadNotFound, BudgetExceeded],
     rules = RULES
 }
 

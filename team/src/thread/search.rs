@@ -11,6 +11,7 @@ use page::unknown_cursor;
 operation! {
     /// Find threads by what they hold, the newest thread first
     "thread-search": Reads(ThreadSearch) -> ThreadSearchAnswer = |team, asked| team.thread_search(&asked),
+    refuses = [CursorUnknown],
     rules = RULES
 }
 

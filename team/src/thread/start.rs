@@ -10,6 +10,7 @@ use crate::usage::budget;
 operation! {
     /// Start a thread between agents, perhaps about a task
     "thread-start": Records(ThreadStart) -> ThreadAnswer as thread_start,
+    refuses = [WorkerNotFound, TaskNotFound, BudgetExceeded],
     rules = RULES
 }
 

@@ -11,6 +11,7 @@ use page::unknown_cursor;
 operation! {
     /// Read the newest messages of a thread, oldest first
     "thread-tail": Reads(ThreadTail) -> ThreadTailAnswer = |team, asked| team.thread_tail(&asked),
+    refuses = [ThreadNotFound, CursorUnknown],
     rules = RULES
 }
 

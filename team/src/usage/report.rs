@@ -26,6 +26,7 @@ const RULES: Rules = Rules {
 operation! {
     /// Say how many tokens an agent used
     "report-usage": Records(ReportUsage) -> UsageAnswer as report_usage,
+    refuses = [WorkerNotFound, TaskNotFound],
     rules = RULES
 }
 

@@ -7,7 +7,8 @@ use crate::projections::worker::event::{Heartbeat, Identity, Instructions, Worke
 
 operation! {
     /// Register a worker, or replace what is known of it
-    "write-worker-identity": Records(WriteIdentity) -> WorkerAnswer as write_identity
+    "write-worker-identity": Records(WriteIdentity) -> WorkerAnswer as write_identity,
+    refuses = [WorkerNotFound]
 }
 
 operation! {
@@ -21,12 +22,14 @@ operation! {
 
 operation! {
     /// Give a worker's sign of life
-    "update-worker-heartbeat": Records(UpdateHeartbeat) -> WorkerAnswer as update_heartbeat
+    "update-worker-heartbeat": Records(UpdateHeartbeat) -> WorkerAnswer as update_heartbeat,
+    refuses = [WorkerNotFound]
 }
 
 operation! {
     /// Replace a worker's instructions
-    "write-worker-inbox": Records(WriteInbox) -> WorkerAnswer as write_inbox
+    "write-worker-inbox": Records(WriteInbox) -> WorkerAnswer as write_inbox,
+    refuses = [WorkerNotFound]
 }
 
 /// What `write-worker-identity` is asked.

@@ -7,7 +7,8 @@ use crate::worker::record::WorkerAnswer;
 
 operation! {
     /// Ask a worker to stop
-    "write-shutdown-request": Records(RequestShutdown) -> WorkerAnswer as request_shutdown
+    "write-shutdown-request": Records(RequestShutdown) -> WorkerAnswer as request_shutdown,
+    refuses = [WorkerNotFound]
 }
 
 operation! {
@@ -18,7 +19,8 @@ operation! {
 
 operation! {
     /// Say that a worker accepts or rejects its shutdown
-    "write-shutdown-ack": Records(WriteAck) -> AckAnswer as write_shutdown_ack
+    "write-shutdown-ack": Records(WriteAck) -> AckAnswer as write_shutdown_ack,
+    refuses = [WorkerNotFound]
 }
 
 /// What `write-shutdown-request` is asked.

@@ -13,7 +13,8 @@ operation! {
 
 operation! {
     /// Say what a worker does
-    "write-worker-status": Records(WriteStatus) -> StatusAnswer as write_worker_status
+    "write-worker-status": Records(WriteStatus) -> StatusAnswer as write_worker_status,
+    refuses = [WorkerNotFound]
 }
 
 /// What `write-worker-status` is asked.

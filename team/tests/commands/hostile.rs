@@ -2,6 +2,7 @@
 
 use crate::prelude::*;
 use crate::scenario::{Given, NAMES, mistyped, scenario};
+use teamlog_team::Code;
 use teamlog_team::api::{self, Fault, OPERATIONS, Operation};
 
 /// What a fault may leave behind.
@@ -82,6 +83,46 @@ fn the_story_has_every_operation_and_each_can_be_carried_out() {
     let (world, input) = before(scenario().len() - 1);
     call(&world, api::find("orphan-cleanup").unwrap(), input).unwrap();
     settled_digest(&mut world.root.team("demo").unwrap());
+}
+
+/// Values that name what is not there, and how that is refused.
+const ABSENT: [(&str, &str, Code); 11] = [
+    ("task_id", "999", Code::TaskNotFound),
+    ("worker", "nobody", Code::WorkerNotFound),
+    ("to_worker", "nobody", Code::WorkerNotFound),
+    ("from_worker", "nobody", Code::WorkerNotFound),
+    ("owner", "nobody", Code::WorkerNotFound),
+    ("thread_id", "thread-9999", Code::ThreadNotFound),
+    ("run", "nothing", Code::RunNotFound),
+    ("cursor", "nothing", Code::CursorUnknown),
+    ("mode", "nothing", Code::UnsupportedMode),
+    ("name", "nothing", Code::ArtifactNotFound),
+    ("team_name", "nothing", Code::ManifestNotFound),
+];
+
+#[test]
+fn what_is_not_there_is_refused_by_exactly_those_operations_that_declare_it() {
+    let mut faults = Vec::new();
+    each(|operation, world, input| {
+        let shape = operation.shape();
+        let given = ABSENT
+            .iter()
+            .filter(|(field, ..)| shape.field(field).is_some());
+        let refused = given.filter(|(field, value, code)| {
+            let answer = call(world, operation, with(input, field, json!(value)));
+            answer.is_err_and(|fault| fault.code == code.as_str())
+        });
+        let refused: BTreeSet<&str> = refused.map(|(.., code)| code.as_str()).collect();
+        let declared = operation.refusals.iter();
+        let declared: BTreeSet<&str> = declared
+            .filter(|code| ABSENT.iter().any(|(.., absent)| absent == *code))
+            .map(|code| code.as_str())
+            .collect();
+        if refused != declared {
+            faults.push((operation.name, refused, declared));
+        }
+    });
+    assert!(faults.is_empty(), "{faults:#?}");
 }
 
 #[test]

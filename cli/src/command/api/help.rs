@@ -7,7 +7,7 @@ use crate::link::Called;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use teamlog_team::api::shape::{Field, Kind, Shape};
-use teamlog_team::api::{OPERATIONS, Operation};
+use teamlog_team::api::{self, OPERATIONS, Operation};
 
 /// `{operations[]}`: the table.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -126,6 +126,10 @@ pub fn of_one(context: &mut Context, operation: &'static Operation) -> Outcome {
     let data = Shape::of(&operation.data_schema());
     let data: Vec<&Field> = data.fields.iter().collect();
     text.push_str(&section("Data", &data));
+    text.push_str("\nRefusals, with those of every operation:\n");
+    for code in api::refusals(operation.mutates(), operation.refusals) {
+        text.push_str(&format!("  {:<24}  {}\n", code.as_str(), code.meaning()));
+    }
     text.push_str(&format!(
         "\nSchemas: {program} {} --schema\n",
         operation.name

@@ -113,9 +113,8 @@ fn the_table_of_calls_is_that_of_the_routes() {
     let rows: Vec<String> = ROUTES
         .iter()
         .map(|route| {
-            let facts = &route.facts;
-            let method = facts.method.name();
-            format!("| `{method} {}` | {} |", facts.pattern, facts.doc)
+            let method = route.method.name();
+            format!("| `{method} {}` | {} |", route.pattern, route.doc)
         })
         .collect();
     let table: Vec<&str> = table
