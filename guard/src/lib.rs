@@ -1,8 +1,8 @@
 //! What a tool call of a coding agent would write.
 //!
 //! A hook sees a tool call before it runs. This crate reads it and answers with the paths that it would write, and with
-//! the places where that cannot be told; it has never heard of teams, leases and files on a disk. It proves nothing: a
-//! program that is allowed to run can write what it likes. A seat belt, not a sandbox.
+//! the places where that cannot be told. It reads no log and no disk; what our own subcommands do, its caller says. It
+//! proves nothing: a program that is allowed to run can write what it likes.
 //!
 //! ```
 //! use teamlog_guard::{Place, Programs, shell};

@@ -13,119 +13,44 @@ fn told(call: &str) -> (Vec<String>, bool) {
     (paths, !writes.doubts().is_empty())
 }
 
+/// What a call writes, and the call; `?` stands for a doubt, `-` for nothing.
+const FORMS: &str = r#"
+/repo/a | {"tool_name":"Write","tool_input":{"file_path":"/repo/a","content":"x"}}
+/w/src/a | {"tool_name":"Edit","tool_input":{"file_path":"src/a"},"cwd":"/w"}
+/repo/a | {"tool_name":"MultiEdit","tool_input":{"file_path":"a","edits":[]}}
+/repo/n.ipynb | {"tool_name":"NotebookEdit","tool_input":{"notebook_path":"n.ipynb"}}
+/w/a | {"tool_name":"Bash","tool_input":{"command":"echo x > a"},"cwd":"/w"}
+- | {"tool_name":"Read","tool_input":{"file_path":"a"}}
+/repo/a | {"tool_name":"mcp__fs__write_file","tool_input":{"path":"a"}}
+/repo/a | {"toolName":"write","input":{"filePath":"a"}}
+/repo/a | {"toolName":"bash","input":{"command":"rm a"}}
+/w/a | {"tool":"shell","params":{"command":["bash","-lc","rm a"],"workdir":"/w"}}
+/repo/a b | {"tool":"shell","params":{"command":["touch","a b"]}}
+/repo/a | {"name":"exec_command","arguments":"{\"cmd\":\"rm a\"}"}
+/repo/a | {"tool_name":"apply_patch","tool_input":{"input":"*** Begin Patch\n*** Add File: a\n+x\n*** End Patch"}}
+/repo/b | {"tool_name":"apply_patch","tool_input":{"command":["apply_patch","*** Begin Patch\n*** Delete File: b\n*** End Patch"]}}
+? | {"tool_name":"apply_patch","tool_input":{"input":"nonsense"}}
+/repo/a | {"tool":"shell","params":{"command":["apply_patch","*** Begin Patch\n*** Add File: a\n+((({{{\n*** End Patch"]}}
+/repo/d/a,/repo/d/b | {"tool":"shell","params":{"command":["bash","-lc","cd d && apply_patch <<'E'\n*** Begin Patch\n*** Update File: a\n*** Move to: b\n*** End Patch\nE"]}}
+- | {"name":"str_replace_based_edit_tool","arguments":{"command":"view","path":"a"}}
+/repo/a | {"name":"str_replace_based_edit_tool","arguments":{"command":"create","path":"a"}}
+? | {"tool_name":"Write","tool_input":{}}
+? | {"tool_name":"Bash","tool_input":{}}
+? | {"tool_name":"Bash","tool_input":{"command":[1]}}
+? | {"tool_name":"Frobnicate","tool_input":{}}
+"#;
+
 #[test]
 fn each_form_is_read() {
-    for (call, paths, doubt) in [
-        (
-            r#"{"tool_name":"Write","tool_input":{"file_path":"/repo/a","content":"x"}}"#,
-            vec!["/repo/a"],
-            false,
-        ),
-        (
-            r#"{"tool_name":"Edit","tool_input":{"file_path":"src/a"},"cwd":"/w"}"#,
-            vec!["/w/src/a"],
-            false,
-        ),
-        (
-            r#"{"tool_name":"MultiEdit","tool_input":{"file_path":"a","edits":[]}}"#,
-            vec!["/repo/a"],
-            false,
-        ),
-        (
-            r#"{"tool_name":"NotebookEdit","tool_input":{"notebook_path":"n.ipynb"}}"#,
-            vec!["/repo/n.ipynb"],
-            false,
-        ),
-        (
-            r#"{"tool_name":"Bash","tool_input":{"command":"echo x > a"},"cwd":"/w"}"#,
-            vec!["/w/a"],
-            false,
-        ),
-        (
-            r#"{"tool_name":"Read","tool_input":{"file_path":"a"}}"#,
-            vec![],
-            false,
-        ),
-        (
-            r#"{"tool_name":"mcp__fs__write_file","tool_input":{"path":"a"}}"#,
-            vec!["/repo/a"],
-            false,
-        ),
-        (
-            r#"{"toolName":"write","input":{"filePath":"a"}}"#,
-            vec!["/repo/a"],
-            false,
-        ),
-        (
-            r#"{"toolName":"bash","input":{"command":"rm a"}}"#,
-            vec!["/repo/a"],
-            false,
-        ),
-        (
-            r#"{"tool":"shell","params":{"command":["bash","-lc","rm a"],"workdir":"/w"}}"#,
-            vec!["/w/a"],
-            false,
-        ),
-        (
-            r#"{"tool":"shell","params":{"command":["touch","a b"]}}"#,
-            vec!["/repo/a b"],
-            false,
-        ),
-        (
-            r#"{"name":"exec_command","arguments":"{\"cmd\":\"rm a\"}"}"#,
-            vec!["/repo/a"],
-            false,
-        ),
-        (
-            r#"{"tool_name":"apply_patch","tool_input":{"input":"*** Begin Patch\n*** Add File: a\n+x\n*** End Patch"}}"#,
-            vec!["/repo/a"],
-            false,
-        ),
-        (
-            r#"{"tool_name":"apply_patch","tool_input":{"command":["apply_patch","*** Begin Patch\n*** Delete File: b\n*** End Patch"]}}"#,
-            vec!["/repo/b"],
-            false,
-        ),
-        (
-            r#"{"tool_name":"apply_patch","tool_input":{"input":"nonsense"}}"#,
-            vec![],
-            true,
-        ),
-        (
-            r#"{"tool":"shell","params":{"command":["apply_patch","*** Begin Patch\n*** Add File: a\n+((({{{\n*** End Patch"]}}"#,
-            vec!["/repo/a"],
-            false,
-        ),
-        (
-            r#"{"tool":"shell","params":{"command":["bash","-lc","cd d && apply_patch <<'E'\n*** Begin Patch\n*** Update File: a\n*** Move to: b\n*** End Patch\nE"]}}"#,
-            vec!["/repo/d/a", "/repo/d/b"],
-            false,
-        ),
-        (
-            r#"{"name":"str_replace_based_edit_tool","arguments":{"command":"view","path":"a"}}"#,
-            vec![],
-            false,
-        ),
-        (
-            r#"{"name":"str_replace_based_edit_tool","arguments":{"command":"create","path":"a"}}"#,
-            vec!["/repo/a"],
-            false,
-        ),
-        (r#"{"tool_name":"Write","tool_input":{}}"#, vec![], true),
-        (r#"{"tool_name":"Bash","tool_input":{}}"#, vec![], true),
-        (
-            r#"{"tool_name":"Bash","tool_input":{"command":[1]}}"#,
-            vec![],
-            true,
-        ),
-        (
-            r#"{"tool_name":"Frobnicate","tool_input":{}}"#,
-            vec![],
-            true,
-        ),
-    ] {
-        let paths: Vec<String> = paths.into_iter().map(str::to_owned).collect();
-        assert_eq!(told(call), (paths, doubt), "{call}");
+    let rows: Vec<&str> = FORMS.lines().skip(1).collect();
+    assert_eq!(rows.len(), 23);
+    for row in rows {
+        let (expected, call) = row.split_once(" | ").unwrap();
+        let (mut written, doubt) = told(call);
+        written.extend(doubt.then(|| "?".to_owned()));
+        let written = written.join(",");
+        let expected = expected.trim_matches('-');
+        assert_eq!(written, expected, "{call}");
     }
 }
 

@@ -15,7 +15,8 @@ mod state;
 
 pub use legacy::OPERATIONS as LEGACY_OPERATIONS;
 pub use query::Fault;
-pub use server::{Elsewhere, Server, Session, carry_out};
+pub use server::{Elsewhere, Server, carry_out};
+pub use state::Session;
 
 use std::io;
 use teamlog_team::Root;

@@ -1,7 +1,7 @@
 //! The protocol's side: lists, calls, reads.
 
 use crate::query::{Fault, QUERIES, Query, meant};
-use crate::state::{self, STATES};
+use crate::state::{self, STATES, Session};
 use crate::{legacy, resources};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
@@ -24,10 +24,6 @@ TEAM --agent YOU` what to do next.";
 /// `None` where nobody has it.
 pub type Elsewhere =
     Arc<dyn Fn(&str, &str, &Map<String, Value>) -> Option<Result<String, Fault>> + Send + Sync>;
-
-/// The session in which the tools of states act where a call names none: `None` is the root. What cannot be a session is
-/// the answer of each such call.
-pub type Session = Result<Option<String>, Fault>;
 
 /// A server for one client. It keeps nothing between calls.
 #[derive(Clone)]

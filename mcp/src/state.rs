@@ -4,7 +4,6 @@
 //! the root.
 
 use crate::query::{Fault, Query};
-use crate::server::Session;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -17,6 +16,10 @@ use teamlog_team::mode::state::{StateGetStatus, StateListActive, StateRead};
 use teamlog_team::mode::write::ModeWrite;
 use teamlog_team::projections::mode::Mode;
 use teamlog_team::{Failure, Team};
+
+/// The session in which the tools of states act where a call names none: `None` is the root. What cannot be a session is
+/// the answer of each such call.
+pub type Session = Result<Option<String>, Fault>;
 
 /// Every tool of states.
 pub static STATES: LazyLock<Vec<Query>> = LazyLock::new(|| {

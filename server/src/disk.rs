@@ -9,9 +9,6 @@ const BLOCK_BYTES: u64 = 512;
 
 /// The bytes that a directory takes with everything beneath it. Symbolic links are not followed; what goes meanwhile is
 /// not counted.
-///
-/// # Errors
-/// I/O.
 pub(crate) fn bytes(dir: &Path) -> io::Result<u64> {
     let mut blocks = std::fs::symlink_metadata(dir)?.blocks();
     let mut left = vec![dir.to_path_buf()];

@@ -64,7 +64,7 @@ impl Front {
         let checked = admission::host::check(&request, self.via, self.state.port)
             .and_then(|()| admission::origin::check(request.headers(), self.state.port));
         if let Err(reply) = checked {
-            self.state.metrics.refused(&reply);
+            self.state.metrics.replied(&reply);
             return sending::whole(reply);
         }
         request.extensions_mut().insert(self.via);
@@ -85,7 +85,7 @@ async fn method_not_allowed(State(state): State<Arc<AppState>>, method: Method) 
     if !is_known(&method) {
         reply = reply.header("connection", "close");
     }
-    state.metrics.refused(&reply);
+    state.metrics.replied(&reply);
     sending::whole(reply)
 }
 

@@ -65,9 +65,6 @@ impl Lock {
     }
 
     /// Writes beside the lock who holds it.
-    ///
-    /// # Errors
-    /// I/O.
     pub fn note(&self, running: &Running) -> Result<()> {
         let written = || {
             let mut file = &self.file;

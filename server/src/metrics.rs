@@ -37,109 +37,52 @@ struct Way {
     via: &'static str,
 }
 
-/// The numbers.
-pub(crate) struct Metrics {
-    registry: Registry,
-    answers: Family<Status, Counter>,
-    refusals: Family<Code, Counter>,
-    seconds: Histogram,
-    connections: Family<Way, Gauge>,
-    accepted: Family<Way, Counter>,
-    turned_away: Counter,
-    displaced: Counter,
-    streams: Gauge,
-    waiting: Gauge,
-    running: Gauge,
-    patient: Gauge,
-    forwarded: Gauge,
-    forwarded_waiting: Gauge,
-    served: Gauge,
-    unready: Gauge,
-    teams: Arc<Teams>,
+/// The numbers of the daemon: a field each, with its name and what it counts.
+macro_rules! metrics {
+    ($($field:ident: $type:ty = $new:expr, $name:literal, $help:literal;)*) => {
+        /// The numbers.
+        pub(crate) struct Metrics {
+            registry: Registry,
+            teams: Arc<Teams>,
+            $($field: $type,)*
+        }
+
+        impl Metrics {
+            pub fn new() -> Metrics {
+                let mut registry = Registry::with_prefix("teamlog");
+                $(
+                    let $field: $type = $new;
+                    registry.register($name, $help, $field.clone());
+                )*
+                let teams: Arc<Teams> = Arc::default();
+                registry.register_collector(Box::new(teams.clone()));
+                Metrics { registry, teams, $($field,)* }
+            }
+        }
+    };
+}
+
+metrics! {
+    answers: Family<Status, Counter> = Family::default(), "answers", "Answers to calls, by status";
+    refusals: Family<Code, Counter> = Family::default(), "refusals", "Answers that say no, by code";
+    seconds: Histogram = Histogram::new(BUCKETS), "answer_seconds", "From a call's head to its answer";
+    connections: Family<Way, Gauge> = Family::default(), "connections", "Open connections";
+    accepted: Family<Way, Counter> = Family::default(), "connections_accepted", "Connections that were served";
+    turned_away: Counter = Counter::default(), "connections_turned_away", "Connections that were one too many";
+    displaced: Counter = Counter::default(), "connections_displaced",
+        "Connections without a token that made room for others";
+    streams: Gauge = Gauge::default(), "streams", "Clients that follow a stream";
+    waiting: Gauge = Gauge::default(), "calls_waiting", "Calls that wait for a thread";
+    running: Gauge = Gauge::default(), "calls_running", "Calls that a thread answers";
+    patient: Gauge = Gauge::default(), "calls_awaiting", "Calls that wait for something to happen";
+    forwarded: Gauge = Gauge::default(), "forwarded_running", "Forwarded commands that work";
+    forwarded_waiting: Gauge = Gauge::default(), "forwarded_waiting",
+        "Forwarded commands that wait for their caller or for an ack";
+    served: Gauge = Gauge::default(), "teams_served", "Teams that are served";
+    unready: Gauge = Gauge::default(), "teams_unready", "Teams that cannot be read or written";
 }
 
 impl Metrics {
-    pub fn new() -> Metrics {
-        let mut metrics = Metrics {
-            registry: Registry::with_prefix("teamlog"),
-            answers: Family::default(),
-            refusals: Family::default(),
-            seconds: Histogram::new(BUCKETS),
-            connections: Family::default(),
-            accepted: Family::default(),
-            turned_away: Counter::default(),
-            displaced: Counter::default(),
-            streams: Gauge::default(),
-            waiting: Gauge::default(),
-            running: Gauge::default(),
-            patient: Gauge::default(),
-            forwarded: Gauge::default(),
-            forwarded_waiting: Gauge::default(),
-            served: Gauge::default(),
-            unready: Gauge::default(),
-            teams: Arc::default(),
-        };
-        metrics.register();
-        metrics
-    }
-
-    fn register(&mut self) {
-        let to = &mut self.registry;
-        to.register(
-            "answers",
-            "Answers to calls, by status",
-            self.answers.clone(),
-        );
-        to.register(
-            "refusals",
-            "Answers that say no, by code",
-            self.refusals.clone(),
-        );
-        to.register(
-            "answer_seconds",
-            "From a call's head to its answer",
-            self.seconds.clone(),
-        );
-        to.register("connections", "Open connections", self.connections.clone());
-        to.register(
-            "connections_accepted",
-            "Connections that were served",
-            self.accepted.clone(),
-        );
-        let help = "Connections that were one too many";
-        to.register("connections_turned_away", help, self.turned_away.clone());
-        let help = "Connections without a token that made room for others";
-        to.register("connections_displaced", help, self.displaced.clone());
-        to.register(
-            "streams",
-            "Clients that follow a stream",
-            self.streams.clone(),
-        );
-        to.register(
-            "calls_waiting",
-            "Calls that wait for a thread",
-            self.waiting.clone(),
-        );
-        to.register(
-            "calls_running",
-            "Calls that a thread answers",
-            self.running.clone(),
-        );
-        to.register(
-            "calls_awaiting",
-            "Calls that wait for something to happen",
-            self.patient.clone(),
-        );
-        let help = "Forwarded commands that work";
-        to.register("forwarded_running", help, self.forwarded.clone());
-        let help = "Forwarded commands that wait for their caller or for an ack";
-        to.register("forwarded_waiting", help, self.forwarded_waiting.clone());
-        to.register("teams_served", "Teams that are served", self.served.clone());
-        let help = "Teams that cannot be read or written";
-        to.register("teams_unready", help, self.unready.clone());
-        to.register_collector(Box::new(self.teams.clone()));
-    }
-
     /// A connection was taken; it is open as long as what this returns lives.
     pub fn connected(&self, via: Via) -> Counted {
         let via = match via {
@@ -169,19 +112,15 @@ impl Metrics {
     pub fn answered(&self, answer: &Answer, took: Duration) {
         self.seconds.observe(took.as_secs_f64());
         match answer {
-            Answer::Whole(reply) => self.told(reply),
+            Answer::Whole(reply) => self.replied(reply),
             Answer::Streamed(_) => {
                 self.answers.get_or_create(&Status { status: 200 }).inc();
             }
         }
     }
 
-    /// A request was turned down before it was one.
-    pub fn refused(&self, reply: &Reply) {
-        self.told(reply);
-    }
-
-    fn told(&self, reply: &Reply) {
+    /// Counts a reply by its status, and by its code if it says no.
+    pub fn replied(&self, reply: &Reply) {
         let status = Status {
             status: reply.status,
         };
@@ -194,9 +133,6 @@ impl Metrics {
     }
 
     /// All of it, as it is now. Reads every team.
-    ///
-    /// # Errors
-    /// None that a string has.
     pub fn text(&self, state: &AppState) -> Result<String, fmt::Error> {
         let served = &state.served;
         let (waiting, running) = state.pool.load();

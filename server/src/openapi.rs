@@ -337,60 +337,67 @@ fn of_operation(operation: &Operation, schemas: &mut Schemas) -> Value {
     })
 }
 
-/// What is answered in front of the routes.
-fn in_front(schemas: &mut Schemas) -> [(&'static str, Value); 4] {
-    let error = error_schema(schemas);
-    let told = |id: &str, about: &str, kind: &str, open: bool| {
-        let schema = match kind {
-            "application/json" => json!({"type": "object"}),
-            _ => json!({"type": "string"}),
-        };
-        let mut described = json!({
-            "operationId": id,
-            "summary": about,
-            "responses": failures(FRONT.iter().copied(), &error),
-        });
-        described["responses"]["200"] =
-            json!({"description": "Done", "content": {kind: {"schema": schema}}});
-        if open {
-            described["security"] = json!([]);
-        }
-        described
-    };
-    let mut ready = told(
+/// What is answered in front of the routes: the path, the id, what it is, its type, and whether it wants no token.
+const IN_FRONT: [(&str, &str, &str, &str, bool); 4] = [
+    (
+        "/",
+        "getPage",
+        "What is served, for people",
+        "text/html",
+        true,
+    ),
+    (
+        "/healthz",
+        "getHealth",
+        "That the process answers",
+        "application/json",
+        true,
+    ),
+    (
+        "/readyz",
         "getReadiness",
         "Whether every team can be read and written",
         "application/json",
         true,
-    );
-    ready["responses"]["503"] = json!({"description": "At least one cannot", "content": {"application/json": {"schema": {"type": "object"}}}});
-    let mut numbers = told(
+    ),
+    (
+        "/metrics",
         "getMetrics",
         "The daemon in numbers",
         "application/openmetrics-text",
         false,
-    );
-    for path in [&mut ready, &mut numbers] {
-        path["responses"]["401"] = json!({
-            "description": "`unauthorized`",
-            "content": {"application/json": {"schema": error}},
-        });
-    }
-    [
-        (
-            "/",
-            told("getPage", "What is served, for people", "text/html", true),
-        ),
-        (
-            "/healthz",
-            told(
-                "getHealth",
-                "That the process answers",
-                "application/json",
-                true,
-            ),
-        ),
-        ("/readyz", ready),
-        ("/metrics", numbers),
-    ]
+    ),
+];
+
+fn in_front(schemas: &mut Schemas) -> impl Iterator<Item = (&'static str, Value)> {
+    let error = error_schema(schemas);
+    IN_FRONT
+        .into_iter()
+        .map(move |(path, id, about, kind, open)| {
+            let object = json!({"application/json": {"schema": {"type": "object"}}});
+            let mut responses = failures(FRONT.iter().copied(), &error);
+            let mut answer = |status: &str, about: &str, content: Value| {
+                responses.insert(
+                    status.to_owned(),
+                    json!({"description": about, "content": content}),
+                );
+            };
+            match kind {
+                "application/json" => answer("200", "Done", object.clone()),
+                _ => answer("200", "Done", json!({kind: {"schema": {"type": "string"}}})),
+            }
+            if path == "/readyz" {
+                answer("503", "At least one cannot", object);
+            }
+            if ["/readyz", "/metrics"].contains(&path) {
+                let content = json!({"application/json": {"schema": error}});
+                answer("401", "`unauthorized`", content);
+            }
+            let mut described =
+                json!({"operationId": id, "summary": about, "responses": responses});
+            if open {
+                described["security"] = json!([]);
+            }
+            (path, described)
+        })
 }

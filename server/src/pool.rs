@@ -41,9 +41,6 @@ impl Pool {
 
     /// Runs one job where it may block, in the order of asking. Work that nobody waits for any more when its turn comes is
     /// left undone.
-    ///
-    /// # Errors
-    /// See [`Undone`].
     pub async fn run<A: Send + 'static>(
         &self,
         work: impl FnOnce() -> A + Send + 'static,

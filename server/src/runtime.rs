@@ -66,18 +66,12 @@ impl Runtimes {
     }
 
     /// Gives a team a new token, and serves it.
-    ///
-    /// # Errors
-    /// I/O.
     pub fn publish(&self, served: &Served, team: &str) -> io::Result<()> {
         let _turn = self.turn.lock();
         self.give(served, team)
     }
 
     /// The same for many teams at once: what takes the time is the disk, which syncs many files as fast as one.
-    ///
-    /// # Errors
-    /// I/O, with the team.
     pub fn publish_all(
         &self,
         served: &Served,
@@ -115,9 +109,6 @@ impl Runtimes {
     }
 
     /// Writes the file of a team that is served where somebody took it away; its token went with it.
-    ///
-    /// # Errors
-    /// I/O.
     pub fn replenish(&self, served: &Served, team: &str) -> io::Result<()> {
         let _turn = self.turn.lock();
         let dir = directory(&self.teams, team)?;
@@ -150,9 +141,6 @@ impl Runtimes {
     }
 
     /// Serves the team no longer, and takes its file away if it is ours.
-    ///
-    /// # Errors
-    /// I/O.
     pub fn withdraw(&self, served: &Served, team: &str) -> io::Result<()> {
         let _turn = self.turn.lock();
         served.forget(team);

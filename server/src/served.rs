@@ -113,9 +113,6 @@ impl Served {
         &self.root
     }
     /// Opens a team: cheap, since what it needs stays in memory.
-    ///
-    /// # Errors
-    /// As [`Root::team`].
     pub fn team(&self, name: &str) -> Result<Team> {
         self.root.team(name)
     }

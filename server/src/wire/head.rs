@@ -31,9 +31,6 @@ impl Heads {
 
     /// Looks at the head that the parser has just taken. After a fault, and after a head that says `last`, nothing that
     /// follows is looked at: the connection must be closed.
-    ///
-    /// # Errors
-    /// What is wrong.
     pub fn next(&mut self) -> Result<(), Fault> {
         let outcome = self.examine();
         match outcome {

@@ -72,9 +72,6 @@ impl ConnectionTimeouts {
     }
 
     /// The parser has taken a head.
-    ///
-    /// # Errors
-    /// What is wrong with it.
     pub fn request(&self) -> Result<(), Fault> {
         let mut state = self.state();
         state.phase = Phase::Busy;

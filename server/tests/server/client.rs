@@ -100,7 +100,12 @@ impl<S: Read + Write> Client<S> {
         }
         heard
     }
-    /// The same, with a token.
+    /// Sends a request with a token.
+    pub fn begin(&mut self, token: &str, line: &str, body: &str) {
+        let bearer = format!("Bearer {token}");
+        self.send(line, &[("Authorization", &bearer)], body);
+    }
+    /// The same, and hears the answer.
     pub fn call(&mut self, token: &str, line: &str, body: &str) -> Heard {
         let bearer = format!("Bearer {token}");
         self.ask(line, &[("Authorization", &bearer)], body)

@@ -15,6 +15,11 @@ fn make(world: &World, count: usize) {
     }
 }
 
+fn head(world: &World) -> u64 {
+    let status = world.get("/v1/status").done(200);
+    status["last_seq"].as_u64().unwrap()
+}
+
 fn seqs(page: &Value) -> Vec<u64> {
     let events = page["events"].as_array().unwrap().iter();
     events.map(|event| event["seq"].as_u64().unwrap()).collect()
@@ -24,14 +29,10 @@ fn seqs(page: &Value) -> Vec<u64> {
 fn pages_go_on_where_the_last_one_ended() {
     let world = World::new();
     make(&world, 5);
-    let head = world.get("/v1/status").done(200)["last_seq"]
-        .as_u64()
-        .unwrap();
+    let head = head(&world);
     let (mut after, mut all) = (0, Vec::new());
     loop {
-        let page = world
-            .get(&format!("/v1/events?after={after}&limit=2"))
-            .done(200);
+        let page = world.story(&format!("GET /v1/events?after={after}&limit=2 -> 200"));
         assert_eq!(page["last_seq"], head);
         all.extend(seqs(&page));
         after = page["next_after"].as_u64().unwrap();
@@ -46,27 +47,22 @@ fn pages_go_on_where_the_last_one_ended() {
         (end["count"].as_u64(), end["next_after"].as_u64()),
         (Some(0), Some(head))
     );
-    world
-        .get(&format!("/v1/events?after={}", head + 1))
-        .refused(409, "cursor_ahead");
-    world
-        .get("/v1/events?after=x")
-        .refused(400, "invalid_input");
-    world
-        .get("/v1/events?limit=1001")
-        .refused(400, "invalid_input");
-    world
-        .get("/v1/events?since=1")
-        .refused(400, "invalid_input");
+    world.story(&format!(
+        "
+        GET /v1/events?after={} -> 409 cursor_ahead
+        GET /v1/events?after=x -> 400 invalid_input
+        GET /v1/events?limit=1001 -> 400 invalid_input
+        GET /v1/events?since=1 -> 400 invalid_input
+        ",
+        head + 1
+    ));
 }
 
 #[test]
 fn filters_leave_out_and_still_get_on() {
     let world = World::new();
     make(&world, 3);
-    world
-        .post("/v1/tasks/2/claim", json!({"agentId": "ada"}))
-        .done(200);
+    world.story(r#"POST /v1/tasks/2/claim {"agentId": "ada"} -> 200"#);
     let made = world.get("/v1/events?kind=task_created").done(200);
     assert_eq!(made["count"], 3);
     assert_eq!(made["next_after"], made["last_seq"]);
@@ -84,9 +80,9 @@ fn filters_leave_out_and_still_get_on() {
         (Some(1), Some(true))
     );
     let next = first["next_after"].as_u64().unwrap();
-    let second = world
-        .get(&format!("/v1/events?task_id=2&limit=1&after={next}"))
-        .done(200);
+    let second = world.story(&format!(
+        "GET /v1/events?task_id=2&limit=1&after={next} -> 200"
+    ));
     assert_eq!(second["events"][0]["kind"], "task_claimed");
     for filter in ["actor=ada", "agent=ada", "agent=ada&kind=task_claimed"] {
         let some = world.get(&format!("/v1/events?{filter}")).done(200);
@@ -174,9 +170,7 @@ fn a_stream_tells_the_past_and_then_what_comes_without_gap_or_repetition() {
     let mut stream = listen(&hub, &world, "/v1/events?after=0", None);
     let mut late = listen(&hub, &world, "/v1/events", None);
     make(&world, 50);
-    let head = world.get("/v1/status").done(200)["last_seq"]
-        .as_u64()
-        .unwrap();
+    let head = head(&world);
     assert_eq!(
         stream.until(head as usize),
         (1..=head).collect::<Vec<u64>>()
@@ -204,9 +198,7 @@ fn streams_are_filtered_like_pages_and_refused_like_them() {
     make(&world, 3);
     let mut stream = listen(&hub, &world, "/v1/events?after=0&task_id=2", None);
     make(&world, 2);
-    world
-        .post("/v1/tasks/2/claim", json!({"agentId": "ada"}))
-        .done(200);
+    world.story(r#"POST /v1/tasks/2/claim {"agentId": "ada"} -> 200"#);
     stream.until(2);
     let lines = stream.text.lines();
     let told: Vec<Value> = lines
@@ -249,15 +241,11 @@ fn a_reader_that_is_too_slow_is_cut_and_told_where_to_go_on() {
     let hub = Hub::default();
     let mut slow = listen(&hub, &world, "/v1/events", None);
     let mut quick = listen(&hub, &world, "/v1/events", None);
-    let head = world.get("/v1/status").done(200)["last_seq"]
-        .as_u64()
-        .unwrap();
+    let head = head(&world);
     let mut last = head;
     for _ in 0..15 {
         make(&world, 80);
-        last = world.get("/v1/status").done(200)["last_seq"]
-            .as_u64()
-            .unwrap();
+        last = self::head(&world);
         // The quick one takes what there is.
         quick.until((last - head) as usize);
     }

@@ -9,13 +9,12 @@ const WAYS: [&str; 3] = ["renew", "complete", "fail"];
 
 fn claimed() -> World {
     let world = World::new();
-    world.post("/v1/tasks", json!({"title": "one"})).done(201);
-    world
-        .post(
-            "/v1/tasks/1/claim",
-            json!({"agentId": "ada", "ttlMs": 1000}),
-        )
-        .done(200);
+    world.story(
+        r#"
+        POST /v1/tasks {"title": "one"} -> 201
+        POST /v1/tasks/1/claim {"agentId": "ada", "ttlMs": 1000} -> 200
+        "#,
+    );
     world
 }
 
@@ -23,75 +22,74 @@ fn way(way: &str) -> String {
     format!("/v1/tasks/1/{way}")
 }
 
+/// Each way to present a claim, with these fields and answers.
+#[track_caller]
+fn each(world: &World, lines: &str) {
+    for name in WAYS {
+        let lines = lines.lines().map(str::trim).filter(|line| !line.is_empty());
+        for line in lines {
+            world.story(&format!("POST {} {line}", way(name)));
+        }
+    }
+}
+
 #[test]
 fn the_task_comes_first() {
-    let world = World::new();
     for name in WAYS {
-        let target = format!("/v1/tasks/7/{name}");
-        world
-            .post(&target, json!({"epoch": 9, "agentId": "eve"}))
-            .refused(404, "task_not_found");
+        let line = r#"{"epoch": 9, "agentId": "eve"} -> 404 task_not_found"#;
+        World::new().story(&format!("POST /v1/tasks/7/{name} {line}"));
     }
 }
 
 #[test]
 fn then_the_epoch() {
     let world = claimed();
-    for name in WAYS {
-        for epoch in [0, 2, u64::MAX] {
-            world
-                .post(&way(name), json!({"epoch": epoch, "agentId": "eve"}))
-                .refused(409, "epoch_mismatch");
-        }
-        let missing = world.post(&way(name), json!({"agentId": "ada"}));
-        assert_eq!(
-            missing.refused(400, "invalid_input").json["error"]["details"]["field"],
-            "epoch"
-        );
-        for odd in [json!("1"), json!(1.5), json!(-1), json!([1])] {
-            world
-                .post(&way(name), json!({"epoch": odd}))
-                .refused(400, "invalid_input");
-        }
-    }
+    each(
+        &world,
+        r#"
+        {"epoch": 0, "agentId": "eve"} -> 409 epoch_mismatch
+        {"epoch": 2, "agentId": "eve"} -> 409 epoch_mismatch
+        {"epoch": 18446744073709551615, "agentId": "eve"} -> 409 epoch_mismatch
+        {"agentId": "ada"} -> 400 invalid_input epoch
+        {"epoch": "1"} -> 400 invalid_input
+        {"epoch": 1.5} -> 400 invalid_input
+        {"epoch": -1} -> 400 invalid_input
+        {"epoch": [1]} -> 400 invalid_input
+        "#,
+    );
     // Of a task that is finished too, a stale epoch is told before the state.
     world.post(&way("complete"), json!({"epoch": 1})).done(200);
-    for name in WAYS {
-        world
-            .post(&way(name), json!({"epoch": 2}))
-            .refused(409, "epoch_mismatch");
-    }
+    each(&world, r#"{"epoch": 2} -> 409 epoch_mismatch"#);
 }
 
 #[test]
 fn then_the_state() {
     let world = World::new();
-    world.post("/v1/tasks", json!({"title": "one"})).done(201);
-    for name in WAYS {
-        world
-            .post(&way(name), json!({"epoch": 0, "agentId": "eve"}))
-            .refused(409, "claim_conflict");
-    }
-    world
-        .post("/v1/tasks/1/claim", json!({"agentId": "ada"}))
-        .done(200);
-    world.post(&way("complete"), json!({"epoch": 1})).done(200);
-    for name in WAYS {
-        world
-            .post(&way(name), json!({"epoch": 1, "agentId": "eve"}))
-            .refused(409, "already_terminal");
-    }
+    world.story(r#"POST /v1/tasks {"title": "one"} -> 201"#);
+    each(
+        &world,
+        r#"{"epoch": 0, "agentId": "eve"} -> 409 claim_conflict"#,
+    );
+    world.story(
+        r#"
+        POST /v1/tasks/1/claim {"agentId": "ada"} -> 200
+        POST /v1/tasks/1/complete {"epoch": 1} -> 200
+        "#,
+    );
+    each(
+        &world,
+        r#"{"epoch": 1, "agentId": "eve"} -> 409 already_terminal"#,
+    );
 }
 
 #[test]
 fn then_the_holder_before_the_lease() {
     let world = claimed();
     world.later(2 * SECOND);
-    for name in WAYS {
-        world
-            .post(&way(name), json!({"epoch": 1, "agentId": "eve"}))
-            .refused(403, "not_holder");
-    }
+    each(
+        &world,
+        r#"{"epoch": 1, "agentId": "eve"} -> 403 not_holder"#,
+    );
 }
 
 #[test]
@@ -187,10 +185,11 @@ fn a_lease_that_ran_out_is_told_the_same_before_and_after_it_is_recorded() {
     world.later(SECOND);
     let before = world.get("/v1/tasks/1").done(200);
     assert_eq!(before["task"]["leaseExpired"], true);
-    for name in WAYS.iter().cycle().take(6) {
-        world
-            .post(&way(name), json!({"epoch": 1, "agentId": "ada"}))
-            .refused(403, "lease_expired");
+    for _ in 0..2 {
+        each(
+            &world,
+            r#"{"epoch": 1, "agentId": "ada"} -> 403 lease_expired"#,
+        );
     }
     let after = world.get("/v1/tasks/1").done(200);
     assert_eq!(after["task"]["status"], "pending");
@@ -201,18 +200,15 @@ fn a_lease_that_ran_out_is_told_the_same_before_and_after_it_is_recorded() {
 fn a_zombie_completes_nothing_once_somebody_else_holds_the_task() {
     let world = claimed();
     world.later(5 * SECOND);
-    let again = world
-        .post("/v1/tasks/1/claim", json!({"agentId": "bob"}))
-        .done(200);
+    let again = world.story(r#"POST /v1/tasks/1/claim {"agentId": "bob"} -> 200"#);
     assert_eq!(again["lease"]["epoch"], 2);
-    let late = world.post(&way("complete"), json!({"epoch": 1, "agentId": "ada"}));
-    late.refused(409, "epoch_mismatch");
-    world
-        .post(&way("complete"), json!({"epoch": 2, "agentId": "ada"}))
-        .refused(403, "not_holder");
-    world
-        .post(&way("complete"), json!({"epoch": 2, "agentId": "bob"}))
-        .done(200);
+    world.story(
+        r#"
+        POST /v1/tasks/1/complete {"epoch": 1, "agentId": "ada"} -> 409 epoch_mismatch
+        POST /v1/tasks/1/complete {"epoch": 2, "agentId": "ada"} -> 403 not_holder
+        POST /v1/tasks/1/complete {"epoch": 2, "agentId": "bob"} -> 200
+        "#,
+    );
 }
 
 #[test]

@@ -12,68 +12,47 @@ fn field(said: &super::world::Said) -> &str {
 
 #[test]
 fn unknown_fields_are_named() {
-    let world = World::new();
-    let said = world.post("/v1/tasks", json!({"title": "one", "titel": "two"}));
-    assert_eq!(field(said.refused(400, "invalid_input")), "titel");
-    let said = world.get("/v1/tasks?team=demo");
-    assert_eq!(field(said.refused(400, "invalid_input")), "team");
     // What the path says is no field of the body.
-    world.post("/v1/tasks", json!({"title": "one"})).done(201);
-    let said = world.post(
-        "/v1/tasks/1/claim",
-        json!({"agentId": "ada", "taskId": "2"}),
+    World::new().story(
+        r#"
+        POST /v1/tasks {"title": "one", "titel": "two"} -> 400 invalid_input titel
+        GET /v1/tasks?team=demo -> 400 invalid_input team
+        POST /v1/tasks {"title": "one"} -> 201
+        POST /v1/tasks/1/claim {"agentId": "ada", "taskId": "2"} -> 400 invalid_input taskId
+        POST /v1/tasks?title=x {} -> 400 invalid_input title
+        GET /v1/tasks?owner=a&owner=b -> 400 invalid_input owner
+        "#,
     );
-    assert_eq!(field(said.refused(400, "invalid_input")), "taskId");
-    let said = world.post("/v1/tasks?title=x", json!({}));
-    assert_eq!(field(said.refused(400, "invalid_input")), "title");
-    let said = world.get("/v1/tasks?owner=a&owner=b");
-    assert_eq!(field(said.refused(400, "invalid_input")), "owner");
 }
 
 #[test]
 fn missing_and_mistyped_fields_are_named() {
-    let world = World::new();
-    for (body, name) in [
-        (json!({}), "title"),
-        (json!({"title": ""}), "title"),
-        (json!({"title": " \t"}), "title"),
-        (json!({"title": null}), "title"),
-        (json!({"title": 7}), "title"),
-        (json!({"title": "a", "deps": "1"}), "deps"),
-        (json!({"title": "a", "deps": [1]}), "deps"),
-        (json!({"title": "a", "deps": ["a/b"]}), "deps"),
-        (json!({"title": "a", "priority": "soon"}), "priority"),
-        (json!({"title": "a", "teamId": 7}), "teamId"),
-    ] {
-        let said = world.post("/v1/tasks", body.clone());
-        assert_eq!(
-            field(said.refused(400, "invalid_input")),
-            name,
-            "{body} {}",
-            said.json
-        );
-    }
-    world.post("/v1/tasks", json!({"title": "one"})).done(201);
-    for ttl in [
-        json!(0),
-        json!(999),
-        json!(-1),
-        json!(1e15),
-        json!(1e18),
-        json!("9000"),
-        json!(86_400_001),
-    ] {
-        let said = world.post("/v1/tasks/1/claim", json!({"agentId": "ada", "ttlMs": ttl}));
-        assert_eq!(field(said.refused(400, "invalid_input")), "ttlMs");
-    }
-    let said = world.post("/v1/tasks/1/claim", json!({}));
-    assert_eq!(field(said.refused(400, "invalid_input")), "agentId");
-    let said = world.post("/v1/tasks/1/claim", json!({"agentId": "a b"}));
-    assert_eq!(field(said.refused(400, "invalid_input")), "agentId");
-    let said = world.get("/v1/tasks?limit=ten");
-    assert_eq!(field(said.refused(400, "invalid_input")), "limit");
-    let said = world.get("/v1/tasks?limit=0");
-    assert_eq!(field(said.refused(400, "invalid_input")), "limit");
+    World::new().story(
+        r#"
+        POST /v1/tasks {} -> 400 invalid_input title
+        POST /v1/tasks {"title": ""} -> 400 invalid_input title
+        POST /v1/tasks {"title": " \t"} -> 400 invalid_input title
+        POST /v1/tasks {"title": null} -> 400 invalid_input title
+        POST /v1/tasks {"title": 7} -> 400 invalid_input title
+        POST /v1/tasks {"title": "a", "deps": "1"} -> 400 invalid_input deps
+        POST /v1/tasks {"title": "a", "deps": [1]} -> 400 invalid_input deps
+        POST /v1/tasks {"title": "a", "deps": ["a/b"]} -> 400 invalid_input deps
+        POST /v1/tasks {"title": "a", "priority": "soon"} -> 400 invalid_input priority
+        POST /v1/tasks {"title": "a", "teamId": 7} -> 400 invalid_input teamId
+        POST /v1/tasks {"title": "one"} -> 201
+        POST /v1/tasks/1/claim {"agentId": "ada", "ttlMs": 0} -> 400 invalid_input ttlMs
+        POST /v1/tasks/1/claim {"agentId": "ada", "ttlMs": 999} -> 400 invalid_input ttlMs
+        POST /v1/tasks/1/claim {"agentId": "ada", "ttlMs": -1} -> 400 invalid_input ttlMs
+        POST /v1/tasks/1/claim {"agentId": "ada", "ttlMs": 1e15} -> 400 invalid_input ttlMs
+        POST /v1/tasks/1/claim {"agentId": "ada", "ttlMs": 1e18} -> 400 invalid_input ttlMs
+        POST /v1/tasks/1/claim {"agentId": "ada", "ttlMs": "9000"} -> 400 invalid_input ttlMs
+        POST /v1/tasks/1/claim {"agentId": "ada", "ttlMs": 86400001} -> 400 invalid_input ttlMs
+        POST /v1/tasks/1/claim {} -> 400 invalid_input agentId
+        POST /v1/tasks/1/claim {"agentId": "a b"} -> 400 invalid_input agentId
+        GET /v1/tasks?limit=ten -> 400 invalid_input limit
+        GET /v1/tasks?limit=0 -> 400 invalid_input limit
+        "#,
+    );
 }
 
 #[test]
@@ -107,35 +86,26 @@ fn a_body_is_one_object_of_json() {
     });
     said.refused(400, "invalid_json");
     // No body is an empty one.
-    assert_eq!(
-        field(
-            world
-                .post_text("/v1/tasks", "")
-                .refused(400, "invalid_input")
-        ),
-        "title"
-    );
+    world.story("POST /v1/tasks -> 400 invalid_input title");
 }
 
 #[test]
 fn the_team_is_that_of_the_token() {
     let world = World::new();
-    for team in ["demo", ""] {
-        world.get(&format!("/v1/tasks?teamId={team}")).done(200);
-        world
-            .post("/v1/tasks", json!({"title": "one", "teamId": team}))
-            .done(201);
-    }
-    world
-        .get("/v1/tasks?teamId=other")
-        .refused(404, "team_not_found");
-    world
-        .post("/v1/tasks", json!({"title": "one", "teamId": "other"}))
-        .refused(404, "team_not_found");
-    world.get("/v1/teams/other").refused(404, "team_not_found");
-    let team = world.get("/v1/teams/demo").done(200);
+    let team = world.story(
+        r#"
+        GET /v1/tasks?teamId=demo -> 200
+        POST /v1/tasks {"title": "one", "teamId": "demo"} -> 201
+        GET /v1/tasks?teamId= -> 200
+        POST /v1/tasks {"title": "one", "teamId": ""} -> 201
+        GET /v1/tasks?teamId=other -> 404 team_not_found
+        POST /v1/tasks {"title": "one", "teamId": "other"} -> 404 team_not_found
+        GET /v1/teams/other -> 404 team_not_found
+        GET /v1/teams/demo -> 200
+        "#,
+    );
     assert_eq!(team["team"]["teamId"], "demo");
-    let teams = world.get("/v1/teams").done(200);
+    let teams = world.story("GET /v1/teams -> 200");
     assert_eq!(teams["teams"], json!([team["team"]]));
 }
 
@@ -156,16 +126,13 @@ fn paths_are_exact_and_methods_are_told() {
         world.get(path).refused(404, "not_found");
         world.post(path, json!({})).refused(404, "not_found");
     }
-    let said = world.get("/v1/tasks/1/claim");
-    assert_eq!(
-        said.refused(405, "method_not_allowed").header("Allow"),
-        Some("POST")
-    );
-    let said = world.post("/v1/status", json!({}));
-    assert_eq!(
-        said.refused(405, "method_not_allowed").header("Allow"),
-        Some("GET, HEAD")
-    );
+    for (said, methods) in [
+        (world.get("/v1/tasks/1/claim"), "POST"),
+        (world.post("/v1/status", json!({})), "GET, HEAD"),
+    ] {
+        let said = said.refused(405, "method_not_allowed");
+        assert_eq!(said.header("Allow"), Some(methods));
+    }
     let path = |target: &str| call(Method::Get, target, "").path;
     assert_eq!(
         route::allowed(&path("/v1/tasks")),
@@ -235,60 +202,60 @@ fn fields_inside_others_are_named_with_their_place() {
     let world = World::new();
     for (body, name, message) in [
         (
-            json!({"agents": ["bob"]}),
+            r#"{"agents": ["bob"]}"#,
             "agents[0]",
-            "agents[0] must be an object, but is \"bob\"",
+            "must be an object, but is \"bob\"",
         ),
         (
-            json!({"agents": [{"id": "ada"}, {"role": "x"}]}),
+            r#"{"agents": [{"id": "ada"}, {"role": "x"}]}"#,
             "agents[1].id",
-            "agents[1].id is required",
+            "is required",
         ),
         (
-            json!({"agents": [{"id": null}]}),
+            r#"{"agents": [{"id": null}]}"#,
             "agents[0].id",
-            "agents[0].id is required",
+            "is required",
         ),
         (
-            json!({"agents": [{"id": 7}]}),
+            r#"{"agents": [{"id": 7}]}"#,
             "agents[0].id",
-            "agents[0].id must be a string, but is 7",
+            "must be a string, but is 7",
         ),
         (
-            json!({"agents": [{"id": "ada", "rank": 1}]}),
-            "agents[0].rank",
-            "\"rank\" must be a field of agents[0], which takes ",
-        ),
-        (
-            json!({"agents": {"id": "ada"}}),
+            r#"{"agents": {"id": "ada"}}"#,
             "agents",
-            "agents must be an array, but is an object",
+            "must be an array, but is an object",
         ),
+        (r#"{"budget": 7}"#, "budget", "must be an object, but is 7"),
         (
-            json!({"budget": 7}),
-            "budget",
-            "budget must be an object, but is 7",
-        ),
-        (
-            json!({"budget": {"maxTokens": -1}}),
+            r#"{"budget": {"maxTokens": -1}}"#,
             "budget.maxTokens",
-            "budget.maxTokens must be a non-negative integer, but is -1",
+            "must be a non-negative integer, but is -1",
         ),
         (
-            json!({"budget": {"maxTokens": 1.5}}),
+            r#"{"budget": {"maxTokens": 1.5}}"#,
             "budget.maxTokens",
-            "budget.maxTokens must be a non-negative integer, but is 1.5",
-        ),
-        (
-            json!({"budget": {"max": 1}}),
-            "budget.max",
-            "\"max\" must be a field of budget, which takes ",
+            "must be a non-negative integer, but is 1.5",
         ),
     ] {
-        let said = world.post("/v1/teams", body.clone());
+        let said = world.post_text("/v1/teams", body);
         assert_eq!(field(said.refused(400, "invalid_input")), name, "{body}");
+        assert_eq!(said.json["error"]["message"], format!("{name} {message}"));
+    }
+    for (body, place, name) in [
+        (
+            r#"{"agents": [{"id": "ada", "rank": 1}]}"#,
+            "agents[0]",
+            "rank",
+        ),
+        (r#"{"budget": {"max": 1}}"#, "budget", "max"),
+    ] {
+        let said = world.post_text("/v1/teams", body);
+        let whole = format!("{place}.{name}");
+        assert_eq!(field(said.refused(400, "invalid_input")), whole, "{body}");
+        let message = format!("\"{name}\" must be a field of {place}, which takes ");
         let told = said.json["error"]["message"].as_str().unwrap();
-        assert!(told.starts_with(message), "{told}");
+        assert!(told.starts_with(&message), "{told}");
     }
     // What is null or blank there is not given there either.
     let set = world.post(
@@ -300,35 +267,20 @@ fn fields_inside_others_are_named_with_their_place() {
 
 #[test]
 fn a_path_that_names_no_task_is_told_before_what_is_wrong_with_the_rest() {
-    let world = World::with(&["ada"]);
-    for (target, body) in [
-        ("/v1/tasks/7/claim", json!({})),
-        ("/v1/tasks/7/claim", json!({"agentId": "eve"})),
-        ("/v1/tasks/7/claim", json!({"agentId": "ada", "ttlMs": 1})),
-        ("/v1/tasks/7/renew", json!({"epoch": "x"})),
-        ("/v1/tasks/7/complete", json!({})),
-        ("/v1/tasks/7/fail", json!({"more": 1})),
-    ] {
-        let said = world.post(target, body.clone());
-        assert_eq!(
-            field(said.refused(404, "task_not_found")),
-            "taskId",
-            "{target} {body}"
-        );
-    }
-    world
-        .get("/v1/tasks/7?more=1")
-        .refused(404, "task_not_found");
     // What is no request at all, or speaks of another team, is not looked at as far as that.
-    world
-        .post_text("/v1/tasks/7/claim", "{")
-        .refused(400, "invalid_json");
-    world
-        .post("/v1/tasks/7/claim", json!({"teamId": "other"}))
-        .refused(404, "team_not_found");
-    let said = world.post("/v1/tasks/a%20b/claim", json!({}));
-    said.refused(400, "invalid_input");
-    world
-        .post("/v1/threads/thread-0007/messages", json!({}))
-        .refused(400, "invalid_input");
+    World::with(&["ada"]).story(
+        r#"
+        POST /v1/tasks/7/claim {} -> 404 task_not_found taskId
+        POST /v1/tasks/7/claim {"agentId": "eve"} -> 404 task_not_found taskId
+        POST /v1/tasks/7/claim {"agentId": "ada", "ttlMs": 1} -> 404 task_not_found taskId
+        POST /v1/tasks/7/renew {"epoch": "x"} -> 404 task_not_found taskId
+        POST /v1/tasks/7/complete {} -> 404 task_not_found taskId
+        POST /v1/tasks/7/fail {"more": 1} -> 404 task_not_found taskId
+        GET /v1/tasks/7?more=1 -> 404 task_not_found
+        POST /v1/tasks/7/claim { -> 400 invalid_json
+        POST /v1/tasks/7/claim {"teamId": "other"} -> 404 team_not_found
+        POST /v1/tasks/a%20b/claim {} -> 400 invalid_input
+        POST /v1/threads/thread-0007/messages {} -> 400 invalid_input
+        "#,
+    );
 }

@@ -18,9 +18,7 @@ fn a_repetition_gets_the_first_bytes_also_when_the_world_moved_on_and_after_a_re
     let create = json!({"title": "one", "resources": ["src"]});
     let first = world.keyed("k1", "/v1/tasks", create.clone());
     assert_eq!((first.status, first.header(REPLAYED)), (201, None));
-    world
-        .post("/v1/tasks/1/claim", json!({"agentId": "ada"}))
-        .done(200);
+    world.story(r#"POST /v1/tasks/1/claim {"agentId": "ada"} -> 200"#);
     let done = world.keyed("k3", "/v1/tasks/1/complete", json!({"epoch": 1}));
     assert_eq!(done.status, 200);
     let events = count(&world);
@@ -68,9 +66,7 @@ fn a_claim_is_answered_again_only_as_long_as_it_lives() {
         assert_eq!(again.reply.body, first.reply.body, "{asked:?}");
         assert_eq!(again.header(REPLAYED), Some("true"), "{asked:?}");
     }
-    world
-        .post("/v1/tasks/2/complete", json!({"epoch": 1}))
-        .done(200);
+    world.story(r#"POST /v1/tasks/2/complete {"epoch": 1} -> 200"#);
     world.later(300 * SECOND);
     let events = count(&world);
     for (asked, (status, code)) in asked.iter().zip([
@@ -86,9 +82,7 @@ fn a_claim_is_answered_again_only_as_long_as_it_lives() {
     }
     assert_eq!(count(&world), events);
     // Once it is somebody else's, that is what is said.
-    world
-        .post("/v1/tasks/1/claim", json!({"agentId": "bob"}))
-        .done(200);
+    world.story(r#"POST /v1/tasks/1/claim {"agentId": "bob"} -> 200"#);
     ask(&asked[0]).refused(409, "claim_conflict");
     ask(&asked[1]).refused(409, "claim_conflict");
 }

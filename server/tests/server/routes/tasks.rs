@@ -28,12 +28,8 @@ fn a_task_is_made_claimed_and_completed() {
     assert_eq!(made["task"]["lease"], Value::Null);
     assert_eq!(made["task"]["epoch"], 0);
 
-    let claimed = world
-        .post(
-            "/v1/tasks/1/claim",
-            json!({"teamId": "demo", "agentId": "ada"}),
-        )
-        .done(200);
+    let claimed =
+        world.story(r#"POST /v1/tasks/1/claim {"teamId": "demo", "agentId": "ada"} -> 200"#);
     assert_eq!(keys(&claimed), ["lease", "task", "taskId"]);
     assert_eq!(claimed["taskId"], "1");
     assert_eq!(
@@ -44,27 +40,18 @@ fn a_task_is_made_claimed_and_completed() {
     assert_eq!(claimed["task"]["status"], "in_progress");
 
     world.later(60 * SECOND);
-    let renewed = world
-        .post(
+    for ttl in [600_000, 1000] {
+        let renewed = world.post(
             "/v1/tasks/1/renew",
-            json!({"agentId": "ada", "epoch": 1, "ttlMs": 600_000}),
-        )
-        .done(200);
-    assert_eq!(renewed["lease"]["expiresAt"], "2026-11-21T12:11:00.000Z");
-    let shorter = world
-        .post(
-            "/v1/tasks/1/renew",
-            json!({"agentId": "ada", "epoch": 1, "ttlMs": 1000}),
-        )
-        .done(200);
-    assert_eq!(shorter["lease"]["expiresAt"], "2026-11-21T12:11:00.000Z");
+            json!({"agentId": "ada", "epoch": 1, "ttlMs": ttl}),
+        );
+        let expires = &renewed.done(200)["lease"]["expiresAt"];
+        assert_eq!(expires, "2026-11-21T12:11:00.000Z");
+    }
 
-    let done = world
-        .post(
-            "/v1/tasks/1/complete",
-            json!({"agentId": "ada", "epoch": 1, "result": "fixed"}),
-        )
-        .done(200);
+    let done = world.story(
+        r#"POST /v1/tasks/1/complete {"agentId": "ada", "epoch": 1, "result": "fixed"} -> 200"#,
+    );
     assert_eq!(done["task"]["status"], "completed");
     assert_eq!(done["task"]["owner"], "ada");
     assert_eq!(done["task"]["lease"], Value::Null);
@@ -83,23 +70,10 @@ fn a_task_has_the_fields_of_the_protocol_in_its_order() {
     let made = world.post("/v1/tasks", json!({"title": "one"}));
     let text = String::from_utf8(made.reply.body).unwrap();
     let mut at = 0;
-    for name in [
-        "schemaVersion",
-        "id",
-        "title",
-        "description",
-        "status",
-        "owner",
-        "deps",
-        "resources",
-        "lease",
-        "epoch",
-        "timestamps",
-        "createdAt",
-        "startedAt",
-        "completedAt",
-        "failedAt",
-    ] {
+    for name in "schemaVersion id title description status owner deps resources lease epoch timestamps createdAt startedAt \
+                 completedAt failedAt"
+        .split_whitespace()
+    {
         let found = text
             .find(&format!("\"{name}\":"))
             .unwrap_or_else(|| panic!("{name}"));
@@ -112,23 +86,21 @@ fn a_task_has_the_fields_of_the_protocol_in_its_order() {
 #[test]
 fn a_failed_task_says_when_and_frees_nobody() {
     let world = World::new();
-    world.post("/v1/tasks", json!({"title": "first"})).done(201);
-    let second = world.post(
-        "/v1/tasks",
-        json!({"title": "second", "deps": [" 1 ", "1", ""]}),
+    let second = world.story(
+        r#"
+        POST /v1/tasks {"title": "first"} -> 201
+        POST /v1/tasks {"title": "second", "deps": [" 1 ", "1", ""]} -> 201
+        "#,
     );
-    let second = second.done(201);
     assert_eq!(second["task"]["deps"], json!(["1"]));
     assert_eq!(second["task"]["status"], "blocked");
-    world
-        .post("/v1/tasks/2/claim", json!({"agentId": "ada"}))
-        .refused(409, "blocked_dependency");
-    world
-        .post("/v1/tasks/1/claim", json!({"agentId": "ada"}))
-        .done(200);
-    let failed = world
-        .post("/v1/tasks/1/fail", json!({"epoch": 1, "error": "no"}))
-        .done(200);
+    let failed = world.story(
+        r#"
+        POST /v1/tasks/2/claim {"agentId": "ada"} -> 409 blocked_dependency
+        POST /v1/tasks/1/claim {"agentId": "ada"} -> 200
+        POST /v1/tasks/1/fail {"epoch": 1, "error": "no"} -> 200
+        "#,
+    );
     assert_eq!(failed["task"]["status"], "failed");
     assert_eq!(failed["task"]["error"], "no");
     assert_eq!(
@@ -146,18 +118,15 @@ fn a_failed_task_says_when_and_frees_nobody() {
 
 #[test]
 fn a_completed_task_frees_those_that_waited() {
-    let world = World::new();
-    world.post("/v1/tasks", json!({"title": "first"})).done(201);
-    world
-        .post("/v1/tasks", json!({"title": "second", "deps": ["1"]}))
-        .done(201);
-    world
-        .post("/v1/tasks/1/claim", json!({"agentId": "ada"}))
-        .done(200);
-    world
-        .post("/v1/tasks/1/complete", json!({"epoch": 1}))
-        .done(200);
-    let second = world.get("/v1/tasks/2").done(200);
+    let second = World::new().story(
+        r#"
+        POST /v1/tasks {"title": "first"} -> 201
+        POST /v1/tasks {"title": "second", "deps": ["1"]} -> 201
+        POST /v1/tasks/1/claim {"agentId": "ada"} -> 200
+        POST /v1/tasks/1/complete {"epoch": 1} -> 200
+        GET /v1/tasks/2 -> 200
+        "#,
+    );
     assert_eq!(second["task"]["status"], "pending");
 }
 
@@ -184,14 +153,10 @@ fn tasks_are_listed_in_natural_order_and_in_pages() {
     assert_eq!(first["nextCursor"], "2");
     let next = world.get("/v1/tasks?limit=2&cursor=2").done(200);
     assert_eq!(ids(&next), ["3", "4"]);
-    world
-        .get("/v1/tasks?cursor=77")
-        .refused(400, "cursor_unknown");
+    world.story("GET /v1/tasks?cursor=77 -> 400 cursor_unknown");
     let none = world.get("/v1/tasks?status=completed").done(200);
     assert_eq!(none["tasks"], json!([]));
-    world
-        .get("/v1/tasks?status=lazy")
-        .refused(400, "invalid_input");
+    world.story("GET /v1/tasks?status=lazy -> 400 invalid_input");
 }
 
 #[test]

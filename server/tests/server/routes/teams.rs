@@ -28,12 +28,8 @@ fn agents_join_get_roles_and_a_budget_at_once() {
     let before = events(&world);
     assert_eq!(world.post("/v1/teams", body).done(201), made);
     assert_eq!(events(&world), before);
-    let other = world
-        .post(
-            "/v1/teams",
-            json!({"agents": [{"id": "ada", "role": "lexer"}]}),
-        )
-        .done(201);
+    let other =
+        world.story(r#"POST /v1/teams {"agents": [{"id": "ada", "role": "lexer"}]} -> 201"#);
     assert_eq!(
         other["team"]["agents"][0],
         json!({"id": "ada", "role": "lexer", "model": "anthropic/m-1"})
@@ -44,22 +40,20 @@ fn agents_join_get_roles_and_a_budget_at_once() {
 #[test]
 fn a_setup_that_breaks_a_rule_changes_nothing() {
     let world = World::with(&["ada"]);
-    for body in [
-        json!({"agents": [{"id": "bob"}, {"id": "a/b"}]}),
-        json!({"agents": [{"id": "bob", "model": 7}]}),
-        json!({"agents": [{"id": "leader-fixed", "role": "lead"}]}),
-        json!({"agents": [{"role": "x"}]}),
-        json!({"agents": ["bob"]}),
-        json!({"agents": [{"id": "bob", "more": 1}]}),
-        json!({"agents": [{"id": "bob"}], "budget": {"hardLimit": true}}),
-        json!({"budget": {"maxTokens": -1}}),
-        json!({"budget": {"max": 1}}),
-    ] {
-        world.post("/v1/teams", body).refused(400, "invalid_input");
-    }
-    world
-        .post("/v1/teams", json!({"teamId": "other"}))
-        .refused(404, "team_not_found");
+    world.story(
+        r#"
+        POST /v1/teams {"agents": [{"id": "bob"}, {"id": "a/b"}]} -> 400 invalid_input
+        POST /v1/teams {"agents": [{"id": "bob", "model": 7}]} -> 400 invalid_input
+        POST /v1/teams {"agents": [{"id": "leader-fixed", "role": "lead"}]} -> 400 invalid_input
+        POST /v1/teams {"agents": [{"role": "x"}]} -> 400 invalid_input
+        POST /v1/teams {"agents": ["bob"]} -> 400 invalid_input
+        POST /v1/teams {"agents": [{"id": "bob", "more": 1}]} -> 400 invalid_input
+        POST /v1/teams {"agents": [{"id": "bob"}], "budget": {"hardLimit": true}} -> 400 invalid_input
+        POST /v1/teams {"budget": {"maxTokens": -1}} -> 400 invalid_input
+        POST /v1/teams {"budget": {"max": 1}} -> 400 invalid_input
+        POST /v1/teams {"teamId": "other"} -> 404 team_not_found
+        "#,
+    );
     let team = world.get("/v1/teams/demo").done(200);
     assert_eq!(
         team["team"]["agents"],

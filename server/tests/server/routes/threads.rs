@@ -13,30 +13,26 @@ fn kinds(feed: &Value) -> Vec<&str> {
 #[test]
 fn a_thread_is_begun_posted_to_read_and_linked_as_its_plainest_client_does() {
     let world = World::new();
-    world.post("/v1/tasks", json!({"title": "one"})).done(201);
-    let thread = world.post(
-        "/v1/threads",
-        json!({"title": "", "taskId": "", "participants": ["ada", " bob ", "", "ada"]}),
+    let thread = world.story(
+        r#"
+        POST /v1/tasks {"title": "one"} -> 201
+        POST /v1/threads {"title": "", "taskId": "", "participants": ["ada", " bob ", "", "ada"]} -> 201
+        "#,
     );
-    let thread = thread.done(201);
     assert_eq!(thread["thread"]["id"], "thread-0001");
     assert_eq!(thread["thread"]["title"], "Thread");
     assert_eq!(thread["thread"]["participants"], json!(["ada", "bob"]));
     assert_eq!(thread["thread"]["taskId"], Value::Null);
 
-    let posted = world.post(
-        "/v1/threads/thread-0001/messages",
-        json!({"message": " hello "}),
-    );
-    let posted = posted.done(201);
+    let posted =
+        world.story(r#"POST /v1/threads/thread-0001/messages {"message": " hello "} -> 201"#);
     assert_eq!(posted["message"]["from"], "system");
     assert_eq!(posted["message"]["body"], "hello");
     assert_eq!(posted["message"]["threadId"], "thread-0001");
-    let own = world.post(
-        "/v1/threads/thread-0001/messages",
-        json!({"body": "mine", "agentId": "ada", "to": ["bob"]}),
+    let own = world.story(
+        r#"POST /v1/threads/thread-0001/messages {"body": "mine", "agentId": "ada", "to": ["bob"]} -> 201"#,
     );
-    assert_eq!(own.done(201)["message"]["to"], json!(["bob"]));
+    assert_eq!(own["message"]["to"], json!(["bob"]));
 
     for target in [
         "tail?limit=20",
@@ -45,9 +41,7 @@ fn a_thread_is_begun_posted_to_read_and_linked_as_its_plainest_client_does() {
         "messages?tail=0",
         "tail?limit=9999",
     ] {
-        let tail = world
-            .get(&format!("/v1/threads/thread-0001/{target}"))
-            .done(200);
+        let tail = world.story(&format!("GET /v1/threads/thread-0001/{target} -> 200"));
         let bodies: Vec<&str> = tail["messages"]
             .as_array()
             .unwrap()
@@ -57,15 +51,11 @@ fn a_thread_is_begun_posted_to_read_and_linked_as_its_plainest_client_does() {
         assert_eq!(bodies, ["hello", "mine"], "{target}");
         assert_eq!(tail["thread"]["id"], "thread-0001");
     }
-    let last = world
-        .get("/v1/threads/thread-0001/messages?tail=1")
-        .done(200);
+    let last = world.story("GET /v1/threads/thread-0001/messages?tail=1 -> 200");
     assert_eq!(last["messages"].as_array().map(Vec::len), Some(1));
     assert_eq!(last["messages"][0]["body"], "mine");
 
-    let linked = world
-        .post("/v1/threads/thread-0001/link", json!({"taskId": "1"}))
-        .done(200);
+    let linked = world.story(r#"POST /v1/threads/thread-0001/link {"taskId": "1"} -> 200"#);
     assert_eq!(linked["thread"]["taskId"], "1");
     for found in ["?q=HELLO", "?q=bob", "", "?q="] {
         let threads = world.get(&format!("/v1/threads/search{found}")).done(200);
@@ -81,41 +71,22 @@ fn a_thread_is_begun_posted_to_read_and_linked_as_its_plainest_client_does() {
 
 #[test]
 fn what_a_thread_cannot_take_is_refused() {
-    let world = World::new();
-    world.post("/v1/threads", json!({})).done(201);
-    for (body, field) in [
-        (json!({}), "message"),
-        (json!({"message": " "}), "message"),
-        (json!({"message": "a", "body": "b"}), "message"),
-        (json!({"message": "a", "agentId": "a b"}), "agentId"),
-    ] {
-        let said = world.post("/v1/threads/thread-0001/messages", body);
-        assert_eq!(
-            said.refused(400, "invalid_input").json["error"]["details"]["field"],
-            field
-        );
-    }
-    world
-        .post("/v1/threads/thread-0009/messages", json!({"message": "a"}))
-        .refused(404, "thread_not_found");
-    world
-        .get("/v1/threads/thread-0009/tail")
-        .refused(404, "thread_not_found");
-    world
-        .get("/v1/threads/..%2Fx/tail")
-        .refused(400, "invalid_input");
-    world
-        .post("/v1/threads/thread-0001/link", json!({"taskId": "../team"}))
-        .refused(400, "invalid_input");
-    world
-        .post("/v1/threads/thread-0001/link", json!({"taskId": "9"}))
-        .refused(404, "task_not_found");
-    world
-        .post("/v1/threads", json!({"taskId": "9"}))
-        .refused(404, "task_not_found");
-    world
-        .post("/v1/threads", json!({"participants": ["a b"]}))
-        .refused(400, "invalid_input");
+    World::new().story(
+        r#"
+        POST /v1/threads {} -> 201
+        POST /v1/threads/thread-0001/messages {} -> 400 invalid_input message
+        POST /v1/threads/thread-0001/messages {"message": " "} -> 400 invalid_input message
+        POST /v1/threads/thread-0001/messages {"message": "a", "body": "b"} -> 400 invalid_input message
+        POST /v1/threads/thread-0001/messages {"message": "a", "agentId": "a b"} -> 400 invalid_input agentId
+        POST /v1/threads/thread-0009/messages {"message": "a"} -> 404 thread_not_found
+        GET /v1/threads/thread-0009/tail -> 404 thread_not_found
+        GET /v1/threads/..%2Fx/tail -> 400 invalid_input
+        POST /v1/threads/thread-0001/link {"taskId": "../team"} -> 400 invalid_input
+        POST /v1/threads/thread-0001/link {"taskId": "9"} -> 404 task_not_found
+        POST /v1/threads {"taskId": "9"} -> 404 task_not_found
+        POST /v1/threads {"participants": ["a b"]} -> 400 invalid_input
+        "#,
+    );
 }
 
 #[test]
@@ -143,83 +114,62 @@ fn an_inbox_is_read_behind_a_cursor_that_is_text() {
     let nothing = world.get("/v1/inbox?agentId=ada").done(200);
     assert_eq!(nothing["events"], json!([]));
     let since = nothing["nextSince"].as_str().unwrap().to_owned();
-    world.post("/v1/tasks", json!({"title": "one"})).done(201);
-    world
-        .post("/v1/tasks/1/claim", json!({"agentId": "bob"}))
-        .done(200);
-    world
-        .post("/v1/threads", json!({"participants": ["ada", "bob"]}))
-        .done(201);
-    world
-        .post(
-            "/v1/threads/thread-0001/messages",
-            json!({"message": "hi", "agentId": "bob"}),
-        )
-        .done(201);
-
-    let feed = world
-        .get(&format!("/v1/inbox?teamId=demo&agentId=ada&since={since}"))
-        .done(200);
+    world.story(
+        r#"
+        POST /v1/tasks {"title": "one"} -> 201
+        POST /v1/tasks/1/claim {"agentId": "bob"} -> 200
+        POST /v1/threads {"participants": ["ada", "bob"]} -> 201
+        POST /v1/threads/thread-0001/messages {"message": "hi", "agentId": "bob"} -> 201
+        "#,
+    );
+    let read =
+        |behind: &str| world.story(&format!("GET /v1/inbox?agentId=ada&since={behind} -> 200"));
+    let feed = read(&format!("{since}&teamId=demo"));
     assert_eq!(kinds(&feed), ["task_claimed", "thread_message"]);
     assert_eq!(feed["messages"][0]["type"], "task_claimed");
     assert_eq!(feed["messages"][0]["payload"]["taskId"], "1");
     assert_eq!(feed["events"][1]["content"], "hi");
     let next = feed["nextSince"].as_str().unwrap();
-    let rest = world
-        .get(&format!("/v1/inbox?agentId=ada&since={next}"))
-        .done(200);
+    let rest = read(next);
     assert_eq!(
         (kinds(&rest), rest["nextSince"].as_str()),
         (vec![], Some(next))
     );
 
-    let first = world
-        .get(&format!("/v1/inbox?agentId=ada&since={since}&limit=1"))
-        .done(200);
+    let first = read(&format!("{since}&limit=1"));
     assert_eq!(
         (kinds(&first), first["more"].as_bool()),
         (vec!["task_claimed"], Some(true))
     );
     let next = first["nextSince"].as_str().unwrap();
-    let second = world
-        .get(&format!("/v1/inbox?agentId=ada&since={next}"))
-        .done(200);
+    let second = read(next);
     assert_eq!(kinds(&second), ["thread_message"]);
 
-    world
-        .get("/v1/inbox?agentId=ada&since=9999")
-        .refused(409, "cursor_ahead");
-    for odd in ["-1", "1.9", "x", "1x", "99999999999999999999"] {
-        world
-            .get(&format!("/v1/inbox?agentId=ada&since={odd}"))
-            .refused(400, "invalid_input");
-    }
-    world.get("/v1/inbox").refused(400, "invalid_input");
-    world
-        .get("/v1/inbox?agentId=a%20b")
-        .refused(400, "invalid_input");
+    world.story(
+        "
+        GET /v1/inbox?agentId=ada&since=9999 -> 409 cursor_ahead
+        GET /v1/inbox?agentId=ada&since=-1 -> 400 invalid_input
+        GET /v1/inbox?agentId=ada&since=1.9 -> 400 invalid_input
+        GET /v1/inbox?agentId=ada&since=x -> 400 invalid_input
+        GET /v1/inbox?agentId=ada&since=1x -> 400 invalid_input
+        GET /v1/inbox?agentId=ada&since=99999999999999999999 -> 400 invalid_input
+        GET /v1/inbox -> 400 invalid_input
+        GET /v1/inbox?agentId=a%20b -> 400 invalid_input
+        ",
+    );
 }
 
 #[test]
 fn who_holds_a_path_may_write_it() {
     let world = World::new();
-    world
-        .post(
-            "/v1/tasks",
-            json!({"title": "one", "resources": ["src/io/"]}),
-        )
-        .done(201);
+    world.story(r#"POST /v1/tasks {"title": "one", "resources": ["src/io/"]} -> 201"#);
     let ask = |path: &str| {
-        world
-            .get(&format!(
-                "/v1/can-write?teamId=demo&agentId=ada&path={path}"
-            ))
-            .done(200)
+        world.story(&format!(
+            "GET /v1/can-write?teamId=demo&agentId=ada&path={path} -> 200"
+        ))
     };
     assert_eq!(ask("src/io/file.rs")["reason"], "no_active_lease_for_path");
-    let claimed = world
-        .post("/v1/tasks/1/claim", json!({"agentId": "ada"}))
-        .done(200);
+    let claimed = world.story(r#"POST /v1/tasks/1/claim {"agentId": "ada"} -> 200"#);
     assert_eq!(claimed["task"]["resources"], json!(["src/io"]));
     let may = ask("src/io/file.rs");
     assert_eq!(
@@ -231,15 +181,13 @@ fn who_holds_a_path_may_write_it() {
     assert_eq!(ask("../x")["reason"], "path_traversal_denied");
     assert_eq!(ask(r"src\io\..\..\secret")["allow"], false);
     assert_eq!(ask("")["allow"], false);
-    world
-        .get("/v1/can-write?path=x")
-        .refused(400, "invalid_input");
-
-    world
-        .post("/v1/tasks", json!({"title": "two", "resources": ["src"]}))
-        .done(201);
-    let conflict = world.post("/v1/tasks/2/claim", json!({"agentId": "bob"}));
-    conflict.refused(409, "resource_conflict");
+    world.story(
+        r#"
+        GET /v1/can-write?path=x -> 400 invalid_input
+        POST /v1/tasks {"title": "two", "resources": ["src"]} -> 201
+        POST /v1/tasks/2/claim {"agentId": "bob"} -> 409 resource_conflict
+        "#,
+    );
 }
 
 /// Every text in `value` that looks like a moment.

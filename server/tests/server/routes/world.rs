@@ -110,6 +110,34 @@ impl World {
         })
     }
 
+    /// Calls in order, one a line: `POST /v1/tasks {"title": "one"} -> 201`, behind the status the code and the field of
+    /// an error. Answers what the last one is answered.
+    #[track_caller]
+    pub fn story(&self, lines: &str) -> Value {
+        let mut last = Value::Null;
+        for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            let (asked, expected) = line.rsplit_once(" -> ").unwrap();
+            let mut words = asked.splitn(3, ' ');
+            let method = match words.next() {
+                Some("GET") => Method::Get,
+                _ => Method::Post,
+            };
+            let target = words.next().unwrap();
+            let said = self.ask(call(method, target, words.next().unwrap_or_default()));
+            let error = &said.json["error"];
+            let told = [Some(said.code()), error["details"]["field"].as_str()];
+            for (at, word) in expected.split(' ').enumerate() {
+                let told = match at {
+                    0 => said.status.to_string(),
+                    at => told[at - 1].unwrap_or("-").to_owned(),
+                };
+                assert_eq!(told, word, "{line}: {}", said.json);
+            }
+            last = said.json;
+        }
+        last
+    }
+
     pub fn ask(&self, call: Call) -> Said {
         let reply = route::answer(&self.served, &call);
         assert_eq!(reply.body.last(), Some(&b'\n'), "{reply:?}");

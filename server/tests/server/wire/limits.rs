@@ -74,13 +74,8 @@ fn a_body_that_trickles_is_answered_and_cut() {
 fn a_client_that_reads_nothing_is_cut() {
     let stand = Stand::new(&["demo"]);
     let daemon = stand.serve_within(|limits| limits.stall_time = SHORT);
-    let token = stand.token("demo");
     let mut client = Client::tcp(&daemon);
-    let request = format!(
-        "GET /v1/large/50000000 HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\n\r\n",
-        address(&daemon)
-    );
-    client.say(request.as_bytes());
+    client.begin(&stand.token("demo"), "GET /v1/large/50000000", "");
     let (open, mut other) = (|| connections(&stand, &daemon), Client::tcp(&daemon));
     until("both are connected", || open() == 3);
     until("the one that reads nothing is cut", || {
@@ -208,12 +203,8 @@ fn a_body_that_is_too_large_is_refused_before_it_is_read_and_its_sender_hears_wh
         assert!(client.is_over());
     }
     let fits = "x".repeat(1000);
-    assert_eq!(
-        Client::tcp(&daemon)
-            .call(&token, "POST /v1/x", &fits)
-            .status,
-        200
-    );
+    let answer = Client::tcp(&daemon).call(&token, "POST /v1/x", &fits);
+    assert_eq!(answer.status, 200);
     assert_eq!(stand.calls(), 1);
 }
 
@@ -222,22 +213,15 @@ fn all_bodies_together_take_no_more_than_their_share() {
     let stand = Stand::new(&["demo"]);
     let daemon = stand.serve_within(|limits| limits.bodies_bytes = 1500);
     let token = stand.token("demo");
-    let (host, body) = (address(&daemon).to_string(), "x".repeat(1000));
+    let body = "x".repeat(1000);
     let mut first = Client::tcp(&daemon);
-    let head = format!(
-        "POST /v1/slow/400 HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nContent-Length: 1000\r\n\r\n"
-    );
-    first.say(format!("{head}{body}").as_bytes());
+    first.begin(&token, "POST /v1/slow/400", &body);
     until("the first one runs", || stand.calls() == 1);
     let answer = Client::tcp(&daemon).call(&token, "POST /v1/x", &body);
     assert_eq!((answer.status, answer.code().as_str()), (503, "busy"));
     assert_eq!(first.hear().unwrap().status, 200);
-    assert_eq!(
-        Client::tcp(&daemon)
-            .call(&token, "POST /v1/x", &body)
-            .status,
-        200
-    );
+    let answer = Client::tcp(&daemon).call(&token, "POST /v1/x", &body);
+    assert_eq!(answer.status, 200);
 }
 
 #[test]
@@ -248,15 +232,11 @@ fn more_calls_than_can_wait_are_turned_away() {
         limits.queue = 1;
     });
     let token = stand.token("demo");
-    let request = format!(
-        "GET /v1/slow/500 HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\n\r\n",
-        address(&daemon)
-    );
     let mut running = Client::tcp(&daemon);
-    running.say(request.as_bytes());
+    running.begin(&token, "GET /v1/slow/500", "");
     until("one runs", || stand.calls() == 1);
     let mut waiting = Client::tcp(&daemon);
-    waiting.say(request.as_bytes());
+    waiting.begin(&token, "GET /v1/slow/500", "");
     std::thread::sleep(Duration::from_millis(100));
     let answer = Client::tcp(&daemon).call(&token, "GET /v1/x", "");
     assert_eq!((answer.status, answer.code().as_str()), (503, "busy"));
@@ -274,28 +254,18 @@ fn calls_that_wait_keep_no_other_from_being_answered_nor_the_daemon_from_ending(
         limits.waits = 2;
     });
     let token = stand.token("demo");
-    let request = format!(
-        "POST /v1/api/await-event HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\n\r\n",
-        address(&daemon)
-    );
     let mut waiting = [Client::tcp(&daemon), Client::tcp(&daemon)];
     for client in &mut waiting {
-        client.say(request.as_bytes());
+        client.begin(&token, "POST /v1/api/await-event", "");
     }
     until("both wait", || stand.calls() == 2);
     let mut other = Client::tcp(&daemon);
     assert_eq!(other.call(&token, "GET /v1/x", "").status, 200);
-    assert_eq!(
-        other.call(&token, "POST /v1/api/await-event", "").status,
-        503
-    );
     // An operation has more than one name.
-    assert_eq!(
-        other
-            .call(&token, "POST /v1/api/Team_Await_Event", "")
-            .status,
-        503
-    );
+    for name in ["await-event", "Team_Await_Event"] {
+        let answer = other.call(&token, &format!("POST /v1/api/{name}"), "");
+        assert_eq!(answer.status, 503, "{name}");
+    }
     let (stopped, took) = since(|| daemon.stop());
     assert!(stopped && took < SOON, "{took:?}");
     for client in &mut waiting {
