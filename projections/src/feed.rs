@@ -8,7 +8,7 @@ use crate::fact::Fact;
 use crate::live::Live;
 use crate::task::event::TaskAct;
 use crate::thread::event::ThreadAct;
-use crate::tx::{Projection, Recorded, Rows, Tx, end_of, numbered};
+use crate::tx::{Recorded, Rows, Tx, end_of, numbered};
 use teamlog_engine::derived::key;
 use teamlog_engine::{Event, RefKind};
 
@@ -40,30 +40,19 @@ pub struct FeedPage {
 }
 
 /// The fold.
-#[derive(Debug, Clone, Copy)]
-pub struct FeedProjection;
-
-impl Projection for FeedProjection {
-    fn name(&self) -> &'static str {
-        "feed"
-    }
-    fn version(&self) -> u32 {
-        1
-    }
-    fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
-        let seq = recorded.event.seq;
-        match told(recorded.event, recorded.fact) {
-            Told::Nobody => {}
-            Told::All => tx.mark(&numbered(TOLD_ALL, "", seq)),
-            Told::One(agent) => tx.mark(&numbered(TOLD, agent, seq)),
-            Told::Each(agents) => {
-                for agent in agents {
-                    tx.mark(&numbered(TOLD, agent, seq));
-                }
+pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
+    let seq = recorded.event.seq;
+    match told(recorded.event, recorded.fact) {
+        Told::Nobody => {}
+        Told::All => tx.mark(&numbered(TOLD_ALL, "", seq)),
+        Told::One(agent) => tx.mark(&numbered(TOLD, agent, seq)),
+        Told::Each(agents) => {
+            for agent in agents {
+                tx.mark(&numbered(TOLD, agent, seq));
             }
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// Whom an event is told to. That a task can be taken up is told to its owner, and to everybody where it has none.

@@ -8,21 +8,12 @@
 //! decoders gives the same bytes, and so does the caller's own thread alone, which does it all where no threads can be
 //! started.
 
-use crate::artifact::ArtifactsProjection;
-use crate::bootstrap::BootstrapProjection;
-use crate::delivery::DeliveriesProjection;
 use crate::error::{Error, Result};
 use crate::fact::Fact;
-use crate::feed::FeedProjection;
-use crate::message::MessagesProjection;
-use crate::mode::ModesProjection;
-use crate::response::ResponsesProjection;
-use crate::task::TasksProjection;
-use crate::team::TeamProjection;
-use crate::thread::ThreadsProjection;
 use crate::tx::{Projection, Recorded, Tx};
-use crate::usage::UsageProjection;
-use crate::worker::StaffProjection;
+use crate::{
+    artifact, bootstrap, delivery, feed, message, mode, response, task, team, usage, worker,
+};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::iter::Peekable;
 use std::sync::Arc;
@@ -34,19 +25,19 @@ use teamlog_engine::reader::{Chain, Located, SPAN_BYTES, Span};
 use teamlog_engine::{Event, Place, Reader};
 
 /// Every projection. Their namespaces are disjoint.
-pub const PROJECTIONS: [&dyn Projection; 12] = [
-    &TeamProjection,
-    &MessagesProjection,
-    &TasksProjection,
-    &DeliveriesProjection,
-    &StaffProjection,
-    &ResponsesProjection,
-    &ModesProjection,
-    &BootstrapProjection,
-    &ThreadsProjection,
-    &FeedProjection,
-    &UsageProjection,
-    &ArtifactsProjection,
+pub(crate) const PROJECTIONS: [Projection; 12] = [
+    Projection::new(5, team::apply),
+    Projection::new(4, message::apply),
+    Projection::new(7, task::apply),
+    Projection::new(2, delivery::apply),
+    Projection::new(3, worker::apply),
+    Projection::new(1, response::apply),
+    Projection::new(2, mode::apply),
+    Projection::new(3, bootstrap::apply),
+    Projection::new(2, crate::thread::apply),
+    Projection::new(1, feed::apply),
+    Projection::new(1, usage::apply),
+    Projection::new(1, artifact::apply),
 ];
 
 /// A run is written after so much log; the tables then take about twice as much memory.
@@ -160,7 +151,7 @@ pub(crate) fn fold(overlay: &mut dyn Changes, event: &Event<'_>) -> Result<()> {
     if let Some(fact) = &fact(event)? {
         let mut tx = Tx::new(overlay);
         for projection in PROJECTIONS {
-            projection.apply(&mut tx, Recorded { event, fact })?;
+            (projection.apply)(&mut tx, Recorded { event, fact })?;
         }
     }
     key::postings(event, |key| overlay.put(&key, &[]));
@@ -279,7 +270,7 @@ fn steps<'a>(sink: Option<Sink<'a>>) -> Vec<Step<'a>> {
             let mut tx = Tx::new(table);
             for (event, fact) in batch.events() {
                 if let Some(fact) = fact {
-                    projection.apply(&mut tx, Recorded { event, fact })?;
+                    (projection.apply)(&mut tx, Recorded { event, fact })?;
                 }
             }
             Ok(())

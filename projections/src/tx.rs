@@ -22,13 +22,20 @@ pub struct Recorded<'a> {
 }
 
 /// A deterministic fold over the events of a team.
-pub trait Projection: Send + Sync {
-    /// Its name.
-    fn name(&self) -> &'static str;
+pub(crate) struct Projection {
     /// Raised whenever the same events would give other entries.
-    fn version(&self) -> u32;
+    pub version: u32,
     /// Folds one event. Pure: it reads and writes nothing but the keys of its own namespaces.
-    fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()>;
+    pub apply: fn(&mut Tx<'_>, Recorded<'_>) -> Result<()>,
+}
+
+impl Projection {
+    pub const fn new(
+        version: u32,
+        apply: fn(&mut Tx<'_>, Recorded<'_>) -> Result<()>,
+    ) -> Projection {
+        Projection { version, apply }
+    }
 }
 
 /// A value of the derived store.

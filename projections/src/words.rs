@@ -27,6 +27,10 @@ macro_rules! words {
                     _ => None,
                 }
             }
+            /// What an input has to be that names one of them.
+            pub fn rule() -> String {
+                format!("must be one of {}", $type::ALL.map($type::name).join(", "))
+            }
             /// The one of that name, in any case.
             pub fn from_any_case(name: &str) -> Option<$type> {
                 $type::ALL.into_iter().find(|one| one.name().eq_ignore_ascii_case(name))

@@ -204,10 +204,8 @@ impl ArtifactFile {
 }
 
 fn kind_of(name: &str) -> Result<ArtifactKind, Refusal> {
-    ArtifactKind::from_name(name).ok_or_else(|| {
-        let known = ArtifactKind::ALL.map(ArtifactKind::name).join(", ");
-        Refusal::invalid("kind", name, &format!("must be one of {known}"))
-    })
+    ArtifactKind::from_name(name)
+        .ok_or_else(|| Refusal::invalid("kind", name, &ArtifactKind::rule()))
 }
 
 impl Team {

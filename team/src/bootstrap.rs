@@ -29,9 +29,8 @@ pub use verdict::{Accepted, Breached, Verdict};
 use crate::projections::bootstrap::event::BootstrapAct;
 use crate::projections::bootstrap::{Core, Run, State, event};
 use crate::refusal::{Code, Refusal};
-use payload::Payload;
 use teamlog_engine::Timestamp;
-use verdict::{Ruled, illegal};
+use verdict::illegal;
 
 /// What becomes of a report on a run. Pure.
 pub fn decide(run: &Run, report: &Report) -> Verdict {
@@ -48,19 +47,20 @@ pub fn decide(run: &Run, report: &Report) -> Verdict {
             why,
         }));
     }
-    if let Payload::Faulty(fault) = &report.said {
-        return Verdict::Refused(fault.clone());
-    }
+    let said = match &report.said {
+        Ok(said) => said,
+        Err(fault) => return Verdict::Refused(fault.clone()),
+    };
     if let Err(refusal) = legal(run, report.event) {
         return Verdict::Refused(Box::new(refusal));
     }
-    if let Payload::Unavailable { raw } = &report.said {
+    if report.event == Event::LaunchUnavailable {
         return Verdict::Blocked {
-            raw: raw.clone(),
+            raw: said.raw.clone(),
             why: "the platform cannot launch a team".to_owned(),
         };
     }
-    match ruled(run, report) {
+    match (said.rule)(run) {
         Ok(accepted) => Verdict::Accepted(accepted),
         Err(refusal) => Verdict::Refused(Box::new(refusal)),
     }
@@ -121,81 +121,6 @@ fn legal(run: &Run, event: Event) -> Result<(), Refusal> {
         _ => format!("it is in {}", from.join(", ")),
     };
     Err(illegal(run, row.name, &why))
-}
-
-fn ruled(run: &Run, report: &Report) -> Ruled {
-    let name = report.event.name();
-    match &report.said {
-        Payload::Probe(probe) => guards::probed(run, probe),
-        Payload::Branch { case, team_name } => guards::branched(run, *case, team_name.as_deref()),
-        Payload::Fallback { reason } => guards::fallen_back(run, reason.as_ref()),
-        Payload::Roster { core, domains } => {
-            guards::roster(run, core.as_deref(), domains.as_deref())
-        }
-        Payload::Launch { how, members } => guards::launched(run, *how, members),
-        Payload::Ping { to } => {
-            let ping = |to: &Core| BootstrapAct::CorePinged { to: *to };
-            Ok(Accepted {
-                acts: to.iter().map(ping).collect(),
-                warnings: Vec::new(),
-            })
-        }
-        Payload::Ready { from, launch } => guards::ready(run, from, *launch),
-        Payload::HandshakeTimedOut => Err(illegal(run, name, "both acks of the core are there")),
-        Payload::Relaunch { missing, .. } => guards::relaunched(run, missing.as_deref()),
-        Payload::Running { evidence } => guards::running(run, evidence.as_ref()),
-        Payload::Declared => Ok(Accepted::one(BootstrapAct::SwarmDeclared {})),
-        Payload::Skeleton => Ok(Accepted::one(BootstrapAct::SkeletonSent {})),
-        Payload::Domain { domain } => work::started(run, domain),
-        Payload::Mapping(mapping) => work::delivered(run, mapping),
-        Payload::Ack {
-            by,
-            domain,
-            message_id,
-        } => work::acked(run, by, domain, message_id),
-        Payload::AckTimeout {
-            missing,
-            domain,
-            message_id,
-        } => work::ack_missed(run, *missing, domain, message_id.as_deref()),
-        Payload::Feedback(review) => work::reviewed(run, review),
-        Payload::Round1(round) => work::round_completed(run, round),
-        Payload::Exclude { domain, reason } => work::excluded(run, domain, reason.as_ref()),
-        Payload::Revision { domain, round } => work::revised(run, domain, *round),
-        Payload::Gate {
-            by,
-            summary,
-            conditions,
-        } => work::cleared(run, by, summary.as_ref(), conditions.as_deref()),
-        Payload::Request { by } => work::requested(run, by),
-        Payload::ByWhom { by } => {
-            work::synthesized(run, name, by, report.event == Event::SynthesisResult)
-        }
-        Payload::Join { domain, how } => work::joined(run, domain, *how),
-        Payload::Task | Payload::LeadContent { .. } => Ok(reported(report)),
-        Payload::Signal { signal, said } => Ok(Accepted::one(BootstrapAct::SignalRecorded {
-            signal: signal.clone(),
-            said: said.clone(),
-        })),
-        // Decided before.
-        Payload::Unavailable { .. } => Ok(Accepted::default()),
-        Payload::Faulty(fault) => Err((**fault).clone()),
-    }
-}
-
-/// What moves nothing, but may be looked for later.
-fn reported(report: &Report) -> Accepted {
-    let mut said = report.data.clone();
-    for taken in events::KEPT.iter().chain(&["run", "signal"]) {
-        said.remove(*taken);
-    }
-    let warning = (report.event == Event::TaskLaunched)
-        .then_some("members are launched by the team, not by tasks of the lead's");
-    Accepted::one(BootstrapAct::SignalRecorded {
-        signal: report.event.name().to_owned(),
-        said,
-    })
-    .warned(warning)
 }
 
 /// The members of the roster that are not among these.

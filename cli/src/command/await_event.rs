@@ -138,8 +138,7 @@ fn line(answer: &Answer, _: &View) -> Vec<String> {
 
 fn event_type(text: &str) -> Result<EventType, String> {
     EventType::from_name(text).ok_or_else(|| {
-        let names = teamlog_team::log::event_type::EVENT_TYPES.iter();
-        let names: Vec<&str> = names.map(|(_, name, _)| *name).collect();
+        let names = EventType::ALL.map(EventType::name);
         format!("must be one of {}", names.join(", "))
     })
 }

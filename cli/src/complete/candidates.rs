@@ -13,7 +13,7 @@ use teamlog_team::artifact::ArtifactList;
 use teamlog_team::bootstrap::events::EVENTS;
 use teamlog_team::engine::RefKind;
 use teamlog_team::lifecycle::status::Status;
-use teamlog_team::log::event_type::EVENT_TYPES;
+use teamlog_team::log::event_type::EventType;
 use teamlog_team::log::replay::Replay;
 use teamlog_team::message::dead_letter::{DeadLetterList, DeadLetterShown, DeadLetterStatus};
 use teamlog_team::message::read::Read;
@@ -74,10 +74,7 @@ pub fn of(arg: &Arg, command: &str) -> Option<Lookup> {
             let kinds = vocabulary::KINDS.iter().map(|kind| kind.name);
             Some(beginning(kinds, begun))
         },
-        "EVENT_TYPE" => |_, begun| {
-            let types = EVENT_TYPES.iter().map(|(_, name, _)| *name);
-            Some(beginning(types, begun))
-        },
+        "EVENT_TYPE" => |_, begun| Some(beginning(EventType::ALL.map(EventType::name), begun)),
         "TYPE" => |_, begun| Some(beginning(MessageType::ALL.map(MessageType::name), begun)),
         "PRIORITY" => |_, begun| Some(beginning(Priority::ALL.map(Priority::name), begun)),
         "STATUS" => |_, begun| Some(beginning(TaskStatus::ALL.map(TaskStatus::name), begun)),

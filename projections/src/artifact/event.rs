@@ -22,20 +22,9 @@ const DIGEST_LETTERS: usize = 64;
 
 words! {
     /// What an artifact is.
-    #[derive(
-        Debug,
-        Clone,
-        Copy,
-        PartialEq,
-        Eq,
-        Serialize,
-        Deserialize,
-        schemars::JsonSchema,
-        rkyv::Archive,
-        rkyv::Serialize,
-        rkyv::Deserialize,
-    )]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
     #[serde(rename_all = "lowercase")]
+    #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
     pub enum ArtifactKind {
         /// What somebody found out.
         Summaries = "summaries",

@@ -6,7 +6,7 @@ mod query;
 use crate::artifact::event::{ArtifactFact, ArtifactKind, ArtifactStored};
 use crate::error::Result;
 use crate::fact::Fact;
-use crate::tx::{Projection, Recorded, Tx, key_of, row};
+use crate::tx::{Recorded, Tx, key_of, row};
 use teamlog_engine::Timestamp;
 
 /// By name: the artifact.
@@ -41,40 +41,29 @@ struct ArtifactRow {
 row!(ArtifactRow);
 
 /// The fold.
-#[derive(Debug, Clone, Copy)]
-pub struct ArtifactsProjection;
-
-impl Projection for ArtifactsProjection {
-    fn name(&self) -> &'static str {
-        "artifacts"
+pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
+    let Fact::Artifact(fact) = recorded.fact else {
+        return Ok(());
+    };
+    let ArtifactFact::Stored(stored) = &**fact;
+    let key = key_of(ARTIFACT, stored.name.as_bytes());
+    let before: Option<ArtifactRow> = tx.get(&key)?;
+    if let Some(before) = before.as_ref().filter(|before| before.kind != stored.kind) {
+        tx.delete(&by_kind(before.kind, &stored.name));
     }
-    fn version(&self) -> u32 {
-        1
-    }
-    fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
-        let Fact::Artifact(fact) = recorded.fact else {
-            return Ok(());
-        };
-        let ArtifactFact::Stored(stored) = &**fact;
-        let key = key_of(ARTIFACT, stored.name.as_bytes());
-        let before: Option<ArtifactRow> = tx.get(&key)?;
-        if let Some(before) = before.as_ref().filter(|before| before.kind != stored.kind) {
-            tx.delete(&by_kind(before.kind, &stored.name));
-        }
-        tx.mark(&by_kind(stored.kind, &stored.name));
-        let row = ArtifactRow {
-            seq: recorded.event.seq,
-            at: recorded.event.created_at.micros(),
-            versions: before.map_or(0, |before| before.versions) + 1,
-            kind: stored.kind,
-            digest: stored.digest.clone(),
-            size: stored.size,
-            task_id: stored.task_id.clone(),
-            worker: stored.worker.clone(),
-        };
-        tx.put(&key, &row);
-        Ok(())
-    }
+    tx.mark(&by_kind(stored.kind, &stored.name));
+    let row = ArtifactRow {
+        seq: recorded.event.seq,
+        at: recorded.event.created_at.micros(),
+        versions: before.map_or(0, |before| before.versions) + 1,
+        kind: stored.kind,
+        digest: stored.digest.clone(),
+        size: stored.size,
+        task_id: stored.task_id.clone(),
+        worker: stored.worker.clone(),
+    };
+    tx.put(&key, &row);
+    Ok(())
 }
 
 fn by_kind(kind: ArtifactKind, name: &str) -> Vec<u8> {

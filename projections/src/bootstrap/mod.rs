@@ -24,7 +24,7 @@ pub use words::{Case, Core, Method, Outcome, State, Verdict};
 use crate::bootstrap::event::{BootstrapAct, BootstrapFact};
 use crate::error::Result;
 use crate::fact::Fact;
-use crate::tx::{Projection, Recorded, Row, Tx, key_of, numbered};
+use crate::tx::{Recorded, Row, Tx, key_of, numbered};
 use teamlog_engine::RefKind;
 
 /// By run.
@@ -39,21 +39,10 @@ const BEGUN: u8 = 0xD0;
 const DUE_BYTES: usize = 9;
 
 /// The fold.
-#[derive(Debug, Clone, Copy)]
-pub struct BootstrapProjection;
-
-impl Projection for BootstrapProjection {
-    fn name(&self) -> &'static str {
-        "bootstrap"
-    }
-    fn version(&self) -> u32 {
-        3
-    }
-    fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
-        match recorded.fact {
-            Fact::Bootstrap(fact) => fold(tx, recorded, fact),
-            _ => Ok(()),
-        }
+pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
+    match recorded.fact {
+        Fact::Bootstrap(fact) => fold(tx, recorded, fact),
+        _ => Ok(()),
     }
 }
 

@@ -16,7 +16,7 @@ pub const HANDSHAKE_MICROS: i64 = 60_000_000;
 pub const DELIVERY_MICROS: i64 = 90_000_000;
 
 /// A run. Times are microseconds since 1970.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
     /// Its id.
     pub run: String,
@@ -160,34 +160,12 @@ impl Run {
     pub fn new(run: &str, selected: &[String], at: i64, seq: u64) -> Run {
         Run {
             run: run.to_owned(),
-            state: State::Init,
             selected: selected.to_vec(),
-            probe: None,
-            case: None,
-            team_name: None,
-            roster: None,
-            launch: None,
-            launches: 0,
-            blocked: None,
-            core: [Handshake::default(); 2],
-            missing: Vec::new(),
-            handshake_until: None,
-            evidence: None,
-            declared: false,
-            skeleton_sent: false,
-            domains: Vec::new(),
-            round1_complete: false,
-            gate: None,
-            final_requested: false,
-            final_acked: false,
-            synthesis_delivered: false,
-            breaches: 0,
-            last_breach: None,
-            trace_id: None,
             started_at: at,
             updated_at: at,
             started_seq: seq,
             seq,
+            ..Run::default()
         }
     }
 

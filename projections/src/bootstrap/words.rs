@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 
 words! {
     /// How far a run is, in order; `FALLBACK` is the other end.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
     pub enum State {
         /// Nothing was tried.
+        #[default]
         Init = "INIT",
         /// The attempt to create a team returned.
         TeamProbed = "TEAM_PROBED",

@@ -11,7 +11,7 @@ use crate::fact::Fact;
 use crate::message::event::MessageFact;
 use crate::team::settings::Policy;
 use crate::tx::time;
-use crate::tx::{Projection, Recorded, Tx, key_of, numbered, row};
+use crate::tx::{Recorded, Tx, key_of, numbered, row};
 use teamlog_engine::{Event, EventId, RefKind, Timestamp};
 
 mod dead_letter;
@@ -92,36 +92,25 @@ const ACKED: u8 = 1;
 const DEAD: u8 = 2;
 
 /// The fold.
-#[derive(Debug, Clone, Copy)]
-pub struct DeliveriesProjection;
-
-impl Projection for DeliveriesProjection {
-    fn name(&self) -> &'static str {
-        "deliveries"
-    }
-    fn version(&self) -> u32 {
-        2
-    }
-    fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
-        let event = recorded.event;
-        match recorded.fact {
-            Fact::Delivery(fact) => match &**fact {
-                DeliveryFact::Required(required) => require(tx, event, required),
-                DeliveryFact::Retry(retry) => attempt(tx, &retry.message_id, retry.attempt),
-                DeliveryFact::Acked(acked) => {
-                    close(tx, &acked.message_id, |row| row.state == OPEN, event.seq)
-                }
-                DeliveryFact::Dead(dead) => bury(tx, event, dead),
-            },
-            Fact::Message(fact) => match &**fact {
-                MessageFact::Acked(acked) => {
-                    let own = |row: &DeliveryRow| row.to == acked.agent;
-                    close(tx, &acked.message_id, own, event.seq)
-                }
-                _ => Ok(()),
-            },
+pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
+    let event = recorded.event;
+    match recorded.fact {
+        Fact::Delivery(fact) => match &**fact {
+            DeliveryFact::Required(required) => require(tx, event, required),
+            DeliveryFact::Retry(retry) => attempt(tx, &retry.message_id, retry.attempt),
+            DeliveryFact::Acked(acked) => {
+                close(tx, &acked.message_id, |row| row.state == OPEN, event.seq)
+            }
+            DeliveryFact::Dead(dead) => bury(tx, event, dead),
+        },
+        Fact::Message(fact) => match &**fact {
+            MessageFact::Acked(acked) => {
+                let own = |row: &DeliveryRow| row.to == acked.agent;
+                close(tx, &acked.message_id, own, event.seq)
+            }
             _ => Ok(()),
-        }
+        },
+        _ => Ok(()),
     }
 }
 

@@ -12,6 +12,14 @@ pub(crate) trait Payload: DeserializeOwned {
     }
 }
 
+/// Payloads of whose fields every value that reads is right.
+macro_rules! unchecked {
+    ($($payload:ty),*) => {
+        $(impl Payload for $payload {})*
+    };
+}
+pub(crate) use unchecked;
+
 /// How a payload is read. A type whose shape is not that of its JSON does it by itself.
 pub(crate) trait Decode: Sized {
     fn decode(text: &str) -> Decoded<Self>;

@@ -25,9 +25,7 @@ pub fn derived_dir(log: &Path) -> PathBuf {
 pub const DERIVED_DIR: &str = "derived";
 
 fn version() -> u32 {
-    let raised = PROJECTIONS
-        .iter()
-        .map(|projection| projection.version() - 1);
+    let raised = PROJECTIONS.iter().map(|projection| projection.version - 1);
     1 + raised.sum::<u32>()
 }
 

@@ -231,7 +231,7 @@ impl Envelope {
                 .id
                 .unwrap_or_else(|| format!("msg_{:012x}", random & 0xffff_ffff_ffff)),
             kind: MessageType::from_name(&kind).ok_or_else(|| {
-                InvalidMessage::new("message.type", rules::quoted(&kind), rules::types())
+                InvalidMessage::new("message.type", rules::quoted(&kind), MessageType::rule())
             })?,
             from: required("message.from", self.from)?,
             to: required("message.to", self.to)?,

@@ -13,47 +13,36 @@ use crate::message::MessageType;
 use crate::message::dispatch::DispatchStatus;
 use crate::message::event::{MailFact, Mark, MessageAcked, MessageFact, Suppressed};
 use crate::message::{dispatch, marks, unread, view};
-use crate::tx::{Projection, Recorded, Tx, key_of, numbered};
+use crate::tx::{Recorded, Tx, key_of, numbered};
 use teamlog_engine::Event;
 
 /// The fold. A message id counts once and an ack counts once, whatever the log holds.
-#[derive(Debug, Clone, Copy)]
-pub struct MessagesProjection;
-
-impl Projection for MessagesProjection {
-    fn name(&self) -> &'static str {
-        "messages"
-    }
-    fn version(&self) -> u32 {
-        4
-    }
-    fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
-        let event = recorded.event;
-        match recorded.fact {
-            Fact::Message(fact) => match &**fact {
-                MessageFact::Sent(sent) => receive(tx, event, sent),
-                MessageFact::Acked(acked) => acknowledge(tx, event, acked),
-                MessageFact::Suppressed(Suppressed { withheld: Some(to) }) => {
-                    unread::withhold(tx, event, to)
-                }
-                _ => Ok(()),
-            },
-            Fact::Mail(fact) => match &**fact {
-                MailFact::Notified(marked) => marks::mark(tx, event, Mark::Notified, marked),
-                MailFact::Delivered(marked) => marks::mark(tx, event, Mark::Delivered, marked),
-                MailFact::Requested(request) => dispatch::request(tx, event, request),
-                MailFact::DispatchNotified(moved) => {
-                    dispatch::step(tx, event, DispatchStatus::Notified, moved)
-                }
-                MailFact::DispatchDelivered(moved) => {
-                    dispatch::step(tx, event, DispatchStatus::Delivered, moved)
-                }
-                MailFact::DispatchFailed(moved) => {
-                    dispatch::step(tx, event, DispatchStatus::Failed, moved)
-                }
-            },
+pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
+    let event = recorded.event;
+    match recorded.fact {
+        Fact::Message(fact) => match &**fact {
+            MessageFact::Sent(sent) => receive(tx, event, sent),
+            MessageFact::Acked(acked) => acknowledge(tx, event, acked),
+            MessageFact::Suppressed(Suppressed { withheld: Some(to) }) => {
+                unread::withhold(tx, event, to)
+            }
             _ => Ok(()),
-        }
+        },
+        Fact::Mail(fact) => match &**fact {
+            MailFact::Notified(marked) => marks::mark(tx, event, Mark::Notified, marked),
+            MailFact::Delivered(marked) => marks::mark(tx, event, Mark::Delivered, marked),
+            MailFact::Requested(request) => dispatch::request(tx, event, request),
+            MailFact::DispatchNotified(moved) => {
+                dispatch::step(tx, event, DispatchStatus::Notified, moved)
+            }
+            MailFact::DispatchDelivered(moved) => {
+                dispatch::step(tx, event, DispatchStatus::Delivered, moved)
+            }
+            MailFact::DispatchFailed(moved) => {
+                dispatch::step(tx, event, DispatchStatus::Failed, moved)
+            }
+        },
+        _ => Ok(()),
     }
 }
 

@@ -16,12 +16,12 @@ pub use dispatch::{Dispatch, DispatchStatus};
 pub use envelope::{
     Envelope, InvalidMessage, Message, MessageType, Names, Priority, SCHEMA_VERSION,
 };
-pub use fold::MessagesProjection;
 pub use marks::{MailCounts, Marks, SameMail};
 pub use query::{AgentInfo, InboxQuery, LastSent, MessageInfo, Unacked};
 pub use rules::{check_id, check_name};
 pub use unapplied::{NotApplied, Unapplied};
 pub use unread::UnreadMail;
 
+pub(crate) use fold::apply;
 pub(crate) use query::inbox_seqs;
 pub(crate) use unapplied::TASK_ID;

@@ -1,7 +1,7 @@
 //! The rules of an envelope's fields, and how errors show their values.
 
 use super::unapplied::unapplied;
-use super::{InvalidMessage, Message, MessageType, Names, NotApplied, Unapplied};
+use super::{InvalidMessage, Message, Names, NotApplied, Unapplied};
 use crate::fields::Fields;
 use crate::task::Status;
 use teamlog_engine::limits::IDENTIFIER_BYTES_MAX;
@@ -84,16 +84,7 @@ pub(super) fn check(message: &Message, names: Names) -> Result<(), InvalidMessag
 
 /// Which statuses there are.
 pub(super) fn statuses() -> String {
-    let names: Vec<_> = Status::ALL.into_iter().map(Status::name).collect();
-    format!("must be one of {}, done, skipped", names.join(", "))
-}
-
-pub(super) fn types() -> String {
-    let names: Vec<_> = MessageType::ALL
-        .into_iter()
-        .map(MessageType::name)
-        .collect();
-    format!("must be one of {}", names.join(", "))
+    format!("{}, done, skipped", Status::rule())
 }
 
 /// Appends a string as JSON text.

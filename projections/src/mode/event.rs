@@ -3,7 +3,7 @@
 //! Without `session_id` an event is about the root. `seen_at` is when the session gave this sign of life, where the log's times
 //! lie ahead of the clock; else it is the event's own time.
 
-use crate::fact::events::{Payload, events};
+use crate::fact::events::{Payload, events, unchecked};
 use crate::fact::stored::Decoded;
 use crate::fact::{Fact, event};
 use crate::mode::scope::check_session;
@@ -231,15 +231,13 @@ pub struct ModeGateBypassed {
 /// How an event comes to be: an error where what somebody gave is too deep for an event.
 type Made = Result<NewEvent, JsonError>;
 
-impl Payload for ModeStarted {}
-
-impl Payload for ModeChanged {}
-
-impl Payload for ModeCleared {}
-
-impl Payload for InputLock {}
-
-impl Payload for SkillsSynced {}
+unchecked!(
+    ModeStarted,
+    ModeChanged,
+    ModeCleared,
+    InputLock,
+    SkillsSynced
+);
 
 impl Payload for SessionSeen {
     fn check(&self) -> Decoded<()> {

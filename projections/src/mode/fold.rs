@@ -10,45 +10,32 @@ use crate::fact::Fact;
 use crate::mode::event::{
     Fields, InputLock, ModeChanged, ModeCleared, ModeFact, ModeStarted, SessionEnded, SkillsSynced,
 };
-use crate::tx::{Projection, Recorded, Tx, key_of};
+use crate::tx::{Recorded, Tx, key_of};
 use serde_json::Value;
 use teamlog_engine::{Event, RefKind, Timestamp};
 
 /// The fold.
-#[derive(Debug, Clone, Copy)]
-pub struct ModesProjection;
-
-impl Projection for ModesProjection {
-    fn name(&self) -> &'static str {
-        "modes"
-    }
-    fn version(&self) -> u32 {
-        2
-    }
-    fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
-        let Fact::Mode(fact) = recorded.fact else {
-            return Ok(());
-        };
-        let event = recorded.event;
-        match &**fact {
-            ModeFact::Started(started) => start(tx, event, started),
-            ModeFact::Updated(changed)
-            | ModeFact::Completed(changed)
-            | ModeFact::Failed(changed)
-            | ModeFact::Canceled(changed)
-            | ModeFact::AutoCompleted(changed) => change(tx, event, changed),
-            ModeFact::Cleared(cleared) => clear(tx, event, cleared),
-            ModeFact::InputLocked(lock) | ModeFact::InputUnlocked(lock) => {
-                self::lock(tx, event, lock)
-            }
-            ModeFact::SkillsSynced(synced) => sync(tx, event, synced),
-            ModeFact::SessionEnded(ended) => end(tx, event, ended),
-            _ => Ok(()),
-        }?;
-        match (fact.scope(), fact.sign_of_life(event.created_at)) {
-            (Some(Scope::Session(session)), Some(at)) => see(tx, at, &session),
-            _ => Ok(()),
-        }
+pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
+    let Fact::Mode(fact) = recorded.fact else {
+        return Ok(());
+    };
+    let event = recorded.event;
+    match &**fact {
+        ModeFact::Started(started) => start(tx, event, started),
+        ModeFact::Updated(changed)
+        | ModeFact::Completed(changed)
+        | ModeFact::Failed(changed)
+        | ModeFact::Canceled(changed)
+        | ModeFact::AutoCompleted(changed) => change(tx, event, changed),
+        ModeFact::Cleared(cleared) => clear(tx, event, cleared),
+        ModeFact::InputLocked(lock) | ModeFact::InputUnlocked(lock) => self::lock(tx, event, lock),
+        ModeFact::SkillsSynced(synced) => sync(tx, event, synced),
+        ModeFact::SessionEnded(ended) => end(tx, event, ended),
+        _ => Ok(()),
+    }?;
+    match (fact.scope(), fact.sign_of_life(event.created_at)) {
+        (Some(Scope::Session(session)), Some(at)) => see(tx, at, &session),
+        _ => Ok(()),
     }
 }
 

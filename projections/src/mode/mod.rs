@@ -12,7 +12,7 @@ mod shown;
 mod tracked;
 pub(crate) mod view;
 
-pub use fold::ModesProjection;
+pub(crate) use fold::apply;
 pub use row::{ModeEntry, ModeScope, ModeState, SessionLife};
 pub use scope::{Scope, is_session_id};
 pub use shown::{DERIVED, run_state, skills_state};

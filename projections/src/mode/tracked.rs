@@ -6,23 +6,9 @@ use serde::{Deserialize, Serialize};
 
 words! {
     /// A tracked workflow mode. The order is the canonical one, in which modes are listed.
-    #[derive(
-        Debug,
-        Clone,
-        Copy,
-        PartialEq,
-        Eq,
-        PartialOrd,
-        Ord,
-        Hash,
-        Serialize,
-        Deserialize,
-        JsonSchema,
-        rkyv::Archive,
-        rkyv::Serialize,
-        rkyv::Deserialize,
-    )]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
+    #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
     pub enum Mode {
         /// From a plan to reviewed code, in cycles.
         Autopilot = "autopilot",

@@ -15,6 +15,7 @@ events! {
     }
 }
 
+#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 /// `response_stored`: what was answered first under a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResponseStored {

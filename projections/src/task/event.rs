@@ -1,6 +1,6 @@
 //! What can happen to a task, and the JSON of those payloads.
 
-use crate::fact::events::{Payload, events};
+use crate::fact::events::{Payload, events, unchecked};
 use crate::fact::stored::{Decoded, id, name, write};
 use crate::fact::{Fact, event};
 use crate::message::Priority;
@@ -272,15 +272,13 @@ impl Payload for TaskCreated {
     }
 }
 
-impl Payload for TaskUpdated {}
+unchecked!(TaskUpdated, Resources, TaskCanceled);
 
 impl Payload for DepsChanged {
     fn check(&self) -> Decoded<()> {
         ids("depends_on", &self.depends_on)
     }
 }
-
-impl Payload for Resources {}
 
 impl Payload for TaskBlocked {
     fn check(&self) -> Decoded<()> {
@@ -318,8 +316,6 @@ impl Payload for TaskFailed {
         self.held.check()
     }
 }
-
-impl Payload for TaskCanceled {}
 
 impl TaskClaimed {
     /// That somebody took a task for a time, and what it must present.

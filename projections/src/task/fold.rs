@@ -1,38 +1,25 @@
 //! The fold of task messages.
 
-use super::row::{
-    COUNTS, CountsRow, NUMBERED, SUPERSEDED, TaskRow, natural_key, owned_key, task_key,
-};
-use super::{NUMBER_DIGITS_MAX, Status, commanded, deps, held, ready};
+use super::row::{COUNTS, NUMBERED, SUPERSEDED, TaskRow, natural_key, owned_key, task_key};
+use super::{NUMBER_DIGITS_MAX, Status, TaskCounts, commanded, deps, held, ready};
 use crate::error::Result;
 use crate::fact::{Fact, Sent, TaskChange};
 use crate::message::{MessageType, Priority};
 use crate::task::event::TaskAct;
 use crate::task::imported::TaskImported;
-use crate::tx::{Projection, Recorded, Tx, numbered};
+use crate::tx::{Recorded, Tx, numbered};
 
 /// The fold.
-#[derive(Debug, Clone, Copy)]
-pub struct TasksProjection;
-
-impl Projection for TasksProjection {
-    fn name(&self) -> &'static str {
-        "tasks"
-    }
-    fn version(&self) -> u32 {
-        7
-    }
-    fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
-        match recorded.fact {
-            Fact::Task(task) => match &task.act {
-                TaskAct::Imported(task) => imported(tx, recorded.event.seq, task),
-                _ => commanded::apply(tx, recorded.event, task),
-            },
-            fact => match fact.sent() {
-                Some(sent) => message(tx, recorded.event.seq, sent),
-                None => Ok(()),
-            },
-        }
+pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
+    match recorded.fact {
+        Fact::Task(task) => match &task.act {
+            TaskAct::Imported(task) => imported(tx, recorded.event.seq, task),
+            _ => commanded::apply(tx, recorded.event, task),
+        },
+        fact => match fact.sent() {
+            Some(sent) => message(tx, recorded.event.seq, sent),
+            None => Ok(()),
+        },
     }
 }
 
@@ -45,7 +32,9 @@ fn message(tx: &mut Tx<'_>, seq: u64, sent: &Sent) -> Result<()> {
         tx.mark(&numbered(SUPERSEDED, "", seq));
         return Ok(());
     }
-    let mut new = old.clone().unwrap_or_else(|| born(sent));
+    let mut new = old
+        .clone()
+        .unwrap_or_else(|| unborn(sent.created_at.micros()));
     match new.claim_governed {
         true => report(&mut new, sent, change),
         false => {
@@ -68,7 +57,6 @@ fn imported(tx: &mut Tx<'_>, seq: u64, task: &TaskImported) -> Result<()> {
     }
     let last = task.last_message_created_at.unwrap_or(task.updated_at);
     let new = TaskRow {
-        created_at: task.created_at.micros(),
         updated_at: task.updated_at.micros(),
         owner: task.owner.clone(),
         assigned_by: task.assigned_by.clone(),
@@ -81,19 +69,12 @@ fn imported(tx: &mut Tx<'_>, seq: u64, task: &TaskImported) -> Result<()> {
         note: task.note.clone(),
         trace_id: task.trace_id.clone(),
         last_update_from: task.last_update_from.clone(),
-        priority: Priority::Normal as u8,
-        deps: Vec::new(),
-        ignored_deps: Vec::new(),
-        claim_governed: false,
-        reported_status: None,
-        reported_owner: None,
-        reported: None,
         snapshot_version: task.snapshot_version,
         version: task.snapshot_version.max(1),
         last_message_id: task.last_message_id.clone().unwrap_or_default(),
         last_message_created_at: last.micros(),
         seq,
-        governed: None,
+        ..unborn(task.created_at.micros())
     };
     store(tx, &task.task_id, None, &new)
 }
@@ -135,40 +116,14 @@ fn is_newer(sent: &Sent, old: &TaskRow) -> bool {
         > (old.last_message_created_at, old.last_message_id.as_str())
 }
 
-/// A task that a message names for the first time: pending, until the message says otherwise.
-fn born(sent: &Sent) -> TaskRow {
-    unborn(sent.created_at.micros())
-}
-
-/// A task of which nothing is known but when it came to be.
+/// A task of which nothing is known but when it came to be: pending, until something says otherwise.
 pub(super) fn unborn(created_at: i64) -> TaskRow {
     TaskRow {
         created_at,
         updated_at: created_at,
-        owner: None,
-        assigned_by: None,
-        subject: None,
-        details: None,
         status: Status::Pending as u8,
-        progress: None,
-        eta: None,
-        blocked: false,
-        note: None,
-        trace_id: None,
-        last_update_from: None,
         priority: Priority::Normal as u8,
-        deps: Vec::new(),
-        ignored_deps: Vec::new(),
-        claim_governed: false,
-        reported_status: None,
-        reported_owner: None,
-        reported: None,
-        snapshot_version: 0,
-        version: 0,
-        last_message_id: String::new(),
-        last_message_created_at: 0,
-        seq: 0,
-        governed: None,
+        ..TaskRow::default()
     }
 }
 
@@ -271,11 +226,11 @@ fn count(tx: &mut Tx<'_>, old: Option<&TaskRow>, new: &TaskRow) -> Result<()> {
 }
 
 fn recount(tx: &mut Tx<'_>, key: &[u8], from: Option<u8>, to: Option<u8>) -> Result<()> {
-    let mut counts: CountsRow = tx.get(key)?.unwrap_or_default();
-    if let Some(count) = from.and_then(|from| counts.0.get_mut(usize::from(from))) {
+    let mut counts: TaskCounts = tx.get(key)?.unwrap_or_default();
+    if let Some(count) = from.and_then(|from| counts.by_status.get_mut(usize::from(from))) {
         *count = count.saturating_sub(1);
     }
-    if let Some(count) = to.and_then(|to| counts.0.get_mut(usize::from(to))) {
+    if let Some(count) = to.and_then(|to| counts.by_status.get_mut(usize::from(to))) {
         *count += 1;
     }
     tx.put(key, &counts);

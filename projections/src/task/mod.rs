@@ -15,7 +15,7 @@ mod row;
 pub mod transitions;
 pub(crate) mod view;
 
-pub use fold::TasksProjection;
+pub(crate) use fold::apply;
 pub use held::HeldResources;
 pub(crate) use query::all;
 pub(crate) use row::status_in;
@@ -221,6 +221,7 @@ pub struct TaskPage {
     pub more: bool,
 }
 
+#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 /// How many tasks are in each state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TaskCounts {

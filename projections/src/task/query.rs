@@ -1,8 +1,8 @@
 //! Questions about tasks. Each costs as much as what it answers.
 
 use super::row::{
-    BLOCKED, BY_STATUS, COMPLETED, COUNTS, CountsRow, LEASES, NUMBERED, OPEN, SUPERSEDED, TASK,
-    TIMED_BYTES, TaskRow, natural_key, owned_key, owner_prefix, task_key, timed_key,
+    BLOCKED, BY_STATUS, COMPLETED, COUNTS, LEASES, NUMBERED, OPEN, SUPERSEDED, TASK, TIMED_BYTES,
+    TaskRow, natural_key, owned_key, owner_prefix, task_key, timed_key,
 };
 use super::{Status, Task, TaskCounts, TaskFilter, TaskPage, ready};
 use crate::error::Result;
@@ -93,8 +93,7 @@ impl Live {
     }
     /// How many tasks of an owner are in each state.
     pub fn owned_counts(&self, owner: &str) -> Result<TaskCounts> {
-        let row: CountsRow = self.rows().get(&owned_key(owner))?.unwrap_or_default();
-        Ok(TaskCounts { by_status: row.0 })
+        Ok(self.rows().get(&owned_key(owner))?.unwrap_or_default())
     }
     /// Those of the dependencies that are not completed, in order; one that is not known is not.
     pub fn open_deps(&self, deps: &[String]) -> Result<Vec<String>> {
@@ -189,8 +188,7 @@ impl Live {
     }
     /// How many tasks are in each state.
     pub fn task_counts(&self) -> Result<TaskCounts> {
-        let row: CountsRow = self.rows().get(&[COUNTS])?.unwrap_or_default();
-        Ok(TaskCounts { by_status: row.0 })
+        Ok(self.rows().get(&[COUNTS])?.unwrap_or_default())
     }
     /// Unfinished tasks last updated before `before`, longest untouched first.
     pub fn stale_tasks(&self, before: Timestamp, limit: usize) -> Result<Vec<Task>> {

@@ -1,6 +1,6 @@
 //! How a task lies in the derived store: its row, and the keys of the indexes over it.
 
-use super::{Claim, ClaimState, Governed, Reported, Status, Task};
+use super::{Claim, ClaimState, Governed, Reported, Status, Task, TaskCounts};
 use crate::error::Result;
 use crate::message::Priority;
 use crate::natural;
@@ -32,7 +32,7 @@ pub(super) const NUMBERED: u8 = 0x3E;
 /// One series: messages that came too late.
 pub(super) const SUPERSEDED: u8 = 0x90;
 
-#[derive(Debug, Clone, PartialEq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub(super) struct TaskRow {
     pub created_at: i64,
     pub updated_at: i64,
@@ -97,9 +97,7 @@ pub(super) struct ClaimRow {
     pub state: u8,
 }
 
-#[derive(Default, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-pub(super) struct CountsRow(pub [u64; 7]);
-row!(CountsRow);
+row!(TaskCounts);
 
 impl TaskRow {
     /// The task of that id.

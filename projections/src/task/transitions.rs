@@ -2,8 +2,8 @@
 
 use crate::error::Result;
 use crate::fact::Fact;
-use crate::task::{self, Status, TasksProjection};
-use crate::tx::{Projection, Recorded, Tx};
+use crate::task::{self, Status};
+use crate::tx::{Recorded, Tx};
 use std::collections::HashMap;
 use teamlog_engine::Event;
 use teamlog_engine::derived::{Changes, Value};
@@ -42,7 +42,7 @@ impl Transitions {
         let mut tx = Tx::new(&mut self.rows);
         let old = task::status_in(&tx, &task_id)?;
         let recorded = Recorded { event, fact: &fact };
-        TasksProjection.apply(&mut tx, recorded)?;
+        task::apply(&mut tx, recorded)?;
         let new = task::status_in(&tx, &task_id)?;
         Ok(new
             .filter(|new| old != Some(*new))

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::fact::Fact;
 use crate::team::event::{ConfigChanged, TeamFact};
 use crate::team::settings::Setting;
-use crate::tx::{Projection, Recorded, Tx, key_of, row};
+use crate::tx::{Recorded, Tx, key_of, row};
 use crate::worker::activity;
 use teamlog_engine::Timestamp;
 
@@ -63,55 +63,44 @@ pub(crate) struct Born {
 }
 
 /// The fold. The first `team_created` counts; a later one, which no command records, changes nothing.
-#[derive(Debug, Clone, Copy)]
-pub struct TeamProjection;
-
-impl Projection for TeamProjection {
-    fn name(&self) -> &'static str {
-        "team"
-    }
-    fn version(&self) -> u32 {
-        5
-    }
-    fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
-        let event = recorded.event;
-        let count = key_of(COUNT, event.kind.as_bytes());
-        let before: u64 = tx.get(&count)?.unwrap_or_default();
-        tx.put(&count, &(before + 1));
-        activity::note(tx, recorded)?;
-        let info: Option<InfoRow> = tx.get(&[INFO])?;
-        let Fact::Team(fact) = recorded.fact else {
-            return Ok(());
-        };
-        match (&**fact, info) {
-            (TeamFact::Created(created), None) => {
-                let info = InfoRow {
-                    created_at: event.created_at.micros(),
-                    open: created.open,
-                    views: created.views,
-                    members: 0,
-                    seq: event.seq,
-                    born_open: created.open,
-                    born_views: created.views,
-                    closed_at: None,
-                };
-                add_members(tx, info, &created.members, event.seq)
-            }
-            (TeamFact::MembersAdded(added), Some(info)) => {
-                add_members(tx, info, &added.members, event.seq)
-            }
-            (TeamFact::ConfigChanged(changed), Some(info)) => {
-                configure(tx, info, changed, event.seq);
-                Ok(())
-            }
-            (TeamFact::Closed(_), Some(mut info)) if info.closed_at.is_none() => {
-                info.closed_at = Some(event.created_at.micros());
-                info.seq = event.seq;
-                tx.put(&[INFO], &info);
-                Ok(())
-            }
-            _ => Ok(()),
+pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
+    let event = recorded.event;
+    let count = key_of(COUNT, event.kind.as_bytes());
+    let before: u64 = tx.get(&count)?.unwrap_or_default();
+    tx.put(&count, &(before + 1));
+    activity::note(tx, recorded)?;
+    let info: Option<InfoRow> = tx.get(&[INFO])?;
+    let Fact::Team(fact) = recorded.fact else {
+        return Ok(());
+    };
+    match (&**fact, info) {
+        (TeamFact::Created(created), None) => {
+            let info = InfoRow {
+                created_at: event.created_at.micros(),
+                open: created.open,
+                views: created.views,
+                members: 0,
+                seq: event.seq,
+                born_open: created.open,
+                born_views: created.views,
+                closed_at: None,
+            };
+            add_members(tx, info, &created.members, event.seq)
         }
+        (TeamFact::MembersAdded(added), Some(info)) => {
+            add_members(tx, info, &added.members, event.seq)
+        }
+        (TeamFact::ConfigChanged(changed), Some(info)) => {
+            configure(tx, info, changed, event.seq);
+            Ok(())
+        }
+        (TeamFact::Closed(_), Some(mut info)) if info.closed_at.is_none() => {
+            info.closed_at = Some(event.created_at.micros());
+            info.seq = event.seq;
+            tx.put(&[INFO], &info);
+            Ok(())
+        }
+        _ => Ok(()),
     }
 }
 

@@ -5,33 +5,22 @@ use super::shown::post_line;
 use crate::error::Result;
 use crate::fact::Fact;
 use crate::thread::event::{Posted, ThreadAct, ThreadFact, ThreadStarted};
-use crate::tx::{Projection, Recorded, Tx, numbered};
+use crate::tx::{Recorded, Tx, numbered};
 use teamlog_engine::{Event, RefKind};
 
 /// The fold. What is said of a thread that never began, or begins twice, counts for nothing.
-#[derive(Debug, Clone, Copy)]
-pub struct ThreadsProjection;
-
-impl Projection for ThreadsProjection {
-    fn name(&self) -> &'static str {
-        "threads"
-    }
-    fn version(&self) -> u32 {
-        2
-    }
-    fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
-        let Fact::Thread(fact) = recorded.fact else {
-            return Ok(());
-        };
-        match &fact.act {
-            ThreadAct::Started(started) => start(tx, recorded.event, &fact.thread_id, started),
-            ThreadAct::Posted(posted) => change(tx, recorded.event, fact, |tx, row| {
-                post(tx, recorded.event, &fact.thread_id, posted, row);
-            }),
-            ThreadAct::Linked(linked) => change(tx, recorded.event, fact, |_, row| {
-                row.task_id = Some(linked.task_id.clone());
-            }),
-        }
+pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
+    let Fact::Thread(fact) = recorded.fact else {
+        return Ok(());
+    };
+    match &fact.act {
+        ThreadAct::Started(started) => start(tx, recorded.event, &fact.thread_id, started),
+        ThreadAct::Posted(posted) => change(tx, recorded.event, fact, |tx, row| {
+            post(tx, recorded.event, &fact.thread_id, posted, row);
+        }),
+        ThreadAct::Linked(linked) => change(tx, recorded.event, fact, |_, row| {
+            row.task_id = Some(linked.task_id.clone());
+        }),
     }
 }
 

@@ -7,7 +7,7 @@ mod row;
 mod shown;
 pub(crate) mod view;
 
-pub use fold::ThreadsProjection;
+pub(crate) use fold::apply;
 pub use row::Thread;
 pub use shown::{PostShown, SCHEMA_VERSION, ThreadShown, post_line};
 

@@ -1,6 +1,6 @@
 //! Tokens that agents used, and how many they may: what is recorded of them, and the JSON of those payloads.
 
-use crate::fact::events::{Payload, events};
+use crate::fact::events::{Payload, events, unchecked};
 use crate::fact::stored::{Decoded, name, write};
 use crate::fact::{Fact, event};
 use serde::{Deserialize, Serialize};
@@ -36,19 +36,9 @@ pub struct UsageReported {
     pub tokens: u64,
 }
 
+#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 /// How many tokens may be used.
-#[derive(
-    Debug,
-    Clone,
-    Default,
-    PartialEq,
-    Eq,
-    Serialize,
-    Deserialize,
-    rkyv::Archive,
-    rkyv::Serialize,
-    rkyv::Deserialize,
-)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budget {
     /// By the team.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -89,9 +79,7 @@ impl Payload for UsageReported {
     }
 }
 
-impl Payload for Budget {}
-
-impl Payload for SoftLimitReached {}
+unchecked!(Budget, SoftLimitReached);
 
 impl UsageFact {
     /// The event that records it; `trace` is that of the task.

@@ -5,7 +5,7 @@ mod query;
 
 use crate::error::Result;
 use crate::fact::Fact;
-use crate::tx::{Projection, Recorded, Tx, row};
+use crate::tx::{Recorded, Tx, row};
 use crate::usage::event::{Budget, UsageFact, UsageReported};
 use teamlog_engine::{Event, Timestamp};
 
@@ -76,32 +76,21 @@ struct BudgetRow {
 row!(BudgetRow);
 
 /// The fold.
-#[derive(Debug, Clone, Copy)]
-pub struct UsageProjection;
-
-impl Projection for UsageProjection {
-    fn name(&self) -> &'static str {
-        "usage"
-    }
-    fn version(&self) -> u32 {
-        1
-    }
-    fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
-        let Fact::Usage(fact) = recorded.fact else {
-            return Ok(());
-        };
-        let mut row: BudgetRow = tx.get(&[BUDGET])?.unwrap_or_default();
-        match &**fact {
-            UsageFact::Reported(reported) => return report(tx, recorded.event, reported),
-            UsageFact::Set(budget) => {
-                row.seq = recorded.event.seq;
-                row.budget = budget.clone();
-            }
-            UsageFact::SoftLimitReached(soft) => row.reached = Some(soft.limit),
+pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
+    let Fact::Usage(fact) = recorded.fact else {
+        return Ok(());
+    };
+    let mut row: BudgetRow = tx.get(&[BUDGET])?.unwrap_or_default();
+    match &**fact {
+        UsageFact::Reported(reported) => return report(tx, recorded.event, reported),
+        UsageFact::Set(budget) => {
+            row.seq = recorded.event.seq;
+            row.budget = budget.clone();
         }
-        tx.put(&[BUDGET], &row);
-        Ok(())
+        UsageFact::SoftLimitReached(soft) => row.reached = Some(soft.limit),
     }
+    tx.put(&[BUDGET], &row);
+    Ok(())
 }
 
 fn report(tx: &mut Tx<'_>, event: &Event<'_>, reported: &UsageReported) -> Result<()> {

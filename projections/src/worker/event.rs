@@ -2,7 +2,7 @@
 //! payloads. When each was written is the time of its event.
 
 use crate::Result;
-use crate::fact::events::{Payload, events};
+use crate::fact::events::{Payload, events, unchecked};
 use crate::fact::stored::{self, Decoded, read, write};
 use crate::fact::{Fact, event, undecodable};
 use crate::words;
@@ -30,19 +30,9 @@ events! {
     }
 }
 
+#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 /// Who a worker is.
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    Eq,
-    Serialize,
-    Deserialize,
-    JsonSchema,
-    rkyv::Archive,
-    rkyv::Serialize,
-    rkyv::Deserialize,
-)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Identity {
     /// Its place among the workers, from 1
     pub index: u32,
@@ -86,32 +76,14 @@ impl Identity {
         Identity {
             index,
             role: role.to_owned(),
-            assigned_tasks: Vec::new(),
-            pid: None,
-            pane_id: None,
-            working_dir: None,
-            worktree_path: None,
-            worktree_branch: None,
-            worktree_detached: None,
-            team_state_root: None,
-            model: None,
+            ..Identity::default()
         }
     }
 }
 
+#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 /// A sign of life.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Serialize,
-    Deserialize,
-    rkyv::Archive,
-    rkyv::Serialize,
-    rkyv::Deserialize,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Heartbeat {
     /// Its process.
     pub pid: u32,
@@ -123,19 +95,9 @@ pub struct Heartbeat {
 
 words! {
     /// What a worker does.
-    #[derive(
-        Debug,
-        Clone,
-        Copy,
-        PartialEq,
-        Eq,
-        Serialize,
-        Deserialize,
-        rkyv::Archive,
-        rkyv::Serialize,
-        rkyv::Deserialize,
-    )]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
+    #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
     pub enum WorkerState {
         /// Nothing.
         Idle = "idle",
@@ -154,18 +116,9 @@ words! {
     }
 }
 
+#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 /// A worker's state changed.
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    Eq,
-    Serialize,
-    Deserialize,
-    rkyv::Archive,
-    rkyv::Serialize,
-    rkyv::Deserialize,
-)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatusChange {
     /// What it does now.
     pub state: WorkerState,
@@ -180,35 +133,17 @@ pub struct StatusChange {
     pub reason: Option<String>,
 }
 
+#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 /// A worker was asked to stop.
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    Eq,
-    Serialize,
-    Deserialize,
-    rkyv::Archive,
-    rkyv::Serialize,
-    rkyv::Deserialize,
-)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShutdownRequest {
     /// Who asked.
     pub requested_by: String,
 }
 
+#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 /// What a worker says to its shutdown.
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    Eq,
-    Serialize,
-    Deserialize,
-    rkyv::Archive,
-    rkyv::Serialize,
-    rkyv::Deserialize,
-)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShutdownAck {
     /// Yes or no.
     pub status: AckStatus,
@@ -219,19 +154,9 @@ pub struct ShutdownAck {
 
 words! {
     /// Whether a worker agrees to its shutdown.
-    #[derive(
-        Debug,
-        Clone,
-        Copy,
-        PartialEq,
-        Eq,
-        Serialize,
-        Deserialize,
-        rkyv::Archive,
-        rkyv::Serialize,
-        rkyv::Deserialize,
-    )]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
+    #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
     pub enum AckStatus {
         /// It stops.
         Accept = "accept",
@@ -247,9 +172,13 @@ pub struct Instructions {
     pub content: String,
 }
 
-impl Payload for Identity {}
-
-impl Payload for Heartbeat {}
+unchecked!(
+    Identity,
+    Heartbeat,
+    Instructions,
+    ShutdownRequest,
+    ShutdownAck
+);
 
 impl Payload for StatusChange {
     fn check(&self) -> Decoded<()> {
@@ -257,12 +186,6 @@ impl Payload for StatusChange {
         task.try_for_each(|task| stored::id("current_task_id", task))
     }
 }
-
-impl Payload for Instructions {}
-
-impl Payload for ShutdownRequest {}
-
-impl Payload for ShutdownAck {}
 
 impl WorkerAct {
     /// The event that records it of a worker.

@@ -20,7 +20,7 @@ pub(crate) use query::{parts, workers};
 
 use crate::error::Result;
 use crate::fact::Fact;
-use crate::tx::{Projection, Recorded, Tx, key_of};
+use crate::tx::{Recorded, Tx, key_of};
 use crate::worker::event::{WorkerAct, WorkerFact, WorkerState};
 use crate::worker::supervision::{Reported, SupervisionFact};
 use row::{
@@ -39,25 +39,14 @@ pub const TEAM_WIDE: [&str; 3] = [
 pub(crate) const ATTENTION: &str = "leader_attention_set";
 
 /// The fold.
-#[derive(Debug, Clone, Copy)]
-pub struct StaffProjection;
-
-impl Projection for StaffProjection {
-    fn name(&self) -> &'static str {
-        "staff"
+pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
+    let (seq, at) = (recorded.event.seq, recorded.event.created_at.micros());
+    match recorded.fact {
+        Fact::Worker(fact) => note(tx, seq, at, fact),
+        Fact::Supervision(fact) => supervise(tx, seq, at, fact),
+        _ => {}
     }
-    fn version(&self) -> u32 {
-        3
-    }
-    fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
-        let (seq, at) = (recorded.event.seq, recorded.event.created_at.micros());
-        match recorded.fact {
-            Fact::Worker(fact) => note(tx, seq, at, fact),
-            Fact::Supervision(fact) => supervise(tx, seq, at, fact),
-            _ => {}
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 fn note(tx: &mut Tx<'_>, seq: u64, at: i64, fact: &WorkerFact) {

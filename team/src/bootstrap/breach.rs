@@ -3,7 +3,7 @@
 
 use super::fields::Who;
 use super::how::How;
-use super::payload::{Payload, Report};
+use super::payload::Report;
 use super::{Event, missing_of};
 use crate::projections::bootstrap::{Case, Outcome, Run, State};
 use crate::refusal::Code;
@@ -58,9 +58,9 @@ pub const BREACHES: [BreachRow; 6] = [
         back_to: "nowhere; `TEAM_READY` where it is called a simulation although there is a team",
         fits: lead_alone,
         target: |run, report| match &report.said {
-            Payload::LeadContent {
-                simulation: true, ..
-            } if run.state != State::Fallback => team_ready_or(run, run.state),
+            Ok(said) if said.simulation && run.state != State::Fallback => {
+                team_ready_or(run, run.state)
+            }
             _ => run.state,
         },
     },
@@ -100,12 +100,8 @@ fn before_running(run: &Run) -> bool {
 }
 
 fn by_task(run: &Run, report: &Report) -> Option<String> {
-    let by_task = match &report.said {
-        Payload::Task => true,
-        Payload::Launch { how, .. } => *how == How::ByTask,
-        Payload::Relaunch { how, .. } => *how == Some(How::ByTask),
-        _ => false,
-    };
+    let how = report.said.as_ref().ok().and_then(|said| said.how);
+    let by_task = report.event == Event::TaskLaunched || how == Some(How::ByTask);
     (by_task && before_running(run)).then(|| {
         let state = run.state.name();
         format!("members were launched by tasks in {state}, but the first launch is one of the whole team")
@@ -113,13 +109,14 @@ fn by_task(run: &Run, report: &Report) -> Option<String> {
 }
 
 fn partial(run: &Run, report: &Report) -> Option<String> {
-    let Payload::Launch { members, .. } = &report.said else {
+    let said = report.said.as_ref().ok()?;
+    if report.event != Event::TeamLaunched {
         return None;
-    };
+    }
     if !matches!(run.state, State::MembersReady | State::CoreReady) {
         return None;
     }
-    let missing = missing_of(run, members);
+    let missing = missing_of(run, &said.members);
     (!missing.is_empty()).then(|| {
         let missing = missing.join(", ");
         match run.state {
@@ -165,35 +162,36 @@ fn unready(run: &Run) -> String {
 
 fn lead_alone(run: &Run, report: &Report) -> Option<String> {
     let fallen = run.state == State::Fallback;
-    let what = match &report.said {
-        Payload::LeadContent { role: Some(_), .. } if fallen => return None,
-        Payload::LeadContent { .. } if fallen => "the lead wrote content without a role",
-        Payload::LeadContent { .. } => "the lead wrote what is for domains or the core to write",
+    let by_lead = match &report.said {
+        Ok(said) => said.by == Some(Who::Lead),
+        Err(_) => false,
+    };
+    let in_role = report.said.as_ref().is_ok_and(|said| said.role.is_some());
+    let what = match report.event {
+        Event::LeadContent if fallen && in_role => return None,
+        Event::LeadContent if fallen => "the lead wrote content without a role",
+        Event::LeadContent => "the lead wrote what is for domains or the core to write",
         _ if fallen => return None,
-        Payload::Feedback(review) if review.by == Who::Lead => {
-            "the lead reviewed in place of the obstruction theorist"
-        }
-        Payload::Round1(round) if round.by == Who::Lead => {
+        event if report.said.is_err() && event.is_of_core() => "the lead stood in for the core",
+        _ if !by_lead => return None,
+        Event::ObstructionFeedback => "the lead reviewed in place of the obstruction theorist",
+        Event::Round1Complete => {
             "the lead completed the review in place of the obstruction theorist"
         }
-        Payload::Gate { by: Who::Lead, .. } => {
-            "the lead cleared the gate in place of the obstruction theorist"
+        Event::GateCleared => "the lead cleared the gate in place of the obstruction theorist",
+        Event::FinalSynthesisAck | Event::SynthesisResult => {
+            "the lead stood in for the synthesizer"
         }
-        Payload::Faulty(_) if report.event.is_of_core() => "the lead stood in for the core",
-        Payload::ByWhom { by: Who::Lead } => "the lead stood in for the synthesizer",
         _ => return None,
     };
     Some(what.to_owned())
 }
 
 fn invalid_fallback(run: &Run, report: &Report) -> Option<String> {
-    let enters = match &report.said {
-        Payload::Fallback { .. } => true,
-        Payload::Branch {
-            case: Some(Case::C),
-            ..
-        } => run.state == State::TeamProbed,
-        _ => false,
+    let case = report.said.as_ref().ok().and_then(|said| said.case);
+    let enters = match report.event {
+        Event::FallbackEntered => true,
+        _ => case == Some(Case::C) && run.state == State::TeamProbed,
     };
     let outcome = run.probe.as_ref().map(|probe| probe.outcome);
     let is_breach = match (run.state, outcome) {

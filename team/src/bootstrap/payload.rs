@@ -1,118 +1,73 @@
 //! What was reported: the name of an event and what was said with it, read into what the rules look at.
 
-use super::events::{Event, Named, named};
+use super::events::{Event, KEPT, Named, named};
 use super::fields::{Fields, Who, invalid, names_in, split};
 use super::how::{How, how, no_method};
 use super::message::{self, SIGNAL};
-use super::{path, probe};
-use crate::projections::bootstrap::event::Probe;
-use crate::projections::bootstrap::{Case, Core, Outcome, Verdict};
-use crate::refusal::{Code, Refusal};
-use serde_json::{Map, Value};
+use super::verdict::{Accepted, Ruled, illegal};
+use super::{guards, path, probe, work};
+use crate::prelude::*;
+use crate::projections::bootstrap::event::{BootstrapAct, Probe};
+use crate::projections::bootstrap::{Case, Core, Outcome, Run, Verdict};
 
 /// Something that was reported.
-#[derive(Debug, Clone)]
 pub struct Report {
     /// The event.
     pub event: Event,
-    /// What was said.
-    pub said: Payload,
+    /// What was said; a fault of what may violate the contract whatever else is said with it: an event that comes too early,
+    /// or one of the core's that the lead signs.
+    pub said: Result<Payload, Box<Refusal>>,
     /// What was said, as it was given.
     pub data: Map<String, Value>,
     /// What is only kept with it.
     pub beside: Map<String, Value>,
 }
 
-/// What was said with an event.
-#[derive(Debug, Clone)]
-pub enum Payload {
-    /// Something with a fault, of what may violate the contract whatever else is said with it: an event that comes too
-    /// early, or one of the core's that the lead signs.
-    Faulty(Box<Refusal>),
-    Probe(Probe),
-    Branch {
-        case: Option<Case>,
-        team_name: Option<String>,
-    },
-    Fallback {
-        reason: Option<String>,
-    },
-    Roster {
-        core: Option<Vec<Core>>,
-        domains: Option<Vec<String>>,
-    },
-    Launch {
-        how: How,
-        members: Vec<String>,
-    },
-    Task,
-    Unavailable {
-        raw: Option<String>,
-    },
-    Ping {
-        to: Vec<Core>,
-    },
-    Ready {
-        from: Who,
-        launch: Option<u32>,
-    },
-    HandshakeTimedOut,
-    Relaunch {
-        missing: Option<Vec<Core>>,
-        how: Option<How>,
-    },
-    Running {
-        evidence: Option<Map<String, Value>>,
-    },
-    Declared,
-    Skeleton,
-    Domain {
-        domain: String,
-    },
-    Mapping(Mapping),
-    LeadContent {
-        role: Option<String>,
-        simulation: bool,
-    },
-    Ack {
-        by: Who,
-        domain: String,
-        message_id: String,
-    },
-    AckTimeout {
-        missing: Option<Core>,
-        domain: String,
-        message_id: Option<String>,
-    },
-    Feedback(Review),
-    Round1(Round1),
-    Exclude {
-        domain: String,
-        reason: Option<String>,
-    },
-    Revision {
-        domain: String,
-        round: Option<u32>,
-    },
-    Gate {
-        by: Who,
-        summary: Option<Map<String, Value>>,
-        conditions: Option<Vec<Value>>,
-    },
-    Request {
-        by: Who,
-    },
-    ByWhom {
-        by: Who,
-    },
-    Join {
-        domain: String,
-        how: Option<How>,
-    },
-    Signal {
-        signal: String,
-        said: Map<String, Value>,
-    },
+/// What was said with an event: what the contract's codes look at, and the rule for the rest.
+pub struct Payload {
+    /// Who says it.
+    pub by: Option<Who>,
+    /// How members are launched.
+    pub how: Option<How>,
+    /// Who is launched.
+    pub members: Vec<String>,
+    /// The branch that is taken.
+    pub case: Option<Case>,
+    /// As whom the lead writes.
+    pub role: Option<String>,
+    /// Whether the lead says that it only plays the others.
+    pub simulation: bool,
+    /// What the platform answered.
+    pub raw: Option<String>,
+    /// What it does to a run in which the event is legal.
+    pub rule: Rule,
+}
+
+/// What a report does to a run in which its event is legal.
+type Rule = Box<dyn Fn(&Run) -> Ruled>;
+
+impl Payload {
+    fn of(rule: impl Fn(&Run) -> Ruled + 'static) -> Payload {
+        Payload {
+            by: None,
+            how: None,
+            members: Vec::new(),
+            case: None,
+            role: None,
+            simulation: false,
+            raw: None,
+            rule: Box::new(rule),
+        }
+    }
+
+    /// The same, as somebody says it.
+    fn by(by: Who, rule: impl Fn(&Run, &Who) -> Ruled + 'static) -> Payload {
+        let who = by.clone();
+        Payload {
+            by: Some(by),
+            ..Payload::of(move |run| rule(run, &who))
+        }
+    }
 }
 
 /// A domain's result on its way.
@@ -129,7 +84,6 @@ pub struct Mapping {
 /// A reviewer's verdict.
 #[derive(Debug, Clone)]
 pub struct Review {
-    pub by: Who,
     pub domain: String,
     pub round: Option<u32>,
     pub verdict: Verdict,
@@ -140,7 +94,6 @@ pub struct Review {
 /// A reviewer's word that everything was reviewed.
 #[derive(Debug, Clone)]
 pub struct Round1 {
-    pub by: Who,
     pub reviewed: Option<Covered>,
     pub active: Option<Covered>,
     pub verdicts: Option<Map<String, Value>>,
@@ -181,12 +134,12 @@ pub fn read(name: &str, data: &Map<String, Value>) -> Result<Report, Refusal> {
     let (fields, beside) = Fields::read(event, &told, settled, opened.is_message)?;
     let is_breach = event.is_too_early_by_itself() || fields.is_lead_for_core(event);
     let said = match fields.agree(event, settled) {
-        Ok(()) => said(event, fields),
+        Ok(()) => said(event, fields, &data),
         Err(fault) => Err(fault),
     };
     let said = match said {
-        Err(fault) if is_breach => Payload::Faulty(Box::new(fault)),
-        said => said?,
+        Err(fault) if is_breach => Err(Box::new(fault)),
+        said => Ok(said?),
     };
     Ok(Report {
         event,
@@ -212,116 +165,181 @@ fn signalled(data: &Map<String, Value>) -> Result<Report, Refusal> {
     }
     Ok(Report {
         event: Event::Signal,
-        said: said(Event::Signal, fields)?,
+        said: Ok(said(Event::Signal, fields, data)?),
         data: data.clone(),
         beside,
     })
 }
 
-fn said(event: Event, fields: Fields) -> Result<Payload, Refusal> {
+fn said(event: Event, fields: Fields, data: &Map<String, Value>) -> Result<Payload, Refusal> {
     let obstruction = Who::Core(Core::Obstruction);
     let by = |default: Who| Ok::<_, Refusal>(fields.who("by")?.unwrap_or(default));
+    let name = event.name();
     Ok(match event {
-        Event::TeamCreateReturned => Payload::Probe(probed(&fields)?),
-        Event::BranchTaken => Payload::Branch {
-            case: case(&fields)?,
-            team_name: fields.maybe_id("team_name")?,
-        },
-        Event::FallbackEntered => Payload::Fallback {
-            reason: fields.text("reason")?,
-        },
-        Event::RosterBuilt => roster(&fields)?,
-        Event::TeamLaunched => launch(&fields)?,
-        Event::TaskLaunched => Payload::Task,
-        Event::LaunchUnavailable => Payload::Unavailable {
+        Event::TeamCreateReturned => {
+            let probe = probed(&fields)?;
+            Payload::of(move |run| guards::probed(run, &probe))
+        }
+        Event::BranchTaken => {
+            let (case, team_name) = (case(&fields)?, fields.maybe_id("team_name")?);
+            Payload {
+                case,
+                ..Payload::of(move |run| guards::branched(run, case, team_name.as_deref()))
+            }
+        }
+        Event::FallbackEntered => {
+            let reason = fields.text("reason")?;
+            Payload::of(move |run| guards::fallen_back(run, reason.as_ref()))
+        }
+        Event::RosterBuilt => {
+            let (core, domains) = roster(&fields)?;
+            Payload::of(move |run| guards::roster(run, core.as_deref(), domains.as_deref()))
+        }
+        Event::TeamLaunched => {
+            let how = how(&fields)?.ok_or_else(|| no_method(""))?;
+            let mut members = Vec::new();
+            for name in ["members", "core", "domains"] {
+                members.extend(fields.list(name)?.into_iter().flatten());
+            }
+            let launched = members.clone();
+            Payload {
+                how: Some(how),
+                members,
+                ..Payload::of(move |run| guards::launched(run, how, &launched))
+            }
+        }
+        Event::TaskLaunched => reported(event, data),
+        Event::LaunchUnavailable => Payload {
             raw: fields.value("raw").map(as_text),
+            ..Payload::of(|_| Ok(Accepted::default()))
         },
-        Event::CorePinged => Payload::Ping {
-            to: fields.cores("to")?.unwrap_or_else(|| Core::ALL.to_vec()),
-        },
-        Event::CoreReadyAck => Payload::Ready {
-            from: fields.who("from")?.unwrap_or(Who::Lead),
-            launch: fields.whole("launch")?,
-        },
+        Event::CorePinged => {
+            let to = fields.cores("to")?.unwrap_or_else(|| Core::ALL.to_vec());
+            Payload::of(move |_| {
+                let ping = |to: &Core| BootstrapAct::CorePinged { to: *to };
+                Ok(Accepted {
+                    acts: to.iter().map(ping).collect(),
+                    warnings: Vec::new(),
+                })
+            })
+        }
+        Event::CoreReadyAck => {
+            let from = fields.who("from")?.unwrap_or(Who::Lead);
+            let launch = fields.whole("launch")?;
+            Payload::of(move |run| guards::ready(run, &from, launch))
+        }
         Event::CoreHandshakeTimedOut => {
             fields.cores("missing")?;
-            Payload::HandshakeTimedOut
+            Payload::of(move |run| Err(illegal(run, name, "both acks of the core are there")))
         }
-        Event::CoreRelaunched => Payload::Relaunch {
-            missing: fields.cores("missing")?,
-            how: how(&fields)?,
-        },
-        Event::RunningEntered => Payload::Running {
-            evidence: evidence(fields)?,
-        },
-        Event::SwarmDeclared => Payload::Declared,
-        Event::SkeletonSent => Payload::Skeleton,
-        Event::DomainStarted => Payload::Domain {
-            domain: fields.id("domain")?,
-        },
-        Event::MappingResult => Payload::Mapping(mapping(&fields)?),
+        Event::CoreRelaunched => {
+            let (missing, how) = (fields.cores("missing")?, how(&fields)?);
+            Payload {
+                how,
+                ..Payload::of(move |run| guards::relaunched(run, missing.as_deref()))
+            }
+        }
+        Event::RunningEntered => {
+            let evidence = evidence(fields)?;
+            Payload::of(move |run| guards::running(run, evidence.as_ref()))
+        }
+        Event::SwarmDeclared => Payload::of(|_| Ok(Accepted::one(BootstrapAct::SwarmDeclared {}))),
+        Event::SkeletonSent => Payload::of(|_| Ok(Accepted::one(BootstrapAct::SkeletonSent {}))),
+        Event::DomainStarted => {
+            let domain = fields.id("domain")?;
+            Payload::of(move |run| work::started(run, &domain))
+        }
+        Event::MappingResult => {
+            let mapping = mapping(&fields)?;
+            Payload::of(move |run| work::delivered(run, &mapping))
+        }
         Event::LeadContent => {
             word(&fields, "kind", &CONTENTS)?;
-            Payload::LeadContent {
+            Payload {
                 role: fields.text("role")?,
                 simulation: fields.switch("simulation")?,
+                ..reported(event, data)
             }
         }
         Event::DeliveryAck => {
             word(&fields, "status", &RECEIVED)?;
-            Payload::Ack {
-                by: fields.who("by")?.unwrap_or(Who::Lead),
-                domain: fields.id("domain")?,
-                message_id: fields.id("message_id")?,
-            }
+            let by = by(Who::Lead)?;
+            let (domain, message_id) = (fields.id("domain")?, fields.id("message_id")?);
+            Payload::of(move |run| work::acked(run, &by, &domain, &message_id))
         }
-        Event::DeliveryAckTimeout => Payload::AckTimeout {
-            missing: fields.core("missing_ack")?,
-            domain: fields.id("domain")?,
-            message_id: fields.maybe_id("message_id")?,
-        },
-        Event::ObstructionFeedback => Payload::Feedback(Review {
-            by: by(obstruction)?,
-            domain: fields.id("domain")?,
-            round: fields.whole("round")?,
-            verdict: verdict("verdict", fields.value("verdict"))?,
-            reason: fields.text("reason")?,
-            fix_requests: fields.value("fix_requests").cloned(),
-        }),
-        Event::Round1Complete => Payload::Round1(round1(&fields, by(obstruction)?)?),
-        Event::DomainExcluded => Payload::Exclude {
-            domain: fields.id("domain")?,
-            reason: fields.text("reason")?,
-        },
-        Event::RevisionSubmitted => Payload::Revision {
-            domain: fields.id("domain")?,
-            round: fields.whole("round")?,
-        },
-        Event::GateCleared => Payload::Gate {
-            by: by(obstruction)?,
-            summary: fields.map("clear_summary")?,
-            conditions: fields.values("conditions_for_final_synthesis")?,
-        },
-        Event::FinalSynthesisRequested => Payload::Request { by: by(Who::Lead)? },
+        Event::DeliveryAckTimeout => {
+            let missing = fields.core("missing_ack")?;
+            let (domain, id) = (fields.id("domain")?, fields.maybe_id("message_id")?);
+            Payload::of(move |run| work::ack_missed(run, missing, &domain, id.as_deref()))
+        }
+        Event::ObstructionFeedback => {
+            let by = by(obstruction)?;
+            let review = Review {
+                domain: fields.id("domain")?,
+                round: fields.whole("round")?,
+                verdict: verdict("verdict", fields.value("verdict"))?,
+                reason: fields.text("reason")?,
+                fix_requests: fields.value("fix_requests").cloned(),
+            };
+            Payload::by(by, move |run, by| work::reviewed(run, by, &review))
+        }
+        Event::Round1Complete => {
+            let (by, round) = (by(obstruction)?, round1(&fields)?);
+            Payload::by(by, move |run, by| work::round_completed(run, by, &round))
+        }
+        Event::DomainExcluded => {
+            let (domain, reason) = (fields.id("domain")?, fields.text("reason")?);
+            Payload::of(move |run| work::excluded(run, &domain, reason.as_ref()))
+        }
+        Event::RevisionSubmitted => {
+            let (domain, round) = (fields.id("domain")?, fields.whole("round")?);
+            Payload::of(move |run| work::revised(run, &domain, round))
+        }
+        Event::GateCleared => {
+            let by = by(obstruction)?;
+            let summary = fields.map("clear_summary")?;
+            let conditions = fields.values("conditions_for_final_synthesis")?;
+            Payload::by(by, move |run, by| {
+                work::cleared(run, by, summary.as_ref(), conditions.as_deref())
+            })
+        }
+        Event::FinalSynthesisRequested => Payload::by(by(Who::Lead)?, work::requested),
         Event::FinalSynthesisAck | Event::SynthesisResult => {
             word(&fields, "status", &ACCEPTED)?;
-            Payload::ByWhom {
-                by: by(Who::Core(Core::Synthesizer))?,
-            }
+            let done = event == Event::SynthesisResult;
+            Payload::by(by(Who::Core(Core::Synthesizer))?, move |run, by| {
+                work::synthesized(run, name, by, done)
+            })
         }
-        Event::MemberAdded => Payload::Join {
-            domain: fields.id("domain")?,
-            how: how(&fields)?,
-        },
+        Event::MemberAdded => {
+            let (domain, how) = (fields.id("domain")?, how(&fields)?);
+            Payload::of(move |run| work::joined(run, &domain, how))
+        }
         Event::Signal => {
             let signal = fields.id(SIGNAL)?;
             let mut said = fields.all();
             for taken in [SIGNAL, "run"] {
                 said.remove(taken);
             }
-            Payload::Signal { signal, said }
+            recorded(signal, said, None)
         }
     })
+}
+
+/// What moves nothing, but may be looked for later.
+fn reported(event: Event, data: &Map<String, Value>) -> Payload {
+    let mut said = data.clone();
+    for taken in KEPT.iter().chain(&["run", SIGNAL]) {
+        said.remove(*taken);
+    }
+    let warning = (event == Event::TaskLaunched)
+        .then_some("members are launched by the team, not by tasks of the lead's");
+    recorded(event.name().to_owned(), said, warning)
+}
+
+fn recorded(signal: String, said: Map<String, Value>, warning: Option<&'static str>) -> Payload {
+    let act = BootstrapAct::SignalRecorded { signal, said };
+    Payload::of(move |_| Ok(Accepted::one(act.clone()).warned(warning)))
 }
 
 /// `outcome` names the outcome, or holds it as an object of one field, or is the literal answer.
@@ -426,8 +444,11 @@ fn case(fields: &Fields) -> Result<Option<Case>, Refusal> {
     }
 }
 
+/// The core and the domains, as far as they are named.
+type Roster = (Option<Vec<Core>>, Option<Vec<String>>);
+
 /// `core` and `domains`, or `members` with both.
-fn roster(fields: &Fields) -> Result<Payload, Refusal> {
+fn roster(fields: &Fields) -> Result<Roster, Refusal> {
     let (mut core, mut domains) = (None, fields.list("domains")?);
     if let Some(names) = fields.list("core")? {
         let (both, others) = split(names);
@@ -451,18 +472,7 @@ fn roster(fields: &Fields) -> Result<Payload, Refusal> {
                 .collect(),
         );
     }
-    Ok(Payload::Roster { core, domains })
-}
-
-fn launch(fields: &Fields) -> Result<Payload, Refusal> {
-    let Some(how) = how(fields)? else {
-        return Err(no_method(""));
-    };
-    let mut members = Vec::new();
-    for name in ["members", "core", "domains"] {
-        members.extend(fields.list(name)?.into_iter().flatten());
-    }
-    Ok(Payload::Launch { how, members })
+    Ok((core, domains))
 }
 
 /// Under `evidence`, or as what is said itself.
@@ -499,7 +509,7 @@ fn mapping(fields: &Fields) -> Result<Mapping, Refusal> {
     })
 }
 
-fn round1(fields: &Fields, by: Who) -> Result<Round1, Refusal> {
+fn round1(fields: &Fields) -> Result<Round1, Refusal> {
     let coverage = fields.map("coverage")?.unwrap_or_default();
     let covered = |name: &'static str| {
         let value = coverage.get(name).filter(|value| !value.is_null());
@@ -510,7 +520,6 @@ fn round1(fields: &Fields, by: Who) -> Result<Round1, Refusal> {
         verdict("verdicts", Some(value))?;
     }
     Ok(Round1 {
-        by,
         reviewed: covered("reviewed_domains")?,
         active: covered("active_domains")?,
         verdicts,

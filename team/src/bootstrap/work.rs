@@ -195,9 +195,9 @@ fn of_synthesizer(run: &Run, event: &str, by: &Who) -> Result<(), Refusal> {
 }
 
 /// A verdict on what was delivered.
-pub fn reviewed(run: &Run, review: &Review) -> Ruled {
+pub fn reviewed(run: &Run, by: &Who, review: &Review) -> Ruled {
     let event = "obstruction_feedback";
-    of_obstruction(run, event, &review.by)?;
+    of_obstruction(run, event, by)?;
     let domain = active(run, event, &review.domain)?;
     let round = review.round.unwrap_or(domain.round);
     if round != domain.round || domain.delivery(Core::Obstruction).sent == 0 {
@@ -265,8 +265,8 @@ fn nobody(code: Code) -> Refusal {
 }
 
 /// Every active domain was reviewed once.
-pub fn round_completed(run: &Run, round: &Round1) -> Ruled {
-    of_obstruction(run, "round1_complete", &round.by)?;
+pub fn round_completed(run: &Run, by: &Who, round: &Round1) -> Ruled {
+    of_obstruction(run, "round1_complete", by)?;
     let incomplete = |message: String| Err(refuse(Code::Round1Incomplete, message));
     if run.round1_complete {
         return Ok(Accepted::known("round 1 is complete already"));

@@ -9,6 +9,7 @@ use crate::prelude::*;
 use crate::projections::Setting;
 use crate::projections::task::TaskCounts;
 use crate::projections::team::event::{TeamClosed, TeamFact};
+use crate::projections::words;
 use crate::projections::worker::event::AckStatus;
 use crate::projections::worker::supervision::{PhaseChanged, ShutdownGated};
 
@@ -69,22 +70,15 @@ pub struct CleanupAnswer {
     pub cleanup_mode: CleanupMode,
 }
 
-/// Which way a team was closed
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum CleanupMode {
-    /// Through the gate, or past it by force
-    Shutdown,
-    /// Without a gate
-    OrphanCleanup,
-}
-
-impl CleanupMode {
-    fn name(self) -> &'static str {
-        match self {
-            CleanupMode::Shutdown => "shutdown",
-            CleanupMode::OrphanCleanup => "orphan_cleanup",
-        }
+words! {
+    /// Which way a team was closed
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum CleanupMode {
+        /// Through the gate, or past it by force
+        Shutdown = "shutdown",
+        /// Without a gate
+        OrphanCleanup = "orphan_cleanup",
     }
 }
 

@@ -5,7 +5,7 @@ use crate::projections::Message;
 use crate::projections::message::{Dispatch, Marks};
 
 /// `{message_id, from_worker, to_worker, type, body, created_at, …}`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Mail {
     /// Its id
     pub message_id: String,
@@ -52,12 +52,7 @@ impl Mail {
             kind: MessageType::Message.name().to_owned(),
             body: body.to_owned(),
             created_at: created_at.to_string(),
-            task_id: None,
-            trace_id: None,
-            actor: None,
-            payload: None,
-            notified_at: None,
-            delivered_at: None,
+            ..Mail::default()
         }
     }
 
@@ -80,13 +75,9 @@ impl Mail {
             task_id: message.task_id.clone(),
             trace_id: message.trace_id.clone(),
             actor: message.actor.clone(),
+            payload: (!is_plain).then(|| payload.clone()),
             ..Mail::plain(id, from, to, body, *created_at)
         }
-        .with_payload((!is_plain).then_some(payload))
-    }
-
-    fn with_payload(self, payload: Option<Map<String, Value>>) -> Mail {
-        Mail { payload, ..self }
     }
 
     /// The same with what became of it.

@@ -406,7 +406,7 @@ impl Hearing<'_> {
                 "keyword",
                 told.keywords.first().map(|one| one.keyword.clone()).into(),
             ),
-            ("source", Source::Prompt.tag().into()),
+            ("source", Source::Prompt.name().into()),
             ("thread_id", prompt.thread_id.clone().into()),
             ("turn_id", prompt.turn_id.clone().into()),
             (

@@ -76,10 +76,9 @@ impl Team {
 impl WriteApproval {
     fn approval(&self) -> Result<Approval, Refusal> {
         names::check_known("task_id", &self.task_id)?;
-        let status = ApprovalStatus::from_name(&self.status).ok_or_else(|| {
-            let all = ApprovalStatus::ALL.map(ApprovalStatus::name).join(", ");
-            Refusal::invalid("status", &self.status, &format!("must be one of {all}"))
-        })?;
+        let status = ApprovalStatus::from_name(&self.status);
+        let rule = ApprovalStatus::rule;
+        let status = status.ok_or_else(|| Refusal::invalid("status", &self.status, &rule()))?;
         let reviewer = names::filled("reviewer", &self.reviewer)?;
         names::check_free("reviewer", reviewer)?;
         Ok(Approval {

@@ -3,9 +3,9 @@
 use crate::prelude::*;
 use crate::projections::task::Claim;
 use crate::projections::task::event::{TaskAct, TaskCanceled};
-use crate::task::claimant::Claimant;
+use crate::task::claimant::claimant;
 use crate::task::create::{TaskAnswer, record};
-use crate::task::holding::{Hold, Scene, check_expected};
+use crate::task::holding::{Scene, check_expected};
 
 operation! {
     /// Cancel a task
@@ -40,6 +40,8 @@ pub struct TaskCancel {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_version: Option<u64>,
 }
+
+claimant!(TaskCancel, |it| it.worker.as_deref());
 
 impl Command for TaskCancel {
     type Decided = ();
@@ -90,18 +92,6 @@ impl Command for TaskCancel {
 }
 
 impl TaskCancel {
-    fn claimant(&self) -> Claimant<'_> {
-        Claimant {
-            task_id: &self.task_id,
-            hold: Hold {
-                token: self.claim_token.as_deref(),
-                epoch: self.epoch,
-                force: self.force,
-            },
-            worker: self.worker.as_deref(),
-        }
-    }
-
     fn actor(&self) -> &str {
         self.worker.as_deref().unwrap_or(LEADER)
     }

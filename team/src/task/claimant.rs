@@ -15,6 +15,27 @@ pub(crate) struct Claimant<'a> {
     pub worker: Option<&'a str>,
 }
 
+/// Makes the [`Claimant`] of a command, whose worker the function gives.
+macro_rules! claimant {
+    ($command:ty, $worker:expr) => {
+        impl $command {
+            fn claimant(&self) -> $crate::task::claimant::Claimant<'_> {
+                let worker: fn(&$command) -> Option<&str> = $worker;
+                $crate::task::claimant::Claimant {
+                    task_id: &self.task_id,
+                    hold: $crate::task::holding::Hold {
+                        token: self.claim_token.as_deref(),
+                        epoch: self.epoch,
+                        force: self.force,
+                    },
+                    worker: worker(self),
+                }
+            }
+        }
+    };
+}
+pub(crate) use claimant;
+
 impl<'a> Claimant<'a> {
     /// # Errors
     /// `not_holder`; the state's.

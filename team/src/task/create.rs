@@ -130,10 +130,8 @@ impl TaskCreate {
         let Some(name) = &self.priority else {
             return Ok(Priority::Normal);
         };
-        Priority::from_name(name).ok_or_else(|| {
-            let known = Priority::ALL.map(Priority::name).join(", ");
-            Refusal::invalid("priority", name, &format!("must be one of {known}"))
-        })
+        Priority::from_name(name)
+            .ok_or_else(|| Refusal::invalid("priority", name, &Priority::rule()))
     }
 
     /// What the creator says beside what is known, as it will lie in an event.

@@ -3,7 +3,7 @@
 use crate::prelude::*;
 use crate::projections::task::Claim;
 use crate::projections::task::event::{TaskAct, TaskCompleted, TaskFailed};
-use crate::task::claimant::Claimant;
+use crate::task::claimant::claimant;
 use crate::task::create::record;
 use crate::task::holding::{Hold, Scene, Standing, check_expected};
 use crate::task::record::TaskRecord;
@@ -63,6 +63,8 @@ pub struct HolderAnswer {
     pub task: TaskRecord,
 }
 
+claimant!(TaskFinish, |it| it.worker.as_deref());
+
 impl Command for TaskFinish {
     type Decided = ();
     type Answer = HolderAnswer;
@@ -101,18 +103,6 @@ impl Command for TaskFinish {
 }
 
 impl TaskFinish {
-    fn claimant(&self) -> Claimant<'_> {
-        Claimant {
-            task_id: &self.task_id,
-            hold: Hold {
-                token: self.claim_token.as_deref(),
-                epoch: self.epoch,
-                force: self.force,
-            },
-            worker: self.worker.as_deref(),
-        }
-    }
-
     /// Where the task is to go, if there is such a way at all.
     fn way(&self) -> Result<Status, Refusal> {
         let (from, to) = (status("from", &self.from)?, status("to", &self.to)?);

@@ -77,10 +77,5 @@ fn filter(tasks: &Tasks) -> Result<TaskFilter> {
 }
 
 fn unknown_status(name: &str) -> Refusal {
-    let known: Vec<&str> = Status::ALL.into_iter().map(Status::name).collect();
-    Refusal::invalid(
-        "status",
-        name,
-        &format!("must be one of {}", known.join(", ")),
-    )
+    Refusal::invalid("status", name, &Status::rule())
 }

@@ -3,10 +3,10 @@
 use crate::prelude::*;
 use crate::projections::task::event::TaskAct;
 use crate::task::blocking;
-use crate::task::claimant::Claimant;
+use crate::task::claimant::claimant;
 use crate::task::create::record;
 use crate::task::finish::HolderAnswer;
-use crate::task::holding::{Hold, Scene, check_expected};
+use crate::task::holding::{Scene, check_expected};
 
 operation! {
     /// Give a claimed task back; that is no completion
@@ -36,6 +36,8 @@ pub struct TaskRelease {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_version: Option<u64>,
 }
+
+claimant!(TaskRelease, |it| Some(&it.worker));
 
 impl Command for TaskRelease {
     type Decided = ();
@@ -75,20 +77,6 @@ impl Command for TaskRelease {
             ok: true,
             task: record(after.live, &self.task_id, after.now)?,
         })
-    }
-}
-
-impl TaskRelease {
-    fn claimant(&self) -> Claimant<'_> {
-        Claimant {
-            task_id: &self.task_id,
-            hold: Hold {
-                token: self.claim_token.as_deref(),
-                epoch: self.epoch,
-                force: self.force,
-            },
-            worker: Some(&self.worker),
-        }
     }
 }
 

@@ -2,9 +2,9 @@
 
 use crate::prelude::*;
 use crate::projections::task::event::{Lease, TaskAct};
-use crate::task::claimant::Claimant;
+use crate::task::claimant::claimant;
 use crate::task::create::record;
-use crate::task::holding::{Hold, Scene, check_expected, lease_end};
+use crate::task::holding::{Scene, check_expected, lease_end};
 use crate::task::record::TaskRecord;
 
 operation! {
@@ -62,6 +62,8 @@ pub struct RenewAnswer {
     pub leased_until: String,
 }
 
+claimant!(TaskRenew, |it| it.worker.as_deref());
+
 impl Command for TaskRenew {
     /// The token of the claim, for whoever may learn it.
     type Decided = Option<String>;
@@ -111,19 +113,5 @@ impl Command for TaskRenew {
             leased_until: until.unwrap_or_default(),
             task,
         })
-    }
-}
-
-impl TaskRenew {
-    fn claimant(&self) -> Claimant<'_> {
-        Claimant {
-            task_id: &self.task_id,
-            hold: Hold {
-                token: self.claim_token.as_deref(),
-                epoch: self.epoch,
-                force: self.force,
-            },
-            worker: self.worker.as_deref(),
-        }
     }
 }

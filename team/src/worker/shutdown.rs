@@ -96,10 +96,7 @@ impl Team {
 }
 
 fn status(name: &str) -> Result<AckStatus, Refusal> {
-    AckStatus::from_name(name).ok_or_else(|| {
-        let all = AckStatus::ALL.map(AckStatus::name).join(", ");
-        Refusal::invalid("status", name, &format!("must be one of {all}"))
-    })
+    AckStatus::from_name(name).ok_or_else(|| Refusal::invalid("status", name, &AckStatus::rule()))
 }
 
 impl Command for RequestShutdown {

@@ -1,6 +1,7 @@
 //! `read-stall-state`: whether the team gets on, and what its leader has to decide. It moves no baseline.
 
 use crate::prelude::*;
+use crate::projections::words;
 use crate::worker::attention::{self, AttentionShown};
 use crate::worker::idle::{IdleAnswer, Told, idle};
 use crate::worker::summary::{Polled, TaskNumbers, poll, recorded};
@@ -74,27 +75,21 @@ pub struct StallSource {
     pub phase_available: bool,
 }
 
-/// What the leader has to decide
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Decision {
-    /// Nothing: there is work that somebody can do
-    StillActionable,
-    /// What is next: all is done
-    DoneWaitingOnLeader,
-    /// How to go on: all that is left is blocked
-    StuckWaitingOnLeader,
+words! {
+    /// What the leader has to decide
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Decision {
+        /// Nothing: there is work that somebody can do
+        StillActionable = "still_actionable",
+        /// What is next: all is done
+        DoneWaitingOnLeader = "done_waiting_on_leader",
+        /// How to go on: all that is left is blocked
+        StuckWaitingOnLeader = "stuck_waiting_on_leader",
+    }
 }
 
 impl Decision {
-    fn name(self) -> &'static str {
-        match self {
-            Decision::StillActionable => "still_actionable",
-            Decision::DoneWaitingOnLeader => "done_waiting_on_leader",
-            Decision::StuckWaitingOnLeader => "stuck_waiting_on_leader",
-        }
-    }
-
     fn of(tasks: &TaskNumbers, all_idle: bool, anybody_lives: bool) -> Decision {
         let startable = tasks.open() - tasks.blocked;
         match tasks.open() {

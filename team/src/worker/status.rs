@@ -80,10 +80,8 @@ impl Team {
 }
 
 fn state(name: &str) -> Result<WorkerState, Refusal> {
-    WorkerState::from_name(name).ok_or_else(|| {
-        let all = WorkerState::ALL.map(WorkerState::name).join(", ");
-        Refusal::invalid("state", name, &format!("must be one of {all}"))
-    })
+    WorkerState::from_name(name)
+        .ok_or_else(|| Refusal::invalid("state", name, &WorkerState::rule()))
 }
 
 impl Command for WriteStatus {

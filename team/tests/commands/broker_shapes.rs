@@ -3,7 +3,7 @@
 use crate::prelude::*;
 use teamlog_engine::Event;
 use teamlog_engine::event_id::EventId;
-use teamlog_team::log::event_type::{EVENT_TYPES, Notice};
+use teamlog_team::log::event_type::Notice;
 use teamlog_team::log::team_event::TeamEvent;
 
 /// An event of the log that was never recorded.
@@ -171,8 +171,10 @@ fn the_protocol_names_the_types_that_wake_and_those_for_auditors() {
     let protocol = include_str!("../../../docs/protocol.md");
     let words: Vec<&str> = protocol.split_whitespace().collect();
     let named = |notice: Notice| {
-        let of = EVENT_TYPES.iter().filter(|(_, _, of)| *of == notice);
-        of.map(|(_, name, _)| format!("`{name}`"))
+        let of = EventType::ALL
+            .into_iter()
+            .filter(|kind| kind.notice() == notice);
+        of.map(|kind| format!("`{}`", kind.name()))
             .collect::<BTreeSet<String>>()
     };
     let listed = |from: &[&str]| {

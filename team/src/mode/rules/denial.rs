@@ -9,28 +9,20 @@
 
 use crate::mode::rules::transition::{Denial, Transition};
 use crate::projections::mode::{Mode, Scope};
+use crate::projections::words;
 use crate::refusal::{Code, Refusal};
 use serde::Serialize;
 
-/// What was about to be done to the mode that was asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
-    /// A prompt asked for it.
-    Activate,
-    /// A command started it.
-    Start,
-    /// Its state was to be written.
-    Write,
-}
-
-impl Action {
-    /// The verb.
-    pub fn name(self) -> &'static str {
-        match self {
-            Action::Activate => "activate",
-            Action::Start => "start",
-            Action::Write => "write",
-        }
+words! {
+    /// What was about to be done to the mode that was asked for.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Action {
+        /// A prompt asked for it.
+        Activate = "activate",
+        /// A command started it.
+        Start = "start",
+        /// Its state was to be written.
+        Write = "write",
     }
 }
 

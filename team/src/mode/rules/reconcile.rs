@@ -12,27 +12,22 @@ use crate::mode::rules::transition::{Denial, Kind, Review, Transition, decide};
 use crate::prelude::*;
 use crate::projections::mode::event::{Change, Fields, ModeTransitioned, SessionEnd};
 use crate::projections::mode::{Mode, Scope};
+use crate::projections::words;
 
-/// What sort of request makes a mode active, as its traces name it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
-    /// A prompt.
-    Prompt,
-    /// `mode start`.
-    Start,
-    /// A write of a state.
-    Write,
+words! {
+    /// What sort of request makes a mode active, as its traces name it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Source {
+        /// A prompt.
+        Prompt = "keyword-detector",
+        /// `mode start`.
+        Start = "startMode",
+        /// A write of a state.
+        Write = "state-operations",
+    }
 }
 
 impl Source {
-    /// The tag.
-    pub fn tag(self) -> &'static str {
-        match self {
-            Source::Prompt => "keyword-detector",
-            Source::Start => "startMode",
-            Source::Write => "state-operations",
-        }
-    }
     fn action(self) -> Action {
         match self {
             Source::Prompt => Action::Activate,
@@ -42,28 +37,18 @@ impl Source {
     }
 }
 
-/// Why a lock on input ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Exit {
-    /// What it protected is done.
-    Success,
-    /// It failed.
-    Error,
-    /// It was called off.
-    Abort,
-    /// Another mode took over.
-    Handoff,
-}
-
-impl Exit {
-    /// The name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Exit::Success => "success",
-            Exit::Error => "error",
-            Exit::Abort => "abort",
-            Exit::Handoff => "handoff",
-        }
+words! {
+    /// Why a lock on input ends.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Exit {
+        /// What it protected is done.
+        Success = "success",
+        /// It failed.
+        Error = "error",
+        /// It was called off.
+        Abort = "abort",
+        /// Another mode took over.
+        Handoff = "handoff",
     }
 }
 
@@ -288,7 +273,7 @@ fn told(scope: &Scope, transition: &Transition, source: Source) -> ModeTransitio
         resulting: transition.resulting.clone(),
         auto_completed: transition.auto_completed.clone(),
         message: transition.message.clone(),
-        source: source.tag(),
+        source: source.name(),
     }
 }
 
@@ -342,7 +327,7 @@ fn auto_complete(
     let mut set = ended("completed", "finish", "finished");
     set.insert("auto_completed_reason".into(), reason.into());
     set.insert("completion_note".into(), note.into());
-    set.insert("transition_source".into(), source.tag().into());
+    set.insert("transition_source".into(), source.name().into());
     set.insert("transition_target_mode".into(), destination.name().into());
     let ending = Ending {
         change: Change::AutoCompleted,

@@ -8,6 +8,7 @@ use crate::mode::rules::prompt::keyword::{is_forced, plain};
 use crate::mode::rules::prompt::{Found, is_word, typed};
 use crate::mode::rules::skill::{CANCEL, Skill};
 use crate::projections::mode::Mode;
+use crate::projections::words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -47,39 +48,30 @@ pub fn go_ahead(prompt: &str, planned: Planned) -> Option<Found> {
     })
 }
 
-/// Why the gate held modes back, or did not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Why {
-    /// The prompt says too little.
-    Underspecified,
-    /// The prompt says what it is about.
-    WellSpecified,
-    /// The prompt begins with `force:` or `!`.
-    Forced,
-    /// It is a go-ahead for a plan that is complete.
-    Approved,
-    /// It asks for a plan itself.
-    Blueprint,
-    /// It calls something off.
-    Cancel,
+words! {
+    /// Why the gate held modes back, or did not.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Why {
+        /// The prompt says too little.
+        Underspecified = "underspecified",
+        /// The prompt says what it is about.
+        WellSpecified = "well_specified",
+        /// The prompt begins with `force:` or `!`.
+        Forced = "forced",
+        /// It is a go-ahead for a plan that is complete.
+        Approved = "approved",
+        /// It asks for a plan itself.
+        Blueprint = "blueprint",
+        /// It calls something off.
+        Cancel = "cancel",
+    }
 }
 
 impl Why {
     /// Whether somebody passed the gate by on purpose.
     pub fn is_bypass(self) -> bool {
         matches!(self, Why::Forced | Why::Approved)
-    }
-    /// The name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Why::Underspecified => "underspecified",
-            Why::WellSpecified => "well_specified",
-            Why::Forced => "forced",
-            Why::Approved => "approved",
-            Why::Blueprint => "blueprint",
-            Why::Cancel => "cancel",
-        }
     }
 }
 
