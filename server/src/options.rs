@@ -76,57 +76,72 @@ impl fmt::Debug for ServeOptions {
     }
 }
 
-/// What one client, or all of them, may take of the daemon.
-#[derive(Debug, Clone)]
-pub struct Limits {
+/// The limits, each with what it is by default.
+macro_rules! limits {
+    ($($(#[doc = $doc:literal])+ $limit:ident: $type:ty = $default:expr;)*) => {
+        /// What one client, or all of them, may take of the daemon.
+        #[derive(Debug, Clone)]
+        pub struct Limits {
+            $($(#[doc = $doc])+ pub $limit: $type,)*
+        }
+
+        impl Default for Limits {
+            fn default() -> Limits {
+                Limits { $($limit: $default,)* }
+            }
+        }
+    };
+}
+
+limits! {
     /// Open TCP connections. One more takes the place of one that never showed a token; where there is none, it is
     /// answered 503 at once. As many again may be open on the Unix socket, so that nobody who reaches the port can shut
     /// out the command line.
-    pub connections: usize,
+    connections: usize = 512;
     /// Connections that are turned away and still listened to for a moment, so that they can read why.
-    pub turned_away: usize,
+    turned_away: usize = 256;
     /// Bytes of a request's head.
-    pub head_bytes: usize,
+    head_bytes: usize = 16 * 1024;
     /// Headers of a request.
-    pub headers: usize,
+    headers: usize = 100;
     /// From the first byte of a head, or from the connection's begin, to the head's end.
-    pub head_time: Duration,
+    head_time: Duration = Duration::from_secs(5);
     /// Bytes of a body.
-    pub body_bytes: usize,
+    body_bytes: usize = 8 * 1024 * 1024;
     /// Bytes of all bodies that wait for their answer.
-    pub bodies_bytes: usize,
+    bodies_bytes: usize = 128 * 1024 * 1024;
     /// From the end of a head to that of its body.
-    pub body_time: Duration,
+    body_time: Duration = Duration::from_secs(10);
     /// How long a client may take nothing of an answer that waits for it.
-    pub stall_time: Duration,
+    stall_time: Duration = Duration::from_secs(10);
     /// How long a connection is kept open between two requests.
-    pub idle_time: Duration,
+    idle_time: Duration = Duration::from_secs(30);
     /// How long a closed connection is read to its end, so that what was answered still arrives.
-    pub linger_time: Duration,
+    linger_time: Duration = Duration::from_secs(2);
     /// How often a stream that has nothing to tell shows that it is alive.
-    pub heartbeat_time: Duration,
+    heartbeat_time: Duration = Duration::from_secs(15);
     /// Threads that answer calls.
-    pub workers: usize,
+    workers: usize = 96;
     /// How many of them one team may have at a time; its other calls wait for their turn.
-    pub team_workers: usize,
+    team_workers: usize = 64;
     /// Calls that wait for one of them; one more is answered 503.
-    pub queue: usize,
+    queue: usize = 1024;
     /// Calls that wait for something to happen, each on a thread of its own; one more is answered 503.
-    pub waits: usize,
+    waits: usize = 256;
     /// How long one of them may wait.
-    pub wait_time: Duration,
+    wait_time: Duration = Duration::from_secs(300);
     /// Upgraded connections at a time that work.
-    pub upgraded: usize,
+    upgraded: usize = 64;
     /// Those that wait for something outside of the daemon, beside them.
-    pub upgraded_waits: usize,
+    upgraded_waits: usize = 256;
     /// Wrong tokens in a second, all clients together, before the next answers to wrong tokens are delayed.
-    pub guesses: u32,
+    guesses: u32 = 10;
     /// By how much they are.
-    pub guess_delay: Duration,
+    guess_delay: Duration = Duration::from_secs(1);
     /// How long a stop waits for what runs.
-    pub drain_time: Duration,
+    drain_time: Duration = Duration::from_secs(10);
     /// How often new teams are looked for and what is due is recorded.
-    pub tick_time: Duration,
+    tick_time: Duration = Duration::from_secs(1);
 }
 
 /// Open files that the daemon keeps for itself: its own, those of a few teams, and some for who answers.
@@ -153,36 +168,6 @@ impl Limits {
             upgraded: share(self.upgraded, 8, 2),
             upgraded_waits: share(self.upgraded_waits, 8, 1),
             ..self
-        }
-    }
-}
-
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
-            connections: 512,
-            turned_away: 256,
-            head_bytes: 16 * 1024,
-            headers: 100,
-            head_time: Duration::from_secs(5),
-            body_bytes: 8 * 1024 * 1024,
-            bodies_bytes: 128 * 1024 * 1024,
-            body_time: Duration::from_secs(10),
-            stall_time: Duration::from_secs(10),
-            idle_time: Duration::from_secs(30),
-            linger_time: Duration::from_secs(2),
-            heartbeat_time: Duration::from_secs(15),
-            workers: 96,
-            team_workers: 64,
-            queue: 1024,
-            waits: 256,
-            wait_time: Duration::from_secs(300),
-            upgraded: 64,
-            upgraded_waits: 256,
-            guesses: 10,
-            guess_delay: Duration::from_secs(1),
-            drain_time: Duration::from_secs(10),
-            tick_time: Duration::from_secs(1),
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::token::Digest;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{PoisonError, RwLock};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Instant, SystemTime};
 use teamlog_team::{Result, Root, Team};
 use tokio_util::sync::CancellationToken;
@@ -118,17 +118,15 @@ impl Served {
     }
     /// The names of the teams that are served, sorted.
     pub fn names(&self) -> Vec<String> {
-        let teams = self.teams.read().unwrap_or_else(PoisonError::into_inner);
-        teams.keys().cloned().collect()
+        self.read().keys().cloned().collect()
     }
     /// Whether the team is served.
     pub fn serves(&self, name: &str) -> bool {
-        let teams = self.teams.read().unwrap_or_else(PoisonError::into_inner);
-        teams.contains_key(name)
+        self.read().contains_key(name)
     }
     /// The team whose token this is. Looks at every team, so that how long it takes tells nothing.
     pub(crate) fn admit(&self, presented: &Digest) -> Option<Admitted> {
-        let teams = self.teams.read().unwrap_or_else(PoisonError::into_inner);
+        let teams = self.read();
         let mut found = None;
         for (name, entry) in teams.iter() {
             if &entry.token == presented {
@@ -142,23 +140,22 @@ impl Served {
     }
     /// How the teams are, by name.
     pub fn conditions(&self) -> BTreeMap<String, Condition> {
-        let teams = self.teams.read().unwrap_or_else(PoisonError::into_inner);
+        let teams = self.read();
         let told = |(name, entry): (&String, &Entry)| (name.clone(), entry.condition());
         teams.iter().map(told).collect()
     }
     /// Has the whole log of a team looked at soon: somebody met damage in it. What is known to be damaged is looked at
     /// as often as that is, however many meet it.
     pub(crate) fn suspect(&self, name: &str) {
-        let mut teams = self.teams.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(Entry { audit, .. }) = teams.get_mut(name)
-            && audit.damage.is_none()
-        {
-            audit.due = audit.due.min(Instant::now());
-        }
+        self.change(name, |Entry { audit, .. }| {
+            if audit.damage.is_none() {
+                audit.due = audit.due.min(Instant::now());
+            }
+        });
     }
     /// A team whose whole log is to be looked at by now; the one that has waited longest.
     pub(crate) fn to_audit(&self) -> Option<String> {
-        let teams = self.teams.read().unwrap_or_else(PoisonError::into_inner);
+        let teams = self.read();
         let now = Instant::now();
         let due = teams.iter().map(|(name, entry)| (entry.audit.due, name));
         let first = due.filter(|(due, _)| *due <= now).min();
@@ -166,43 +163,49 @@ impl Served {
     }
     /// Notes what a look at the whole log of a team found (`None` where the look failed), and when the next one is due.
     pub(crate) fn audited(&self, name: &str, found: Option<Option<String>>, next: Instant) {
-        let mut teams = self.teams.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(Entry { audit, .. }) = teams.get_mut(name) {
+        self.change(name, |Entry { audit, .. }| {
             audit.due = next;
             if let Some(damage) = &found {
                 let (at, sound) = (SystemTime::now(), damage.is_none());
                 audit.last = Some(Verified { at, sound });
             }
             audit.damage = found.flatten();
-        }
+        });
     }
     /// A team whose room on the disk is to be measured by now.
     pub(crate) fn to_measure(&self) -> Option<String> {
-        let teams = self.teams.read().unwrap_or_else(PoisonError::into_inner);
+        let teams = self.read();
         let now = Instant::now();
         let due = teams.iter().find(|(_, entry)| entry.audit.measure <= now);
         due.map(|(name, _)| name.clone())
     }
     /// Notes how many bytes the files of a team take, and when that is due again.
     pub(crate) fn measured(&self, name: &str, bytes: Option<u64>, next: Instant) {
-        let mut teams = self.teams.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(Entry { audit, .. }) = teams.get_mut(name) {
+        self.change(name, |Entry { audit, .. }| {
             audit.disk_bytes = bytes;
             audit.measure = next;
-        }
+        });
     }
     /// The last look at the whole log of a team, and the bytes that its files take, as far as that is known.
     pub(crate) fn observed(&self, name: &str) -> (Option<Verified>, Option<u64>) {
-        let teams = self.teams.read().unwrap_or_else(PoisonError::into_inner);
+        let teams = self.read();
         let audit = teams.get(name).map(|entry| &entry.audit);
         audit.map_or((None, None), |audit| (audit.last, audit.disk_bytes))
     }
     /// Notes how a team is.
     pub(crate) fn found(&self, name: &str, condition: Condition) {
-        let mut teams = self.teams.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(entry) = teams.get_mut(name) {
-            entry.condition = condition;
+        self.change(name, |entry| entry.condition = condition);
+    }
+    fn change(&self, name: &str, change: impl FnOnce(&mut Entry)) {
+        if let Some(entry) = self.write().get_mut(name) {
+            change(entry);
         }
+    }
+    fn read(&self) -> RwLockReadGuard<'_, BTreeMap<String, Entry>> {
+        self.teams.read().unwrap_or_else(PoisonError::into_inner)
+    }
+    fn write(&self) -> RwLockWriteGuard<'_, BTreeMap<String, Entry>> {
+        self.teams.write().unwrap_or_else(PoisonError::into_inner)
     }
     /// Whether the daemon is about to end: whoever sends what goes on should come to an end.
     pub fn is_stopping(&self) -> bool {
@@ -213,7 +216,7 @@ impl Served {
     }
     /// Serves a team, or takes a new token for it. What goes on under the one before ends.
     pub fn serve(&self, name: &str, token: Digest) {
-        let mut teams = self.teams.write().unwrap_or_else(PoisonError::into_inner);
+        let mut teams = self.write();
         let before = teams.get(name).map(|entry| entry.condition.clone());
         let audit = teams.get(name).map(|entry| &entry.audit);
         let (last, disk_bytes) = audit.map_or((None, None), |audit| (audit.last, audit.disk_bytes));
@@ -233,7 +236,6 @@ impl Served {
     }
     /// Serves the team no longer, nor what goes on under its token.
     pub fn forget(&self, name: &str) {
-        let mut teams = self.teams.write().unwrap_or_else(PoisonError::into_inner);
-        teams.remove(name);
+        self.write().remove(name);
     }
 }

@@ -13,131 +13,66 @@ pub struct CodeRow {
     pub elsewhere: Option<&'static str>,
 }
 
-const fn row(code: &'static str, status: u16) -> CodeRow {
-    CodeRow {
-        code,
-        status,
-        retry_after: None,
-        elsewhere: None,
-    }
-}
-
-const fn also(code: &'static str, status: u16, elsewhere: &'static str) -> CodeRow {
-    CodeRow {
-        elsewhere: Some(elsewhere),
-        ..row(code, status)
-    }
-}
-
-const fn later(code: &'static str, retry_after: u32) -> CodeRow {
-    CodeRow {
-        retry_after: Some(retry_after),
-        ..row(code, 503)
-    }
-}
-
 /// The status of a rule that says no and has no row.
 const REFUSED: u16 = 409;
 
 /// The row of a code; a refusal without one stands in the way of the state as it is.
 pub fn of(code: &str) -> CodeRow {
     let found = CODES.iter().find(|row| row.code == code);
-    found.copied().unwrap_or(row("refused", REFUSED))
+    found.copied().unwrap_or(CodeRow {
+        code: "refused",
+        status: REFUSED,
+        retry_after: None,
+        elsewhere: None,
+    })
 }
 
-/// Every code with a status of its own.
-pub static CODES: &[CodeRow] = &[
-    // the request
-    also("invalid_json", 400, "INVALID_JSON"),
-    also(
-        "invalid_input",
-        400,
-        "INVALID_TASK, INVALID_AGENT_ID, INVALID_THREAD_MESSAGE",
-    ),
-    row("malformed_request", 400),
-    also("unauthorized", 401, "UNAUTHORIZED"),
-    row("forbidden", 403),
-    also("not_found", 404, "NOT_FOUND"),
-    row("unknown_operation", 404),
-    row("method_not_allowed", 405),
-    row("request_timeout", 408),
-    row("too_large", 413),
-    row("target_too_long", 414),
-    row("unsupported_media_type", 415),
-    row("misdirected", 421),
-    row("idempotency_key_reused", 422),
-    row("head_too_large", 431),
-    // what is not there
-    also("team_not_found", 404, "TEAM_NOT_FOUND"),
-    also("task_not_found", 404, "TASK_NOT_FOUND"),
-    also("thread_not_found", 404, "THREAD_NOT_FOUND"),
-    row("worker_not_found", 404),
-    row("manifest_not_found", 404),
-    row("dead_letter_not_found", 404),
-    row("mode_not_found", 404),
-    row("run_not_found", 404),
-    row("backup_not_found", 404),
-    row("artifact_not_found", 404),
-    row("message_not_found", 404),
-    // what breaks a rule of the input
-    row("cursor_unknown", 400),
-    row("point_unknown", 400),
-    row("reserved_kind", 400),
-    row("created_at_ahead", 400),
-    row("format_mismatch", 400),
-    row("setting_unknown", 400),
-    row("unsupported_mode", 400),
-    row("missing_delegation_compliance_evidence", 400),
-    row("dependency_cycle", 400),
-    // who may
-    also("lease_expired", 403, "LEASE_EXPIRED"),
-    also("not_holder", 403, "LEASE_HOLDER_MISMATCH"),
-    // the state
-    also("epoch_mismatch", 409, "EPOCH_MISMATCH"),
-    also(
-        "claim_conflict",
-        409,
-        "TASK_NOT_CLAIMABLE, TASK_NOT_IN_PROGRESS",
-    ),
-    also("blocked_dependency", 409, "TASK_NOT_CLAIMABLE"),
-    also(
-        "already_terminal",
-        409,
-        "TASK_NOT_CLAIMABLE, TASK_NOT_IN_PROGRESS",
-    ),
-    row("resource_conflict", 409),
-    row("invalid_transition", 409),
-    row("version_conflict", 409),
-    row("task_exists", 409),
-    row("team_exists", 409),
-    row("team_closed", 409),
-    row("team_open", 409),
-    row("cursor_ahead", 409),
-    row("past_read_only", 409),
-    row("log_replaced", 409),
-    row("response_too_large", 409),
-    row("daemon_version_mismatch", 409),
-    row("budget_exceeded", 429),
-    // what lies beneath
-    row("internal", 500),
-    row("operation_failed", 500),
-    row("undecodable", 500),
-    row("artifact_damaged", 500),
-    row("failed", 500),
-    row("io", 500),
-    row("not_permitted", 500),
-    row("unsupported_format", 500),
-    row("newer_log", 500),
-    row("foreign_file", 500),
-    later("locked", 1),
-    later("busy", 1),
-    later("lock_lost", 1),
-    row("no_space", 507),
-    row("poisoned", 503),
-    row("sync_failed", 503),
-    row("damaged", 503),
-    row("derived_unusable", 503),
-];
+/// The codes by status: in brackets the seconds after which waiting helps, in parentheses the names elsewhere.
+macro_rules! codes {
+    ($($status:literal: $($code:ident $([$seconds:literal])? $(($($other:ident),+))?)+;)*) => {
+        /// Every code with a status of its own.
+        pub static CODES: &[CodeRow] = &[$($(CodeRow {
+            code: stringify!($code),
+            status: $status,
+            retry_after: codes!(@one $($seconds)?),
+            elsewhere: codes!(@one $(stringify!($($other),+))?),
+        },)+)*];
+    };
+    (@one) => { None };
+    (@one $some:expr) => { Some($some) };
+}
+
+codes! {
+    400:
+        invalid_json(INVALID_JSON) invalid_input(INVALID_TASK, INVALID_AGENT_ID, INVALID_THREAD_MESSAGE)
+        malformed_request cursor_unknown point_unknown reserved_kind created_at_ahead format_mismatch
+        setting_unknown unsupported_mode missing_delegation_compliance_evidence dependency_cycle;
+    401: unauthorized(UNAUTHORIZED);
+    403: forbidden lease_expired(LEASE_EXPIRED) not_holder(LEASE_HOLDER_MISMATCH);
+    404:
+        not_found(NOT_FOUND) unknown_operation team_not_found(TEAM_NOT_FOUND) task_not_found(TASK_NOT_FOUND)
+        thread_not_found(THREAD_NOT_FOUND) worker_not_found manifest_not_found dead_letter_not_found mode_not_found
+        run_not_found backup_not_found artifact_not_found message_not_found;
+    405: method_not_allowed;
+    408: request_timeout;
+    409:
+        epoch_mismatch(EPOCH_MISMATCH) claim_conflict(TASK_NOT_CLAIMABLE, TASK_NOT_IN_PROGRESS)
+        blocked_dependency(TASK_NOT_CLAIMABLE) already_terminal(TASK_NOT_CLAIMABLE, TASK_NOT_IN_PROGRESS)
+        resource_conflict invalid_transition version_conflict task_exists team_exists team_closed team_open
+        cursor_ahead past_read_only log_replaced response_too_large daemon_version_mismatch;
+    413: too_large;
+    414: target_too_long;
+    415: unsupported_media_type;
+    421: misdirected;
+    422: idempotency_key_reused;
+    429: budget_exceeded;
+    431: head_too_large;
+    500:
+        internal operation_failed undecodable artifact_damaged failed io not_permitted unsupported_format newer_log
+        foreign_file;
+    503: locked[1] busy[1] lock_lost[1] poisoned sync_failed damaged derived_unusable;
+    507: no_space;
+}
 
 #[cfg(test)]
 mod tests {
