@@ -1,7 +1,6 @@
 //! What may be typed: the global options and the subcommands.
 
 use crate::command::Command;
-use crate::forward::Meant;
 use crate::global::Global;
 use clap::{Args as _, CommandFactory, FromArgMatches};
 use std::ffi::OsString;
@@ -37,17 +36,17 @@ Exit codes:
   0 done   1 refused   2 usage (doctor: unhealthy)   65 damaged log   69 daemon not to be reached   70 bug
   74 input/output   75 locked, try again   77 not permitted   78 unsafe file system";
 
-/// What was typed, and what it means for a daemon if it is a command that records.
+/// What was typed.
 ///
 /// # Errors
 /// What clap objects to, calls for help included.
-pub fn typed(argv: &[OsString]) -> Result<(Args, Option<Meant>), clap::Error> {
+pub fn typed(argv: &[OsString]) -> Result<Args, clap::Error> {
     quick(argv).or_else(|_| parse(Args::command(), argv))
 }
 
 /// Parses by a definition that holds only the subcommands whose names were typed. Whatever it objects to (errors and
 /// calls for help) is for the whole definition to say.
-fn quick(argv: &[OsString]) -> Result<(Args, Option<Meant>), clap::Error> {
+fn quick(argv: &[OsString]) -> Result<Args, clap::Error> {
     let teamlog = Global::augment_args(clap::Command::new("teamlog"))
         .subcommand_required(true)
         .disable_help_subcommand(true);
@@ -55,13 +54,9 @@ fn quick(argv: &[OsString]) -> Result<(Args, Option<Meant>), clap::Error> {
     parse(Command::augment_only(teamlog, typed), argv)
 }
 
-fn parse(
-    definition: clap::Command,
-    argv: &[OsString],
-) -> Result<(Args, Option<Meant>), clap::Error> {
+fn parse(definition: clap::Command, argv: &[OsString]) -> Result<Args, clap::Error> {
     let matches = definition.try_get_matches_from(argv)?;
-    let meant = Meant::of(&matches);
-    Ok((Args::from_arg_matches(&matches)?, meant))
+    Args::from_arg_matches(&matches)
 }
 
 /// `teamlog task show`: how far argv names subcommands.

@@ -3,6 +3,7 @@
 mod advice;
 mod answer;
 mod caller;
+mod execute;
 mod open;
 mod receipt;
 
@@ -12,26 +13,22 @@ pub use receipt::receipt_file;
 
 use crate::env::ProcessEnv;
 use crate::exit::CommandError;
+use crate::forward::{GaveWay, Repeat};
 use crate::global::Global;
 use crate::link::Called;
 use crate::output::Output;
 use crate::root;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use teamlog_server::Served;
-use teamlog_team::engine::Timestamp;
+use teamlog_team::engine::{Receipt, Timestamp};
 use teamlog_team::shell::quoted;
-use teamlog_team::{GivenReceipt, RootOptions};
+use teamlog_team::{GivenReceipt, RootOptions, Team};
 
-/// The environment of one command.
+/// What one command works with.
 #[derive(Debug)]
 pub struct Context {
     /// Standard output.
     pub out: Output,
     env: ProcessEnv,
-    /// The teams of this process, where it is a daemon that has the call's data root open.
-    served: Option<Arc<Served>>,
     data_root: PathBuf,
     /// As the command line names it, if it does.
     data_root_flag: Option<PathBuf>,
@@ -40,7 +37,8 @@ pub struct Context {
     options: RootOptions,
     /// The team concerned, for hints.
     team: Option<String>,
-    outcome: Unknown,
+    /// Whether the same may be typed again where it is unknown whether it was recorded; nothing for what only reads.
+    repeat: Option<Repeat>,
     /// Whether answers of what records something carry a receipt.
     receipt: bool,
     /// Whether the answer is that of an earlier request under the same key.
@@ -52,40 +50,15 @@ pub struct Context {
     /// Whether clock times are read as UTC.
     utc: bool,
     called: Called,
-    whole: Program,
-}
-
-/// What a command may need of the program as a whole.
-#[derive(Debug, Clone, Copy)]
-pub struct Program {
-    /// All that may be typed.
-    pub definition: fn() -> clap::Command,
-    /// Carries out, in a daemon, what is forwarded to it.
-    pub run_forwarded: RunForwarded,
-}
-
-/// Runs a command for its caller, with the teams that are open here, and gives its exit code.
-pub type RunForwarded = fn(&[OsString], &ProcessEnv, &Arc<Served>) -> u8;
-
-/// What to do where it is unknown whether a command's events were recorded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unknown {
-    /// Nothing would be recorded.
-    Never,
-    /// Type it again: what is known already changes nothing.
-    Repeat,
-    /// Look first: the same again would be a second event.
-    Look,
-}
-
-impl Unknown {
-    /// Of a message, which only an id of its own makes repeatable.
-    pub fn of_message(id: Option<&str>) -> Unknown {
-        match id {
-            Some(_) => Unknown::Repeat,
-            None => Unknown::Look,
-        }
-    }
+    definition: fn() -> clap::Command,
+    /// The team on which a call was carried out here.
+    held: Option<Team>,
+    /// The receipt that came with an answer of the daemon, if one did.
+    answered: Option<Option<Receipt>>,
+    /// What the daemon had to say beside its answers.
+    notes: Vec<String>,
+    /// The daemons that keep off a team meanwhile.
+    gave_way: Vec<GaveWay>,
 }
 
 impl Context {
@@ -96,29 +69,24 @@ impl Context {
     pub fn new(
         global: &Global,
         env: &ProcessEnv,
-        served: Option<&Arc<Served>>,
-        whole: Program,
+        definition: fn() -> clap::Command,
     ) -> Result<Context, CommandError> {
         let data_root = root::of(global, env)
             .map_err(|error| CommandError::io("find", "the working directory", &error))?;
-        let mut options = RootOptions {
-            restart: served.and_then(|served| served.root().options().restart.clone()),
-            ..RootOptions::default()
-        };
+        let mut options = RootOptions::default();
         if let Some(timeout) = global.lock_timeout {
             options.lock_deadline = timeout;
         }
         Ok(Context {
             out: Output::stdout(global.json, env),
             env: env.clone(),
-            served: served.cloned(),
             data_root,
             data_root_flag: global.data_root.clone(),
             actor: caller::actor(global, env)?,
             actor_flag: global.actor.clone(),
             options,
             team: None,
-            outcome: Unknown::Never,
+            repeat: None,
             receipt: global.receipt,
             replayed: false,
             last_receipt: global
@@ -129,23 +97,22 @@ impl Context {
             now: None,
             utc: global.utc || env.var_set("TEAMLOG_UTC").is_some(),
             called: Called::of(env.program().as_deref()),
-            whole,
+            definition,
+            held: None,
+            answered: None,
+            notes: Vec::new(),
+            gave_way: Vec::new(),
         })
     }
 
-    /// What the command sees of the process that it is for.
+    /// What the command sees of its process.
     pub fn env(&self) -> &ProcessEnv {
         &self.env
     }
 
     /// All that may be typed.
     pub fn definition(&self) -> clap::Command {
-        (self.whole.definition)()
-    }
-
-    /// What carries out what is forwarded to a daemon.
-    pub fn run_forwarded(&self) -> RunForwarded {
-        self.whole.run_forwarded
+        (self.definition)()
     }
 
     /// The help of a subcommand, for one that reads its words itself.
@@ -183,14 +150,9 @@ impl Context {
         self.receipt
     }
 
-    /// A path as it has to be opened.
-    pub fn path(&self, typed: &Path) -> PathBuf {
-        self.env.path(typed)
-    }
-
-    /// From here on something may be recorded; so much for where its outcome is unknown.
-    pub fn records(&mut self, outcome: Unknown) {
-        self.outcome = outcome;
+    /// From here on something may be recorded: what to advise where it is unknown whether it was.
+    pub fn records(&mut self, repeat: Repeat) {
+        self.repeat = Some(repeat);
     }
 
     /// A command for the same data root, as it has to be typed.

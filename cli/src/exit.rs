@@ -20,7 +20,7 @@ use crate::render::pretty;
 use crate::render::style::{Paint, Style};
 use clap::error::ErrorKind;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::cell::RefCell;
 use std::io;
@@ -31,7 +31,7 @@ use teamlog_team::projections::Error as ProjectionError;
 use teamlog_team::{Code, Failure, Refusal};
 
 /// How the process ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Exit {
     Done,
     Refused,
@@ -75,7 +75,7 @@ impl From<Exit> for u8 {
 pub type Outcome = Result<Exit, CommandError>;
 
 /// An error as it is reported, whatever it came from.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CommandError {
     exit: Exit,
     // Boxed: errors travel through every result of this crate.
@@ -90,7 +90,7 @@ pub struct ErrorLine<'a> {
 }
 
 /// What is said about an error.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Error")]
 struct Body {
     /// A stable word in snake_case
@@ -104,7 +104,7 @@ struct Body {
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
     /// More, by name
-    #[serde(skip_serializing_if = "Map::is_empty")]
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
     details: Map<String, Value>,
     /// Whether it is standard output that failed.
     #[serde(skip)]
@@ -244,6 +244,11 @@ impl CommandError {
         self.body.details.get(name).and_then(Value::as_u64)
     }
 
+    /// Whether there is a detail of that name.
+    pub fn has_detail(&self, name: &str) -> bool {
+        self.body.details.contains_key(name)
+    }
+
     /// Whether a detail is true.
     pub fn says(&self, name: &str) -> bool {
         self.body.details.get(name) == Some(&Value::Bool(true))
@@ -281,6 +286,11 @@ impl CommandError {
     pub fn with_details(mut self, details: Map<String, Value>) -> CommandError {
         self.body.details.extend(details);
         self
+    }
+
+    /// Whether another process has the lock, so that nothing was done.
+    pub fn is_locked(&self) -> bool {
+        self.exit == Exit::Locked && self.body.code == "locked"
     }
 
     /// Whether it is standard output that failed.

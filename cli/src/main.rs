@@ -5,6 +5,7 @@
 
 mod agents;
 mod args;
+mod call;
 mod command;
 mod complete;
 mod context;
@@ -13,9 +14,11 @@ mod exit;
 mod fence;
 mod file;
 mod forward;
+mod given;
 mod global;
 mod link;
 mod output;
+mod progress;
 mod render;
 mod root;
 mod run;
@@ -32,7 +35,7 @@ fn main() -> std::process::ExitCode {
     }
     let argv = link::arranged(argv);
     exit::install_panic_hook(global::wants_json(&argv));
-    run::run(argv, env).into()
+    u8::from(run::run(&argv, &env)).into()
 }
 
 /// A write past the limit for the size of a file (`ulimit -f`) is to be an error as any other, but its signal kills the

@@ -3,7 +3,7 @@
 //! Invariants: JSON is one compact line per value, byte for byte as given unless it goes to a terminal; when the
 //! reader has left (a broken pipe) everything further is dropped quietly and the exit code stays that of the command.
 
-use crate::env::{Out, ProcessEnv};
+use crate::env::ProcessEnv;
 use crate::exit::CommandError;
 use crate::render::escape::visible_json;
 use crate::render::style::Paint;
@@ -13,7 +13,7 @@ use std::io::{self, BufWriter, Write};
 /// Buffered standard output.
 #[derive(Debug)]
 pub struct Output {
-    out: BufWriter<Out>,
+    out: BufWriter<io::Stdout>,
     json: bool,
     terminal: bool,
     paint: Paint,

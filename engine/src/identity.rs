@@ -9,7 +9,7 @@ use crate::layout::LOG_FILE;
 use crate::storage::Storage;
 use crate::timestamp::Timestamp;
 use crate::uuid;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::Path;
 
@@ -19,7 +19,8 @@ pub const FORMAT_VERSION: u32 = 1;
 const LOG_FILE_BYTES_MAX: u64 = 4096;
 
 /// How events are laid out on disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Format {
     /// One event a line, readable with `jq` and `grep`. The default.
     #[default]

@@ -1,13 +1,28 @@
 //! How answers show the stored shapes of the projections: as the very JSON that the projections give them.
 
+use crate::projections::message::{Envelope, Names};
 use crate::projections::{Message, Task};
-use serde::{Serialize, Serializer};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 use teamlog_engine::{Json, Timestamp};
 
 /// Serialises a message as its envelope. For `#[serde(serialize_with)]`.
 pub(crate) fn message<S: Serializer>(message: &Message, serializer: S) -> Result<S::Ok, S::Error> {
     envelope(message).serialize(serializer)
+}
+
+/// Reads what [`message`] writes. For `#[serde(deserialize_with)]`.
+pub(crate) fn read_message<'de, D: Deserializer<'de>>(from: D) -> Result<Message, D::Error> {
+    let text = Box::<RawValue>::deserialize(from)?;
+    let mut envelope = Envelope::parse(text.get()).map_err(D::Error::custom)?;
+    let actor = envelope.extra.pop_if(|(name, _)| name == "actor");
+    let actor = actor.map(|(_, actor)| serde_json::from_str(actor.as_str()));
+    let message = envelope.complete(Names::Imported, Timestamp::default(), 0);
+    Ok(Message {
+        actor: actor.transpose().map_err(D::Error::custom)?,
+        ..message.map_err(D::Error::custom)?
+    })
 }
 
 /// Serialises messages as a list of envelopes.

@@ -1,8 +1,8 @@
 //! What an agent tells a hook on standard input, and what it takes for an answer.
 
-use crate::command::given;
 use crate::context::Context;
 use crate::exit::CommandError;
+use crate::given;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};

@@ -1,7 +1,6 @@
 //! The command line by which an agent asks the guard: made, and read out of what is installed.
 
 use super::{Agent, data_root, program, text};
-use crate::command::guard::OnUnknown;
 use crate::context::Context;
 use crate::exit::CommandError;
 use clap::ValueEnum;
@@ -10,6 +9,28 @@ use teamlog_team::shell;
 
 /// How it ends, so that a guard that is gone or ends in any other way is a no as well: agents take such an end for a yes.
 const ELSE: &str = " || exit 2";
+
+/// What to answer where nobody can tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OnUnknown {
+    /// Let a person decide
+    Ask,
+    /// No
+    Deny,
+    /// Yes
+    Allow,
+}
+
+impl OnUnknown {
+    /// As it is typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            OnUnknown::Ask => "ask",
+            OnUnknown::Deny => "deny",
+            OnUnknown::Allow => "allow",
+        }
+    }
+}
 
 /// What a guard is started with.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

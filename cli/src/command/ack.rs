@@ -1,7 +1,9 @@
 //! `ack`: the recipient has read a message.
 
-use crate::context::{Context, Unknown};
+use crate::call;
+use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
+use crate::forward::Repeat;
 use crate::render::inbox;
 use teamlog_team::message::ack::{Ack, AckAnswer, AckStatus};
 use teamlog_team::shell::quoted;
@@ -25,26 +27,26 @@ impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let agent = context.agent("--agent", self.agent)?;
-        context.records(Unknown::Repeat);
-        let mut team = context.team(&self.team)?;
-        let answer = team.ack(Ack {
+        context.records(Repeat::Same);
+        let ack = Ack {
             agent,
             message_id: self.message_id,
             actor: context.actor(),
-        })?;
+        };
+        let answer = context.execute(&call::ACK, &self.team, ack)?;
         match rejection(&answer, &self.team, context) {
             // For programs a rejection is an answer like any other; the exit code tells it from the rest.
             Some(_) if context.out.is_json() => {
                 context.answer(&answer, inbox::acked)?;
-                context.done(team, Exit::Refused)
+                context.ended(Exit::Refused)
             }
             Some(error) => {
-                context.done(team, Exit::Refused)?;
+                context.ended(Exit::Refused)?;
                 Err(error)
             }
             None => {
                 context.answer(&answer, inbox::acked)?;
-                context.done(team, Exit::Done)
+                context.ended(Exit::Done)
             }
         }
     }

@@ -7,7 +7,6 @@ use crate::render::escape::visible;
 use crate::render::style::Style;
 use schemars::JsonSchema;
 use serde::Serialize;
-use teamlog_team::Team;
 
 /// Which teams are meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,22 +47,23 @@ impl<A> AllAnswer<A> {
     /// # Errors
     /// The data root cannot be read.
     pub fn of(
-        context: &Context,
+        context: &mut Context,
         which: Which,
-        mut ask: impl FnMut(&mut Team) -> Result<A, CommandError>,
+        mut ask: impl FnMut(&mut Context, &str) -> Result<A, CommandError>,
     ) -> Result<AllAnswer<A>, CommandError> {
         let mut all = AllAnswer {
             status: "ok",
             teams: Vec::new(),
             failed: Vec::new(),
         };
-        for name in context.data()?.teams()? {
-            let root = context.data_of(&name)?;
+        let root = context.data()?;
+        for name in root.teams()? {
             if which == Which::Open && root.is_closed(&name) {
                 continue;
             }
-            let opened = root.team(&name).map_err(CommandError::from);
-            match opened.and_then(|mut team| ask(&mut team)) {
+            let asked = ask(context, &name);
+            let left = context.leave_team();
+            match asked.and_then(|answer| left.map(|()| answer)) {
                 Ok(answer) => all.teams.push(answer),
                 Err(error) => all.failed.push(FailedTeam {
                     team: name,

@@ -6,20 +6,21 @@
 mod help;
 mod words;
 
-use crate::context::{Context, Unknown};
+use crate::call::{API, ApiAnswer, ApiInput};
+use crate::context::Context;
 use crate::env::ProcessEnv;
 use crate::exit::{CommandError, Exit, Outcome};
-use crate::forward::Place;
+use crate::forward::Repeat;
 use crate::link::Called;
 use crate::render::escape::{visible, visible_json, visible_lines};
 use crate::render::pretty;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::io::Read;
 use std::path::Path;
-use teamlog_team::Team;
-use teamlog_team::api::{self, Answered, Envelope, Fault, Operation};
+use teamlog_team::api::{Envelope, Fault, Operation};
 use teamlog_team::engine::{Clock, SystemClock, Timestamp};
-use teamlog_team::handle::command::Control;
+use teamlog_team::names;
 use words::{Asked, Source};
 
 pub use help::{Listing, Schemas};
@@ -135,18 +136,16 @@ fn carry_out(
     context: &mut Context,
     began: Timestamp,
     operation: &'static Operation,
-    input: Map<String, Value>,
+    input: Input,
 ) -> Outcome {
-    let answered = call(context, operation, input);
+    let answered = call(context, operation, input)?;
     let program = context.called().words("api");
     match answered {
-        Ok(answered) => {
-            let data = &answered.data;
-            let replayed = answered.team.as_ref().is_some_and(Team::repeated);
-            context.replays(replayed);
+        Ok(data) => {
             if context.out.is_json() {
-                let envelope = Envelope::done(&program, operation.name, began, data);
-                context.out.json(&envelope.replayed(replayed))?;
+                let envelope = Envelope::done(&program, operation.name, began, &data);
+                let envelope = envelope.replayed(context.replayed());
+                context.out.json(&envelope)?;
             } else {
                 let shown = pretty::indented(&visible_json(data.get()));
                 context
@@ -154,15 +153,7 @@ fn carry_out(
                     .line(format!("ok operation={}", operation.name))?;
                 context.out.line(shown)?;
             }
-            match answered.team {
-                Some(team) => context.done(team, Exit::Done),
-                None => Ok(Exit::Done),
-            }
-        }
-        // The caller may hand it to a daemon, so nothing is printed yet.
-        Err(fault) if is_locked(&fault) && context.env().is_untouched() => {
-            let locked = CommandError::new(Exit::Locked, "locked", fault.message);
-            Err(locked.with_details(fault.details))
+            context.ended(Exit::Done)
         }
         Err(fault) => {
             if context.out.is_json() {
@@ -176,25 +167,46 @@ fn carry_out(
     }
 }
 
+/// What the operation gives, by the daemon that has the team, else here.
 fn call(
     context: &mut Context,
     operation: &'static Operation,
-    input: Map<String, Value>,
-) -> Result<Answered, Fault> {
+    input: Input,
+) -> Result<ApiAnswer, CommandError> {
+    let text = |field: &str| input.fields.get(field).and_then(Value::as_str);
+    let team = text("team_name").unwrap_or_default().to_owned();
     if operation.mutates() {
-        context.records(Unknown::Look);
+        context.records(Repeat::of_key(text("key")));
     }
-    let failed = |error| fault_of(FAILED, error);
-    if let Some(Value::String(team)) = input.get("team_name") {
-        context.check_last_receipt(team).map_err(failed)?;
+    let failed = |error| Ok(Err(fault_of(FAILED, error)));
+    if input.fields.contains_key("team_name")
+        && let Err(error) = context.check_last_receipt(&team)
+    {
+        return failed(error);
     }
-    let root = context.data().map_err(failed)?;
-    let control = Control {
-        actor: context.actor(),
-        user: Some(context.user()),
-        ..Control::default()
+    // What cannot be a team's name is no part of a path either.
+    let forwards = operation.mutates() && names::check_known("team", &team).is_ok();
+    let asked = ApiInput {
+        operation: operation.name.to_owned(),
+        input: input.text,
     };
-    api::call(&root, operation, input, control)
+    let who = context.who();
+    if forwards && let Some(answer) = context.forwarded(&who, &API, &team, &asked)? {
+        return Ok(answer);
+    }
+    let root = match context.data() {
+        Ok(root) => root,
+        Err(error) => return failed(error),
+    };
+    let answer = context.here(root, &who, &API, &team, asked.clone())?;
+    match &answer {
+        // A daemon may have come in between, and has the lock for good.
+        Err(fault) if forwards && is_locked(fault) => {
+            let forwarded = context.forwarded(&who, &API, &team, &asked)?;
+            Ok(forwarded.unwrap_or(answer))
+        }
+        _ => Ok(answer),
+    }
 }
 
 /// Whether another process has the lock, so that nothing was done.
@@ -205,8 +217,14 @@ fn is_locked(fault: &Fault) -> bool {
         .is_some_and(|code| code == "locked")
 }
 
+/// An input: its fields, and the text that holds them.
+struct Input {
+    fields: Map<String, Value>,
+    text: Box<RawValue>,
+}
+
 /// The input as an object.
-fn read(env: &ProcessEnv, source: &Source) -> Result<Map<String, Value>, Fault> {
+fn read(env: &ProcessEnv, source: &Source) -> Result<Input, Fault> {
     let invalid = |why: &str| Fault::new("invalid_input", format!("Invalid --input JSON: {why}"));
     let text = match source {
         Source::Given(text) => text.clone(),
@@ -221,7 +239,11 @@ fn read(env: &ProcessEnv, source: &Source) -> Result<Map<String, Value>, Fault> 
     let json =
         teamlog_team::engine::Json::parse(&text).map_err(|error| invalid(&error.to_string()))?;
     match serde_json::from_str(json.as_str()) {
-        Ok(Value::Object(input)) => Ok(input),
+        Ok(Value::Object(fields)) => Ok(Input {
+            fields,
+            text: RawValue::from_string(json.as_str().to_owned())
+                .map_err(|error| invalid(&error.to_string()))?,
+        }),
         Ok(_) => Err(invalid("input must be a JSON object")),
         Err(error) => Err(invalid(&error.to_string())),
     }
@@ -260,16 +282,4 @@ fn say_failed(env: &ProcessEnv, operation: Option<&Operation>, fault: &Fault) {
         text.push_str(&format!("\nhint: {}", visible(hint)));
     }
     env.say(&format!("{text}\n"));
-}
-
-/// Where the input is of words that ask for an operation that records.
-pub fn recording_input(words: &[std::ffi::OsString], called: Called) -> Option<Place> {
-    match words::read(words, called, false) {
-        Ok(Asked::Call(operation, source)) if operation.mutates() => Some(match source {
-            Source::Given(text) => Place::Given(text),
-            Source::File(path) => Place::File(path),
-            Source::Standard => Place::Standard,
-        }),
-        _ => None,
-    }
 }

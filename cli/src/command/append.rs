@@ -1,17 +1,18 @@
 //! `append`: facts of somebody else's vocabulary, one or many.
 
-use crate::context::{Context, Unknown};
+use crate::call::{APPEND, APPEND_GROUP};
+use crate::context::Context;
 use crate::env::ProcessEnv;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::file::open;
+use crate::forward::Repeat;
 use crate::render::time;
 use serde_json::Map;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use teamlog_team::Failure;
 use teamlog_team::engine::EventId;
-use teamlog_team::log::append::Append;
-use teamlog_team::log::append_batch::{AppendBatch, Stopped};
+use teamlog_team::log::append::{Append, AppendAnswer};
+use teamlog_team::log::append_batch::{AppendBatch, Groups};
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -95,9 +96,8 @@ fn one(
     payload: Option<String>,
     refs: Refs,
 ) -> Outcome {
-    context.records(Unknown::Look);
-    let mut team = context.team(team)?;
-    let answer = team.append(Append {
+    context.records(Repeat::Never);
+    let append = Append {
         kind,
         actor: context.doer(),
         trace_id: refs.trace_id,
@@ -109,7 +109,9 @@ fn one(
         key: refs.key,
         cause: refs.cause,
         payload,
-    })?;
+    };
+    let event = context.execute(&APPEND, team, append)?;
+    let answer = AppendAnswer { event };
     context.answer(&answer, |answer, _| {
         let event = &answer.event.event;
         vec![format!(
@@ -117,20 +119,30 @@ fn one(
             event.seq, event.created_at, event.id
         )]
     })?;
-    context.done(team, Exit::Done)
+    context.ended(Exit::Done)
 }
 
 fn many(context: &mut Context, team: &str, path: &Path, batch_size: Option<usize>) -> Outcome {
     let mut source = lines_of(context.env(), "batch", path)?;
-    context.records(Unknown::Look);
-    let mut team = context.team(team)?;
+    context.records(Repeat::Never);
+    // What is no team is said before anything is read.
+    drop(context.team(team)?);
     let batch = AppendBatch {
         batch_size,
         actor: context.doer(),
     };
-    let answer = team
-        .append_batch(batch, &mut *source)
-        .map_err(|early| stopped(*early))?;
+    let mut groups = batch.groups(&mut *source);
+    while let Some(group) = groups
+        .read_next()
+        .map_err(|failure| stopped(failure.into(), &groups))?
+    {
+        let last_line = group.last_line();
+        let recorded = context
+            .execute(&APPEND_GROUP, team, group)
+            .map_err(|error| stopped(error, &groups))?;
+        groups.advance(last_line, recorded);
+    }
+    let (answer, _) = groups.so_far();
     context.answer(&answer, |answer, _| {
         vec![match (answer.first_seq, answer.last_seq) {
             (Some(first), Some(last)) => format!(
@@ -140,19 +152,13 @@ fn many(context: &mut Context, team: &str, path: &Path, batch_size: Option<usize
             _ => "nothing to record".to_owned(),
         }]
     })?;
-    context.done(team, Exit::Done)
+    context.ended(Exit::Done)
 }
 
-/// A batch that ended early, with what of it is recorded. A refusal says that by itself.
-fn stopped(stopped: Stopped) -> CommandError {
-    let Stopped {
-        failure,
-        recorded,
-        next_line,
-    } = stopped;
-    let failed = matches!(failure, Failure::Failed(_)) && recorded.last_seq.is_some();
-    let error = CommandError::from(failure);
-    if !failed {
+/// The error of a batch that ended early, with what of it is recorded. A refusal says that by itself.
+fn stopped(error: CommandError, groups: &Groups<'_>) -> CommandError {
+    let (recorded, next_line) = groups.so_far();
+    if recorded.last_seq.is_none() || error.has_detail("appended") {
         return error;
     }
     let mut details = Map::new();

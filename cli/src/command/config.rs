@@ -1,7 +1,9 @@
 //! `config list|get|set|unset`: the settings of a team.
 
-use crate::context::{Context, Unknown};
+use crate::call;
+use crate::context::Context;
 use crate::exit::{Exit, Outcome};
+use crate::forward::Repeat;
 use crate::render::config;
 use crate::when::Spot;
 use teamlog_team::lifecycle::config::{ConfigChange, ConfigList};
@@ -118,10 +120,10 @@ impl Get {
 }
 
 fn change(context: &mut Context, team: String, key: String, value: Option<String>) -> Outcome {
-    context.records(Unknown::Repeat);
-    let mut team = context.team(&team)?;
+    context.records(Repeat::Same);
     let actor = context.doer();
-    let answer = team.config_change(ConfigChange { key, value, actor })?;
+    let change = ConfigChange { key, value, actor };
+    let answer = context.execute(&call::CONFIG, &team, change)?;
     context.answer(&answer, config::changed)?;
-    context.done(team, Exit::Done)
+    context.ended(Exit::Done)
 }

@@ -1,7 +1,8 @@
 //! `convert`: the same history in the other format.
 
-use crate::context::{Context, Unknown};
+use crate::context::Context;
 use crate::exit::{Exit, Outcome};
+use crate::forward::Repeat;
 use crate::render::moving;
 use teamlog_team::engine::Format;
 
@@ -26,7 +27,8 @@ pub struct Args {
 impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
-        context.records(Unknown::Repeat);
+        context.records(Repeat::Same);
+        context.alone(&self.team)?;
         let mut team = context.team(&self.team)?;
         let answer = team.convert(self.to)?;
         context.answer(&answer, moving::converted)?;

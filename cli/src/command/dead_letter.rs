@@ -1,7 +1,9 @@
 //! `dead-letter list|requeue`: messages that nobody acknowledged in time.
 
-use crate::context::{Context, Unknown};
+use crate::call;
+use crate::context::Context;
 use crate::exit::{Exit, Outcome};
+use crate::forward::Repeat;
 use crate::render::delivery;
 use crate::when::Spot;
 use teamlog_team::message::dead_letter::{DeadLetterList, Requeue as Request};
@@ -90,9 +92,8 @@ impl List {
 
 impl Requeue {
     fn run(self, context: &mut Context) -> Outcome {
-        context.records(Unknown::Repeat);
-        let mut team = context.team(&self.team)?;
-        let answer = team.requeue(Request {
+        context.records(Repeat::Same);
+        let requeue = Request {
             id: self.id,
             message_id: self.message_id,
             delivery: Require {
@@ -100,8 +101,9 @@ impl Requeue {
                 max_retries: self.max_retries,
             },
             actor: context.doer(),
-        })?;
+        };
+        let answer = context.execute(&call::REQUEUE, &self.team, requeue)?;
         context.answer(&answer, delivery::requeued)?;
-        context.done(team, Exit::Done)
+        context.ended(Exit::Done)
     }
 }

@@ -1,9 +1,10 @@
 //! `doctor`: is everything as it should be, and what mends it.
 
-use crate::context::{Context, Unknown};
+use crate::context::Context;
 use crate::exit::{Exit, Outcome};
+use crate::forward::Repeat;
+use crate::progress::Progress;
 use crate::render::doctor;
-use crate::render::progress::Progress;
 use std::path::PathBuf;
 use teamlog_team::doctor::{DoctorCheck, SAMPLE, repair};
 use teamlog_team::shell::quoted;
@@ -90,7 +91,7 @@ impl Check {
                 team: self.team,
                 sample_size: self.sample_size,
                 program: context.program(),
-                backups: self.backups.iter().map(|dir| context.path(dir)).collect(),
+                backups: self.backups.clone(),
             },
             &mut |done, all| progress.show(done, all),
         );
@@ -120,9 +121,10 @@ impl Clean {
 
 impl Repair {
     fn run(self, context: &mut Context) -> Outcome {
+        context.alone(&self.team)?;
         let mut team = context.team(&self.team)?;
         if self.yes {
-            context.records(Unknown::Repeat);
+            context.records(Repeat::Same);
         }
         let answer = team.repair(repair::Repair {
             to: self.to,

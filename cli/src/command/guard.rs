@@ -5,10 +5,10 @@
 mod exec;
 
 use super::EFFECTS;
-use super::given;
+use crate::agents::guard_hook::OnUnknown;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
-use clap::ValueEnum;
+use crate::given;
 use serde_json::{Value, json};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
@@ -62,28 +62,6 @@ struct Who {
     /// The repository [default: the team's setting `resources.root`]
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
-}
-
-/// What to answer where nobody can tell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum OnUnknown {
-    /// Let a person decide
-    Ask,
-    /// No
-    Deny,
-    /// Yes
-    Allow,
-}
-
-impl OnUnknown {
-    /// As it is typed.
-    pub fn name(self) -> &'static str {
-        match self {
-            OnUnknown::Ask => "ask",
-            OnUnknown::Deny => "deny",
-            OnUnknown::Allow => "allow",
-        }
-    }
 }
 
 /// What became of a call.

@@ -7,6 +7,7 @@ use crate::file::open;
 use crate::render::{integrity, moving};
 use std::io::{BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
+use teamlog_team::Root;
 use teamlog_team::engine::Format;
 use teamlog_team::engine::storage::Files;
 use teamlog_team::import::events::ImportEvents;
@@ -72,6 +73,12 @@ impl Args {
         end(context, answer.status, &answer.not_applied)
     }
 
+    /// The data root, where no daemon writes to the team meanwhile.
+    fn new_root(&self, context: &mut Context) -> Result<Root, CommandError> {
+        context.alone(&self.team)?;
+        context.new_root(&self.team)
+    }
+
     fn messages(&self, context: &mut Context, path: &Path) -> Result<ImportAnswer, CommandError> {
         let import = ImportMessages {
             team: self.team.clone(),
@@ -84,25 +91,26 @@ impl Args {
         // Sorting reads the source twice, which a pipe cannot do.
         let mut pipe: Box<dyn Read> = match path == Path::new("-") {
             true => Box::new(context.env().stdin()),
-            false => match open(context.env(), "messages", path)?.seekable() {
-                Ok(file) => {
-                    let root = context.new_root(&self.team)?;
+            false => {
+                let file = open(context.env(), "messages", path)?;
+                if file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+                    let root = self.new_root(context)?;
                     let mut file = BufReader::with_capacity(64 << 10, file);
                     return Ok(root.import_messages(import, &mut file)?);
                 }
-                Err(source) => Box::new(source),
-            },
+                Box::new(file)
+            }
         };
         let mut held = Vec::new();
         pipe.read_to_end(&mut held).map_err(|error| {
             CommandError::io("read", &format!("messages file {}", path.display()), &error)
         })?;
-        let root = context.new_root(&self.team)?;
+        let root = self.new_root(context)?;
         Ok(root.import_messages(import, &mut Cursor::new(held))?)
     }
 
     fn team_chat(&self, context: &mut Context, dir: &Path) -> Outcome {
-        let source = Files::open(&context.path(dir)).map_err(|error| {
+        let source = Files::open(dir).map_err(|error| {
             CommandError::io("read", &format!("directory {}", dir.display()), &error)
         })?;
         let import = ImportTeamChat {
@@ -112,9 +120,7 @@ impl Args {
             no_views: self.no_views,
             allow_network_fs: self.allow_network_fs,
         };
-        let answer = context
-            .new_root(&self.team)?
-            .import_team_chat(&import, &source)?;
+        let answer = self.new_root(context)?.import_team_chat(&import, &source)?;
         context.answer(&answer, moving::team_chat)?;
         end(context, answer.status, &answer.counts.not_applied)
     }
@@ -126,9 +132,7 @@ impl Args {
             allow_network_fs: self.allow_network_fs,
         };
         let mut source = lines_of(context.env(), "events", path)?;
-        Ok(context
-            .new_root(&self.team)?
-            .import_events(import, &mut source)?)
+        Ok(self.new_root(context)?.import_events(import, &mut source)?)
     }
 }
 

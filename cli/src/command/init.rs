@@ -1,7 +1,9 @@
 //! `init`: a team comes into the world, or gains members.
 
+use crate::call;
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
+use crate::forward::Repeat;
 use crate::render::escape::visible;
 use crate::render::style::Style;
 use teamlog_team::engine::Format;
@@ -36,7 +38,9 @@ pub struct Args {
 impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
-        let answer = context.new_root(&self.team)?.init(Init {
+        context.records(Repeat::Same);
+        let team = self.team.clone();
+        let init = Init {
             team: self.team,
             members: self.members,
             format: self.format,
@@ -44,14 +48,17 @@ impl Args {
             no_views: self.no_views,
             allow_network_fs: self.allow_network_fs,
             actor: context.doer(),
-        })?;
+        };
+        let who = context.who();
+        let (answer, created, added) =
+            context.execute_in(Context::created, &who, &call::INIT, &team, init)?;
         let root = context.data_root().display().to_string();
         context.answer(&answer, |answer, view| {
             let team = view.paint.show(Style::Bold, visible(&answer.team));
-            let done = match (answer.created, answer.added.is_empty()) {
+            let done = match (created, added.is_empty()) {
                 (true, _) => format!("created in {}", visible(&root)),
                 (false, true) => "is there already, unchanged".to_owned(),
-                (false, false) => format!("gained {}", visible(&answer.added.join(", "))),
+                (false, false) => format!("gained {}", visible(&added.join(", "))),
             };
             let members = match answer.members.is_empty() {
                 true => "no members yet; agents join by acting".to_owned(),

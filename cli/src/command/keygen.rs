@@ -4,14 +4,14 @@
 //! moment on, and its text goes nowhere else.
 
 use crate::context::Context;
-use crate::env::{ProcessEnv, Source};
+use crate::env::ProcessEnv;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::file::open;
 use crate::render::escape::visible;
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use teamlog_team::receipt::key::SEED_BYTES;
 use teamlog_team::receipt::keygen::KeygenAnswer;
@@ -59,7 +59,8 @@ impl Args {
 /// A secret key out of its file.
 pub fn secret_key(env: &ProcessEnv, path: &Path) -> Result<SecretKey, CommandError> {
     let file = open(env, "key", path)?;
-    let mode = file.mode().map_err(failed("look at", path))?;
+    let metadata = file.metadata().map_err(failed("look at", path))?;
+    let mode = metadata.mode();
     if mode & 0o077 != 0 {
         let message = format!(
             "key file {} must be readable by its owner alone, but has mode {:03o}",
@@ -78,7 +79,7 @@ pub fn public_key(env: &ProcessEnv, path: &Path) -> Result<PublicKey, CommandErr
     Ok(PublicKey::parse(&text_of(open(env, "key", path)?, path)?)?)
 }
 
-fn text_of(file: Source, path: &Path) -> Result<String, CommandError> {
+fn text_of(file: File, path: &Path) -> Result<String, CommandError> {
     let mut bytes = Vec::new();
     file.take(KEY_BYTES_MAX)
         .read_to_end(&mut bytes)

@@ -1,12 +1,11 @@
 //! `mcp`: a server for agents that speak the Model Context Protocol.
 
 use super::session::SessionScope;
-use crate::command::given;
+use crate::call::TOOL;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
-use crate::forward;
+use crate::forward::Repeat;
 use serde_json::{Map, Value};
-use std::ffi::OsString;
 use std::sync::Arc;
 use teamlog_mcp::{Elsewhere, Fault, Session};
 use teamlog_team::mode::rules::shown::scope;
@@ -24,21 +23,10 @@ pub struct Args {
     team: Option<String>,
     #[command(flatten)]
     scope: SessionScope,
-    /// One tool, by the process that has the team: its arguments are on standard input
-    #[arg(long, hide = true, value_name = "TOOL", requires = "team")]
-    tool: Option<String>,
 }
 
 impl Args {
-    /// Whether it is what a server hands to the process that has the team, and no server itself.
-    pub fn is_one_tool(&self) -> bool {
-        self.tool.is_some()
-    }
-
     pub fn run(self, context: &mut Context) -> Outcome {
-        if let (Some(tool), Some(team)) = (&self.tool, &self.team) {
-            return one(context, tool, team);
-        }
         let root = match &self.team {
             // Better said now than to an agent.
             Some(team) => {
@@ -69,37 +57,14 @@ fn session(given: SessionScope, context: &Context) -> Result<Session, CommandErr
 
 /// Hands a tool to the daemon, where one has the team.
 fn elsewhere(context: &Context) -> Elsewhere {
-    let (root, env) = (context.data_root().to_owned(), context.env().clone());
+    let (client, who) = (context.client(), context.who());
     Arc::new(move |tool, team, arguments: &Map<String, Value>| {
-        let words = [
-            "teamlog",
-            "mcp",
-            "--tool",
-            tool,
-            "--team",
-            team,
-            "--data-root",
-        ];
-        let mut argv: Vec<OsString> = words.map(OsString::from).to_vec();
-        argv.push(root.clone().into());
-        let input = Value::Object(arguments.clone()).to_string();
-        match forward::collected(argv, &root, team, input, &env) {
-            Ok(None) => None,
-            Ok(Some((0, text))) => Some(Ok(text)),
-            Ok(Some((_, text))) => Some(Err(Fault(text))),
-            Err(error) => Some(Err(Fault::new(error.code(), error.message(), error.hint()))),
-        }
-    })
-}
-
-/// One tool: what it answers, or why it does not, and nothing else.
-fn one(context: &mut Context, tool: &str, team: &str) -> Outcome {
-    let arguments = given::object(context.env(), "input", "-")?;
-    let (exit, text) =
-        match teamlog_mcp::carry_out(&context.data()?, &context.origin(), tool, team, arguments) {
-            Ok(text) => (Exit::Done, text),
-            Err(fault) => (Exit::Refused, fault.0),
+        let input = (tool.to_owned(), arguments.clone());
+        let called = client.call(&TOOL, team, &who, &input, Repeat::Unsafe);
+        let said = match called.and_then(|ended| ended.map(|ended| ended.outcome).transpose()) {
+            Ok(said) => said?.map_err(Fault),
+            Err(error) => Err(Fault::new(error.code(), error.message(), error.hint())),
         };
-    context.out.text(&text)?;
-    Ok(exit)
+        Some(said)
+    })
 }

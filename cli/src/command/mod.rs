@@ -19,7 +19,6 @@ mod doctor;
 #[cfg(test)]
 mod effects;
 mod export;
-pub mod given;
 pub mod guard;
 mod head;
 mod hooks;
@@ -102,11 +101,6 @@ macro_rules! commands {
                 match self {
                     $(Command::$variant(args) => args.run(context),)*
                 }
-            }
-
-            /// Whether it is one tool, which a server for agents hands to the process that has the team.
-            pub fn is_one_tool(&self) -> bool {
-                matches!(self, Command::Mcp(mcp) if mcp.is_one_tool())
             }
         }
 

@@ -2,13 +2,15 @@
 //! 2 what it was told to work with is wrong.
 
 use super::all_teams::{AllAnswer, Which};
-use crate::context::{Context, Unknown};
+use crate::call::NUDGE;
+use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
+use crate::forward::Repeat;
 use crate::render::delivery;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-use teamlog_server::forward::{Child, Ended};
-use teamlog_team::Team;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+use std::{io, thread};
 use teamlog_team::message::nudge::{ExecStatus, Executed, Nudge, NudgeAnswer, Nudged};
 
 #[derive(Debug, clap::Args)]
@@ -51,7 +53,7 @@ pub struct Args {
 impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
-        context.records(Unknown::Repeat);
+        context.records(Repeat::Same);
         let wrong = |error: CommandError| match error.exit() {
             Exit::Refused => error.ending(Exit::Usage),
             _ => error,
@@ -59,22 +61,14 @@ impl Args {
         let Some(team) = &self.team else {
             return self.all_teams(context).map_err(wrong);
         };
-        let (team, answer) = self.one(context, team).map_err(wrong)?;
+        let answer = self.nudge(context, team).map_err(wrong)?;
         context.answer(&answer, delivery::nudged)?;
-        context.done(team, exit(&answer))
-    }
-
-    fn one(&self, context: &mut Context, team: &str) -> Result<(Team, NudgeAnswer), CommandError> {
-        let mut team = context.team(team)?;
-        let answer = self.nudge(context, &mut team)?;
-        Ok((team, answer))
+        context.ended(exit(&answer))
     }
 
     fn all_teams(&self, context: &mut Context) -> Outcome {
-        let all = AllAnswer::of(context, Which::Open, |team| {
-            let answer = self.nudge(context, team)?;
-            team.finish()?;
-            Ok(answer)
+        let all = AllAnswer::of(context, Which::Open, |context, team| {
+            self.nudge(context, team)
         })?;
         context.answer(&all, |all, view| all.shown(view, delivery::nudged))?;
         context.out.flush()?;
@@ -85,23 +79,26 @@ impl Args {
         })
     }
 
-    fn nudge(&self, context: &Context, team: &mut Team) -> Result<NudgeAnswer, CommandError> {
-        let mut answer = team.nudge(Nudge {
+    fn nudge(&self, context: &mut Context, team: &str) -> Result<NudgeAnswer, CommandError> {
+        let nudge = Nudge {
             dry_run: self.dry_run,
             cooldown_seconds: self.cooldown_seconds,
             idle_seconds: self.idle_seconds,
             actor: context.actor(),
-        })?;
+        };
+        let mut answer = context.execute(&NUDGE, team, nudge)?;
         if let Some(program) = &self.exec {
             let timeout = Duration::from_secs(self.exec_timeout_seconds);
-            let team = answer.team.clone();
             for nudged in answer.nudged.iter_mut().chain(&mut answer.reminded) {
-                nudged.exec = Some(run(program, context, &team, nudged, timeout));
+                nudged.exec = Some(run(program, context, team, nudged, timeout));
             }
         }
         Ok(answer)
     }
 }
+
+/// How often to look whether a program has ended.
+const LOOK: Duration = Duration::from_millis(20);
 
 fn exit(answer: &NudgeAnswer) -> Exit {
     match answer.all().any(Nudged::failed) {
@@ -117,28 +114,44 @@ fn run(
     nudged: &Nudged,
     deadline: Duration,
 ) -> Executed {
-    let root = context.path(context.data_root());
-    let root = std::path::absolute(&root).unwrap_or(root);
-    let ended = context.env().run(&Child {
-        program: program.into(),
-        args: vec![nudged.agent.clone().into()],
-        vars: vec![
-            ("TEAMLOG_TEAM".into(), team.into()),
-            ("TEAMLOG_NUDGED".into(), nudged.agent.clone().into()),
-            ("TEAMLOG_UNREAD".into(), nudged.unread.to_string().into()),
-            ("TEAMLOG_DATA_ROOT".into(), root.into()),
-        ],
-        deadline,
-    });
+    let root = std::path::absolute(context.data_root());
+    let root = root.unwrap_or_else(|_| context.data_root().to_owned());
+    let process = Command::new(program)
+        .arg(&nudged.agent)
+        .env("TEAMLOG_TEAM", team)
+        .env("TEAMLOG_NUDGED", &nudged.agent)
+        .env("TEAMLOG_UNREAD", nudged.unread.to_string())
+        .env("TEAMLOG_DATA_ROOT", root)
+        .stdin(Stdio::null())
+        // Standard output is for the answer.
+        .stdout(io::stderr())
+        .spawn();
+    let ended = process.and_then(|mut process| ended(&mut process, deadline));
     let (status, exit_code, error) = match ended {
-        Ended::Exited(Some(0)) => (ExecStatus::Ok, Some(0), None),
-        Ended::Exited(code) => (ExecStatus::Failed, code, None),
-        Ended::TimedOut => (ExecStatus::TimedOut, None, None),
-        Ended::Failed(why) => (ExecStatus::Failed, None, Some(why)),
+        Ok(Some(status)) if status.success() => (ExecStatus::Ok, Some(0), None),
+        Ok(Some(status)) => (ExecStatus::Failed, status.code(), None),
+        Ok(None) => (ExecStatus::TimedOut, None, None),
+        Err(error) => (ExecStatus::Failed, None, Some(error.to_string())),
     };
     Executed {
         status,
         exit_code,
         error,
+    }
+}
+
+/// How a program ended; `None` where it was killed at its deadline.
+fn ended(process: &mut Child, deadline: Duration) -> io::Result<Option<ExitStatus>> {
+    let started = Instant::now();
+    loop {
+        if let Some(status) = process.try_wait()? {
+            return Ok(Some(status));
+        }
+        if started.elapsed() >= deadline {
+            process.kill()?;
+            process.wait()?;
+            return Ok(None);
+        }
+        thread::sleep(LOOK);
     }
 }

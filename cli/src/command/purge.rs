@@ -32,6 +32,7 @@ impl Args {
             let again = context.command(&format!("purge {} --yes", self.team));
             return Err(CommandError::new(Exit::Usage, "usage", message).or_hint(|| again));
         }
+        context.alone(&self.team)?;
         let answer = root.purge(&Purge { team: self.team })?;
         context.answer(&answer, gone)?;
         Ok(Exit::Done)

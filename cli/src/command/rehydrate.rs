@@ -2,8 +2,8 @@
 
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
+use crate::progress::Progress;
 use crate::render::integrity;
-use crate::render::progress::Progress;
 use teamlog_team::log::rehydrate::Rehydrate;
 
 #[derive(Debug, clap::Args)]
@@ -31,6 +31,7 @@ impl Args {
         };
         let mut progress = Progress::on_stderr("rehydrating", context.env());
         let mut show = |done, all| progress.show(done, all);
+        context.alone(&self.team)?;
         if self.salvage {
             let root = context.root(&self.team)?;
             let actor = context.doer();

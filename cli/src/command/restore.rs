@@ -41,6 +41,7 @@ impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let backup_dir = context.backup_dir(&self.dir)?;
+        context.alone(&self.team)?;
         let root = context.new_root(&self.team)?;
         let restore = Restore {
             team: self.team,

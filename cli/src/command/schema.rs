@@ -76,7 +76,7 @@ impl Listed {
         Listed {
             name: entry.name,
             prints: entry.prints,
-            records: entry.records.is_some(),
+            records: entry.records,
         }
     }
 

@@ -1,8 +1,10 @@
 //! `send`: one message into one inbox. Its options are those of the task messages too.
 
-use crate::context::{Context, Unknown};
+use crate::call;
+use crate::context::Context;
 use crate::env::ProcessEnv;
 use crate::exit::{CommandError, Exit, Outcome};
+use crate::forward::Repeat;
 use crate::render::inbox;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -110,15 +112,7 @@ impl Durable {
     /// # Errors
     /// What sending fails with.
     pub fn send(&self, context: &mut Context, team: &str, send: Send) -> Outcome {
-        let mut team = context.team(team)?;
-        let mut answer = match self.wait {
-            true => {
-                let env = context.env();
-                let sent = env.waiting(|deadline| team.send_and_wait(send, deadline));
-                sent.ok_or_else(crowded)??
-            }
-            false => team.send(send)?,
-        };
+        let mut answer = context.execute(&call::SEND, team, (send, self.wait))?;
         if self.wait && answer.is_open() {
             return Err(left(&answer.message.id));
         }
@@ -130,15 +124,8 @@ impl Durable {
             SendStatus::DeadLetter => Exit::Refused,
             _ => Exit::Done,
         };
-        context.done(team, exit)
+        context.ended(exit)
     }
-}
-
-fn crowded() -> CommandError {
-    let message =
-        "the daemon that holds this team lets as many commands wait as it can; nothing was sent";
-    CommandError::new(Exit::Locked, "busy", message)
-        .or_hint(|| "try again, or send it with --require-ack and without --wait".to_owned())
 }
 
 /// The daemon ended the wait.
@@ -164,7 +151,7 @@ impl Args {
             None => self.payload_json,
         };
         let from = context.agent("--from", self.from)?;
-        context.records(Unknown::of_message(self.envelope.message_id.as_deref()));
+        context.records(Repeat::of_message(self.envelope.message_id.as_deref()));
         let send = Send {
             from,
             to: self.to,

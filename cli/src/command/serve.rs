@@ -146,10 +146,10 @@ impl Args {
     fn serve(self, context: &mut Context) -> Outcome {
         // Better said as every command does.
         context.data()?;
-        let root = context.path(context.data_root());
+        let root = context.data_root().to_owned();
         let failed =
             |error: std::io::Error| CommandError::io("find", &root.display().to_string(), &error);
-        let resident = Resident::new(&root, context.run_forwarded()).map_err(failed)?;
+        let resident = Resident::new(&root).map_err(failed)?;
         let mut options = ServeOptions::new(root.clone(), stream::answering());
         let program = program(&root);
         options.root_options = RootOptions {
@@ -158,7 +158,7 @@ impl Args {
         };
         options.teams = self.teams;
         options.listen = self.listen;
-        options.socket = self.socket.map(|socket| context.path(&socket));
+        options.socket = self.socket;
         options.runtime_dir = context.env().var_set("XDG_RUNTIME_DIR").map(PathBuf::from);
         options.upgrade_handler = Some(Arc::new(Forwarding(resident)));
         options.signals = true;
@@ -240,7 +240,7 @@ fn found(root: &Path) -> Result<Option<Running>, CommandError> {
 
 fn status(context: &mut Context) -> Outcome {
     context.data()?;
-    let root = context.path(context.data_root());
+    let root = context.data_root().to_owned();
     let Some(running) = found(&root)? else {
         let message = format!("no daemon serves {}", context.data_root().display());
         let start = context.command("serve");
@@ -286,7 +286,7 @@ fn status(context: &mut Context) -> Outcome {
 
 fn stop(context: &mut Context) -> Outcome {
     context.data()?;
-    let root = context.path(context.data_root());
+    let root = context.data_root().to_owned();
     let Some(running) = found(&root)? else {
         let served = Served::of("not_running", None);
         context.answer(&served, |_, _| vec!["no daemon runs".to_owned()])?;

@@ -1,8 +1,8 @@
 //! Which scope of mode states a command means.
 
-use super::given;
 use crate::context::Context;
 use crate::exit::CommandError;
+use crate::given;
 use serde_json::{Map, Value};
 
 // The session or the root. (A doc comment would become the text of every command that takes these.)

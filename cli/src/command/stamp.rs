@@ -1,13 +1,14 @@
 //! What every change of a team's state has in common: the key under which it is asked for, the story that it belongs to,
 //! and the way to its answer.
 
-use crate::context::{Context, Unknown};
+use crate::call::{Call, Who};
+use crate::context::Context;
 use crate::exit::{CommandError, Exit};
+use crate::forward::Repeat;
 use crate::render::View;
 use serde::Serialize;
-use serde_json::{Map, Value};
-use teamlog_team::handle::command::Control;
-use teamlog_team::{Result, Team};
+use serde::de::DeserializeOwned;
+use teamlog_team::api::Op;
 
 // What may stand beside any change. (A doc comment would become the text of every command that takes these.)
 #[derive(Debug, clap::Args)]
@@ -22,52 +23,45 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// Carries out the operation of that name, answers, and hands over the answer.
+    /// Carries out an operation of the team API, answers, and hands over the answer.
     ///
     /// # Errors
     /// The operation's; standard output failed.
-    pub fn carry_out<I: Serialize, A: Serialize>(
+    pub fn carry_out<O>(
         self,
         context: &mut Context,
-        (team, operation): (&str, &str),
-        input: I,
-        run: impl FnOnce(&mut Team, I) -> Result<A>,
-        show: fn(&A, &View) -> Vec<String>,
-    ) -> std::result::Result<A, CommandError> {
-        // Without a key the same again would be another change, or be refused for what this one did.
-        context.records(match self.key {
-            Some(_) => Unknown::Repeat,
-            None => Unknown::Look,
-        });
-        let mut handle = context.team(team)?;
-        handle.under(Control {
-            operation: operation.to_owned(),
-            request: self.request(team, &input),
-            key: self.key,
-            trace_id: self.trace_id,
-            actor: context.actor(),
-            user: Some(context.user()),
-            origin: context.origin(),
-            ..Control::default()
-        });
-        let answer = run(&mut handle, input)?;
-        context.replays(handle.repeated());
+        team: &str,
+        input: O,
+        show: fn(&O::Data, &View) -> Vec<String>,
+    ) -> Result<O::Data, CommandError>
+    where
+        O: Op + Serialize + Clone,
+        O::Data: DeserializeOwned,
+    {
+        let answer = self.execute(context, &Call::operation(), team, input)?;
         context.answer(&answer, show)?;
-        context.done(handle, Exit::Done)?;
+        context.ended(Exit::Done)?;
         Ok(answer)
     }
 
-    /// What identifies the request under its key: the bytes of the operation's input, which are the same whichever way
-    /// the operation is asked for.
-    fn request(&self, team: &str, input: &impl Serialize) -> Vec<u8> {
-        let mut fields = match serde_json::to_value(input) {
-            Ok(Value::Object(fields)) => fields,
-            _ => Map::new(),
+    /// Carries out a call under the key that was given.
+    ///
+    /// # Errors
+    /// The call's.
+    pub fn execute<I: Serialize + Clone, A: DeserializeOwned>(
+        self,
+        context: &mut Context,
+        call: &Call<I, A>,
+        team: &str,
+        input: I,
+    ) -> Result<A, CommandError> {
+        // Without a key the same again would be another change, or be refused for what this one did.
+        context.records(Repeat::of_key(self.key.as_deref()));
+        let who = Who {
+            key: self.key,
+            trace_id: self.trace_id,
+            ..context.who()
         };
-        fields.insert("team_name".to_owned(), team.into());
-        if let Some(trace) = &self.trace_id {
-            fields.insert("trace_id".to_owned(), trace.as_str().into());
-        }
-        serde_json::to_vec(&fields).unwrap_or_default()
+        context.execute_for(&who, call, team, input)
     }
 }

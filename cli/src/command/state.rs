@@ -3,16 +3,17 @@
 //! What comes out is what these callers know: the payload alone, compact under `--json`, else indented; exit 1 is any
 //! refusal, one of the words themselves included.
 
-use super::given;
 use super::session::SessionScope;
-use crate::context::{Context, Unknown};
+use crate::call::{Call, STATE_CLEAR, STATE_WRITE};
+use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
+use crate::forward::Repeat;
+use crate::given;
 use crate::render::escape::visible_json;
 use crate::render::pretty;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use teamlog_team::handle::command::Control;
 use teamlog_team::{Result, Team};
 
 #[derive(Debug, clap::Args)]
@@ -133,26 +134,47 @@ impl Args {
             Action::Read(read) => read.query.ask(context, Team::state_read),
             Action::ListActive(list) => list.query.ask(context, Team::state_list_active),
             Action::GetStatus(get) => get.query.ask(context, Team::state_get_status),
-            Action::Write(write) => {
-                context.records(Unknown::Repeat);
-                write.query.ask(context, Team::state_write)
-            }
+            Action::Write(write) => write.query.change(context, &STATE_WRITE),
             Action::Clear(mut clear) => {
-                context.records(Unknown::Repeat);
                 clear.query.all_sessions = clear.all_sessions;
-                clear.query.ask(context, Team::state_clear)
+                clear.query.change(context, &STATE_CLEAR)
             }
         }
     }
 }
 
 impl Query {
-    /// Puts the input together, carries the operation out and answers with its payload alone.
+    /// Answers what is asked with its payload alone.
     fn ask<I: DeserializeOwned, A: Serialize>(
         self,
         context: &mut Context,
         run: fn(&mut Team, I) -> Result<A>,
     ) -> Outcome {
+        let (team, asked) = self.input(context)?;
+        let mut team = context.team(&team)?;
+        let answer = run(&mut team, asked)?;
+        show(context, &answer)?;
+        context.done(team, Exit::Done)
+    }
+
+    /// The same of what changes something.
+    fn change<I, A>(self, context: &mut Context, call: &Call<I, A>) -> Outcome
+    where
+        I: Serialize + DeserializeOwned + Clone,
+        A: Serialize + DeserializeOwned,
+    {
+        context.records(Repeat::Same);
+        let (team, asked) = self.input(context)?;
+        let answer = context.execute(call, &team, asked)?;
+        show(context, &answer)?;
+        context.ended(Exit::Done)
+    }
+
+    /// Puts the input together; the team that it is for.
+    fn input<I: DeserializeOwned>(
+        self,
+        context: &mut Context,
+    ) -> std::result::Result<(String, I), CommandError> {
         let input = self.input;
         let input = input.map(|text| given::object(context.env(), "input", &text));
         let mut input = input.transpose()?.unwrap_or_default();
@@ -174,20 +196,14 @@ impl Query {
             false if input.get("all_sessions") == Some(&Value::Bool(true)) => {}
             false => self.scope.put_into(&mut input, context)?,
         }
-        let asked: I = given::typed(input)?;
-        let team = context.team_named(team)?;
-        let mut team = context.team(&team)?;
-        team.under(Control {
-            actor: context.actor(),
-            user: Some(context.user()),
-            origin: context.origin(),
-            ..Control::default()
-        });
-        let answer = run(&mut team, asked)?;
-        context.answer(&answer, |answer, _| {
-            let text = serde_json::to_string(answer).unwrap_or_default();
-            vec![pretty::indented(&visible_json(&text))]
-        })?;
-        context.done(team, Exit::Done)
+        let asked = given::typed(input)?;
+        Ok((context.team_named(team)?, asked))
     }
+}
+
+fn show(context: &mut Context, answer: &impl Serialize) -> std::result::Result<(), CommandError> {
+    context.answer(&answer, |answer, _| {
+        let text = serde_json::to_string(answer).unwrap_or_default();
+        vec![pretty::indented(&visible_json(&text))]
+    })
 }

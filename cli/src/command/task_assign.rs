@@ -1,8 +1,9 @@
 //! `task-assign`: a task goes to an agent, by message.
 
 use crate::command::send::{Durable, Envelope};
-use crate::context::{Context, Unknown};
+use crate::context::Context;
 use crate::exit::Outcome;
+use crate::forward::Repeat;
 use teamlog_team::task::assign::TaskAssign;
 
 #[derive(Debug, clap::Args)]
@@ -41,7 +42,7 @@ impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let from = context.agent("--from", self.from)?;
-        context.records(Unknown::of_message(self.envelope.message_id.as_deref()));
+        context.records(Repeat::of_message(self.envelope.message_id.as_deref()));
         let assign = TaskAssign {
             from,
             to: self.to,

@@ -1,8 +1,9 @@
 //! `task-update`: an agent reports on a task, by message.
 
 use crate::command::send::{Durable, Envelope};
-use crate::context::{Context, Unknown};
+use crate::context::Context;
 use crate::exit::Outcome;
+use crate::forward::Repeat;
 use teamlog_team::task::update::TaskUpdate;
 
 #[derive(Debug, clap::Args)]
@@ -51,7 +52,7 @@ impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let from = context.agent("--from", self.from)?;
-        context.records(Unknown::of_message(self.envelope.message_id.as_deref()));
+        context.records(Repeat::of_message(self.envelope.message_id.as_deref()));
         let update = TaskUpdate {
             from,
             to: self.to,

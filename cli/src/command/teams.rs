@@ -19,7 +19,9 @@ pub struct Args {}
 impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
-        let all = AllAnswer::of(context, Which::All, |team| Ok(team.listed()?))?;
+        let all = AllAnswer::of(context, Which::All, |context, team| {
+            Ok(context.data()?.team(team)?.listed()?)
+        })?;
         context.answer(&all, |all, view| {
             let failed = all.failed.iter();
             let failed: Vec<_> = failed.map(|one| (&*one.team, &*one.message)).collect();

@@ -6,7 +6,7 @@ mod search;
 mod start;
 mod tail;
 
-use super::{given, point, whole};
+use super::{point, whole};
 use crate::context::Context;
 use crate::exit::Outcome;
 

@@ -1,8 +1,10 @@
 //! `tick`: what is due by now is recorded.
 
 use super::all_teams::{AllAnswer, Which};
-use crate::context::{Context, Unknown};
+use crate::call::TICK;
+use crate::context::Context;
 use crate::exit::{Exit, Outcome};
+use crate::forward::Repeat;
 use crate::render::delivery;
 use teamlog_team::lifecycle::tick::Tick;
 
@@ -24,23 +26,19 @@ pub struct Args {
 impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
-        context.records(Unknown::Repeat);
+        context.records(Repeat::Same);
         let actor = context.actor();
         let Some(team) = self.team else {
-            let all = AllAnswer::of(context, Which::Open, |team| {
-                let answer = team.tick(Tick {
-                    actor: actor.clone(),
-                })?;
-                team.finish()?;
-                Ok(answer)
+            let all = AllAnswer::of(context, Which::Open, |context, team| {
+                let actor = actor.clone();
+                context.execute(&TICK, team, Tick { actor })
             })?;
             context.answer(&all, |all, view| all.shown(view, delivery::ticked))?;
             context.out.flush()?;
             return Ok(all.exit(Exit::Refused));
         };
-        let mut team = context.team(&team)?;
-        let answer = team.tick(Tick { actor })?;
+        let answer = context.execute(&TICK, &team, Tick { actor })?;
         context.answer(&answer, delivery::ticked)?;
-        context.done(team, Exit::Done)
+        context.ended(Exit::Done)
     }
 }

@@ -56,7 +56,7 @@ impl Rotate {
     fn run(self, context: &mut Context) -> Outcome {
         names::check_known("team", &self.team)?;
         context.data()?.team(&self.team)?;
-        let root = context.path(context.data_root());
+        let root = context.data_root().to_owned();
         let runtime = Runtime::of_team(&root, &self.team)?;
         let Some(socket) = runtime.and_then(|runtime| runtime.socket) else {
             let message = format!("no daemon serves {}", self.team);

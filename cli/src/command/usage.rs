@@ -4,7 +4,6 @@ use super::stamp::Stamp;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::usage;
-use teamlog_team::Team;
 use teamlog_team::usage::report::{ReportUsage, SetBudget, Usage};
 
 #[derive(Debug, clap::Args)]
@@ -83,9 +82,8 @@ impl Args {
             output_tokens: self.output_tokens,
             tokens: self.tokens,
         };
-        let asked = (&*self.team, "report-usage");
         self.stamp
-            .carry_out(context, asked, input, Team::report_usage, usage::card)
+            .carry_out(context, &self.team, input, usage::card)
             .map(drop)
     }
 
@@ -96,9 +94,8 @@ impl Args {
             per_agent_tokens: self.per_agent,
             hard_limit: self.hard_limit,
         };
-        let asked = (&*self.team, "set-budget");
         self.stamp
-            .carry_out(context, asked, input, Team::set_budget, usage::card)
+            .carry_out(context, &self.team, input, usage::card)
             .map(drop)
     }
 

@@ -104,10 +104,10 @@ pub struct VerifiedTeam {
 }
 
 fn all(context: &mut Context) -> Outcome {
-    let all = AllAnswer::of(context, Which::All, |team| {
+    let all = AllAnswer::of(context, Which::All, |context, team| {
         Ok(VerifiedTeam {
-            verified: team.verify(None)?,
-            team: team.name().to_owned(),
+            verified: context.data()?.team(team)?.verify(None)?,
+            team: team.to_owned(),
         })
     })?;
     context.answer(&all, |all, view| {

@@ -1,10 +1,9 @@
 //! What to try next, for each error that a team may answer with.
 
-use super::{Context, Unknown};
+use super::Context;
 use crate::exit::{CommandError, Exit};
 use crate::fence::VARIABLE;
 use crate::link::Called;
-use teamlog_server::forward::Cut;
 use teamlog_team::lifecycle::membership::LEADER;
 use teamlog_team::mode::rules::denial::session_option;
 use teamlog_team::shell::quoted;
@@ -12,33 +11,12 @@ use teamlog_team::shell::quoted;
 impl Context {
     /// The error with what to try next on the team concerned.
     pub fn advise(&self, error: CommandError) -> CommandError {
-        match self.env.cut() {
-            Some(cut) if error.exit() == Exit::Io => self.cut(cut, &error),
-            _ if error.code() == "no_space" && !error.is_unwritten() => self.advised(error).and_hint(
+        if error.code() == "no_space" && !error.is_unwritten() {
+            return self.advised(error).and_hint(
                 "make room first, or raise the quota or the limit (ulimit -f); everything that only reads works meanwhile",
-            ),
-            _ => self.advised(error),
+            );
         }
-    }
-
-    /// The error where the daemon waited no longer for what the caller was asked for.
-    fn cut(&self, cut: Cut, error: &CommandError) -> CommandError {
-        let (exit, code) = match cut {
-            Cut::Stopping => (Exit::Unavailable, "daemon_gone"),
-            Cut::Full => (Exit::Locked, "busy"),
-        };
-        let cut = CommandError::new(exit, code, error.message());
-        cut.or_hint(|| match (self.outcome, &self.team) {
-            (Unknown::Never, _) | (_, None) => "nothing was recorded; type it again".to_owned(),
-            (Unknown::Repeat, _) => {
-                "type the same again: what is recorded already changes nothing".to_owned()
-            }
-            (Unknown::Look, Some(team)) => {
-                let team = quoted(team);
-                let look = self.command(&format!("replay {team} --reverse --limit 5 --json"));
-                format!("look before you repeat it:\n{look}")
-            }
-        })
+        self.advised(error)
     }
 
     fn advised(&self, error: CommandError) -> CommandError {
@@ -143,17 +121,14 @@ impl Context {
 
     /// What to do where it is unknown whether the command was recorded, if it would have been.
     fn if_unknown(&self, team: &str) -> Option<String> {
-        match self.outcome {
-            Unknown::Never => None,
-            Unknown::Repeat => Some(
-                "whether it was recorded is unknown; type the same again: what is recorded already changes nothing"
-                    .to_owned(),
-            ),
-            Unknown::Look => {
-                let look = self.command(&format!("replay {team} --reverse --limit 5 --json"));
-                Some(format!("whether it was recorded is unknown; look before you repeat it:\n{look}"))
-            }
+        if self.repeat?.is_safe() {
+            let advice = "whether it was recorded is unknown; type the same again: what is recorded already changes nothing";
+            return Some(advice.to_owned());
         }
+        let look = self.command(&format!("replay {team} --reverse --limit 5 --json"));
+        Some(format!(
+            "whether it was recorded is unknown; look before you repeat it:\n{look}"
+        ))
     }
 }
 

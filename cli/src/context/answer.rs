@@ -1,6 +1,7 @@
 //! Answers, and what is said beside them.
 
-use super::{Context, Unknown};
+use super::Context;
+use crate::call;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::View;
 use crate::render::escape::{visible, visible_json};
@@ -26,6 +27,11 @@ impl Context {
         if replayed && !self.out.is_json() {
             self.note(REPLAYED);
         }
+    }
+
+    /// Whether the answer is that of an earlier request under the same key.
+    pub fn replayed(&self) -> bool {
+        self.replayed
     }
 
     /// How to show things to people, now.
@@ -75,23 +81,31 @@ impl Context {
         }
     }
 
-    /// A receipt for everything up to the answer of a command that records something, if one is wanted. What was
-    /// recorded is recorded also where none can be made.
-    fn receipt_of_answer(&self) -> Option<Receipt> {
-        let team = self.team.as_deref().filter(|_| self.receipt)?;
-        if self.outcome == Unknown::Never {
-            return None;
+    /// A receipt for everything up to the answer of a command that records something, if one is wanted.
+    fn receipt_of_answer(&mut self) -> Option<Receipt> {
+        if let Some(receipt) = self.answered.take() {
+            return receipt;
         }
-        let made = self.opened(team).and_then(|mut team| Ok(team.head()?));
-        match made {
-            Ok(head) => Some(head.receipt),
-            Err(error) => {
-                self.note(&format!(
-                    "the answer stands, but there is no receipt for it: {}",
-                    error.message()
-                ));
+        let team = self.team.as_deref().filter(|_| self.receipt)?;
+        self.repeat?;
+        let made = self.data().map_err(|error| error.message().to_owned());
+        match made.and_then(|root| call::receipt(&root, team)) {
+            Ok(receipt) => Some(receipt),
+            Err(note) => {
+                self.note(&note);
                 None
             }
+        }
+    }
+
+    /// The end of a command whose call was carried out: as [`Context::done`] where that was here.
+    ///
+    /// # Errors
+    /// Standard output failed.
+    pub fn ended(&mut self, exit: Exit) -> Outcome {
+        match self.held.take() {
+            Some(team) => self.done(team, exit),
+            None => self.out.flush().map(|()| exit),
         }
     }
 
@@ -109,10 +123,23 @@ impl Context {
         Ok(exit)
     }
 
+    /// The end of a call on one of several teams: what follows is about none in particular.
+    ///
+    /// # Errors
+    /// The maintenance behind the answer failed.
+    pub fn leave_team(&mut self) -> Result<(), CommandError> {
+        (self.team, self.answered) = (None, None);
+        match self.held.take() {
+            Some(mut team) => Ok(team.finish()?),
+            None => Ok(()),
+        }
+    }
+
     /// Passes on what the team had to say.
     pub fn say_notes(&self) {
-        for note in self.options.notes.take() {
-            self.note(&note);
+        let here = self.options.notes.take();
+        for note in self.notes.iter().chain(&here) {
+            self.note(note);
         }
     }
 

@@ -1,7 +1,8 @@
 //! Opening what a command works on: the data root, a team now or at a point of its past, a directory of backups.
 
-use super::{Context, Unknown};
+use super::Context;
 use crate::exit::{CommandError, Exit};
+use crate::forward::Repeat;
 use crate::when::{Spot, When};
 use jiff::tz::TimeZone;
 use std::io::ErrorKind;
@@ -20,11 +21,7 @@ impl Context {
             (Some(team), _) => Ok(team),
             // A name that is not UTF-8 is refused as any other that cannot be a team's.
             (None, Some(team)) => Ok(team.to_string_lossy().into_owned()),
-            (None, None) => match self.env.only_team() {
-                Some(team) => Ok(team.to_owned()),
-                // To look at every team is no reason for a daemon to take their locks.
-                None => Ok(self.data()?.without_residents().only_team()?),
-            },
+            (None, None) => Ok(self.data()?.only_team()?),
         }
     }
 
@@ -34,7 +31,7 @@ impl Context {
     /// The team cannot be opened; it no longer holds what the receipt vouches for.
     pub fn check_last_receipt(&mut self, team: &str) -> Result<(), CommandError> {
         match self.last_receipt {
-            Some(_) => self.team(team).map(drop),
+            Some(_) => self.team(team).map(|team| self.held = Some(team)),
             None => Ok(()),
         }
     }
@@ -44,17 +41,19 @@ impl Context {
     /// # Errors
     /// The name cannot be a team's; I/O.
     pub fn new_root(&mut self, team: &str) -> Result<Root, CommandError> {
-        self.team = Some(team.to_owned());
-        self.outcome = Unknown::Repeat;
+        self.repeat = Some(Repeat::Same);
         // Before a directory comes into the world for a name that never can.
-        names::check_known("team", team)?;
-        if self.last_receipt.is_some() {
-            // A team that somebody holds a receipt of is there already.
-            self.team(team)?;
-        }
-        if let Some(served) = &self.served {
-            return Ok(served.root().with_options(self.options()));
-        }
+        self.concerns(team)?;
+        // A team that somebody holds a receipt of is there already.
+        self.check_last_receipt(team)?;
+        self.created()
+    }
+
+    /// The data root, created if it is missing.
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn created(&self) -> Result<Root, CommandError> {
         Root::create(&self.data_root, self.options.clone()).map_err(|failure| {
             match missing(&failure) {
                 true => self.no_directory("invalid_input", "cannot become one"),
@@ -86,7 +85,7 @@ impl Context {
     }
 
     /// The team that all of this is about.
-    fn concerns(&mut self, team: &str) -> Result<(), CommandError> {
+    pub(super) fn concerns(&mut self, team: &str) -> Result<(), CommandError> {
         self.team = Some(team.to_owned());
         Ok(names::check_known("team", team)?)
     }
@@ -109,28 +108,12 @@ impl Context {
     /// # Errors
     /// There is none; I/O.
     pub fn data(&self) -> Result<Root, CommandError> {
-        if let Some(served) = &self.served {
-            return Ok(served.root().with_options(self.options()));
-        }
         Root::open(&self.data_root, self.options.clone()).map_err(|failure| {
             match missing(&failure) {
                 true if self.data_root.exists() => self.no_directory("invalid_input", "is none"),
                 true => self.no_directory("data_root_not_found", "does not exist"),
                 false => failure.into(),
             }
-        })
-    }
-
-    /// The data root for one of all teams. A daemon keeps the lock of every team that its own root opens, so one that it
-    /// does not serve is opened apart, and its lock ends with the handle.
-    ///
-    /// # Errors
-    /// As [`Context::data`].
-    pub fn data_of(&self, team: &str) -> Result<Root, CommandError> {
-        let root = self.data()?;
-        Ok(match &self.served {
-            Some(served) if !served.serves(team) => root.without_residents(),
-            _ => root,
         })
     }
 
@@ -159,8 +142,11 @@ impl Context {
     /// # Errors
     /// It lies inside; I/O.
     pub fn new_backup_dir(&mut self, dir: &Path) -> Result<BackupDir, CommandError> {
-        let (dir, data_root) = (self.path(dir), self.path(&self.data_root));
-        Ok(BackupDir::create(&dir, &data_root, self.options.clone())?)
+        Ok(BackupDir::create(
+            dir,
+            &self.data_root,
+            self.options.clone(),
+        )?)
     }
 
     /// A directory of backups.
@@ -168,7 +154,7 @@ impl Context {
     /// # Errors
     /// There is none; I/O.
     pub fn backup_dir(&mut self, dir: &Path) -> Result<BackupDir, CommandError> {
-        let opened = BackupDir::open(&self.path(dir), self.options.clone());
+        let opened = BackupDir::open(dir, self.options.clone());
         opened.map_err(|failure| match missing(&failure) {
             true => CommandError::invalid(
                 "directory",

@@ -20,6 +20,32 @@ pub enum Repeat {
     Never,
 }
 
+impl Repeat {
+    /// Of a message, which only an id of its own makes repeatable.
+    pub fn of_message(id: Option<&str>) -> Repeat {
+        match id {
+            Some(_) => Repeat::UnderMessageId,
+            None => Repeat::WithoutMessageId,
+        }
+    }
+
+    /// Of a change, which only a key makes repeatable.
+    pub fn of_key(key: Option<&str>) -> Repeat {
+        match key {
+            Some(_) => Repeat::UnderKey,
+            None => Repeat::Unsafe,
+        }
+    }
+
+    /// Whether the same again changes nothing.
+    pub fn is_safe(self) -> bool {
+        matches!(
+            self,
+            Repeat::UnderKey | Repeat::UnderMessageId | Repeat::Same
+        )
+    }
+}
+
 /// The error of a command of that team.
 pub fn outcome_unknown(team: &str, repeat: Repeat) -> CommandError {
     let message = "the daemon went away before it said how the command ended; whether it was recorded is unknown";

@@ -93,7 +93,7 @@ fn not_applied(answer: &SendAnswer) -> Vec<String> {
 
 /// That a task stays as it is, and what would move it.
 fn kept(kept: &KeptAsReport) -> Vec<String> {
-    let (task, status) = (visible(&kept.task_id), kept.status);
+    let (task, status) = (visible(&kept.task_id), &kept.status);
     let held = kept.holder.as_deref().map_or_else(String::new, |holder| {
         format!(" in the hands of {}", visible(holder))
     });

@@ -21,7 +21,6 @@ pub mod mode;
 pub mod moving;
 pub mod paths;
 pub mod pretty;
-pub mod progress;
 pub mod prompt;
 pub mod status;
 pub mod style;

@@ -71,6 +71,8 @@ bootstrap start demo --run r-1 --json
 bootstrap record demo --event core_ready_ack --data @ack.json
 bootstrap record demo --event core_ready_ack --data - << {"from":"synthesizer"}
 bootstrap record demo --event nonsense --json
+bootstrap record demo --event domain_started --data '{"d":"a"}' --json --key r-1
+bootstrap record demo --event domain_started --data '{"d":"a"}' --json --key r-1
 mode start demo forge --task 'fix every warning' --set owner=dev
 mode start demo blueprint --json
 mode update demo forge --phase executing --input @fields.json
@@ -199,6 +201,13 @@ fn with_input(command: &mut Command, input: &str) -> Ran {
 /// A text without what differs from one world to another: where it lies, its times, its random bits, how long it took.
 fn plain(cli: &Cli, text: &str) -> String {
     let text = text.replace(&cli.outside().display().to_string(), "WORLD");
+    // What takes long enough also says how fast it was.
+    let text = match (text.find("events/s)"), text.find(" (")) {
+        (Some(end), Some(begin)) if begin < end => {
+            [&text[..begin], &text[end + "events/s)".len()..]].concat()
+        }
+        _ => text,
+    };
     let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | ':' | '.' | '+');
     let mut plain = String::new();
     let mut rest = text.as_str();
@@ -434,6 +443,48 @@ fn a_reader_that_left_or_a_full_disk_is_met_as_without_the_daemon() {
     let alone = full(&direct);
     assert_eq!(alone.0, Some(74), "{alone:?}");
     assert_eq!(alone, full(&served));
+}
+
+#[test]
+fn a_key_counts_whoever_carries_it_out() {
+    let cli = Cli::with_team();
+    cli.file("fix.patch", "+line\n");
+    let keyed = [
+        "task create demo --subject S --resource src --key k-1",
+        "artifact put demo fix.patch --agent dev --key k-2",
+        "mode prompt demo --text $ultrawork --key k-3",
+        "bootstrap start demo --trace-id tr --key k-4",
+        "bootstrap record demo --event team_create_returned --data {\"outcome\":{\"ok\":\"alpha\"}} --key k-5",
+        "api thread-start --input {\"team_name\":\"demo\",\"key\":\"k-6\"}",
+    ];
+    let answers = |cli: &Cli| {
+        keyed.map(|line| {
+            let mut command = cli.command("--json");
+            command.args(line.split(' '));
+            let ran = Ran::of(&mut command);
+            assert_eq!(ran.code, Some(0), "{line}: {ran:?}");
+            ran.stdout
+        })
+    };
+    let daemon = Daemon::of(&cli);
+    let first = answers(&cli);
+    let events = cli.ok("replay demo --json");
+    for again in [answers(&cli), {
+        daemon.kill();
+        answers(&cli)
+    }] {
+        for (first, again) in first.iter().zip(again) {
+            assert!(again.contains("\"replayed\":true"), "{again}");
+            let plain = |text: &str| {
+                let mut answer: Value = parse(text);
+                let fields = answer.as_object_mut().unwrap();
+                fields.retain(|name, _| !["replayed", "timestamp"].contains(&&**name));
+                answer
+            };
+            assert_eq!(plain(&again), plain(first));
+        }
+    }
+    assert_eq!(cli.ok("replay demo --json"), events);
 }
 
 #[test]

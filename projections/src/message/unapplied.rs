@@ -7,7 +7,7 @@ use crate::fields::Fields;
 use crate::task::Status;
 use crate::words;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 /// The field of an envelope that names the task.
@@ -15,7 +15,7 @@ pub(crate) const TASK_ID: &str = "task_id";
 
 words! {
     /// Why something that a message says is not applied to a task.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "snake_case")]
     pub enum NotApplied {
         /// The message names no task.

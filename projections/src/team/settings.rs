@@ -51,7 +51,7 @@ pub enum Setting {
 }
 
 /// The value of a setting.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Value {
     /// A count or a time in seconds.

@@ -1,42 +1,38 @@
-//! Commands that run here for somebody else.
+//! Requests of the daemon's own user, on its Unix socket, that are no HTTP: one a connection, with one answer.
 //!
-//! Whoever changes a team by the command line while the daemon holds its lock hands the whole call over: its words, its
-//! variables, its directory, and, as they are wanted, its standard streams. The daemon carries it out with the teams that
-//! it has open, and the caller's process writes what comes back and ends as it is told. What the command line means is the
-//! business of whoever implements [`Forward`].
-//!
-//! A call comes over the Unix socket: an HTTP request with `Upgrade: teamlog-forward`, and after its 101 the frames of
-//! [`frame`], one call a connection. Caller and daemon must be of one version: another one may understand the same words in
-//! another way.
+//! A request comes over an HTTP connection that is upgraded (`Upgrade: teamlog-forward`): caller and daemon must be of one
+//! version, since another one may understand the same words in another way. After the 101 each side sends messages: a
+//! length (`u32`, little-endian) and so many bytes. What they mean is the business of whoever implements [`Forward`].
 
-pub mod frame;
-mod session;
+mod message;
 
-pub use session::{called, session};
+pub use message::{BYTES_MAX, receive, send};
 
 use crate::served::Served;
 use crate::upgrade::{UpgradeHandler, UpgradedConnection};
-use std::ffi::OsString;
-use std::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use teamlog_team::handle::deadline::Deadline;
 
 /// What a connection is upgraded to.
 pub const PROTOCOL: &str = "teamlog-forward";
 
-/// From the 101 to the end of the call's frame.
-const CALL_DEADLINE: Duration = Duration::from_secs(10);
+/// From the 101 to the end of the request, and how long a caller may take nothing of what it is sent.
+const MESSAGE_DEADLINE: Duration = Duration::from_secs(10);
+/// How often to look whether the daemon stops.
+const LOOK: Duration = Duration::from_millis(250);
 
-/// Carries out what is forwarded.
+/// Answers requests.
 pub trait Forward: Send + Sync {
-    /// Runs a call to its end and says with which code its process is to end; `None` where the team of the call is none
-    /// that is served here, in which case nothing was done.
-    fn run(&self, served: &Arc<Served>, call: ForwardedCall, io: Arc<dyn ForwardIo>) -> Option<u8>;
+    /// Answers one. Blocks until that is done.
+    ///
+    /// # Errors
+    /// The caller went away.
+    fn answer(&self, served: &Arc<Served>, request: &[u8], caller: &Arc<Caller>) -> io::Result<()>;
 }
 
-/// Speaks the protocol, for somebody who knows what the calls mean.
+/// Speaks the protocol, for somebody who knows what the requests mean.
 pub struct Forwarding<F>(pub F);
 
 impl<F: Forward> UpgradeHandler for Forwarding<F> {
@@ -44,129 +40,145 @@ impl<F: Forward> UpgradeHandler for Forwarding<F> {
         PROTOCOL
     }
 
-    fn serve(&self, served: &Arc<Served>, mut link: UpgradedConnection) {
-        // A caller that is gone, or says what is no call, has nothing to be told.
-        if let Ok(call) = first(&mut link) {
-            let _ = session(served, link, call, &self.0);
+    fn serve(&self, served: &Arc<Served>, link: UpgradedConnection) {
+        // A caller that is gone, or sends what is no request, has nothing to be told.
+        let _ = exchange(served, link, &self.0);
+    }
+}
+
+fn exchange(
+    served: &Arc<Served>,
+    mut link: UpgradedConnection,
+    forward: &dyn Forward,
+) -> io::Result<()> {
+    link.stream().set_read_timeout(Some(MESSAGE_DEADLINE))?;
+    link.stream().set_write_timeout(Some(MESSAGE_DEADLINE))?;
+    let request = receive(&mut link)?;
+    let caller = Arc::new(Caller {
+        served: served.clone(),
+        link: Mutex::new(link),
+    });
+    forward.answer(served, &request, &caller)
+}
+
+/// Whoever sent a request, as far as it is still there.
+#[derive(Debug)]
+pub struct Caller {
+    served: Arc<Served>,
+    link: Mutex<UpgradedConnection>,
+}
+
+impl Caller {
+    fn with<A>(&self, act: impl FnOnce(&mut UpgradedConnection) -> A) -> A {
+        act(&mut self.link.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Sends it a message.
+    ///
+    /// # Errors
+    /// It is gone, or takes nothing.
+    pub fn send(&self, message: &[u8]) -> io::Result<()> {
+        self.with(|link| send(link, message))
+    }
+
+    /// Does what waits for others to do something, until the caller hangs up or the daemon stops. Meanwhile its slot is free
+    /// for others; `None` where as many wait already as may, and nothing was done.
+    pub fn wait<A>(self: &Arc<Caller>, act: impl FnOnce(&Deadline) -> A) -> Option<A> {
+        if !self.with(UpgradedConnection::waits) {
+            return None;
+        }
+        let caller = self.clone();
+        let done = act(&Deadline::as_long_as(move || {
+            caller.is_awaited(Duration::ZERO)
+        }));
+        self.with(UpgradedConnection::works);
+        Some(done)
+    }
+
+    /// Blocks until the caller hangs up or the daemon stops. A slot among those that wait is taken where one is free.
+    pub fn wait_for_end(&self) {
+        self.with(UpgradedConnection::waits);
+        while self.is_awaited(LOOK) {}
+    }
+
+    /// Whether somebody still waits. Nothing more is due from the caller: it hung up, or sends what it must not.
+    fn is_awaited(&self, within: Duration) -> bool {
+        let left = self.with(|link| link.hears(within));
+        !self.served.is_stopping() && !left.unwrap_or(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::local_slots::LocalSlots;
+    use std::os::unix::net::UnixStream;
+    use teamlog_team::{Root, RootOptions};
+
+    /// Does what it is told with its caller.
+    struct Act<F>(F);
+
+    impl<F: Fn(&Served, &Arc<Caller>) + Send + Sync> Forward for Act<F> {
+        fn answer(
+            &self,
+            served: &Arc<Served>,
+            request: &[u8],
+            caller: &Arc<Caller>,
+        ) -> io::Result<()> {
+            assert_eq!(request, b"request");
+            (self.0)(served, caller);
+            caller.send(b"answer")
         }
     }
-}
 
-/// The call. Who says nothing must not keep a place from others.
-fn first(link: &mut UpgradedConnection) -> io::Result<ForwardedCall> {
-    link.stream().set_read_timeout(Some(CALL_DEADLINE))?;
-    let call = called(link)?;
-    link.stream().set_read_timeout(None)?;
-    Ok(call)
-}
-
-/// The standard streams of a caller, as far as it is still there.
-pub trait ForwardIo: Send + Sync {
-    /// Opens a file that only the caller's process has, as `/dev/fd/3` is one, and gives its number.
-    ///
-    /// # Errors
-    /// What the caller met, or that it is gone.
-    fn open(&self, path: &Path) -> io::Result<u32>;
-    /// Reads on in a file, or in [`frame::STDIN`]; nothing is the end of it.
-    ///
-    /// # Errors
-    /// What the caller met, or that it is gone.
-    fn read(&self, handle: u32) -> io::Result<Vec<u8>>;
-    /// Writes all of it to standard output, and returns when that is done.
-    ///
-    /// # Errors
-    /// What the caller met; a broken pipe where it is gone.
-    fn write_out(&self, bytes: &[u8]) -> io::Result<()>;
-    /// Writes to standard error.
-    ///
-    /// # Errors
-    /// The caller is gone.
-    fn write_err(&self, bytes: &[u8]) -> io::Result<()>;
-    /// Lets the caller run a program.
-    ///
-    /// # Errors
-    /// The caller is gone.
-    fn run_child(&self, child: &Child) -> io::Result<Ended>;
-    /// From here on the call waits for what others do; `false` where as many wait as may.
-    fn begin_wait(&self) -> bool;
-    /// Whether that wait is still worth it: the caller is there, and the daemon goes on.
-    fn is_awaited(&self) -> bool;
-    /// The wait is over.
-    fn end_wait(&self);
-    /// Why the caller was asked for something and not waited for, if that happened.
-    fn cut(&self) -> Option<Cut>;
-}
-
-/// Why a caller is not waited for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cut {
-    /// The daemon is about to end.
-    Stopping,
-    /// As many calls wait as may.
-    Full,
-}
-
-impl fmt::Display for Cut {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Cut::Stopping => "the daemon stops, and waits for its caller no longer",
-            Cut::Full => "the daemon waits for as many callers as it can",
-        })
+    /// Lets `act` answer a caller that stays, or is gone before the daemon looks; how that ended, and what the caller heard.
+    fn answered(
+        slots: &Arc<LocalSlots>,
+        stays: bool,
+        act: impl Fn(&Served, &Arc<Caller>) + Send + Sync,
+    ) -> (io::Result<()>, Option<Vec<u8>>) {
+        let dir = tempfile::tempdir().unwrap();
+        let root = Root::open(dir.path(), RootOptions::default()).unwrap();
+        let served = Arc::new(Served::new(root));
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        send(&mut theirs, b"request").unwrap();
+        let theirs = stays.then_some(theirs);
+        let link = UpgradedConnection::new(ours, Vec::new(), slots.take().unwrap());
+        let ended = exchange(&served, link, &Act(act));
+        let heard = theirs.map(|mut theirs| receive(&mut theirs).unwrap());
+        (ended, heard)
     }
-}
 
-impl std::error::Error for Cut {}
+    #[test]
+    fn a_wait_leaves_its_slot_and_lasts_until_the_caller_hangs_up_or_the_daemon_stops() {
+        let slots = LocalSlots::new(1, 1);
+        let (ended, heard) = answered(&slots, true, |served, caller| {
+            assert!(slots.take().is_none());
+            let waited = caller.wait(|deadline| {
+                assert!(slots.take().is_some());
+                assert!(!deadline.is_over());
+                served.stop();
+                assert!(deadline.is_over());
+            });
+            assert_eq!(waited, Some(()));
+            assert!(slots.take().is_none());
+            caller.wait_for_end();
+        });
+        ended.unwrap();
+        assert_eq!(heard.as_deref(), Some(&b"answer"[..]));
+        let (ended, _) = answered(&slots, false, |_, caller| {
+            assert_eq!(caller.wait(Deadline::is_over), Some(true));
+            caller.wait_for_end();
+        });
+        assert_eq!(ended.unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+    }
 
-/// Which of the standard streams are terminals.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Terminals {
-    /// Standard input.
-    pub stdin: bool,
-    /// Standard output.
-    pub stdout: bool,
-    /// Standard error.
-    pub stderr: bool,
-}
-
-/// A command as somebody typed it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ForwardedCall {
-    /// The data root that the caller found.
-    pub root: PathBuf,
-    /// The team that it means.
-    pub team: String,
-    /// By which name the program was called.
-    pub program: OsString,
-    /// The words, the program's name included, in the order in which they are parsed.
-    pub argv: Vec<OsString>,
-    /// The variables that mean something to a command.
-    pub vars: Vec<(OsString, OsString)>,
-    /// The working directory.
-    pub here: PathBuf,
-    /// What is a terminal.
-    pub terminals: Terminals,
-}
-
-/// A program that the caller is to run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Child {
-    /// As the caller finds it.
-    pub program: OsString,
-    /// Its arguments.
-    pub args: Vec<OsString>,
-    /// Variables beside the caller's own.
-    pub vars: Vec<(OsString, OsString)>,
-    /// When it is killed.
-    pub deadline: Duration,
-}
-
-/// How it ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ended {
-    /// By itself; without a code where a signal ended it.
-    Exited(Option<i32>),
-    /// It took too long.
-    TimedOut,
-    /// It could not be run.
-    Failed(String),
+    #[test]
+    fn nobody_waits_where_as_many_do_as_may() {
+        let slots = LocalSlots::new(1, 0);
+        let (ended, _) = answered(&slots, true, |_, caller| {
+            assert!(caller.wait(|_| ()).is_none());
+        });
+        ended.unwrap();
+    }
 }

@@ -8,11 +8,11 @@ use crate::failure::{Failure, code_of, details_of};
 use crate::projections;
 use crate::refusal::{Code, Refusal};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// `{code, message, details?}`.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fault {
     /// A stable word in snake_case.
     pub code: String,

@@ -9,7 +9,7 @@ use crate::projections::bootstrap::event::BootstrapAct;
 const RUNS_MAX: usize = 8;
 
 /// `{handshakes, deliveries}`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BootstrapTicked {
     /// Handshakes with the core that timed out.
     pub handshakes: u64,

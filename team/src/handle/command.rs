@@ -33,7 +33,7 @@ pub struct Control {
 }
 
 /// Where a command is done from, as far as its surface knows: what modes keep of it when they become active.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     /// The pane of tmux: `TMUX_PANE`.
     pub tmux_pane: Option<String>,

@@ -71,14 +71,15 @@ impl Seat {
 }
 
 /// While it lives, the writer of a team stays away.
-pub(crate) struct Pause(Arc<Resident>);
+#[derive(Debug)]
+pub struct Pause(Arc<Resident>);
 
 impl Pause {
     /// Does what takes the lock of the whole log, unless a sync failed before. Where one fails in it, the seat is dead.
     ///
     /// # Errors
     /// `sync_failed`; what `work` gives.
-    pub fn guard<A>(
+    pub(crate) fn guard<A>(
         &self,
         options: &RootOptions,
         team: &str,

@@ -107,15 +107,6 @@ impl Root {
             ..self
         }
     }
-    /// The same root without the open teams: what is opened by it is closed and unlocked with its handle.
-    #[must_use]
-    pub fn without_residents(&self) -> Root {
-        Root {
-            residents: None,
-            ..self.clone()
-        }
-    }
-
     /// The same root and the same open teams, for a caller with options of its own.
     #[must_use]
     pub fn with_options(&self, options: RootOptions) -> Root {
@@ -133,6 +124,18 @@ impl Root {
             Some(residents) => residents.close(),
             None => Ok(()),
         }
+    }
+    /// Gives the lock of a team back, where its writer stays, and keeps it so while the pause lives: for another process
+    /// that is to have the team for itself.
+    ///
+    /// # Errors
+    /// `sync_failed`: what the disk holds is not known, so that this process must end first.
+    pub fn give_way(&self, team: &str) -> Result<Option<Pause>> {
+        let pause = self.pause(team);
+        if let Some(pause) = &pause {
+            pause.guard(&self.options, team, || Ok(()))?;
+        }
+        Ok(pause)
     }
     /// Keeps the writer of a team away while the pause lives, where one stays: for what has no handle of the team.
     pub(crate) fn pause(&self, team: &str) -> Option<Pause> {

@@ -15,7 +15,7 @@ pub struct ConfigList {
 }
 
 /// What `config set` and `config unset` are asked.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct ConfigChange {
     /// The setting.
     pub key: String,
@@ -64,7 +64,7 @@ pub struct ConfigListAnswer {
 }
 
 /// How a change ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ConfigStatus {
     /// It is recorded.
@@ -74,7 +74,7 @@ pub enum ConfigStatus {
 }
 
 /// `{status, team, key, value, previous, set, event?}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConfigChangeAnswer {
     /// How it ended.
     pub status: ConfigStatus,

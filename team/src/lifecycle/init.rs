@@ -3,10 +3,11 @@
 use crate::handle::staged::StagedTeam;
 use crate::prelude::*;
 use crate::projections::team::event::{MembersAdded, TeamCreated, TeamFact};
+use std::borrow::Cow;
 use teamlog_engine::Format;
 
 /// What `init` is asked.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Init {
     /// The team's name.
     pub team: String,
@@ -25,11 +26,11 @@ pub struct Init {
 }
 
 /// `{status:"ok", team, members}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct InitAnswer {
     /// Always `ok`.
     #[schemars(extend("enum" = ["ok"]))]
-    pub status: &'static str,
+    pub status: Cow<'static, str>,
     /// The team.
     pub team: String,
     /// All members, sorted.
@@ -81,7 +82,7 @@ impl Root {
         drop(team);
         match aside.settle()? {
             true => Ok(InitAnswer {
-                status: "ok",
+                status: "ok".into(),
                 team: init.team,
                 added: init.members.clone(),
                 members: init.members,
@@ -98,7 +99,7 @@ fn join(mut team: Team, init: Init) -> Result<InitAnswer> {
     let name = init.team.clone();
     let (members, added) = team.execute_unkeyed(Joining(init))?;
     Ok(InitAnswer {
-        status: "ok",
+        status: "ok".into(),
         team: name,
         members,
         created: false,

@@ -24,14 +24,14 @@ const SWEPT_MAX: usize = 64;
 const ACK_TIMEOUT: &str = "ack_timeout";
 
 /// What `tick` is asked.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Tick {
     /// Who does it; default `teamlog`.
     pub actor: Option<String>,
 }
 
 /// `{team, now, delivery, leases, tasks, bootstrap, next_due_at}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TickAnswer {
     /// The team.
     pub team: String,
@@ -50,7 +50,7 @@ pub struct TickAnswer {
 }
 
 /// `{retried, dead_lettered}`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeliveryTicked {
     /// Attempts that began.
     pub retried: u64,
@@ -59,14 +59,14 @@ pub struct DeliveryTicked {
 }
 
 /// `{expired}`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LeasesTicked {
     /// Leases that ran out; their tasks are pending again.
     pub expired: u64,
 }
 
 /// `{unblocked}`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TasksTicked {
     /// Blocked tasks whose dependencies were completed without saying so: by an import, or too many at once.
     pub unblocked: u64,

@@ -10,7 +10,7 @@ use teamlog_engine::EventId;
 use teamlog_engine::Json;
 
 /// What `append` is asked. The kind must lie outside teamlog's own vocabulary.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Append {
     /// A past-tense fact in snake_case.
     pub kind: String,

@@ -1,7 +1,7 @@
 //! `append --batch`: many facts, streamed, one atomic group per batch.
 
 use crate::log::append::{Append, inherit_trace};
-use crate::log::lines::{Lines, unreadable};
+use crate::log::lines::{Line, Lines, unreadable};
 use crate::prelude::*;
 use crate::projections::Error;
 use serde_json::value::RawValue;
@@ -21,7 +21,7 @@ pub struct AppendBatch {
 }
 
 /// `{count, first_seq, last_seq}`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BatchAnswer {
     /// Events appended.
     pub count: u64,
@@ -57,10 +57,10 @@ pub const BATCH_SIZE: usize = 1_000;
 /// More than the framing of one event adds to its line.
 const FRAMING_BYTES: usize = 512;
 
-/// One line of the input.
+/// What a line says.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line<'a> {
+struct Fields<'a> {
     kind: String,
     actor: Option<String>,
     trace_id: Option<String>,
@@ -75,6 +75,121 @@ struct Line<'a> {
     payload: Option<&'a RawValue>,
 }
 
+impl AppendBatch {
+    /// The groups of an input.
+    pub fn groups(self, source: &mut dyn BufRead) -> Groups<'_> {
+        Groups {
+            batch: self,
+            lines: Lines::new(source),
+            begun: Group::default(),
+            recorded: BatchAnswer::default(),
+            next_line: 1,
+        }
+    }
+}
+
+/// Lines that were checked, and are recorded together or not at all.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Group {
+    lines: Vec<String>,
+    actor: Option<String>,
+    first_line: u64,
+    last_line: u64,
+    /// What is recorded of the groups before it.
+    before: BatchAnswer,
+    /// What the lines say, where they were read in this process.
+    #[serde(skip)]
+    events: Vec<NewEvent>,
+    #[serde(skip)]
+    bytes: usize,
+}
+
+/// The groups of an input, read as they are wanted.
+pub struct Groups<'a> {
+    batch: AppendBatch,
+    lines: Lines<&'a mut dyn BufRead>,
+    /// The lines read since the last group went out.
+    begun: Group,
+    /// What is recorded so far.
+    recorded: BatchAnswer,
+    /// The first line that is not known to be recorded.
+    next_line: u64,
+}
+
+impl Groups<'_> {
+    /// The next group.
+    ///
+    /// # Errors
+    /// `invalid_input`, `reserved_kind`, `too_large`, each with the line and what is recorded; the source's.
+    pub fn read_next(&mut self) -> Result<Option<Group>> {
+        let size = self.batch.batch_size.unwrap_or(BATCH_SIZE);
+        let size = size.clamp(1, GROUP_EVENTS_MAX);
+        let recorded = self.recorded;
+        while let Some(line) = self
+            .lines
+            .next()
+            .map_err(|failure| read_so_far(failure, &recorded))?
+        {
+            let event = read_line(&line.text, self.batch.actor.as_deref())
+                .map_err(|refusal| so_far(refusal.detail("line", line.number).into(), &recorded))?;
+            let bytes = line.text.len() + FRAMING_BYTES;
+            let begun = &self.begun;
+            let full = begun.events.len() >= size || begun.bytes + bytes > GROUP_BYTES_MAX;
+            let done = full.then(|| self.take());
+            self.begun.push(event, bytes, line);
+            if done.is_some() {
+                return Ok(done);
+            }
+        }
+        Ok((!self.begun.events.is_empty()).then(|| self.take()))
+    }
+
+    fn take(&mut self) -> Group {
+        Group {
+            actor: self.batch.actor.clone(),
+            before: self.recorded,
+            ..std::mem::take(&mut self.begun)
+        }
+    }
+
+    /// The group that came last is recorded.
+    pub fn advance(&mut self, last_line: u64, recorded: BatchAnswer) {
+        self.recorded = recorded;
+        self.next_line = last_line + 1;
+    }
+
+    /// What is recorded so far, and the first line that is not known to be.
+    pub fn so_far(&self) -> (BatchAnswer, u64) {
+        (self.recorded, self.next_line)
+    }
+}
+
+impl Group {
+    fn push(&mut self, event: NewEvent, bytes: usize, line: Line) {
+        if self.events.is_empty() {
+            self.first_line = line.number;
+        }
+        self.last_line = line.number;
+        self.bytes += bytes;
+        self.events.push(event);
+        self.lines.push(line.text);
+    }
+
+    /// The number of its last line.
+    pub fn last_line(&self) -> u64 {
+        self.last_line
+    }
+
+    fn facts(&mut self) -> Result<Facts, Refusal> {
+        if self.events.is_empty() {
+            let actor = self.actor.as_deref();
+            let read = self.lines.iter().map(|line| read_line(line, actor));
+            return read.collect::<Result<_, _>>().map(Facts);
+        }
+        Ok(Facts(std::mem::take(&mut self.events)))
+    }
+}
+
 impl Team {
     /// Records many, from JSON lines, in bounded memory. At a bad line everything before its batch is in the log,
     /// and the refusal's details say how much.
@@ -87,102 +202,61 @@ impl Team {
         batch: AppendBatch,
         source: &mut dyn BufRead,
     ) -> Result<BatchAnswer, Box<Stopped>> {
-        let mut recorded = BatchAnswer::default();
-        let mut next_line = 1;
-        match self.append_groups(batch, source, &mut recorded, &mut next_line) {
-            Ok(()) => Ok(recorded),
-            // Boxed, since it is larger than what is answered by far.
-            Err(failure) => Err(Box::new(Stopped {
+        let mut groups = batch.groups(source);
+        // Boxed, since it is larger than what is answered by far.
+        let stopped = |failure, (recorded, next_line)| {
+            Box::new(Stopped {
                 failure,
                 recorded,
                 next_line,
-            })),
+            })
+        };
+        loop {
+            let Some(group) = groups
+                .read_next()
+                .map_err(|failure| stopped(failure, groups.so_far()))?
+            else {
+                return Ok(groups.recorded);
+            };
+            let last_line = group.last_line;
+            let recorded = self
+                .append_group(group)
+                .map_err(|failure| stopped(failure, groups.so_far()))?;
+            groups.advance(last_line, recorded);
         }
     }
 
-    fn append_groups(
-        &mut self,
-        batch: AppendBatch,
-        source: &mut dyn BufRead,
-        answer: &mut BatchAnswer,
-        next_line: &mut u64,
-    ) -> Result<()> {
-        let size = batch
-            .batch_size
-            .unwrap_or(BATCH_SIZE)
-            .clamp(1, GROUP_EVENTS_MAX);
-        let mut lines = Lines::new(source);
-        let mut group = Group::default();
-        while let Some(line) = lines
-            .next()
-            .map_err(|failure| read_so_far(failure, answer))?
-        {
-            let event = read_line(&line.text, batch.actor.as_deref())
-                .map_err(|refusal| so_far(refusal.detail("line", line.number).into(), answer))?;
-            let bytes = line.text.len() + FRAMING_BYTES;
-            if group.events.len() >= size || group.bytes + bytes > GROUP_BYTES_MAX {
-                self.append_group(&mut group, answer, next_line)?;
-            }
-            group.push(event, bytes, line.number);
-        }
-        self.append_group(&mut group, answer, next_line)
-    }
-
-    fn append_group(
-        &mut self,
-        group: &mut Group,
-        answer: &mut BatchAnswer,
-        next_line: &mut u64,
-    ) -> Result<()> {
-        if group.events.is_empty() {
-            return Ok(());
-        }
-        let group = std::mem::take(group);
-        let lines = (group.first_line, group.last_line);
+    /// Records a group; what is recorded then, those before it included.
+    ///
+    /// # Errors
+    /// `too_large`, `team_closed`, each with the lines; `partly_appended`; the log's.
+    pub fn append_group(&mut self, mut group: Group) -> Result<BatchAnswer> {
+        let mut answer = group.before;
+        let facts = group.facts()?;
         let seqs = self
-            .execute_unkeyed(Facts(group.events))
+            .execute_unkeyed(facts)
             .map_err(|failure| match failure {
                 Failure::Refused(refusal) => so_far(
                     refusal
-                        .detail("first_line", lines.0)
-                        .detail("last_line", lines.1)
+                        .detail("first_line", group.first_line)
+                        .detail("last_line", group.last_line)
                         .into(),
-                    answer,
+                    &answer,
                 ),
-                failed => cut_short(failed, lines.0, answer),
+                failed => cut_short(failed, group.first_line, &answer),
             })?;
         answer.count += seqs.len() as u64;
         answer.first_seq = answer.first_seq.or(seqs.first().copied());
         answer.last_seq = seqs.last().copied().or(answer.last_seq);
-        *next_line = lines.1 + 1;
         // The tail must not grow with the input.
         self.finish()
-            .map_err(|failure| cut_short(failure, lines.1 + 1, answer))
-    }
-}
-
-/// The lines read since the last group went out.
-#[derive(Default)]
-struct Group {
-    events: Vec<NewEvent>,
-    bytes: usize,
-    first_line: u64,
-    last_line: u64,
-}
-
-impl Group {
-    fn push(&mut self, event: NewEvent, bytes: usize, line: u64) {
-        if self.events.is_empty() {
-            self.first_line = line;
-        }
-        self.last_line = line;
-        self.bytes += bytes;
-        self.events.push(event);
+            .map_err(|failure| cut_short(failure, group.last_line + 1, &answer))?;
+        Ok(answer)
     }
 }
 
 fn read_line(text: &str, actor: Option<&str>) -> Result<NewEvent, Refusal> {
-    let line: Line<'_> = serde_json::from_str(text).map_err(|error| {
+    let line: Fields<'_> = serde_json::from_str(text).map_err(|error| {
         Refusal::invalid(
             "line",
             text,

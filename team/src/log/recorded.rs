@@ -2,7 +2,8 @@
 
 use crate::prelude::*;
 use schemars::{Schema, SchemaGenerator};
-use serde::Serializer;
+use serde::de::Error as _;
+use serde::{Deserializer, Serializer};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use teamlog_engine::codec;
@@ -86,6 +87,30 @@ impl Serialize for Recorded {
         RawValue::from_string(self.json())
             .map_err(serde::ser::Error::custom)?
             .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Recorded {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Recorded, D::Error> {
+        let mut text = Box::<RawValue>::deserialize(from)?.get().to_owned();
+        let mut take = |name: &str| {
+            let end = format!(",\"{name}\":true}}");
+            let set = text.ends_with(&end);
+            if set {
+                text.truncate(text.len() - end.len());
+                text.push('}');
+            }
+            set
+        };
+        // The last one first.
+        let marks = Marks {
+            acked: take("acked"),
+            refused: take("refused"),
+            duplicate: take("duplicate"),
+            superseded: take("superseded"),
+        };
+        let event = codec::parse_public_json(&text).map_err(D::Error::custom)?;
+        Ok(Recorded { event, marks })
     }
 }
 

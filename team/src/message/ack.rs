@@ -7,7 +7,7 @@ use crate::projections::delivery::event::{DeliveryAttempt, DeliveryFact};
 use crate::projections::message::event::{AckRefused, MessageAcked};
 
 /// What `ack` is asked.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Ack {
     /// The recipient.
     pub agent: String,
@@ -18,7 +18,7 @@ pub struct Ack {
 }
 
 /// How an ack ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AckStatus {
     /// It counts.
@@ -32,7 +32,7 @@ pub enum AckStatus {
 }
 
 /// `{status, message_id, agent}`, and for a wrong recipient `expected`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AckAnswer {
     /// How it ended.
     pub status: AckStatus,

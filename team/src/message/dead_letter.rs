@@ -7,6 +7,7 @@ use crate::projections::delivery::State;
 use crate::projections::delivery::event::DeliveryFact;
 use crate::projections::{DeadLetter, Message, fact};
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 
 /// What `dead-letter list` is asked.
 #[derive(Debug, Clone, Default)]
@@ -20,7 +21,7 @@ pub struct DeadLetterList {
 }
 
 /// What `dead-letter requeue` is asked: the id of the dead letter or that of its message.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Requeue {
     /// The dead letter.
     pub id: Option<String>,
@@ -33,7 +34,7 @@ pub struct Requeue {
 }
 
 /// How a dead letter stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DeadLetterStatus {
     /// Nothing happened since.
@@ -46,7 +47,7 @@ pub enum DeadLetterStatus {
 
 /// `{id, schema_version, team, message_id, task_id, trace_id, reason, attempts, created_at, message, status, acked_at?,
 /// requeued_at?}`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct DeadLetterShown {
     /// Its id.
     pub id: String,
@@ -96,10 +97,10 @@ pub struct DeadLetterListAnswer {
 }
 
 /// `{status:"requeued", team, id, message_id, delivery, event}`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct RequeueAnswer {
     /// Always `requeued`.
-    pub status: &'static str,
+    pub status: Cow<'static, str>,
     /// The team.
     pub team: String,
     /// The dead letter.
@@ -148,7 +149,7 @@ impl Team {
     pub fn requeue(&mut self, requeue: Requeue) -> Result<RequeueAnswer> {
         let (letter, delivery, event) = self.execute_unkeyed(requeue)?;
         Ok(RequeueAnswer {
-            status: "requeued",
+            status: "requeued".into(),
             team: self.name().to_owned(),
             id: letter.id,
             message_id: letter.message_id,

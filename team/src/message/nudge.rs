@@ -17,7 +17,7 @@ const GROUP_MAX: usize = 100;
 const IDS_APART: u64 = 1 << 24;
 
 /// What `nudge` is asked.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Nudge {
     /// Only say who would be nudged.
     pub dry_run: bool,
@@ -30,7 +30,7 @@ pub struct Nudge {
 }
 
 /// `{team, now, dry_run, cooldown_seconds, idle_seconds, nudged, count, reminded, skipped}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NudgeAnswer {
     /// The team.
     pub team: String,
@@ -60,7 +60,7 @@ impl NudgeAnswer {
 }
 
 /// `{agent, unread, idle_since, message_id?, seq?, exec?}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Nudged {
     /// The agent.
     pub agent: String,
@@ -88,7 +88,7 @@ impl Nudged {
 }
 
 /// `{active, cooling}`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Skipped {
     /// They are not idle.
     pub active: u64,
@@ -97,7 +97,7 @@ pub struct Skipped {
 }
 
 /// How a program ended that ran for a nudge: `{status, exit_code?, error?}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Executed {
     /// How it ended.
     pub status: ExecStatus,
@@ -110,7 +110,7 @@ pub struct Executed {
 }
 
 /// How a program ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExecStatus {
     /// With 0.

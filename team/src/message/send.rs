@@ -14,9 +14,10 @@ use crate::projections::message::{Message, MessageInfo, Names, NotApplied};
 use crate::projections::{Envelope, Policy, Setting};
 use crate::task::blocking::{self, Turn};
 use crate::usage::budget;
+use std::borrow::Cow;
 
 /// What `send` is asked.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Send {
     /// Sender.
     pub from: String,
@@ -45,7 +46,7 @@ pub struct Send {
 }
 
 /// What a delivery is to be like where it is not to be as the team's settings have it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Require {
     /// Seconds that each attempt waits for the ack.
     pub ack_timeout_seconds: Option<u64>,
@@ -54,7 +55,7 @@ pub struct Require {
 }
 
 /// How a send ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SendStatus {
     /// It lies in the inbox.
@@ -71,18 +72,19 @@ pub enum SendStatus {
 
 /// `{status, message, event}`, and when suppressed `reason` and `cooldown_remaining_seconds`; where an ack is needed
 /// `delivery`, and once it was waited for `attempt` and `ack`, or `dead_letter`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct SendAnswer {
     /// How it ended.
     pub status: SendStatus,
     /// The message; for a duplicate the stored one.
     #[serde(serialize_with = "crate::shapes::message")]
+    #[serde(deserialize_with = "crate::shapes::read_message")]
     pub message: Message,
     /// The event that records it.
     pub event: Recorded,
     /// `cooldown` when suppressed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<&'static str>,
+    pub reason: Option<Cow<'static, str>>,
     /// Seconds until the same would be sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cooldown_remaining_seconds: Option<u64>,
@@ -90,7 +92,7 @@ pub struct SendAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reported: Option<KeptAsReport>,
     /// What of it was not applied to a task, by field: `no_task_id`, `unknown_status`.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub not_applied: BTreeMap<String, NotApplied>,
     /// What was agreed on for the ack.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -115,13 +117,13 @@ impl SendAnswer {
 }
 
 /// `{task_id, status, holder?, epoch?, next?}`: a task that a message does not move.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KeptAsReport {
     /// The task.
     pub task_id: String,
     /// The status that it has, and keeps.
     #[schemars(with = "Status")]
-    pub status: &'static str,
+    pub status: Cow<'static, str>,
     /// Who works on it under a lease.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub holder: Option<String>,
@@ -129,12 +131,12 @@ pub struct KeptAsReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epoch: Option<u64>,
     /// What moves it, to be typed by the sender, where that is its holder.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub next: Vec<String>,
 }
 
 /// `{ack_timeout_seconds, max_retries, dead_letter_at}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Terms {
     /// Seconds that each attempt waits for the ack.
     pub ack_timeout_seconds: u64,
@@ -213,7 +215,7 @@ impl Team {
             Settled::Duplicate { .. } => answer.status = SendStatus::Duplicate,
             Settled::Suppressed { remaining, .. } => {
                 answer.status = SendStatus::Suppressed;
-                answer.reason = Some("cooldown");
+                answer.reason = Some("cooldown".into());
                 answer.cooldown_remaining_seconds = Some(remaining);
             }
         }
@@ -242,7 +244,7 @@ impl Team {
                         .map(|claim| next::of_holder(&team, id, &claim.owner, epoch))
                         .unwrap_or_default(),
                     task_id: id.clone(),
-                    status: task.status.name(),
+                    status: task.status.name().into(),
                     holder: claim.map(|claim| claim.owner.clone()),
                     epoch: claim.map(|_| epoch),
                 }

@@ -34,7 +34,7 @@ impl Get {
         let prints = self.out.is_none();
         if let Some(file) = &self.out {
             let failed = |error| CommandError::io("write", &file.display().to_string(), &error);
-            let mut new = std::fs::File::create_new(context.env().path(file)).map_err(failed)?;
+            let mut new = std::fs::File::create_new(file).map_err(failed)?;
             std::io::Write::write_all(&mut new, &bytes).map_err(failed)?;
         }
         match (context.out.is_json(), prints) {

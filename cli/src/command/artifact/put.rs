@@ -1,5 +1,6 @@
 //! `artifact put`.
 
+use crate::call::ARTIFACT;
 use crate::command::stamp::Stamp;
 use crate::context::Context;
 use crate::env::ProcessEnv;
@@ -7,8 +8,7 @@ use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::artifact;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use teamlog_team::Team;
-use teamlog_team::artifact::{ARTIFACT_BYTES_MAX, ArtifactFile, ArtifactPut};
+use teamlog_team::artifact::{ARTIFACT_BYTES_MAX, ArtifactPut};
 
 /// Leave a file for others, under a name
 #[derive(Debug, clap::Args)]
@@ -47,24 +47,18 @@ pub struct Put {
 
 impl Put {
     pub fn run(self, context: &mut Context) -> Outcome {
+        let bytes = bytes(context.env(), &self.file)?;
         let put = ArtifactPut {
             name: self.name()?,
-            content: String::new(),
+            content: bytes.into_iter().map(char::from).collect(),
             kind: self.kind,
             task_id: self.task_id,
             worker: self.agent.or_else(|| context.actor()),
             replace: self.replace,
         };
-        let input = ArtifactFile::new(put, bytes(context.env(), &self.file)?);
-        let asked = (&*self.team, "artifact-put");
-        self.stamp.carry_out(
-            context,
-            asked,
-            input,
-            Team::artifact_put_file,
-            artifact::stored,
-        )?;
-        Ok(Exit::Done)
+        let answer = self.stamp.execute(context, &ARTIFACT, &self.team, put)?;
+        context.answer(&answer, artifact::stored)?;
+        context.ended(Exit::Done)
     }
 
     fn name(&self) -> Result<String, CommandError> {

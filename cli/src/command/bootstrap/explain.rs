@@ -1,8 +1,8 @@
 //! `bootstrap explain`: what would come of a report.
 
-use crate::command::given;
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
+use crate::given;
 use crate::render::bootstrap;
 use teamlog_team::bootstrap::record::BootstrapExplain;
 

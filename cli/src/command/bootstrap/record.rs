@@ -1,11 +1,11 @@
 //! `bootstrap record`: what happened in a run is reported.
 
-use crate::command::given;
+use crate::call::BOOTSTRAP_RECORD;
 use crate::command::stamp::Stamp;
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
+use crate::given;
 use crate::render::bootstrap;
-use teamlog_team::Team;
 use teamlog_team::bootstrap::record::BootstrapRecord;
 
 /// Report what happened in a run: what violates the contract is recorded too, and the run falls back
@@ -39,12 +39,11 @@ impl Record {
             event: self.event,
             data: given::maybe_object(context.env(), "data", self.data.as_deref())?,
         };
-        let asked = (&*self.team, "bootstrap-record");
-        let run = Team::bootstrap_record;
         let answer = self
             .stamp
-            .carry_out(context, asked, input, run, bootstrap::recorded)?;
-        Ok(match answer.accepted {
+            .execute(context, &BOOTSTRAP_RECORD, &self.team, input)?;
+        context.answer(&answer, bootstrap::recorded)?;
+        context.ended(match answer.accepted {
             true => Exit::Done,
             false => Exit::Refused,
         })

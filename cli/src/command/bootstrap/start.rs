@@ -4,7 +4,6 @@ use crate::command::stamp::Stamp;
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::bootstrap;
-use teamlog_team::Team;
 use teamlog_team::bootstrap::start::BootstrapStart;
 
 /// Begin a run: it stands in INIT
@@ -32,14 +31,8 @@ impl Start {
             run: self.run,
             domains: Some(self.domains).filter(|domains| !domains.is_empty()),
         };
-        let asked = (&*self.team, "bootstrap-start");
-        self.stamp.carry_out(
-            context,
-            asked,
-            input,
-            Team::bootstrap_start,
-            bootstrap::started,
-        )?;
+        self.stamp
+            .carry_out(context, &self.team, input, bootstrap::started)?;
         Ok(Exit::Done)
     }
 }

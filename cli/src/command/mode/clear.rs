@@ -5,7 +5,6 @@ use crate::command::stamp::Stamp;
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::mode;
-use teamlog_team::Team;
 use teamlog_team::mode::clear::ModeClear;
 
 /// Take the state of a mode away, active or not, so that others may start
@@ -39,9 +38,8 @@ impl Clear {
             },
             all_sessions: self.all_sessions,
         };
-        let asked = (&*self.target.team, "mode-clear");
         self.stamp
-            .carry_out(context, asked, input, Team::mode_clear, mode::cleared)?;
+            .carry_out(context, &self.target.team, input, mode::cleared)?;
         Ok(Exit::Done)
     }
 }

@@ -5,7 +5,6 @@ use crate::command::stamp::Stamp;
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::mode;
-use teamlog_team::Team;
 use teamlog_team::mode::end::{ModeCancel, ModeComplete, ModeFail};
 
 /// Complete an active mode
@@ -61,9 +60,8 @@ impl Complete {
             session_id: self.target.scope.session(context)?,
             note: self.note,
         };
-        let asked = (&*self.target.team, "mode-complete");
         self.stamp
-            .carry_out(context, asked, input, Team::mode_complete, mode::stands)?;
+            .carry_out(context, &self.target.team, input, mode::stands)?;
         Ok(Exit::Done)
     }
 }
@@ -75,9 +73,8 @@ impl Fail {
             session_id: self.target.scope.session(context)?,
             error: self.error,
         };
-        let asked = (&*self.target.team, "mode-fail");
         self.stamp
-            .carry_out(context, asked, input, Team::mode_fail, mode::stands)?;
+            .carry_out(context, &self.target.team, input, mode::stands)?;
         Ok(Exit::Done)
     }
 }
@@ -89,9 +86,8 @@ impl Cancel {
             session_id: self.target.scope.session(context)?,
             reason: self.reason,
         };
-        let asked = (&*self.target.team, "mode-cancel");
         self.stamp
-            .carry_out(context, asked, input, Team::mode_cancel, mode::stands)?;
+            .carry_out(context, &self.target.team, input, mode::stands)?;
         Ok(Exit::Done)
     }
 }

@@ -2,10 +2,10 @@
 //! have not.
 
 use crate::agents::event::{HookEvent, StopAnswer};
-use crate::command::given;
 use crate::command::session::SessionScope;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome as Ending};
+use crate::given;
 use crate::render::prompt;
 use crate::when::Spot;
 use teamlog_team::mode::outcome::ModeOutcome;

@@ -1,16 +1,16 @@
 //! `mode prompt`: what a prompt asks for, as a hook of an agent passes it on.
 
 use crate::agents::event::ContextAnswer;
-use crate::command::given;
+use crate::call::PROMPT;
 use crate::command::session::SessionScope;
 use crate::command::stamp::Stamp;
 use crate::context::{Context, typed_here};
 use crate::exit::{CommandError, Exit, Outcome};
+use crate::given;
 use crate::render::{View, prompt};
 use serde_json::{Map, Value};
 use teamlog_team::mode::prompt::ModePrompt;
 use teamlog_team::mode::rules::prompt::answer::PromptAnswer;
-use teamlog_team::{Failure, Result, Team};
 
 /// Carry out what a prompt asks for: all of its skills, or none
 #[derive(Debug, clap::Args)]
@@ -70,7 +70,7 @@ struct Submitted {
 
 impl Submitted {
     /// Reads what a hook got: an object with a prompt, else the prompt itself.
-    fn read(input: String) -> std::result::Result<Submitted, CommandError> {
+    fn read(input: String) -> Result<Submitted, CommandError> {
         let fields: Option<Map<String, Value>> = serde_json::from_str(&input).ok();
         let Some(fields) = fields else {
             return Ok(Submitted {
@@ -107,18 +107,14 @@ impl Prompt {
             thread_id: self.thread_id.or(submitted.thread_id),
             turn_id: self.turn_id.or(submitted.turn_id),
         };
-        let asked = (&*self.team, "mode-prompt");
+        let answer = self.stamp.execute(context, &PROMPT, &self.team, input)?;
         if self.hook {
             let program = context.program();
-            let hooked = |team: &mut Team, prompt: ModePrompt| {
-                prompted(team, prompt).map(|answer| hook_answer(answer, &program))
-            };
-            self.stamp.carry_out(context, asked, input, hooked, line)?;
-            return Ok(Exit::Done);
+            context.answer(&hook_answer(answer, &program), line)?;
+            return context.ended(Exit::Done);
         }
-        let answer = self
-            .stamp
-            .carry_out(context, asked, input, prompted, prompt::prompted)?;
+        context.answer(&answer, prompt::prompted)?;
+        context.ended(Exit::Done)?;
         if let Some(typed) = typed_here(&context.program(), &answer.additional_context)
             && !context.out.is_json()
         {
@@ -128,16 +124,6 @@ impl Prompt {
             Some(_) => Exit::Refused,
             None => Exit::Done,
         })
-    }
-}
-
-/// The answer, also where it says that the prompt is denied.
-fn prompted(team: &mut Team, prompt: ModePrompt) -> Result<PromptAnswer> {
-    match team.mode_prompt(prompt) {
-        Err(Failure::Refused(refusal)) => {
-            PromptAnswer::of_refusal(&refusal).ok_or(Failure::Refused(refusal))
-        }
-        answered => answered,
     }
 }
 

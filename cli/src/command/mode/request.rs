@@ -1,9 +1,9 @@
 //! What commands of modes have in common: the mode that is meant, and fields of its state.
 
-use crate::command::given;
 use crate::command::session::SessionScope;
 use crate::context::Context;
 use crate::exit::CommandError;
+use crate::given;
 use serde_json::{Map, Value};
 
 // The mode that is meant. (A doc comment would become the text of every command that takes these.)

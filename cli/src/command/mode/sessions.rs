@@ -5,7 +5,6 @@ use crate::command::stamp::Stamp;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::mode;
-use teamlog_team::Team;
 use teamlog_team::mode::sessions::{ModeEndSession, ModeSessions};
 
 /// List the sessions that work in a team: since when, when they were heard of last, and whether they ended
@@ -70,14 +69,8 @@ impl EndSession {
             session_id,
             reason: self.reason,
         };
-        let asked = (&*self.team, "mode-end-session");
-        self.stamp.carry_out(
-            context,
-            asked,
-            input,
-            Team::mode_end_session,
-            mode::session_ended,
-        )?;
+        self.stamp
+            .carry_out(context, &self.team, input, mode::session_ended)?;
         Ok(Exit::Done)
     }
 }

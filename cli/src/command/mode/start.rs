@@ -5,7 +5,6 @@ use crate::command::stamp::Stamp;
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::mode;
-use teamlog_team::Team;
 use teamlog_team::mode::start::ModeStart;
 
 /// Make a mode active, unless those that are active do not go with it
@@ -47,9 +46,8 @@ impl Start {
             max_iterations: self.max_iterations,
             set: self.fields.all(context)?,
         };
-        let asked = (&*self.target.team, "mode-start");
         self.stamp
-            .carry_out(context, asked, input, Team::mode_start, mode::stands)?;
+            .carry_out(context, &self.target.team, input, mode::stands)?;
         Ok(Exit::Done)
     }
 }

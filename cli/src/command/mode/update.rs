@@ -5,7 +5,6 @@ use crate::command::stamp::Stamp;
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::mode;
-use teamlog_team::Team;
 use teamlog_team::mode::write::ModeUpdate;
 
 /// Change fields of an active mode; a phase or an outcome that ends it does so
@@ -42,9 +41,8 @@ impl Update {
             set: self.fields.all(context)?,
             unset: Some(self.unset).filter(|fields| !fields.is_empty()),
         };
-        let asked = (&*self.target.team, "mode-update");
         self.stamp
-            .carry_out(context, asked, input, Team::mode_update, mode::stands)?;
+            .carry_out(context, &self.target.team, input, mode::stands)?;
         Ok(Exit::Done)
     }
 }

@@ -1,12 +1,11 @@
 //! `mode write`: a state as a whole, or in part, by the rules that all states keep.
 
-use crate::command::given;
 use crate::command::session::SessionScope;
 use crate::command::stamp::Stamp;
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
+use crate::given;
 use crate::render::mode;
-use teamlog_team::Team;
 use teamlog_team::mode::write::ModeWrite;
 
 /// Write fields of the state of a mode, which may start it, hand over to it or end it
@@ -41,10 +40,9 @@ impl Write {
         let mut input = given::object(context.env(), "input", &self.input)?;
         self.scope.put_into(&mut input, context)?;
         given::named(&mut input, "mode", self.mode)?;
-        let asked = (&*self.team, "mode-write");
         let input: ModeWrite = given::typed(input)?;
         self.stamp
-            .carry_out(context, asked, input, Team::mode_write, mode::stands)?;
+            .carry_out(context, &self.team, input, mode::stands)?;
         Ok(Exit::Done)
     }
 }

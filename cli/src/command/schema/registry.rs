@@ -95,17 +95,6 @@ pub enum Prints {
     Error,
 }
 
-/// How a command that records names its team.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Named {
-    /// By its argument or its flag.
-    Team,
-    /// By its flag, in its input, by the environment, or not at all where there is only one.
-    State,
-    /// In the input of its operation, if that is one that records.
-    Operation,
-}
-
 /// A row of the table.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
@@ -113,9 +102,8 @@ pub struct Entry {
     pub name: &'static str,
     /// What comes out.
     pub prints: Prints,
-    /// How it names the team in which it records something; `None` where it records nothing, so that it runs where it is
-    /// typed, also beside a daemon.
-    pub records: Option<Named>,
+    /// Whether it records something in a team, and so asks a daemon that has it.
+    pub records: bool,
     /// Whether `--receipt` puts a receipt behind the answer.
     receipt: bool,
     describe: fn(&mut SchemaGenerator) -> Schema,
@@ -175,8 +163,8 @@ pub const ENTRIES: &[Entry] = &[
     answer::<SessionsAnswer>("mode sessions"),
     recorded::<SessionEndedAnswer>("mode end-session"),
     answer::<StateShown>("state read"),
-    recorded::<StateWritten>("state write").named(Named::State),
-    recorded::<StateCleared>("state clear").named(Named::State),
+    recorded::<StateWritten>("state write"),
+    recorded::<StateCleared>("state clear"),
     answer::<ActiveModes>("state list-active"),
     answer::<StateStatuses>("state get-status"),
     answer::<ReadyAnswer>("ready"),
@@ -219,8 +207,7 @@ pub const ENTRIES: &[Entry] = &[
     answer::<token::Rotated>("token rotate"),
     answer::<demo::Answer>("demo"),
     answer::<Either<super::Listing, AnySchema>>("schema"),
-    changed::<Either<Envelope<'static>, Either<api::Listing, api::Schemas>>>("api")
-        .named(Named::Operation),
+    changed::<Either<Envelope<'static>, Either<api::Listing, api::Schemas>>>("api"),
     text("mcp"),
     text("completions"),
     answer::<man::Answer>("man"),
@@ -238,7 +225,7 @@ const fn answer<A: JsonSchema>(name: &'static str) -> Entry {
     Entry {
         name,
         prints: Prints::Answer,
-        records: None,
+        records: false,
         receipt: false,
         describe: SchemaGenerator::root_schema_for::<A>,
     }
@@ -254,7 +241,7 @@ const fn recorded<A: JsonSchema>(name: &'static str) -> Entry {
 /// It records something, and takes no receipt.
 const fn changed<A: JsonSchema>(name: &'static str) -> Entry {
     Entry {
-        records: Some(Named::Team),
+        records: true,
         ..answer::<A>(name)
     }
 }
@@ -279,13 +266,6 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 }
 
 impl Entry {
-    const fn named(self, named: Named) -> Entry {
-        Entry {
-            records: Some(named),
-            ..self
-        }
-    }
-
     /// The schema, JSON Schema 2020-12; `None` where no JSON is printed.
     pub fn schema(&self) -> Option<Schema> {
         if self.prints == Prints::Text {

@@ -4,7 +4,6 @@ use super::request::{Request, Target};
 use crate::context::Context;
 use crate::exit::Outcome;
 use crate::render::claim;
-use teamlog_team::Team;
 use teamlog_team::task::cancel::TaskCancel;
 
 /// Cancel a task: it is not to be done
@@ -51,8 +50,7 @@ impl Cancel {
             force: self.force,
             expected_version: self.request.expected_version,
         };
-        let asked = (&*self.target.team, "cancel-task");
         self.request
-            .carry_out(context, asked, input, Team::task_cancel, claim::changed)
+            .carry_out(context, &self.target.team, input, claim::changed)
     }
 }

@@ -4,7 +4,6 @@ use super::request::{Request, Target};
 use crate::context::Context;
 use crate::exit::Outcome;
 use crate::render::claim;
-use teamlog_team::Team;
 use teamlog_team::task::claim::TaskClaim;
 
 /// Take a task, for a time: what is answered shows later that it is yours
@@ -34,8 +33,7 @@ impl Claim {
             expected_version: self.request.expected_version,
             lease_ms: self.lease_ms,
         };
-        let asked = (&*self.target.team, "claim-task");
         self.request
-            .carry_out(context, asked, input, Team::task_claim, claim::claimed)
+            .carry_out(context, &self.target.team, input, claim::claimed)
     }
 }

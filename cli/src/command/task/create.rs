@@ -5,7 +5,6 @@ use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::claim;
 use serde_json::{Map, Value};
-use teamlog_team::Team;
 use teamlog_team::api;
 use teamlog_team::engine::Json;
 use teamlog_team::task::create::TaskCreate;
@@ -68,9 +67,8 @@ impl Create {
             shared: self.shared,
             extra: extra(self.extra_json.as_deref())?,
         };
-        let asked = (&*self.team, "create-task");
         self.stamp
-            .carry_out(context, asked, input, Team::task_create, claim::created)?;
+            .carry_out(context, &self.team, input, claim::created)?;
         Ok(Exit::Done)
     }
 }

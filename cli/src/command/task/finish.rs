@@ -4,7 +4,6 @@ use super::request::{Hold, Request, Target};
 use crate::context::Context;
 use crate::exit::Outcome;
 use crate::render::claim;
-use teamlog_team::Team;
 use teamlog_team::task::finish::TaskFinish;
 
 /// Complete a claimed task; what waited for it alone is then ready
@@ -81,6 +80,5 @@ fn run(context: &mut Context, team: &str, request: Request, input: TaskFinish) -
         expected_version: request.expected_version,
         ..input
     };
-    let asked = (team, "transition-task-status");
-    request.carry_out(context, asked, input, Team::task_finish, claim::held)
+    request.carry_out(context, team, input, claim::held)
 }

@@ -4,7 +4,6 @@ use crate::command::stamp::Stamp;
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::claim;
-use teamlog_team::Team;
 use teamlog_team::task::claim_next::ClaimNext;
 
 /// Take the best task that is ready for a worker: most urgent first, then oldest
@@ -36,10 +35,9 @@ impl Next {
             worker: context.agent("--worker", self.worker)?,
             lease_ms: self.lease_ms,
         };
-        let asked = (&*self.team, "claim-next-task");
         let answer = self
             .stamp
-            .carry_out(context, asked, input, Team::claim_next, claim::next)?;
+            .carry_out(context, &self.team, input, claim::next)?;
         Ok(match answer.task {
             Some(_) => Exit::Done,
             None => Exit::Refused,

@@ -4,7 +4,6 @@ use super::request::{Hold, Request, Target};
 use crate::context::Context;
 use crate::exit::Outcome;
 use crate::render::claim;
-use teamlog_team::Team;
 use teamlog_team::task::release::TaskRelease;
 
 /// Give a claimed task back, for whoever wants it; that is no completion
@@ -31,8 +30,7 @@ impl Release {
             force: self.hold.force,
             expected_version: self.request.expected_version,
         };
-        let asked = (&*self.target.team, "release-task-claim");
         self.request
-            .carry_out(context, asked, input, Team::task_release, claim::held)
+            .carry_out(context, &self.target.team, input, claim::held)
     }
 }

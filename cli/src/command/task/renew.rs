@@ -4,7 +4,6 @@ use super::request::{Hold, Request, Target};
 use crate::context::Context;
 use crate::exit::Outcome;
 use crate::render::claim;
-use teamlog_team::Team;
 use teamlog_team::task::renew::TaskRenew;
 
 /// Prolong the lease of a claim; it is never made shorter
@@ -36,8 +35,7 @@ impl Renew {
             lease_ms: self.lease_ms,
             expected_version: self.request.expected_version,
         };
-        let asked = (&*self.target.team, "renew-task-claim");
         self.request
-            .carry_out(context, asked, input, Team::task_renew, claim::renewed)
+            .carry_out(context, &self.target.team, input, claim::renewed)
     }
 }

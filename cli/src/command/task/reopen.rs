@@ -4,7 +4,6 @@ use super::request::{Request, Target};
 use crate::context::Context;
 use crate::exit::Outcome;
 use crate::render::claim;
-use teamlog_team::Team;
 use teamlog_team::task::reopen::TaskReopen;
 
 /// Make a failed task pending again, for whoever wants it
@@ -30,8 +29,7 @@ impl Reopen {
             worker: self.worker.or_else(|| context.actor()),
             expected_version: self.request.expected_version,
         };
-        let asked = (&*self.target.team, "reopen-task");
         self.request
-            .carry_out(context, asked, input, Team::task_reopen, claim::changed)
+            .carry_out(context, &self.target.team, input, claim::changed)
     }
 }

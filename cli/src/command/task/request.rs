@@ -5,7 +5,8 @@ use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::View;
 use serde::Serialize;
-use teamlog_team::{Result, Team};
+use serde::de::DeserializeOwned;
+use teamlog_team::api::Op;
 
 // The task that is meant. (A doc comment would become the text of every command that takes these.)
 #[derive(Debug, clap::Args)]
@@ -49,17 +50,19 @@ pub struct Request {
 
 impl Request {
     /// As [`Stamp::carry_out`].
-    pub fn carry_out<I: Serialize, A: Serialize>(
+    pub fn carry_out<O>(
         self,
         context: &mut Context,
-        (team, operation): (&str, &str),
-        input: I,
-        run: fn(&mut Team, I) -> Result<A>,
-        show: fn(&A, &View) -> Vec<String>,
-    ) -> Outcome {
-        let asked = (team, operation);
+        team: &str,
+        input: O,
+        show: fn(&O::Data, &View) -> Vec<String>,
+    ) -> Outcome
+    where
+        O: Op + Serialize + Clone,
+        O::Data: DeserializeOwned,
+    {
         self.stamp
-            .carry_out(context, asked, input, run, show)
+            .carry_out(context, team, input, show)
             .map(|_| Exit::Done)
     }
 }

@@ -4,7 +4,6 @@ use crate::command::stamp::Stamp;
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::thread;
-use teamlog_team::Team;
 use teamlog_team::thread::link::ThreadLink;
 
 /// Make a thread belong to a task, in the place of the one that it belonged to
@@ -35,9 +34,8 @@ impl Link {
             task_id: self.task,
             worker: self.agent.or_else(|| context.actor()),
         };
-        let asked = (&*self.team, "thread-link");
         self.stamp
-            .carry_out(context, asked, input, Team::thread_link, thread::card)?;
+            .carry_out(context, &self.team, input, thread::card)?;
         Ok(Exit::Done)
     }
 }

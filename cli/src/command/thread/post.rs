@@ -1,11 +1,10 @@
 //! `thread post`.
 
-use super::given;
 use crate::command::stamp::Stamp;
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
+use crate::given;
 use crate::render::thread;
-use teamlog_team::Team;
 use teamlog_team::thread::post::ThreadPost;
 
 /// Say something in a thread; whoever takes part is told
@@ -45,9 +44,8 @@ impl Post {
             worker: self.agent.or_else(|| context.actor()),
             to: Some(self.to).filter(|agents| !agents.is_empty()),
         };
-        let asked = (&*self.team, "thread-post");
         self.stamp
-            .carry_out(context, asked, input, Team::thread_post, thread::posted)?;
+            .carry_out(context, &self.team, input, thread::posted)?;
         Ok(Exit::Done)
     }
 }

@@ -4,7 +4,6 @@ use crate::command::stamp::Stamp;
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::thread;
-use teamlog_team::Team;
 use teamlog_team::thread::start::ThreadStart;
 
 /// Start a thread between agents, perhaps about a task
@@ -40,9 +39,8 @@ impl Start {
             task_id: self.task_id,
             worker: self.agent.or_else(|| context.actor()),
         };
-        let asked = (&*self.team, "thread-start");
         self.stamp
-            .carry_out(context, asked, input, Team::thread_start, thread::card)?;
+            .carry_out(context, &self.team, input, thread::card)?;
         Ok(Exit::Done)
     }
 }

@@ -4,8 +4,8 @@ use crate::daemon::Daemon;
 use crate::harness::{Cli, ErrorBody, Ran, parse};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
-use std::os::unix::fs::PermissionsExt;
-use std::os::unix::net::UnixListener;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::process::Stdio;
 use std::thread;
 
@@ -36,22 +36,24 @@ fn a_daemon_that_goes_in_the_middle_leaves_the_outcome_unknown() {
     for json in [false, true] {
         let daemon = Daemon::of(&cli);
         let flag = if json { "--json" } else { "" };
-        let mut child = cli
-            .command(&format!("append demo --batch - {flag}"))
-            .stdin(Stdio::piped())
+        let waiting = cli
+            .command(&format!(
+                "send demo --from lead --to dev --type handoff --wait --message-id m-{json} {flag}"
+            ))
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // The daemon has the call once it asks for input: a line that it took is one that it asked for.
-        let mut input = child.stdin.take().unwrap();
-        input.write_all(b"{\"kind\":\"half_done\"}\n").unwrap();
-        while unread(&input) {
+        // The daemon has the call once its message lies there.
+        let sent = || {
+            cli.ok("replay demo --json --kind message_sent")
+                .contains(&format!("m-{json}"))
+        };
+        while !sent() {
             thread::yield_now();
         }
         daemon.kill();
-        drop(input);
-        let ran = Ran::from_output(child.wait_with_output().unwrap());
+        let ran = Ran::from_output(waiting.wait_with_output().unwrap());
         assert_eq!((ran.code, &*ran.stdout), (Some(74), ""), "{ran:?}");
         assert!(ran.stderr.contains("unknown"), "{ran:?}");
         if json {
@@ -66,9 +68,121 @@ fn a_daemon_that_goes_in_the_middle_leaves_the_outcome_unknown() {
     cli.ok("append demo --kind afterwards");
 }
 
-/// Whether a pipe still holds what was written to it.
-fn unread(pipe: &std::process::ChildStdin) -> bool {
-    rustix::io::ioctl_fionread(pipe).unwrap() > 0
+/// Takes the call, and says what no daemon says.
+const BABBLE: &str = "HTTP/1.1 101 Yes\r\n\r\n\u{7f}\u{7f}\u{7f}\u{7f}";
+
+#[test]
+fn the_advice_fits_what_makes_a_command_repeatable() {
+    let cli = Cli::with_team();
+    cli.file("facts.jsonl", "{\"kind\":\"seen\"}\n");
+    let (same, key, id) = (
+        "repeat the same command:",
+        "the same key:",
+        "the same --message-id:",
+    );
+    let (look, look_key, look_id) = (
+        "look before you repeat it\nteamlog replay demo",
+        "or give a key from the start",
+        "or give a --message-id from the start",
+    );
+    for (line, advice) in [
+        ("append demo --kind done --key k", look),
+        ("append demo --batch facts.jsonl", look),
+        ("config set demo members.open true", same),
+        ("config unset demo members.open", same),
+        ("ack demo --agent dev --message-id m-1", same),
+        ("dead-letter requeue demo --message-id m-1", same),
+        ("dead-letter requeue demo --id d-1", same),
+        ("task reopen demo T-1 --worker lead --key k", key),
+        ("task reopen demo T-1 --worker lead", look_key),
+        (
+            "send demo --from lead --to dev --type handoff --message-id m-1",
+            id,
+        ),
+        ("send demo --from lead --to dev --type handoff", look_id),
+        ("init demo", same),
+        ("tick demo", same),
+    ] {
+        let served = impostor(&cli, BABBLE);
+        let error = cli.refused_json(74, line);
+        served.join().unwrap();
+        assert_eq!(error.code, "outcome_unknown", "{line}");
+        let hint = error.hint.unwrap();
+        assert!(hint.contains(advice), "{line}: {hint}");
+    }
+    assert_eq!(cli.ok("replay demo --json").lines().count(), 1);
+}
+
+#[test]
+fn a_command_on_the_whole_log_is_carried_out_here_whatever_becomes_of_the_daemon() {
+    let cli = Cli::with_team();
+    let served = impostor(&cli, BABBLE);
+    cli.ok("rehydrate demo");
+    served.join().unwrap();
+    let daemon = Daemon::of(&cli);
+    cli.ok("append demo --kind by_the_daemon");
+    // As if it had been, each beside a daemon that then goes on with the log that is there.
+    for line in [
+        "convert demo --to binary",
+        "doctor repair demo --to 1 --yes",
+    ] {
+        cli.ok_of_any_shape(line);
+        cli.ok("append demo --kind afterwards --lock-timeout 0");
+    }
+    let kinds = cli.ok("replay demo --json");
+    assert!(!kinds.contains("by_the_daemon"), "{kinds}");
+    assert!(kinds.contains("afterwards"), "{kinds}");
+    let rebuilt: Value = parse(&cli.ok("verify demo --json"));
+    assert_eq!(rebuilt["ok"], true, "{rebuilt}");
+    drop(daemon);
+}
+
+/// A connection for whose time the daemon keeps off a team, and what it said to that.
+fn gave_way(cli: &Cli, daemon: &Daemon) -> (UnixStream, Vec<u8>) {
+    let root = cli.dir().metadata().unwrap();
+    let root = json!([root.dev(), root.ino()]);
+    let request = json!({"root": root, "team": "demo", "wanted": "GiveWay"}).to_string();
+    let version = env!("CARGO_PKG_VERSION");
+    let head = format!(
+        "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: teamlog-forward\r\n\
+         teamlog-version: {version}\r\n\r\n"
+    );
+    let mut stream = UnixStream::connect(daemon.socket()).unwrap();
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut answer = Vec::new();
+    while !answer.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        stream.read_exact(&mut byte).unwrap();
+        answer.extend_from_slice(&byte);
+    }
+    let length = u32::try_from(request.len()).unwrap();
+    stream.write_all(&length.to_le_bytes()).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut length = [0; 4];
+    stream.read_exact(&mut length).unwrap();
+    let mut reply = vec![0; u32::from_le_bytes(length) as usize];
+    stream.read_exact(&mut reply).unwrap();
+    (stream, reply)
+}
+
+#[test]
+fn a_daemon_keeps_off_a_team_for_as_long_as_whoever_asked_for_it_is_there() {
+    let cli = Cli::with_team();
+    let daemon = Daemon::of(&cli);
+    cli.ok("append demo --kind by_the_daemon");
+    let (connection, reply) = gave_way(&cli, &daemon);
+    assert_eq!(reply, b"\"GaveWay\"");
+    // Nobody has the lock, and the daemon does not take it.
+    let refused = cli.refused_json(75, "append demo --kind meanwhile --lock-timeout 0");
+    assert_eq!(refused.code, "locked");
+    cli.ok("rehydrate demo");
+    drop(connection);
+    cli.ok("append demo --kind afterwards");
+    // It holds up no stop either.
+    let (_connection, _) = gave_way(&cli, &daemon);
+    cli.ok("serve --stop");
+    assert_eq!(daemon.ended().0, Some(0));
+    cli.ok("verify demo");
 }
 
 /// Answers one connection with that, where a daemon would be.

@@ -1,0 +1,407 @@
+//! What the command line asks of a team that records something: each a name, what it takes, what it answers, and what
+//! carries it out. The same is done where the command was typed, or in the daemon that has the team, which finds it by
+//! its name. The operations of [`teamlog_team::api`] are found by theirs.
+
+use crate::exit::{CommandError, Exit};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+use teamlog_server::forward::Caller;
+use teamlog_team::api::{self, Effect, Fault, Op};
+use teamlog_team::artifact::{ArtifactFile, ArtifactPut, ArtifactPutAnswer};
+use teamlog_team::bootstrap::record::{BootstrapRecord, BootstrapRecorded};
+use teamlog_team::engine::Receipt;
+use teamlog_team::handle::command::{Control, Origin};
+use teamlog_team::handle::deadline::Deadline;
+use teamlog_team::lifecycle::config::{ConfigChange, ConfigChangeAnswer};
+use teamlog_team::lifecycle::init::{Init, InitAnswer};
+use teamlog_team::lifecycle::tick::{Tick, TickAnswer};
+use teamlog_team::log::append::Append;
+use teamlog_team::log::append_batch::{BatchAnswer, Group};
+use teamlog_team::message::ack::{Ack, AckAnswer};
+use teamlog_team::message::dead_letter::{Requeue, RequeueAnswer};
+use teamlog_team::message::nudge::{Nudge, NudgeAnswer};
+use teamlog_team::message::send::{Send, SendAnswer};
+use teamlog_team::mode::clear::ModeClear;
+use teamlog_team::mode::prompt::ModePrompt;
+use teamlog_team::mode::rules::prompt::answer::PromptAnswer;
+use teamlog_team::mode::state::{StateCleared, StateWritten};
+use teamlog_team::mode::write::ModeWrite;
+use teamlog_team::{Failure, Recorded, Root, Team};
+
+/// Who asks, and under which key.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Who {
+    /// Who acts, if that is said.
+    pub actor: Option<String>,
+    /// Whom the system takes the caller for.
+    pub user: String,
+    /// Where it is done from.
+    pub origin: Origin,
+    /// The idempotency key.
+    pub key: Option<String>,
+    /// The story that it belongs to.
+    pub trace_id: Option<String>,
+}
+
+/// Where a call is carried out.
+pub struct Site<'a> {
+    /// The data root.
+    pub root: Root,
+    /// The team's name.
+    pub team: &'a str,
+    /// Who asks.
+    pub who: &'a Who,
+    /// The other process that asks, if it is one.
+    pub caller: Option<&'a Arc<Caller>>,
+    /// The team, once it is open.
+    pub opened: Option<Team>,
+}
+
+/// What can be asked: takes `I`, answers `A`.
+pub struct Call<I, A> {
+    /// Its name.
+    pub name: &'static str,
+    /// Carries it out.
+    pub run: fn(&mut Site<'_>, I) -> Result<A, CommandError>,
+}
+
+impl Site<'_> {
+    /// The team, open.
+    ///
+    /// # Errors
+    /// There is no such team; it cannot be opened.
+    pub fn team(&mut self) -> Result<&mut Team, CommandError> {
+        let opened = match self.opened.take() {
+            Some(team) => team,
+            None => self.root.team(self.team)?,
+        };
+        Ok(self.opened.insert(opened))
+    }
+
+    /// The same, to be changed by that operation on behalf of whoever asks.
+    fn stamped(
+        &mut self,
+        operation: &str,
+        input: &(impl Serialize + ?Sized),
+    ) -> Result<&mut Team, CommandError> {
+        let control = Control {
+            operation: operation.to_owned(),
+            request: self.request(input),
+            key: self.who.key.clone(),
+            trace_id: self.who.trace_id.clone(),
+            ..self.control()
+        };
+        let team = self.team()?;
+        team.under(control);
+        Ok(team)
+    }
+
+    /// The same, to be changed on behalf of whoever asks, under no key.
+    fn acting(&mut self) -> Result<&mut Team, CommandError> {
+        let control = self.control();
+        let team = self.team()?;
+        team.under(control);
+        Ok(team)
+    }
+
+    /// On whose behalf a team is changed, but for a key.
+    fn control(&self) -> Control {
+        Control {
+            actor: self.who.actor.clone(),
+            user: Some(self.who.user.clone()),
+            origin: self.who.origin.clone(),
+            ..Control::default()
+        }
+    }
+
+    /// What identifies the request under its key: the bytes of the operation's input, which are the same whichever way
+    /// the operation is asked for.
+    fn request(&self, input: &(impl Serialize + ?Sized)) -> Vec<u8> {
+        let mut fields = match serde_json::to_value(input) {
+            Ok(Value::Object(fields)) => fields,
+            _ => Map::new(),
+        };
+        fields.insert("team_name".to_owned(), self.team.into());
+        if let Some(trace) = &self.who.trace_id {
+            fields.insert("trace_id".to_owned(), trace.as_str().into());
+        }
+        serde_json::to_vec(&fields).unwrap_or_default()
+    }
+
+    /// Whether the answer is that of an earlier request under the same key.
+    pub fn replayed(&self) -> bool {
+        self.opened.as_ref().is_some_and(Team::repeated)
+    }
+}
+
+/// A receipt for everything that is recorded in a team; what was recorded is recorded also where none can be made.
+///
+/// # Errors
+/// What to say where there is none.
+pub fn receipt(root: &Root, team: &str) -> Result<Receipt, String> {
+    let head = root.team(team).and_then(|mut team| team.head());
+    let told = |failure| {
+        let error = CommandError::from(failure);
+        format!(
+            "the answer stands, but there is no receipt for it: {}",
+            error.message()
+        )
+    };
+    head.map(|head| head.receipt).map_err(told)
+}
+
+impl<O: Op + Serialize> Call<O, O::Data> {
+    /// An operation of the team API.
+    pub const fn operation() -> Call<O, O::Data> {
+        Call {
+            name: O::NAME,
+            run: |site, input| {
+                let team = site.stamped(O::NAME, &input)?;
+                Ok(input.run(team)?)
+            },
+        }
+    }
+}
+
+/// What a daemon calls by name.
+trait Handler: Sync {
+    fn name(&self) -> &'static str;
+    fn handle(&self, site: &mut Site<'_>, input: &str) -> Result<Box<RawValue>, CommandError>;
+}
+
+impl<I: DeserializeOwned, A: Serialize> Handler for Call<I, A> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn handle(&self, site: &mut Site<'_>, input: &str) -> Result<Box<RawValue>, CommandError> {
+        let input = serde_json::from_str(input).map_err(|error| unknown(&error.to_string()))?;
+        let answer = (self.run)(site, input)?;
+        serde_json::value::to_raw_value(&answer).map_err(|error| unknown(&error.to_string()))
+    }
+}
+
+static CALLS: &[&dyn Handler] = &[
+    &INIT,
+    &SEND,
+    &ACK,
+    &TICK,
+    &NUDGE,
+    &REQUEUE,
+    &CONFIG,
+    &APPEND,
+    &APPEND_GROUP,
+    &ARTIFACT,
+    &PROMPT,
+    &BOOTSTRAP_RECORD,
+    &STATE_WRITE,
+    &STATE_CLEAR,
+    &API,
+    &TOOL,
+];
+
+/// Carries out the call of that name.
+///
+/// # Errors
+/// The call's; there is none of that name, or the input is none of it.
+pub fn carry_out(
+    site: &mut Site<'_>,
+    name: &str,
+    input: &RawValue,
+) -> Result<Box<RawValue>, CommandError> {
+    if let Some(call) = CALLS.iter().find(|call| call.name() == name) {
+        return call.handle(site, input.get());
+    }
+    match api::find(name).filter(|found| found.name == name && found.effect == Effect::Records) {
+        Some(operation) => Ok(operation.execute(site.stamped(name, input)?, input.get())?),
+        None => Err(unknown(name)),
+    }
+}
+
+/// Caller and daemon are of one version, so that this is nobody's fault but ours.
+fn unknown(what: &str) -> CommandError {
+    let message = format!("the daemon must know what it is asked for, but: {what}");
+    CommandError::new(Exit::Bug, "bug", message)
+}
+
+/// `init`; whether the team is new, and who was added, stand beside what is printed.
+pub const INIT: Call<Init, (InitAnswer, bool, Vec<String>)> = Call {
+    name: "init",
+    run: |site, init| {
+        let answer = site.root.init(init)?;
+        let (created, added) = (answer.created, answer.added.clone());
+        Ok((answer, created, added))
+    },
+};
+
+/// `send`, and whether to wait for the ack.
+pub const SEND: Call<(Send, bool), SendAnswer> = Call {
+    name: "send",
+    run: |site, (send, wait)| {
+        let caller = site.caller;
+        let team = site.team()?;
+        let answer = match (wait, caller) {
+            (false, _) => Some(team.send(send)),
+            (true, None) => Some(team.send_and_wait(send, &Deadline::default())),
+            (true, Some(caller)) => caller.wait(|deadline| team.send_and_wait(send, deadline)),
+        };
+        Ok(answer.ok_or_else(crowded)??)
+    },
+};
+
+fn crowded() -> CommandError {
+    let message =
+        "the daemon that holds this team lets as many commands wait as it can; nothing was sent";
+    CommandError::new(Exit::Locked, "busy", message)
+        .or_hint(|| "try again, or send it with --require-ack and without --wait".to_owned())
+}
+
+/// `ack`.
+pub const ACK: Call<Ack, AckAnswer> = Call {
+    name: "ack",
+    run: |site, ack| Ok(site.team()?.ack(ack)?),
+};
+
+/// `tick`.
+pub const TICK: Call<Tick, TickAnswer> = Call {
+    name: "tick",
+    run: |site, tick| Ok(site.team()?.tick(tick)?),
+};
+
+/// `nudge`, but for the programs.
+pub const NUDGE: Call<Nudge, NudgeAnswer> = Call {
+    name: "nudge",
+    run: |site, nudge| Ok(site.team()?.nudge(nudge)?),
+};
+
+/// `dead-letter requeue`.
+pub const REQUEUE: Call<Requeue, RequeueAnswer> = Call {
+    name: "requeue",
+    run: |site, requeue| Ok(site.team()?.requeue(requeue)?),
+};
+
+/// `config set` and `config unset`.
+pub const CONFIG: Call<ConfigChange, ConfigChangeAnswer> = Call {
+    name: "config",
+    run: |site, change| Ok(site.team()?.config_change(change)?),
+};
+
+/// `append` of one fact.
+pub const APPEND: Call<Append, Recorded> = Call {
+    name: "append",
+    run: |site, append| Ok(site.team()?.append(append)?.event),
+};
+
+/// `append` of a group of a batch.
+pub const APPEND_GROUP: Call<Group, BatchAnswer> = Call {
+    name: "append-group",
+    run: |site, group| Ok(site.team()?.append_group(group)?),
+};
+
+/// `artifact put`, whose content is bytes, each as the character of its number.
+pub const ARTIFACT: Call<ArtifactPut, ArtifactPutAnswer> = Call {
+    name: "artifact-put-bytes",
+    run: |site, mut put| {
+        let content = std::mem::take(&mut put.content);
+        let bytes = content.chars().filter_map(|c| u8::try_from(c).ok());
+        let file = ArtifactFile::new(put, bytes.collect());
+        let team = site.stamped("artifact-put", &file)?;
+        Ok(team.artifact_put_file(file)?)
+    },
+};
+
+/// `mode prompt`, which also answers where a prompt is denied.
+pub const PROMPT: Call<ModePrompt, PromptAnswer> = Call {
+    name: "prompt",
+    run: |site, prompt| {
+        let team = site.stamped("mode-prompt", &prompt)?;
+        match team.mode_prompt(prompt) {
+            Err(Failure::Refused(refusal)) => {
+                Ok(PromptAnswer::of_refusal(&refusal).ok_or(Failure::Refused(refusal))?)
+            }
+            answered => Ok(answered?),
+        }
+    },
+};
+
+/// `bootstrap record`, for which what is not accepted is an answer, and no refusal.
+pub const BOOTSTRAP_RECORD: Call<BootstrapRecord, BootstrapRecorded> = Call {
+    name: "bootstrap-report",
+    run: |site, record| {
+        let team = site.stamped("bootstrap-record", &record)?;
+        Ok(team.bootstrap_record(record)?)
+    },
+};
+
+/// `state write`.
+pub const STATE_WRITE: Call<ModeWrite, StateWritten> = Call {
+    name: "state-write",
+    run: |site, write| Ok(site.acting()?.state_write(write)?),
+};
+
+/// `state clear`.
+pub const STATE_CLEAR: Call<ModeClear, StateCleared> = Call {
+    name: "state-clear",
+    run: |site, clear| Ok(site.acting()?.state_clear(clear)?),
+};
+
+/// What `api` is asked.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ApiInput {
+    /// The operation's name.
+    pub operation: String,
+    /// Its input.
+    pub input: Box<RawValue>,
+}
+
+/// What an operation gives: its data, or its fault.
+pub type ApiAnswer = Result<Box<RawValue>, Fault>;
+
+/// An operation of the team API by its name, with the input and the faults of the contract.
+pub const API: Call<ApiInput, ApiAnswer> = Call {
+    name: "api",
+    run: |site, asked| {
+        let operation = api::find(&asked.operation).ok_or_else(|| unknown(&asked.operation))?;
+        let input =
+            serde_json::from_str(asked.input.get()).map_err(|error| unknown(&error.to_string()))?;
+        let control = Control {
+            origin: Origin::default(),
+            ..site.control()
+        };
+        Ok(
+            api::call(&site.root, operation, input, control).map(|answered| {
+                site.opened = answered.team;
+                answered.data
+            }),
+        )
+    },
+};
+
+/// A tool of the Model Context Protocol that records: its name and its arguments; what it says, or why it is refused.
+pub const TOOL: Call<(String, Map<String, Value>), Result<String, String>> = Call {
+    name: "tool",
+    run: |site, (tool, arguments)| {
+        let (root, origin) = (&site.root, &site.who.origin);
+        let done = teamlog_mcp::carry_out(root, origin, &tool, site.team, arguments);
+        Ok(done.map_err(|fault| fault.0))
+    },
+};
+
+#[cfg(test)]
+mod tests {
+    use super::CALLS;
+    use std::collections::BTreeSet;
+    use teamlog_team::api::OPERATIONS;
+
+    #[test]
+    fn every_call_has_a_name_of_its_own() {
+        let names = CALLS.iter().map(|call| call.name());
+        let names = names.chain(OPERATIONS.iter().map(|operation| operation.name));
+        let all: Vec<&str> = names.collect();
+        let different: BTreeSet<&str> = all.iter().copied().collect();
+        assert_eq!(different.len(), all.len(), "{all:?}");
+    }
+}
