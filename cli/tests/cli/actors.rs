@@ -1,7 +1,6 @@
 //! Who does what: in whose name, whose claim it is, and who is recorded where nobody says.
 
-use crate::harness::{Cli, Ran};
-use serde_json::{Value, json};
+use crate::prelude::*;
 use std::os::unix::fs::MetadataExt;
 
 /// A team in which `ada` holds the task `T-1`, and the token of that claim.
@@ -75,10 +74,7 @@ fn a_guessed_epoch_ends_nobody_elses_claim() {
         assert!(ran.stdout.contains("\"not_holder\""), "{ran:?}");
     }
     assert_eq!(last(&cli)["seq"], seq, "a refusal recorded something");
-    assert!(
-        cli.refused(1, "task complete demo T-1 --epoch 1 --actor cyd")
-            .contains("ada")
-    );
+    shows!(cli.refused(1, "task complete demo T-1 --epoch 1 --actor cyd") => has "ada");
 }
 
 #[test]
@@ -96,20 +92,8 @@ fn a_token_suffices_and_an_override_is_recorded_with_who_used_it() {
     assert_eq!(cli.refused_json(1, wrong).code, "claim_conflict");
     cli.ok("task complete demo T-1 --epoch 1 --actor cyd --force");
     let event = last(&cli);
-    assert_eq!(
-        (
-            &event["kind"],
-            &event["actor"],
-            &event["payload"]["forced"],
-            &event["payload"]["worker"]
-        ),
-        (
-            &json!("task_completed"),
-            &json!("cyd"),
-            &json!(true),
-            &json!("ada")
-        )
-    );
+    has!(event, {"kind": "task_completed", "actor": "cyd", "/payload/forced": true,
+        "/payload/worker": "ada"});
 }
 
 #[test]
@@ -119,10 +103,7 @@ fn a_message_in_another_name_shows_both() {
     let sent: Value = cli.json(
         "send demo --from lead --to ada --type handoff --message-id m-1 --trace-id tr-1 --actor cyd",
     );
-    assert_eq!(
-        (&sent["message"]["from"], &sent["message"]["actor"]),
-        (&json!("lead"), &json!("cyd"))
-    );
+    has!(sent, {"/message/from": "lead", "/message/actor": "cyd"});
     cli.ok("send demo --from lead --to ada --type handoff --message-id m-2");
     let read: Value = cli.json("read demo --agent ada");
     assert_eq!(read["messages"][0]["actor"], "cyd");
@@ -130,10 +111,7 @@ fn a_message_in_another_name_shows_both() {
     let mail: Value =
         cli.json("api mailbox-list --input '{\"team_name\":\"demo\",\"worker\":\"ada\"}'");
     let mail = &mail["data"]["messages"][0];
-    assert_eq!(
-        (&mail["from_worker"], &mail["actor"]),
-        (&json!("lead"), &json!("cyd"))
-    );
+    has!(mail, {"from_worker": "lead", "actor": "cyd"});
     for line in [
         "read demo --agent ada",
         "tail demo",
@@ -149,10 +127,7 @@ fn a_message_in_another_name_shows_both() {
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
-    assert_eq!(
-        (&lines[0]["from"], &lines[0]["actor"]),
-        (&json!("lead"), &json!("cyd"))
-    );
+    has!(lines[0], {"from": "lead", "actor": "cyd"});
     assert_eq!(lines[1].get("actor"), None);
     // What is rebuilt is what was written.
     std::fs::remove_dir_all(cli.dir().join("teams/demo/inboxes")).unwrap();
@@ -168,22 +143,13 @@ fn what_is_said_in_a_thread_in_another_name_shows_both() {
     cli.ok("init demo --members lead,ada,cyd");
     cli.ok("thread start demo --title Plan --participants ada --agent lead");
     let said: Value = cli.json("thread post demo thread-0001 'begin' --agent lead --actor cyd");
-    assert_eq!(
-        (&said["message"]["from"], &said["message"]["actor"]),
-        (&json!("lead"), &json!("cyd"))
-    );
+    has!(said, {"/message/from": "lead", "/message/actor": "cyd"});
     let tail: Value = cli.json("thread tail demo thread-0001");
     assert_eq!(tail["messages"][0]["actor"], "cyd");
-    assert!(
-        cli.ok("thread tail demo thread-0001")
-            .contains("lead (by cyd)")
-    );
+    shows!(cli.ok("thread tail demo thread-0001") => has "lead (by cyd)");
     let file = cli.dir().join("teams/demo/threads/thread-0001.jsonl");
     let line: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
-    assert_eq!(
-        (&line["from"], &line["actor"]),
-        (&json!("lead"), &json!("cyd"))
-    );
+    has!(line, {"from": "lead", "actor": "cyd"});
     assert!(cli.ok("doctor check demo").contains("healthy"));
 }
 
@@ -208,25 +174,16 @@ fn where_nobody_says_who_acts_the_user_is_recorded() {
         assert_eq!(actor(&cli, line), user, "{line}");
     }
     // Whoever is named, by an option or by what is presented, is recorded.
-    for (line, who) in [
-        ("config unset demo views --actor lead".to_owned(), "lead"),
-        (
-            "send demo --from lead --to ada --type handoff".to_owned(),
-            "lead",
-        ),
-        (format!("task renew demo T-1 --claim-token {token}"), "ada"),
-        (
-            "task renew demo T-1 --epoch 1 --worker ada".to_owned(),
-            "ada",
-        ),
-        ("tick demo".to_owned(), "ada"),
+    for (line, who) in cases![
+        ("config unset demo views --actor lead".to_owned() => "lead"),
+        ("send demo --from lead --to ada --type handoff".to_owned() => "lead"),
+        (format!("task renew demo T-1 --claim-token {token}") => "ada"),
+        ("task renew demo T-1 --epoch 1 --worker ada".to_owned() => "ada"),
+        ("tick demo".to_owned() => "ada"),
     ] {
         assert_eq!(actor(&cli, &line), who, "{line}");
     }
     cli.ok("task complete demo T-1 --epoch 1");
     let event = last(&cli);
-    assert_eq!(
-        (&event["actor"], &event["payload"]["worker"]),
-        (&json!(user), &json!("ada"))
-    );
+    has!(event, {"actor": user, "/payload/worker": "ada"});
 }

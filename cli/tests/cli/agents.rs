@@ -2,11 +2,8 @@
 //! the settings and run as the agent runs it: by a shell, with an event of that agent on standard input.
 
 use crate::daemon::Daemon;
-use crate::harness::{Cli, Ran};
-use serde_json::{Value, json};
+use crate::prelude::*;
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// A project beside the data root, where `dev` holds `src/io`.
 fn project() -> (Cli, PathBuf) {
@@ -143,12 +140,7 @@ fn every_hook_that_is_set_up_does_what_its_agent_understands() {
         let told: Value = serde_json::from_str(&told.stdout).unwrap();
         let output = &told["hookSpecificOutput"];
         assert_eq!(output["hookEventName"], "UserPromptSubmit");
-        assert!(
-            output["additionalContext"]
-                .as_str()
-                .unwrap()
-                .contains("forge")
-        );
+        shows!(output["additionalContext"].as_str().unwrap() => has "forge");
 
         let stop = |active: bool| event(whose, &repo, "Stop", json!({"stop_hook_active": active}));
         let told = fire(stop(false));
@@ -177,14 +169,10 @@ fn a_hook_that_fails_keeps_nobody_from_a_prompt_but_the_guard_does_from_writing(
         let (cli, repo) = project();
         cli.ok(&line(&repo, &format!("{whose} --team demo")));
         // Nobody says who acts.
-        for (name, more, code) in [
-            ("SessionStart", json!({"source": "startup"}), 1),
-            ("PreCompact", json!({"trigger": "auto"}), 1),
-            (
-                "PreToolUse",
-                json!({"tool_name": "Write", "tool_input": {"file_path": "a"}}),
-                2,
-            ),
+        for (name, more, code) in cases![
+            ("SessionStart", {"source": "startup"}, 1),
+            ("PreCompact", {"trigger": "auto"}, 1),
+            ("PreToolUse", {"tool_name": "Write", "tool_input": {"file_path": "a"}}, 2),
         ] {
             let ran = fire(&cli, &repo, whose, &event(whose, &repo, name, more));
             assert_eq!(
@@ -195,14 +183,10 @@ fn a_hook_that_fails_keeps_nobody_from_a_prompt_but_the_guard_does_from_writing(
             assert!(ran.stderr.contains("TEAMLOG_AGENT"), "{ran:?}");
         }
         fs::rename(cli.dir().join("teams"), cli.dir().join("gone")).unwrap();
-        for (name, more, code) in [
-            ("UserPromptSubmit", json!({"prompt": "$forge x"}), 1),
-            ("Stop", json!({"stop_hook_active": false}), 1),
-            (
-                "PreToolUse",
-                json!({"tool_name": "Write", "tool_input": {"file_path": "a"}}),
-                2,
-            ),
+        for (name, more, code) in cases![
+            ("UserPromptSubmit", {"prompt": "$forge x"}, 1),
+            ("Stop", {"stop_hook_active": false}, 1),
+            ("PreToolUse", {"tool_name": "Write", "tool_input": {"file_path": "a"}}, 2),
         ] {
             let ran = fire(&cli, &repo, whose, &event(whose, &repo, name, more));
             assert_eq!(
@@ -261,10 +245,7 @@ fn setup_is_merged_into_what_is_there_and_taken_out_again() {
         assert_eq!(dry["status"], "would_write");
         assert_eq!(files(&repo), before);
         let shown = cli.ok(&line(&repo, &format!("{whose} --dry-run")));
-        assert!(
-            shown.contains("would write") && shown.contains("  + "),
-            "{shown}"
-        );
+        shows!(shown => has "would write", has "  + ");
 
         let done: Value = cli.json(&line(&repo, &format!("{whose} --agent dev --scratch /tmp")));
         assert_eq!(done["status"], "written");
@@ -319,28 +300,12 @@ fn check_names_what_is_out_of_date() {
 
 #[test]
 fn what_belongs_to_somebody_else_is_refused_and_nothing_is_written() {
-    for (whose, file, text) in [
-        (
-            "claude",
-            ".mcp.json",
-            r#"{"mcpServers":{"teamlog":{"command":"other"}}}"#,
-        ),
-        (
-            "claude",
-            ".claude/skills/teamlog/SKILL.md",
-            "---\nname: teamlog\n---\nmine\n",
-        ),
-        (
-            "claude",
-            ".claude/settings.local.json",
-            r#"{"hooks":{"Stop":{}}}"#,
-        ),
-        (
-            "codex",
-            ".codex/config.toml",
-            "[mcp_servers.teamlog]\ncommand = \"other\"\n",
-        ),
-        ("codex", ".codex/hooks.json", "[]"),
+    for (whose, file, text) in cases![
+        ("claude" => ".mcp.json", r#"{"mcpServers":{"teamlog":{"command":"other"}}}"#),
+        ("claude" => ".claude/skills/teamlog/SKILL.md", "---\nname: teamlog\n---\nmine\n"),
+        ("claude" => ".claude/settings.local.json", r#"{"hooks":{"Stop":{}}}"#),
+        ("codex" => ".codex/config.toml", "[mcp_servers.teamlog]\ncommand = \"other\"\n"),
+        ("codex" => ".codex/hooks.json", "[]"),
     ] {
         let (cli, repo) = project();
         let path = repo.join(file);
@@ -515,10 +480,7 @@ fn git_sees_the_log_and_nothing_that_is_made_from_it() {
     fs::write(team.join(".gitignore"), "# mine\n").unwrap();
     cli.ok("init demo --members new");
     cli.ok(&line(&repo, "codex"));
-    assert_eq!(
-        fs::read_to_string(team.join(".gitignore")).unwrap(),
-        "# mine\n"
-    );
+    shows!(fs::read_to_string(team.join(".gitignore")).unwrap() => is "# mine\n");
 
     // Nothing else minds it: checks, a backup, and the team that is restored from it.
     cli.ok("doctor check demo");

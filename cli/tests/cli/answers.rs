@@ -5,9 +5,8 @@
     reason = "a field is there because the answer must have it, looked at or not"
 )]
 
+use crate::prelude::*;
 use serde::Deserialize;
-use serde_json::Value;
-use std::collections::BTreeMap;
 
 macro_rules! answers {
     ($($(#[$meta:meta])* $name:ident { $($field:ident: $kind:ty),* $(,)? })*) => {

@@ -1,9 +1,6 @@
 //! `api` as a process: its envelope to the byte, its grammar, where its input comes from, and its other name.
 
-use crate::harness::{Cli, Ran, parse};
-use serde_json::{Value, json};
-use std::path::PathBuf;
-use std::process::Command;
+use crate::prelude::*;
 use teamlog_team::api::OPERATIONS;
 
 /// Standard output with the moment taken out, which must be one of the contract's form.
@@ -102,57 +99,27 @@ fn envelopes_are_those_of_the_contract_to_the_byte() {
 #[test]
 fn the_fault_of_a_call_is_an_envelope_that_names_no_operation() {
     let cli = Cli::with_team();
-    for (line, part) in [
-        ("api", "Usage: teamlog api"),
-        (
-            "api nonsense",
-            "Supported operations: send-message, broadcast,",
-        ),
-        ("api team-send-message", "Usage: teamlog api"),
-        ("api team_team_broadcast", "Usage: teamlog api"),
-        ("api read-task --input=", "Invalid --input JSON:"),
-        ("api read-task --input '{'", "Invalid --input JSON:"),
-        ("api read-task --input '{} {}'", "Invalid --input JSON:"),
-        (
-            "api read-task --input '{\"a\":1,\"a\":2}'",
-            "Invalid --input JSON:",
-        ),
-        (
-            "api read-task --input '[1]'",
-            "Invalid --input JSON: input must be a JSON object",
-        ),
-        (
-            "api read-task --input null",
-            "Invalid --input JSON: input must be a JSON object",
-        ),
-        (
-            "api read-task --input 7",
-            "Invalid --input JSON: input must be a JSON object",
-        ),
-        (
-            "api read-task --input '\"x\"'",
-            "Invalid --input JSON: input must be a JSON object",
-        ),
-        ("api read-task --input", "Missing value after --input"),
-        ("api read-task --input ''", "Missing value after --input"),
-        (
-            "api read-task extra",
-            "Unknown argument for \"teamlog api\": extra",
-        ),
-        (
-            "api read-task --nonsense",
-            "Unknown argument for \"teamlog api\": --nonsense",
-        ),
-        (
-            "api read-task --worktree",
-            "Unknown argument for \"teamlog api\": --worktree",
-        ),
-        (
-            "api --list read-task",
-            "Unknown argument for \"teamlog api\": read-task",
-        ),
-        ("api read-task --input @missing.json", "missing.json"),
-        ("api read-task --input @.", "--input"),
+    for (line, part) in cases![
+        ("api" => "Usage: teamlog api"),
+        ("api nonsense" => "Supported operations: send-message, broadcast,"),
+        ("api team-send-message" => "Usage: teamlog api"),
+        ("api team_team_broadcast" => "Usage: teamlog api"),
+        ("api read-task --input=" => "Invalid --input JSON:"),
+        ("api read-task --input '{'" => "Invalid --input JSON:"),
+        ("api read-task --input '{} {}'" => "Invalid --input JSON:"),
+        ("api read-task --input '{\"a\":1,\"a\":2}'" => "Invalid --input JSON:"),
+        ("api read-task --input '[1]'" => "Invalid --input JSON: input must be a JSON object"),
+        ("api read-task --input null" => "Invalid --input JSON: input must be a JSON object"),
+        ("api read-task --input 7" => "Invalid --input JSON: input must be a JSON object"),
+        ("api read-task --input '\"x\"'" => "Invalid --input JSON: input must be a JSON object"),
+        ("api read-task --input" => "Missing value after --input"),
+        ("api read-task --input ''" => "Missing value after --input"),
+        ("api read-task extra" => "Unknown argument for \"teamlog api\": extra"),
+        ("api read-task --nonsense" => "Unknown argument for \"teamlog api\": --nonsense"),
+        ("api read-task --worktree" => "Unknown argument for \"teamlog api\": --worktree"),
+        ("api --list read-task" => "Unknown argument for \"teamlog api\": read-task"),
+        ("api read-task --input @missing.json" => "missing.json"),
+        ("api read-task --input @." => "--input"),
     ] {
         let message = unread(&cli, line);
         assert!(message.contains(part), "{line}: {message}");
@@ -225,17 +192,11 @@ fn an_input_is_given_in_words_by_file_or_on_standard_input() {
 fn people_read_a_line_and_the_data_or_a_line_on_standard_error() {
     let cli = Cli::with_team();
     let shown = cli.ok("api mailbox-list --input '{\"team_name\":\"demo\",\"worker\":\"dev\"}'");
-    assert_eq!(
-        shown,
-        "ok operation=mailbox-list\n{\n  \"worker\": \"dev\",\n  \"count\": 0,\n  \"messages\": []\n}\n"
-    );
+    shows!(shown =>
+        is "ok operation=mailbox-list\n{\n  \"worker\": \"dev\",\n  \"count\": 0,\n  \"messages\": []\n}\n");
     let ran = cli.run("api read-task --input '{\"team_name\":\"demo\",\"task_id\":7}'");
     assert_eq!((ran.code, &*ran.stdout), (Some(1), ""));
-    assert!(
-        ran.stderr
-            .starts_with("error operation=read-task code=task_not_found: "),
-        "{ran:?}"
-    );
+    shows!(ran.stderr => starts "error operation=read-task code=task_not_found: ");
 }
 
 #[test]
@@ -274,11 +235,8 @@ fn operations_tell_of_themselves() {
         assert!(claim.contains(part), "{part}: {claim}");
     }
     let schemas: Value = parse(&cli.ok("api claim-task --schema --json"));
-    assert_eq!(schemas["operation"], "claim-task");
-    assert_eq!(
-        schemas["input"]["required"],
-        json!(["team_name", "task_id", "worker"])
-    );
+    has!(schemas, {"operation": "claim-task",
+        "/input/required": ["team_name", "task_id", "worker"]});
     assert!(
         schemas["data"]["properties"]["claimToken"].is_object(),
         "{schemas}"
@@ -352,11 +310,7 @@ fn under_its_other_name_it_is_the_same_and_says_so() {
         );
         let answer: Value = parse(&ran.stdout);
         assert_eq!(answer["command"], "rcs team api list-tasks", "{words:?}");
-        assert_eq!(
-            answer["data"],
-            json!({"count": 0, "tasks": []}),
-            "{words:?}"
-        );
+        has!(answer, {"data": {"count": 0, "tasks": []}}, "{words:?}");
     }
     let ran = link.run(&cli, &["team", "api", "nonsense", "--json"]);
     let answer: Value = parse(&ran.stdout);
@@ -366,21 +320,11 @@ fn under_its_other_name_it_is_the_same_and_says_so() {
     assert!(message.contains("Usage: rcs team api"), "{message}");
     let ran = link.run(&cli, &["team", "api", "read-task", "more", "--json"]);
     let answer: Value = parse(&ran.stdout);
-    assert_eq!(
-        answer["error"]["message"],
-        "Unknown argument for \"rcs team api\": more"
-    );
+    has!(answer, {"/error/message": "Unknown argument for \"rcs team api\": more"});
     let ran = link.run(&cli, &["team", "api", "read-task", "--help"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert!(
-        ran.stdout
-            .contains("Usage: rcs team api read-task --input <json> [--json]"),
-        "{ran:?}"
-    );
+    shows!(ran.stdout => has "Usage: rcs team api read-task --input <json> [--json]");
     let ran = link.run(&cli, &["team", "api", "--help"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert!(
-        ran.stdout.contains("Supported operations: send-message"),
-        "{ran:?}"
-    );
+    shows!(ran.stdout => has "Supported operations: send-message");
 }

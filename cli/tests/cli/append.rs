@@ -1,8 +1,7 @@
 //! `append`: one fact, many facts, and which are not taken.
 
 use crate::answers::{Append, Batch, Event, Status};
-use crate::harness::{Cli, parse, parse_lines};
-use serde_json::json;
+use crate::prelude::*;
 
 #[test]
 fn a_fact_keeps_everything_it_points_at() {
@@ -65,10 +64,7 @@ fn reserved_kinds_are_refused_with_the_command_that_produces_them() {
         assert_eq!(ran.code, Some(1), "{ran:?}");
     }
     let error = cli.refused(1, "append demo --kind Deploy-Done");
-    assert!(
-        error.contains("kind") && error.contains("Deploy-Done"),
-        "{error}"
-    );
+    shows!(error => has "kind", has "Deploy-Done");
     assert_eq!(cli.json::<Status>("status demo").events, 1);
 }
 

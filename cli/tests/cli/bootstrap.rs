@@ -1,8 +1,7 @@
 //! Bootstrap runs as processes: what is typed, what comes out, and with which code.
 
-use crate::harness::{Cli, Ran};
+use crate::prelude::*;
 use crate::schemas;
-use serde_json::{Value, json};
 
 /// A report, its answer held against its schema.
 #[track_caller]
@@ -58,34 +57,21 @@ fn a_run_goes_on_from_process_to_process_and_its_evidence_is_taken_back() {
         record(&cli, signal, "{}", 0);
     }
     let evidence = cli.ok("bootstrap evidence demo --json");
-    assert_eq!(
-        evidence,
-        "{\"launch_mode\":\"team_launch\",\"launch_method\":\"platform_nl_team_invocation\",\"team_name\":\"alpha\",\"selected_domains\":[\"a\",\"b\"],\"active_core_members\":[\"obstruction-theorist\",\"synthesizer\"],\"core_ready_ack\":{\"OBSTRUCTION_CORE_READY_ACK\":true,\"SYNTHESIZER_CORE_READY_ACK\":true}}\n"
-    );
+    shows!(evidence =>
+        is "{\"launch_mode\":\"team_launch\",\"launch_method\":\"platform_nl_team_invocation\",\"team_name\":\"alpha\",\"selected_domains\":[\"a\",\"b\"],\"active_core_members\":[\"obstruction-theorist\",\"synthesizer\"],\"core_ready_ack\":{\"OBSTRUCTION_CORE_READY_ACK\":true,\"SYNTHESIZER_CORE_READY_ACK\":true}}\n");
     let shown = cli.ok("bootstrap evidence demo");
-    assert!(
-        shown.starts_with("{\n  \"launch_mode\": \"team_launch\",\n"),
-        "{shown}"
-    );
+    shows!(shown => starts "{\n  \"launch_mode\": \"team_launch\",\n");
     cli.file("evidence.json", &evidence);
     let asked = "bootstrap explain demo --event running_entered --data @evidence.json";
-    assert!(
-        cli.ok(asked)
-            .starts_with("running_entered in CORE_READY would record bootstrap_running_entered\n")
-    );
+    shows!(cli.ok(asked) =>
+        starts "running_entered in CORE_READY would record bootstrap_running_entered\n");
     let line = "bootstrap record demo --event running_entered --data - --json";
     let said = answered(line, cli.run_with_input(line, &shown), 0);
     assert_eq!(said["state"], "RUNNING");
     let now: Value = cli.json("bootstrap show demo");
-    assert_eq!(
-        (&now["team"], &now["team_name"], &now["trace_id"]),
-        (&json!("demo"), &json!("alpha"), &json!("tr-1"))
-    );
+    has!(now, {"team": "demo", "team_name": "alpha", "trace_id": "tr-1"});
     let past: Value = cli.json("bootstrap show demo --at 4");
-    assert_eq!(
-        (&past["state"], &past["next"]),
-        (&json!("TEAM_READY"), &json!(["roster_built"]))
-    );
+    has!(past, {"state": "TEAM_READY", "next": ["roster_built"]});
     let shown = cli.ok("bootstrap show demo");
     for line in [
         "demo: run 1 stands in RUNNING",
@@ -98,10 +84,7 @@ fn a_run_goes_on_from_process_to_process_and_its_evidence_is_taken_back() {
     }
     let view = cli.dir().join("teams/demo/bootstrap/1.json");
     let view: Value = serde_json::from_str(&std::fs::read_to_string(view).unwrap()).unwrap();
-    assert_eq!(
-        (&view["state"], &view["schemaVersion"]),
-        (&json!("RUNNING"), &json!("1.0.0"))
-    );
+    has!(view, {"state": "RUNNING", "schemaVersion": "1.0.0"});
     assert_eq!(
         view["evidence"],
         serde_json::from_str::<Value>(&evidence).unwrap()
@@ -114,31 +97,18 @@ fn what_is_not_accepted_is_an_answer_that_exits_1() {
     let explain = "bootstrap explain demo --event domain_started --data '{\"d\":\"a\"}'";
     let explained: Value = cli.json(explain);
     assert_eq!(explained["records"], json!(["bootstrap_breached"]));
-    assert_eq!(
-        cli.ok(explain),
-        "domain_started in CORE_READY would record bootstrap_breached\nrun 1 would stand in CORE_READY\n  would not be accepted PROTOCOL_BREACH_DOMAIN_BEFORE_CORE_READY: domains began to work, but OBSTRUCTION_CORE_READY_ACK and SYNTHESIZER_CORE_READY_ACK are missing\n  would be recorded, and fall back to CORE_READY\n  next: core_pinged, core_ready_ack\n"
-    );
+    shows!(cli.ok(explain) =>
+        is "domain_started in CORE_READY would record bootstrap_breached\nrun 1 would stand in CORE_READY\n  would not be accepted PROTOCOL_BREACH_DOMAIN_BEFORE_CORE_READY: domains began to work, but OBSTRUCTION_CORE_READY_ACK and SYNTHESIZER_CORE_READY_ACK are missing\n  would be recorded, and fall back to CORE_READY\n  next: core_pinged, core_ready_ack\n");
     let said = record(&cli, "domain_started", r#"{"d":"a"}"#, 1);
-    assert_eq!(
-        (&said["accepted"], &said["code"], &said["rolled_back_to"]),
-        (
-            &json!(false),
-            &json!("PROTOCOL_BREACH_DOMAIN_BEFORE_CORE_READY"),
-            &json!("CORE_READY")
-        )
-    );
+    has!(said, {"accepted": false, "code": "PROTOCOL_BREACH_DOMAIN_BEFORE_CORE_READY",
+        "rolled_back_to": "CORE_READY"});
     assert_eq!(explained["code"], said["code"]);
     let said = record(&cli, "gate_cleared", "{}", 1);
-    assert_eq!(
-        (&said["code"], &said["rolled_back_to"]),
-        (&json!("illegal_event"), &json!(null))
-    );
+    has!(said, {"code": "illegal_event", "rolled_back_to": null});
     let ran = cli.run("bootstrap record demo --event task_launched --data '{\"member\":\"a\"}'");
     assert_eq!((ran.code, &*ran.stderr), (Some(1), ""));
-    assert_eq!(
-        ran.stdout,
-        "run 1  TEAM_READY\n  not accepted PROTOCOL_BREACH_INITIAL_TASK_LAUNCH: members were launched by tasks in CORE_READY, but the first launch is one of the whole team\n  recorded, and fell back to TEAM_READY\n  next: roster_built\n"
-    );
+    shows!(ran.stdout =>
+        is "run 1  TEAM_READY\n  not accepted PROTOCOL_BREACH_INITIAL_TASK_LAUNCH: members were launched by tasks in CORE_READY, but the first launch is one of the whole team\n  recorded, and fell back to TEAM_READY\n  next: roster_built\n");
     let again = "bootstrap record demo --event lead_content --data '{\"kind\":\"domain\"}' --key k-1 --json";
     let mut first = answered(again, cli.run(again), 1);
     first["replayed"] = true.into();
@@ -158,44 +128,17 @@ fn what_cannot_be_read_is_an_error_with_a_hint() {
         )
     );
     cli.ok("bootstrap start demo --run nightly");
-    for (line, code, said) in [
-        (
-            "start demo --run nightly",
-            "run_exists",
-            "\"nightly\" exists",
-        ),
-        ("start demo --run a/b", "invalid_input", "path separator"),
-        ("evidence demo", "not_launched", "stands in INIT"),
-        (
-            "record demo --run 7 --event core_pinged",
-            "run_not_found",
-            "\"7\"",
-        ),
-        (
-            "record demo --event core_pingd",
-            "invalid_input",
-            "core_pinged",
-        ),
-        (
-            "record demo --event signal --data '[]'",
-            "invalid_input",
-            "JSON object",
-        ),
-        (
-            "record demo --event signal --data '{'",
-            "invalid_input",
-            "JSON object",
-        ),
-        (
-            "record demo --event signal --data @nowhere.json",
-            "invalid_input",
-            "nowhere.json",
-        ),
-        (
-            "record demo --event signal --data '{\"sgnal\":\"X\"}'",
-            "invalid_input",
-            "data.signal is required",
-        ),
+    for (line, code, said) in cases![
+        ("start demo --run nightly" => "run_exists", "\"nightly\" exists"),
+        ("start demo --run a/b" => "invalid_input", "path separator"),
+        ("evidence demo" => "not_launched", "stands in INIT"),
+        ("record demo --run 7 --event core_pinged" => "run_not_found", "\"7\""),
+        ("record demo --event core_pingd" => "invalid_input", "core_pinged"),
+        ("record demo --event signal --data '[]'" => "invalid_input", "JSON object"),
+        ("record demo --event signal --data '{'" => "invalid_input", "JSON object"),
+        ("record demo --event signal --data @nowhere.json" => "invalid_input", "nowhere.json"),
+        ("record demo --event signal --data '{\"sgnal\":\"X\"}'" => "invalid_input",
+            "data.signal is required"),
     ] {
         let error = cli.refused_json(1, &format!("bootstrap {line}"));
         assert_eq!(error.code, code, "{line}: {}", error.message);

@@ -1,9 +1,6 @@
 //! `task create|next|claim|renew|complete|fail|release|cancel|reopen`, `await` and `purge`.
 
-use crate::harness::{Cli, Ran, parse};
-use serde_json::{Value, json};
-use std::process::Stdio;
-use std::time::{Duration, Instant};
+use crate::prelude::*;
 
 /// A team with a task `T-1` that anybody may claim.
 fn with_task() -> Cli {
@@ -40,10 +37,7 @@ fn a_task_is_made_taken_and_completed() {
     }
     let claim: Value = cli.json("task claim demo T-1 --worker dev --lease-ms 60000");
     let token = claim["claimToken"].as_str().unwrap();
-    assert_eq!(
-        (&claim["ok"], &claim["epoch"], &claim["task"]["owner"]),
-        (&json!(true), &json!(1), &json!("dev"))
-    );
+    has!(claim, {"ok": true, "epoch": 1, "/task/owner": "dev"});
     let renewed: Value = cli.json(&format!(
         "task renew demo T-1 --claim-token {token} --lease-ms 3600000"
     ));
@@ -52,10 +46,7 @@ fn a_task_is_made_taken_and_completed() {
     let done: Value = cli.json(&format!(
         "task complete demo T-1 --claim-token {token} --result 'on a branch'"
     ));
-    assert_eq!(
-        (&done["task"]["status"], &done["task"]["result"]),
-        (&json!("completed"), &json!("on a branch"))
-    );
+    has!(done, {"/task/status": "completed", "/task/result": "on a branch"});
     assert_eq!(show(&cli, "1")["status"], "pending");
     let next: Value = cli.json("task next demo --worker dev");
     assert_eq!(next["task"]["id"], "1");
@@ -66,10 +57,7 @@ fn a_failed_task_is_reopened_given_back_and_canceled() {
     let cli = with_task();
     cli.ok("task claim demo T-1 --worker dev");
     let failed: Value = cli.json("task fail demo T-1 --epoch 1 --error 'no schema'");
-    assert_eq!(
-        (&failed["task"]["status"], &failed["task"]["error"]),
-        (&json!("failed"), &json!("no schema"))
-    );
+    has!(failed, {"/task/status": "failed", "/task/error": "no schema"});
     let error = cli.refused(1, "task claim demo T-1 --worker qa");
     assert!(error.contains("is failed"), "{error}");
     assert!(error.contains("teamlog task reopen demo T-1"), "{error}");
@@ -146,10 +134,7 @@ fn what_a_claim_does_not_allow_is_refused_with_its_code() {
     assert_eq!((&*error.code, error.hint), ("worker_not_found", None));
     let error = cli.refused_json(1, "task claim demo T-1 --worker eve");
     let hint = error.hint.unwrap();
-    assert!(
-        hint.ends_with("to add it: teamlog init demo --members eve"),
-        "{hint}"
-    );
+    shows!(hint => ends "to add it: teamlog init demo --members eve");
     let error = cli.refused_json(2, "task complete demo T-1");
     assert!(error.message.contains("--claim-token"), "{}", error.message);
     let error = cli.refused_json(2, "task claim demo T-1");
@@ -265,28 +250,18 @@ fn people_see_who_holds_a_task_and_not_what_proves_it() {
     }
     assert!(!shown.contains(&token), "{shown}");
     assert!(!cli.ok("replay demo").contains(&token));
-    assert_eq!(
-        cli.ok("task complete demo T-1 --epoch 1 --result 'on a branch'"),
-        "T-1  completed  Fix it\n  on a branch\n"
-    );
-    assert_eq!(
-        cli.ok("task create demo --subject S --blocked-by T-1,T-9"),
-        "created 1  blocked  S  waits for T-1, T-9\n"
-    );
+    shows!(cli.ok("task complete demo T-1 --epoch 1 --result 'on a branch'") =>
+        is "T-1  completed  Fix it\n  on a branch\n");
+    shows!(cli.ok("task create demo --subject S --blocked-by T-1,T-9") =>
+        is "created 1  blocked  S  waits for T-1, T-9\n");
 }
 
 #[test]
 fn await_wakes_for_what_is_worth_it_and_says_how_it_ended() {
     let cli = with_task();
     let late: Value = cli.json("await demo --timeout-ms 0");
-    assert_eq!(
-        (&late["team_name"], &late["status"], &late["event"]),
-        (&json!("demo"), &json!("timeout"), &Value::Null)
-    );
-    assert_eq!(
-        cli.ok("await demo --timeout-ms 0"),
-        "nothing happened to demo in time\n"
-    );
+    has!(late, {"team_name": "demo", "status": "timeout", "event": null});
+    shows!(cli.ok("await demo --timeout-ms 0") => is "nothing happened to demo in time\n");
     let missing: Value = cli.json("await nobody --timeout-ms 0");
     assert_eq!(missing["status"], "missing");
     assert_eq!(cli.ok("await nobody"), "there is no team nobody\n");
@@ -314,13 +289,9 @@ fn await_wakes_for_what_is_worth_it_and_says_how_it_ended() {
     assert!(began.elapsed() < Duration::from_secs(10));
     assert_eq!((woken.code, &*woken.stderr), (Some(0), ""));
     let woken: Value = serde_json::from_str(&woken.stdout).unwrap();
-    assert_eq!(woken["status"], "event");
-    assert_eq!(woken["event"]["type"], "task_completed");
+    has!(woken, {"status": "event", "/event/type": "task_completed"});
     assert_eq!(woken["cursor"], woken["event"]["event_id"]);
-    assert_eq!(
-        cli.ok(&format!("await demo --after {cursor}")),
-        "task_completed  dev  T-1\n"
-    );
+    shows!(cli.ok(&format!("await demo --after {cursor}")) => is "task_completed  dev  T-1\n");
     let error = cli.refused(2, "await demo --type nonsense");
     assert!(error.contains("worker_stopped"), "{error}");
     let error = cli.refused_json(1, "await demo --worker a/b");
@@ -334,18 +305,12 @@ fn purge_deletes_a_closed_team_for_whoever_means_it() {
     assert!(error.hint.unwrap().ends_with("purge demo --yes"));
     let error = cli.refused_json(1, "purge demo --yes");
     assert_eq!(error.code, "team_open");
-    assert_eq!(
-        cli.refused_json(1, "purge nobody --yes").code,
-        "team_not_found"
-    );
+    shows!(cli.refused_json(1, "purge nobody --yes").code => is "team_not_found");
     cli.ok_of_any_shape("api cleanup --input '{\"team_name\":\"demo\",\"force\":true}'");
     let shown = cli.ok("status demo");
     assert!(shown.contains("\nclosed at 20"), "{shown}");
     let purged: Value = cli.json("purge demo --yes");
-    assert_eq!(
-        (&purged["status"], &purged["team"]),
-        (&json!("purged"), &json!("demo"))
-    );
+    has!(purged, {"status": "purged", "team": "demo"});
     assert!(!cli.dir().join("teams/demo").exists());
     assert_eq!(cli.refused_json(1, "status demo").code, "team_not_found");
 }

@@ -1,7 +1,6 @@
 //! Completion as a shell sees it: words in, candidates out, never an error in between.
 
-use crate::harness::{Cli, Ran};
-use std::process::Command;
+use crate::prelude::*;
 
 /// The candidates for the last word of the line.
 fn offered(cli: &Cli, line: &str) -> Vec<String> {
@@ -48,62 +47,35 @@ fn at_work() -> Cli {
 #[test]
 fn what_exists_is_offered_from_the_state() {
     let cli = at_work();
-    let cases: &[(&str, &[&str])] = &[
-        ("teamlog status ", &["demo", "other"]),
-        ("teamlog status d", &["demo"]),
-        ("teamlog task show demo ", &["T-1", "T-2", "T-10", "X-1"]),
-        ("teamlog task show demo T-1", &["T-1", "T-10"]),
-        ("teamlog task claim demo X", &["X-1"]),
-        ("teamlog task create demo --blocked-by T-2,X", &["T-2,X-1"]),
-        (
-            "teamlog await demo --type task_",
-            &["task_completed", "task_failed"],
-        ),
-        ("teamlog purge o", &["other"]),
-        ("teamlog mode start demo ultra", &["ultrawork", "ultraqa"]),
-        ("teamlog state read --mode b", &["blueprint"]),
-        ("teamlog bootstrap show demo --run r", &["r-2", "r-1"]),
-        (
-            "teamlog bootstrap record demo --event core_r",
-            &["core_ready_ack", "core_relaunched"],
-        ),
-        ("teamlog mode show demo forge --session ", &["s-1", "t-2"]),
-        ("teamlog tasks demo --cursor X", &["X-1"]),
-        ("teamlog read demo --agent ", &["dev", "lead", "qa"]),
-        ("teamlog send demo --from lead --to q", &["qa"]),
-        (
-            "teamlog send demo --priority ",
-            &["low", "normal", "high", "critical"],
-        ),
-        (
-            "teamlog send demo --type task_",
-            &["task_assign", "task_update"],
-        ),
-        ("teamlog tasks demo --status c", &["completed", "canceled"]),
+    let cases: &[(&str, &[&str])] = &cases![
+        ("teamlog status " => &["demo", "other"]),
+        ("teamlog status d" => &["demo"]),
+        ("teamlog task show demo " => &["T-1", "T-2", "T-10", "X-1"]),
+        ("teamlog task show demo T-1" => &["T-1", "T-10"]),
+        ("teamlog task claim demo X" => &["X-1"]),
+        ("teamlog task create demo --blocked-by T-2,X" => &["T-2,X-1"]),
+        ("teamlog await demo --type task_" => &["task_completed", "task_failed"]),
+        ("teamlog purge o" => &["other"]),
+        ("teamlog mode start demo ultra" => &["ultrawork", "ultraqa"]),
+        ("teamlog state read --mode b" => &["blueprint"]),
+        ("teamlog bootstrap show demo --run r" => &["r-2", "r-1"]),
+        ("teamlog bootstrap record demo --event core_r" => &["core_ready_ack", "core_relaunched"]),
+        ("teamlog mode show demo forge --session " => &["s-1", "t-2"]),
+        ("teamlog tasks demo --cursor X" => &["X-1"]),
+        ("teamlog read demo --agent " => &["dev", "lead", "qa"]),
+        ("teamlog send demo --from lead --to q" => &["qa"]),
+        ("teamlog send demo --priority " => &["low", "normal", "high", "critical"]),
+        ("teamlog send demo --type task_" => &["task_assign", "task_update"]),
+        ("teamlog tasks demo --status c" => &["completed", "canceled"]),
         // Unread ones, newest first.
-        (
-            "teamlog ack demo --agent dev --message-id ",
-            &["m-X-1", "m-T-10", "m-T-1"],
-        ),
-        (
-            "teamlog trace demo --trace-id tr-T-1",
-            &["tr-T-10", "tr-T-1"],
-        ),
-        (
-            "teamlog task-assign demo --deps T-1,T-",
-            &["T-1,T-1", "T-1,T-2", "T-1,T-10"],
-        ),
-        (
-            "teamlog replay demo --kind message_a",
-            &["message_ack_duplicate", "message_acked"],
-        ),
-        ("teamlog init x --format ", &["jsonl", "binary"]),
-        ("teamlog completions z", &["zsh"]),
-        ("teamlog config get demo nudge.i", &["nudge.idle_seconds"]),
-        (
-            "teamlog dead-letter requeue demo --message-id ",
-            &["m-dead"],
-        ),
+        ("teamlog ack demo --agent dev --message-id " => &["m-X-1", "m-T-10", "m-T-1"]),
+        ("teamlog trace demo --trace-id tr-T-1" => &["tr-T-10", "tr-T-1"]),
+        ("teamlog task-assign demo --deps T-1,T-" => &["T-1,T-1", "T-1,T-2", "T-1,T-10"]),
+        ("teamlog replay demo --kind message_a" => &["message_ack_duplicate", "message_acked"]),
+        ("teamlog init x --format " => &["jsonl", "binary"]),
+        ("teamlog completions z" => &["zsh"]),
+        ("teamlog config get demo nudge.i" => &["nudge.idle_seconds"]),
+        ("teamlog dead-letter requeue demo --message-id " => &["m-dead"]),
     ];
     for (line, expected) in cases {
         assert_eq!(&offered(&cli, line), expected, "{line}");

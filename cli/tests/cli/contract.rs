@@ -22,10 +22,7 @@ fn call(cli: &Cli, operation: &Operation, input: &Map<String, Value>) -> Value {
     let answer: Value = parse(&ran.stdout);
     let code = if answer["ok"] == true { 0 } else { 1 };
     assert_eq!(ran.code, Some(code), "{line} {text}: {answer}");
-    assert_eq!(
-        answer["operation"], operation.name,
-        "{line} {text}: {answer}"
-    );
+    has!(answer, {"operation": operation.name}, "{line} {text}: {answer}");
     answer
 }
 
@@ -61,10 +58,7 @@ fn every_operation_is_what_its_schemas_say() {
         let takes = validator(operation.input_schema().to_value());
         for (field, input) in wrong(operation, &input) {
             let answer = call(&cli, operation, &input);
-            assert_eq!(
-                answer["error"]["details"]["field"], field,
-                "{name}: {answer}"
-            );
+            has!(answer, {"/error/details/field": field}, "{name}: {answer}");
             assert!(
                 !takes.is_valid(&Value::Object(input.clone())),
                 "{name}: {input:?}"
@@ -73,10 +67,7 @@ fn every_operation_is_what_its_schemas_say() {
         let mut hostile = input.clone();
         hostile.insert("team_name".to_owned(), json!("../\u{1b}[2J"));
         let answer = call(&cli, operation, &hostile);
-        assert_eq!(
-            answer["error"]["code"], "operation_failed",
-            "{name}: {answer}"
-        );
+        has!(answer, {"/error/code": "operation_failed"}, "{name}: {answer}");
         assert!(
             takes.is_valid(&Value::Object(input.clone())),
             "{name}: {input:?}"

@@ -1,10 +1,8 @@
 //! A daemon that may have few files open, and a crowd that takes what it gets.
 
 use crate::daemon::Daemon;
-use crate::harness::Cli;
-use serde_json::Value;
+use crate::prelude::*;
 use std::net::TcpStream;
-use std::process::Command;
 
 /// Whoever connects and says nothing, more of them than the daemon may have files.
 const CROWD: usize = 150;

@@ -1,13 +1,9 @@
 //! A daemon as a process, for as long as a test needs it.
 
-use crate::harness::Cli;
+use crate::prelude::*;
 use crate::schemas;
-use serde_json::Value;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, Read, Write};
 use std::net::TcpStream;
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 /// One daemon. It goes with this value.
 pub struct Daemon {

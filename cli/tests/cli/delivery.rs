@@ -1,11 +1,8 @@
 //! Durable delivery between real processes: ticks at once, a sender that is killed while it waits, and what a timer sees.
 
 use crate::answers::Event;
-use crate::harness::{Cli, Ran, parse, parse_lines};
-use serde_json::Value;
-use std::process::Stdio;
+use crate::prelude::*;
 use std::thread;
-use std::time::{Duration, Instant};
 
 /// Far more than anything here takes.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
@@ -105,11 +102,7 @@ fn a_sender_that_is_killed_while_it_waits_loses_nothing_and_may_wait_on() {
     let ran = Ran::from_output(again.wait_with_output().unwrap());
     assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{ran:?}");
     let answer: Value = parse(&ran.stdout);
-    assert_eq!(
-        (&answer["status"], &answer["attempt"]),
-        (&"acked".into(), &1.into())
-    );
-    assert_eq!(answer["ack"]["kind"], "message_acked");
+    has!(answer, {"status": "acked", "attempt": 1, "/ack/kind": "message_acked"});
     assert_eq!(count(&cli, "delivery_required"), 1);
 }
 
@@ -121,11 +114,7 @@ fn a_sender_that_waits_in_vain_exits_with_the_dead_letter() {
     let answer: Value = parse(&ran.stdout);
     assert_eq!(answer["status"], "dead_letter");
     let letter = &answer["dead_letter"];
-    assert_eq!(
-        (&letter["reason"], &letter["attempts"]),
-        (&"ack_timeout".into(), &2.into())
-    );
-    assert_eq!(letter["message"]["id"], "m1");
+    has!(letter, {"reason": "ack_timeout", "attempts": 2, "/message/id": "m1"});
     let shown = cli.ok("dead-letter list demo");
     assert!(shown.contains("m1") && shown.contains("dead"), "{shown}");
     let id = letter["id"].as_str().unwrap();
@@ -142,10 +131,7 @@ fn a_sender_that_waits_in_vain_exits_with_the_dead_letter() {
 fn what_is_asked_of_a_delivery_needs_one() {
     let cli = Cli::with_team();
     let said = cli.refused(2, &send("m1", 1, 1, ""));
-    assert!(
-        said.contains("--ack-timeout-seconds needs --require-ack or --wait"),
-        "{said}"
-    );
+    shows!(said => has "--ack-timeout-seconds needs --require-ack or --wait");
     let said = cli.refused(1, &send("m1", 0, 1, "--require-ack"));
     assert!(said.contains("from 1 to 2592000"), "{said}");
     cli.ok("task-assign demo --from lead --to dev --task-id T-1 --subject S --require-ack");
@@ -158,21 +144,12 @@ fn what_is_asked_of_a_delivery_needs_one() {
 #[test]
 fn settings_are_shown_changed_and_explained() {
     let cli = Cli::with_team();
-    assert!(
-        cli.ok("config set demo nudge.idle_seconds 5")
-            .contains("300 -> 5")
-    );
-    assert!(
-        cli.ok("config set demo nudge.idle_seconds 5")
-            .contains("5 already")
-    );
+    shows!(cli.ok("config set demo nudge.idle_seconds 5") => has "300 -> 5");
+    shows!(cli.ok("config set demo nudge.idle_seconds 5") => has "5 already");
     assert!(cli.ok("config list demo").contains("(default 300)"));
     let got: Value = cli.json("config get demo nudge.idle_seconds");
     assert_eq!((&got["value"], &got["set"]), (&5.into(), &true.into()));
-    assert!(
-        cli.ok("config unset demo nudge.idle_seconds")
-            .contains("5 -> 300, its default")
-    );
+    shows!(cli.ok("config unset demo nudge.idle_seconds") => has "5 -> 300, its default");
     let error = cli.refused_json(1, "config set demo nudge.idle 5");
     assert_eq!(error.code, "setting_unknown");
     let hint = error.hint.unwrap();
@@ -197,16 +174,12 @@ fn a_nudge_tells_a_timer_how_it_went() {
     let ran = cli.run(&format!("nudge demo --json --exec {}", script.display()));
     assert_eq!(ran.code, Some(1), "one of two failed: {ran:?}");
     let answer: Value = parse(&ran.stdout);
-    assert_eq!(answer["nudged"][0]["exec"]["status"], "ok");
-    assert_eq!(answer["nudged"][1]["exec"]["exit_code"], 1);
+    has!(answer, {"/nudged/0/exec/status": "ok", "/nudged/1/exec/exit_code": 1});
     assert_eq!(ran.stderr, "noise\nnoise\n");
     let woken = std::fs::read_to_string(cli.dir().join("woken")).unwrap();
     assert_eq!(woken, "dev dev demo 1\nqa qa demo 1\n");
     let again: Value = cli.json("nudge demo");
-    assert_eq!(
-        (&again["count"], &again["skipped"]["cooling"]),
-        (&0.into(), &2.into())
-    );
+    has!(again, {"count": 0, "/skipped/cooling": 2});
 
     cli.refused(2, "nudge nothere");
     cli.refused(2, "nudge demo --idle-seconds 99999999999");
@@ -227,10 +200,7 @@ fn a_nudge_tells_a_timer_how_it_went() {
     let (mail, wakeups) = shown.split_once("\nwake-ups\n").unwrap();
     assert!(mail.contains("1 unread message, 1 wake-up"), "{shown}");
     assert!(mail.contains("handoff from lead"), "{shown}");
-    assert!(
-        wakeups.contains("agent_wakeup_required from leader-fixed"),
-        "{shown}"
-    );
+    shows!(wakeups => has "agent_wakeup_required from leader-fixed");
     let page = cli.ok("read demo --agent dev --unread");
     let (mail, wakeups) = page.split_once("\nwake-ups\n").unwrap();
     assert!(mail.contains("handoff"), "{page}");

@@ -1,8 +1,7 @@
 //! `demo`: the main job in one command.
 
 use crate::answers::{Demo, Verify};
-use crate::harness::{Cli, Ran, parse};
-use std::process::Command;
+use crate::prelude::*;
 
 #[test]
 fn the_demo_shows_what_it_claims_and_keeps_its_directory() {
@@ -77,10 +76,7 @@ fn the_demo_touches_no_directory_that_is_there() {
     let cli = Cli::new();
     std::fs::create_dir(cli.dir().join("mine")).unwrap();
     let error = cli.refused(1, "demo --dir mine");
-    assert!(
-        error.contains("dir must not exist yet") && error.contains("mine"),
-        "{error}"
-    );
+    shows!(error => has "dir must not exist yet", has "mine");
     let demo: Demo = parse(&cli.ok("demo --dir fresh --json"));
     assert_eq!(
         std::path::Path::new(&demo.dir),

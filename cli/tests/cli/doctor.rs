@@ -4,11 +4,9 @@
 mod repair;
 
 use crate::answers::Verify;
-use crate::harness::{Cli, parse};
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use crate::prelude::*;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 use teamlog_team::engine::derived::{Delta, Store};
 use teamlog_team::engine::receipt::digest_of;
 use teamlog_team::engine::storage::{Files, Storage};
@@ -237,27 +235,17 @@ fn a_healthy_team_is_healthy_and_says_what_was_looked_at() {
         assert_eq!(answer.team, "demo");
         assert!(answer.generated_at.ends_with('Z'));
         assert_ne!(answer.overall_status, "unhealthy");
-        assert_eq!(
-            (&answer.stats["events"], &answer.stats["messages"]),
-            (&8.into(), &6.into())
-        );
-        assert_eq!(answer.stats["tasks"], 2);
+        has!(answer.stats, {"events": 8, "messages": 6, "tasks": 2});
         // Nothing derived yet, nothing recorded since: as healthy.
         std::fs::remove_dir_all(team(&cli).join("derived")).unwrap();
         assert_eq!(turned(&check(&cli)), BTreeSet::new());
         let shown = cli.ok("doctor check demo");
-        assert!(
-            shown.starts_with("demo: ") && !shown.contains("to mend it"),
-            "{shown}"
-        );
+        shows!(shown => starts "demo: ", lacks "to mend it");
     }
     let cli = Cli::new();
     cli.ok("init demo --no-views");
     assert_eq!(turned(&check(&cli)), BTreeSet::new());
-    assert!(
-        cli.refused(1, "doctor check nobody")
-            .contains("team must name a team")
-    );
+    shows!(cli.refused(1, "doctor check nobody") => has "team must name a team");
 }
 
 #[test]
@@ -526,19 +514,11 @@ fn several_faults_are_all_told_and_one_pass_mends_them() {
         );
     }
     // The log comes first.
-    assert_eq!(
-        answer.recommendations[0],
-        "teamlog rehydrate demo --salvage"
-    );
+    shows!(answer.recommendations[0] => is "teamlog rehydrate demo --salvage");
     let shown = cli.run("doctor check demo");
     assert_eq!(shown.code, Some(2));
     assert!(shown.stdout.starts_with("demo: unhealthy\n"), "{shown:?}");
-    assert!(
-        shown
-            .stdout
-            .contains("to mend it:\n  teamlog rehydrate demo --salvage\n"),
-        "{shown:?}"
-    );
+    shows!(shown.stdout => has "to mend it:\n  teamlog rehydrate demo --salvage\n");
     mended(&cli, &answer);
 }
 

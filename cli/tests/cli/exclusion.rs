@@ -5,10 +5,7 @@
 
 use crate::answers::{Event, Verify};
 use crate::daemon::Daemon;
-use crate::harness::{Cli, Ran, parse_lines};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use crate::prelude::*;
 
 const MESSAGE: &str = "--from lead --to dev --type handoff";
 /// How long the holder's call takes.
@@ -195,12 +192,7 @@ fn a_daemon_whose_lock_file_is_removed_takes_the_new_one_and_lets_nobody_in() {
         std::fs::rename(&runtime, &aside).unwrap();
         let alone = cli.refused_json(75, &format!("send demo {MESSAGE} --lock-timeout 0"));
         assert_eq!(alone.code, "locked");
-        assert!(
-            alone
-                .hint
-                .unwrap()
-                .contains("deleting the file frees nothing")
-        );
+        shows!(alone.hint.unwrap() => has "deleting the file frees nothing");
         std::fs::rename(&aside, &runtime).unwrap();
         std::fs::remove_file(lock_of(&cli)).unwrap();
         let refused = cli.refused_json(75, &format!("send demo {MESSAGE} --message-id two"));

@@ -1,14 +1,11 @@
 //! `guard exec`: a command that can write what its agent holds. Where the kernel has no Landlock, these say so and pass by.
 
 use crate::daemon::Daemon;
-use crate::harness::{Cli, Ran};
+use crate::prelude::*;
 use crate::terminal::on_terminal;
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::BufRead;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 /// A repository beside the data root, where `dev` holds some of it, and a directory beside both.
 struct World {
@@ -191,10 +188,7 @@ fn teamlog_inside_reads_freely_and_records_through_the_daemon() {
     assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{ran:?}");
     let ran = world.run(send);
     assert_eq!((ran.code, &*ran.stdout), (Some(77), ""), "{ran:?}");
-    assert!(
-        ran.stderr.contains("hint: ") && ran.stderr.contains("start the daemon: teamlog serve\n"),
-        "{ran:?}"
-    );
+    shows!(ran.stderr => has "hint: ", has "start the daemon: teamlog serve\n");
     let daemon = Daemon::of(&world.cli);
     let ran = world.run(send);
     assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -352,10 +346,6 @@ fn a_kernel_that_takes_no_more_rules_ends_it_in_78() {
     }
     let ran = Ran::of(command.args(["/bin/sh", "-c", "echo ran > ../free/ran"]));
     assert_eq!((ran.code, &*ran.stdout), (Some(78), ""), "{ran:?}");
-    assert!(
-        ran.stderr
-            .contains("the kernel must hold the command to its paths, but"),
-        "{ran:?}"
-    );
+    shows!(ran.stderr => has "the kernel must hold the command to its paths, but");
     assert!(!world.free.join("ran").exists());
 }

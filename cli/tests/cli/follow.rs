@@ -1,12 +1,10 @@
 //! Following, waiting and looking back, with real processes.
 
 use crate::answers::{Event, Ready, Status, Tasks, Wait};
-use crate::harness::{Cli, Ran, parse};
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Stdio};
+use crate::prelude::*;
+use std::io::BufRead;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
-use std::time::{Duration, Instant};
 
 /// No test waits that long, unless it fails.
 const LONG: Duration = Duration::from_secs(30);
@@ -210,19 +208,9 @@ fn a_wait_ends_with_mail_or_with_its_time() {
             .count(),
         1
     );
-    assert!(
-        cli.run("wait demo --agent dev --timeout 0")
-            .stdout
-            .starts_with("nothing arrived for dev")
-    );
-    assert_eq!(
-        cli.refused_json(1, "wait demo --agent dev --since 99").code,
-        "invalid_input"
-    );
-    assert!(
-        cli.refused(2, "wait demo --agent dev --timeout soon")
-            .contains("seconds")
-    );
+    shows!(cli.run("wait demo --agent dev --timeout 0").stdout => starts "nothing arrived for dev");
+    shows!(cli.refused_json(1, "wait demo --agent dev --since 99").code => is "invalid_input");
+    shows!(cli.refused(2, "wait demo --agent dev --timeout soon") => has "seconds");
 }
 
 #[test]
@@ -251,10 +239,7 @@ fn a_team_is_shown_as_it_was() {
         let error = cli.refused_json(1, &format!("read demo --agent dev --at {bad}"));
         assert_eq!(error.code, "point_unknown", "{bad}");
     }
-    assert!(
-        cli.refused(2, "trace demo --trace-id t --at soon")
-            .contains("soon")
-    );
+    shows!(cli.refused(2, "trace demo --trace-id t --at soon") => has "soon");
 }
 
 /// How long after the end of the process that appended the follower has shown it. Asserts little: a machine may be

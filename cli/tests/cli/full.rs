@@ -7,14 +7,12 @@
 
 mod served;
 
-use crate::harness::{Cli, Ran};
 use crate::mcp::Client;
+use crate::prelude::*;
 use crate::reference::{commands, examples, help, prepared};
 use crate::schemas;
-use serde_json::{Map, Value, json};
-use std::collections::BTreeSet;
+use serde_json::Map;
 use std::io::Write;
-use std::process::{Command, Stdio};
 use teamlog_team::api::OPERATIONS;
 
 /// Where the teams lie.
@@ -269,8 +267,9 @@ fn every_reading_command_answers_on_a_disk_that_may_only_be_read() {
 fn every_reading_command_answers_where_no_file_may_grow() {
     let noting = every_reading_command(Medium::Limited, bare);
     assert!(
-        noting.contains("status") && noting.contains("tasks"),
-        "{noting:?}"
+        ["status", "tasks"]
+            .iter()
+            .all(|name| noting.contains(*name))
     );
 }
 
@@ -463,13 +462,7 @@ fn a_writer_on_a_full_disk_cuts_nothing_and_says_what_is_wrong() {
     let mut lines = ran.stderr.lines();
     let error: Value = serde_json::from_str(lines.next().unwrap()).unwrap();
     assert_eq!(error["error"]["code"], "no_space", "{ran:?}");
-    assert!(
-        error["error"]["hint"]
-            .as_str()
-            .unwrap()
-            .contains("make room"),
-        "{ran:?}"
-    );
+    shows!(error["error"]["hint"].as_str().unwrap() => has "make room");
     assert!(lines.next().unwrap().contains("set aside"), "{ran:?}");
 }
 

@@ -1,8 +1,7 @@
 //! What the README and `SKILL.md` teach is so: their commands run as they are printed, in one directory, in order, and
 //! each succeeds. Packages bring the README with them.
 
-use std::path::Path;
-use std::process::Command;
+use crate::prelude::*;
 
 /// A document of the repository.
 fn document(name: &str) -> String {

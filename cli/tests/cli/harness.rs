@@ -1,10 +1,9 @@
 //! Runs the built binary in a world of its own: empty environment, own home, own directory.
 
+use crate::prelude::*;
 use crate::schemas;
 use serde::de::DeserializeOwned;
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 /// One world.

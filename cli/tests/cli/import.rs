@@ -116,10 +116,7 @@ fn bad_lines_are_counted_and_listed_and_strict_keeps_everything_out() {
     );
     assert!(report.problems[2].message.contains("gossip"), "{report:?}");
     let shown = cli.ok("import b --messages mixed.jsonl");
-    assert!(
-        shown.contains("\n  imported    1\n  duplicates  1\n  malformed   2\n"),
-        "{shown}"
-    );
+    shows!(shown => has "\n  imported    1\n  duplicates  1\n  malformed   2\n");
     assert!(shown.contains("\n  line 2  malformed  "), "{shown}");
 }
 
@@ -130,10 +127,7 @@ fn a_pipe_will_do() {
     assert_eq!(parse::<Import>(&ran.stdout).imported, 3);
     assert_eq!(cli.json::<Status>("status old").format, "binary");
     let error = cli.refused(1, "import old --messages none.jsonl");
-    assert!(
-        error.starts_with("error: messages file not found: none.jsonl"),
-        "{error}"
-    );
+    shows!(error => starts "error: messages file not found: none.jsonl");
     cli.refused(2, "import old");
     cli.refused(2, "import old --messages a --events b");
     let ran = Ran::of(&mut cli.command("import fresh --events -"));
@@ -167,17 +161,8 @@ fn what_no_task_can_take_gets_in_and_a_note_says_so() {
     let note = "{\"note\":\"some messages say of a task what is not applied to it: no_task_id 1, unknown_status 1\"}\n";
     assert_eq!(ran.stderr, note);
     let shown = cli.run("import people --messages m.jsonl");
-    assert!(
-        shown
-            .stdout
-            .contains("\n  not applied: no_task_id      1\n"),
-        "{shown:?}"
-    );
-    assert!(
-        shown
-            .stdout
-            .contains("line 2  not_applied  message.payload.status must be one of")
-    );
+    shows!(shown.stdout => has "\n  not applied: no_task_id      1\n");
+    shows!(shown.stdout => has "line 2  not_applied  message.payload.status must be one of");
     assert_eq!(cli.json::<Read>("read old --agent dev").count, 1);
 
     let sent = "task-update old --from dev --to lead --task-id T-1 --status parked --trace-id ''";
@@ -185,8 +170,5 @@ fn what_no_task_can_take_gets_in_and_a_note_says_so() {
     assert_eq!((&*answer.status, answer.message.trace_id), ("sent", None));
     assert_eq!(answer.not_applied.unwrap()["status"], "unknown_status");
     let shown = cli.ok(sent);
-    assert!(
-        shown.contains("\n  not applied to a task: message.payload.status must be one of"),
-        "{shown}"
-    );
+    shows!(shown => has "\n  not applied to a task: message.payload.status must be one of");
 }

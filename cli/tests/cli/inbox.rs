@@ -1,8 +1,7 @@
 //! `send`, `read`, `ack`.
 
 use crate::answers::{Ack, Event, Read, Sent, Status};
-use crate::harness::{Cli, Ran, parse, parse_lines};
-use serde_json::json;
+use crate::prelude::*;
 
 #[test]
 fn a_message_goes_out_and_is_read() {
@@ -45,27 +44,12 @@ fn people_see_one_line_a_message() {
     let cli = Cli::with_team();
     let shown =
         cli.ok("send demo --from lead --to dev --type handoff --message-id m-1 --task-id T-1");
-    assert_eq!(
-        shown,
-        "sent m-1  handoff  lead -> dev  task T-1  (event 2)\n"
-    );
+    shows!(shown => is "sent m-1  handoff  lead -> dev  task T-1  (event 2)\n");
     let shown = cli.ok("read demo --agent dev");
-    assert_eq!(
-        shown,
-        "dev in demo: 1 message\n\n  m-1  just now  from lead  handoff  T-1\n"
-    );
-    assert_eq!(
-        cli.ok("ack demo --agent dev --message-id m-1"),
-        "acked m-1 by dev\n"
-    );
-    assert_eq!(
-        cli.ok("ack demo --agent dev --message-id m-1"),
-        "acked already m-1 by dev\n"
-    );
-    assert_eq!(
-        cli.ok("read demo --agent dev --unread"),
-        "dev in demo: 0 messages\n"
-    );
+    shows!(shown => is "dev in demo: 1 message\n\n  m-1  just now  from lead  handoff  T-1\n");
+    shows!(cli.ok("ack demo --agent dev --message-id m-1") => is "acked m-1 by dev\n");
+    shows!(cli.ok("ack demo --agent dev --message-id m-1") => is "acked already m-1 by dev\n");
+    shows!(cli.ok("read demo --agent dev --unread") => is "dev in demo: 0 messages\n");
 }
 
 #[test]
@@ -85,10 +69,7 @@ fn a_message_id_that_is_known_is_a_duplicate_and_the_first_one_stands() {
         [first.message]
     );
     let shown = cli.ok("send demo --from lead --to dev --type handoff --message-id m");
-    assert!(
-        shown.starts_with("duplicate m  handoff  lead -> dev"),
-        "{shown}"
-    );
+    shows!(shown => starts "duplicate m  handoff  lead -> dev");
 }
 
 #[test]
@@ -125,10 +106,7 @@ fn payloads_come_from_argv_file_or_standard_input() {
         1,
         "send demo --from lead --to dev --type handoff --payload-file none.json",
     );
-    assert!(
-        error.starts_with("error: payload file not found: none.json"),
-        "{error}"
-    );
+    shows!(error => starts "error: payload file not found: none.json");
     cli.refused(
         2,
         "send demo --from lead --to dev --type handoff --payload-file p.json --payload-json {}",
@@ -226,17 +204,10 @@ fn a_page_goes_from_new_to_old_with_the_oldest_first() {
     assert_eq!((&*page, cursor.as_deref()), ("m1 m2 m3", Some("m1")));
     let (page, cursor) = ids("read demo --agent dev --limit 3 --cursor m1");
     assert_eq!((&*page, cursor), ("m0", None));
-    assert_eq!(
-        ids("read demo --agent dev --limit 0").0,
-        "m0 m1 m2 m3 m4 m5 m6"
-    );
+    shows!(ids("read demo --agent dev --limit 0").0 => is "m0 m1 m2 m3 m4 m5 m6");
     cli.ok("ack demo --agent dev --message-id m5");
     assert_eq!(ids("read demo --agent dev --limit 2 --unread").0, "m4 m6");
-    assert_eq!(
-        cli.refused_json(1, "read demo --agent dev --cursor nope")
-            .code,
-        "cursor_unknown"
-    );
+    shows!(cli.refused_json(1, "read demo --agent dev --cursor nope").code => is "cursor_unknown");
     let shown = cli.ok("read demo --agent dev --limit 3");
     assert!(shown.ends_with("\n\nolder ones: --cursor m4\n"), "{shown}");
 }
@@ -263,28 +234,14 @@ fn only_the_recipient_acknowledges_and_only_once() {
         ("not_found", "other", None)
     );
     assert_eq!(unread(), 1);
-    assert_eq!(
-        ack("ack demo --agent dev --message-id m", 0).status,
-        "acked"
-    );
-    assert_eq!(
-        ack("ack demo --agent dev --message-id m", 0).status,
-        "already_acked"
-    );
+    shows!(ack("ack demo --agent dev --message-id m", 0).status => is "acked");
+    shows!(ack("ack demo --agent dev --message-id m", 0).status => is "already_acked");
     assert_eq!(unread(), 0);
     let kinds: Vec<String> = parse_lines::<Event>(&cli.ok("replay demo --json --from-seq 3"))
         .into_iter()
         .map(|event| event.kind)
         .collect();
-    assert_eq!(
-        kinds,
-        [
-            "ack_rejected",
-            "ack_rejected",
-            "message_acked",
-            "message_ack_duplicate"
-        ]
-    );
+    names!(kinds => ack_rejected ack_rejected message_acked message_ack_duplicate);
 }
 
 #[test]
@@ -292,15 +249,11 @@ fn people_learn_whose_message_it_is() {
     let cli = Cli::with_team();
     cli.ok("send demo --from lead --to dev --type handoff --message-id m");
     let error = cli.refused(1, "ack demo --agent qa --message-id m");
-    assert_eq!(
-        error,
-        "error: agent must be dev, the recipient of m, but is \"qa\"\nhint: teamlog ack demo --agent dev --message-id m\n"
-    );
+    shows!(error =>
+        is "error: agent must be dev, the recipient of m, but is \"qa\"\nhint: teamlog ack demo --agent dev --message-id m\n");
     let error = cli.refused(1, "ack demo --agent qa --message-id x");
-    assert_eq!(
-        error,
-        "error: message_id must name a message of demo, but is \"x\"\nhint: teamlog read demo --agent qa\n"
-    );
+    shows!(error =>
+        is "error: message_id must name a message of demo, but is \"x\"\nhint: teamlog read demo --agent qa\n");
 }
 
 #[test]
@@ -317,8 +270,5 @@ fn who_acts_stands_in_for_a_missing_sender_or_agent() {
         parse(&by_variable("send demo --to qa --type handoff --json --actor qa").stdout);
     assert_eq!(sent.message.from, "qa", "the flag beats the variable");
     let error = cli.refused(2, "send demo --to dev --type handoff");
-    assert!(
-        error.contains("--from is required") && error.contains("TEAMLOG_AGENT"),
-        "{error}"
-    );
+    shows!(error => has "--from is required", has "TEAMLOG_AGENT");
 }

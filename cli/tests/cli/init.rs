@@ -16,10 +16,8 @@ fn a_team_is_created_and_gains_members_and_repeating_is_harmless() {
     let more: Init = cli.json("init demo --members lead");
     assert_eq!(more.members, ["dev", "lead", "qa"]);
     assert_eq!(cli.json::<Status>("status demo").events, events + 1);
-    assert_eq!(
-        cli.ok("init demo"),
-        "demo is there already, unchanged\n  members: dev, lead, qa\n"
-    );
+    shows!(cli.ok("init demo") =>
+        is "demo is there already, unchanged\n  members: dev, lead, qa\n");
 }
 
 #[test]
@@ -27,14 +25,9 @@ fn people_are_told_where_the_team_lies() {
     let cli = Cli::new();
     let shown = cli.ok("init demo --members lead,dev");
     let root = cli.dir().display();
-    assert_eq!(
-        shown,
-        format!("demo created in {root}\n  members: dev, lead\n")
-    );
-    assert_eq!(
-        cli.ok("init free"),
-        format!("free created in {root}\n  members: no members yet; agents join by acting\n")
-    );
+    shows!(shown => is format!("demo created in {root}\n  members: dev, lead\n"));
+    shows!(cli.ok("init free") =>
+        is format!("free created in {root}\n  members: no members yet; agents join by acting\n"));
 }
 
 #[test]
@@ -43,10 +36,7 @@ fn another_format_for_a_team_that_exists_is_refused() {
     let error = cli.refused_json(1, "init demo --format binary");
     assert_eq!(error.code, "format_mismatch");
     cli.ok("init demo --format jsonl");
-    assert!(
-        cli.refused(2, "init other --format xml")
-            .contains("'xml' for '--format")
-    );
+    shows!(cli.refused(2, "init other --format xml") => has "'xml' for '--format");
 }
 
 #[test]

@@ -36,14 +36,8 @@ fn a_whole_log_verifies_and_live_equals_rebuilt() {
             assert_eq!(again.state_digest, rebuilt.state_digest);
         }
         let shown = cli.ok("rehydrate demo");
-        assert!(
-            shown.contains("\n  events    4\n  messages  2\n  acks      1\n  tasks     1\n"),
-            "{shown}"
-        );
-        assert!(
-            cli.ok("verify demo")
-                .starts_with("ok: 4 events in 1 segment, ")
-        );
+        shows!(shown => has "\n  events    4\n  messages  2\n  acks      1\n  tasks     1\n");
+        shows!(cli.ok("verify demo") => starts "ok: 4 events in 1 segment, ");
     }
 }
 
@@ -85,14 +79,9 @@ fn a_receipt_holds_until_history_is_changed() {
     }
     let cli = Cli::with_team();
     cli.file("nonsense.json", "{}");
-    assert!(
-        cli.refused(1, "verify demo --against nonsense.json")
-            .contains("must be a receipt")
-    );
-    assert!(
-        cli.refused(1, "verify demo --against none.json")
-            .contains("against file not found: none.json")
-    );
+    shows!(cli.refused(1, "verify demo --against nonsense.json") => has "must be a receipt");
+    shows!(cli.refused(1, "verify demo --against none.json") =>
+        has "against file not found: none.json");
     assert!(cli.ok("head demo").contains("| b3sum\n"));
 }
 
@@ -170,11 +159,7 @@ fn a_torn_tail_is_set_aside_and_said() {
         ),
         (1, "warning", whole)
     );
-    assert!(
-        cli.run("verify demo")
-            .stdout
-            .starts_with("ok, with warnings: ")
-    );
+    shows!(cli.run("verify demo").stdout => starts "ok, with warnings: ");
 
     let ran = cli.run("send demo --from lead --to dev --type handoff --json");
     assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -183,10 +168,7 @@ fn a_torn_tail_is_set_aside_and_said() {
         6,
         "behind the event about the tail"
     );
-    assert!(
-        ran.stderr.starts_with("{\"note\":\"") && ran.stderr.contains("quarantine"),
-        "{ran:?}"
-    );
+    shows!(ran.stderr => starts "{\"note\":\"", has "quarantine");
     let kept = std::fs::read_dir(cli.dir().join("teams/demo/quarantine")).unwrap();
     let kept: Vec<Vec<u8>> = kept
         .map(|entry| std::fs::read(entry.unwrap().path()).unwrap())
@@ -194,10 +176,7 @@ fn a_torn_tail_is_set_aside_and_said() {
     assert_eq!(kept, [torn.to_vec()]);
     assert!(cli.json::<Verify>("verify demo").problems.is_empty());
     let shown = cli.ok("replay demo --kind log_tail_quarantined");
-    assert!(
-        shown.contains(&format!("{} torn bytes of ", torn.len())),
-        "{shown}"
-    );
+    shows!(shown => has &format!("{} torn bytes of ", torn.len()));
 }
 
 #[test]

@@ -2,13 +2,10 @@
 //! there at all.
 
 use crate::answers::{Event, Rehydrate, Status, Verify};
-use crate::harness::{Cli, Ran, parse_lines};
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-use std::process::{Child, Stdio};
+use crate::prelude::*;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::SystemTime;
 
 const WRITERS: usize = 4;
 /// Lines of a batch, and of one of its groups.

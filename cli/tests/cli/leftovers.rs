@@ -1,11 +1,7 @@
 //! What killed commands leave: found by `doctor check`, removed by `doctor clean`, and nothing that somebody still builds.
 
-use crate::harness::{Cli, Ran};
-use serde_json::Value;
+use crate::prelude::*;
 use std::fs;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 /// The same command under strace, which does that to its system calls. `None` where nothing can be traced.
 fn traced(cli: &Cli, inject: &str, line: &str) -> Option<Command> {
@@ -75,11 +71,7 @@ fn killed_at_every(call: &str, world: &Cli, line: &str) -> usize {
         }
         left += 1;
         assert_eq!(check["status"], "warn", "{what}: {check}");
-        assert_eq!(
-            check["recommendations"],
-            serde_json::json!(["teamlog doctor clean --yes"]),
-            "{what}"
-        );
+        has!(check, {"recommendations": ["teamlog doctor clean --yes"]}, "{what}");
         for dir in dirs {
             assert!(
                 check["summary"].as_str().unwrap().contains(dir),
@@ -93,10 +85,7 @@ fn killed_at_every(call: &str, world: &Cli, line: &str) -> usize {
         assert!(shown.contains("removed"), "{what}: {shown}");
         assert_eq!(staging(&cli), Vec::<String>::new(), "{what}");
         assert_eq!(leftovers(&cli)["status"], "healthy", "{what}");
-        assert!(
-            cli.ok("doctor clean --yes").contains("nothing is left"),
-            "{what}"
-        );
+        shows!(cli.ok("doctor clean --yes") => has "nothing is left");
         // The team is there whole, or not at all; and the same command ends what it began.
         let again = cli.run(line);
         assert!(
@@ -203,10 +192,7 @@ fn directories_of_older_versions_left_without_a_lock_file_are_found_too() {
     }
     let check = leftovers(&cli);
     let summary = check["summary"].as_str().unwrap();
-    assert!(
-        summary.contains(".purged-gone-00000000000000aa") && summary.contains("can still be read"),
-        "{check}"
-    );
+    shows!(summary => has ".purged-gone-00000000000000aa", has "can still be read");
     cli.ok("doctor clean --yes");
     assert_eq!(
         staging(&cli),
@@ -244,14 +230,8 @@ fn derived_files_of_older_versions_go_with_a_tick_or_a_rehydration() {
             .find(|check| check["name"] == "leftovers")
             .unwrap();
         assert_eq!(check["status"], "warn", "{check}");
-        assert_eq!(
-            check["details"]["old_derived"],
-            serde_json::json!(["teams/demo/derived/v0"])
-        );
-        assert_eq!(
-            check["recommendations"],
-            serde_json::json!(["teamlog rehydrate demo"])
-        );
+        has!(check, {"/details/old_derived": ["teams/demo/derived/v0"],
+            "recommendations": ["teamlog rehydrate demo"]});
         cli.ok(command);
         let mut left = vec![now.clone(), newer, "v01".into(), "backup_dir".into()];
         left.sort();

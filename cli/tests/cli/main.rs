@@ -8,7 +8,7 @@
 )]
 
 #[macro_use]
-#[path = "../../../projections/tests/state/cases.rs"]
+#[path = "../../../engine/tests/support/cases.rs"]
 mod cases;
 
 mod actors;
@@ -46,6 +46,7 @@ mod next_steps;
 mod operations;
 mod paths;
 mod people;
+mod prelude;
 mod printed;
 mod processes;
 mod prompts;

@@ -1,9 +1,8 @@
 //! Real sessions of the Model Context Protocol, over the standard streams of a process.
 
-use crate::harness::{Cli, Ran};
-use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use crate::prelude::*;
+use std::io::{BufRead, Write};
+use std::process::{ChildStdin, ChildStdout};
 
 /// A client, which knows the protocol's lines and no crate of it.
 pub struct Client {
@@ -140,8 +139,7 @@ fn world() -> Cli {
 fn a_client_initializes_lists_and_calls() {
     let cli = world();
     let (mut client, about) = Client::initialized(&cli, "mcp");
-    assert_eq!(about["serverInfo"]["name"], "teamlog");
-    assert_eq!(about["protocolVersion"], "2025-06-18");
+    has!(about, {"/serverInfo/name": "teamlog", "protocolVersion": "2025-06-18"});
     let listed = client.ask("tools/list", json!({}));
     let tools = listed["tools"].as_array().unwrap();
     assert_eq!(tools.len(), 12, "{tools:?}");
@@ -180,10 +178,7 @@ fn a_client_initializes_lists_and_calls() {
         1
     );
     let events = client.json("events", json!({"team": "demo", "since": 1}));
-    assert_eq!(
-        (&events["count"], &events["last_seq"]),
-        (&json!(1), &json!(2))
-    );
+    has!(events, {"count": 1, "last_seq": 2});
     assert_eq!(
         std::fs::read(cli.dir().join("teams/demo/head")).unwrap(),
         before
@@ -257,12 +252,7 @@ fn tools_that_changed_a_team_say_what_to_type() {
         r#"Use CLI interop: rcs team api claim-task --input '{"task_id":"1","team_name":"demo"}' --json"#
     );
     let fault = client.fault("team_orphan_cleanup", json!({}));
-    assert!(
-        fault["hint"]
-            .as_str()
-            .unwrap()
-            .contains("orphan-cleanup --input '{}'")
-    );
+    shows!(fault["hint"].as_str().unwrap() => has "orphan-cleanup --input '{}'");
     // There never was such a tool.
     assert_eq!(
         client.call("team_read_events", json!({})),
@@ -278,10 +268,7 @@ fn what_cannot_be_answered_is_named() {
     assert_eq!(client.json("ready", json!({}))["total"], 1);
     cli.ok("init other");
     let fault = client.fault("ready", json!({}));
-    assert_eq!(
-        (&fault["code"], &fault["hint"]),
-        (&json!("invalid_input"), &json!("known teams: demo, other"))
-    );
+    has!(fault, {"code": "invalid_input", "hint": "known teams: demo, other"});
     assert_eq!(
         client.fault("ready", json!({"team": "none"}))["code"],
         "team_not_found"
@@ -327,10 +314,7 @@ fn states_of_modes_are_read_and_written_by_tools() {
         json!({"mode": "forge", "session_id": "s-1", "workingDirectory": "/x"}),
     );
     assert!(read.get("workingDirectory").is_none(), "{read}");
-    assert_eq!(
-        (&read["active"], &read["owner"]),
-        (&json!(true), &json!("dev"))
-    );
+    has!(read, {"active": true, "owner": "dev"});
     assert_eq!(
         client.json("state_read", json!({"mode": "forge", "team": "demo"})),
         json!({"exists": false, "mode": "forge"}),
@@ -349,24 +333,17 @@ fn states_of_modes_are_read_and_written_by_tools() {
         "state_write",
         json!({"mode": "blueprint", "active": true, "session_id": "s-1"}),
     );
-    assert_eq!(fault["code"], "mode_denied");
-    assert_eq!(fault["details"]["denial"], "rollback");
+    has!(fault, {"code": "mode_denied", "/details/denial": "rollback"});
     let said = fault["error"].as_str().unwrap();
-    assert!(
-        said.starts_with("Cannot write blueprint: forge is already active."),
-        "{said}"
-    );
-    for (tool, arguments) in [
-        ("state_read", json!({})),
-        ("state_read", json!({"mode": "../x"})),
-        ("state_read", json!({"mode": "forge", "session_id": "a.b"})),
-        ("state_clear", json!({"mode": "nothing"})),
-        ("state_clear", json!({"mode": "forge", "session_id": 7})),
-        (
-            "state_write",
-            json!({"mode": "forge", "current_phase": "x"}),
-        ),
-        ("state_get_status", json!({"more": 1})),
+    shows!(said => starts "Cannot write blueprint: forge is already active.");
+    for (tool, arguments) in cases![
+        ("state_read", {}),
+        ("state_read", {"mode": "../x"}),
+        ("state_read", {"mode": "forge", "session_id": "a.b"}),
+        ("state_clear", {"mode": "nothing"}),
+        ("state_clear", {"mode": "forge", "session_id": 7}),
+        ("state_write", {"mode": "forge", "current_phase": "x"}),
+        ("state_get_status", {"more": 1}),
     ] {
         let fault = client.fault(tool, arguments.clone());
         assert!(
@@ -378,15 +355,9 @@ fn states_of_modes_are_read_and_written_by_tools() {
         "state_clear",
         json!({"mode": "forge", "all_sessions": true}),
     );
-    assert_eq!(
-        (&cleared["removed"], &cleared["mode"]),
-        (&json!(1), &json!("forge"))
-    );
+    has!(cleared, {"removed": 1, "mode": "forge"});
     // What one process wrote another one reads.
-    assert_eq!(
-        cli.ok("mode list demo --session s-1 --active"),
-        "no modes\n"
-    );
+    shows!(cli.ok("mode list demo --session s-1 --active") => is "no modes\n");
     client.end();
 }
 

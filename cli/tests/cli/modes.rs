@@ -2,10 +2,8 @@
 
 mod link;
 
-use crate::harness::{Cli, Ran};
 use crate::mcp::Client;
-use serde_json::{Value, json};
-use std::path::PathBuf;
+use crate::prelude::*;
 
 /// A name of the program.
 struct Link(PathBuf);
@@ -50,26 +48,21 @@ fn a_mode_starts_gets_on_hands_over_and_ends() {
     let cli = Cli::with_team();
     let started: Value =
         cli.json("mode start demo blueprint --task 'plan it' --set owner=dev --set depth=2");
-    assert_eq!(started["kind"], "allow");
-    assert_eq!(started["state"]["task_description"], "plan it");
-    assert_eq!(started["state"]["owner"], "dev");
-    assert_eq!(started["state"]["depth"], 2);
+    has!(started, {"kind": "allow", "/state/task_description": "plan it", "/state/owner": "dev",
+        "/state/depth": 2});
     let again: Value = cli.json("mode start demo blueprint");
     assert_eq!(again["changed"], false);
     let handed: Value = cli.json("mode start demo forge --max-iterations 3");
-    assert_eq!(handed["kind"], "auto-complete");
-    assert_eq!(handed["message"], "mode transiting: blueprint -> forge");
-    assert_eq!(handed["state"]["max_iterations"], 3);
+    has!(handed, {"kind": "auto-complete", "message": "mode transiting: blueprint -> forge",
+        "/state/max_iterations": 3});
     let shown: Value = cli.json("mode show demo blueprint");
     assert_eq!(shown["mode"]["current_phase"], "completed");
     let updated: Value = cli.json(
         "mode update demo forge --phase execute --iteration 2 --set branch=fix --unset task_description",
     );
-    assert_eq!(updated["current_phase"], "executing");
-    assert_eq!(updated["state"]["branch"], "fix");
+    has!(updated, {"current_phase": "executing", "/state/branch": "fix"});
     let ended: Value = cli.json("mode complete demo forge --note 'all green'");
-    assert_eq!(ended["active"], false);
-    assert_eq!(ended["state"]["completion_note"], "all green");
+    has!(ended, {"active": false, "/state/completion_note": "all green"});
     assert_eq!(active(&cli, ""), json!([]));
     let gone = cli.refused_json(1, "mode update demo forge --phase executing");
     assert_eq!(gone.code, "mode_not_active");
@@ -110,32 +103,21 @@ fn a_mode_starts_gets_on_hands_over_and_ends() {
 #[test]
 fn people_read_what_became_of_a_mode() {
     let cli = Cli::with_team();
-    assert_eq!(
-        cli.ok("mode start demo blueprint"),
-        "blueprint  active  starting\n"
-    );
-    assert_eq!(
-        cli.ok("mode start demo forge --session s-1"),
-        "forge  active  starting  in session s-1\n  mode transiting: blueprint -> forge\n"
-    );
-    assert_eq!(
-        cli.ok("mode start demo forge --session s-1"),
-        "forge  active  starting  in session s-1\n  it was so already\n"
-    );
+    shows!(cli.ok("mode start demo blueprint") => is "blueprint  active  starting\n");
+    shows!(cli.ok("mode start demo forge --session s-1") =>
+        is "forge  active  starting  in session s-1\n  mode transiting: blueprint -> forge\n");
+    shows!(cli.ok("mode start demo forge --session s-1") =>
+        is "forge  active  starting  in session s-1\n  it was so already\n");
     let list = cli.ok("mode list demo --all-sessions");
     assert!(list.contains("blueprint  ended   completed"), "{list}");
     assert!(list.contains("in session s-1"), "{list}");
     let card = cli.ok("mode show demo forge --session s-1");
     assert!(card.starts_with("forge  in session s-1\n"), "{card}");
     assert!(card.contains("teams/demo/modes/sessions/s-1/forge-state.json"));
-    assert_eq!(
-        cli.ok("mode clear demo forge --session s-1"),
-        "forge  cleared, 1 state\n  active now: none\n"
-    );
-    assert_eq!(
-        cli.ok("mode clear demo forge --session s-1"),
-        "forge  nothing was there\n  active now: none\n"
-    );
+    shows!(cli.ok("mode clear demo forge --session s-1") =>
+        is "forge  cleared, 1 state\n  active now: none\n");
+    shows!(cli.ok("mode clear demo forge --session s-1") =>
+        is "forge  nothing was there\n  active now: none\n");
     assert_eq!(cli.ok("mode list demo --active"), "no modes\n");
 }
 
@@ -163,13 +145,7 @@ fn the_session_is_named_or_that_of_the_environment_or_none() {
     assert_eq!(ran.code, Some(1), "{ran:?}");
     let said: Value = serde_json::from_str(&ran.stderr).unwrap();
     assert_eq!(said["error"]["field"], "session_id");
-    assert!(
-        said["error"]["message"]
-            .as_str()
-            .unwrap()
-            .starts_with("CODEX_SESSION_ID must match"),
-        "{said}"
-    );
+    shows!(said["error"]["message"].as_str().unwrap() => starts "CODEX_SESSION_ID must match");
     assert_eq!(
         cli.refused_json(1, "mode start demo forge --session a.b")
             .field
@@ -192,20 +168,11 @@ fn a_mode_keeps_where_it_became_active() {
         ("CODEX_SESSION_ID", "c-1"),
     ];
     type Way = (&'static str, &'static str);
-    let ways: [Way; 4] = [
-        ("mode start demo forge --key k-1", "--session s-1"),
-        (
-            "mode write demo forge --root --input '{\"active\":true}'",
-            "--root",
-        ),
-        (
-            "mode prompt demo --text '$forge it' --thread-id th-1",
-            "--session s-1",
-        ),
-        (
-            "state write --mode forge --input '{\"active\":true}'",
-            "--session s-1",
-        ),
+    let ways: [Way; 4] = cases![
+        ("mode start demo forge --key k-1" => "--session s-1"),
+        ("mode write demo forge --root --input '{\"active\":true}'" => "--root"),
+        ("mode prompt demo --text '$forge it' --thread-id th-1" => "--session s-1"),
+        ("state write --mode forge --input '{\"active\":true}'" => "--session s-1"),
     ];
     for (line, at) in ways {
         let cli = Cli::with_team();
@@ -256,8 +223,7 @@ fn a_mode_keeps_where_it_became_active() {
             call(json!({"active": true, "owner_codex_session_id": "mine"})),
         );
         let kept = state(at);
-        assert_eq!(kept["tmux_pane_id"], "%9");
-        assert_eq!(kept["owner_codex_session_id"], "mine");
+        has!(kept, {"tmux_pane_id": "%9", "owner_codex_session_id": "mine"});
         let owner = if at == "--root" { "s-2" } else { "s-1" };
         assert_eq!(kept["owner_rcs_session_id"], owner);
         client.end();
@@ -268,10 +234,7 @@ fn a_mode_keeps_where_it_became_active() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let shown: Value = cli.json("mode show demo ultraqa --session s-1");
     let state = &shown["mode"]["state"];
-    assert_eq!(
-        (&state["tmux_pane_id"], &state["owner_rcs_session_id"]),
-        (&json!("%7"), &Value::Null)
-    );
+    has!(state, {"tmux_pane_id": "%7", "owner_rcs_session_id": null});
     cli.ok("mode start demo ultrawork --root");
     let shown: Value = cli.json("mode show demo ultrawork --root");
     assert_eq!(shown["mode"]["state"]["tmux_pane_id"], Value::Null);
@@ -299,25 +262,13 @@ fn the_team_is_named_or_that_of_the_environment_or_the_only_one() {
     cli.ok("mode start beta forge");
     let several = rcs.run(&cli, list, &[]);
     assert_eq!(several.code, Some(1), "{several:?}");
-    assert!(
-        several.stderr.contains("known teams: alpha, beta"),
-        "{several:?}"
-    );
+    shows!(several.stderr => has "known teams: alpha, beta");
     let set = [("TEAMLOG_TEAM", "beta")];
-    assert_eq!(
-        rcs.run(&cli, list, &set).stdout,
-        "{\"active_modes\":[\"forge\"]}\n"
-    );
+    shows!(rcs.run(&cli, list, &set).stdout => is "{\"active_modes\":[\"forge\"]}\n");
     let named = format!("{list} --team alpha");
-    assert_eq!(
-        rcs.run(&cli, &named, &set).stdout,
-        "{\"active_modes\":[]}\n"
-    );
+    shows!(rcs.run(&cli, &named, &set).stdout => is "{\"active_modes\":[]}\n");
     let given = r#"rcs state list-active --json --input '{"team":"beta"}'"#;
-    assert_eq!(
-        rcs.run(&cli, given, &[]).stdout,
-        "{\"active_modes\":[\"forge\"]}\n"
-    );
+    shows!(rcs.run(&cli, given, &[]).stdout => is "{\"active_modes\":[\"forge\"]}\n");
 }
 
 #[test]
@@ -325,13 +276,9 @@ fn a_session_that_ends_holds_up_nobody_whoever_asks() {
     let cli = Cli::with_team();
     cli.ok("mode start demo autopilot --session s-1");
     let listed: Value = cli.json("mode sessions demo");
-    assert_eq!(listed["sessions"][0]["session_id"], "s-1");
-    assert_eq!(listed["sessions"][0]["live"], true);
-    assert_eq!(listed["sessions"][0]["active_modes"], json!(["autopilot"]));
-    assert!(
-        cli.ok("mode sessions demo")
-            .starts_with("s-1  live  heard of ")
-    );
+    has!(listed, {"/sessions/0/session_id": "s-1", "/sessions/0/live": true,
+        "/sessions/0/active_modes": ["autopilot"]});
+    shows!(cli.ok("mode sessions demo") => starts "s-1  live  heard of ");
     let (mut client, _) = Client::initialized(&cli, "mcp");
     let team = json!({"mode": "team", "active": true, "session_id": null});
     let (said, failed) = client.call("state_write", team.clone());
@@ -347,10 +294,7 @@ fn a_session_that_ends_holds_up_nobody_whoever_asks() {
     client.end();
     let listed: Value = cli.json("mode sessions demo");
     assert_eq!(listed["sessions"][0]["ended_at"], Value::Null);
-    assert_eq!(
-        cli.ok("mode end-session demo --session nobody"),
-        "nobody  nothing to end\n"
-    );
+    shows!(cli.ok("mode end-session demo --session nobody") => is "nobody  nothing to end\n");
     let error = cli.refused_json(1, "mode end-session demo");
     assert_eq!(error.field.as_deref(), Some("session_id"));
 }
@@ -364,13 +308,8 @@ fn modes_stand_in_status_diff_trace_and_the_past() {
     let status: Value = cli.json("status demo");
     let modes = status["active_modes"].as_array().unwrap();
     assert_eq!(modes.len(), 1, "{status}");
-    assert_eq!(modes[0]["mode"], "forge");
-    assert_eq!(modes[0]["session_id"], "s-1");
-    assert_eq!(modes[0]["phase"], "executing");
-    assert!(
-        cli.ok("status demo")
-            .contains("\nactive modes\n  forge  executing")
-    );
+    has!(modes[0], {"mode": "forge", "session_id": "s-1", "phase": "executing"});
+    shows!(cli.ok("status demo") => has "\nactive modes\n  forge  executing");
     let past = cli.run("status demo --at 2 --json");
     let past: Value = serde_json::from_str(&past.stdout).unwrap();
     assert_eq!(past["active_modes"][0]["mode"], "blueprint");
@@ -386,20 +325,14 @@ fn modes_stand_in_status_diff_trace_and_the_past() {
         ])
     );
     let shown = cli.ok("diff demo --from 2");
-    assert!(
-        shown.contains("-  blueprint  starting -> completed\n"),
-        "{shown}"
-    );
+    shows!(shown => has "-  blueprint  starting -> completed\n");
     assert!(shown.contains("+  forge      executing"), "{shown}");
     let trace = cli.ok("trace demo --trace-id tr-m");
     for said in ["mode_started", "blueprint  starting", "mode_auto_completed"] {
         assert!(trace.contains(said), "{said} in {trace}");
     }
     let replayed = cli.ok("replay demo --kind mode_transitioned");
-    assert!(
-        replayed.contains("blueprint -> forge  auto-complete"),
-        "{replayed}"
-    );
+    shows!(replayed => has "blueprint -> forge  auto-complete");
     cli.ok("doctor check demo --sample-size 0");
     cli.ok("rehydrate demo");
     cli.ok("verify demo");
@@ -434,10 +367,7 @@ fn a_write_takes_its_object_from_the_line_a_file_or_standard_input() {
     let line = "mode write demo team --input - --json";
     let ran = cli.run_with_input(line, r#"{"current_phase":"team-exec","state":{"round":1}}"#);
     let wrote: Value = serde_json::from_str(&ran.stdout).unwrap();
-    assert_eq!(
-        (&wrote["current_phase"], &wrote["state"]["round"]),
-        (&json!("team-exec"), &json!(1))
-    );
+    has!(wrote, {"current_phase": "team-exec", "/state/round": 1});
     for (line, field) in [
         ("mode write demo forge --input @state.json", "mode"),
         ("mode write demo --input '{}'", "input"),
@@ -464,37 +394,15 @@ fn runs_stand_in_status_and_diff_and_their_events_in_words() {
     assert_eq!(violated.code, Some(1), "{violated:?}");
     let status: Value = cli.json("status demo");
     let run = &status["bootstrap_runs"][0];
-    assert_eq!(
-        (&run["run"], &run["state"]),
-        (&json!("r-1"), &json!("TEAM_READY"))
-    );
-    assert_eq!(
-        (&run["team_name"], &run["breaches"]),
-        (&json!("alpha"), &json!(1))
-    );
+    has!(run, {"run": "r-1", "state": "TEAM_READY", "team_name": "alpha", "breaches": 1});
     let shown = cli.ok("status demo");
-    assert!(
-        shown.contains("\nbootstrap runs\n  r-1  TEAM_READY  "),
-        "{shown}"
-    );
-    assert!(
-        shown.contains("with alpha: physics  1 violation"),
-        "{shown}"
-    );
+    shows!(shown => has "\nbootstrap runs\n  r-1  TEAM_READY  ");
+    shows!(shown => has "with alpha: physics  1 violation");
     let diff: Value = cli.json("diff demo --from 2");
-    assert_eq!(
-        diff["runs"],
-        json!([{"run": "r-1", "from": "INIT", "to": "TEAM_READY", "breaches": 1}])
-    );
-    assert!(
-        cli.ok("diff demo --from 1")
-            .contains("run r-1  TEAM_READY  1 violation")
-    );
+    has!(diff, {"runs": [{"run": "r-1", "from": "INIT", "to": "TEAM_READY", "breaches": 1}]});
+    shows!(cli.ok("diff demo --from 1") => has "run r-1  TEAM_READY  1 violation");
     let replayed = cli.ok("replay demo");
     assert!(replayed.contains("run r-1"), "{replayed}");
-    assert!(
-        replayed
-            .contains("PROTOCOL_BREACH_INVALID_FALLBACK_REASON by fallback_entered in TEAM_READY"),
-        "{replayed}"
-    );
+    shows!(replayed =>
+        has "PROTOCOL_BREACH_INVALID_FALLBACK_REASON by fallback_entered in TEAM_READY");
 }

@@ -1,7 +1,6 @@
 //! Moving a team: converted, backed up, restored, taken over from files.
 
-use crate::harness::Cli;
-use serde_json::Value;
+use crate::prelude::*;
 
 fn lived(format: &str) -> Cli {
     let cli = Cli::with_team_of(format);
@@ -23,10 +22,7 @@ fn convert_there_and_back() {
     let cli = lived("jsonl");
     let before: Vec<String> = cli.ok("export demo").lines().map(str::to_owned).collect();
     let done: Value = cli.json("convert demo --to binary");
-    assert_eq!(
-        (&done["status"], &done["events"]),
-        (&"converted".into(), &6.into())
-    );
+    has!(done, {"status": "converted", "events": 6});
     assert!(done["to"]["bytes"].as_u64().unwrap() < done["from"]["bytes"].as_u64().unwrap());
     assert_eq!(done["state_digest"], digest(&cli, "demo"));
     assert!(cli.ok("export demo").starts_with(&before.join("\n")));
@@ -48,36 +44,24 @@ fn backup_verify_lose_restore() {
     for format in ["jsonl", "binary"] {
         let cli = lived(format);
         let first: Value = cli.json("backup demo ../safe");
-        assert_eq!(
-            (&first["seq"], &first["previous_seq"]),
-            (&6.into(), &Value::Null)
-        );
+        has!(first, {"seq": 6, "previous_seq": null});
         assert_eq!(first["bytes"], first["bytes_copied"]);
         cli.file("receipt.json", &first["receipt"].to_string());
         cli.ok("verify demo --against receipt.json");
         let again: Value = cli.json("backup demo ../safe");
-        assert_eq!(
-            (&again["bytes_copied"], &again["previous_seq"]),
-            (&0.into(), &6.into())
-        );
+        has!(again, {"bytes_copied": 0, "previous_seq": 6});
         cli.ok("ack demo --agent dev --message-id m-1");
         let next: Value = cli.json("backup demo ../safe");
         let new = next["bytes"].as_u64().unwrap() - first["bytes"].as_u64().unwrap();
         assert_eq!(next["bytes_copied"], new);
-        assert!(
-            cli.ok("verify demo --backup ../safe")
-                .starts_with("ok: 7 events")
-        );
+        shows!(cli.ok("verify demo --backup ../safe") => starts "ok: 7 events");
         let digest = digest(&cli, "demo");
 
         let error = cli.refused(1, "restore ../safe demo");
         assert!(error.contains("team must be new"), "{error}");
         std::fs::remove_dir_all(cli.dir().join("teams/demo")).unwrap();
         let back: Value = cli.json("restore ../safe demo");
-        assert_eq!(
-            (&back["events"], &back["same_log"]),
-            (&7.into(), &true.into())
-        );
+        has!(back, {"events": 7, "same_log": true});
         assert_eq!(back["state_digest"], self::digest(&cli, "demo"));
         assert_eq!(cli.ok("read demo --agent dev").matches("m-").count(), 4);
         cli.ok("verify demo --against receipt.json");
@@ -117,10 +101,7 @@ fn backup_of_all_and_where_it_may_not_lie() {
         assert!(error.contains("must lie outside the data root"), "{error}");
     }
     let error = cli.refused(1, "restore ../safe third");
-    assert!(
-        error.contains("it holds backups of: demo, other"),
-        "{error}"
-    );
+    shows!(error => has "it holds backups of: demo, other");
     cli.refused(1, "restore ../nowhere demo");
     cli.refused(2, "backup demo");
     cli.refused(2, "backup --all demo ../safe");
@@ -131,11 +112,7 @@ fn backup_of_all_and_where_it_may_not_lie() {
     std::fs::remove_dir_all(cli.dir().join("teams/other")).unwrap();
     cli.ok("init other --members a,b");
     let fresh: Value = cli.json("backup other ../safe");
-    assert_eq!(
-        fresh["previous_seq"],
-        Value::Null,
-        "another log has a place of its own"
-    );
+    has!(fresh, {"previous_seq": null}, "another log has a place of its own");
 }
 
 #[test]
@@ -158,10 +135,7 @@ fn a_directory_of_the_protocol_is_taken_over() {
     let ran = cli.run("import t --team-chat old --strict --json");
     assert_eq!(ran.code, Some(1), "{ran:?}");
     let shown = cli.ok("import t --team-chat old");
-    assert!(
-        shown.contains("inboxes/dev.jsonl line 2  malformed"),
-        "{shown}"
-    );
+    shows!(shown => has "inboxes/dev.jsonl line 2  malformed");
     assert!(shown.contains("inboxes/evil.jsonl"), "{shown}");
     let read: Value = cli.json("read t --agent dev --unread");
     assert_eq!(read["count"], 0, "it was acknowledged");
@@ -223,10 +197,7 @@ fn the_doctor_names_the_backup_that_holds_what_is_lost() {
         );
         let typed = restore.strip_prefix("teamlog ").unwrap();
         let back: Value = cli.json(typed);
-        assert_eq!(
-            (&back["events"], &back["team"]),
-            (&7.into(), &"demo-restored".into())
-        );
+        has!(back, {"events": 7, "team": "demo-restored"});
 
         // Of a damaged backup nothing is said; the other one holds the event as well.
         let events = place.join("demo").join(&old).join("events");
@@ -250,10 +221,7 @@ fn the_doctor_names_the_backup_that_holds_what_is_lost() {
         let found = check(&answer, "backups");
         assert_eq!(found["status"], "healthy", "{found}");
         let summary = found["summary"].as_str().unwrap();
-        assert!(
-            summary.contains("had lost event 5") && summary.contains("up to event 7"),
-            "{found}"
-        );
+        shows!(summary => has "had lost event 5", has "up to event 7");
         let (_, typed) = summary.split_once("to look: teamlog ").unwrap();
         let back: Value = cli.json(typed);
         assert_eq!((&back["events"], back["log"] == *old), (&7.into(), false));
@@ -268,17 +236,11 @@ fn the_doctor_names_the_backup_that_holds_what_is_lost() {
             "{error}"
         );
         let error = cli.refused(1, &format!("restore '../safe place' demo --log {old}"));
-        assert!(
-            error.contains(&format!("--from demo --log {old}")),
-            "{error}"
-        );
+        shows!(error => has &format!("--from demo --log {old}"));
         // In its own place, once that is free.
         std::fs::remove_dir_all(cli.dir().join("teams/demo")).unwrap();
         let back: Value = cli.json(&format!("restore '../safe place' demo --log {old}"));
-        assert_eq!(
-            (&back["same_log"], &back["log"]),
-            (&true.into(), &old.into())
-        );
+        has!(back, {"same_log": true, "log": old});
     }
 }
 
@@ -298,8 +260,5 @@ fn the_doctor_looks_where_it_is_told_to() {
     );
     let found = doctor(&cli, "--backup ../moved");
     let found = check(&found, "backups");
-    assert_eq!(
-        (&found["status"], &found["details"]["seq"]),
-        (&"warn".into(), &6.into())
-    );
+    has!(found, {"status": "warn", "/details/seq": 6});
 }

@@ -1,12 +1,7 @@
 //! Every command that is printed as the next step runs as it is printed: those of `prime`, of refusals and errors, and
 //! of reports that move nothing. Whatever looks like a command in an answer is collected, and run in a copy of the world.
 
-use crate::harness::{Cli, Ran};
-use serde_json::Value;
-use std::collections::BTreeSet;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use crate::prelude::*;
 
 /// What goes before, what is then typed, and the code of the refusal, if it is one.
 struct Situation {
@@ -322,10 +317,7 @@ fn what_leads_on_names_the_data_root_that_was_given() {
             "{found:?}"
         );
         for command in found {
-            assert!(
-                command.starts_with(&format!("teamlog {flag} ")),
-                "{command}"
-            );
+            shows!(command => starts &format!("teamlog {flag} "));
         }
     }
 }
@@ -371,10 +363,7 @@ fn a_claim_on_ones_own_task_says_how_it_is_renewed_and_tells_nobody_the_token() 
     let token = claim["claimToken"].as_str().unwrap();
     let own = cli.refused(1, CLAIMED);
     assert!(own.contains("dev holds it already, with epoch 1"), "{own}");
-    assert!(
-        own.contains("teamlog task renew demo T-1 --worker dev --epoch 1"),
-        "{own}"
-    );
+    shows!(own => has "teamlog task renew demo T-1 --worker dev --epoch 1");
     let other = cli.refused(1, "task claim demo T-1 --worker qa");
     assert!(!other.contains("renew"), "{other}");
     for said in [own, other] {
@@ -416,10 +405,7 @@ fn a_report_on_a_claimed_task_is_kept_and_shown_wherever_the_task_is() {
     let file = std::fs::read_to_string(cli.dir().join("teams/demo/tasks/T-1.json")).unwrap();
     check(&serde_json::from_str(&file).unwrap());
     let primed: Value = cli.json(AGENT);
-    assert_eq!(
-        primed["in_progress"]["items"][0]["reported"],
-        "blocked, 40%, eta tomorrow: needs the schema"
-    );
+    has!(primed, {"/in_progress/items/0/reported": "blocked, 40%, eta tomorrow: needs the schema"});
     for line in ["task show demo T-1", "tasks demo", "status demo", AGENT] {
         let shown = cli.ok(line);
         assert!(

@@ -1,13 +1,10 @@
 //! `can-write`, `guard` and `hooks`: who may write what, and that an agent is told so before it does.
 
-use crate::harness::{Cli, Ran};
-use serde_json::{Value, json};
+use crate::prelude::*;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// A repository beside the data root, where `dev` holds `src/io` and `qa` holds `docs`.
 fn with_leases() -> (Cli, PathBuf) {
@@ -33,52 +30,23 @@ fn at(repo: &Path, path: &str) -> String {
 fn a_path_may_be_written_by_whoever_holds_it() {
     let (cli, repo) = with_leases();
     let yes: Value = cli.json("can-write demo src/x/../io/a --agent dev");
-    assert_eq!(
-        (&yes["allow"], &yes["path"], &yes["task_id"]),
-        (&json!(true), &json!("src/io/a"), &json!("1"))
-    );
-    for (agent, path, reason, text) in [
-        (
-            "qa",
-            "src/io/a".to_owned(),
-            "resource_held_by_other",
-            "dev holds src/io for task 1",
-        ),
-        (
-            "dev",
-            "src/a".to_owned(),
-            "no_active_lease_for_path",
-            "nobody holds",
-        ),
-        (
-            "dev",
-            "../a".to_owned(),
-            "path_traversal_denied",
-            "leads out",
-        ),
-        (
-            "dev",
-            at(&repo, "../x"),
-            "path_traversal_denied",
-            "leads out",
-        ),
+    has!(yes, {"allow": true, "path": "src/io/a", "task_id": "1"});
+    for (agent, path, reason, text) in cases![
+        ("qa" => "src/io/a".to_owned(), "resource_held_by_other", "dev holds src/io for task 1"),
+        ("dev" => "src/a".to_owned(), "no_active_lease_for_path", "nobody holds"),
+        ("dev" => "../a".to_owned(), "path_traversal_denied", "leads out"),
+        ("dev" => at(&repo, "../x"), "path_traversal_denied", "leads out"),
     ] {
         let line = format!("can-write demo {path} --agent {agent}");
         let ran = cli.run(&line);
         assert_eq!((ran.code, &*ran.stderr), (Some(1), ""), "{line}: {ran:?}");
-        assert!(
-            ran.stdout.starts_with("no  ") && ran.stdout.contains(text),
-            "{ran:?}"
-        );
+        shows!(ran.stdout => starts "no  ", has text);
         let ran = cli.run(&format!("{line} --json"));
         let told: Value = serde_json::from_str(&ran.stdout).unwrap();
         assert_eq!(told["reason"], reason, "{line}");
     }
     let shown = cli.ok("can-write demo notes/a.md --agent dev");
-    assert!(
-        shown.starts_with("yes  notes/a.md  dev holds notes/*.md"),
-        "{shown}"
-    );
+    shows!(shown => starts "yes  notes/a.md  dev holds notes/*.md");
 }
 
 #[test]
@@ -87,20 +55,11 @@ fn what_overlaps_is_refused_or_said() {
     cli.ok("task create demo --subject all --resource src --resource docs/a");
     let error = cli.refused_json(1, "task claim demo 3 --worker lead");
     assert_eq!(error.code, "resource_conflict");
-    assert!(
-        error.message.contains("dev holds src/io for task 1"),
-        "{error:?}"
-    );
+    shows!(error.message => has "dev holds src/io for task 1");
     cli.ok("config set demo resources.policy advisory");
     let shown = cli.ok("task claim demo 3 --worker lead");
-    assert!(
-        shown.contains("overlap: src is yours, and dev holds src/io"),
-        "{shown}"
-    );
-    assert!(
-        shown.contains("overlap: docs/a is yours, and qa holds docs"),
-        "{shown}"
-    );
+    shows!(shown => has "overlap: src is yours, and dev holds src/io");
+    shows!(shown => has "overlap: docs/a is yours, and qa holds docs");
     cli.ok("task create demo --subject any --resource . --shared=false --json");
     let card = cli.ok("task show demo 4");
     assert!(card.contains(".  (exclusive)"), "{card}");
@@ -139,7 +98,7 @@ fn the_guard_allows_what_is_held_and_denies_what_is_not() {
     let file = |path: &str| native("Write", json!({"file_path": path}));
     let patch =
         "*** Begin Patch\n*** Add File: src/io/a\n+x\n*** Delete File: docs/b\n*** End Patch";
-    for (call, denied) in [
+    for (call, denied) in cases![
         (file("src/io/a"), None),
         (file(&at(&repo, "src/io/a")), None),
         (native("Read", json!({"file_path": "/etc/passwd"})), None),
@@ -154,7 +113,7 @@ fn the_guard_allows_what_is_held_and_denies_what_is_not() {
         (file("src/io/out/a"), Some("outside of the repository")),
         (
             file("src/io/out/../../a"),
-            Some("outside of the repository"),
+            Some("outside of the repository")
         ),
         (file("src/io/../../../a"), Some("outside of the repository")),
         (bash("echo x > src/a"), Some("src/a (>)")),
@@ -163,11 +122,11 @@ fn the_guard_allows_what_is_held_and_denies_what_is_not() {
         (bash("cd src/io && git checkout main"), Some("git checkout")),
         (
             bash("bash -c 'eval \"touch docs/x\"'"),
-            Some("docs/x (touch)"),
+            Some("docs/x (touch)")
         ),
         (
             native("apply_patch", json!({"input": patch})),
-            Some("docs/b"),
+            Some("docs/b")
         ),
     ] {
         let ran = guard(&cli, &repo, "--agent dev", &call);
@@ -175,10 +134,7 @@ fn the_guard_allows_what_is_held_and_denies_what_is_not() {
             None => silent(&ran),
             Some(why) => {
                 assert_eq!((ran.code, &*ran.stdout), (Some(2), ""), "{call}: {ran:?}");
-                assert!(
-                    ran.stderr.starts_with("error: dev may not write "),
-                    "{ran:?}"
-                );
+                shows!(ran.stderr => starts "error: dev may not write ");
                 assert!(ran.stderr.contains(why), "{call}: {ran:?}");
             }
         }
@@ -208,16 +164,8 @@ fn where_nobody_can_tell_the_guard_does_as_it_was_told() {
     assert_eq!((asked.code, &*asked.stderr), (Some(0), ""), "{asked:?}");
     let answer: Value = serde_json::from_str(&asked.stdout).unwrap();
     let output = &answer["hookSpecificOutput"];
-    assert_eq!(
-        (&output["hookEventName"], &output["permissionDecision"]),
-        (&json!("PreToolUse"), &json!("ask"))
-    );
-    assert!(
-        output["permissionDecisionReason"]
-            .as_str()
-            .unwrap()
-            .contains("make")
-    );
+    has!(output, {"hookEventName": "PreToolUse", "permissionDecision": "ask"});
+    shows!(output["permissionDecisionReason"].as_str().unwrap() => has "make");
     let plain = json!({"toolName": "bash", "input": {"command": "make"}});
     let asked = guard(&cli, &repo, "--agent dev", &plain);
     let answer: Value = serde_json::from_str(&asked.stdout).unwrap();
@@ -317,10 +265,7 @@ fn hooks_are_shown_then_written_and_then_as_they_should_be() {
     fs::create_dir(repo.join(".claude")).unwrap();
     fs::write(&file, r#"{"model":"m"}"#).unwrap();
     let text = cli.ok(&format!("{line} --dry-run"));
-    assert!(
-        text.starts_with("would write ") && text.contains("PreToolUse"),
-        "{text}"
-    );
+    shows!(text => starts "would write ", has "PreToolUse");
     assert_eq!(fs::read_to_string(&file).unwrap(), r#"{"model":"m"}"#);
     let written: Value = cli.json(&format!("{line} --write"));
     assert_eq!(written["status"], "written");
@@ -351,10 +296,7 @@ fn hooks_are_shown_then_written_and_then_as_they_should_be() {
         cli.ok(&format!("hooks install {whose} demo --user --write"));
         let text = fs::read_to_string(cli.dir().join(file)).unwrap();
         let on_unknown = if deny { "deny" } else { "ask" };
-        assert!(
-            text.contains("guard") && text.contains(on_unknown),
-            "{text}"
-        );
+        shows!(text => has "guard", has on_unknown);
     }
     fs::write(&file, "{").unwrap();
     let error = cli.refused_json(1, &format!("{line} --write"));

@@ -1,7 +1,6 @@
 //! What people ask: which teams, who does what, since when; in colour where they want it.
 
-use crate::harness::{Cli, parse};
-use serde_json::Value;
+use crate::prelude::*;
 
 #[test]
 fn who_does_what_is_one_command() {
@@ -11,10 +10,7 @@ fn who_does_what_is_one_command() {
     let shown = cli.ok("who demo");
     let dev = shown.lines().find(|line| line.contains("dev")).unwrap();
     assert!(dev.contains("15m left"), "{shown}");
-    assert!(
-        dev.contains("in_progress") && dev.contains("Build"),
-        "{shown}"
-    );
+    shows!(dev => has "in_progress", has "Build");
     assert!(dev.contains("task_claimed"), "{shown}");
     assert!(shown.contains("1 live claim"), "{shown}");
     let answer: Value = cli.json("who demo");
@@ -47,10 +43,7 @@ fn the_teams_of_a_root_are_listed() {
     );
     assert!(teams[0]["events"].as_u64() > Some(0) && teams[0]["last_event_at"].is_string());
     let shown = cli.ok("teams");
-    assert!(
-        shown.contains("open") && shown.contains("closed"),
-        "{shown}"
-    );
+    shows!(shown => has "open", has "closed");
     std::fs::write(cli.dir().join("teams/over/log.json"), "{").unwrap();
     let ran = cli.run("teams --json");
     assert_eq!(ran.code, Some(1));
@@ -83,10 +76,7 @@ fn tail_hides_bookkeeping() {
     cli.ok("task create demo --subject Build --key k-1");
     assert!(!cli.ok("tail demo").contains("response_stored"));
     assert!(cli.ok("tail demo --all").contains("response_stored"));
-    assert!(
-        cli.ok("tail demo --kind response_stored")
-            .contains("response_stored")
-    );
+    shows!(cli.ok("tail demo --kind response_stored") => has "response_stored");
     assert!(cli.ok("tail demo --json").contains("response_stored"));
     assert_eq!(cli.ok("tail demo -n 1").lines().count(), 1);
 }
@@ -97,10 +87,7 @@ fn an_owner_that_nobody_knows_is_said() {
     cli.ok("task-assign demo --from lead --to dev --task-id T-1 --subject x");
     let ran = cli.run("tasks demo --owner dve");
     assert_eq!(ran.code, Some(0));
-    assert!(
-        ran.stderr.contains("\"dve\"") && ran.stderr.contains("did you mean dev?"),
-        "{ran:?}"
-    );
+    shows!(ran.stderr => has "\"dve\"", has "did you mean dev?");
     assert_eq!(cli.run("tasks demo --owner qa").stderr, "");
 }
 

@@ -1,9 +1,7 @@
 //! What is printed for callers of `rcs` runs as it is printed where nothing is called so.
 
-use crate::harness::{Cli, Ran};
 use crate::mcp::Client;
-use serde_json::{Value, json};
-use std::path::Path;
+use crate::prelude::*;
 
 /// A line, run by a shell that knows `teamlog` and no `rcs`, from a directory without any team.
 fn shell(cli: &Cli, at: &Path, line: &str) -> Ran {
@@ -99,10 +97,7 @@ fn a_denial_says_what_clears_it_here() {
         let denied = shell(&cli, &elsewhere, &asked);
         assert_eq!(denied.code, Some(code), "{asked}: {denied:?}");
         let said = format!("{}{}", denied.stdout, denied.stderr);
-        assert!(
-            said.contains("`rcs state clear --mode team --team demo --root`"),
-            "{said}"
-        );
+        shows!(said => has "`rcs state clear --mode team --team demo --root`");
         let commands = typed(&said);
         assert_eq!(
             commands,

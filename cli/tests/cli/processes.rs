@@ -1,10 +1,8 @@
 //! Many processes on one team: nothing lost, no gap, nothing twice; and a lock that is held.
 
 use crate::answers::{Event, Status, Verify};
-use crate::harness::{Cli, Ran, parse_lines};
-use std::collections::BTreeSet;
+use crate::prelude::*;
 use std::fs::File;
-use std::process::Stdio;
 
 #[test]
 fn two_to_eight_processes_append_at_once() {

@@ -1,7 +1,6 @@
 //! Prompts, explanations and outcomes as processes: what is read, what comes out, and how it ends.
 
-use crate::harness::{Cli, Ran};
-use serde_json::{Value, json};
+use crate::prelude::*;
 
 fn value(ran: &Ran) -> Value {
     serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
@@ -30,46 +29,20 @@ fn a_set_is_explained_without_any_team() {
             "auto_completed": [], "denial": "rollback", "message": message
         })
     );
-    for (line, kind, resulting) in [
-        ("--active '' forge", "allow", json!(["forge"])),
-        (
-            "--active forge,crew,forge team",
-            "overlap",
-            json!(["forge", "team"]),
-        ),
-        (
-            "--active autopilot blueprint",
-            "auto-complete",
-            json!(["blueprint"]),
-        ),
-        (
-            "--active autopilot blueprint --review not-clean",
-            "auto-complete",
-            json!(["blueprint"]),
-        ),
-        (
-            "--active autopilot blueprint --review clean",
-            "deny",
-            json!(["autopilot"]),
-        ),
-        (
-            "--active=blueprint autoresearch",
-            "deny",
-            json!(["blueprint"]),
-        ),
+    for (line, kind, resulting) in cases![
+        ("--active '' forge" => "allow", json!(["forge"])),
+        ("--active forge,crew,forge team" => "overlap", json!(["forge", "team"])),
+        ("--active autopilot blueprint" => "auto-complete", json!(["blueprint"])),
+        ("--active autopilot blueprint --review not-clean" => "auto-complete",
+            json!(["blueprint"])),
+        ("--active autopilot blueprint --review clean" => "deny", json!(["autopilot"])),
+        ("--active=blueprint autoresearch" => "deny", json!(["blueprint"])),
     ] {
         let told: Value = cli.json(&format!("mode explain {line}"));
-        assert_eq!(
-            (&told["kind"], &told["resulting"]),
-            (&json!(kind), &resulting),
-            "{line}"
-        );
+        has!(told, {"kind": kind, "resulting": &resulting}, "{line}");
     }
     let text = cli.ok("mode explain --active blueprint team");
-    assert!(
-        text.starts_with("auto-complete: blueprint + team\n  active then: team\n"),
-        "{text}"
-    );
+    shows!(text => starts "auto-complete: blueprint + team\n  active then: team\n");
     let error = cli.refused_json(1, "mode explain --active team swarm");
     assert_eq!(
         (&*error.code, error.hint.as_deref()),
@@ -95,10 +68,7 @@ fn a_team_is_explained_by_its_own_modes() {
     let cli = Cli::with_team();
     cli.ok("mode start demo forge --session s-1");
     let told: Value = cli.json("mode explain demo blueprint --session s-1");
-    assert_eq!(
-        (&told["kind"], &told["current"]),
-        (&json!("deny"), &json!(["forge"]))
-    );
+    has!(told, {"kind": "deny", "current": ["forge"]});
     let started = cli.run("mode start demo blueprint --session s-1 --json");
     assert_eq!(started.code, Some(1));
     let refused: Value = serde_json::from_str(&started.stderr).unwrap();
@@ -114,16 +84,9 @@ fn a_prompt_comes_by_flag_or_by_standard_input_for_the_session_that_is_meant() {
     let cli = Cli::with_team();
     let answer: Value =
         cli.json("mode prompt demo --text '$blueprint $team $forge ship this fix' --session s-1");
-    assert_eq!(answer["active_skills"], json!(["blueprint"]));
-    assert_eq!(answer["deferred_skills"], json!(["team", "forge"]));
-    assert_eq!(
-        answer["requested_skills"],
-        json!(["blueprint", "team", "forge"])
-    );
-    assert_eq!(
-        answer["started"][0]["path"],
-        "teams/demo/modes/sessions/s-1/blueprint-state.json"
-    );
+    has!(answer, {"active_skills": ["blueprint"], "deferred_skills": ["team", "forge"],
+        "requested_skills": ["blueprint", "team", "forge"],
+        "/started/0/path": "teams/demo/modes/sessions/s-1/blueprint-state.json"});
     assert!(
         cli.dir()
             .join("teams/demo/modes/sessions/s-1/blueprint-state.json")
@@ -157,19 +120,10 @@ fn a_denied_prompt_is_answered_and_ends_with_one_but_a_hook_with_zero() {
     let ran = cli.run("mode prompt demo --text '$blueprint x' --json");
     assert_eq!((ran.code, &*ran.stderr), (Some(1), ""), "{ran:?}");
     let answer = value(&ran);
-    assert_eq!(
-        (&answer["denial"], &answer["active_skills"]),
-        (&json!("rollback"), &json!(["team"]))
-    );
+    has!(answer, {"denial": "rollback", "active_skills": ["team"]});
     let error = answer["transition_error"].as_str().unwrap();
-    assert!(
-        error.starts_with("Cannot activate blueprint: team is already active."),
-        "{error}"
-    );
-    assert!(
-        error.contains("`rcs state clear --mode team --team demo --root`"),
-        "{error}"
-    );
+    shows!(error => starts "Cannot activate blueprint: team is already active.");
+    shows!(error => has "`rcs state clear --mode team --team demo --root`");
     let ran = cli.run("mode prompt demo --text '$blueprint x'");
     assert_eq!(ran.code, Some(1));
     assert!(ran.stdout.contains("denied workflow keyword"), "{ran:?}");
@@ -197,8 +151,7 @@ fn a_hook_passes_on_its_session_unless_the_words_name_one() {
         "{ran:?}"
     );
     let state: Value = cli.json("mode show demo forge --session s-1");
-    assert_eq!(state["mode"]["state"]["thread_id"], "th");
-    assert_eq!(state["mode"]["state"]["turn_id"], "tu");
+    has!(state, {"/mode/state/thread_id": "th", "/mode/state/turn_id": "tu"});
     let ran = cli.run_with_input("mode prompt demo --hook --session s-2", input);
     assert_eq!(ran.code, Some(0));
     assert_eq!(active(&cli, "--session s-2"), json!(["forge"]));
@@ -260,17 +213,11 @@ fn an_outcome_is_read_off_a_given_state_or_a_modes() {
     );
     cli.ok("mode start demo ultrawork");
     let read: Value = cli.json("mode outcome demo ultrawork");
-    assert_eq!(
-        (&read["terminal"], &read["run_outcome"]),
-        (&json!(false), &json!("continue"))
-    );
+    has!(read, {"terminal": false, "run_outcome": "continue"});
     let at: Value = cli.json("head demo");
     cli.ok("mode cancel demo ultrawork");
     let text = cli.ok("mode outcome demo ultrawork");
-    assert_eq!(
-        text,
-        "userinterlude  run outcome cancelled  by lifecycle_outcome\n"
-    );
+    shows!(text => is "userinterlude  run outcome cancelled  by lifecycle_outcome\n");
     let then: Value = cli.json(&format!("mode outcome demo ultrawork --at {}", at["seq"]));
     assert_eq!(then["terminal"], false);
     let error = cli.refused_json(
@@ -282,10 +229,7 @@ fn an_outcome_is_read_off_a_given_state_or_a_modes() {
     let error = cli.refused_json(1, unknown);
     assert_eq!(error.field.as_deref(), Some("current_phase"));
     assert!(error.message.contains("finished, complete, "), "{error:?}");
-    assert_eq!(
-        cli.refused_json(1, "mode outcome demo forge").code,
-        "mode_not_found"
-    );
+    shows!(cli.refused_json(1, "mode outcome demo forge").code => is "mode_not_found");
     for line in ["demo", "demo forge --input {}", "--input {} --session s"] {
         assert_eq!(
             cli.run(&format!("mode outcome {line}")).code,

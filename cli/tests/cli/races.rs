@@ -1,7 +1,6 @@
 //! Many processes at one team: of all that want the same thing, one gets it.
 
-use crate::harness::Cli;
-use serde_json::{Value, json};
+use crate::prelude::*;
 use std::sync::Barrier;
 use std::thread;
 
@@ -248,10 +247,7 @@ fn a_claim_survives_a_crash_and_its_lease_runs_out_after_a_restart() {
         "team_name": "demo", "task_id": "1", "from": "in_progress", "to": "completed",
         "claim_token": held["claimToken"],
     });
-    assert_eq!(
-        api(&cli, "transition-task-status", &late).unwrap_err(),
-        "claim_conflict"
-    );
+    shows!(api(&cli, "transition-task-status", &late).unwrap_err() => is "claim_conflict");
     let trace = cli.ok("replay demo --kind task_lease_expired --json");
     let expired: Value = serde_json::from_str(trace.lines().next().unwrap()).unwrap();
     assert_eq!(expired["payload"]["worker"], "worker-0");

@@ -3,12 +3,9 @@
 //!
 //! `TEAMLOG_BLESS=1 cargo test -p teamlog` writes the documents anew.
 
-use crate::harness::{Cli, Ran, parse};
+use crate::prelude::*;
 use crate::schemas;
 use serde::Deserialize;
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -357,10 +354,7 @@ fn manual_pages_are_pages() {
             assert_eq!(complaints, "", "{page:?}");
         }
     }
-    assert!(
-        cli.refused(1, "man task nonsense")
-            .contains("\"task nonsense\"")
-    );
+    shows!(cli.refused(1, "man task nonsense") => has "\"task nonsense\"");
 }
 
 /// What a formatter of manual pages has to say; `None` where there is none.
@@ -377,10 +371,7 @@ fn formatted(cli: &Cli, file: &str) -> Option<String> {
 fn the_listing_of_schemas_is_for_people_too() {
     let shown = Cli::new().ok("schema");
     assert!(shown.contains("\ntask show      one line\n"), "{shown}");
-    assert!(
-        shown.contains("\nreplay         a line for each item\n"),
-        "{shown}"
-    );
+    shows!(shown => has "\nreplay         a line for each item\n");
     let _: serde_json::Value = serde_json::from_str(&Cli::new().ok("schema task show")).unwrap();
     let _: serde_json::Value = parse(&Cli::new().ok("schema status --json"));
 }

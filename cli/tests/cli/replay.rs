@@ -1,10 +1,8 @@
 //! `replay` and `export`.
 
 use crate::answers::{Event, Import, Status};
-use crate::harness::{Cli, Ran, parse, parse_lines};
-use serde_json::{Value, json};
+use crate::prelude::*;
 use std::io::Read;
-use std::process::Stdio;
 
 fn history(cli: &Cli) {
     cli.ok(
@@ -58,18 +56,9 @@ fn people_see_one_line_an_event() {
     let shown = cli.ok("replay demo");
     let lines: Vec<&str> = shown.lines().collect();
     assert_eq!(lines.len(), 6);
-    assert!(
-        lines[0].starts_with("     1  ") && lines[0].ends_with("dev, lead, qa"),
-        "{shown}"
-    );
-    assert!(
-        lines[1].ends_with("message_sent          task_assign to dev  T-1  Fix \"it\""),
-        "{shown}"
-    );
-    assert!(
-        lines[2].contains("ci_run_finished       {\"n\":1.50,\"text\":\"grüße\"}"),
-        "{shown}"
-    );
+    shows!(lines[0] => starts "     1  ", ends "dev, lead, qa");
+    shows!(lines[1] => ends "message_sent          task_assign to dev  T-1  Fix \"it\"");
+    shows!(lines[2] => has "ci_run_finished       {\"n\":1.50,\"text\":\"grüße\"}");
 }
 
 #[test]
@@ -106,11 +95,7 @@ fn export_and_import_give_the_same_bytes_in_either_format() {
     }
     let ran = cli.run_with_input("import piped --events - --json", &exported);
     assert_eq!(parse::<Import>(&ran.stdout).imported, 6);
-    assert_eq!(
-        cli.refused_json(1, "import again --events exported.jsonl")
-            .code,
-        "team_exists"
-    );
+    shows!(cli.refused_json(1, "import again --events exported.jsonl").code => is "team_exists");
 }
 
 #[test]
@@ -150,21 +135,15 @@ fn an_audit_log_tells_of_each_status_from_which_to_which() {
         |old: Option<&str>, new: &str, event: &str| json!({"old": old, "new": new, "event": event});
     assert_eq!(
         changes,
-        [
-            ("T-1", &change(None, "assigned", "message_sent")),
-            (
-                "T-1",
-                &change(Some("assigned"), "completed", "message_sent")
-            ),
-            ("1", &change(None, "pending", "task_created")),
-            ("1", &change(Some("pending"), "in_progress", "task_claimed")),
+        cases![
+            ("T-1" => &change(None, "assigned", "message_sent")),
+            ("T-1" => &change(Some("assigned"), "completed", "message_sent")),
+            ("1" => &change(None, "pending", "task_created")),
+            ("1" => &change(Some("pending"), "in_progress", "task_claimed")),
         ]
     );
     let first = &lines[0];
-    assert_eq!(
-        (&first["schemaVersion"], &first["type"]),
-        (&json!("1.0.0"), &json!("team_created"))
-    );
+    has!(first, {"schemaVersion": "1.0.0", "type": "team_created"});
     let foreign = lines.iter().find(|line| line["type"] == "ci_run_finished");
     assert_eq!(foreign.unwrap()["data"]["text"], "grüße");
     let events: Vec<Event> = parse_lines(&cli.ok("export demo"));

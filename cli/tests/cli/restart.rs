@@ -1,15 +1,11 @@
 //! The daemon dies under load, and comes back: nothing that was answered is lost, nothing is done twice, and whoever
 //! follows goes on where it stopped.
 
-use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
-use std::io::{BufRead, BufReader, Read, Write};
+use crate::prelude::*;
+use std::io::{BufRead, Read, Write};
 use std::net::TcpStream;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, RwLock};
-use std::time::{Duration, Instant};
 
 const TEAM: &str = "demo";
 const WRITERS: usize = 6;

@@ -1,10 +1,9 @@
 //! `docs/schemas.json`: the schemas of all answers in one document, in which each shared type stands once.
 
-use crate::harness::Cli;
+use crate::prelude::*;
 use crate::reference::document;
 use crate::schemas;
-use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use serde_json::Map;
 
 /// A property that has the same shape wherever it occurs, though each command's schema spells it out.
 const SHARED: &str = "receipt";

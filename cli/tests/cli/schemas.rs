@@ -1,10 +1,9 @@
 //! Holds what commands print against the schemas that they print. Stricter than the schemas themselves: a field that
 //! they do not name is a fault here, where a reader has to bear it.
 
-use crate::harness::{Cli, parse};
+use crate::prelude::*;
 use jsonschema::Validator;
 use serde::Deserialize;
-use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 

@@ -1,7 +1,6 @@
 //! Threads, artifacts and tokens as processes: what is typed, what comes out, and what it is refused for.
 
-use crate::harness::Cli;
-use serde_json::{Value, json};
+use crate::prelude::*;
 
 #[test]
 fn a_talk_from_its_beginning_to_its_task() {
@@ -10,10 +9,7 @@ fn a_talk_from_its_beginning_to_its_task() {
     let mut started: Value = cli.json(
         "thread start demo --title 'Who mends it?' --participants dev,qa --agent lead --key s",
     );
-    assert_eq!(
-        (&started["thread"]["id"], &started["thread"]["participants"]),
-        (&json!("thread-0001"), &json!(["dev", "qa", "lead"]))
-    );
+    has!(started, {"/thread/id": "thread-0001", "/thread/participants": ["dev", "qa", "lead"]});
     let again: Value = cli.json(
         "thread start demo --title 'Who mends it?' --participants dev,qa --agent lead --key s",
     );
@@ -69,14 +65,7 @@ fn what_was_left_is_what_others_get() {
     let cli = Cli::with_team();
     let file = cli.file("notes.md", "all is well\n");
     let stored: Value = cli.json(&format!("artifact put demo {} --agent dev", file.display()));
-    assert_eq!(
-        (
-            &stored["stored"],
-            &stored["artifact"]["name"],
-            &stored["artifact"]["kind"]
-        ),
-        (&json!(true), &json!("notes.md"), &json!("summaries"))
-    );
+    has!(stored, {"stored": true, "/artifact/name": "notes.md", "/artifact/kind": "summaries"});
     let path = stored["artifact"]["path"].as_str().unwrap();
     let lies = std::fs::read(cli.dir().join("teams/demo").join(path));
     assert_eq!(lies.unwrap(), b"all is well\n");
@@ -110,10 +99,7 @@ fn what_was_left_is_what_others_get() {
     assert_ne!(taken.code, Some(0), "an existing file is not written over");
     let shown: Value = cli.json("artifact get demo fix.patch");
     assert_eq!(shown["content"], "--- a\n");
-    assert_eq!(
-        cli.refused_json(1, "artifact get demo absent").code,
-        "artifact_not_found"
-    );
+    shows!(cli.refused_json(1, "artifact get demo absent").code => is "artifact_not_found");
 }
 
 #[test]
@@ -123,23 +109,15 @@ fn a_budget_that_is_used_up_refuses_what_begins() {
     assert_eq!(set["budget"]["hard_limit"], true);
     let report = "usage demo --report --agent dev --input-tokens 60 --output-tokens 20";
     let reported: Value = cli.json(report);
-    assert_eq!(
-        (&reported["used"]["tokens"], &reported["warning"]),
-        (
-            &json!(80),
-            &json!("soft limit of 50 reached: 80 of 100 tokens used")
-        )
-    );
+    has!(reported, {"/used/tokens": 80,
+        "warning": "soft limit of 50 reached: 80 of 100 tokens used"});
     cli.ok("task create demo --subject one");
     cli.ok(report);
     let error = cli.refused_json(1, "task create demo --subject two");
     assert_eq!(error.code, "budget_exceeded");
     cli.refused(1, "send demo --from lead --to dev --type handoff");
     let shown = cli.ok("usage demo");
-    assert!(
-        shown.starts_with("160 tokens used of 100 (hard limit)"),
-        "{shown}"
-    );
+    shows!(shown => starts "160 tokens used of 100 (hard limit)");
     let one: Value = cli.json("usage demo --agent qa");
     assert_eq!(one["agents"][0]["tokens"], 0);
     for wrong in [

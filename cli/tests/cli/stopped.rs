@@ -2,11 +2,9 @@
 //! back works as printed. The sync fails by `strace`; where that may not trace, the tests say so and pass.
 
 use crate::daemon::Daemon;
-use crate::harness::{Cli, ErrorBody, Ran};
-use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use crate::harness::ErrorBody;
+use crate::prelude::*;
+use std::io::{BufRead, Read};
 
 /// Lets every sync of a running process fail while it lives.
 struct Unsynced(Child);
@@ -159,13 +157,7 @@ fn after_a_failed_sync_every_surface_says_what_helps_and_it_does() {
         loop {
             let (status, _, body) = daemon.ask(token, "GET", "/readyz", "");
             if status == 503 && body["teams"]["demo"]["code"] == "sync_failed" {
-                assert!(
-                    body["teams"]["demo"]["why"]
-                        .as_str()
-                        .unwrap()
-                        .contains("cannot sync"),
-                    "{body}"
-                );
+                shows!(body["teams"]["demo"]["why"].as_str().unwrap() => has "cannot sync");
                 break;
             }
             assert!(Instant::now() < until, "{status} {body}");
@@ -173,10 +165,7 @@ fn after_a_failed_sync_every_surface_says_what_helps_and_it_does() {
         }
         assert_eq!(daemon.ask(token, "GET", "/healthz", "").0, 200);
 
-        assert_eq!(
-            hint,
-            format!("teamlog {data_root}serve --stop\nteamlog {data_root}serve")
-        );
+        shows!(hint => is format!("teamlog {data_root}serve --stop\nteamlog {data_root}serve"));
         let second = type_hint(&cli, &hint);
         cli.ok("append demo --kind build_finished");
         // What HTTP says names the data root, since nobody knows where its reader stands.

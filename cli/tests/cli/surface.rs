@@ -76,27 +76,15 @@ fn the_examples_of_the_help_work() {
 #[test]
 fn usage_errors_exit_2_with_one_error_and_a_hint() {
     let cli = Cli::new();
-    for (line, said, hint) in [
-        ("sedn demo", "'sedn'", "teamlog --help"),
-        ("send demo --form x", "'--form'", "teamlog send --help"),
-        ("send", "<TEAM>", "teamlog send --help"),
-        ("task", "subcommand", "teamlog task --help"),
-        ("task show demo", "<TASK>", "teamlog task show --help"),
-        (
-            "read demo --agent a --limit many",
-            "'many'",
-            "teamlog read --help",
-        ),
-        (
-            "status demo --stale-minutes -1",
-            "'-1'",
-            "teamlog status --help",
-        ),
-        (
-            "status demo --lock-timeout x",
-            "'x'",
-            "teamlog status --help",
-        ),
+    for (line, said, hint) in cases![
+        ("sedn demo" => "'sedn'", "teamlog --help"),
+        ("send demo --form x" => "'--form'", "teamlog send --help"),
+        ("send" => "<TEAM>", "teamlog send --help"),
+        ("task" => "subcommand", "teamlog task --help"),
+        ("task show demo" => "<TASK>", "teamlog task show --help"),
+        ("read demo --agent a --limit many" => "'many'", "teamlog read --help"),
+        ("status demo --stale-minutes -1" => "'-1'", "teamlog status --help"),
+        ("status demo --lock-timeout x" => "'x'", "teamlog status --help"),
     ] {
         let error = cli.refused(2, line);
         assert!(
@@ -170,15 +158,12 @@ fn where_the_outcome_is_unknown_the_hint_fits_the_command_and_works() {
     let again = "whether it was recorded is unknown; type the same again: \
         what is recorded already changes nothing";
     cli.ok(&format!("{send} --message-id m"));
-    for (line, hint) in [
-        (format!("{send} --message-id n"), Some(again)),
-        (send.to_owned(), Some(&*look)),
-        ("append demo --kind k --key x".to_owned(), Some(&*look)),
-        (
-            "ack demo --agent dev --message-id m".to_owned(),
-            Some(again),
-        ),
-        ("init demo --members new".to_owned(), Some(again)),
+    for (line, hint) in cases![
+        (format!("{send} --message-id n") => Some(again)),
+        (send.to_owned() => Some(&*look)),
+        ("append demo --kind k --key x".to_owned() => Some(&*look)),
+        ("ack demo --agent dev --message-id m".to_owned() => Some(again)),
+        ("init demo --members new".to_owned() => Some(again)),
     ] {
         // No file may grow.
         let mut command = std::process::Command::new("/bin/sh");
@@ -201,10 +186,7 @@ fn where_the_outcome_is_unknown_the_hint_fits_the_command_and_works() {
         .strip_prefix("teamlog ")
         .unwrap();
     assert!(cli.ok(shown).contains("message_sent"));
-    assert_eq!(
-        cli.json::<Sent>(&format!("{send} --message-id m")).status,
-        "duplicate"
-    );
+    shows!(cli.json::<Sent>(&format!("{send} --message-id m")).status => is "duplicate");
 }
 
 #[test]
@@ -246,15 +228,12 @@ fn off_a_terminal_there_is_no_colour() {
 fn what_is_no_file_or_no_directory_is_refused_before_anything_happens() {
     let cli = Cli::with_team();
     std::fs::create_dir(cli.dir().join("dir")).unwrap();
-    for (line, field) in [
-        ("append demo --batch dir", "batch"),
-        ("import demo --messages dir", "messages"),
-        ("import other --events dir", "events"),
-        ("verify demo --against dir", "against"),
-        (
-            "send demo --from lead --to dev --type handoff --payload-file dir",
-            "payload_file",
-        ),
+    for (line, field) in cases![
+        ("append demo --batch dir" => "batch"),
+        ("import demo --messages dir" => "messages"),
+        ("import other --events dir" => "events"),
+        ("verify demo --against dir" => "against"),
+        ("send demo --from lead --to dev --type handoff --payload-file dir" => "payload_file"),
     ] {
         let error = cli.refused_json(1, line);
         assert_eq!(error.field.as_deref(), Some(field), "{line}");
@@ -279,10 +258,7 @@ fn what_is_no_file_or_no_directory_is_refused_before_anything_happens() {
 fn a_number_that_is_too_large_is_told_the_bound() {
     let cli = Cli::with_team();
     let error = cli.refused(2, "read demo --agent dev --limit 99999999999999999999");
-    assert!(
-        error.contains("a whole number from 0 to 18446744073709551615"),
-        "{error}"
-    );
+    shows!(error => has "a whole number from 0 to 18446744073709551615");
     cli.ok("read demo --agent dev --limit 18446744073709551615");
     cli.ok("status demo --stale-minutes 18446744073709551615");
 }

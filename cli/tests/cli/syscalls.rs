@@ -2,8 +2,7 @@
 //! whatever views and derived files it touches besides. Where strace is missing or may not trace, the tests say so and
 //! pass.
 
-use std::path::Path;
-use std::process::Command;
+use crate::prelude::*;
 use tempfile::TempDir;
 
 const WRITES: &str = "write,pwrite64,writev,pwritev,pwritev2";

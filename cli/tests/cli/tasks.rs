@@ -1,8 +1,7 @@
 //! `task-assign`, `task-update`, `tasks`, `task show`, and what `status` says of them.
 
 use crate::answers::{Sent, Status, TaskShow, Tasks};
-use crate::harness::Cli;
-use serde_json::Value;
+use crate::prelude::*;
 
 fn show(cli: &Cli, id: &str) -> Value {
     cli.json::<TaskShow>(&format!("task show demo {id}")).task
@@ -19,20 +18,17 @@ fn a_task_follows_its_messages() {
         ("sent", "task_assign", "dev")
     );
     let task = show(&cli, "T-1");
-    for (field, value) in [
-        ("task_id", "T-1"),
-        ("status", "assigned"),
-        ("owner", "dev"),
-        ("assigned_by", "lead"),
-        ("subject", "Fix the login"),
-        ("details", "on mobile"),
-        ("trace_id", "tr-1"),
-        (
-            "snapshot_conflict_policy",
-            "created_at_then_message_id_monotonic",
-        ),
-        ("last_message_id", &sent.message.id),
-        ("last_message_created_at", &sent.message.created_at),
+    for (field, value) in cases![
+        ("task_id" => "T-1"),
+        ("status" => "assigned"),
+        ("owner" => "dev"),
+        ("assigned_by" => "lead"),
+        ("subject" => "Fix the login"),
+        ("details" => "on mobile"),
+        ("trace_id" => "tr-1"),
+        ("snapshot_conflict_policy" => "created_at_then_message_id_monotonic"),
+        ("last_message_id" => &sent.message.id),
+        ("last_message_created_at" => &sent.message.created_at),
     ] {
         assert_eq!(task[field], value, "{field}");
     }
@@ -57,16 +53,10 @@ fn a_task_follows_its_messages() {
     ] {
         assert_eq!(task[field], value, "{field}");
     }
-    assert_eq!(
-        (&task["blocked"], &task["snapshot_version"]),
-        (&true.into(), &2.into())
-    );
+    has!(task, {"blocked": true, "snapshot_version": 2});
     cli.ok("task-update demo --from dev --to lead --task-id T-1 --unblocked --status done");
     let task = show(&cli, "T-1");
-    assert_eq!(
-        (&task["blocked"], &task["status"]),
-        (&false.into(), &"completed".into())
-    );
+    has!(task, {"blocked": false, "status": "completed"});
 }
 
 #[test]
@@ -79,8 +69,7 @@ fn a_late_update_changes_nothing_and_is_marked() {
     );
     assert_eq!(late.status, "sent");
     let answer: TaskShow = cli.json("task show demo T-1 --history");
-    assert_eq!(answer.task["status"], "completed");
-    assert_eq!(answer.task["snapshot_version"], 2);
+    has!(answer.task, {"status": "completed", "snapshot_version": 2});
     let superseded: Vec<bool> = answer
         .history
         .unwrap()
@@ -130,18 +119,10 @@ fn tasks_are_listed_in_natural_order_by_page_and_filter() {
         ("T-10".to_owned(), None)
     );
     let error = cli.refused(1, "tasks demo --status finished");
-    assert!(
-        error.contains("status") && error.contains("finished") && error.contains("completed"),
-        "{error}"
-    );
-    assert_eq!(
-        cli.ok("tasks demo --limit 2"),
-        "T-1  assigned  dev  just now  about T-1\nT-2  assigned  qa   just now  about T-2\n\n2 shown; more: --cursor T-2\n"
-    );
-    assert_eq!(
-        cli.refused_json(1, "task show demo T-7").code,
-        "task_not_found"
-    );
+    shows!(error => has "status", has "finished", has "completed");
+    shows!(cli.ok("tasks demo --limit 2") =>
+        is "T-1  assigned  dev  just now  about T-1\nT-2  assigned  qa   just now  about T-2\n\n2 shown; more: --cursor T-2\n");
+    shows!(cli.refused_json(1, "task show demo T-7").code => is "task_not_found");
 }
 
 #[test]
@@ -180,13 +161,7 @@ fn status_tells_what_is_unread_blocked_and_stale() {
         ),
         ("dev", "task_assign")
     );
-    assert_eq!(
-        (
-            status.tasks_by_status["assigned"],
-            status.tasks_by_status["blocked"]
-        ),
-        (1, 1)
-    );
+    has!(status.tasks_by_status, {"assigned": 1, "blocked": 1});
     assert_eq!(
         (status.malformed_jsonl.total, status.state_digest),
         (0, None)
@@ -217,10 +192,7 @@ fn an_assignment_may_name_what_must_be_done_first() {
     let assign = "task-assign demo --from lead --to dev --subject S";
     cli.ok(&format!("{assign} --task-id T-1"));
     let sent: Sent = cli.json(&format!("{assign} --task-id T-3 --deps T-1,T-2"));
-    assert_eq!(
-        sent.message.payload["deps"],
-        serde_json::json!(["T-1", "T-2"])
-    );
+    has!(sent.message.payload, {"deps": ["T-1", "T-2"]});
     let shown: TaskShow = cli.json("task show demo T-3");
     assert_eq!(shown.task["deps"], serde_json::json!(["T-1", "T-2"]));
     assert_eq!(shown.task["depends_on"], shown.task["deps"]);

@@ -1,7 +1,6 @@
 //! On a terminal: colours unless refused, and text that cannot drive it. `script` gives the terminal; without it these pass by.
 
-use crate::harness::{Cli, Ran};
-use std::process::Command;
+use crate::prelude::*;
 
 /// Runs on a terminal of its own; `None` where the machine has no `script`.
 pub fn on_terminal(cli: &Cli, line: &str, set: &[(&str, &str)]) -> Option<String> {
@@ -80,10 +79,7 @@ fn what_agents_wrote_cannot_drive_a_terminal() {
 fn off_a_terminal_json_is_untouched() {
     let cli = nasty_team();
     let json = cli.ok("replay demo --json");
-    assert!(
-        json.contains('\u{202e}') && json.contains('\u{9b}'),
-        "{json}"
-    );
+    shows!(json => has '\u{202e}', has '\u{9b}');
     assert!(!cli.ok("replay demo").contains('\u{202e}'));
 }
 

@@ -1,9 +1,7 @@
 //! Where the system starts no more threads (`ulimit -u`), every command does its work on the one that it has, or ends with
 //! an error like any other. Threads are refused by `strace`; where that may not trace, the tests say so and pass.
 
-use crate::harness::{Cli, Ran};
-use serde_json::Value;
-use std::process::{Command, Stdio};
+use crate::prelude::*;
 
 /// The command, with every thread that it starts from the n-th on refused.
 fn without_threads(cli: &Cli, from: usize, words: &[&str]) -> Command {

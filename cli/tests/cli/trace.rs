@@ -1,8 +1,7 @@
 //! `trace`: one story, paged, as JSON and as a timeline.
 
 use crate::answers::{Append, Trace};
-use crate::harness::{Cli, parse};
-use serde_json::Value;
+use crate::prelude::*;
 
 fn story(cli: &Cli) {
     cli.ok("task-assign demo --from lead --to dev --task-id T-1 --subject 'Fix the login' --trace-id tr");
@@ -29,17 +28,8 @@ fn a_story_holds_its_events_in_order_with_their_marks() {
         ("demo", "tr", 6, None)
     );
     let kinds: Vec<&str> = trace.events.iter().map(|event| &*event.kind).collect();
-    assert_eq!(
-        kinds,
-        [
-            "message_sent",
-            "message_sent",
-            "message_duplicate",
-            "message_sent",
-            "ci_run_finished",
-            "message_acked"
-        ]
-    );
+    names!(kinds => message_sent message_sent message_duplicate message_sent ci_run_finished
+        message_acked);
     let marks = |pick: fn(&crate::answers::Event) -> bool| {
         trace.events.iter().map(pick).collect::<Vec<_>>()
     };
@@ -82,11 +72,7 @@ fn pages_go_towards_older_events() {
         }
     }
     assert_eq!(collected, whole.events);
-    assert_eq!(
-        cli.refused_json(1, "trace demo --trace-id tr --cursor x")
-            .code,
-        "cursor_unknown"
-    );
+    shows!(cli.refused_json(1, "trace demo --trace-id tr --cursor x").code => is "cursor_unknown");
     assert_eq!(cli.json::<Trace>("trace demo --trace-id nothing").count, 0);
 }
 
@@ -96,28 +82,16 @@ fn people_see_a_timeline() {
     story(&cli);
     let shown = cli.ok("trace demo --trace-id tr");
     let lines: Vec<&str> = shown.lines().collect();
-    assert!(
-        lines[0].starts_with("tr in demo: 6 events over "),
-        "{shown}"
-    );
+    shows!(lines[0] => starts "tr in demo: 6 events over ");
     assert!(lines[2].ends_with(" UTC"), "{shown}");
     assert!(lines[3].trim_start().starts_with("+0s "), "{shown}");
-    assert!(
-        lines[3].contains("  #2  lead  message_sent")
-            && lines[3].contains("task_assign to dev  T-1  Fix the login  [completed after "),
-        "{shown}"
-    );
+    shows!(lines[3] => has "  #2  lead  message_sent",
+        has "task_assign to dev  T-1  Fix the login  [completed after ");
     assert!(lines[4].contains("done  [acked after "), "{shown}");
     assert!(lines[5].contains("  └ message_duplicate"), "{shown}");
     assert!(lines[5].contains("[duplicate: changed nothing]"), "{shown}");
-    assert!(
-        lines[6].contains("[superseded: changed nothing]"),
-        "{shown}"
-    );
-    assert!(
-        lines[7].contains("{\"result\":\"green\"}  [foreign]"),
-        "{shown}"
-    );
+    shows!(lines[6] => has "[superseded: changed nothing]");
+    shows!(lines[7] => has "{\"result\":\"green\"}  [foreign]");
     // The ack follows from a message that two others stand below of.
     assert!(lines[8].contains("  └ message_acked "), "{shown}");
     assert!(lines[8].ends_with("done  [from #3]"), "{shown}");
@@ -163,10 +137,7 @@ fn a_cause_that_is_not_in_sight_is_said_in_words() {
     append(&format!("--kind x_effect --task-id T-1 --cause {loose}"));
     cli.ok("task-assign demo --from lead --to dev --task-id T-1 --subject S");
     let history = cli.ok("task show demo T-1 --history");
-    assert!(
-        history.contains(&format!("from {loose}, which is not shown here")),
-        "{history}"
-    );
+    shows!(history => has &format!("from {loose}, which is not shown here"));
 }
 
 #[test]
@@ -185,14 +156,10 @@ fn a_story_is_printed_in_the_format_that_is_asked_for() {
     let cursor = resource[2]["value"]["stringValue"].as_str().unwrap();
     assert_eq!(resource[2]["key"], "teamlog.next_cursor");
     let older: Value = parse(&of(&format!("--format chrome --limit 4 --cursor {cursor}")));
-    assert_eq!(older["otherData"]["count"], 2);
-    assert_eq!(older["otherData"]["next_cursor"], Value::Null);
+    has!(older, {"/otherData/count": 2, "/otherData/next_cursor": null});
     let contradiction = cli.refused_json(2, "trace demo --trace-id tr --format text");
     assert!(contradiction.message.contains("contradict"));
-    assert!(
-        cli.refused(2, "trace demo --trace-id tr --format svg")
-            .contains("otlp-json")
-    );
+    shows!(cli.refused(2, "trace demo --trace-id tr --format svg") => has "otlp-json");
 }
 
 #[test]
@@ -206,16 +173,6 @@ fn a_chain_of_causes_stays_on_the_screen() {
     let shown = cli.ok("trace demo --trace-id tr");
     let widest = shown.lines().map(|line| line.chars().count()).max();
     assert!(widest.unwrap() < 120, "{shown}");
-    assert!(
-        !shown.lines().nth(14).unwrap().contains("from #"),
-        "{shown}"
-    );
-    assert!(
-        shown
-            .lines()
-            .nth(22)
-            .unwrap()
-            .ends_with("[foreign, from #20]"),
-        "{shown}"
-    );
+    shows!(shown.lines().nth(14).unwrap() => lacks "from #");
+    shows!(shown.lines().nth(22).unwrap() => ends "[foreign, from #20]");
 }

@@ -2,14 +2,11 @@
 //! one again.
 
 use crate::answers::{Head, Sent, Verify};
-use crate::harness::{Cli, ErrorBody, parse};
-use serde_json::Value;
-use std::collections::BTreeMap;
+use crate::harness::ErrorBody;
+use crate::prelude::*;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 use teamlog_team::engine::Format;
 use teamlog_team::engine::codec::{self, SegmentHeader};
 
@@ -59,8 +56,7 @@ fn a_pair_of_keys_is_made_once_and_the_secret_one_is_shown_to_nobody() {
     let ran = cli.run("keygen --out auditor --json");
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let answer: Value = parse(&ran.stdout);
-    assert_eq!(answer["status"], "ok");
-    assert_eq!(answer["public_key_file"], "auditor.pub");
+    has!(answer, {"status": "ok", "public_key_file": "auditor.pub"});
     assert_eq!(answer["public_key"].as_str().unwrap().len(), 64);
     let (secret, public) = (cli.dir().join("auditor"), cli.dir().join("auditor.pub"));
     assert_eq!((mode(&secret), mode(&public) & 0o600), (0o600, 0o600));
@@ -71,16 +67,10 @@ fn a_pair_of_keys_is_made_once_and_the_secret_one_is_shown_to_nobody() {
     let body = secret_text.lines().nth(1).unwrap();
     assert!(!ran.stdout.contains(&body[20..]) && !public_text.contains(&body[20..]));
 
-    assert_eq!(
-        cli.refused_json(1, "keygen --out auditor").code,
-        "key_exists"
-    );
+    shows!(cli.refused_json(1, "keygen --out auditor").code => is "key_exists");
     fs::remove_file(&secret).unwrap();
     // Half of a pair is in the way as well, and gets no other half.
-    assert_eq!(
-        cli.refused_json(1, "keygen --out auditor").code,
-        "key_exists"
-    );
+    shows!(cli.refused_json(1, "keygen --out auditor").code => is "key_exists");
     assert!(!secret.exists());
     assert_eq!(fs::read_to_string(&public).unwrap(), public_text);
     fs::write(&secret, "precious").unwrap();
@@ -89,10 +79,7 @@ fn a_pair_of_keys_is_made_once_and_the_secret_one_is_shown_to_nobody() {
     std::os::unix::fs::symlink("elsewhere", cli.dir().join("link")).unwrap();
     cli.refused(1, "keygen --out link");
     assert!(!cli.dir().join("elsewhere").exists());
-    assert!(
-        cli.refused(1, "keygen --out none/key")
-            .contains("directory")
-    );
+    shows!(cli.refused(1, "keygen --out none/key") => has "directory");
     cli.ok("keygen --out another");
     assert_ne!(
         fs::read_to_string(cli.dir().join("another.pub")).unwrap(),
@@ -115,10 +102,7 @@ fn a_signed_head_tells_a_changed_log_a_changed_receipt_and_a_changed_signature_a
         let said = cli.ok(&check("key.pub", "signed.json"));
         let fields: Value = parse(&signed);
         let by = fields["public_key"].as_str().unwrap();
-        assert!(
-            said.ends_with(&format!("  receipt signed by {by}\n")),
-            "{said}"
-        );
+        shows!(said => ends &format!("  receipt signed by {by}\n"));
         assert!(cli.ok("head demo --sign key").contains(by));
         // Who does not ask for a signature gets the receipt held against the log alone.
         assert!(cli.json::<Verify>("verify demo --against signed.json").ok);
@@ -127,32 +111,19 @@ fn a_signed_head_tells_a_changed_log_a_changed_receipt_and_a_changed_signature_a
             cli.file("changed.json", text);
             cli.refused_json(1, &check(key, "changed.json")).code
         };
-        assert_eq!(
-            refused("key.pub", &cli.ok("head demo --json")),
-            "signature_missing"
-        );
+        shows!(refused("key.pub", &cli.ok("head demo --json")) => is "signature_missing");
         assert_eq!(refused("other.pub", &signed), "signed_by_another_key");
         let with = |name: &str, value: Value| {
             let mut changed = fields.clone();
             changed[name] = value;
             changed.to_string()
         };
-        assert_eq!(
-            refused("key.pub", &with("seq", 2.into())),
-            "signature_invalid"
-        );
-        assert_eq!(
-            refused("key.pub", &with("digest", "0".repeat(64).into())),
-            "signature_invalid"
-        );
-        assert_eq!(
-            refused("key.pub", &with("signature", "0".repeat(128).into())),
-            "signature_invalid"
-        );
-        assert_eq!(
-            refused("key.pub", &with("signature", 7.into())),
-            "invalid_input"
-        );
+        shows!(refused("key.pub", &with("seq", 2.into())) => is "signature_invalid");
+        shows!(refused("key.pub", &with("digest", "0".repeat(64).into())) =>
+            is "signature_invalid");
+        shows!(refused("key.pub", &with("signature", "0".repeat(128).into())) =>
+            is "signature_invalid");
+        shows!(refused("key.pub", &with("signature", 7.into())) => is "invalid_input");
         assert_eq!(
             refused("key", &signed),
             "invalid_input",
@@ -180,10 +151,7 @@ fn a_signed_head_tells_a_changed_log_a_changed_receipt_and_a_changed_signature_a
         );
     }
     let cli = Cli::with_team();
-    assert!(
-        cli.refused(2, "verify demo --key key.pub")
-            .contains("--against")
-    );
+    shows!(cli.refused(2, "verify demo --key key.pub") => has "--against");
 }
 
 #[test]
@@ -193,26 +161,17 @@ fn a_key_that_others_may_read_signs_nothing() {
     let key = cli.dir().join("key");
     for mode in [0o640, 0o604, 0o666] {
         fs::set_permissions(&key, fs::Permissions::from_mode(mode)).unwrap();
-        assert_eq!(
-            cli.refused_json(1, "head demo --sign key").code,
-            "key_exposed"
-        );
+        shows!(cli.refused_json(1, "head demo --sign key").code => is "key_exposed");
     }
     fs::set_permissions(&key, fs::Permissions::from_mode(0o400)).unwrap();
     cli.ok("head demo --sign key");
-    assert!(
-        cli.refused(1, "head demo --sign none")
-            .contains("key file not found")
-    );
+    shows!(cli.refused(1, "head demo --sign none") => has "key file not found");
     fs::set_permissions(
         cli.file("text", "no key"),
         fs::Permissions::from_mode(0o600),
     )
     .unwrap();
-    assert_eq!(
-        cli.refused_json(1, "head demo --sign text").code,
-        "invalid_input"
-    );
+    shows!(cli.refused_json(1, "head demo --sign text").code => is "invalid_input");
 }
 
 /// What docs/format.md says is signed, written down a second time.
@@ -285,28 +244,16 @@ fn what_records_something_gives_a_receipt_for_it_if_asked() {
         "mail.jsonl",
         r#"{"id":"old","type":"handoff","from":"dev","to":"qa","created_at":"2020-01-01T00:00:00Z"}"#,
     );
-    for (seq, line) in [
-        (1, "init demo --members lead,dev,qa"),
-        (1, "init demo"),
-        (
-            2,
-            "send demo --from lead --to dev --type handoff --message-id m",
-        ),
-        (
-            3,
-            "send demo --from lead --to dev --type handoff --message-id m",
-        ),
-        (4, "ack demo --agent dev --message-id m"),
-        (
-            5,
-            "task-assign demo --from lead --to dev --task-id T-1 --subject S",
-        ),
-        (
-            6,
-            "task-update demo --from dev --to lead --task-id T-1 --status done",
-        ),
-        (7, "append demo --kind x_happened"),
-        (9, "append demo --batch batch.jsonl"),
+    for (seq, line) in cases![
+        (1 => "init demo --members lead,dev,qa"),
+        (1 => "init demo"),
+        (2 => "send demo --from lead --to dev --type handoff --message-id m"),
+        (3 => "send demo --from lead --to dev --type handoff --message-id m"),
+        (4 => "ack demo --agent dev --message-id m"),
+        (5 => "task-assign demo --from lead --to dev --task-id T-1 --subject S"),
+        (6 => "task-update demo --from dev --to lead --task-id T-1 --status done"),
+        (7 => "append demo --kind x_happened"),
+        (9 => "append demo --batch batch.jsonl"),
     ] {
         let ran = cli.run(&format!("{line} --receipt --json"));
         assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{line}: {ran:?}");
@@ -549,10 +496,7 @@ fn a_sealed_segment_that_was_changed_is_noticed_though_its_checksums_fit() {
         }
         assert!(!cli.outside().join("safe/old/backup.json").exists());
         let shown = cli.ok_of_any_shape("rehydrate old --salvage");
-        assert!(
-            shown.contains("2026-01-02") && shown.contains("was sealed"),
-            "{shown}"
-        );
+        shows!(shown => has "2026-01-02", has "was sealed");
         cli.ok("rehydrate old");
         cli.ok("backup old ../safe");
     }

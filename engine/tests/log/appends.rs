@@ -5,11 +5,8 @@
 mod embed;
 
 use crate::support::*;
-use std::path::Path;
-use std::sync::Arc;
 use teamlog_engine::reader::Point;
-use teamlog_engine::storage::{Files, Storage};
-use teamlog_engine::{Cause, Durability, Error, EventId, Json, NewEvent, Timestamp, Writer};
+use teamlog_engine::{Cause, EventId, Writer};
 
 fn files() -> (tempfile::TempDir, Arc<dyn Storage>) {
     let dir = tempfile::tempdir().unwrap();
@@ -391,10 +388,7 @@ fn limits_are_exact_and_named() {
         let result = writer.append(vec![sized(len)], Durability::Synced);
         assert_eq!(result.is_ok(), fits, "{len}: {result:?}");
         if let Err(error) = result {
-            assert_eq!(
-                error.to_string(),
-                format!("an event has {len} bytes; the limit is {max}")
-            );
+            shows!(error.to_string() => is format!("an event has {len} bytes; the limit is {max}"));
         }
     }
     let group = |events: usize| writer.append(vec![sized(max - 10); events], Durability::Synced);
@@ -433,17 +427,9 @@ fn refused(writer: &Writer<()>, events: Vec<NewEvent>, because_of: &str) {
 
 /// The event as the log would record it next, for its length.
 fn stamped(new: NewEvent) -> teamlog_engine::Event<'static> {
-    teamlog_engine::Event {
-        seq: 1,
-        id: EventId::new(start(), 0),
-        created_at: start(),
-        kind: new.kind,
-        actor: new.actor.into(),
-        refs: new.refs,
-        schema_version: 1,
-        foreign: false,
-        payload: new.payload.into_string().into(),
-    }
+    given!(teamlog_engine::Event; seq: 1, id: EventId::new(start(), 0), created_at: start(),
+        kind: new.kind, actor: new.actor, refs: new.refs, schema_version: 1, foreign: false,
+        payload: new.payload.into_string())
 }
 
 #[test]
@@ -451,9 +437,9 @@ fn imported_times_may_repeat_but_not_run_backward() {
     let (_dir, storage) = files();
     let log = create(&storage, FORMATS[0], &options().1);
     let writer = writer(&log);
-    let at = |text: &str, time: &str| NewEvent {
-        created_at: Some(Timestamp::parse(time).unwrap()),
-        ..said(text)
+    let at = |text: &str, time: &str| {
+        given!(NewEvent, created_at: Timestamp::parse(time).unwrap(),
+        ..said(text))
     };
     let repeated = vec![
         at("a", "2024-01-01T00:00:00Z"),
@@ -602,10 +588,8 @@ fn a_newer_format_is_refused_by_name() {
     .unwrap();
     let error =
         teamlog_engine::Log::open(storage, Path::new("teams/demo"), options().1).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "teams/demo/log.json has format version 2; this teamlog reads up to 1"
-    );
+    shows!(error.to_string() =>
+        is "teams/demo/log.json has format version 2; this teamlog reads up to 1");
 }
 
 #[test]

@@ -1,17 +1,10 @@
 //! Backups: the same bytes, only what is new, and whatever a run is stopped at, the backup before or the new one.
 
 use crate::support::*;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
 use teamlog_engine::backup::{self, Backup, FILES_DIR, Kept, MANIFEST_FILE};
-use teamlog_engine::codec::SegmentHeader;
 use teamlog_engine::layout::{EVENTS_DIR, RESTORED};
-use teamlog_engine::storage::{Fault, Faulty, Files, Memory, Storage};
-use teamlog_engine::{
-    Clock, Durability, Error, Format, Head, IdSource, Log, LogOptions, ManualClock, SeededIds,
-};
+use teamlog_engine::{Clock, ManualClock};
 
 struct World {
     clock: Arc<ManualClock>,
@@ -22,10 +15,7 @@ struct World {
 fn world(format: Format) -> World {
     let (clock, _) = options();
     let memory = Memory::new();
-    let with = LogOptions {
-        clock: clock.clone(),
-        ..small(1)
-    };
+    let with = given!(LogOptions, clock: clock.clone(), ..small(1));
     let log = create(&arc(&memory), format, &with);
     World { clock, memory, log }
 }
@@ -222,13 +212,10 @@ fn whatever_a_run_is_stopped_at_a_backup_is_there() {
                     break;
                 }
                 let bits = SeededIds(AtomicU64::new(call as u64));
-                for (how, after) in [
-                    ("all lost", memory.lose_unsynced()),
-                    ("all kept", memory.keep_unsynced()),
-                    (
-                        "some",
-                        memory.crash(&mut |n| (bits.random() % n as u64) as usize),
-                    ),
+                for (how, after) in cases![
+                    ("all lost" => memory.lose_unsynced()),
+                    ("all kept" => memory.keep_unsynced()),
+                    ("some" => memory.crash(&mut |n| (bits.random() % n as u64) as usize)),
                 ] {
                     let what = format!(
                         "{format:?}, call {call} ({:?}), {how}",
@@ -326,11 +313,8 @@ fn a_backup_of_something_else_is_never_written_over() {
     world.say(4..9);
     let kept = world.keep(&to).unwrap();
     // The log went back to an earlier state, and then another way.
-    let back = World {
-        clock: world.clock.clone(),
-        log: open(&arc(&past), &small(77)),
-        memory: past,
-    };
+    let back = given!(World; clock: world.clock.clone(), log: open(&arc(&past), &small(77)),
+        memory: past);
     for more in [0..0, 30..40] {
         back.say(more);
         let error = back.keep(&to).unwrap_err();
@@ -339,11 +323,8 @@ fn a_backup_of_something_else_is_never_written_over() {
     assert_eq!(sound(&to, "untouched").manifest(), &kept.manifest);
     // A converted log is another one, with a backup beside the old.
     world.log.convert(Format::Binary).unwrap().unwrap();
-    let converted = World {
-        clock: world.clock.clone(),
-        log: open(&arc(&world.memory), &small(78)),
-        memory: world.memory.clone(),
-    };
+    let converted = given!(World; clock: world.clock.clone(),
+        log: open(&arc(&world.memory), &small(78)), memory: world.memory.clone());
     let next = converted.keep(&to).unwrap();
     assert_eq!(next.before, None);
     assert_eq!(
@@ -374,10 +355,7 @@ fn backups_beside_a_writer_are_prefixes() {
     let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let storage: Arc<dyn Storage> = Arc::new(Files::open(from.path()).unwrap());
     let target: Arc<dyn Storage> = Arc::new(Files::open(to.path()).unwrap());
-    let with = LogOptions {
-        segment_bytes_max: 20_000,
-        ..LogOptions::default()
-    };
+    let with = given!(LogOptions, segment_bytes_max: 20_000);
     let log = create(&storage, Format::Jsonl, &with);
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -476,10 +454,7 @@ fn a_backup_of_the_log_before_stays_beside_that_of_the_log_after() {
         let new = create(
             &storage,
             format,
-            &LogOptions {
-                ids: Arc::new(SeededIds(AtomicU64::new(77))),
-                ..small(1)
-            },
+            &given!(LogOptions, ids: Arc::new(SeededIds(AtomicU64::new(77))), ..small(1)),
         );
         let say = |text: &str| {
             let writer = writer(&new);
@@ -533,12 +508,7 @@ fn a_log_whose_first_segment_has_just_been_begun_is_backed_up_as_empty() {
         let bytes = forge::read(&world.memory, &path);
         let (_, begun) = SegmentHeader::decode(format, &bytes).unwrap();
         forge::write(&world.memory, &path, &bytes[..begun]);
-        let head = Head {
-            end: begun as u64,
-            last_seq: 0,
-            last_id: None,
-            ..head
-        };
+        let head = given!(Head, end: begun as u64, last_seq: 0, last_id: None, ..head);
         let slots = head.file(world.log.identity().log);
         forge::write(&world.memory, &dir().join("head"), &slots);
         let to = Memory::new();

@@ -3,19 +3,11 @@
 
 use crate::support::forge::{self, chain_again, change_an_event};
 use crate::support::*;
-use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
-use teamlog_engine::backup;
 use teamlog_engine::layout::DIGESTS_FILE;
-use teamlog_engine::storage::{Files, Memory, Storage};
-use teamlog_engine::{Durability, Error, Format, Log, LogOptions, Receipt, Standing};
+use teamlog_engine::{Receipt, Standing, backup};
 
 fn opts() -> LogOptions {
-    LogOptions {
-        segment_bytes_max: 2_000,
-        ..options().1
-    }
+    given!(LogOptions, segment_bytes_max: 2_000, ..options().1)
 }
 
 /// A log of four segments, or five once it has grown.

@@ -1,21 +1,13 @@
 //! Conversion: the same groups in the other format; and whatever it is stopped at, the old log or the new one is there, whole.
 
 use crate::support::*;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use teamlog_engine::layout::{ARCHIVE_DIR, CONVERTED, EVENTS_DIR};
 use teamlog_engine::segment::SegmentName;
-use teamlog_engine::storage::{Fault, Faulty, Files, Memory, Storage};
-use teamlog_engine::{Durability, Error, Format, IdSource, Log, LogOptions, SeededIds};
 
 /// A log of two days with groups of one to four events.
 fn history(storage: &Arc<dyn Storage>, format: Format) -> Log {
     let (clock, _) = options();
-    let with = LogOptions {
-        clock: clock.clone(),
-        ..small(1)
-    };
+    let with = given!(LogOptions, clock: clock.clone(), ..small(1));
     let log = create(storage, format, &with);
     let writer = writer(&log);
     for n in 0..12 {

@@ -5,13 +5,8 @@ mod again;
 
 use crate::support::*;
 use std::collections::HashSet;
-use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use teamlog_engine::layout::{QUARANTINE_DIR, QUARANTINED};
 use teamlog_engine::recovery::Quarantined;
-use teamlog_engine::storage::{Fault, Faulty, Memory, Storage};
-use teamlog_engine::{Durability, Format, IdSource, Log, LogOptions, SeededIds};
 
 /// What a history did before it stopped.
 #[derive(Default, Debug)]
@@ -37,10 +32,7 @@ enum Step {
 
 /// Small segments, so that rotation happens within a day too.
 fn small(options: &LogOptions) -> LogOptions {
-    LogOptions {
-        segment_bytes_max: 4_000,
-        ..options.clone()
-    }
+    given!(LogOptions, segment_bytes_max: 4_000, ..options.clone())
 }
 
 /// Runs the steps until the storage fails.
@@ -341,10 +333,7 @@ fn any_subset_of_the_sectors_of_an_unacknowledged_group() {
         );
         drop(writer);
         let attempted = vec![outcome.attempted[0].clone(), torn];
-        let outcome = Outcome {
-            attempted,
-            acked: 1,
-        };
+        let outcome = given!(Outcome; attempted, acked: 1);
         let (mut states, mut kept) = (0, 0);
         for after in memory.crashes() {
             let log = open(&arc(&after), &options().1);
@@ -445,10 +434,7 @@ fn the_table_on_real_bytes() {
         };
         // Complete groups past the head are adopted, never dropped.
         let (_, log, opened) = state(&next);
-        assert!(
-            opened.unwrap()[0].contains("adopted events 4 to 6"),
-            "{format:?}"
-        );
+        shows!(opened.unwrap()[0] => has "adopted events 4 to 6");
         assert_eq!(texts(&log).len(), 6);
         // Cut anywhere inside the first group: torn, set aside, named by an event.
         for cut in 1..first_group {
@@ -649,15 +635,9 @@ fn a_tail_torn_right_behind_a_rotation_is_a_warning() {
         let first = storage.read(&segment(format), 1 << 20).unwrap();
         let last_id = events(&log)[1].id;
         // As it stood while the first group of the second segment was being written.
-        let rotating = teamlog_engine::Head {
-            segment: 1,
-            name: format!("2026-11-21.{}", format.extension()),
-            end: first.len() as u64,
-            last_seq: 2,
-            last_id: Some(last_id),
-            rotating: true,
-            ..head.clone()
-        };
+        let rotating = given!(teamlog_engine::Head, segment: 1,
+            name: format!("2026-11-21.{}", format.extension()), end: first.len() as u64,
+            last_seq: 2, last_id, rotating: true, ..head.clone());
         let log_id = log.identity().log;
         put(
             &memory,

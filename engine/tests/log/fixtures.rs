@@ -3,10 +3,6 @@
 //! `fixtures/README.md` says how each was made. They are opened from a copy.
 
 use crate::support::*;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use teamlog_engine::storage::{Files, Storage};
-use teamlog_engine::{Durability, Error, Format, Log, LogOptions, NewEvent, Timestamp};
 
 fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures")
@@ -76,10 +72,7 @@ fn damage_in_the_middle_is_named() {
         assert!(!report.ok);
         assert_eq!(report.problems[0].kind, "damaged_event", "{report:?}");
         let problem = &report.problems[0];
-        assert!(
-            problem.file.starts_with("events/2026-11-21.x001."),
-            "{problem:?}"
-        );
+        shows!(problem.file => starts "events/2026-11-21.x001.");
         let error = log
             .reader()
             .unwrap()
@@ -110,10 +103,7 @@ fn make() {
         let log = create(
             &storage,
             format,
-            &LogOptions {
-                segment_bytes_max: 4_000,
-                ..options
-            },
+            &given!(LogOptions, segment_bytes_max: 4_000, ..options),
         );
         let writer = writer(&log);
         for n in 0..20u64 {

@@ -1,10 +1,6 @@
 //! A log of 200 events with every bit flipped in turn, and cut at every byte: nothing is silent.
 
 use crate::support::*;
-use std::path::Path;
-use std::sync::Arc;
-use teamlog_engine::storage::{Memory, Storage};
-use teamlog_engine::{Durability, Error, Format, Log};
 
 /// 200 events in groups of one to three, the last acknowledged.
 fn golden(format: Format) -> Memory {

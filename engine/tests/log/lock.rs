@@ -2,23 +2,15 @@
 //! lock was lost or whose segment somebody else wrote to.
 
 use crate::support::*;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
 use teamlog_engine::layout::LOCK_FILE;
-use teamlog_engine::repair::salvage;
-use teamlog_engine::storage::{Faulty, Files, LockError, Memory, Open, Storage};
-use teamlog_engine::{Durability, Error, Format, Log, LogOptions, SeededIds};
+use teamlog_engine::storage::{LockError, Open};
 
 fn lock_file() -> PathBuf {
     dir().join(LOCK_FILE)
 }
 
 fn eager(options: &LogOptions) -> LogOptions {
-    LogOptions {
-        lock_deadline: Duration::ZERO,
-        ..options.clone()
-    }
+    given!(LogOptions, lock_deadline: Duration::ZERO, ..options.clone())
 }
 
 /// What happens to the lock file.
@@ -126,10 +118,7 @@ fn whoever_has_the_new_lock_file_is_named() {
     let error = writer
         .append(vec![said("no")], Durability::Synced)
         .unwrap_err();
-    assert!(
-        error.to_string().contains("is now locked by pid"),
-        "{error}"
-    );
+    shows!(error.to_string() => has "is now locked by pid");
 }
 
 #[test]
@@ -412,10 +401,8 @@ fn a_change_of_the_whole_log_is_not_decided_without_the_lock() {
                 let faulty = Faulty::new(arc(&memory));
                 let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
                 // Other ids than those of the log that is there.
-                let options = LogOptions {
-                    ids: Arc::new(SeededIds(43.into())),
-                    ..options().1
-                };
+                let options = given!(LogOptions, ids: Arc::new(SeededIds(43.into())),
+                    ..options().1);
                 let log = open(&storage, &options);
                 let first = faulty.count();
                 let theirs = arc(&memory);

@@ -1,6 +1,13 @@
 //! The log from outside, on both formats: its bytes, its promises, and what becomes of them after crashes and damage.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[macro_use]
+#[path = "../support/cases.rs"]
+mod cases;
+#[macro_use]
+#[path = "../support/given.rs"]
+mod given;
+
 mod appends;
 mod backup;
 mod chain;

@@ -2,10 +2,6 @@
 //! next writer loses nothing.
 
 use crate::support::*;
-use std::sync::Arc;
-use teamlog_engine::repair::salvage;
-use teamlog_engine::storage::{Fault, Faulty, Memory, Storage};
-use teamlog_engine::{Durability, Error, Format, Log, SeededIds};
 
 /// ENOSPC, EDQUOT, EFBIG, EROFS, EACCES.
 const NOT_WRITTEN: [i32; 5] = [28, 122, 27, 30, 13];

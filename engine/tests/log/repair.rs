@@ -7,29 +7,19 @@ mod salvages;
 
 use crate::support::*;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use teamlog_engine::repair::{Salvaged, salvage};
-use teamlog_engine::storage::{Fault, Faulty, Memory, Storage};
+use teamlog_engine::repair::Salvaged;
 use teamlog_engine::verify::Report;
-use teamlog_engine::{Durability, Error, Format, Json, Log, LogOptions, NewEvent, SeededIds};
 
 /// Small segments.
 fn opts() -> LogOptions {
-    LogOptions {
-        segment_bytes_max: 4_000,
-        ..options().1
-    }
+    given!(LogOptions, segment_bytes_max: 4_000, ..options().1)
 }
 
 /// 24 events in groups of 1, 3, 1, 3 … over several segments and two days.
 fn log(format: Format) -> Memory {
     let memory = Memory::new();
     let (clock, options) = options();
-    let options = LogOptions {
-        segment_bytes_max: 4_000,
-        ..options
-    };
+    let options = given!(LogOptions, segment_bytes_max: 4_000, ..options);
     let log = create(&arc(&memory), format, &options);
     let writer = log.lock().unwrap().into_writer(());
     for round in 0..12 {
@@ -137,10 +127,7 @@ fn at_every_call(
 /// Salvages; the new log says a word more.
 fn salvaged(storage: &Arc<dyn Storage>) -> Result<Option<Salvaged>, Error> {
     // Other random bits than those that made the log: its successor has an id of its own.
-    let options = LogOptions {
-        ids: Arc::new(SeededIds(4_242.into())),
-        ..opts()
-    };
+    let options = given!(LogOptions, ids: Arc::new(SeededIds(4_242.into())), ..opts());
     salvage(storage, &dir(), &options, "lead", &mut |reader| {
         assert!(reader.head().last_seq > 0);
         let payload = Json::parse("{\"text\":\"more\"}").unwrap();

@@ -1,11 +1,7 @@
 //! Jobs in two steps: the second one sees what the first one recorded, and both lie in one group.
 
 use crate::support::*;
-use std::sync::Arc;
-use teamlog_engine::storage::{Files, Storage};
-use teamlog_engine::{
-    CommitError, Durability, Event, Head, Json, Log, NewEvent, Place, State, Writer,
-};
+use teamlog_engine::{CommitError, Event, Place, State, Writer};
 
 /// Remembers every text that was folded.
 #[derive(Default)]

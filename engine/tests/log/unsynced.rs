@@ -1,13 +1,8 @@
 //! A failed sync is known as one, wherever it is, and stays known: nobody can tell then what the disk holds.
 
 use crate::support::*;
-use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
 use teamlog_engine::backup::{self, Backup};
-use teamlog_engine::repair::salvage;
-use teamlog_engine::storage::{Fault, Faulty, Memory, Storage};
-use teamlog_engine::{Clock, Durability, Error, Format, Log, LogOptions, NewLog};
+use teamlog_engine::{Clock, NewLog};
 
 /// A log of six groups in several segments.
 fn log(format: Format) -> Memory {
@@ -81,11 +76,7 @@ fn in_what_changes_or_makes_a_whole_log() {
             opened(storage)?.convert(other).map(drop)
         });
         let created = known("create", &Memory::new(), |storage| {
-            let new = NewLog {
-                team: "demo".into(),
-                format,
-                origin: "init".into(),
-            };
+            let new = given!(NewLog; team: "demo", format, origin: "init");
             Log::create(storage.clone(), &dir(), new, small(2)).map(drop)
         });
         let (at, now) = (Path::new("demo"), options().0.now());
@@ -115,10 +106,7 @@ fn a_writer_remembers_that_a_sync_failed_in_it_whoever_asks_later() {
             let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
             // Segments with room, so that each append makes the same calls.
             let segment_bytes_max = LogOptions::default().segment_bytes_max;
-            let roomy = LogOptions {
-                segment_bytes_max,
-                ..small(2)
-            };
+            let roomy = given!(LogOptions, segment_bytes_max, ..small(2));
             let writer = writer(&open(&storage, &roomy));
             let before = faulty.count();
             let append = |text| writer.append(vec![said(text)], Durability::Synced);

@@ -2,19 +2,12 @@
 
 use crate::support::forge::{self, Segment, chain_again, change_an_event};
 use crate::support::*;
-use std::path::Path;
-use std::sync::Arc;
+use teamlog_engine::Receipt;
 use teamlog_engine::backup::{self, Backup};
-use teamlog_engine::codec::SegmentHeader;
-use teamlog_engine::storage::{Memory, Storage};
 use teamlog_engine::verify::{Kind, Report};
-use teamlog_engine::{Durability, Format, Head, LogOptions, Receipt};
 
 fn opts() -> LogOptions {
-    LogOptions {
-        segment_bytes_max: 2_000,
-        ..options().1
-    }
+    given!(LogOptions, segment_bytes_max: 2_000, ..options().1)
 }
 
 /// A log of three segments of one day and one of the next.
@@ -33,10 +26,7 @@ impl World {
         let memory = Memory::new();
         let storage: Arc<dyn Storage> = Arc::new(memory.clone());
         let (clock, options) = options();
-        let options = LogOptions {
-            segment_bytes_max: 2_000,
-            ..options
-        };
+        let options = given!(LogOptions, segment_bytes_max: 2_000, ..options);
         let log = create(&storage, format, &options);
         let (mut first_head, mut before) = (Vec::new(), memory.snapshot());
         for round in 0.. {
@@ -53,13 +43,7 @@ impl World {
         (100..102).for_each(|round| say(&log, round));
         let receipt = log.reader().unwrap().receipt().unwrap().unwrap();
         assert_eq!(forge::names(&memory).len(), 4);
-        World {
-            format,
-            memory,
-            first_head,
-            before,
-            receipt,
-        }
+        given!(World; format, memory, first_head, before, receipt)
     }
 
     fn names(&self) -> Vec<String> {
@@ -235,10 +219,7 @@ fn cases(world: &World, kind: Kind) -> Vec<(&'static str, Report, Vec<Kind>)> {
         ],
         Kind::MisplacedEvent => {
             let name = world.last().replace("2026-11-22", "2026-11-23");
-            let moved = Head {
-                name: name.clone(),
-                ..world.head()
-            };
+            let moved = given!(Head, name: name.clone(), ..world.head());
             let storage: Arc<dyn Storage> = Arc::new(world.memory.clone());
             let slots = moved.file(open(&storage, &opts()).identity().log);
             one(
@@ -259,10 +240,7 @@ fn cases(world: &World, kind: Kind) -> Vec<(&'static str, Report, Vec<Kind>)> {
         ),
         Kind::UnfinishedCut => one(
             "a head that cuts",
-            world.with_head(&Head {
-                cutting: true,
-                ..world.head()
-            }),
+            world.with_head(&given!(Head, cutting: true, ..world.head())),
         ),
         Kind::UnknownFile => one(
             "a file that is no segment",

@@ -1,14 +1,11 @@
 //! Waiting for a log to grow: nothing is missed, nothing is polled, whatever takes the files' place.
 
-use crate::support::{FORMATS, create, dir, events, options, say, writer};
+use crate::support::{FORMATS, create, dir, events, options, say, writer, *};
 use std::io::ErrorKind;
-use std::path::Path;
-use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
+use teamlog_engine::Watch;
 use teamlog_engine::layout::{HEAD_FILE, LOG_FILE};
-use teamlog_engine::storage::{Fault, Faulty, Files, Memory, Storage};
-use teamlog_engine::{Format, Log, LogOptions, Watch};
 
 /// No test waits that long, unless it fails.
 const LONG: Duration = Duration::from_secs(60);
@@ -34,11 +31,9 @@ fn worlds(format: Format, options: &LogOptions) -> Vec<World> {
     storages
         .into_iter()
         .enumerate()
-        .map(|(at, storage)| World {
-            log: create(&storage, format, options),
-            storage,
-            blind: blind.take_if(|_| at == 2),
-            _disk: disk.take_if(|_| at == 0),
+        .map(|(at, storage)| {
+            given!(World; log: create(&storage, format, options), storage,
+            blind: blind.take_if(|_| at == 2), _disk: disk.take_if(|_| at == 0))
         })
         .collect()
 }
@@ -219,15 +214,9 @@ fn another_log_in_the_place_of_this_one_is_told() {
 
 /// A log beside the first, with an id of its own.
 fn create_aside(storage: &Arc<dyn Storage>, format: Format, seed: u64) -> Log {
-    let new = teamlog_engine::NewLog {
-        team: "demo".into(),
-        format,
-        origin: "restore".into(),
-    };
-    let options = LogOptions {
-        ids: Arc::new(teamlog_engine::SeededIds(seed.into())),
-        ..options().1
-    };
+    let new = given!(teamlog_engine::NewLog; team: "demo", format, origin: "restore");
+    let options = given!(LogOptions, ids: Arc::new(teamlog_engine::SeededIds(seed.into())),
+        ..options().1);
     let _ = storage.remove_dir_all(Path::new("teams/aside"));
     Log::create(storage.clone(), Path::new("teams/aside"), new, options).unwrap()
 }

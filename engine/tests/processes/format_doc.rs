@@ -281,10 +281,7 @@ fn the_recovery_table_of_the_document_is_that_of_the_code() {
 /// every kind, a tail that was set aside.
 fn write_rich_log(storage: &Arc<dyn Storage>, format: Format) -> Log {
     let (clock, options) = options();
-    let options = LogOptions {
-        segment_bytes_max: 6_000,
-        ..options
-    };
+    let options = given!(LogOptions, segment_bytes_max: 6_000, ..options);
     let log = create(storage, format, &options);
     let mut open = writer(&log);
     for round in 0..40_usize {

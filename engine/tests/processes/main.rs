@@ -6,6 +6,10 @@
     reason = "a test fails by panicking, and says why it skips"
 )]
 
+#[macro_use]
+#[path = "../support/given.rs"]
+mod given;
+
 mod format_doc;
 #[path = "../support/mod.rs"]
 mod support;

@@ -153,10 +153,7 @@ fn traced_steps() {
             writer.release().unwrap();
         }
         "rotate" => {
-            let options = LogOptions {
-                segment_bytes_max: SMALL_SEGMENT,
-                ..options
-            };
+            let options = given!(LogOptions, segment_bytes_max: SMALL_SEGMENT, ..options);
             let writer = writer(&open(&storage, &options));
             for _ in 0..EACH {
                 say(&writer, "grows");

@@ -1,21 +1,26 @@
 //! What the engine's tests share: a log on any storage, with a clock and ids that a test owns.
 #![allow(
     dead_code,
+    unused_imports,
     clippy::unwrap_used,
     reason = "each test uses a part, and fails by panicking"
 )]
 
 pub mod forge;
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
-use teamlog_engine::storage::{Memory, Storage};
+pub use std::path::{Path, PathBuf};
+pub use std::sync::Arc;
+pub use std::sync::atomic::AtomicU64;
+pub use std::time::Duration;
+pub use teamlog_engine::codec::{SegmentHeader, encode_group};
+pub use teamlog_engine::repair::salvage;
+pub use teamlog_engine::storage::{Fault, Faulty, Files, Memory, Storage};
 use teamlog_engine::writer::Appended;
-use teamlog_engine::{
-    Durability, Event, Format, Json, Log, LogOptions, ManualClock, NewEvent, NewLog, RefKind,
-    SeededIds, State, Timestamp, Writer,
+pub use teamlog_engine::{
+    Durability, Error, Format, Head, IdSource, Json, Log, LogOptions, NewEvent, SeededIds,
+    Timestamp,
 };
+use teamlog_engine::{Event, ManualClock, NewLog, RefKind, State, Writer};
 
 /// Both formats: every test runs on both.
 pub const FORMATS: [Format; 2] = [Format::Jsonl, Format::Binary];
@@ -32,21 +37,13 @@ pub fn dir() -> PathBuf {
 /// Options with a clock that stands still and seeded ids.
 pub fn options() -> (Arc<ManualClock>, LogOptions) {
     let clock = Arc::new(ManualClock::new(start()));
-    let options = LogOptions {
-        clock: clock.clone(),
-        ids: Arc::new(SeededIds(42.into())),
-        lock_deadline: Duration::from_millis(200),
-        ..LogOptions::default()
-    };
+    let options = given!(LogOptions, clock: clock.clone(), ids: Arc::new(SeededIds(42.into())),
+        lock_deadline: Duration::from_millis(200));
     (clock, options)
 }
 
 pub fn create(storage: &Arc<dyn Storage>, format: Format, options: &LogOptions) -> Log {
-    let new = NewLog {
-        team: "demo".into(),
-        format,
-        origin: "init".into(),
-    };
+    let new = given!(NewLog; team: "demo", format, origin: "init");
     Log::create(storage.clone(), &dir(), new, options.clone()).unwrap()
 }
 
@@ -93,11 +90,8 @@ pub fn segment(format: Format) -> PathBuf {
 
 /// Options with small segments, so that there are several, and ids of their own for each seed.
 pub fn small(seed: u64) -> LogOptions {
-    LogOptions {
-        segment_bytes_max: 2_000,
-        ids: Arc::new(SeededIds(seed.into())),
-        ..options().1
-    }
+    given!(LogOptions, segment_bytes_max: 2_000, ids: Arc::new(SeededIds(seed.into())),
+        ..options().1)
 }
 
 /// A handle on a storage in memory.

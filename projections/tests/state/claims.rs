@@ -1,46 +1,29 @@
 //! What commands do to tasks, event by event; the rules lie elsewhere.
 
 use crate::support::*;
-use teamlog_engine::{Json, NewEvent};
+use teamlog_engine::Json;
 use teamlog_projections::fact::Fact;
 use teamlog_projections::task::event::{
-    DepsChanged, Held, Lease, Resources, TaskAct, TaskBlocked, TaskCanceled, TaskClaimed,
-    TaskCompleted, TaskCreated, TaskFact, TaskFailed, TaskUpdated,
+    DepsChanged, TaskBlocked, TaskCanceled, TaskFailed, TaskUpdated,
 };
 use teamlog_projections::task::{Claim, ClaimState};
-use teamlog_projections::{Priority, Status, Task};
+use teamlog_projections::{Status, Task};
 
 fn held(epoch: u64) -> Held {
     let worker = "dev".to_owned();
-    Held {
-        worker,
-        epoch,
-        forced: false,
-    }
+    given!(Held; worker, epoch, forced: false)
 }
 
 fn lease(epoch: u64, minute: i64) -> Lease {
-    Lease {
-        held: held(epoch),
-        leased_until: at(minute),
-    }
+    given!(Lease; held: held(epoch), leased_until: at(minute))
 }
 
 fn created(deps: &[&str]) -> TaskCreated {
-    TaskCreated {
-        subject: "S".into(),
-        description: "D".into(),
-        blocked: !deps.is_empty(),
-        owner: None,
-        depends_on: deps.iter().map(|dep| dep.to_string()).collect(),
-        requires_code_change: Some(true),
+    given!(TaskCreated; subject: "S", description: "D", blocked: !deps.is_empty(),
+        owner: None::<String>, depends_on: deps, requires_code_change: true,
         priority: Priority::High,
-        resources: Resources {
-            resources: vec!["src/io".into()],
-            shared: Some(false),
-        },
-        extra: Some(Json::parse(r#"{"lane":"docs","n":1.50}"#).unwrap()),
-    }
+        resources: given!(Resources; resources: ["src/io"], shared: false),
+        extra: Json::parse(r#"{"lane":"docs","n":1.50}"#).unwrap())
 }
 
 fn claimed(epoch: u64, minute: i64) -> TaskAct {
@@ -67,52 +50,27 @@ fn claim(task: &Task) -> &Claim {
 fn every_fact_comes_back_as_it_was_recorded() {
     let acts = [
         TaskAct::Created(created(&["2", "3"])),
-        TaskAct::Created(TaskCreated {
-            owner: Some("dev".into()),
-            requires_code_change: None,
-            priority: Priority::Normal,
-            resources: Resources::default(),
-            extra: None,
-            ..created(&[])
-        }),
+        TaskAct::Created(
+            given!(TaskCreated, owner: "dev", requires_code_change: None,
+                priority: Priority::Normal, resources: Resources::default(), extra: None,
+                ..created(&[])),
+        ),
         TaskAct::Updated(TaskUpdated::default()),
-        TaskAct::Updated(TaskUpdated {
-            subject: Some("s".into()),
-            description: Some("d".into()),
-            requires_code_change: Some(false),
-        }),
-        TaskAct::DepsChanged(DepsChanged {
-            depends_on: vec!["2".into()],
-        }),
+        TaskAct::Updated(given!(TaskUpdated; subject: "s", description: "d",
+            requires_code_change: false)),
+        TaskAct::DepsChanged(given!(DepsChanged; depends_on: ["2"])),
         TaskAct::ResourcesDeclared(Resources::default()),
-        TaskAct::ResourcesDeclared(Resources {
-            resources: vec![".".into(), "docs/*.md".into()],
-            shared: Some(true),
-        }),
-        TaskAct::Blocked(TaskBlocked {
-            waits_for: vec!["2".into()],
-        }),
+        TaskAct::ResourcesDeclared(given!(Resources; resources: [".", "docs/*.md"], shared: true)),
+        TaskAct::Blocked(given!(TaskBlocked; waits_for: ["2"])),
         TaskAct::Unblocked,
         claimed(1, 3),
         TaskAct::Renewed(lease(1, 4)),
-        TaskAct::Completed(TaskCompleted {
-            held: held(1),
-            result: Some("r".into()),
-        }),
-        TaskAct::Completed(TaskCompleted {
-            held: held(1),
-            result: None,
-        }),
-        TaskAct::Failed(TaskFailed {
-            held: held(1),
-            error: Some("e".into()),
-        }),
+        TaskAct::Completed(given!(TaskCompleted; held: held(1), result: "r")),
+        TaskAct::Completed(given!(TaskCompleted; held: held(1), result: None::<String>)),
+        TaskAct::Failed(given!(TaskFailed; held: held(1), error: "e")),
         TaskAct::Released(held(1)),
         TaskAct::Canceled(TaskCanceled::default()),
-        TaskAct::Canceled(TaskCanceled {
-            reason: Some("no".into()),
-            forced: true,
-        }),
+        TaskAct::Canceled(given!(TaskCanceled; reason: "no", forced: true)),
         TaskAct::Reopened,
         TaskAct::LeaseExpired(lease(1, 4)),
     ];
@@ -227,10 +185,7 @@ fn a_task_goes_from_creation_to_completion() {
     team.clock.set(at(3));
     let task = after(
         &team,
-        TaskAct::Completed(TaskCompleted {
-            held: held(1),
-            result: Some("R".into()),
-        }),
+        TaskAct::Completed(given!(TaskCompleted; held: held(1), result: "R")),
     );
     assert_eq!((task.status, task.version), (Status::Completed, 4));
     assert_eq!(task.governed.completed_at, Some(at(3)));
@@ -240,11 +195,7 @@ fn a_task_goes_from_creation_to_completion() {
         (None, ClaimState::Ended)
     );
     let view = team.json("tasks/1.json");
-    assert_eq!(view["result"], "R");
-    assert_eq!(
-        (&view["epoch"], &view["requires_code_change"]),
-        (&1.into(), &true.into())
-    );
+    has!(view, {"result": "R", "epoch": 1, "requires_code_change": true});
     assert_eq!(
         (&view["last_message_id"], view.get("claim")),
         (&serde_json::Value::Null, None)
@@ -325,10 +276,7 @@ fn a_report_stays_until_it_is_said_otherwise_and_a_new_holder_is_not_stuck() {
     report("m5", 5, r#"{"blocked":true}"#);
     after(
         &team,
-        TaskAct::Completed(TaskCompleted {
-            held: held(1),
-            result: None,
-        }),
+        TaskAct::Completed(given!(TaskCompleted; held: held(1), result: None::<String>)),
     );
     assert_eq!(listed(), 0);
 }
@@ -383,10 +331,7 @@ fn an_event_about_a_task_that_nobody_made_is_passed_by() {
     after(&team, TaskAct::Created(created(&[])));
     let again = after(
         &team,
-        TaskAct::Created(TaskCreated {
-            subject: "again".into(),
-            ..created(&["9"])
-        }),
+        TaskAct::Created(given!(TaskCreated, subject: "again", ..created(&["9"]))),
     );
     assert_eq!(
         (again.subject.as_deref(), again.version, again.seq),
@@ -394,9 +339,7 @@ fn an_event_about_a_task_that_nobody_made_is_passed_by() {
     );
     let cyclic = after(
         &team,
-        TaskAct::DepsChanged(DepsChanged {
-            depends_on: vec!["1".into(), "2".into()],
-        }),
+        TaskAct::DepsChanged(given!(DepsChanged; depends_on: ["1", "2"])),
     );
     assert_eq!(
         (cyclic.deps, cyclic.ignored_deps),

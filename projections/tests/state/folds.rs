@@ -12,10 +12,7 @@ fn a_team_is_what_created_it() {
     assert_eq!(team.live().team().unwrap(), None);
     team.append(vec![created(&["lead", "dev"], false)]);
     team.append(vec![
-        TeamFact::MembersAdded(MembersAdded {
-            members: vec!["qa".into(), "dev".into()],
-        })
-        .event("lead"),
+        TeamFact::MembersAdded(given!(MembersAdded; members: ["qa", "dev"])).event("lead"),
     ]);
     team.append(vec![created(&["intruder"], true)]);
     let live = team.live();
@@ -68,15 +65,8 @@ fn inboxes_page_towards_older_messages() {
     team.append(vec![ack("m3", "dev")]);
     let live = team.live();
     let page = |unread, before, limit| {
-        live.inbox(
-            "dev",
-            InboxQuery {
-                unread,
-                before,
-                limit,
-            },
-        )
-        .unwrap()
+        live.inbox("dev", given!(InboxQuery; unread, before, limit))
+            .unwrap()
     };
     let newest = page(false, None, 2);
     assert_eq!(
@@ -102,11 +92,7 @@ fn an_inbox_is_not_that_of_a_name_which_it_begins() {
     for (id, to) in [("m1", "a"), ("m2", "ab"), ("m3", "a-b")] {
         team.send(&[message(id, MessageType::Message, to, 1, "{}")]);
     }
-    let query = InboxQuery {
-        unread: false,
-        before: None,
-        limit: 10,
-    };
+    let query = given!(InboxQuery; unread: false, before: None, limit: 10);
     assert_eq!(team.live().inbox("a", query).unwrap().seqs, [2]);
     assert_eq!(team.live().agents().unwrap().len(), 3);
 }
@@ -371,9 +357,9 @@ fn tasks_are_listed_in_natural_order_by_page_and_filter() {
         (vec!["10".into()], true),
         "the cursor need not exist"
     );
-    let by = |status, owner: Option<&str>| TaskFilter {
-        status,
-        owner: owner.map(str::to_owned),
+    let by = |status, owner: Option<&str>| {
+        given!(TaskFilter; status,
+        owner: owner.map(str::to_owned))
     };
     assert_eq!(
         list(&by(Some(Status::Assigned), None), None, 9).0,
@@ -455,12 +441,7 @@ fn a_fold_stops_at_an_event_that_it_cannot_read() {
     let error = Live::load(&team.log, &team.log.reader().unwrap())
         .err()
         .unwrap();
-    assert!(
-        error
-            .to_string()
-            .starts_with("event 2 (message_sent) cannot be read: "),
-        "{error}"
-    );
+    shows!(error.to_string() => starts "event 2 (message_sent) cannot be read: ");
 }
 
 #[test]

@@ -9,7 +9,8 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use teamlog_engine::storage::{Fault, Faulty, Open, Storage};
-use teamlog_engine::{Format, Json, Log, NewEvent};
+use teamlog_engine::{Json, Log};
+use teamlog_projections::Policy;
 use teamlog_projections::delivery::event::{
     DeliveryAttempt, DeliveryDead, DeliveryFact, DeliveryRequired,
 };
@@ -19,13 +20,11 @@ use teamlog_projections::message::event::{DispatchStep, Mark};
 use teamlog_projections::pipeline::Bulk;
 use teamlog_projections::rebuild::rehydrate_with;
 use teamlog_projections::task::event::{
-    DepsChanged, Held, Lease, Resources, TaskAct, TaskBlocked, TaskCanceled, TaskClaimed,
-    TaskCompleted, TaskCreated, TaskFact, TaskFailed, TaskUpdated,
+    DepsChanged, TaskBlocked, TaskCanceled, TaskFailed, TaskUpdated,
 };
 use teamlog_projections::task::imported::TaskImported;
 use teamlog_projections::team::event::{ConfigChanged, TeamFact};
 use teamlog_projections::team::settings::{Form, Setting, Value};
-use teamlog_projections::{Live, Message, MessageType, Policy, Priority};
 
 #[derive(Debug, Clone)]
 enum Step {
@@ -200,15 +199,8 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 fn info(id: u8, to: &str) -> MessageInfo {
-    MessageInfo {
-        id: format!("m{id}"),
-        seq: 0,
-        kind: MessageType::Message,
-        to: to.to_owned(),
-        task_id: None,
-        trace_id: None,
-        acked: None,
-    }
+    given!(MessageInfo; id: format!("m{id}"), seq: 0, kind: MessageType::Message, to,
+        task_id: None::<String>, trace_id: None::<String>, acked: None)
 }
 
 /// Views go off and on again, too.
@@ -227,10 +219,7 @@ fn configured(setting: u8, value: Option<u8>) -> NewEvent {
         Form::Number(..) => Value::Number(u64::from(value)),
         Form::Choice(_) | Form::Path | Form::Programs => Value::Text(format!("/{value}")),
     });
-    TeamFact::ConfigChanged(ConfigChanged {
-        changes: vec![(setting, value)],
-    })
-    .event("lead")
+    TeamFact::ConfigChanged(given!(ConfigChanged; changes: vec![(setting, value)])).event("lead")
 }
 
 /// What the rules record: a message whose id is known becomes a duplicate.
@@ -287,42 +276,26 @@ fn event(said: &Said, known: &mut BTreeSet<String>, sent: &mut Vec<Message>) -> 
             retries,
             requeued,
         } => {
-            let required = DeliveryRequired {
-                message_id: format!("m{id}"),
-                policy: Policy {
-                    ack_timeout_seconds: 60,
-                    max_retries: u32::from(*retries),
-                },
-                due_at: (retries % 2 == 0).then(|| at(2)),
-                requeued: *requeued,
-            };
+            let required = given!(DeliveryRequired; message_id: format!("m{id}"),
+                policy: given!(Policy; ack_timeout_seconds: 60, max_retries: u32::from(*retries)),
+                due_at: (retries % 2 == 0).then(|| at(2)), requeued: *requeued);
             return DeliveryFact::Required(required).event("lead", &info(*id, agent(to)));
         }
         Said::Retried { id, attempt } => {
-            let retry = DeliveryFact::Retry(DeliveryAttempt {
-                message_id: format!("m{id}"),
-                attempt: u32::from(*attempt),
-                due_at: Some(at(3).to_string()),
-            });
+            let retry = DeliveryFact::Retry(given!(DeliveryAttempt; message_id: format!("m{id}"),
+                attempt: u32::from(*attempt), due_at: at(3).to_string()));
             return retry.event("teamlog", &info(*id, "dev"));
         }
         Said::Buried { id, letter } => {
-            let dead = DeliveryFact::Dead(DeliveryDead {
-                id: format!("dlq_{letter}"),
-                message_id: format!("m{id}"),
-                reason: "ack_timeout".to_owned(),
-                attempts: 3,
-                due_at: Some(at(4).to_string()),
-            });
+            let dead = DeliveryFact::Dead(given!(DeliveryDead; id: format!("dlq_{letter}"),
+                message_id: format!("m{id}"), reason: "ack_timeout", attempts: 3,
+                due_at: at(4).to_string()));
             let to = AGENTS[usize::from(letter % 3)];
             return dead.event("teamlog", &info(*id, to));
         }
         Said::Confirmed { id } => {
-            let acked = DeliveryFact::Acked(DeliveryAttempt {
-                message_id: format!("m{id}"),
-                attempt: 1,
-                due_at: None,
-            });
+            let acked = DeliveryFact::Acked(given!(DeliveryAttempt; message_id: format!("m{id}"),
+                attempt: 1, due_at: None::<String>));
             return acked.event("dev", &info(*id, "dev"));
         }
         Said::Marked { id, by, delivered } => {
@@ -414,45 +387,29 @@ fn event(said: &Said, known: &mut BTreeSet<String>, sent: &mut Vec<Message>) -> 
 }
 
 fn resources(number: u8) -> Resources {
-    Resources {
-        resources: (0..number % 3).map(|at| format!("src/{at}")).collect(),
-        shared: (number > 5).then_some(number > 6),
-    }
+    given!(Resources; resources: (0..number % 3).map(|at| format!("src/{at}")).collect::<Vec<_>>(),
+        shared: (number > 5).then_some(number > 6))
 }
 
 /// Any act at any time: a fold takes what it finds, sense or not.
 fn act(what: u8, by: &str, number: u8, deps: &[u8]) -> TaskAct {
     let deps: Vec<String> = deps.iter().map(u8::to_string).collect();
-    let held = Held {
-        worker: by.to_owned(),
-        epoch: u64::from(number % 4),
-        forced: number.is_multiple_of(3),
-    };
-    let lease = Lease {
-        held: held.clone(),
-        leased_until: at(i64::from(number) + 1),
-    };
+    let held = given!(Held; worker: by, epoch: u64::from(number % 4),
+        forced: number.is_multiple_of(3));
+    let lease = given!(Lease; held: held.clone(), leased_until: at(i64::from(number) + 1));
     let text = number.is_multiple_of(2).then(|| format!("said {number}"));
     match what {
-        0..=3 => TaskAct::Created(TaskCreated {
-            subject: format!("s{number}"),
-            description: String::new(),
-            blocked: what == 3,
-            owner: (what == 2).then(|| by.to_owned()),
-            depends_on: deps,
+        0..=3 => TaskAct::Created(given!(TaskCreated; subject: format!("s{number}"),
+            description: String::new(), blocked: what == 3,
+            owner: (what == 2).then(|| by.to_owned()), depends_on: deps,
             requires_code_change: (number > 4).then_some(true),
             priority: Priority::ALL[usize::from(number % 4)],
-            resources: match number % 3 {
-                0 => resources(number),
-                _ => Resources::default(),
-            },
-            extra: (number == 1).then(|| Json::parse(r#"{"lane":"docs"}"#).unwrap()),
-        }),
-        4 => TaskAct::Updated(TaskUpdated {
-            subject: text.clone(),
-            description: text,
-            requires_code_change: number.is_multiple_of(3).then_some(false),
-        }),
+            resources: match number % 3 { 0 => resources(number), _ => Resources::default(), },
+            extra: (number == 1).then(|| Json::parse(r#"{"lane":"docs"}"#).unwrap()))),
+        4 => TaskAct::Updated(
+            given!(TaskUpdated; subject: text.clone(), description: text,
+                requires_code_change: number.is_multiple_of(3).then_some(false)),
+        ),
         5 => TaskAct::DepsChanged(DepsChanged { depends_on: deps }),
         6 => TaskAct::Blocked(TaskBlocked { waits_for: deps }),
         7 => TaskAct::Unblocked,
@@ -461,10 +418,8 @@ fn act(what: u8, by: &str, number: u8, deps: &[u8]) -> TaskAct {
         11 => TaskAct::Completed(TaskCompleted { held, result: text }),
         12 => TaskAct::Failed(TaskFailed { held, error: text }),
         13 => TaskAct::Released(held),
-        14 if number < 5 => TaskAct::Canceled(TaskCanceled {
-            reason: text,
-            forced: number == 0,
-        }),
+        14 if number < 5 => TaskAct::Canceled(given!(TaskCanceled; reason: text,
+            forced: number == 0)),
         14 => TaskAct::Reopened,
         15 => TaskAct::ResourcesDeclared(resources(number)),
         _ => TaskAct::LeaseExpired(lease),

@@ -1,46 +1,28 @@
 //! What becomes of mail beside its ack: marks, requests to tell its recipient, and the same mail again.
 
 use crate::support::*;
-use teamlog_engine::{NewEvent, Timestamp};
+use teamlog_engine::Timestamp;
 use teamlog_projections::live::SeqPage;
 use teamlog_projections::message::event::{
     DispatchRequested, DispatchStep, MailFact, Mark, MessageMarked,
 };
 use teamlog_projections::message::{Dispatch, DispatchStatus, InboxQuery, MessageInfo};
-use teamlog_projections::{Live, Message, MessageType};
 
 /// A message as events about it need it.
 pub fn about(id: &str, to: &str) -> MessageInfo {
-    MessageInfo {
-        id: id.to_owned(),
-        seq: 0,
-        kind: MessageType::Message,
-        to: to.to_owned(),
-        task_id: None,
-        trace_id: None,
-        acked: None,
-    }
+    given!(MessageInfo; id, seq: 0, kind: MessageType::Message, to, task_id: None::<String>,
+        trace_id: None::<String>, acked: None)
 }
 
 pub fn marked(mark: Mark, id: &str, agent: &str) -> NewEvent {
-    let marked = MessageMarked {
-        message_id: id.to_owned(),
-        agent: agent.to_owned(),
-    };
+    let marked = given!(MessageMarked; message_id: id, agent);
     mark.on(marked).event(agent, &about(id, agent))
 }
 
 pub fn requested(request: &str, id: &str, to: &str) -> NewEvent {
-    let requested = DispatchRequested {
-        request_id: request.to_owned(),
-        kind: "mailbox".to_owned(),
-        to_worker: to.to_owned(),
-        trigger_message: "look".to_owned(),
-        intent: None,
-        message_id: Some(id.to_owned()),
-        transport_preference: "transport_direct".to_owned(),
-        fallback_allowed: false,
-    };
+    let requested = given!(DispatchRequested; request_id: request, kind: "mailbox", to_worker: to,
+        trigger_message: "look", intent: None::<String>, message_id: id,
+        transport_preference: "transport_direct", fallback_allowed: false);
     MailFact::Requested(requested).event("lead", &about(id, to))
 }
 
@@ -60,11 +42,7 @@ pub const REQUESTS: u8 = 8;
 /// Holds the indexes of mail against every message, looked at one by one.
 pub fn check_mail(live: &Live, agents: &[&str], messages: &[Message]) {
     for agent in agents {
-        let all = InboxQuery {
-            unread: false,
-            before: None,
-            limit: usize::MAX,
-        };
+        let all = given!(InboxQuery; unread: false, before: None, limit: usize::MAX);
         let inbox = live.inbox(agent, all).unwrap().seqs;
         let mine = messages.iter().filter(|message| message.to == *agent);
         let known: Vec<_> = mine
@@ -91,11 +69,7 @@ pub fn check_mail(live: &Live, agents: &[&str], messages: &[Message]) {
                 let from = all.len().saturating_sub(limit);
                 (all[from..].to_vec(), from > 0)
             };
-            let query = InboxQuery {
-                unread: true,
-                limit,
-                ..all
-            };
+            let query = given!(InboxQuery, unread: true, limit, ..all);
             assert_eq!(
                 of(live.inbox(agent, query).unwrap()),
                 newest(&unread),
@@ -187,11 +161,7 @@ fn an_ack_is_a_delivery_a_delivery_is_no_ack() {
     assert!(live.marks("m2").unwrap().delivered_at.is_some());
     let undelivered = live.undelivered("dev", None, 10).unwrap();
     assert_eq!(undelivered.seqs, [4]);
-    let unread = InboxQuery {
-        unread: true,
-        before: None,
-        limit: 10,
-    };
+    let unread = given!(InboxQuery; unread: true, before: None, limit: 10);
     assert_eq!(live.inbox("dev", unread).unwrap().seqs, [2, 4]);
     team.append(vec![ack("m1", "dev"), marked(Mark::Delivered, "m2", "dev")]);
     let live = team.live();

@@ -2,6 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
+#[macro_use]
+#[path = "../../../engine/tests/support/cases.rs"]
+mod cases;
+#[macro_use]
+#[path = "../../../engine/tests/support/given.rs"]
+mod given;
+
 mod claims;
 mod folds;
 mod histories;

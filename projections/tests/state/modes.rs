@@ -3,12 +3,9 @@
 use crate::support::*;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use teamlog_engine::{Format, NewEvent, RefKind};
-use teamlog_projections::Live;
+use teamlog_engine::RefKind;
 use teamlog_projections::mode::event::{Change, ModeTransitioned};
 use teamlog_projections::mode::{Mode, ModeState, Scope, run_state, skills_state};
-use teamlog_projections::rebuild::rehydrate;
-use teamlog_projections::views::{Mended, ViewsSource};
 
 const ON: &str = r#"{"active":true,"current_phase":"starting","run_outcome":"continue"}"#;
 const OFF: &str = r#"{"active":false,"current_phase":"complete","run_outcome":"finish"}"#;
@@ -175,12 +172,8 @@ fn a_session_with_modes_of_its_own_inherits_those_of_the_root_before_them() {
     assert_eq!(listed(&team, Some("s1")), ["team", "forge", "ultrawork"]);
     let of_session = skills(&team, Some("s1"));
     assert_eq!(of_session["active_skills"][0].get("session_id"), None);
-    assert_eq!(of_session["active_skills"][1]["session_id"], "s1");
-    assert_eq!(of_session["session_id"], "s1");
-    assert_eq!(
-        (&of_session["skill"], &of_session["active"]),
-        (&json!("forge"), &json!(true))
-    );
+    has!(of_session, {"/active_skills/1/session_id": "s1", "session_id": "s1", "skill": "forge",
+        "active": true});
     assert_eq!(skills(&team, Some("s2")), Value::Null);
 
     team.append(vec![
@@ -188,14 +181,7 @@ fn a_session_with_modes_of_its_own_inherits_those_of_the_root_before_them() {
         ended(Mode::Ultrawork, Some("s1")),
     ]);
     let idle = skills(&team, Some("s1"));
-    assert_eq!(
-        (&idle["active"], &idle["active_skills"]),
-        (&json!(false), &json!([]))
-    );
-    assert_eq!(
-        (&idle["skill"], &idle["phase"]),
-        (&json!("ultrawork"), &json!("complete"))
-    );
+    has!(idle, {"active": false, "active_skills": [], "skill": "ultrawork", "phase": "complete"});
     assert_eq!(
         listed(&team, None),
         ["team", "ultrawork"],
@@ -240,11 +226,7 @@ fn no_list_brings_back_a_mode_that_ended() {
     ]);
     let skills = skills(&team, None);
     assert_eq!(listed(&team, None), ["forge"]);
-    assert_eq!(
-        (&skills["skill"], &skills["phase"]),
-        (&json!("forge"), &json!("starting"))
-    );
-    assert_eq!(skills["keyword"], "k");
+    has!(skills, {"skill": "forge", "phase": "starting", "keyword": "k"});
     let conflict = team.live().mode_scope(&Scope::Root).unwrap().unwrap();
     let active: Vec<Mode> = conflict.active().iter().map(|one| one.mode).collect();
     assert_eq!(active, [Mode::Forge]);
@@ -262,11 +244,7 @@ fn what_is_said_beside_the_list_is_kept_until_it_is_taken_away() {
     )]);
     let found = skills(&team, Some("s1"));
     assert_eq!(found.get("keyword"), None);
-    assert_eq!(
-        (&found["thread_id"], &found["turn_id"]),
-        (&json!("t"), &json!("u"))
-    );
-    assert_eq!(found["odd"], json!({"x": [1]}));
+    has!(found, {"thread_id": "t", "turn_id": "u", "odd": {"x": [1]}});
     assert_eq!(found.get("skill"), None);
     team.append(vec![skills_synced(
         Some("s1"),
@@ -303,10 +281,7 @@ fn a_run_is_the_state_that_changed_last() {
     );
     team.append(vec![ended(Mode::Team, None)]);
     let over = run(&team);
-    assert_eq!(
-        (&over["mode"], &over["outcome"]),
-        (&json!("team"), &json!("finish"))
-    );
+    has!(over, {"mode": "team", "outcome": "finish"});
     team.append(vec![mode_cleared(Mode::Team, None, false)]);
     assert_eq!(run(&team)["mode"], "forge");
 }
@@ -342,17 +317,10 @@ fn a_decision_moves_nothing() {
     let team = Team::new();
     team.append(vec![started(Mode::Blueprint, None)]);
     let before = team.live().mode_scope(&Scope::Root).unwrap();
-    let told = ModeTransitioned {
-        mode: Mode::Team,
-        requested: Mode::Team,
-        scope: Scope::Root,
-        kind: "auto-complete",
-        current: vec![Mode::Blueprint],
-        resulting: vec![Mode::Team],
-        auto_completed: vec![Mode::Blueprint],
-        message: Some("mode transiting: blueprint -> team".into()),
-        source: "startMode",
-    };
+    let told = given!(ModeTransitioned; mode: Mode::Team, requested: Mode::Team, scope: Scope::Root,
+        kind: "auto-complete", current: vec![Mode::Blueprint], resulting: vec![Mode::Team],
+        auto_completed: vec![Mode::Blueprint], message: "mode transiting: blueprint -> team",
+        source: "startMode");
     team.append(vec![told.event("dev", None).unwrap()]);
     assert_eq!(team.live().mode_scope(&Scope::Root).unwrap(), before);
 }
@@ -386,15 +354,7 @@ fn each_state_has_a_file_and_each_scope_its_lists() {
     let team = busy();
     assert_eq!(modes_files(&team), FILES);
     let forge = team.json("modes/sessions/s1/forge-state.json");
-    assert_eq!(
-        (
-            &forge["mode"],
-            &forge["seq"],
-            &forge["schema_version"],
-            &forge["session_id"]
-        ),
-        (&json!("forge"), &json!(3), &json!(1), &json!("s1"))
-    );
+    has!(forge, {"mode": "forge", "seq": 3, "schema_version": 1, "session_id": "s1"});
     let list = "modes/sessions/s1/skill-active-state.json";
     assert_eq!(team.json(list)["active_skills"][0]["skill"], "team");
     let idle = team.view("modes/sessions/s2/skill-active-state.json");

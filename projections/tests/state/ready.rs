@@ -4,10 +4,7 @@ use crate::support::*;
 use teamlog_projections::{Live, Message, Priority, Task};
 
 fn urgent(priority: Priority, message: Message) -> Message {
-    Message {
-        priority,
-        ..message
-    }
+    given!(Message, priority, ..message)
 }
 
 fn pending(id: &str, task: &str, minute: i64) -> Message {

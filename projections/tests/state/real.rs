@@ -4,9 +4,8 @@ use crate::support::*;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
+use teamlog_engine::Durability;
 use teamlog_engine::storage::Files;
-use teamlog_engine::{Durability, Format, NewEvent};
-use teamlog_projections::rebuild::rehydrate;
 use teamlog_projections::{Envelope, Names};
 
 fn history() -> Option<String> {

@@ -2,14 +2,11 @@
 
 use crate::support::*;
 use serde_json::{Map, Value, json};
-use teamlog_engine::{NewEvent, Timestamp};
-use teamlog_projections::Live;
+use teamlog_engine::Timestamp;
 use teamlog_projections::bootstrap::event::{
     BootstrapAct, BootstrapFact, Breach, Delivered, Feedback, Probe,
 };
 use teamlog_projections::bootstrap::{Case, Core, Evidence, Method, Outcome, State, Verdict};
-use teamlog_projections::rebuild::rehydrate;
-use teamlog_projections::views::ViewsSource;
 
 const DOMAINS: [&str; 3] = ["a", "b", "c"];
 
@@ -17,10 +14,7 @@ const DOMAINS: [&str; 3] = ["a", "b", "c"];
 pub fn reported(run: u8, what: u8, domain: u8, value: u8) -> NewEvent {
     let name = DOMAINS[usize::from(domain)].to_owned();
     let act = act(what, name, value);
-    let fact = BootstrapFact {
-        run: ["1", "nightly"][usize::from(run)].to_owned(),
-        act,
-    };
+    let fact = given!(BootstrapFact; run: ["1", "nightly"][usize::from(run)].to_owned(), act);
     let trace = (value == 3).then_some("tr_3");
     fact.event("lead", trace, &Map::new()).unwrap()
 }
@@ -33,96 +27,40 @@ fn act(what: u8, domain: String, value: u8) -> BootstrapAct {
     let domains = || vec!["a".to_owned(), "b".to_owned()];
     match what {
         0..=3 => Act::Started { domains: domains() },
-        4 => Act::Probed(Probe {
-            outcome: Outcome::ALL[usize::from(value) % 4],
-            team_name: (value < 4).then(|| "alpha".to_owned()),
-            message: None,
-        }),
-        5 => Act::BranchTaken {
-            case: Case::ALL[usize::from(value) % 3],
-            team_name: Some("alpha".to_owned()),
-        },
+        4 => Act::Probed(given!(Probe; outcome: Outcome::ALL[usize::from(value) % 4],
+            team_name: (value < 4).then(|| "alpha".to_owned()), message: None::<String>)),
+        5 => given!(Act::BranchTaken; case: Case::ALL[usize::from(value) % 3], team_name: "alpha"),
         6 => Act::FallbackEntered { reason: None },
-        7 => Act::RosterBuilt {
-            core: Core::ALL.to_vec(),
-            domains: domains(),
-        },
-        8 | 9 => Act::TeamLaunched {
-            method: Method::TeamApi,
-            members: domains(),
-            due_at: None,
-        },
-        10 => Act::Blocked {
-            code: "X".to_owned(),
-            at_state: state,
-            raw: Some("no".to_owned()),
-        },
+        7 => given!(Act::RosterBuilt; core: Core::ALL.to_vec(), domains: domains()),
+        8 | 9 => given!(Act::TeamLaunched; method: Method::TeamApi, members: domains(),
+            due_at: None),
+        10 => given!(Act::Blocked; code: "X", at_state: state, raw: "no"),
         11 => Act::CorePinged { to: core },
         12 | 13 => Act::CoreAcked { from: core },
-        14 => Act::HandshakeTimedOut {
-            missing: vec![core],
-        },
-        15 => Act::CoreRelaunched {
-            missing: vec![core],
-            due_at: None,
-        },
-        16..=18 => Act::RunningEntered {
-            evidence: evidence(),
-        },
+        14 => given!(Act::HandshakeTimedOut; missing: vec![core]),
+        15 => given!(Act::CoreRelaunched; missing: vec![core], due_at: None),
+        16..=18 => given!(Act::RunningEntered; evidence: evidence()),
         19 => Act::SwarmDeclared {},
         20 => Act::DomainStarted { domain },
-        21 | 22 => Act::MappingDelivered(Delivered {
-            domain,
-            message_id,
-            to: core,
-            round: 1,
-            resent: value > 3,
-            due_at: None,
-            domain_file_path: None,
-            path_origin: None,
-        }),
-        23 => Act::DeliveryAcked {
-            domain,
-            message_id,
-            by: core,
-        },
-        24 => Act::DeliveryTimedOut {
-            domain,
-            message_id,
-            missing_ack: core,
-            blocked: value > 2,
-        },
-        25 => Act::FeedbackGiven(Feedback {
-            domain,
-            round: u32::from(value),
-            verdict: Verdict::ALL[usize::from(value) % 3],
-            reason: None,
-            fix_requests: Some(json!([value])),
-        }),
-        26 => Act::RevisionSubmitted {
-            domain,
-            round: u32::from(value),
-        },
-        27 => Act::DomainExcluded {
-            domain,
-            reason: "x".to_owned(),
-        },
-        28 => Act::RoundCompleted {
-            reviewed_domains: domains(),
-        },
+        21 | 22 => Act::MappingDelivered(given!(Delivered; domain, message_id, to: core, round: 1,
+            resent: value > 3, due_at: None, domain_file_path: None::<String>,
+            path_origin: None::<String>)),
+        23 => given!(Act::DeliveryAcked; domain, message_id, by: core),
+        24 => given!(Act::DeliveryTimedOut; domain, message_id, missing_ack: core,
+            blocked: value > 2),
+        25 => Act::FeedbackGiven(given!(Feedback; domain, round: u32::from(value),
+            verdict: Verdict::ALL[usize::from(value) % 3], reason: None::<String>,
+            fix_requests: json!([value]))),
+        26 => given!(Act::RevisionSubmitted; domain, round: u32::from(value)),
+        27 => given!(Act::DomainExcluded; domain, reason: "x"),
+        28 => given!(Act::RoundCompleted; reviewed_domains: domains()),
         29 => Act::MemberAdded { domain },
-        30 => Act::SignalRecorded {
-            signal: "S".to_owned(),
-            said: Map::from_iter([("n".to_owned(), json!(value))]),
-        },
-        _ => Act::Breached(Breach {
-            code: "PROTOCOL_BREACH_X".to_owned(),
-            event: "x".to_owned(),
-            data: Map::new(),
-            at_state: state,
-            rolled_back_to: state,
-            why: "so".to_owned(),
-        }),
+        30 => given!(Act::SignalRecorded; signal: "S",
+            said: Map::from_iter([("n".to_owned(), json!(value))])),
+        _ => Act::Breached(
+            given!(Breach; code: "PROTOCOL_BREACH_X", event: "x", data: Map::new(), at_state: state,
+                rolled_back_to: state, why: "so"),
+        ),
     }
 }
 
@@ -171,10 +109,7 @@ fn a_run_has_a_view_that_follows_it_and_is_mended() {
     team.append(vec![reported(0, 0, 0, 0), reported(1, 4, 0, 0)]);
     team.append(vec![reported(0, 4, 0, 0)]);
     let shown = team.json("bootstrap/1.json");
-    assert_eq!(
-        (&shown["schema_version"], &shown["state"]),
-        (&json!(1), &json!("TEAM_PROBED"))
-    );
+    has!(shown, {"schema_version": 1, "state": "TEAM_PROBED"});
     assert_eq!(shown["checklist"].as_array().unwrap().len(), 9);
     // What never began is nothing.
     assert_eq!(

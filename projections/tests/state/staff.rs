@@ -2,10 +2,6 @@
 
 use crate::support::*;
 use std::path::Path;
-use teamlog_engine::Format;
-use teamlog_projections::Live;
-use teamlog_projections::rebuild::rehydrate;
-use teamlog_projections::views::{Mended, ViewsSource};
 use teamlog_projections::worker::event::{StatusChange, WorkerState, inbox_content};
 use teamlog_projections::worker::supervision::{Baseline, Baselines};
 
@@ -82,10 +78,7 @@ fn a_baseline_that_did_not_move_stays() {
     let team = Team::new();
     let of = |workers: &[(&str, u32)]| {
         let workers = workers.iter().map(|(name, turn_count)| {
-            let baseline = Baseline {
-                turn_count: *turn_count,
-                task_id: None,
-            };
+            let baseline = given!(Baseline; turn_count: *turn_count, task_id: None::<String>);
             ((*name).to_owned(), baseline)
         });
         Baselines {
@@ -160,11 +153,7 @@ fn each_part_has_a_file_that_follows_it() {
     assert_eq!(names, PARTS);
     assert_eq!(team.view("workers/dev/inbox.md"), "# do 3");
     let identity = team.json("workers/dev/identity.json");
-    assert_eq!(
-        (&identity["name"], &identity["index"], &identity["seq"]),
-        (&"dev".into(), &3.into(), &2.into())
-    );
-    assert_eq!(identity["schemaVersion"], "1.0.0");
+    has!(identity, {"name": "dev", "index": 3, "seq": 2, "schemaVersion": "1.0.0"});
     let shown = team.json("team.json");
     let agents = shown["agents"].as_array().unwrap();
     let ids = agents.iter().map(|agent| &agent["id"]);
@@ -178,24 +167,14 @@ fn each_part_has_a_file_that_follows_it() {
         "what is not known is left out"
     );
     let status = team.json("workers/dev/status.json");
-    assert_eq!(
-        (&status["state"], &status["current_task_id"], &status["seq"]),
-        (&"done".into(), &"3".into(), &6.into())
-    );
+    has!(status, {"state": "done", "current_task_id": "3", "seq": 6});
     team.append(vec![
-        StatusChange {
-            state: WorkerState::Idle,
-            prev_state: Some(WorkerState::Done),
-            current_task_id: None,
-            reason: None,
-        }
+        given!(StatusChange; state: WorkerState::Idle, prev_state: WorkerState::Done,
+            current_task_id: None::<String>, reason: None::<String>)
         .event("dev", None),
     ]);
     let status = team.json("workers/dev/status.json");
-    assert_eq!(
-        (&status["state"], &status["seq"]),
-        (&"idle".into(), &15.into())
-    );
+    has!(status, {"state": "idle", "seq": 15});
     assert!(status.get("current_task_id").is_none());
     assert_eq!(rebuilt(&team).0.written, 0);
     assert_eq!(faults(&team), []);

@@ -1,19 +1,25 @@
 //! A team on memory storage, with a clock that the test owns.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use teamlog_engine::storage::{Memory, Storage};
 use teamlog_engine::{
-    Durability, Format, Json, Log, LogOptions, ManualClock, NewEvent, NewLog, RefKind, SeededIds,
-    Timestamp, Writer,
+    Durability, Json, Log, LogOptions, ManualClock, NewLog, RefKind, SeededIds, Timestamp, Writer,
 };
+pub use teamlog_engine::{Format, NewEvent};
 use teamlog_projections::message::event::MessageAcked;
 use teamlog_projections::mode::event::{
     Change, Fields, InputLock, ModeChanged, ModeCleared, ModeFact, ModeStarted, SkillsSynced,
 };
 use teamlog_projections::mode::{Mode, ModeEntry, Scope};
+pub use teamlog_projections::rebuild::rehydrate;
+pub use teamlog_projections::task::event::{
+    Held, Lease, Resources, TaskAct, TaskClaimed, TaskCompleted, TaskCreated, TaskFact,
+};
 use teamlog_projections::team::event::{TeamClosed, TeamCreated, TeamFact};
+pub use teamlog_projections::views::{Mended, ViewsSource};
 use teamlog_projections::worker::event::{
     AckStatus, Heartbeat, Identity, Instructions, ShutdownAck, ShutdownRequest, StatusChange,
     WorkerAct, WorkerState,
@@ -21,7 +27,8 @@ use teamlog_projections::worker::event::{
 use teamlog_projections::worker::supervision::{
     Approval, ApprovalStatus, Baseline, Baselines, PhaseChanged, snapshot_written,
 };
-use teamlog_projections::{Live, Message, MessageType, Priority, Status, Task, TaskFilter};
+pub use teamlog_projections::{Live, Message, MessageType, Priority};
+use teamlog_projections::{Status, Task, TaskFilter};
 
 pub const MINUTE: i64 = 60_000_000;
 
@@ -39,55 +46,37 @@ pub fn at(minute: i64) -> Timestamp {
 }
 
 pub fn created(members: &[&str], views: bool) -> NewEvent {
-    let members = members.iter().map(|name| (*name).to_owned()).collect();
-    TeamCreated {
-        members,
-        open: false,
-        views,
-    }
-    .event("lead", None)
+    given!(TeamCreated; members, open: false, views).event("lead", None)
 }
 
 pub fn message(id: &str, kind: MessageType, to: &str, minute: i64, payload: &str) -> Message {
-    Message {
-        id: id.to_owned(),
-        kind,
-        from: "lead".to_owned(),
-        to: to.to_owned(),
-        task_id: None,
-        trace_id: None,
-        priority: Priority::Normal,
-        created_at: at(minute),
-        payload: Json::parse(payload).unwrap(),
-        extra: Vec::new(),
-        actor: None,
-    }
+    given!(Message; id, kind, from: "lead", to, task_id: None::<String>, trace_id: None::<String>,
+        priority: Priority::Normal, created_at: at(minute), payload: Json::parse(payload).unwrap(),
+        extra: Vec::new(), actor: None::<String>)
 }
 
 pub fn assign(id: &str, task: &str, to: &str, minute: i64, payload: &str) -> Message {
     let task_id = Some(task.to_owned());
-    Message {
+    given!(
+        Message,
         task_id,
         ..message(id, MessageType::TaskAssign, to, minute, payload)
-    }
+    )
 }
 
 pub fn update(id: &str, task: &str, from: &str, minute: i64, payload: &str) -> Message {
     let task_id = Some(task.to_owned());
     let from = from.to_owned();
-    Message {
+    given!(
+        Message,
         task_id,
         from,
         ..message(id, MessageType::TaskUpdate, "lead", minute, payload)
-    }
+    )
 }
 
 pub fn ack(id: &str, agent: &str) -> NewEvent {
-    MessageAcked {
-        message_id: id.to_owned(),
-        agent: agent.to_owned(),
-    }
-    .event(None, None)
+    given!(MessageAcked; message_id: id, agent).event(None, None)
 }
 
 pub fn foreign(kind: &'static str) -> NewEvent {
@@ -109,17 +98,9 @@ impl Team {
             lock_deadline: Duration::from_millis(500),
             ..LogOptions::default()
         };
-        let new = NewLog {
-            team: "demo".into(),
-            format,
-            origin: "init".into(),
-        };
+        let new = given!(NewLog; team: "demo", format, origin: "init");
         let log = Log::create(storage.clone(), Path::new("teams/demo"), new, options).unwrap();
-        Team {
-            storage,
-            clock,
-            log,
-        }
+        given!(Team; storage, clock, log)
     }
     /// With members lead, dev and qa, and views.
     pub fn new() -> Team {
@@ -356,66 +337,35 @@ pub fn staffed(what: u8, worker: &str, value: u8) -> NewEvent {
     let name = |text: &str| format!("{text} {value}");
     let state = WorkerState::ALL[usize::from(value) % 7];
     match what {
-        0 => WorkerAct::Identity(Identity {
-            role: name("role"),
-            assigned_tasks: vec![value.to_string()],
-            pane_id: Some(name("pane")),
-            worktree_detached: Some(value > 1),
-            model: (value > 2).then(|| name("model")),
-            ..Identity::unregistered(u32::from(value), "")
-        })
+        0 => WorkerAct::Identity(given!(Identity, role: name("role"),
+            assigned_tasks: vec![value.to_string()], pane_id: name("pane"),
+            worktree_detached: value > 1, model: (value > 2).then(|| name("model")),
+            ..Identity::unregistered(u32::from(value), "")))
         .event(worker, worker),
-        1 | 2 => WorkerAct::Heartbeat(Heartbeat {
-            pid: 7,
-            turn_count: u32::from(value),
-            alive: value > 0,
-        })
+        1 | 2 => WorkerAct::Heartbeat(given!(Heartbeat; pid: 7, turn_count: u32::from(value),
+            alive: value > 0))
         .event(worker, worker),
-        3 | 4 => StatusChange {
-            state,
-            prev_state: None,
-            current_task_id: (value > 2).then(|| value.to_string()),
-            reason: Some(name("reason")),
-        }
+        3 | 4 => given!(StatusChange; state, prev_state: None,
+            current_task_id: (value > 2).then(|| value.to_string()), reason: name("reason"))
         .event(worker, None),
-        5 => WorkerAct::Inbox(Instructions {
-            content: name("# do"),
-        })
-        .event("lead", worker),
-        6 => WorkerAct::ShutdownRequested(ShutdownRequest {
-            requested_by: "lead".into(),
-        })
-        .event("lead", worker),
-        7 => WorkerAct::ShutdownAcked(ShutdownAck {
-            status: AckStatus::ALL[usize::from(value) % 2],
-            reason: None,
-        })
+        5 => WorkerAct::Inbox(given!(Instructions; content: name("# do"))).event("lead", worker),
+        6 => WorkerAct::ShutdownRequested(given!(ShutdownRequest; requested_by: "lead"))
+            .event("lead", worker),
+        7 => WorkerAct::ShutdownAcked(
+            given!(ShutdownAck; status: AckStatus::ALL[usize::from(value) % 2],
+                reason: None::<String>),
+        )
         .event(worker, worker),
-        8 => Approval {
-            task_id: value.to_string(),
-            required: true,
-            status: ApprovalStatus::ALL[usize::from(value) % 3],
-            reviewer: worker.to_owned(),
-            decision_reason: name("because"),
-        }
+        8 => given!(Approval; task_id: value.to_string(), required: true,
+            status: ApprovalStatus::ALL[usize::from(value) % 3], reviewer: worker,
+            decision_reason: name("because"))
         .event(None),
         9 => snapshot_written("lead", &format!(r#"{{"n":{value}}}"#)).unwrap(),
-        10 => Baselines {
-            workers: [(
-                worker.to_owned(),
-                Baseline {
-                    turn_count: u32::from(value),
-                    task_id: None,
-                },
-            )]
-            .into(),
+        10 => {
+            let counted = given!(Baseline; turn_count: u32::from(value), task_id: None::<String>);
+            given!(Baselines; workers: BTreeMap::from([(worker.to_owned(), counted)])).event("lead")
         }
-        .event("lead"),
-        11 => PhaseChanged {
-            from: name("a"),
-            to: name("b"),
-        }
-        .event("lead"),
+        11 => given!(PhaseChanged; from: name("a"), to: name("b")).event("lead"),
         _ => {
             let kind = ["worker_idle", "all_workers_idle", "worker_stopped"];
             let kind = kind[usize::from(value) % 3];
@@ -431,10 +381,7 @@ pub fn reported(payload: &str) -> NewEvent {
 }
 
 pub fn closed() -> NewEvent {
-    TeamFact::Closed(TeamClosed {
-        reason: "shutdown".into(),
-    })
-    .event("lead")
+    TeamFact::Closed(given!(TeamClosed; reason: "shutdown")).event("lead")
 }
 
 /// The fields of an object.
@@ -447,12 +394,9 @@ pub fn scope(session: Option<&str>) -> Scope {
 }
 
 pub fn mode_started(mode: Mode, session: Option<&str>, state: &str) -> NewEvent {
-    ModeFact::Started(ModeStarted {
-        mode,
-        scope: scope(session),
-        state: fields(state),
-        seen_at: None,
-    })
+    ModeFact::Started(
+        given!(ModeStarted; mode, scope: scope(session), state: fields(state), seen_at: None),
+    )
     .event("dev", None)
     .unwrap()
 }
@@ -464,32 +408,19 @@ pub fn mode_changed(
     set: &str,
     unset: &[&str],
 ) -> NewEvent {
-    let changed = ModeChanged {
-        mode,
-        scope: scope(session),
-        set: fields(set),
-        unset: unset.iter().map(|field| (*field).to_owned()).collect(),
-        seen_at: None,
-    };
+    let changed = given!(ModeChanged; mode, scope: scope(session), set: fields(set), unset,
+        seen_at: None);
     change.of(changed).event("dev", None).unwrap()
 }
 
 pub fn mode_cleared(mode: Mode, session: Option<&str>, tombstone: bool) -> NewEvent {
-    ModeFact::Cleared(ModeCleared {
-        mode,
-        scope: scope(session),
-        tombstone,
-    })
-    .event("dev", None)
-    .unwrap()
+    ModeFact::Cleared(given!(ModeCleared; mode, scope: scope(session), tombstone))
+        .event("dev", None)
+        .unwrap()
 }
 
 pub fn mode_locked(locked: bool, mode: Mode, session: Option<&str>, lock: &str) -> NewEvent {
-    let lock = InputLock {
-        mode,
-        scope: scope(session),
-        input_lock: fields(lock),
-    };
+    let lock = given!(InputLock; mode, scope: scope(session), input_lock: fields(lock));
     let fact = match locked {
         true => ModeFact::InputLocked(lock),
         false => ModeFact::InputUnlocked(lock),
@@ -498,11 +429,10 @@ pub fn mode_locked(locked: bool, mode: Mode, session: Option<&str>, lock: &str) 
 }
 
 pub fn skills_synced(session: Option<&str>, skills: &[Mode], metadata: &str) -> NewEvent {
-    ModeFact::SkillsSynced(SkillsSynced {
-        scope: scope(session),
-        skills: skills.to_vec(),
-        metadata: fields(metadata),
-    })
+    ModeFact::SkillsSynced(
+        given!(SkillsSynced; scope: scope(session), skills: skills.to_vec(),
+            metadata: fields(metadata)),
+    )
     .event("dev", None)
     .unwrap()
 }

@@ -1,39 +1,22 @@
 //! Threads and feeds: what a fold makes of any of their events, and the view files of threads.
 
 use crate::support::*;
-use serde_json::json;
-use teamlog_engine::NewEvent;
-use teamlog_projections::rebuild::rehydrate;
-use teamlog_projections::task::event::{
-    Held, Lease, TaskAct, TaskClaimed, TaskCompleted, TaskCreated, TaskFact,
-};
+use teamlog_projections::thread;
 use teamlog_projections::thread::event::{
     Posted, ThreadAct, ThreadFact, ThreadLinked, ThreadStarted,
 };
-use teamlog_projections::views::ViewsSource;
-use teamlog_projections::{Live, Priority, thread};
 
 /// Any event of a thread at any time.
 pub fn talked(thread: u8, what: u8, by: &str, to: Vec<String>) -> NewEvent {
     let act = match what {
-        0 | 1 => ThreadAct::Started(ThreadStarted {
-            title: format!("about {by}"),
-            participants: to,
-            task_id: (what == 0).then(|| "1".to_owned()),
-        }),
-        2 => ThreadAct::Linked(ThreadLinked {
-            task_id: format!("{}", thread + 1),
-        }),
-        _ => ThreadAct::Posted(Posted {
-            from: by.to_owned(),
-            to,
-            body: format!("said\n{what} \u{1f980}"),
-        }),
+        0 | 1 => ThreadAct::Started(given!(ThreadStarted; title: format!("about {by}"),
+            participants: to, task_id: (what == 0).then(|| "1".to_owned()))),
+        2 => ThreadAct::Linked(given!(ThreadLinked; task_id: format!("{}", thread + 1))),
+        _ => {
+            ThreadAct::Posted(given!(Posted; from: by, to, body: format!("said\n{what} \u{1f980}")))
+        }
     };
-    let fact = ThreadFact {
-        thread_id: thread::id(9_999 + u64::from(thread)),
-        act,
-    };
+    let fact = given!(ThreadFact; thread_id: thread::id(9_999 + u64::from(thread)), act);
     fact.event(by, None, (what == 4).then_some("tr_4"))
 }
 
@@ -83,17 +66,11 @@ fn names(of: &[&str]) -> Vec<String> {
 }
 
 fn created(owner: Option<&str>) -> TaskAct {
-    TaskAct::Created(TaskCreated {
-        subject: "s".to_owned(),
-        description: String::new(),
-        blocked: true,
-        owner: owner.map(str::to_owned),
-        depends_on: Vec::new(),
-        requires_code_change: None,
-        priority: Priority::Normal,
-        extra: None,
-        resources: Default::default(),
-    })
+    TaskAct::Created(
+        given!(TaskCreated; subject: "s", description: String::new(), blocked: true,
+            owner: owner.map(str::to_owned), depends_on: [], requires_code_change: None,
+            priority: Priority::Normal, extra: None, resources: Resources::default()),
+    )
 }
 
 fn did(act: TaskAct, agent: Option<&str>) -> NewEvent {
@@ -103,15 +80,8 @@ fn did(act: TaskAct, agent: Option<&str>) -> NewEvent {
 #[test]
 fn everybody_is_told_what_concerns_all_and_each_what_is_its_own() {
     let team = Team::new();
-    let held = Held {
-        worker: "dev".to_owned(),
-        epoch: 1,
-        forced: false,
-    };
-    let lease = Lease {
-        held: held.clone(),
-        leased_until: at(5),
-    };
+    let held = given!(Held; worker: "dev", epoch: 1, forced: false);
+    let lease = given!(Lease; held: held.clone(), leased_until: at(5));
     let claimed = TaskAct::Claimed(TaskClaimed::of(lease.clone(), "t".to_owned()));
     team.append(vec![
         did(created(Some("dev")), Some("dev")),
@@ -122,10 +92,7 @@ fn everybody_is_told_what_concerns_all_and_each_what_is_its_own() {
         did(TaskAct::Unblocked, Some("qa")),
         did(TaskAct::Unblocked, None),
         did(
-            TaskAct::Completed(TaskCompleted {
-                held: held.clone(),
-                result: None,
-            }),
+            TaskAct::Completed(given!(TaskCompleted; held: held.clone(), result: None::<String>)),
             Some("dev"),
         ),
         did(TaskAct::Released(held), Some("dev")),
@@ -172,10 +139,7 @@ fn a_thread_has_views_that_follow_it_and_are_mended() {
         talked(0, 2, "qa", names(&[])),
     ]);
     let head = team.json("threads/thread-9999.json");
-    assert_eq!(
-        (&head["messages"], &head["taskId"], &head["participants"]),
-        (&json!(2), &json!("1"), &json!(["dev", "qa"]))
-    );
+    has!(head, {"messages": 2, "taskId": "1", "participants": ["dev", "qa"]});
     let lines = team.view("threads/thread-9999.jsonl");
     let bodies: Vec<_> = lines
         .lines()

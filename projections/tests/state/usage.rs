@@ -1,45 +1,27 @@
 //! Tokens that were used, and may be; artifacts.
 
 use crate::support::*;
-use teamlog_engine::NewEvent;
-use teamlog_projections::Live;
 use teamlog_projections::artifact::event::{ArtifactFact, ArtifactKind, ArtifactStored};
 use teamlog_projections::usage::Whose;
-use teamlog_projections::usage::event::UsageFact;
-use teamlog_projections::usage::event::{Budget, SoftLimitReached, UsageReported};
+use teamlog_projections::usage::event::{Budget, SoftLimitReached, UsageFact, UsageReported};
 
 /// Anything that is said of tokens and artifacts.
 pub fn spent(what: u8, by: &str, number: u8) -> NewEvent {
     let number = u64::from(number);
     match what {
-        0 => UsageFact::Set(Budget {
-            max_tokens: Some(number * 10),
-            soft_limit_tokens: (number > 3).then_some(number),
-            per_agent_tokens: None,
-            hard_limit: number > 5,
-        })
+        0 => UsageFact::Set(given!(Budget; max_tokens: number * 10,
+            soft_limit_tokens: (number > 3).then_some(number), per_agent_tokens: None,
+            hard_limit: number > 5))
         .event(by, None),
-        1 => UsageFact::SoftLimitReached(SoftLimitReached {
-            limit: number,
-            tokens: number,
-        })
+        1 => UsageFact::SoftLimitReached(given!(SoftLimitReached; limit: number, tokens: number))
+            .event(by, None),
+        6 | 7 => ArtifactFact::Stored(given!(ArtifactStored; name: format!("a{}", number % 3),
+            kind: ArtifactKind::ALL[usize::from(what == 6)], digest: format!("{number:064x}"),
+            size: number, task_id: None::<String>, worker: by))
         .event(by, None),
-        6 | 7 => ArtifactFact::Stored(ArtifactStored {
-            name: format!("a{}", number % 3),
-            kind: ArtifactKind::ALL[usize::from(what == 6)],
-            digest: format!("{number:064x}"),
-            size: number,
-            task_id: None,
-            worker: Some(by.to_owned()),
-        })
-        .event(by, None),
-        _ => UsageFact::Reported(UsageReported {
-            worker: by.to_owned(),
-            task_id: (what == 2).then(|| "1".to_owned()),
-            input_tokens: number,
-            output_tokens: 1,
-            tokens: if what == 3 { u64::MAX } else { number + 1 },
-        })
+        _ => UsageFact::Reported(given!(UsageReported; worker: by,
+            task_id: (what == 2).then(|| "1".to_owned()), input_tokens: number, output_tokens: 1,
+            tokens: if what == 3 { u64::MAX } else { number + 1 }))
         .event(by, None),
     }
 }

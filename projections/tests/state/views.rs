@@ -2,11 +2,8 @@
 
 use crate::support::*;
 use std::path::Path;
+use teamlog_engine::Durability;
 use teamlog_engine::storage::Open;
-use teamlog_engine::{Durability, Format};
-use teamlog_projections::rebuild::rehydrate;
-use teamlog_projections::views::Mended;
-use teamlog_projections::{Live, MessageType};
 
 fn filled() -> Team {
     let team = Team::new();
@@ -49,29 +46,9 @@ fn views_follow_every_command() {
         let _: serde_json::Value = serde_json::from_str(line).unwrap();
     }
     let task = team.json("tasks/1.json");
-    assert_eq!(
-        (task["task_id"].as_str(), task["subject"].as_str()),
-        (Some("1"), Some("S"))
-    );
-    assert_eq!(
-        (task["title"].as_str(), task["status"].as_str()),
-        (Some("S"), Some("assigned"))
-    );
-    assert_eq!(
-        (
-            task["schema_version"].as_u64(),
-            task["schemaVersion"].as_str()
-        ),
-        (Some(1), Some("1.0.0"))
-    );
-    assert_eq!(
-        task["snapshot_conflict_policy"],
-        "created_at_then_message_id_monotonic"
-    );
-    assert_eq!(
-        (task["seq"].as_u64(), task["eta"].is_null()),
-        (Some(2), true)
-    );
+    has!(task, {"task_id": "1", "subject": "S", "title": "S", "status": "assigned",
+        "schema_version": 1, "schemaVersion": "1.0.0",
+        "snapshot_conflict_policy": "created_at_then_message_id_monotonic", "seq": 2, "eta": null});
     let text = team.view("tasks/1.json");
     assert!(text.starts_with("{\n  \"schema_version\": 1,\n") && text.ends_with("}\n"));
     let json = team.live().task("1").unwrap().unwrap().to_json();
@@ -80,11 +57,7 @@ fn views_follow_every_command() {
         task
     );
     let info = team.json("team.json");
-    assert_eq!(info["members"], serde_json::json!(["dev", "lead", "qa"]));
-    assert_eq!(
-        (info["team"].as_str(), info["seq"].as_u64()),
-        (Some("demo"), Some(1))
-    );
+    has!(info, {"members": ["dev", "lead", "qa"], "team": "demo", "seq": 1});
     assert_eq!(
         team.live().agent("dev").unwrap().view_bytes,
         dev.len() as u64
@@ -177,11 +150,7 @@ fn an_inbox_that_is_not_whole_is_rebuilt_by_the_next_message_to_it() {
         );
         assert_eq!(
             rebuilt(&team).0,
-            Mended {
-                kept: 5,
-                written: 0,
-                removed: 0
-            },
+            given!(Mended; kept: 5, written: 0, removed: 0),
             "{damage}"
         );
     }
@@ -223,11 +192,7 @@ fn a_rebuild_writes_only_what_differs() {
     let before = team.views();
     assert_eq!(
         rebuilt(&team).0,
-        Mended {
-            kept: 5,
-            written: 0,
-            removed: 0
-        }
+        given!(Mended; kept: 5, written: 0, removed: 0)
     );
     write(&team, "tasks/1.json", "torn");
     write(&team, "tasks/orphan.json", "{}");
@@ -236,22 +201,14 @@ fn a_rebuild_writes_only_what_differs() {
     team.storage.create_dir(&team.path("inboxes/odd")).unwrap();
     assert_eq!(
         rebuilt(&team).0,
-        Mended {
-            kept: 3,
-            written: 2,
-            removed: 2
-        }
+        given!(Mended; kept: 3, written: 2, removed: 2)
     );
     assert_eq!(team.views(), before);
     team.storage.remove_dir_all(&team.path("inboxes")).unwrap();
     team.storage.remove_dir_all(&team.path("tasks")).unwrap();
     assert_eq!(
         rebuilt(&team).0,
-        Mended {
-            kept: 1,
-            written: 4,
-            removed: 0
-        }
+        given!(Mended; kept: 1, written: 4, removed: 0)
     );
     assert_eq!(team.views(), before);
 }

@@ -10,10 +10,7 @@ fn fact(kind: &str) -> Append {
 }
 
 fn batch(team: &mut Team, size: usize, lines: &str) -> Result<BatchAnswer, Failure> {
-    let batch = AppendBatch {
-        batch_size: Some(size),
-        actor: Some("ci".into()),
-    };
+    let batch = given!(AppendBatch; batch_size: size, actor: "ci");
     let appended = team.append_batch(batch, &mut lines.as_bytes());
     appended.map_err(|stopped| stopped.failure)
 }
@@ -91,12 +88,7 @@ fn a_reserved_kind_is_refused_with_the_command_that_produces_it() {
     let (_, mut team) = demo();
     let refusal = refused(team.append(fact("message_sent")), Code::ReservedKind);
     assert!(refusal.hint.unwrap().contains("send"));
-    assert!(
-        refusal.details["command"]
-            .as_str()
-            .unwrap()
-            .contains("send")
-    );
+    shows!(refusal.details["command"].as_str().unwrap() => has "send");
     for kind in ["", "Build", "1st", "build-done", "_x", "bücher"] {
         let refusal = refused(team.append(fact(kind)), Code::InvalidInput);
         assert!(refusal.message.contains("^[a-z][a-z0-9_]*$"), "{refusal}");
@@ -166,29 +158,13 @@ fn a_batch_goes_out_in_atomic_groups() {
 fn a_bad_line_leaves_the_batches_before_it_and_is_named() {
     let (_, mut team) = demo();
     let good = "{\"kind\":\"step_done\"}\n";
-    let cases = [
-        ("{\"kind\":\"task_created\"}", Code::ReservedKind, "kind"),
-        (
-            "{\"kind\":\"step_done\",\"colour\":1}",
-            Code::InvalidInput,
-            "colour",
-        ),
-        (
-            "{\"kind\":\"step_done\",\"trace_id\":\"a\\u0001\"}",
-            Code::InvalidInput,
-            "trace_id",
-        ),
-        (
-            "{\"kind\":\"step_done\",\"cause\":\"1\"}",
-            Code::InvalidInput,
-            "cause",
-        ),
-        (
-            "{\"kind\":\"step_done\",\"payload\":{\"a\":1,\"a\":2}}",
-            Code::InvalidInput,
-            "payload",
-        ),
-        ("{\"kind\":", Code::InvalidInput, "line"),
+    let cases = cases![
+        ("{\"kind\":\"task_created\"}" => Code::ReservedKind, "kind"),
+        ("{\"kind\":\"step_done\",\"colour\":1}" => Code::InvalidInput, "colour"),
+        ("{\"kind\":\"step_done\",\"trace_id\":\"a\\u0001\"}" => Code::InvalidInput, "trace_id"),
+        ("{\"kind\":\"step_done\",\"cause\":\"1\"}" => Code::InvalidInput, "cause"),
+        ("{\"kind\":\"step_done\",\"payload\":{\"a\":1,\"a\":2}}" => Code::InvalidInput, "payload"),
+        ("{\"kind\":" => Code::InvalidInput, "line"),
     ];
     for (bad, code, said) in cases {
         let before = kinds(&mut team).len();

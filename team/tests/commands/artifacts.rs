@@ -16,9 +16,7 @@ fn put(team: &mut Team, name: &str, content: &str) -> ArtifactPutAnswer {
 }
 
 fn get(name: &str) -> ArtifactGet {
-    ArtifactGet {
-        name: name.to_owned(),
-    }
+    given!(ArtifactGet; name)
 }
 
 fn content(team: &mut Team, name: &str) -> String {

@@ -176,10 +176,7 @@ fn an_event_may_carry_the_signal_that_stands_for_it() {
         explained(&mut boot, "MAPPING_RESULT_ROUND1", slip),
         Code::InvalidInput,
     );
-    assert!(
-        refusal.message.contains("the nearest is domain"),
-        "{refusal}"
-    );
+    shows!(refusal.message => has "the nearest is domain");
     // A file of the project is none of the contract's.
     let mut elsewhere = whole;
     elsewhere["domain_file_path"] = "src/a.md".into();
@@ -215,10 +212,7 @@ fn coverage_is_held_against_the_log_as_a_number_too() {
             Code::Round1Incomplete,
         );
         let message = said.message.unwrap();
-        assert!(
-            message.contains(&format!("a, b, or 2, but is {wrong}")),
-            "{message}"
-        );
+        shows!(message => has &format!("a, b, or 2, but is {wrong}"));
     }
     for unread in [json!(-1), json!(1.5), json!(true)] {
         let report = record("round1_complete", covering(unread));
@@ -243,10 +237,7 @@ fn runs_are_listed_with_the_case_that_was_read() {
     }
     let list = |boot: &mut Boot, limit: usize, cursor: Option<&str>| {
         let cursor = cursor.map(str::to_owned);
-        let asked = BootstrapList {
-            limit: Some(limit),
-            cursor,
-        };
+        let asked = given!(BootstrapList; limit, cursor);
         json(&boot.team.bootstrap_list(&asked).unwrap())
     };
     let all = list(&mut boot, 0, None);
@@ -271,16 +262,11 @@ fn runs_are_listed_with_the_case_that_was_read() {
         (of(&rest), rest.get("next_cursor")),
         (oldest.to_vec(), None)
     );
-    let asked = BootstrapList {
-        limit: None,
-        cursor: Some("third".to_owned()),
-    };
+    let asked = given!(BootstrapList; limit: None, cursor: "third");
     refused(boot.team.bootstrap_list(&asked), Code::InvalidInput);
     // `show` tells it before the branch is taken too.
     let shown = boot
         .team
-        .bootstrap_show(teamlog_team::bootstrap::show::BootstrapShow {
-            run: Some("third".into()),
-        });
+        .bootstrap_show(given!(teamlog_team::bootstrap::show::BootstrapShow; run: "third"));
     assert_eq!(json(&shown.unwrap())["case"], "C");
 }

@@ -20,9 +20,7 @@ fn runs_are_numbered_and_the_newest_is_meant() {
     for bad in ["a/b", "", ".x", "-x"] {
         refused(boot.team.bootstrap_start(named(bad)), Code::InvalidInput);
     }
-    let of = |run: &str| BootstrapShow {
-        run: Some(run.to_owned()),
-    };
+    let of = |run: &str| given!(BootstrapShow; run);
     assert_eq!(
         boot.team.bootstrap_show(of("1")).unwrap().run.state,
         State::Init

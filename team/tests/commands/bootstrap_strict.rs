@@ -182,23 +182,15 @@ fn the_origin_of_a_path_is_held_against_it() {
     let mut boot = running();
     let sent = |path: Value, origin: Value| json!({"d": "a", "message_id": "m", "to": "obstruction", "domain_file_path": path, "path_origin": origin});
     let (path, origin) = ("data.domain_file_path", "data.path_origin");
-    for (given, how, field) in [
-        (json!("references/a_v2.md"), json!("absolute"), path),
-        (
-            json!("/skill/references/a_v2.md"),
-            json!("relative_fallback"),
-            path,
-        ),
-        (json!("a_v2.md"), json!("relative_fallback"), path),
-        (json!("references/"), json!("relative_fallback"), path),
-        (
-            json!("references/../a_v2.md"),
-            json!("relative_fallback"),
-            path,
-        ),
-        (json!(null), json!("absolute"), path),
-        (json!(null), json!("relative_fallback"), path),
-        (json!("/skill/references/a_v2.md"), json!(null), origin),
+    for (given, how, field) in cases![
+        (json!("references/a_v2.md") => json!("absolute"), path),
+        (json!("/skill/references/a_v2.md") => json!("relative_fallback"), path),
+        (json!("a_v2.md") => json!("relative_fallback"), path),
+        (json!("references/") => json!("relative_fallback"), path),
+        (json!("references/../a_v2.md") => json!("relative_fallback"), path),
+        (json!(null) => json!("absolute"), path),
+        (json!(null) => json!("relative_fallback"), path),
+        (json!("/skill/references/a_v2.md") => json!(null), origin),
     ] {
         unread(
             &mut boot,

@@ -1,25 +1,18 @@
 //! How events of the log read as team events, and which of these wake whoever waits.
 
 use crate::prelude::*;
-use teamlog_engine::Event;
+use std::borrow::Cow;
 use teamlog_engine::event_id::EventId;
+use teamlog_engine::{Event, Refs};
 use teamlog_team::log::event_type::Notice;
 use teamlog_team::log::team_event::TeamEvent;
 
 /// An event of the log that was never recorded.
 fn event(kind: &'static str, payload: Value, refs: &[(RefKind, &'static str)]) -> Event<'static> {
     let created_at = Timestamp::parse("2026-11-21T12:00:00Z").unwrap();
-    let mut event = Event {
-        seq: 1,
-        id: EventId::new(created_at, 7),
-        created_at,
-        kind: kind.into(),
-        actor: "somebody".into(),
-        refs: Default::default(),
-        schema_version: 1,
-        foreign: false,
-        payload: payload.to_string().into(),
-    };
+    let mut event = given!(Event; seq: 1, id: EventId::new(created_at, 7), created_at, kind,
+        actor: "somebody", refs: Refs::default(), schema_version: 1, foreign: false,
+        payload: Cow::Owned(payload.to_string()));
     for (kind, value) in refs {
         event.refs.set(*kind, *value);
     }

@@ -100,14 +100,8 @@ fn a_claim_gives_token_lease_and_epoch() {
         json!({"task_id": "1", "worker": "dev", "token": answer.claim_token, "epoch": 1,
             "leased_until": answer.leased_until})
     );
-    assert_eq!(
-        task(&mut team, "1")
-            .governed
-            .started_at
-            .unwrap()
-            .to_string(),
-        "2026-11-21T12:00:01.000000Z"
-    );
+    shows!(task(&mut team, "1").governed.started_at.unwrap().to_string() =>
+        is "2026-11-21T12:00:01.000000Z");
 }
 
 #[test]

@@ -12,12 +12,7 @@ fn a_difference_names_what_a_claim_changed() {
     let held = claimed(&mut team, new("first"));
     team.task_finish(complete(&held)).unwrap();
     let diff = team
-        .diff(&Diff {
-            from: Point::Seq(2),
-            to: None,
-            limit: None,
-            cursor: None,
-        })
+        .diff(&given!(Diff; from: Point::Seq(2), to: None, limit: None, cursor: None::<String>))
         .unwrap();
     let fields: Vec<&str> = diff.tasks[0].fields.keys().map(String::as_str).collect();
     names!(fields => completed_at epoch owner started_at status);

@@ -197,9 +197,7 @@ fn closed_long_ago(world: &World, team: &str) {
     let dir = format!("teams/{team}");
     let options = given!(LogOptions, clock: world.root.options().clock.clone());
     let log = Log::open(world.memory.clone(), Path::new(&dir), options).unwrap();
-    let closed = TeamFact::Closed(TeamClosed {
-        reason: "shutdown".into(),
-    });
+    let closed = TeamFact::Closed(given!(TeamClosed; reason: "shutdown"));
     let writer = log.lock().unwrap().into_writer(());
     writer
         .append(vec![closed.event("teamlog")], Durability::Synced)

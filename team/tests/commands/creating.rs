@@ -216,10 +216,7 @@ fn dependencies_of_a_task_in_somebodys_hands_show_once_it_is_given_back() {
     let (_, mut team) = demo();
     let held = claimed(&mut team, new("first"));
     let blocked = given!(TaskChange, blocked_by: ["9"], ..change("1"));
-    assert_eq!(
-        team.task_change(blocked).unwrap().task.status,
-        "in_progress"
-    );
+    shows!(team.task_change(blocked).unwrap().task.status => is "in_progress");
     let released = team
         .task_release(crate::leases::release(&held))
         .unwrap()

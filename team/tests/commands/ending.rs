@@ -74,10 +74,8 @@ fn failed_tasks_are_confirmed_first_even_with_work_left_over() {
     let refusal = held_back(&mut team, gentle(), Code::ShutdownConfirm);
     assert_eq!(refusal.message, "shutdown_confirm_issues_required:failed=2");
     let refusal = held_back(&mut team, confirmed(), Code::ShutdownGateBlocked);
-    assert_eq!(
-        refusal.message,
-        "shutdown_gate_blocked:pending=0,blocked=0,in_progress=1,failed=2"
-    );
+    shows!(refusal.message =>
+        is "shutdown_gate_blocked:pending=0,blocked=0,in_progress=1,failed=2");
     task(&world, &mut team, "3", "completed");
     held_back(&mut team, gentle(), Code::ShutdownConfirm);
     team.cleanup(confirmed()).unwrap();
@@ -94,10 +92,7 @@ fn work_left_over_holds_a_cleanup_back_whatever_its_state() {
         let (world, mut team) = demo();
         task(&world, &mut team, "1", state);
         let refusal = held_back(&mut team, gentle(), Code::ShutdownGateBlocked);
-        assert_eq!(
-            refusal.message,
-            format!("shutdown_gate_blocked:{message},failed=0")
-        );
+        shows!(refusal.message => is format!("shutdown_gate_blocked:{message},failed=0"));
         team.cleanup(forced()).unwrap();
         let gate = events(&mut team)
             .into_iter()
@@ -210,9 +205,7 @@ fn what_is_left_of_a_closed_team_can_be_read_and_not_changed() {
     );
     let read = given!(Read, agent: "dev");
     assert_eq!(team.read(read).unwrap().messages.len(), 2);
-    let worker = ReadStatus {
-        worker: "dev".into(),
-    };
+    let worker = given!(ReadStatus; worker: "dev");
     team.read_worker_status(worker).unwrap();
     team.summary(GetSummary {}).unwrap();
     settled_digest(&mut team);
@@ -353,9 +346,7 @@ fn every_operation_of_workers_works_through_the_table() {
 #[test]
 fn only_a_closed_team_is_purged_and_then_there_is_none() {
     let (world, mut team) = demo();
-    let purge = Purge {
-        team: "demo".into(),
-    };
+    let purge = given!(Purge; team: "demo");
     let refusal = refused(world.root.purge(&purge), Code::TeamOpen);
     assert!(refusal.hint.unwrap().starts_with("teamlog api cleanup "));
     assert_eq!(kinds(&mut team), ["team_created"]);
@@ -375,9 +366,7 @@ fn only_a_closed_team_is_purged_and_then_there_is_none() {
 }
 
 fn purge() -> Purge {
-    Purge {
-        team: "demo".into(),
-    }
+    given!(Purge; team: "demo")
 }
 
 #[test]

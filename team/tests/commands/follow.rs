@@ -102,23 +102,17 @@ fn it_goes_on_across_segments_and_midnights() {
 #[test]
 fn a_limit_ends_it_and_a_filter_with_an_end_is_refused() {
     let (world, mut team) = demo();
-    let limited = Tail {
-        filter: given!(Replay, limit: 2, from_seq: 3),
-        last: None,
-    };
+    let limited = given!(Tail; filter: given!(Replay, limit: 2, from_seq: 3), last: None);
     let (seqs, following) = follower(&world, limited);
     for _ in 0..4 {
         team.send(message("lead", "dev")).unwrap();
     }
     assert_eq!(following.join().unwrap().unwrap(), 2);
     assert_eq!(take(&seqs, 2), [3, 4]);
-    for (field, filter) in [
-        ("to_seq", given!(Replay, to_seq: 9)),
-        (
-            "until",
-            given!(Replay, until: world.root.options().clock.now()),
-        ),
-        ("reverse", given!(Replay, reverse: true)),
+    for (field, filter) in cases![
+        ("to_seq" => given!(Replay, to_seq: 9)),
+        ("until" => given!(Replay, until: world.root.options().clock.now())),
+        ("reverse" => given!(Replay, reverse: true)),
     ] {
         let tail = Tail { filter, last: None };
         let followed = team.follow(&tail, &mut |_, _| ControlFlow::Continue(()), &mut || {
@@ -191,11 +185,7 @@ fn wait(world: &World, wait: Wait) -> thread::JoinHandle<(WaitStatus, Vec<u64>, 
 }
 
 fn known(agent: &str, since: u64) -> Wait {
-    Wait {
-        agent: agent.into(),
-        timeout: Some(LONG),
-        since: Some(since),
-    }
+    given!(Wait; agent, timeout: LONG, since)
 }
 
 #[test]

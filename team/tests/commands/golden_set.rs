@@ -392,13 +392,10 @@ fn told(world: &World, format: Format) {
     let memory = Memory::new();
     let snapshot = r#"{"task_id":"T-9","created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-03T00:00:00Z","owner":"qa","subject":"left","status":"assigned","snapshot_version":4,"last_message_id":"gone","last_message_created_at":"2026-01-03T00:00:00Z"}"#;
     let inbox = r#"{"id":"m1","type":"handoff","from":"lead","to":"dev","created_at":"2026-01-02T09:00:00Z","payload":{}}"#;
-    for (path, text) in [
-        (
-            "team.json",
-            r#"{"team":"told","members":["lead","dev","qa"],"schema_version":1}"#,
-        ),
-        ("inboxes/dev.jsonl", inbox),
-        ("tasks/T-9.json", snapshot),
+    for (path, text) in cases![
+        ("team.json" => r#"{"team":"told","members":["lead","dev","qa"],"schema_version":1}"#),
+        ("inboxes/dev.jsonl" => inbox),
+        ("tasks/T-9.json" => snapshot),
     ] {
         let path = Path::new(path);
         memory.create_dir(path.parent().unwrap()).unwrap();

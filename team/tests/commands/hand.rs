@@ -147,12 +147,10 @@ fn whatever_lies_there_fits_and_says_how_much_was_left_out() {
 }
 
 fn diff(team: &mut Team, from: u64, to: Option<u64>) -> DiffAnswer {
-    team.diff(&Diff {
-        from: Point::Seq(from),
-        to: to.map(Point::Seq),
-        limit: None,
-        cursor: None,
-    })
+    team.diff(
+        &given!(Diff; from: Point::Seq(from), to: to.map(Point::Seq), limit: None,
+            cursor: None::<String>),
+    )
     .unwrap()
 }
 
@@ -171,12 +169,9 @@ fn a_difference_names_tasks_field_by_field_inboxes_and_members() {
     let first = team
         .read(given!(teamlog_team::message::read::Read, agent: "dev"))
         .unwrap();
-    team.ack(teamlog_team::message::ack::Ack {
-        agent: "dev".into(),
-        message_id: first.messages[0].id.clone(),
-        actor: None,
-    })
-    .unwrap();
+    team.ack(given!(teamlog_team::message::ack::Ack; agent: "dev",
+        message_id: first.messages[0].id.clone(), actor: None::<String>))
+        .unwrap();
     let answer = diff(&mut team, from, None);
     assert_eq!(
         (answer.tasks_created, answer.tasks_changed, answer.count),
@@ -206,21 +201,11 @@ fn a_difference_names_tasks_field_by_field_inboxes_and_members() {
     };
     assert_eq!(
         inbox("dev"),
-        InboxChange {
-            agent: "dev".into(),
-            received: 0,
-            acked: 1,
-            unread: 0
-        }
+        given!(InboxChange; agent: "dev", received: 0, acked: 1, unread: 0)
     );
     assert_eq!(
         inbox("lead"),
-        InboxChange {
-            agent: "lead".into(),
-            received: 2,
-            acked: 0,
-            unread: 2
-        }
+        given!(InboxChange; agent: "lead", received: 2, acked: 0, unread: 2)
     );
     assert_eq!(answer.members_added, ["dev"]);
     assert_eq!(answer.events, answer.to.seq - from);
@@ -259,12 +244,7 @@ fn a_difference_comes_by_pages_and_adds_up() {
     let mut cursor = None;
     loop {
         let page = team
-            .diff(&Diff {
-                from: Point::Seq(5),
-                to: Some(Point::Seq(38)),
-                limit: Some(4),
-                cursor,
-            })
+            .diff(&given!(Diff; from: Point::Seq(5), to: Point::Seq(38), limit: 4, cursor))
             .unwrap();
         assert_eq!(
             (page.tasks_created, page.tasks_changed),
@@ -281,24 +261,16 @@ fn a_difference_comes_by_pages_and_adds_up() {
         found.len() as u64,
         whole.tasks_created + whole.tasks_changed
     );
-    let wrong = Diff {
-        from: Point::Seq(9),
-        to: Some(Point::Seq(8)),
-        limit: None,
-        cursor: None,
-    };
+    let wrong = given!(Diff; from: Point::Seq(9), to: Point::Seq(8), limit: None,
+        cursor: None::<String>);
     assert_eq!(
         refused(team.diff(&wrong), Code::InvalidInput)
             .field
             .as_deref(),
         Some("from")
     );
-    let unknown = Diff {
-        from: Point::Seq(1),
-        to: Some(Point::Seq(99)),
-        limit: None,
-        cursor: None,
-    };
+    let unknown = given!(Diff; from: Point::Seq(1), to: Point::Seq(99), limit: None,
+        cursor: None::<String>);
     assert_eq!(
         refused(team.diff(&unknown), Code::PointUnknown)
             .field

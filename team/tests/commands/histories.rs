@@ -167,8 +167,7 @@ fn run(world: &World, team: &mut Team, step: Step) -> Result<(), Failure> {
         } => team
             .task_assign(
                 given!(TaskAssign, from: "a0", to: agent(to), task_id: task(id), subject: "work",
-                    deps: deps.into_iter().map(task).collect::<Vec<_>>(),
-                    created_at: earlier(back)),
+                    deps: deps.into_iter().map(task).collect::<Vec<_>>(), created_at: earlier(back)),
             )
             .map(drop),
         Step::Update {

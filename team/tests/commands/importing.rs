@@ -321,11 +321,7 @@ fn an_export_comes_back_without_loss_in_either_format() {
     let text = export(&mut team);
     let digest = settled_digest(&mut team);
     for (name, format) in [("copy", Format::Jsonl), ("packed", Format::Binary)] {
-        let how = ImportEvents {
-            team: name.into(),
-            format: Some(format),
-            allow_network_fs: false,
-        };
+        let how = given!(ImportEvents; team: name, format, allow_network_fs: false);
         let answer = world
             .root
             .import_events(how.clone(), &mut text.as_bytes())

@@ -228,10 +228,7 @@ fn an_answer_that_is_too_large_to_keep_is_said_to_have_been_given() {
     large["description"] = json!("x".repeat(1_046_000));
     call(&world, "create-task", large.clone()).unwrap();
     let before = events(&mut team).len();
-    assert_eq!(
-        call(&world, "create-task", large).unwrap_err().code,
-        "response_too_large"
-    );
+    shows!(call(&world, "create-task", large).unwrap_err().code => is "response_too_large");
     assert_eq!(events(&mut team).len(), before);
 }
 
@@ -333,8 +330,5 @@ fn a_blank_token_is_none_and_the_leader_owns_no_task() {
     .unwrap();
     let mut owned = create("k-2", "two");
     owned["owner"] = json!("leader-fixed");
-    assert_eq!(
-        call(&world, "create-task", owned).unwrap_err().code,
-        "worker_not_found"
-    );
+    shows!(call(&world, "create-task", owned).unwrap_err().code => is "worker_not_found");
 }

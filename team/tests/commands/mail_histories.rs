@@ -97,14 +97,9 @@ impl Model {
                         .iter()
                         .all(|letter| letter.id != mail.message_id)
                 );
-                self.letters.push(Letter {
-                    id: mail.message_id.clone(),
-                    from,
-                    to,
-                    body,
-                    notified: false,
-                    delivered: false,
-                });
+                self.letters
+                    .push(given!(Letter; id: mail.message_id.clone(), from, to, body,
+                        notified: false, delivered: false));
             }
         }
     }

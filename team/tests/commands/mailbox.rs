@@ -137,19 +137,11 @@ fn what_lies_there_undelivered_is_not_sent_twice() {
 #[test]
 fn strangers_and_blank_texts_are_refused_and_record_nothing() {
     let (_, mut team) = demo();
-    for (send, code, field) in [
-        (
-            mail("lead", "stranger", "a"),
-            Code::WorkerNotFound,
-            "to_worker",
-        ),
-        (
-            mail("stranger", "dev", "a"),
-            Code::WorkerNotFound,
-            "from_worker",
-        ),
-        (mail("lead", "../x", "a"), Code::InvalidInput, "to_worker"),
-        (mail("lead", "dev", " \n"), Code::InvalidInput, "body"),
+    for (send, code, field) in cases![
+        (mail("lead", "stranger", "a") => Code::WorkerNotFound, "to_worker"),
+        (mail("stranger", "dev", "a") => Code::WorkerNotFound, "from_worker"),
+        (mail("lead", "../x", "a") => Code::InvalidInput, "to_worker"),
+        (mail("lead", "dev", " \n") => Code::InvalidInput, "body"),
     ] {
         let refusal = refused(team.send_message(send), code);
         assert_eq!(refusal.field.as_deref(), Some(field));

@@ -87,21 +87,18 @@ fn a_delivery_brings_the_request_to_its_end() {
             "dispatch_updated": true,
         })
     );
-    for (field, value) in [
-        ("request_id", json!(request)),
-        ("kind", json!("mailbox")),
-        ("team_name", json!("demo")),
-        ("to_worker", json!("dev")),
-        ("message_id", json!(id)),
-        (
-            "transport_preference",
-            json!("hook_preferred_with_fallback"),
-        ),
-        ("fallback_allowed", json!(true)),
-        ("status", json!("delivered")),
-        ("attempt_count", json!(2)),
-        ("updated_at", at.clone()),
-        ("delivered_at", at.clone()),
+    for (field, value) in cases![
+        ("request_id" => json!(request)),
+        ("kind" => json!("mailbox")),
+        ("team_name" => json!("demo")),
+        ("to_worker" => json!("dev")),
+        ("message_id" => json!(id)),
+        ("transport_preference" => json!("hook_preferred_with_fallback")),
+        ("fallback_allowed" => json!(true)),
+        ("status" => json!("delivered")),
+        ("attempt_count" => json!(2)),
+        ("updated_at" => at.clone()),
+        ("delivered_at" => at.clone()),
     ] {
         assert_eq!(dispatch[field], value, "{field}");
     }
@@ -182,11 +179,7 @@ fn marks_and_requests_wake_nobody_but_the_mail_does() {
     team.under(given!(Control, actor: "bridge"));
     told(&mut team, "dev", &sent);
     delivered(&mut team, "dev", &sent);
-    let wait = Wait {
-        agent: "dev".into(),
-        timeout: Some(Duration::ZERO),
-        since: Some(0),
-    };
+    let wait = given!(Wait; agent: "dev", timeout: Duration::ZERO, since: 0);
     let arrived = team.wait(&wait).unwrap();
     let kinds: Vec<_> = arrived
         .events

@@ -7,10 +7,10 @@
 )]
 
 #[macro_use]
-#[path = "../../../projections/tests/state/cases.rs"]
+#[path = "../../../engine/tests/support/cases.rs"]
 mod cases;
 #[macro_use]
-#[path = "../../../projections/tests/state/given.rs"]
+#[path = "../../../engine/tests/support/given.rs"]
 mod given;
 
 mod appending;

@@ -162,63 +162,20 @@ fn strangers_are_refused_in_a_closed_team_and_join_an_open_one() {
 fn broken_envelopes_are_refused_by_field_value_and_rule() {
     let (_, mut team) = team_of(None, Default::default());
     let base = message("lead", "dev");
-    let cases = [
-        (
-            given!(Send, from: "a/b", ..base.clone()),
-            "message.from",
-            "path separator",
-        ),
-        (
-            given!(Send, to: "a..b", ..base.clone()),
-            "message.to",
-            "traversal token",
-        ),
-        (given!(Send, to: "-dev", ..base.clone()), "message.to", "-"),
-        (
-            given!(Send, task_id: "ü", ..base.clone()),
-            "message.task_id",
-            "^[A-Za-z0-9._-]+$",
-        ),
-        (
-            given!(Send, task_id: "-t", ..base.clone()),
-            "message.task_id",
-            "-",
-        ),
-        (
-            given!(Send, kind: "gossip", ..base.clone()),
-            "message.type",
-            "task_assign",
-        ),
-        (
-            given!(Send, priority: "urgent", ..base.clone()),
-            "message.priority",
-            "critical",
-        ),
-        (
-            given!(Send, payload: "[1]", ..base.clone()),
-            "message.payload",
-            "object",
-        ),
-        (
-            given!(Send, payload: "{\"a\":1,\"a\":2}", ..base.clone()),
-            "message.payload",
-            "a",
-        ),
-        (
-            given!(Send, message_id: "a\nb", ..base.clone()),
-            "message.id",
-            "control",
-        ),
-        (
-            given!(Send, created_at: "yesterday", ..base.clone()),
-            "message.created_at",
-            "yesterday",
-        ),
-        (
-            given!(Send, actor: "a\u{7f}", ..base.clone()),
-            "actor",
-            "control",
-        ),
+    let cases = cases![
+        (given!(Send, from: "a/b", ..base.clone()) => "message.from", "path separator"),
+        (given!(Send, to: "a..b", ..base.clone()) => "message.to", "traversal token"),
+        (given!(Send, to: "-dev", ..base.clone()) => "message.to", "-"),
+        (given!(Send, task_id: "ü", ..base.clone()) => "message.task_id", "^[A-Za-z0-9._-]+$"),
+        (given!(Send, task_id: "-t", ..base.clone()) => "message.task_id", "-"),
+        (given!(Send, kind: "gossip", ..base.clone()) => "message.type", "task_assign"),
+        (given!(Send, priority: "urgent", ..base.clone()) => "message.priority", "critical"),
+        (given!(Send, payload: "[1]", ..base.clone()) => "message.payload", "object"),
+        (given!(Send, payload: "{\"a\":1,\"a\":2}", ..base.clone()) => "message.payload", "a"),
+        (given!(Send, message_id: "a\nb", ..base.clone()) => "message.id", "control"),
+        (given!(Send, created_at: "yesterday", ..base.clone()) => "message.created_at",
+            "yesterday"),
+        (given!(Send, actor: "a\u{7f}", ..base.clone()) => "actor", "control"),
     ];
     for (send, field, said) in cases {
         let refusal = refused(team.send(send), Code::InvalidInput);

@@ -43,11 +43,7 @@ fn each_way_to_end_says_so_in_every_field() {
     }
     let (_, mut team) = demo();
     start(&mut team, Mode::Team, "").unwrap();
-    let blank = ModeFail {
-        mode: "team".into(),
-        session_id: None,
-        error: Some(" ".into()),
-    };
+    let blank = given!(ModeFail; mode: "team", session_id: None::<String>, error: " ");
     refused(team.mode_fail(blank.clone()), Code::InvalidInput);
     let failed = team
         .mode_fail(given!(ModeFail, error: "no workers", ..blank))
@@ -102,10 +98,7 @@ fn what_is_not_active_neither_ends_nor_changes() {
                 ] {
                     let refusal = refused(outcome, Code::ModeNotActive);
                     let hint = refusal.hint.unwrap();
-                    assert!(
-                        hint.starts_with(&format!("teamlog mode start demo {mode}")),
-                        "{hint}"
-                    );
+                    shows!(hint => starts &format!("teamlog mode start demo {mode}"));
                 }
             }
         }
@@ -196,11 +189,8 @@ fn an_interview_locks_input_until_it_ends_and_its_question_ends_with_it() {
             drop(cancel(team, Mode::DeepInterview, "s1").unwrap());
         }),
         ("error", "cleared", "mode_failed", |team| {
-            let fail = ModeFail {
-                mode: "deep-interview".into(),
-                session_id: session("s1"),
-                error: None,
-            };
+            let fail = given!(ModeFail; mode: "deep-interview", session_id: session("s1"),
+                error: None::<String>);
             drop(team.mode_fail(fail).unwrap());
         }),
         ("handoff", "cleared", "mode_auto_completed", |team| {

@@ -322,24 +322,12 @@ fn the_state_operations_answer_what_the_files_hold() {
 #[test]
 fn a_name_that_is_no_mode_is_refused_before_any_path_is_built() {
     let (_, mut team) = demo();
-    for (name, code, said) in [
-        ("..", Code::InvalidInput, "must not contain \"..\""),
-        (
-            "a/b",
-            Code::InvalidInput,
-            "must not contain path separators",
-        ),
-        (
-            r"a\b",
-            Code::InvalidInput,
-            "must not contain path separators",
-        ),
-        (
-            "crew",
-            Code::UnsupportedMode,
-            "Unsupported workflow mode: crew",
-        ),
-        ("", Code::UnsupportedMode, "Unsupported workflow mode: "),
+    for (name, code, said) in cases![
+        (".." => Code::InvalidInput, "must not contain \"..\""),
+        ("a/b" => Code::InvalidInput, "must not contain path separators"),
+        (r"a\b" => Code::InvalidInput, "must not contain path separators"),
+        ("crew" => Code::UnsupportedMode, "Unsupported workflow mode: crew"),
+        ("" => Code::UnsupportedMode, "Unsupported workflow mode: "),
     ] {
         let read = given!(StateRead, mode: name);
         let refusal = refused(team.state_read(read), code);
@@ -362,10 +350,7 @@ fn beside_the_list_of_skills_anything_may_be_said_and_nothing_in_it() {
                 {"skill": "forge"}, {"skill": "team", "active": false}, {"skill": "my-own"}]}),
         ))
         .unwrap();
-    assert_eq!(
-        written.path,
-        "teams/demo/modes/sessions/s1/skill-active-state.json"
-    );
+    shows!(written.path => is "teams/demo/modes/sessions/s1/skill-active-state.json");
     let list = read(&mut team, "skill-active", "s1");
     has!(list, {"keyword": "ulw", "skill": "ultrawork", "phase": "starting"});
     assert_eq!(
@@ -384,12 +369,7 @@ fn beside_the_list_of_skills_anything_may_be_said_and_nothing_in_it() {
                 team.state_write(state_write("skill-active", "s1", evil)),
                 Code::ModeNotActive,
             );
-            assert!(
-                refusal
-                    .hint
-                    .unwrap()
-                    .starts_with("teamlog mode start demo ")
-            );
+            shows!(refusal.hint.unwrap() => starts "teamlog mode start demo ");
         }
         refused(
             team.state_write(state_write(

@@ -28,11 +28,8 @@ fn prompt(team: &mut Team, text: &str, at: &str) {
 }
 
 fn end(team: &mut Team, id: &str) -> SessionEndedAnswer {
-    team.mode_end_session(ModeEndSession {
-        session_id: id.into(),
-        reason: Some("closed".into()),
-    })
-    .unwrap()
+    team.mode_end_session(given!(ModeEndSession; session_id: id, reason: "closed"))
+        .unwrap()
 }
 
 #[test]
@@ -186,10 +183,8 @@ fn a_session_that_is_ended_cancels_what_is_active_in_it_once() {
     assert!(after.live && after.ended_at.is_none());
     assert!(after.started_at > before.ended_at.unwrap());
     for id in ["a.b", ""] {
-        let bad = team.mode_end_session(ModeEndSession {
-            session_id: id.into(),
-            reason: None,
-        });
+        let bad = team.mode_end_session(given!(ModeEndSession; session_id: id,
+            reason: None::<String>));
         refused(bad, Code::InvalidInput);
     }
     settled_digest(&mut team);
@@ -228,10 +223,7 @@ fn sessions_come_by_pages_and_are_the_same_when_rebuilt() {
     }
     end(&mut team, "s-2");
     let page = |team: &mut Team, cursor: Option<String>| {
-        let asked = ModeSessions {
-            limit: Some(2),
-            cursor,
-        };
+        let asked = given!(ModeSessions; limit: 2, cursor);
         let answer = team.mode_sessions(asked).unwrap();
         let ids = answer.sessions.into_iter().map(|one| one.session_id);
         (ids.collect::<Vec<_>>(), answer.next_cursor)

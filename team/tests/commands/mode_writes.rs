@@ -86,12 +86,7 @@ fn a_write_makes_active_what_it_does_not_end_by_the_same_rules() {
             write(team, Mode::Autopilot, "s1", json!({})),
             Code::ModeDenied,
         );
-        assert!(
-            refusal
-                .message
-                .starts_with("Cannot write autopilot: forge is already active."),
-            "{refusal}"
-        );
+        shows!(refusal.message => starts "Cannot write autopilot: forge is already active.");
         refused(
             write(
                 team,

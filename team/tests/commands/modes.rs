@@ -165,12 +165,7 @@ fn one_session_that_says_no_keeps_a_mode_from_the_root_and_those_that_hand_over_
     let new = recorded(&mut team, |team| {
         let refusal = refused(start(team, Mode::Team, ""), Code::ModeDenied);
         assert_eq!(refusal.details["session_id"], "s2");
-        assert!(
-            refusal
-                .message
-                .contains("--mode ultraqa --team demo --session s2"),
-            "{refusal}"
-        );
+        shows!(refusal.message => has "--mode ultraqa --team demo --session s2");
     });
     assert_eq!(kinds_of(&new), [""; 0], "also what hands over in s1 stays");
     complete(&mut team, Mode::Ultraqa, "s2").unwrap();
@@ -337,10 +332,7 @@ fn a_start_that_breaks_a_rule_completes_nothing() {
         ] {
             let begin = given!(ModeStart, mode);
             let refusal = refused(team.mode_start(begin), Code::UnsupportedMode);
-            assert_eq!(
-                refusal.message,
-                format!("Unsupported workflow mode: {mode}")
-            );
+            shows!(refusal.message => is format!("Unsupported workflow mode: {mode}"));
             assert!(refusal.hint.unwrap().starts_with(hint));
         }
         for evil in ["../x", "a.b", &"x".repeat(65), " "] {
@@ -364,10 +356,7 @@ fn whoever_starts_a_mode_at_the_root_is_told_what_that_completed_in_sessions() {
     let (_, mut team) = demo();
     start(&mut team, Mode::Blueprint, "s1").unwrap();
     let explained = team
-        .mode_explain(ModeExplain {
-            mode: "team".into(),
-            session_id: None,
-        })
+        .mode_explain(given!(ModeExplain; mode: "team", session_id: None::<String>))
         .unwrap();
     assert_eq!(explained.kind, Kind::AutoComplete);
     assert_eq!(explained.auto_completed, [Mode::Blueprint]);

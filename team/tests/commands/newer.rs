@@ -43,10 +43,7 @@ fn a_log_of_a_newer_teamlog_says_so_and_reads_up_to_there() {
                 "{failure}"
             );
             assert_eq!(code_of(error), "newer_log");
-            assert!(
-                failure.to_string().contains("written by a newer teamlog"),
-                "{failure}"
-            );
+            shows!(failure.to_string() => has "written by a newer teamlog");
         };
         newer(open().status(Default::default()).map(drop));
         newer(open().tasks(Default::default()).map(drop));

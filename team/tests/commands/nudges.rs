@@ -95,11 +95,8 @@ fn settings_and_flags_say_how_long_and_who_nudges_is_a_member() {
     team.send(message("lead", "dev")).unwrap();
     world.later(MINUTE + SECOND);
     assert_eq!(nudge(&mut team).count, 0);
-    let change = teamlog_team::lifecycle::config::ConfigChange {
-        key: "nudge.idle_seconds".into(),
-        value: Some("60".into()),
-        actor: None,
-    };
+    let change = given!(teamlog_team::lifecycle::config::ConfigChange; key: "nudge.idle_seconds",
+        value: "60", actor: None::<String>);
     team.config_change(change).unwrap();
     let by = |actor: &str, idle| given!(Nudge, idle_seconds: idle, actor);
     assert_eq!(team.nudge(by("lead", Some(61))).unwrap().count, 0);

@@ -33,45 +33,30 @@ fn with(world: &World, names: &str, at: &str) -> Team {
 
 #[test]
 fn prompts_end_as_the_table_says() {
-    for (before, text, after, deferred) in [
-        (
-            "",
-            "$blueprint $team $forge ship this fix",
-            "blueprint",
-            "team,forge",
-        ),
-        ("", "$forge $blueprint x", "blueprint", "forge"),
-        ("", "$team $forge x", "team,forge", ""),
-        ("", "$ulw $autopilot x", "ultrawork,autopilot", ""),
-        ("", "$deep-interview $blueprint x", "blueprint", ""),
-        ("", "$analyze $team x", "team", ""),
-        ("", "$analyze x", "", ""),
-        ("", "please run $team now", "team", ""),
-        ("", "$blueprint, $forge x", "blueprint", ""),
-        ("", "use autopilot:\n$PATH", "", ""),
-        ("", "use autopilot:\n/prompts:x", "", ""),
-        ("", "forge the fix", "", ""),
-        ("", "use forge", "blueprint", ""),
-        ("", "force: use forge", "forge", ""),
-        ("", "use forge mode on src/main.rs", "forge", ""),
-        ("", "run ultraqa on the thing", "ultraqa", ""),
-        ("team", "$forge x", "team,forge", ""),
-        ("blueprint", "$team $forge x", "team,forge", ""),
-        (
-            "blueprint,ultrawork",
-            "$autopilot x",
-            "ultrawork,autopilot",
-            "",
-        ),
-        (
-            "deep-interview",
-            "$blueprint $forge x",
-            "blueprint",
-            "forge",
-        ),
-        ("forge", "continue", "forge", ""),
-        ("forge", "$forge x", "forge", ""),
-        ("forge", "how is it going?", "forge", ""),
+    for (before, text, after, deferred) in cases![
+        ("" => "$blueprint $team $forge ship this fix", "blueprint", "team,forge"),
+        ("" => "$forge $blueprint x", "blueprint", "forge"),
+        ("" => "$team $forge x", "team,forge", ""),
+        ("" => "$ulw $autopilot x", "ultrawork,autopilot", ""),
+        ("" => "$deep-interview $blueprint x", "blueprint", ""),
+        ("" => "$analyze $team x", "team", ""),
+        ("" => "$analyze x", "", ""),
+        ("" => "please run $team now", "team", ""),
+        ("" => "$blueprint, $forge x", "blueprint", ""),
+        ("" => "use autopilot:\n$PATH", "", ""),
+        ("" => "use autopilot:\n/prompts:x", "", ""),
+        ("" => "forge the fix", "", ""),
+        ("" => "use forge", "blueprint", ""),
+        ("" => "force: use forge", "forge", ""),
+        ("" => "use forge mode on src/main.rs", "forge", ""),
+        ("" => "run ultraqa on the thing", "ultraqa", ""),
+        ("team" => "$forge x", "team,forge", ""),
+        ("blueprint" => "$team $forge x", "team,forge", ""),
+        ("blueprint,ultrawork" => "$autopilot x", "ultrawork,autopilot", ""),
+        ("deep-interview" => "$blueprint $forge x", "blueprint", "forge"),
+        ("forge" => "continue", "forge", ""),
+        ("forge" => "$forge x", "forge", ""),
+        ("forge" => "how is it going?", "forge", ""),
     ] {
         for at in ["", "s-1"] {
             let world = World::new();
@@ -97,19 +82,15 @@ fn prompts_end_as_the_table_says() {
 
 #[test]
 fn a_denied_prompt_changes_nothing_and_says_so() {
-    for (before, text, denial) in [
-        ("", "$autopilot $team x", "generic"),
-        ("", "$blueprint $autoresearch x", "generic"),
-        ("", "$blueprint $deep-interview x", "generic"),
-        ("team,forge", "$blueprint x", "rollback"),
-        ("blueprint", "$team $autopilot x", "generic"),
-        ("ultraqa", "force: use autopilot", "generic"),
+    for (before, text, denial) in cases![
+        ("" => "$autopilot $team x", "generic"),
+        ("" => "$blueprint $autoresearch x", "generic"),
+        ("" => "$blueprint $deep-interview x", "generic"),
+        ("team,forge" => "$blueprint x", "rollback"),
+        ("blueprint" => "$team $autopilot x", "generic"),
+        ("ultraqa" => "force: use autopilot", "generic"),
         // The interview is called off only together with what it is called off for.
-        (
-            "deep-interview,ultrawork",
-            "$cancel $forge $autopilot",
-            "generic",
-        ),
+        ("deep-interview,ultrawork" => "$cancel $forge $autopilot", "generic"),
     ] {
         for at in ["", "s-1"] {
             let world = World::new();
@@ -123,11 +104,7 @@ fn a_denied_prompt_changes_nothing_and_says_so() {
             assert_eq!(answer.transition_error.as_ref(), Some(&refusal.message));
             assert!(refusal.message.starts_with("Cannot activate "), "{refusal}");
             assert!(answer.additional_context.contains(&refusal.message));
-            assert!(
-                answer
-                    .additional_context
-                    .starts_with("RCS native UserPromptSubmit denied")
-            );
+            shows!(answer.additional_context => starts "RCS native UserPromptSubmit denied");
             assert_eq!(
                 (&answer.started[..], &answer.auto_completed[..]),
                 (&[][..], &[][..])
@@ -168,12 +145,8 @@ fn what_a_denial_tells_to_clear_is_what_is_active_and_no_more() {
 fn the_sessions_plan_hands_over_to_everybodys_team_in_one_group() {
     let world = World::new();
     let mut team = with(&world, "", "");
-    let asked = ModePrompt {
-        text: "$blueprint x".into(),
-        session_id: session("s-1"),
-        thread_id: Some("th-1".into()),
-        turn_id: Some("tu-1".into()),
-    };
+    let asked = given!(ModePrompt; text: "$blueprint x", session_id: session("s-1"),
+        thread_id: "th-1", turn_id: "tu-1");
     team.mode_prompt(asked).unwrap();
     let plan = show(&mut team, Mode::Blueprint, "s-1")["state"].clone();
     has!(plan, {"current_phase": "planning", "thread_id": "th-1", "turn_id": "tu-1"});
@@ -185,24 +158,17 @@ fn the_sessions_plan_hands_over_to_everybodys_team_in_one_group() {
         answer.transition_messages,
         ["mode transiting: blueprint -> team"]
     );
-    assert!(
-        answer
-            .additional_context
-            .contains("mode transiting: blueprint -> team + forge.")
-    );
+    shows!(answer.additional_context => has "mode transiting: blueprint -> team + forge.");
     names!(&kinds(&mut team)[before..] => mode_transitioned mode_auto_completed mode_skills_synced
         mode_started mode_transitioned mode_started mode_skills_synced mode_skills_synced
         mode_prompt_decided);
     let plan = show(&mut team, Mode::Blueprint, "s-1")["state"].clone();
-    for (field, value) in [
-        ("active", json!(false)),
-        ("current_phase", json!("completed")),
-        (
-            "auto_completed_reason",
-            json!("mode transiting: blueprint -> team"),
-        ),
-        ("transition_source", json!("keyword-detector")),
-        ("transition_target_mode", json!("team")),
+    for (field, value) in cases![
+        ("active" => json!(false)),
+        ("current_phase" => json!("completed")),
+        ("auto_completed_reason" => json!("mode transiting: blueprint -> team")),
+        ("transition_source" => json!("keyword-detector")),
+        ("transition_target_mode" => json!("team")),
     ] {
         assert_eq!(plan[field], value, "{field}");
     }
@@ -403,10 +369,7 @@ fn through_the_api_a_denial_is_the_failure_with_the_same_details() {
 }
 
 fn explained(team: &mut Team, mode: Mode, at: &str) -> Transition {
-    let asked = ModeExplain {
-        mode: mode.name().into(),
-        session_id: session(at),
-    };
+    let asked = given!(ModeExplain; mode: mode.name(), session_id: session(at));
     team.mode_explain(asked).unwrap()
 }
 
@@ -451,10 +414,7 @@ fn a_start_for_everybody_is_explained_by_the_session_that_refuses_it() {
         (Kind::Deny, "forge".into())
     );
     let message = told.message.unwrap();
-    assert!(
-        message.contains("--mode forge --team demo --session s-1"),
-        "{message}"
-    );
+    shows!(message => has "--mode forge --team demo --session s-1");
     assert_eq!(explained(&mut team, Mode::Team, "").kind, Kind::Allow);
 }
 
@@ -508,24 +468,13 @@ fn an_outcome_is_read_off_the_state_that_counts() {
     let world = World::new();
     let mut team = with(&world, "blueprint", "s-1");
     let mut read = |at: &str| {
-        let asked = ModeOutcome {
-            mode: Some("blueprint".into()),
-            session_id: session(at),
-            state: None,
-        };
+        let asked = given!(ModeOutcome; mode: "blueprint", session_id: session(at), state: None);
         team.mode_outcome(asked)
             .map(|reading| json(&reading.lifecycle_outcome))
     };
     assert_eq!(read("s-1").unwrap(), Value::Null);
     refused(read("s-2"), Code::ModeNotFound);
     complete(&mut team, Mode::Blueprint, "s-1").unwrap();
-    let asked = ModeOutcome {
-        mode: Some("blueprint".into()),
-        session_id: session("s-1"),
-        state: None,
-    };
-    assert_eq!(
-        json(&team.mode_outcome(asked).unwrap().lifecycle_outcome),
-        "finished"
-    );
+    let asked = given!(ModeOutcome; mode: "blueprint", session_id: session("s-1"), state: None);
+    shows!(json(&team.mode_outcome(asked).unwrap().lifecycle_outcome) => is "finished");
 }

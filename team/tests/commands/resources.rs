@@ -34,11 +34,7 @@ fn set(team: &mut Team, key: &str, value: &str) {
 }
 
 fn ask(team: &mut Team, agent: &str, path: &str) -> WriteVerdict {
-    team.can_write(CanWrite {
-        agent: agent.into(),
-        path: Some(path.into()),
-    })
-    .unwrap()
+    team.can_write(given!(CanWrite; agent, path)).unwrap()
 }
 
 fn reason(team: &mut Team, agent: &str, path: &str) -> &'static str {
@@ -118,10 +114,8 @@ fn overlapping_paths_of_two_agents_are_refused_with_the_holder_named() {
         team.task_claim(claim(&narrow, "qa")),
         Code::ResourceConflict,
     );
-    assert_eq!(
-        refusal.message,
-        "resource src/io/*.rs of task 2 must not overlap what another agent holds, but dev holds src for task 1 until 2026-11-21T12:15:00.000000Z"
-    );
+    shows!(refusal.message =>
+        is "resource src/io/*.rs of task 2 must not overlap what another agent holds, but dev holds src for task 1 until 2026-11-21T12:15:00.000000Z");
     assert_eq!(refusal.details["holder"], "dev");
     assert_eq!(
         refusal.details["conflicts"],
@@ -274,10 +268,7 @@ fn a_lease_of_ones_own_covers_a_path_however_it_is_written() {
     );
     world.later(15 * MINUTE);
     assert_eq!(reason(&mut team, "dev", "src/io/a"), NOBODY);
-    let nobody = CanWrite {
-        agent: "a/b".into(),
-        path: None,
-    };
+    let nobody = given!(CanWrite; agent: "a/b", path: None::<String>);
     refused(team.can_write(nobody), Code::InvalidInput);
 }
 
@@ -325,11 +316,8 @@ fn beneath_a_root_absolute_paths_count_and_links_are_followed() {
     ] {
         assert_eq!(reason(&mut team, "dev", &path), expected, "{path}");
     }
-    let asked = CanWriteAll {
-        agent: "dev".into(),
-        root: Some(at(&repo, "src")),
-        paths: vec!["io/a".into(), at(&repo, "src/src/io/a")],
-    };
+    let asked = given!(CanWriteAll; agent: "dev", root: at(&repo, "src"),
+        paths: vec!["io/a".into(), at(&repo, "src/src/io/a")]);
     let verdicts = team.can_write_all(&asked).unwrap();
     let allowed: Vec<bool> = verdicts.iter().map(|verdict| verdict.allow).collect();
     assert_eq!(allowed, [false, true]);

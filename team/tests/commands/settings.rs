@@ -107,10 +107,7 @@ fn the_list_is_paged_in_the_order_of_the_table() {
     let mut cursor = None;
     loop {
         let page = team
-            .config_list(ConfigList {
-                limit: Some(7),
-                cursor: cursor.clone(),
-            })
+            .config_list(given!(ConfigList; limit: 7, cursor: cursor.clone()))
             .unwrap();
         assert!(page.count <= 7 && page.count == page.settings.len());
         keys.extend(page.settings.into_iter().map(|setting| setting.key));

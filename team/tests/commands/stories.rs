@@ -14,10 +14,7 @@ pub struct Made {
 
 impl Made {
     pub fn new() -> Made {
-        Made {
-            ids: SeededIds(3.into()),
-            events: Vec::new(),
-        }
+        given!(Made; ids: SeededIds(3.into()), events: Vec::new())
     }
 
     /// Another event, so many microseconds after noon.
@@ -36,30 +33,17 @@ impl Made {
         for (kind, value) in refs {
             all.set(*kind, value.to_string());
         }
-        self.events.push(Recorded::plain(Event {
-            seq: 10 + self.events.len() as u64,
-            id,
-            created_at: at,
-            kind: kind.into(),
-            actor: "ci".into(),
-            refs: all,
-            schema_version: 1,
-            foreign: kind.starts_with("x_"),
-            payload: "{}".into(),
-        }));
+        self.events.push(Recorded::plain(
+            given!(Event; seq: 10 + self.events.len() as u64, id, created_at: at, kind, actor: "ci",
+                refs: all, schema_version: 1, foreign: kind.starts_with("x_"), payload: "{}"),
+        ));
         id
     }
 
     pub fn answer(self, causes_outside: Vec<OutsideCause>) -> TraceAnswer {
-        TraceAnswer {
-            team: "demo".into(),
-            trace_id: "tr".into(),
-            count: self.events.len(),
-            next_cursor: None,
-            spans: Story::of(&self.events, &causes_outside).spans,
-            causes_outside,
-            events: self.events,
-        }
+        given!(TraceAnswer; team: "demo", trace_id: "tr", count: self.events.len(),
+            next_cursor: None::<String>, spans: Story::of(&self.events, &causes_outside).spans,
+            causes_outside, events: self.events)
     }
 }
 

@@ -362,11 +362,9 @@ fn a_span_lies_below_its_cause_and_an_assignment_within_its_task() {
 fn a_cause_of_another_trace_is_a_link_and_one_of_another_page_a_parent() {
     let task = &[(RefKind::Task, "T-1")];
     let cause = EventId::new(time(NOON).plus_micros(-1), 9);
-    let outside = |trace: &str| OutsideCause {
-        id: cause.to_string(),
-        seq: Some(3),
-        kind: Some("message_sent".into()),
-        trace_id: Some(trace.into()),
+    let outside = |trace: &str| {
+        given!(OutsideCause; id: cause.to_string(), seq: 3,
+        kind: "message_sent", trace_id: trace)
     };
     let span_of = |outside: OutsideCause| {
         let mut made = Made::new();

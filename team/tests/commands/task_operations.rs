@@ -43,10 +43,7 @@ fn the_required_flow_read_claim_transition() {
     let finished = call(&world, "transition-task-status", finish.clone()).unwrap();
     has!(finished, {"ok": true, "/task/result": "merged"});
     assert_eq!(finished["task"].get("claim"), None);
-    assert_eq!(
-        code(call(&world, "transition-task-status", finish)),
-        "already_terminal"
-    );
+    shows!(code(call(&world, "transition-task-status", finish)) => is "already_terminal");
 }
 
 #[test]
@@ -118,10 +115,7 @@ fn tasks_are_listed_all_at_once_or_by_page_and_filter() {
         ["7"]
     );
     assert_eq!(ids(json!({"status": "done"})).0, Vec::<String>::new());
-    assert_eq!(
-        code(call(&world, "list-tasks", json!({"status": "x"}))),
-        "invalid_input"
-    );
+    shows!(code(call(&world, "list-tasks", json!({"status": "x"}))) => is "invalid_input");
     world.later(15 * MINUTE);
     let late = call(&world, "list-tasks", json!({"status": "in_progress"})).unwrap();
     assert_eq!(late["tasks"][0]["lease_expired"], true);
@@ -135,10 +129,7 @@ fn what_is_not_there_is_said_as_each_operation_says_it() {
         input["team_name"] = "nowhere".into();
         call(&world, operation, input)
     };
-    assert_eq!(
-        code(nowhere("read-task", json!({"task_id": "1"}))),
-        "task_not_found"
-    );
+    shows!(code(nowhere("read-task", json!({"task_id": "1"}))) => is "task_not_found");
     assert_eq!(
         nowhere("list-tasks", json!({})).unwrap(),
         json!({"count": 0, "tasks": [], "warning": "there is no team \"nowhere\""})
@@ -194,10 +185,7 @@ fn a_refusal_says_what_stands_in_the_way() {
     let stale = json!({"task_id": "1", "worker": "dev", "expected_version": 4});
     assert_eq!(code(call(&world, "claim-task", stale)), "claim_conflict");
     let back = json!({"task_id": "1", "from": "in_progress", "to": "pending", "claim_token": "x"});
-    assert_eq!(
-        code(call(&world, "transition-task-status", back)),
-        "invalid_transition"
-    );
+    shows!(code(call(&world, "transition-task-status", back)) => is "invalid_transition");
     let strange =
         json!({"task_id": "1", "from": "in_progress", "to": "finished", "claim_token": "x"});
     let fault = call(&world, "transition-task-status", strange).unwrap_err();

@@ -91,10 +91,7 @@ fn an_unknown_task_is_not_found_and_a_report_creates_it() {
     assert_eq!(refusal.details["task_id"], "t1");
     let note = given!(TaskUpdate, status: None::<String>, note: "seen", ..update("t1", ""));
     team.task_update(note).unwrap();
-    assert_eq!(
-        team.task_show(show("t1")).unwrap().task.status.name(),
-        "pending"
-    );
+    shows!(team.task_show(show("t1")).unwrap().task.status.name() => is "pending");
 }
 
 #[test]

@@ -159,24 +159,14 @@ fn everything_gets_in_in_order_and_what_is_wrong_is_named() {
     let file = world
         .memory
         .read(Path::new("teams/old/tasks/T-9.json"), 9999);
-    assert!(
-        String::from_utf8(file.unwrap())
-            .unwrap()
-            .contains("\"completed\"")
-    );
+    shows!(String::from_utf8(file.unwrap()).unwrap() => has "\"completed\"");
 }
 
 #[test]
 fn strict_takes_all_or_nothing_and_an_empty_directory_gives_no_team() {
     let world = World::new();
-    assert_eq!(
-        import(&world.root, &directory(), true).unwrap().status,
-        "rejected"
-    );
-    assert_eq!(
-        import(&world.root, &Memory::new(), false).unwrap().status,
-        "rejected"
-    );
+    shows!(import(&world.root, &directory(), true).unwrap().status => is "rejected");
+    shows!(import(&world.root, &Memory::new(), false).unwrap().status => is "rejected");
     assert!(world.root.teams().unwrap().is_empty());
     import(&world.root, &directory(), false).unwrap();
     refused(import(&world.root, &directory(), false), Code::TeamExists);

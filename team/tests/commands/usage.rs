@@ -30,12 +30,7 @@ fn mail(from: &str) -> SendMessage {
 /// What everything that begins something comes to, if `worker` does it.
 fn begun(team: &mut Team, worker: &str) -> Vec<Result<(), Failure>> {
     let next = given!(ClaimNext, worker);
-    let post = ThreadPost {
-        thread_id: "thread-0001".to_owned(),
-        body: "x".to_owned(),
-        worker: Some(worker.to_owned()),
-        to: None,
-    };
+    let post = given!(ThreadPost; thread_id: "thread-0001", body: "x", worker, to: None);
     let start = given!(ThreadStart, worker);
     let broadcast = given!(Broadcast, from_worker: worker, body: "all");
     let assignment = given!(teamlog_team::task::assign::TaskAssign, from: worker,
@@ -60,13 +55,8 @@ fn is_exceeded(outcome: Result<(), Failure>) -> Refusal {
 fn reports_add_up_and_are_shown_by_agent_and_task() {
     let (_, mut team) = demo();
     team.task_create(create()).unwrap();
-    let first = ReportUsage {
-        worker: "dev".to_owned(),
-        task_id: Some("1".to_owned()),
-        input_tokens: Some(30),
-        output_tokens: Some(12),
-        tokens: None,
-    };
+    let first = given!(ReportUsage; worker: "dev", task_id: "1", input_tokens: 30,
+        output_tokens: 12, tokens: None);
     let answer = team.report_usage(first.clone()).unwrap();
     let used = json!({"input_tokens": 30, "output_tokens": 12, "tokens": 42, "reports": 1});
     assert_eq!(

@@ -66,12 +66,7 @@ fn agents_come_page_by_page() {
     let mut paged = Vec::new();
     let mut cursor = None;
     loop {
-        let page = team
-            .who(&Who {
-                limit: Some(2),
-                cursor,
-            })
-            .unwrap();
+        let page = team.who(&given!(Who; limit: 2, cursor)).unwrap();
         paged.extend(page.agents.into_iter().map(|agent| agent.agent));
         cursor = page.next_cursor;
         if cursor.is_none() {
@@ -79,10 +74,7 @@ fn agents_come_page_by_page() {
         }
     }
     assert_eq!(paged, all);
-    let none = Who {
-        limit: Some(0),
-        cursor: None,
-    };
+    let none = given!(Who; limit: 0, cursor: None::<String>);
     refused(team.who(&none), Code::InvalidInput);
 }
 

@@ -12,12 +12,7 @@ pub fn identity(worker: &str, index: u32) -> WriteIdentity {
 }
 
 pub fn heartbeat(worker: &str, turn_count: u32, alive: bool) -> UpdateHeartbeat {
-    UpdateHeartbeat {
-        worker: worker.into(),
-        pid: 4711,
-        turn_count,
-        alive,
-    }
+    given!(UpdateHeartbeat; worker, pid: 4711, turn_count, alive)
 }
 
 pub fn says(worker: &str, state: &str, task: Option<&str>) -> WriteStatus {
@@ -25,24 +20,15 @@ pub fn says(worker: &str, state: &str, task: Option<&str>) -> WriteStatus {
 }
 
 pub fn ask(worker: &str) -> RequestShutdown {
-    RequestShutdown {
-        worker: worker.into(),
-        requested_by: "leader-fixed".into(),
-    }
+    given!(RequestShutdown; worker, requested_by: "leader-fixed")
 }
 
 pub fn answers(worker: &str, status: &str, reason: Option<&str>) -> WriteAck {
-    WriteAck {
-        worker: worker.into(),
-        status: status.into(),
-        reason: reason.map(str::to_owned),
-    }
+    given!(WriteAck; worker, status, reason: reason.map(str::to_owned))
 }
 
 fn status_of(team: &mut Team, worker: &str) -> Value {
-    let read = ReadStatus {
-        worker: worker.into(),
-    };
+    let read = given!(ReadStatus; worker);
     json(&team.read_worker_status(read).unwrap())
 }
 
@@ -93,10 +79,7 @@ fn strangers_and_the_leader_cannot_register_in_a_closed_team() {
         team.write_shutdown_ack(answers("w1", "accept", None)),
         Code::WorkerNotFound,
     );
-    let inbox = WriteInbox {
-        worker: "w1".into(),
-        content: "x".into(),
-    };
+    let inbox = given!(WriteInbox; worker: "w1", content: "x");
     refused(team.write_inbox(inbox), Code::WorkerNotFound);
     team.write_identity(identity("dev", 1)).unwrap();
     names!(kinds(&mut team) => team_created worker_identity_written);
@@ -107,10 +90,7 @@ fn bad_input_names_its_field_and_records_nothing() {
     let (_, mut team) = team_of(None, Format::Jsonl);
     let field = |refusal: teamlog_team::Refusal| refusal.field.unwrap_or_default();
     let roleless = given!(WriteIdentity, role: "  ", ..identity("w1", 1));
-    assert_eq!(
-        field(refused(team.write_identity(roleless), Code::InvalidInput)),
-        "role"
-    );
+    shows!(field(refused(team.write_identity(roleless), Code::InvalidInput)) => is "role");
     let tasks = given!(WriteIdentity, assigned_tasks: ["a/b"], ..identity("w1", 1));
     let found = field(refused(team.write_identity(tasks), Code::InvalidInput));
     assert_eq!(found, "assigned_tasks");
@@ -120,45 +100,29 @@ fn bad_input_names_its_field_and_records_nothing() {
             team.update_heartbeat(heartbeat(worker, 1, true)),
             Code::InvalidInput,
         );
-        let read = ReadHeartbeat {
-            worker: worker.into(),
-        };
+        let read = given!(ReadHeartbeat; worker);
         refused(team.read_heartbeat(read), Code::InvalidInput);
     }
     let state = refused(
         team.write_worker_status(says("w1", "asleep", None)),
         Code::InvalidInput,
     );
-    assert_eq!(
-        state.message,
-        "state must be one of idle, working, blocked, done, failed, draining, unknown, but is \"asleep\""
-    );
+    shows!(state.message =>
+        is "state must be one of idle, working, blocked, done, failed, draining, unknown, but is \"asleep\"");
     let ack = refused(
         team.write_shutdown_ack(answers("w1", "yes", None)),
         Code::InvalidInput,
     );
-    assert_eq!(
-        ack.message,
-        "status must be one of accept, reject, but is \"yes\""
-    );
-    let blank = WriteInbox {
-        worker: "w1".into(),
-        content: " \n".into(),
-    };
-    assert_eq!(
-        field(refused(team.write_inbox(blank), Code::InvalidInput)),
-        "content"
-    );
+    shows!(ack.message => is "status must be one of accept, reject, but is \"yes\"");
+    let blank = given!(WriteInbox; worker: "w1", content: " \n");
+    shows!(field(refused(team.write_inbox(blank), Code::InvalidInput)) => is "content");
     assert_eq!(kinds(&mut team), ["team_created"]);
 }
 
 #[test]
 fn instructions_are_trimmed_and_what_is_too_long_for_an_event_is_refused() {
     let (world, mut team) = demo();
-    let write = |content: String| WriteInbox {
-        worker: "dev".into(),
-        content,
-    };
+    let write = |content: String| given!(WriteInbox; worker: "dev", content);
     team.write_inbox(write("\n# Do it\n\n".into())).unwrap();
     let path = std::path::Path::new("teams/demo/workers/dev/inbox.md");
     assert_eq!(world.memory.read(path, 100).unwrap(), b"# Do it");
@@ -169,9 +133,7 @@ fn instructions_are_trimmed_and_what_is_too_long_for_an_event_is_refused() {
 #[test]
 fn a_heartbeat_is_read_back_with_its_time() {
     let (world, mut team) = demo();
-    let read = || ReadHeartbeat {
-        worker: "dev".into(),
-    };
+    let read = || given!(ReadHeartbeat; worker: "dev");
     let none = team.read_heartbeat(read()).unwrap();
     assert_eq!(json(&none), json!({"worker": "dev", "heartbeat": null}));
     world.later(SECOND);
@@ -232,21 +194,14 @@ fn a_status_and_an_approval_belong_to_the_story_of_their_task() {
 }
 
 fn approves(task: &str, status: &str) -> WriteApproval {
-    WriteApproval {
-        task_id: task.into(),
-        status: status.into(),
-        reviewer: "lead".into(),
-        decision_reason: "clean".into(),
-        required: true,
-    }
+    given!(WriteApproval; task_id: task, status, reviewer: "lead", decision_reason: "clean",
+        required: true)
 }
 
 #[test]
 fn an_approval_needs_no_task_and_the_last_one_counts() {
     let (_, mut team) = demo();
-    let read = || ReadApproval {
-        task_id: "9".into(),
-    };
+    let read = || given!(ReadApproval; task_id: "9");
     assert_eq!(
         json(&team.read_approval(read()).unwrap()),
         json!({"approval": null})
@@ -255,10 +210,8 @@ fn an_approval_needs_no_task_and_the_last_one_counts() {
         team.write_approval(approves("9", "maybe")),
         Code::InvalidInput,
     );
-    assert_eq!(
-        unknown.message,
-        "status must be one of pending, approved, rejected, but is \"maybe\""
-    );
+    shows!(unknown.message =>
+        is "status must be one of pending, approved, rejected, but is \"maybe\"");
     team.write_approval(approves("9", "rejected")).unwrap();
     let written = team.write_approval(approves("9", "approved")).unwrap();
     assert_eq!(
@@ -278,10 +231,7 @@ fn an_approval_needs_no_task_and_the_last_one_counts() {
 fn an_answer_to_a_shutdown_counts_from_the_bound_on() {
     let (world, mut team) = demo();
     let read = |team: &mut Team, bound: Option<&str>| {
-        let read = ReadAck {
-            worker: "dev".into(),
-            min_updated_at: bound.map(str::to_owned),
-        };
+        let read = given!(ReadAck; worker: "dev", min_updated_at: bound.map(str::to_owned));
         json(&team.read_shutdown_ack(read).unwrap())["ack"].clone()
     };
     team.request_shutdown(ask("dev")).unwrap();

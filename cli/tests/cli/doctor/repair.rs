@@ -2,8 +2,7 @@
 
 use super::{check, edit, history, team, tree, turned};
 use crate::answers::{Head, Rehydrate, Sent, Status, Verify};
-use crate::harness::parse;
-use std::collections::BTreeSet;
+use crate::prelude::*;
 
 #[derive(Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -31,10 +30,7 @@ fn repair_says_what_would_go_and_then_does_it() {
         );
         assert_eq!((plan.cut["events"].as_u64(), plan.archive), (Some(2), None));
         let shown = cli.ok("doctor repair demo --to 6");
-        assert!(
-            shown.contains("to do it:\n  teamlog doctor repair demo --to 6 --yes\n"),
-            "{shown}"
-        );
+        shows!(shown => has "to do it:\n  teamlog doctor repair demo --to 6 --yes\n");
         assert_eq!(tree(cli.dir()), before, "a plan changes nothing");
 
         let done: Repaired = cli.json("doctor repair demo --to 6 --yes --actor lead");
@@ -60,14 +56,8 @@ fn repair_says_what_would_go_and_then_does_it() {
         assert!(cli.ok("replay demo --kind log_cut").contains("log_cut"));
         let again: Repaired = cli.json("doctor repair demo --to 7 --yes");
         assert_eq!((&*again.status, again.seq), ("unchanged", None));
-        assert!(
-            cli.refused(1, "doctor repair demo --to 99 --yes")
-                .contains("from 1 to 7")
-        );
-        assert!(
-            cli.refused(1, "doctor repair demo --to 0")
-                .contains("to must be")
-        );
+        shows!(cli.refused(1, "doctor repair demo --to 99 --yes") => has "from 1 to 7");
+        shows!(cli.refused(1, "doctor repair demo --to 0") => has "to must be");
         let sent: Sent = cli.json("send demo --from lead --to dev --type handoff");
         assert_eq!(sent.event.seq, 8);
     }
@@ -91,13 +81,7 @@ fn salvage_keeps_what_reads_and_every_byte_of_what_was() {
         assert_eq!(error.code, "damaged");
         let rebuilt: Rehydrate = cli.json("rehydrate demo --salvage");
         let salvaged = rebuilt.salvaged.unwrap();
-        assert_eq!(
-            (
-                salvaged["events"].as_u64(),
-                salvaged["lost_events"].as_u64()
-            ),
-            (Some(7), Some(1))
-        );
+        has!(salvaged, {"events": 7, "lost_events": 1});
         let archive = team(&cli).join(salvaged["archive"].as_str().unwrap());
         assert_eq!(
             std::fs::read(archive.join("events").join(name)).unwrap(),
@@ -109,10 +93,7 @@ fn salvage_keeps_what_reads_and_every_byte_of_what_was() {
             new.log, old.log,
             "receipts of the damaged log are not this one's"
         );
-        assert!(
-            cli.ok("replay demo --kind log_salvaged")
-                .contains("log_salvaged")
-        );
+        shows!(cli.ok("replay demo --kind log_salvaged") => has "log_salvaged");
         // Of a whole log nothing is salvaged.
         assert_eq!(
             cli.json::<Rehydrate>("rehydrate demo --salvage").salvaged,
@@ -130,10 +111,7 @@ fn a_team_whose_creation_is_lost_is_open_after_a_salvage() {
         bytes[first + 20] ^= 4;
     });
     let shown = cli.ok("rehydrate demo --salvage");
-    assert!(
-        shown.starts_with("salvaged 7 events in 7 groups; the damaged log is kept in archive/"),
-        "{shown}"
-    );
+    shows!(shown => starts "salvaged 7 events in 7 groups; the damaged log is kept in archive/");
     assert!(shown.contains("\n    event 1  events/"), "{shown}");
     cli.ok("send demo --from newcomer --to dev --type handoff");
     assert_eq!(turned(&check(&cli)), BTreeSet::new());

@@ -2,12 +2,9 @@
 
 use super::{Medium, sample};
 use crate::daemon::Daemon;
-use crate::harness::Cli;
+use crate::prelude::*;
 use crate::reference::prepared;
-use serde_json::{Value, json};
 use std::io::Write;
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
 /// A daemon whose teams lie on a small disk of its own.
 struct Served {

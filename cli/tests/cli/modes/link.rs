@@ -1,9 +1,8 @@
 //! Modes as callers of the link `rcs` know them, and that what a denial prints runs.
 
 use super::Link;
-use crate::harness::Cli;
 use crate::mcp::Client;
-use serde_json::{Value, json};
+use crate::prelude::*;
 
 #[test]
 fn callers_of_the_link_get_the_payloads_they_know() {
@@ -22,10 +21,7 @@ fn callers_of_the_link_get_the_payloads_they_know() {
         r#"rcs state read --mode forge --input '{"workingDirectory":"/x"}'"#,
     );
     assert!(read.get("workingDirectory").is_none(), "{read}");
-    assert_eq!(
-        (&read["active"], &read["owner"]),
-        (&json!(true), &json!("dev"))
-    );
+    has!(read, {"active": true, "owner": "dev"});
     let file = std::fs::read_to_string(cli.dir().join("teams/demo/modes/forge-state.json"));
     assert_eq!(serde_json::from_str::<Value>(&file.unwrap()).unwrap(), read);
     assert_eq!(
@@ -53,10 +49,7 @@ fn callers_of_the_link_get_the_payloads_they_know() {
         &cli,
         r#"rcs state clear --input '{"mode":"forge","all_sessions":true}'"#,
     );
-    assert_eq!(
-        (&all["all_sessions"], &all["removed"]),
-        (&json!(true), &json!(0))
-    );
+    has!(all, {"all_sessions": true, "removed": 0});
     // Compact for programs, indented for people.
     let compact = rcs.run(&cli, "rcs state list-active --json", &[]).stdout;
     assert_eq!(compact, "{\"active_modes\":[]}\n");
@@ -123,25 +116,12 @@ fn what_is_refused_comes_as_the_payload_that_callers_of_the_link_know() {
     let rcs = Link::new(&cli);
     cli.ok("mode start demo forge");
     let (mut client, _) = Client::initialized(&cli, "mcp");
-    for (line, tool, arguments, code) in [
-        (
-            "rcs state read --mode nothing",
-            "state_read",
-            json!({"mode": "nothing"}),
-            "unsupported_mode",
-        ),
-        (
-            "rcs state write --input '{\"mode\":\"blueprint\",\"active\":true}'",
-            "state_write",
-            json!({"mode": "blueprint", "active": true}),
-            "mode_denied",
-        ),
-        (
-            "rcs state clear --mode forge --session a.b",
-            "state_clear",
-            json!({"mode": "forge", "session_id": "a.b"}),
-            "invalid_input",
-        ),
+    for (line, tool, arguments, code) in cases![
+        ("rcs state read --mode nothing", "state_read", {"mode": "nothing"}, "unsupported_mode"),
+        ("rcs state write --input '{\"mode\":\"blueprint\",\"active\":true}'", "state_write",
+            {"mode": "blueprint", "active": true}, "mode_denied"),
+        ("rcs state clear --mode forge --session a.b", "state_clear",
+            {"mode": "forge", "session_id": "a.b"}, "invalid_input"),
     ] {
         let compact = rcs.run(&cli, &format!("{line} --json"), &[]);
         assert_eq!((compact.code, &*compact.stdout), (Some(1), ""));
@@ -238,10 +218,7 @@ fn denied(cli: &Cli, before: &[&str], mode: &str, session: Option<&str>) -> (Str
         None => String::new(),
     };
     let hint = refusal.hint.unwrap();
-    assert!(
-        hint.starts_with("typed here: `teamlog state clear --mode "),
-        "{hint}"
-    );
+    shows!(hint => starts "typed here: `teamlog state clear --mode ");
     assert!(place.contains(&session), "{place}");
     assert_eq!(refusal.details["requested"], mode);
     assert_eq!(cli.ok("export demo"), before, "a denial records nothing");

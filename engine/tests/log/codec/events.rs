@@ -14,17 +14,8 @@ pub fn id(at: &str, random: u64) -> EventId {
 /// An event with nothing that can be left out.
 pub fn bare(seq: u64) -> Event<'static> {
     let id = id("2026-11-21T10:00:00.000001Z", seq);
-    Event {
-        seq,
-        id,
-        created_at: id.created_at(),
-        kind: "note".into(),
-        actor: "ann".into(),
-        refs: Refs::default(),
-        schema_version: 1,
-        foreign: false,
-        payload: "{}".into(),
-    }
+    given!(Event; seq, id, created_at: id.created_at(), kind: "note", actor: "ann",
+        refs: Refs::default(), schema_version: 1, foreign: false, payload: "{}")
 }
 
 /// An event with every field, names that need escapes and a payload with one of everything.
@@ -42,14 +33,8 @@ pub fn full(seq: u64) -> Event<'static> {
         refs.set(kind, name);
     }
     refs.cause = Some(id("2026-11-21T09:59:59.999999Z", 1));
-    Event {
-        refs,
-        foreign: true,
-        schema_version: u32::MAX,
-        actor: "ann \u{1F600}".into(),
-        payload: r#"{"a":[1,-0.5e3,"x\n\u0001\"",null,true],"b":{"c":{}}}"#.into(),
-        ..bare(seq)
-    }
+    given!(Event, refs, foreign: true, schema_version: u32::MAX, actor: "ann \u{1F600}",
+        payload: r#"{"a":[1,-0.5e3,"x\n\u0001\"",null,true],"b":{"c":{}}}"#, ..bare(seq))
 }
 
 pub fn alone(format: Format, event: &Event<'_>) -> Vec<u8> {
@@ -127,16 +112,7 @@ prop_compose! {
         foreign in any::<bool>(),
         payload in payload(),
     ) -> Event<'static> {
-        Event {
-            seq,
-            id,
-            created_at: id.created_at(),
-            kind: kind.into(),
-            actor,
-            refs: Refs { names, cause },
-            schema_version,
-            foreign,
-            payload,
-        }
+        given!(Event; seq, id, created_at: id.created_at(), kind, actor,
+            refs: Refs { names, cause }, schema_version, foreign, payload)
     }
 }

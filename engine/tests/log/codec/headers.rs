@@ -35,29 +35,17 @@ proptest! {
 }
 
 fn example() -> SegmentHeader {
-    let previous = Predecessor {
-        name: "2026-11-20.x001.jsonl".to_owned(),
-        len: 67_108_000,
-        digest: [0xA5; 32],
-    };
-    SegmentHeader {
-        version: 1,
-        log: [7; 16],
-        team: "demo".to_owned(),
-        number: 3,
-        first_seq: 1000,
-        previous: Some(previous),
-    }
+    let previous = given!(Predecessor; name: "2026-11-20.x001.jsonl", len: 67_108_000,
+        digest: [0xA5; 32]);
+    given!(SegmentHeader; version: 1, log: [7; 16], team: "demo", number: 3, first_seq: 1000,
+        previous)
 }
 
 #[test]
 fn every_flipped_bit_and_every_cut_is_seen() {
     for header in [
         example(),
-        SegmentHeader {
-            previous: None,
-            ..example()
-        },
+        given!(SegmentHeader, previous: None, ..example()),
     ] {
         for format in FORMATS {
             let mut bytes = header.encode(format);
@@ -90,11 +78,7 @@ fn newer_versions_are_told_apart_from_damage_whatever_else_they_hold() {
             );
         }
         for format in FORMATS {
-            let bytes = SegmentHeader {
-                version,
-                ..example()
-            }
-            .encode(format);
+            let bytes = given!(SegmentHeader, version, ..example()).encode(format);
             assert_eq!(
                 SegmentHeader::decode(format, &bytes),
                 Err(FrameError::Newer(version))
@@ -107,22 +91,10 @@ fn newer_versions_are_told_apart_from_damage_whatever_else_they_hold() {
 fn numbers_from_zero_are_refused() {
     for format in FORMATS {
         for header in [
-            SegmentHeader {
-                version: 0,
-                ..example()
-            },
-            SegmentHeader {
-                number: 0,
-                ..example()
-            },
-            SegmentHeader {
-                first_seq: 0,
-                ..example()
-            },
-            SegmentHeader {
-                team: String::new(),
-                ..example()
-            },
+            given!(SegmentHeader, version: 0, ..example()),
+            given!(SegmentHeader, number: 0, ..example()),
+            given!(SegmentHeader, first_seq: 0, ..example()),
+            given!(SegmentHeader, team: String::new(), ..example()),
         ] {
             let bytes = header.encode(format);
             assert!(

@@ -1,12 +1,12 @@
 //! Bytes that are not frames: none panics, none is taken for one.
 
 use super::events::{FORMATS, alone, bare, event, full};
+use crate::support::*;
 use proptest::prelude::*;
+use teamlog_engine::Event;
 use teamlog_engine::codec::{
-    FrameError, SegmentHeader, decode, encode_group, envelope, extent, next_candidate,
-    parse_public_json,
+    FrameError, decode, envelope, extent, next_candidate, parse_public_json,
 };
-use teamlog_engine::{Event, Format, Json};
 
 fn read_all(format: Format, bytes: &[u8]) -> bool {
     let decoded = decode(format, bytes);
@@ -306,10 +306,7 @@ fn smuggled() -> Vec<String> {
 fn content_that_holds_a_frame_is_not_taken_for_one() {
     for format in FORMATS {
         for payload in smuggled() {
-            let event = Event {
-                payload: payload.clone().into(),
-                ..full(2)
-            };
+            let event = given!(Event, payload: payload.clone(), ..full(2));
             let bytes = alone(format, &event);
             assert_eq!(
                 decode(format, &bytes).map(|frame| frame.event),
@@ -332,14 +329,8 @@ fn content_that_holds_a_frame_is_not_taken_for_one() {
 #[test]
 fn a_frame_within_a_payload_is_refused_even_if_its_checksum_matches() {
     for payload in ["{}", "[]", "{\"x\":[{}]}"] {
-        let inner = String::from_utf8(alone(
-            Format::Jsonl,
-            &Event {
-                payload: payload.into(),
-                ..bare(1)
-            },
-        ))
-        .unwrap();
+        let inner =
+            String::from_utf8(alone(Format::Jsonl, &given!(Event, payload, ..bare(1)))).unwrap();
         let inner = inner.trim_end();
         for outer_rest in ["", "]", "}", ",\"b\":2}", "],\"b\":{\"c\":1}}"] {
             for group in ["", ",\"group\":[0,2]"] {

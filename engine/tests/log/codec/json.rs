@@ -56,100 +56,73 @@ fn texts_become_canonical() {
 
 #[test]
 fn malformed_texts_are_refused_with_their_place() {
-    for (text, message) in [
-        ("", "expected a value, found the end at byte 0"),
-        (" ", "expected a value, found the end at byte 0"),
-        ("\u{feff}{}", "expected a value at byte 0"),
-        ("{} x", "unexpected text behind the value at byte 3"),
-        ("{}{}", "unexpected text behind the value at byte 2"),
-        ("tru", "expected a value at byte 0"),
-        ("truex", "unexpected text behind the value at byte 4"),
-        ("NaN", "expected a value at byte 0"),
-        ("Infinity", "expected a value at byte 0"),
-        ("+1", "expected a value at byte 0"),
-        (".5", "expected a value at byte 0"),
-        ("01", "a number must have no leading zero at byte 0"),
-        ("-01", "a number must have no leading zero at byte 0"),
-        ("-", "expected a digit at byte 1"),
-        ("1.", "expected a digit at byte 2"),
-        ("1.e5", "expected a digit at byte 2"),
-        ("1e", "expected a digit at byte 2"),
-        ("1e+", "expected a digit at byte 3"),
-        ("0x10", "unexpected text behind the value at byte 1"),
-        ("1e999", "a number must fit a double at byte 0"),
-        ("[-1e309]", "a number must fit a double at byte 1"),
-        ("[1,]", "expected a value at byte 3"),
-        ("[1 2]", "expected , or ] at byte 3"),
-        ("[", "expected a value, found the end at byte 1"),
-        ("]", "expected a value at byte 0"),
-        ("{\"a\":1,}", "expected a key in quotes at byte 7"),
-        ("{a:1}", "expected a key in quotes at byte 1"),
-        ("{\"a\"}", "expected : at byte 4"),
-        ("{\"a\":1]", "expected , or } at byte 6"),
-        ("{'a':1}", "expected a key in quotes at byte 1"),
-        ("\"a", "the string does not end at byte 0"),
-        ("\"a\\", "unknown escape at byte 2"),
-        ("\"\\x\"", "unknown escape at byte 1"),
-        ("\"\\é\"", "unknown escape at byte 1"),
-        ("\"\\u12\"", "\\u needs four hexadecimal digits at byte 1"),
-        ("\"\\u+123\"", "\\u needs four hexadecimal digits at byte 1"),
-        ("\"\\u12é4\"", "\\u needs four hexadecimal digits at byte 1"),
-        ("\"\\ud800\"", "a surrogate must be one of a pair at byte 1"),
-        ("\"\\udc00\"", "a surrogate must be one of a pair at byte 1"),
-        (
-            "\"\\ud800\\u0041\"",
-            "a surrogate must be one of a pair at byte 1",
-        ),
-        (
-            "\"\\ud800\\ud800\"",
-            "a surrogate must be one of a pair at byte 1",
-        ),
-        (
-            "\"\\ud800x\"",
-            "a surrogate must be one of a pair at byte 1",
-        ),
-        (
-            "\"a\nb\"",
-            "a control character in a string must be escaped at byte 2",
-        ),
-        (
-            "\"\0\"",
-            "a control character in a string must be escaped at byte 1",
-        ),
-        (
-            "\"12345678\u{1e}\"",
-            "a control character in a string must be escaped at byte 9",
-        ),
-        ("// no\n1", "expected a value at byte 0"),
-        ("1\u{a0}", "unexpected text behind the value at byte 1"),
-        ("1\u{b}", "unexpected text behind the value at byte 1"),
+    for (text, message) in cases![
+        ("" => "expected a value, found the end at byte 0"),
+        (" " => "expected a value, found the end at byte 0"),
+        ("\u{feff}{}" => "expected a value at byte 0"),
+        ("{} x" => "unexpected text behind the value at byte 3"),
+        ("{}{}" => "unexpected text behind the value at byte 2"),
+        ("tru" => "expected a value at byte 0"),
+        ("truex" => "unexpected text behind the value at byte 4"),
+        ("NaN" => "expected a value at byte 0"),
+        ("Infinity" => "expected a value at byte 0"),
+        ("+1" => "expected a value at byte 0"),
+        (".5" => "expected a value at byte 0"),
+        ("01" => "a number must have no leading zero at byte 0"),
+        ("-01" => "a number must have no leading zero at byte 0"),
+        ("-" => "expected a digit at byte 1"),
+        ("1." => "expected a digit at byte 2"),
+        ("1.e5" => "expected a digit at byte 2"),
+        ("1e" => "expected a digit at byte 2"),
+        ("1e+" => "expected a digit at byte 3"),
+        ("0x10" => "unexpected text behind the value at byte 1"),
+        ("1e999" => "a number must fit a double at byte 0"),
+        ("[-1e309]" => "a number must fit a double at byte 1"),
+        ("[1,]" => "expected a value at byte 3"),
+        ("[1 2]" => "expected , or ] at byte 3"),
+        ("[" => "expected a value, found the end at byte 1"),
+        ("]" => "expected a value at byte 0"),
+        ("{\"a\":1,}" => "expected a key in quotes at byte 7"),
+        ("{a:1}" => "expected a key in quotes at byte 1"),
+        ("{\"a\"}" => "expected : at byte 4"),
+        ("{\"a\":1]" => "expected , or } at byte 6"),
+        ("{'a':1}" => "expected a key in quotes at byte 1"),
+        ("\"a" => "the string does not end at byte 0"),
+        ("\"a\\" => "unknown escape at byte 2"),
+        ("\"\\x\"" => "unknown escape at byte 1"),
+        ("\"\\é\"" => "unknown escape at byte 1"),
+        ("\"\\u12\"" => "\\u needs four hexadecimal digits at byte 1"),
+        ("\"\\u+123\"" => "\\u needs four hexadecimal digits at byte 1"),
+        ("\"\\u12é4\"" => "\\u needs four hexadecimal digits at byte 1"),
+        ("\"\\ud800\"" => "a surrogate must be one of a pair at byte 1"),
+        ("\"\\udc00\"" => "a surrogate must be one of a pair at byte 1"),
+        ("\"\\ud800\\u0041\"" => "a surrogate must be one of a pair at byte 1"),
+        ("\"\\ud800\\ud800\"" => "a surrogate must be one of a pair at byte 1"),
+        ("\"\\ud800x\"" => "a surrogate must be one of a pair at byte 1"),
+        ("\"a\nb\"" => "a control character in a string must be escaped at byte 2"),
+        ("\"\0\"" => "a control character in a string must be escaped at byte 1"),
+        ("\"12345678\u{1e}\"" => "a control character in a string must be escaped at byte 9"),
+        ("// no\n1" => "expected a value at byte 0"),
+        ("1\u{a0}" => "unexpected text behind the value at byte 1"),
+        ("1\u{b}" => "unexpected text behind the value at byte 1"),
     ] {
         assert_eq!(canonical(text).unwrap_err(), message, "{text}");
     }
     let digits = "9".repeat(400);
-    assert_eq!(
-        canonical(&digits).unwrap_err(),
-        "a number must fit a double at byte 0"
-    );
+    shows!(canonical(&digits).unwrap_err() => is "a number must fit a double at byte 0");
     assert_eq!(canonical(&format!("0.{digits}")), Ok(format!("0.{digits}")));
 }
 
 #[test]
 fn duplicate_keys_are_refused_however_they_are_written() {
-    for (text, message) in [
-        (r#"{"a":1,"a":2}"#, r#"duplicate key "a" at byte 7"#),
-        (r#"{"a":1,"\u0061":2}"#, r#"duplicate key "a" at byte 7"#),
-        (
-            r#"{"\u0061":1, "b":2, "a":2}"#,
-            r#"duplicate key "a" at byte 20"#,
-        ),
-        (r#"{"\n":1,"\u000a":2}"#, r#"duplicate key "\n" at byte 8"#),
-        (r#"{"/":1,"\/":2}"#, r#"duplicate key "/" at byte 7"#),
-        (r#"{"":1,"":2}"#, r#"duplicate key "" at byte 6"#),
-        (
-            r#"[{"x":{"é":1,"y":[{"é":1}],"\u00e9":2}}]"#,
-            "duplicate key \"é\" at byte 29",
-        ),
+    for (text, message) in cases![
+        (r#"{"a":1,"a":2}"# => r#"duplicate key "a" at byte 7"#),
+        (r#"{"a":1,"\u0061":2}"# => r#"duplicate key "a" at byte 7"#),
+        (r#"{"\u0061":1, "b":2, "a":2}"# => r#"duplicate key "a" at byte 20"#),
+        (r#"{"\n":1,"\u000a":2}"# => r#"duplicate key "\n" at byte 8"#),
+        (r#"{"/":1,"\/":2}"# => r#"duplicate key "/" at byte 7"#),
+        (r#"{"":1,"":2}"# => r#"duplicate key "" at byte 6"#),
+        (r#"[{"x":{"é":1,"y":[{"é":1}],"\u00e9":2}}]"# => "duplicate key \"é\" at byte 29"),
     ] {
         assert_eq!(canonical(text).unwrap_err(), message);
     }
@@ -168,10 +141,8 @@ fn many_keys_are_compared_all_the_same() {
     for first in [0, 8, 99_999] {
         let twice = format!("{{{},\"\\u006b{first}\":2}}", members.join(","));
         let offset = text.len();
-        assert_eq!(
-            canonical(&twice).unwrap_err(),
-            format!("duplicate key \"k{first}\" at byte {offset}")
-        );
+        shows!(canonical(&twice).unwrap_err() =>
+            is format!("duplicate key \"k{first}\" at byte {offset}"));
     }
 }
 
@@ -185,10 +156,8 @@ fn nesting_ends_at_64() {
         }
         let text = open.repeat(65) + "1" + &close.repeat(65);
         let offset = open.len() * 64;
-        assert_eq!(
-            canonical(&text).unwrap_err(),
-            format!("nesting must be at most 64 deep at byte {offset}")
-        );
+        shows!(canonical(&text).unwrap_err() =>
+            is format!("nesting must be at most 64 deep at byte {offset}"));
         assert!(canonical(&open.repeat(1_000_000)).is_err());
     }
     let beside = format!("[{}]", vec!["[[]]"; 1000].join(","));

@@ -1,13 +1,14 @@
 //! What goes in comes out, in both formats, and means the same in both.
 
 use super::events::{FORMATS, alone, bare, event, full, part};
+use crate::support::*;
 use proptest::prelude::*;
 use std::borrow::Cow;
+use teamlog_engine::Event;
 use teamlog_engine::codec::{
-    canonical_len, decode, encode_body, encode_group, envelope, extent, next_candidate,
-    parse_public_json, public_json, seal,
+    canonical_len, decode, encode_body, envelope, extent, next_candidate, parse_public_json,
+    public_json, seal,
 };
-use teamlog_engine::{Event, Format, Json};
 
 fn public(event: &Event<'_>) -> String {
     let mut out = Vec::new();
@@ -149,10 +150,7 @@ fn the_payload_may_be_any_value_and_of_any_allowed_depth() {
         r#"{"group":[0,3]}"#,
         &deep,
     ] {
-        let event = Event {
-            payload: payload.into(),
-            ..bare(1)
-        };
+        let event = given!(Event, payload, ..bare(1));
         for format in FORMATS {
             let mut out = Vec::new();
             encode_group(format, &[event.clone(), event.clone()], &mut out);
@@ -249,10 +247,6 @@ fn json_of_a_value_is_canonical() {
         b: &'static str,
         a: Vec<u8>,
     }
-    let json = Json::of(&Value {
-        b: "x\u{1}/\u{7f}",
-        a: vec![1, 2],
-    })
-    .unwrap();
+    let json = Json::of(&given!(Value; b: "x\u{1}/\u{7f}", a: vec![1, 2])).unwrap();
     assert_eq!(json.as_str(), "{\"b\":\"x\\u0001/\u{7f}\",\"a\":[1,2]}");
 }

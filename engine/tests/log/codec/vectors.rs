@@ -2,10 +2,8 @@
 //! The checksums were computed with another implementation of CRC-32 (`zlib`).
 
 use super::events::{alone, bare, full, part};
-use teamlog_engine::Format;
-use teamlog_engine::codec::{
-    Frame, Predecessor, SegmentHeader, canonical_len, decode, encode_group, public_json,
-};
+use crate::support::*;
+use teamlog_engine::codec::{Frame, Predecessor, canonical_len, decode, public_json};
 
 const BARE_LINE: &str = concat!(
     r#"{"seq":1,"id":"01a1fd8c-6900-7004-8000-000000000001","created_at":"2026-11-21T10:00:00.000001Z","#,
@@ -70,11 +68,9 @@ fn check(format: Format, one: &[u8], other: &[u8]) {
     let mut out = Vec::new();
     let lengths = encode_group(format, &[bare(1), full(2)], &mut out);
     assert_eq!(&out[lengths[0] as usize..], other, "{format:?}");
-    let frame = |event, group, bytes: &[u8], crc| Frame {
-        event,
-        group,
-        len: bytes.len(),
-        crc,
+    let frame = |event, group, bytes: &[u8], crc| {
+        given!(Frame; event, group,
+            len: bytes.len(), crc)
     };
     assert_eq!(
         decode(format, one),
@@ -123,18 +119,9 @@ fn public_lines_are_the_stored_ones_without_framing() {
 }
 
 fn header(number: u32, first_seq: u64, previous: Option<&str>) -> SegmentHeader {
-    SegmentHeader {
-        version: 1,
-        log: std::array::from_fn(|at| at as u8),
-        team: "demo".to_owned(),
-        number,
-        first_seq,
-        previous: previous.map(|name| Predecessor {
-            name: name.to_owned(),
-            len: 123,
-            digest: std::array::from_fn(|at| at as u8),
-        }),
-    }
+    given!(SegmentHeader; version: 1, log: std::array::from_fn(|at| at as u8), team: "demo",
+        number, first_seq,
+        previous: previous.map(|name| given!(Predecessor; name, len: 123, digest: std::array::from_fn(|at| at as u8))))
 }
 
 #[test]

@@ -138,18 +138,15 @@ fn previous(header: &mut SegmentHeader) -> &mut Predecessor {
     header.previous.as_mut().unwrap()
 }
 
-const HARMS: [(&str, Harm); 8] = [
-    ("log", |header, _| header.log[0] ^= 1),
-    ("number", |header, _| header.number += 1),
-    ("first seq", |header, _| header.first_seq += 1),
-    ("no previous", |header, _| header.previous = None),
-    ("name", |header, _| previous(header).name.insert(0, '1')),
-    ("length", |header, _| previous(header).len += 1),
-    ("digest", |header, _| previous(header).digest[31] ^= 1),
-    ("the segment before", |_, before| {
-        let at = before.len() / 2;
-        before[at] ^= 1;
-    }),
+const HARMS: [(&str, Harm); 8] = cases![
+    ("log" => |header, _| header.log[0] ^= 1),
+    ("number" => |header, _| header.number += 1),
+    ("first seq" => |header, _| header.first_seq += 1),
+    ("no previous" => |header, _| header.previous = None),
+    ("name" => |header, _| previous(header).name.insert(0, '1')),
+    ("length" => |header, _| previous(header).len += 1),
+    ("digest" => |header, _| previous(header).digest[31] ^= 1),
+    ("the segment before" => |_, before| { let at = before.len() / 2; before[at] ^= 1; }),
 ];
 
 #[test]
@@ -164,15 +161,9 @@ fn a_segment_that_does_not_continue_the_one_before_is_not_gone_on_in() {
         let (before, bytes) = (read(&first), read(&second));
         let (header, header_len) = SegmentHeader::decode(format, &bytes).unwrap();
         // A rotation that did not get to its last head, and no head at all.
-        let rotating = Head {
-            segment: 1,
-            name: first.file_name().unwrap().to_str().unwrap().to_owned(),
-            end: before.len() as u64,
-            last_seq: 2,
-            last_id: Some(last_id),
-            rotating: true,
-            ..head
-        };
+        let rotating = given!(Head, segment: 1,
+            name: first.file_name().unwrap().to_str().unwrap().to_owned(), end: before.len() as u64,
+            last_seq: 2, last_id, rotating: true, ..head);
         let rotating = [&rotating.encode(log.identity().log)[..], &[0; 512]].concat();
         for head in [rotating, vec![0; 1024]] {
             let harmed = |harm: Harm| {

@@ -1,5 +1,11 @@
 //! Values of which a test says only what matters to it.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+use teamlog_engine::clock::Clock;
+use teamlog_engine::event_id::IdSource;
+use teamlog_engine::{ManualClock, SeededIds};
+
 /// What a test writes for a field of type `T`: plain text for a string, a value for an `Option` that holds it.
 pub trait Given<T> {
     fn given(self) -> T;
@@ -20,6 +26,30 @@ impl<T> Given<Option<T>> for T {
 impl Given<String> for &str {
     fn given(self) -> String {
         self.to_owned()
+    }
+}
+
+impl<'a> Given<Cow<'a, str>> for &'a str {
+    fn given(self) -> Cow<'a, str> {
+        Cow::Borrowed(self)
+    }
+}
+
+impl<'a> Given<Cow<'a, str>> for String {
+    fn given(self) -> Cow<'a, str> {
+        Cow::Owned(self)
+    }
+}
+
+impl Given<Arc<dyn Clock>> for Arc<ManualClock> {
+    fn given(self) -> Arc<dyn Clock> {
+        self
+    }
+}
+
+impl Given<Arc<dyn IdSource>> for Arc<SeededIds> {
+    fn given(self) -> Arc<dyn IdSource> {
+        self
     }
 }
 
@@ -60,10 +90,13 @@ impl<const N: usize> Given<Option<Vec<String>>> for [&str; N] {
 }
 
 /// A struct by the fields that matter: `given!(Type, field: value, field)`. The others are those of `..base` at the
-/// end, or the default ones.
+/// end, or the default ones. Behind `Type;` stand all fields.
 macro_rules! given {
     (@of $field:ident) => { $crate::given::Given::given($field) };
     (@of $field:ident $value:expr) => { $crate::given::Given::given($value) };
+    ($($type:ident)::+; $($field:ident $(: $value:expr)?),+) => {
+        $($type)::+ { $($field: given!(@of $field $($value)?)),+ }
+    };
     ($($type:ident)::+ $(, $field:ident $(: $value:expr)?)*) => {
         given!($($type)::+ $(, $field $(: $value)?)*, ..Default::default())
     };

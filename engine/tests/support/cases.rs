@@ -1,6 +1,10 @@
 //! How tests write what they expect: fields of JSON, rows of a table, lists of names.
 
-#![allow(unused_macros, reason = "a program of tests need not use each of them")]
+#![allow(
+    dead_code,
+    unused_macros,
+    reason = "a program of tests need not use each of them"
+)]
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -15,7 +19,8 @@ macro_rules! has {
     }};
 }
 
-/// The rows of a table; JSON objects stand in them as they are: `cases![("send", {"to": "dev"}, 3), ...]`.
+/// The rows of a table; JSON objects stand in them as they are: `cases![("send", {"to": "dev"}, 3), ...]`. Instead of a
+/// comma, `=>` may stand between what is given and what is expected.
 macro_rules! cases {
     (@row ($($done:expr,)*)) => { ($($done,)*) };
     (@row ($($done:expr,)*) {$($json:tt)*} $(, $($rest:tt)*)?) => {
@@ -24,12 +29,31 @@ macro_rules! cases {
     (@row ($($done:expr,)*) $cell:expr $(, $($rest:tt)*)?) => {
         cases!(@row ($($done,)* $cell,) $($($rest)*)?)
     };
+    (@row ($($done:expr,)*) $given:expr => $($then:tt)+) => {
+        cases!(@row ($($done,)* $given,) $($then)+)
+    };
     ($(($($cell:tt)*)),+ $(,)?) => { [$(cases!(@row () $($cell)*)),+] };
 }
 
 /// Holds texts against names: `names!(kinds(&mut team)[3..] => task_updated task_blocked)`.
 macro_rules! names {
     ($found:expr => $($name:ident)+) => { assert_eq!($found, [$(stringify!($name)),+]) };
+}
+
+/// Holds a text against what it must say: `shows!(cli.ok("head demo") => starts "demo: ", has "events", lacks "torn")`.
+macro_rules! shows {
+    (@$how:ident $shown:ident.$test:ident($text:expr), $wanted:literal) => {
+        assert_eq!($shown.$test($text), $wanted, "{} {:?} in {}", stringify!($how), $text, $shown)
+    };
+    (@has $shown:ident $text:expr) => { shows!(@has $shown.contains($text), true) };
+    (@lacks $shown:ident $text:expr) => { shows!(@lacks $shown.contains($text), false) };
+    (@starts $shown:ident $text:expr) => { shows!(@starts $shown.starts_with($text), true) };
+    (@ends $shown:ident $text:expr) => { shows!(@ends $shown.ends_with($text), true) };
+    (@is $shown:ident $text:expr) => { assert_eq!(*$shown, $text) };
+    ($shown:expr => $($how:ident $text:expr),+) => {{
+        let shown = &$shown;
+        $(shows!(@$how shown $text);)+
+    }};
 }
 
 /// Those fields of a value that are named.

@@ -1,0 +1,9 @@
+//! What most tests name.
+
+pub use crate::harness::{Cli, Ran, parse, parse_lines};
+pub use serde_json::{Value, json};
+pub use std::collections::{BTreeMap, BTreeSet};
+pub use std::io::BufReader;
+pub use std::path::{Path, PathBuf};
+pub use std::process::{Child, Command, Stdio};
+pub use std::time::{Duration, Instant};
