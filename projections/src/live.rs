@@ -14,8 +14,9 @@ pub use load::{DERIVED_DIR, derived_dir, old_derived, remove_old_derived};
 
 use crate::error::{Error, Result};
 use crate::pipeline::{self, Tail};
+use crate::team::settings::{self, Setting};
 use crate::tx::Rows;
-use crate::views::{Mended, Views};
+use crate::views::{Mended, ViewBatch, Views};
 use teamlog_engine::derived::{Anchor, Overlay, Store};
 use teamlog_engine::{Event, Head, Log, Place, Reader, State, Timestamp};
 
@@ -43,6 +44,8 @@ pub struct Live {
     views: Option<Views>,
     /// Why the views could not be kept; the next writer mends them.
     views_error: Option<Error>,
+    /// Whether views may be written behind the answers.
+    views_later: bool,
     /// A state of the past writes nothing.
     past: bool,
 }
@@ -108,7 +111,7 @@ impl Live {
 
     fn catch_up_views(&mut self, reader: &Reader) -> Result<Mended> {
         self.views = None;
-        let mut views = Views::open(reader)?;
+        let mut views = Views::open(reader, self.views_later)?;
         let mended = views.catch_up(self, reader)?;
         self.views = Some(views);
         Ok(mended)
@@ -117,6 +120,67 @@ impl Live {
     /// Why the views are not kept since [`Live::keep_views`], if they are not. Nothing is lost: the next writer mends them.
     pub fn views_error(&self) -> Option<&Error> {
         self.views_error.as_ref()
+    }
+
+    /// From now on views are only noted as due, unless the team's setting `views.when` says otherwise; whoever asks for that
+    /// calls [`Live::collect_views`] soon after every event, and [`Live::finish_views`] before the lock is given back.
+    pub fn write_views_later(&mut self) {
+        self.views_later = true;
+        if let Some(views) = &mut self.views {
+            views.follow();
+        }
+    }
+
+    /// Whether view files are behind the state.
+    pub fn are_views_due(&self) -> bool {
+        self.views.as_ref().is_some_and(Views::are_due)
+    }
+
+    /// What became due since the last call, to be written without holding up the state; then [`Live::views_written`] is to
+    /// be told. Nothing while events are folded that are not durable yet.
+    pub fn collect_views(&mut self) -> Option<ViewBatch> {
+        let settled = self.last().is_some_and(|last| last.seq == self.folded);
+        if !settled || !self.are_views_due() {
+            return None;
+        }
+        let mut views = self.views.take()?;
+        match views.collect(self) {
+            Ok(batch) => {
+                self.views = Some(views);
+                Some(batch)
+            }
+            Err(error) => {
+                self.views_error = Some(error);
+                None
+            }
+        }
+    }
+
+    /// Notes what became of a batch. One that failed leaves the cursor behind, and [`Live::keep_views`] mends it.
+    pub fn views_written(&mut self, batch: &ViewBatch, written: Result<()>) {
+        let Some(views) = &mut self.views else {
+            return;
+        };
+        if let Err(error) = written.and_then(|()| views.settle(batch.seq())) {
+            self.views = None;
+            self.views_error = Some(error);
+        }
+    }
+
+    /// Writes the views that are due, as the last thing before the lock is given back.
+    pub fn finish_views(&mut self) {
+        if let Some(mut views) = self.views.take() {
+            match views.finish(self) {
+                Ok(()) => self.views = Some(views),
+                Err(error) => self.views_error = Some(error),
+            }
+        }
+    }
+
+    /// Whether the team lets views follow the answers.
+    pub(crate) fn views_may_follow(&self) -> Result<bool> {
+        let (when, _) = self.setting(Setting::ViewsWhen)?;
+        Ok(when.text() != settings::BEFORE_ANSWER)
     }
 
     /// Puts the tail into a run if it is longer than [`TAIL_BYTES_MAX`] or [`TAIL_EVENTS_MAX`], then merges runs

@@ -13,9 +13,11 @@
 //! | `threads/<id>.jsonl` | one line per message of a thread; only grows |
 //! | `views` | the cursor: up to which event the files are current |
 //!
-//! The writer of the log writes them after the head, then the cursor; whoever writes next mends what lies between. None
-//! is synced: a file is as good as its length and the log behind it.
+//! The writer of the log writes them after the head, then the cursor; whoever writes next mends what lies between. A writer
+//! that stays may note what is due and write it behind the answers, many events at a time ([`ViewBatch`]). None is synced:
+//! a file is as good as its length and the log behind it.
 
+mod batch;
 mod check;
 mod cursor;
 pub(crate) mod mend;
@@ -23,6 +25,7 @@ pub(crate) mod mend;
 use crate::delivery::event::DeliveryFact;
 use crate::message::event::MessageFact;
 use crate::team::event::TeamFact;
+pub use batch::ViewBatch;
 pub use check::{Fault, Malformed, ViewsFound, ViewsSource};
 
 use crate::error::{Error, Result};
@@ -34,16 +37,19 @@ use crate::thread::event::ThreadAct;
 use crate::usage::event::UsageFact;
 use crate::worker::event::WorkerAct;
 use crate::{bootstrap, delivery, message, mode, task, thread, worker};
+use batch::Changes;
 use cursor::Cursor;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use teamlog_engine::storage::Storage;
+use std::sync::{Arc, Mutex, PoisonError};
+use teamlog_engine::storage::{Open, Storage};
 use teamlog_engine::{Event, Reader};
 
 /// A gap of more events between cursor and head is mended by looking at all views.
-const GAP_EVENTS_MAX: u64 = 1024;
+const GAP_EVENTS_MAX: u64 = 16 << 10;
+/// More events than that are not left for later: memory is bounded, and so is what a crash leaves to mend.
+const DUE_EVENTS_MAX: u64 = GAP_EVENTS_MAX / 2;
 
 /// What bringing the views up to date took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -79,6 +85,8 @@ pub(crate) struct Home {
     pub dir: PathBuf,
     pub team: String,
     pub log: [u8; 16],
+    /// Where changes of files go that are made later.
+    later: Option<Arc<Mutex<Changes>>>,
 }
 
 impl Home {
@@ -88,7 +96,35 @@ impl Home {
             dir: reader.dir().to_path_buf(),
             team: reader.identity().team.clone(),
             log: reader.identity().log.0,
+            later: None,
         }
+    }
+    /// Replaces a file whole, now or later.
+    pub fn replace(&self, path: &Path, text: &[u8]) -> Result<()> {
+        if let Some(later) = &self.later {
+            locked(later).replace(path, text);
+            return Ok(());
+        }
+        let replaced = self.storage.replace(path, text, false);
+        replaced.map_err(failed("write", path))
+    }
+    /// Adds lines to a file that is `whole` bytes long with them, now or later. `false` where it is not what it should be.
+    pub fn grow(&self, path: &Path, lines: &[u8], whole: u64) -> Result<bool> {
+        if let Some(later) = &self.later {
+            locked(later).grow(path, lines, whole);
+            return Ok(true);
+        }
+        let file = self.storage.open(path, Open::Create);
+        let file = file.map_err(failed("open", path))?;
+        let len = file.stat().map_err(failed("look at", path))?.len;
+        if len != whole && len + lines.len() as u64 != whole {
+            return Ok(false);
+        }
+        if len != whole {
+            file.write_all_at(lines, len)
+                .map_err(failed("write", path))?;
+        }
+        Ok(true)
     }
     pub fn path(&self, name: &str) -> PathBuf {
         self.dir.join(name)
@@ -101,6 +137,10 @@ impl Home {
             .map_err(failed("look at", &path))?
             .is_some())
     }
+}
+
+fn locked(changes: &Mutex<Changes>) -> std::sync::MutexGuard<'_, Changes> {
+    changes.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Makes an I/O error name the view.
@@ -204,13 +244,28 @@ fn is_closing(event: &Event<'_>) -> bool {
 pub(crate) struct Views {
     home: Home,
     cursor: Cursor,
+    /// Whether somebody collects what is due.
+    later: bool,
+    due: Touched,
+    /// How many events touched that.
+    due_events: u64,
+    /// Held while files are written: what is due comes behind what was collected before.
+    writing: Arc<Mutex<()>>,
 }
 
 impl Views {
-    pub fn open(reader: &Reader) -> Result<Views> {
+    /// `later`: whether somebody calls [`Views::collect`] soon after every event.
+    pub fn open(reader: &Reader, later: bool) -> Result<Views> {
         let home = Home::of(reader);
         let cursor = Cursor::read(&home)?;
-        Ok(Views { home, cursor })
+        Ok(Views {
+            home,
+            cursor,
+            later,
+            due: Touched::default(),
+            due_events: 0,
+            writing: Arc::default(),
+        })
     }
 
     /// Mends what lies between the cursor and the state.
@@ -234,7 +289,7 @@ impl Views {
                         touched.note(live, &event)?;
                     }
                 }
-                self.write(live, &touched)?
+                write(live, &self.home, &touched)?
             }
             _ => mend::mend_all(live, reader, &self.home)?,
         };
@@ -242,110 +297,154 @@ impl Views {
         Ok(mended)
     }
 
-    /// Brings the views behind events that were just committed and are part of `live`.
-    pub fn update(&mut self, live: &Live, events: &[Event<'_>]) -> Result<Mended> {
-        let mut touched = Touched::default();
+    /// Brings the views behind events that were just committed and are part of `live`, or notes what is due.
+    pub fn update(&mut self, live: &Live, events: &[Event<'_>]) -> Result<()> {
         let Some(team) = live.team()? else {
-            return Ok(Mended::default());
+            return Ok(());
         };
         if !team.keeps_views() {
-            return match events.iter().any(is_closing) {
-                true => mend::clear(&self.home),
-                false => Ok(Mended::default()),
-            };
+            self.due = Touched::default();
+            self.due_events = 0;
+            if events.iter().any(is_closing) {
+                let writing = Arc::clone(&self.writing);
+                let _writing = writing.lock().unwrap_or_else(PoisonError::into_inner);
+                mend::clear(&self.home)?;
+            }
+            return Ok(());
         }
         for event in events {
-            touched.note(live, event)?;
+            self.due.note(live, event)?;
         }
-        let mended = self.write(live, &touched)?;
-        let last = events.last().map_or(live.seq(), |event| event.seq);
-        self.cursor.write(&self.home, last)?;
-        Ok(mended)
+        self.due_events += events.len() as u64;
+        let later = self.later && !self.due.all && live.views_may_follow()?;
+        match later && self.due_events <= DUE_EVENTS_MAX {
+            true => Ok(()),
+            false => self.finish(live),
+        }
     }
 
-    fn write(&self, live: &Live, touched: &Touched) -> Result<Mended> {
-        if touched.all {
-            return mend::mend_all(live, &live.log().reader()?, &self.home);
-        }
-        let mut mended = Mended::default();
-        if touched.team {
-            mended.add(mend::mend_team(live, &self.home)?);
-        }
-        if !touched.tasks.is_empty() {
-            mended.add(self.tasks(live, &touched.tasks)?);
-        }
-        if !touched.inboxes.is_empty() {
-            mended.add(self.inboxes(live, &touched.inboxes)?);
-        }
-        if !touched.workers.is_empty() {
-            let reader = live.log().reader()?;
-            mended.add(worker::view::write(
-                live,
-                &reader,
-                &self.home,
-                &touched.workers,
-            )?);
-        }
-        if !touched.modes.is_empty() {
-            mended.add(mode::view::write(live, &self.home, &touched.modes)?);
-        }
-        if !touched.runs.is_empty() {
-            mended.add(bootstrap::view::write(live, &self.home, &touched.runs)?);
-        }
-        if !touched.threads.is_empty() {
-            mended.add(thread::view::write(live, &self.home, &touched.threads)?);
-        }
-        if !touched.dead_letters.is_empty() {
-            let reader = live.log().reader()?;
-            mended.add(delivery::view::append(
-                live,
-                &reader,
-                &self.home,
-                &touched.dead_letters,
-            )?);
-        }
-        Ok(mended)
+    /// From now on somebody collects what is due.
+    pub fn follow(&mut self) {
+        self.later = true;
     }
 
-    fn tasks(&self, live: &Live, ids: &BTreeSet<String>) -> Result<Mended> {
-        if !self.home.exists(task::view::DIR)? {
-            return mend::mend_tasks(live, &self.home);
-        }
-        let mut text = Vec::new();
-        for id in ids {
-            if let Some(task) = live.task(id)? {
-                task::view::text(&task, &mut text);
-                let path = task::view::path(&self.home.path(task::view::DIR), id);
-                self.home
-                    .storage
-                    .replace(&path, &text, false)
-                    .map_err(failed("write", &path))?;
-            }
-        }
-        Ok(Mended {
-            written: ids.len() as u64,
-            ..Mended::default()
-        })
+    /// Whether files are behind events.
+    pub fn are_due(&self) -> bool {
+        self.due_events > 0
     }
 
-    fn inboxes(&self, live: &Live, lines: &BTreeMap<String, Vec<u8>>) -> Result<Mended> {
-        if !self.home.exists(message::view::DIR)? {
-            return mend::mend_inboxes(live, &live.log().reader()?, &self.home);
+    /// Writes all that is due.
+    pub fn finish(&mut self, live: &Live) -> Result<()> {
+        let writing = Arc::clone(&self.writing);
+        let _writing = writing.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.are_due() {
+            let touched = self.take_due();
+            write(live, &self.home, &touched)?;
+            self.cursor.write(&self.home, live.seq())?;
         }
-        for (agent, lines) in lines {
-            let whole = live.agent(agent)?.view_bytes;
-            if !message::view::append(&self.home, agent, lines, whole)? {
-                message::view::rebuild(live, &live.log().reader()?, &self.home, agent)?;
-            }
-        }
-        Ok(Mended {
-            written: lines.len() as u64,
-            ..Mended::default()
-        })
+        Ok(())
     }
 
-    /// Notes that all views are current.
+    /// What is due, to be written without the state. The next is collected once this was written.
+    pub fn collect(&mut self, live: &Live) -> Result<ViewBatch> {
+        let touched = self.take_due();
+        let later = Arc::new(Mutex::default());
+        let home = Home {
+            later: Some(Arc::clone(&later)),
+            ..self.home.clone()
+        };
+        write(live, &home, &touched)?;
+        let changes = std::mem::take(&mut *locked(&later));
+        Ok(ViewBatch::new(
+            self.home.clone(),
+            changes,
+            live.seq(),
+            Arc::clone(&self.writing),
+        ))
+    }
+
+    fn take_due(&mut self) -> Touched {
+        self.due_events = 0;
+        std::mem::take(&mut self.due)
+    }
+
+    /// Notes that the views contain everything up to `seq`.
     pub fn settle(&mut self, seq: u64) -> Result<()> {
-        self.cursor.write(&self.home, seq)
+        match self.cursor.seq() {
+            Some(known) if known >= seq => Ok(()),
+            _ => self.cursor.write(&self.home, seq),
+        }
     }
+}
+
+fn write(live: &Live, home: &Home, touched: &Touched) -> Result<Mended> {
+    if touched.all {
+        return mend::mend_all(live, &live.log().reader()?, home);
+    }
+    let mut mended = Mended::default();
+    if touched.team {
+        mended.add(mend::mend_team(live, home)?);
+    }
+    if !touched.tasks.is_empty() {
+        mended.add(write_tasks(live, home, &touched.tasks)?);
+    }
+    if !touched.inboxes.is_empty() {
+        mended.add(write_inboxes(live, home, &touched.inboxes)?);
+    }
+    if !touched.workers.is_empty() {
+        let reader = live.log().reader()?;
+        mended.add(worker::view::write(live, &reader, home, &touched.workers)?);
+    }
+    if !touched.modes.is_empty() {
+        mended.add(mode::view::write(live, home, &touched.modes)?);
+    }
+    if !touched.runs.is_empty() {
+        mended.add(bootstrap::view::write(live, home, &touched.runs)?);
+    }
+    if !touched.threads.is_empty() {
+        mended.add(thread::view::write(live, home, &touched.threads)?);
+    }
+    if !touched.dead_letters.is_empty() {
+        let reader = live.log().reader()?;
+        mended.add(delivery::view::append(
+            live,
+            &reader,
+            home,
+            &touched.dead_letters,
+        )?);
+    }
+    Ok(mended)
+}
+
+fn write_tasks(live: &Live, home: &Home, ids: &BTreeSet<String>) -> Result<Mended> {
+    if !home.exists(task::view::DIR)? {
+        return mend::mend_tasks(live, home);
+    }
+    let mut text = Vec::new();
+    for id in ids {
+        if let Some(task) = live.task(id)? {
+            task::view::text(&task, &mut text);
+            home.replace(&task::view::path(&home.path(task::view::DIR), id), &text)?;
+        }
+    }
+    Ok(Mended {
+        written: ids.len() as u64,
+        ..Mended::default()
+    })
+}
+
+fn write_inboxes(live: &Live, home: &Home, lines: &BTreeMap<String, Vec<u8>>) -> Result<Mended> {
+    if !home.exists(message::view::DIR)? {
+        return mend::mend_inboxes(live, &live.log().reader()?, home);
+    }
+    for (agent, lines) in lines {
+        let whole = live.agent(agent)?.view_bytes;
+        if !message::view::append(home, agent, lines, whole)? {
+            message::view::rebuild(live, &live.log().reader()?, home, agent)?;
+        }
+    }
+    Ok(Mended {
+        written: lines.len() as u64,
+        ..Mended::default()
+    })
 }

@@ -57,6 +57,7 @@ mod trace;
 mod traces;
 mod usage;
 pub mod verify;
+mod views;
 mod wait;
 mod who;
 
@@ -178,6 +179,7 @@ commands! {
     Await(await_event) = "await", Reads: "Wait until something happens to a team that is worth waking up for",
     Teams(teams) = "teams", Reads: "List the teams of the data root",
     Status(status) = "status", Reads: "Show members, unread messages, blocked and stale tasks",
+    Views(views) = "views", TeamData: "Wait for the view files, which a daemon writes behind its answers",
     Who(who) = "who", Reads: "Show who does what: tasks, leases, last events, what was reported and what blocks",
     Trace(trace) = "trace", Reads: "Show a story as a timeline, from the log itself",
     Traces(traces) = "traces", Reads: "List traces, that of the newest event first",

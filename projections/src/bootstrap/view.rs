@@ -46,9 +46,7 @@ pub(crate) fn write(live: &Live, home: &Home, touched: &BTreeSet<String>) -> Res
     for id in touched {
         if let Some(run) = live.bootstrap_run(id)? {
             let path = home.path(DIR).join(file_name(id));
-            home.storage
-                .replace(&path, &text(&run), false)
-                .map_err(failed("write", &path))?;
+            home.replace(&path, &text(&run))?;
             mended.written += 1;
         }
     }

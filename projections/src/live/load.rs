@@ -200,6 +200,7 @@ impl Live {
             folded,
             views: None,
             views_error: None,
+            views_later: false,
             past: false,
         }
     }

@@ -12,7 +12,7 @@ use crate::team::event::TeamFact;
 use crate::views::{Home, Mended, failed};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use teamlog_engine::storage::Open;
 use teamlog_engine::{Event, Reader};
 
@@ -83,25 +83,7 @@ pub(crate) fn file_name(agent: &str) -> String {
 
 /// Adds lines to an inbox whose file is `whole` bytes long with them. `false` where the file is not what it should be.
 pub(crate) fn append(home: &Home, agent: &str, lines: &[u8], whole: u64) -> Result<bool> {
-    grow(home, &home.path(DIR).join(file_name(agent)), lines, whole)
-}
-
-/// Adds lines to a file that is `whole` bytes long with them. `false` where it is not what it should be.
-pub(crate) fn grow(home: &Home, path: &Path, lines: &[u8], whole: u64) -> Result<bool> {
-    let file = home
-        .storage
-        .open(path, Open::Create)
-        .map_err(failed("open", path))?;
-    let len = file.stat().map_err(failed("look at", path))?.len;
-    if len == whole {
-        return Ok(true);
-    }
-    if len + lines.len() as u64 != whole {
-        return Ok(false);
-    }
-    file.write_all_at(lines, len)
-        .map_err(failed("write", path))?;
-    Ok(true)
+    home.grow(&home.path(DIR).join(file_name(agent)), lines, whole)
 }
 
 /// Builds one inbox anew, beside and renamed whole.

@@ -36,6 +36,8 @@ pub enum Setting {
     MembersOpen,
     /// `views`.
     Views,
+    /// `views.when`.
+    ViewsWhen,
     /// `governance.cleanup_requires_all_workers_inactive`.
     CleanupGate,
     /// `resources.root`.
@@ -85,6 +87,10 @@ pub const ADVISORY: &str = "advisory";
 pub const PHRASES: &str = "phrases";
 /// By `$name` alone.
 pub const TOKENS: &str = "tokens";
+/// View files follow the answers of a daemon.
+pub const AFTER_ANSWER: &str = "after_answer";
+/// They are written before it answers.
+pub const BEFORE_ANSWER: &str = "before_answer";
 /// Most bytes of a path.
 const PATH_BYTES_MAX: usize = 4096;
 /// Most bytes of a list of programs.
@@ -142,6 +148,7 @@ impl Setting {
                 Setting::NudgeIdle,
                 Setting::MembersOpen,
                 Setting::Views,
+                Setting::ViewsWhen,
                 Setting::CleanupGate,
                 Setting::ResourcesRoot,
                 Setting::ResourcesPolicy,
@@ -164,6 +171,7 @@ impl Setting {
             Setting::NudgeIdle => "nudge.idle_seconds".into(),
             Setting::MembersOpen => "members.open".into(),
             Setting::Views => "views".into(),
+            Setting::ViewsWhen => "views.when".into(),
             Setting::CleanupGate => "governance.cleanup_requires_all_workers_inactive".into(),
             Setting::ResourcesRoot => "resources.root".into(),
             Setting::ResourcesPolicy => "resources.policy".into(),
@@ -202,6 +210,9 @@ impl Setting {
             }
             Setting::MembersOpen => "whether agents join by acting",
             Setting::Views => "whether view files are kept",
+            Setting::ViewsWhen => {
+                "whether a daemon writes view files before it answers, or at most 250 ms after it"
+            }
             Setting::CleanupGate => "whether work that is left over keeps a team from being closed",
             Setting::ResourcesRoot => "the repository that the resources of tasks lie in",
             Setting::ResourcesPolicy => {
@@ -227,6 +238,7 @@ impl Setting {
             Setting::NudgeCooldown | Setting::NudgeIdle => Form::Number(0, SECONDS_MAX),
             Setting::MembersOpen | Setting::Views | Setting::CleanupGate => Form::Switch,
             Setting::ResourcesRoot => Form::Path,
+            Setting::ViewsWhen => Form::Choice(&[AFTER_ANSWER, BEFORE_ANSWER]),
             Setting::ResourcesPolicy => Form::Choice(&[EXCLUSIVE, ADVISORY]),
             Setting::ModesTrigger => Form::Choice(&[PHRASES, TOKENS]),
             Setting::SessionStale => Form::Number(60, SECONDS_MAX),
@@ -273,6 +285,7 @@ impl Setting {
             Setting::NudgeIdle => 300,
             Setting::CleanupGate => return Some(Value::Switch(true)),
             Setting::ResourcesRoot => return Some(Value::Text(String::new())),
+            Setting::ViewsWhen => return Some(Value::Text(AFTER_ANSWER.to_owned())),
             Setting::ResourcesPolicy => return Some(Value::Text(EXCLUSIVE.to_owned())),
             Setting::ModesTrigger => return Some(Value::Text(PHRASES.to_owned())),
             Setting::GuardKnown => return Some(Value::Text(String::new())),
@@ -423,7 +436,7 @@ mod tests {
         let all = keys.len();
         keys.sort();
         keys.dedup();
-        assert_eq!((keys.len(), all), (40, 40));
+        assert_eq!((keys.len(), all), (41, 41));
         assert_eq!(Setting::find("delivery.default"), None);
     }
 

@@ -5,7 +5,6 @@
 use crate::error::Result;
 use crate::fact::Fact;
 use crate::live::Live;
-use crate::message::view::grow;
 use crate::thread::event::{Posted, ThreadAct};
 use crate::thread::{self, Thread, ThreadShown, post_line};
 use crate::views::mend::{put, remove_others};
@@ -71,11 +70,9 @@ pub(crate) fn write(live: &Live, home: &Home, touched: &TouchedThreads) -> Resul
             continue;
         };
         let head = home.path(DIR).join(file_name(id));
-        home.storage
-            .replace(&head, &text(&thread), false)
-            .map_err(failed("write", &head))?;
+        home.replace(&head, &text(&thread))?;
         let path = home.path(DIR).join(lines_name(id));
-        if !lines.is_empty() && !grow(home, &path, lines, thread.view_bytes)? {
+        if !lines.is_empty() && !home.grow(&path, lines, thread.view_bytes)? {
             rebuild(live, &live.log().reader()?, home, &thread)?;
         }
         mended.written += 1;

@@ -90,6 +90,7 @@ impl ViewsSource {
                 dir: log.dir().clone(),
                 team: identity.team.clone(),
                 log: identity.log.0,
+                later: None,
             },
         }
     }

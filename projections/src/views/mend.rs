@@ -201,9 +201,7 @@ pub(crate) fn put(home: &Home, path: &Path, text: &[u8]) -> Result<bool> {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::FileTooLarge) => {}
         Err(error) => return Err(failed("read", path)(error)),
     }
-    home.storage
-        .replace(path, text, false)
-        .map_err(failed("write", path))?;
+    home.replace(path, text)?;
     Ok(true)
 }
 

@@ -138,9 +138,7 @@ pub(crate) fn write(
         for part in parts {
             if let Some(text) = text(live, reader, worker, *part)? {
                 let path = home.path(&dir(worker)).join(file_name(*part));
-                home.storage
-                    .replace(&path, &text, false)
-                    .map_err(failed("write", &path))?;
+                home.replace(&path, &text)?;
                 mended.written += 1;
             }
         }

@@ -19,6 +19,7 @@ use crate::lifecycle::membership;
 use crate::log::append_event::AppendEvent;
 use crate::log::await_event::AwaitEvent;
 use crate::log::read_events::ReadEvents;
+use crate::log::sync_views::SyncViews;
 use crate::message::broadcast::Broadcast;
 use crate::message::inbox_feed::InboxFeed;
 use crate::message::mailbox_list::MailboxList;
@@ -421,6 +422,7 @@ pub static OPERATIONS: &[Operation] = &[
     row::<AppendEvent>(),
     row::<ReadEvents>(),
     row::<AwaitEvent>(),
+    row::<SyncViews>(),
     // supervision
     row::<GetSummary>(),
     row::<Who>(),

@@ -10,7 +10,7 @@
 use crate::handle::root::RootOptions;
 use crate::handle::team::input_fault;
 use crate::prelude::*;
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Sender, bounded};
 use std::sync::{
     Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak,
 };
@@ -21,6 +21,9 @@ use teamlog_engine::{CommitError, Committed, Writer, WriterCounts};
 
 /// The most that is merged at a time behind the answers.
 const MERGE_BYTES_MAX: u64 = 1 << 30;
+
+/// The least time between two batches of view files, so that a file is written once however often it changed meanwhile.
+const VIEWS_PAUSE: Duration = Duration::from_millis(50);
 
 /// A wait for the seat that is no longer than that is none.
 const QUEUED: Duration = Duration::from_millis(100);
@@ -42,6 +45,8 @@ pub(crate) struct Resident {
     resumed: Condvar,
     /// Wakes the thread that looks after the state.
     tend: Sender<()>,
+    /// Wakes the thread that writes view files behind the answers; `None` where none could be started.
+    views: Option<Sender<()>>,
     /// What writers that are gone have written.
     before: Mutex<WriterCounts>,
 }
@@ -56,7 +61,8 @@ enum Seat {
 }
 
 impl Seat {
-    /// Takes the writer away. Whoever does so first finds out whether a sync failed: the seat is never empty then.
+    /// Takes the writer away, once its views are written. Whoever does so first finds out whether a sync failed: the seat is
+    /// never empty then.
     fn leave(&mut self) -> Option<Box<Writer<Live>>> {
         let (next, writer) = match std::mem::replace(self, Seat::Empty) {
             Seat::Taken { writer, .. } => (
@@ -66,6 +72,10 @@ impl Seat {
             other => (other, None),
         };
         *self = next;
+        // What a writer that failed has folded is not in the log.
+        if let Some(writer) = writer.as_ref().filter(|writer| !writer.is_poisoned()) {
+            writer.with_state(Live::finish_views);
+        }
         writer
     }
 }
@@ -157,20 +167,22 @@ impl std::fmt::Debug for Resident {
 
 impl Resident {
     fn new() -> Arc<Resident> {
-        let (tend, due) = bounded(1);
-        let resident = Arc::new(Resident {
+        Arc::new_cyclic(|resident: &Weak<Resident>| Resident {
             seat: RwLock::new(Seat::Empty),
             pauses: Mutex::default(),
             resumed: Condvar::new(),
-            tend,
+            // Without the thread the state is as right, and only slower to open.
+            tend: woken("teamlog-tend", resident, Resident::tend, Duration::ZERO)
+                .unwrap_or_else(|| bounded(0).0),
+            // Without it views are written before the answers.
+            views: woken(
+                "teamlog-views",
+                resident,
+                Resident::write_views,
+                VIEWS_PAUSE,
+            ),
             before: Mutex::default(),
-        });
-        let weak = Arc::downgrade(&resident);
-        // Without the thread the state is as right, and only slower to open.
-        let _ = std::thread::Builder::new()
-            .name("teamlog-tend".into())
-            .spawn(move || look_after(&weak, &due));
-        resident
+        })
     }
 
     /// Lets `record` write through the kept writer, which is opened if there is none.
@@ -188,6 +200,9 @@ impl Resident {
                 if writer.try_state(|live| live.wants_tending()) == Some(true) {
                     // Full means that it is going to be looked after anyway.
                     let _ = self.tend.try_send(());
+                }
+                if let Some(views) = &self.views {
+                    let _ = views.try_send(());
                 }
                 Ok(committed)
             }
@@ -331,7 +346,10 @@ impl Resident {
         if let Some(why) = opened.as_ref().err().and_then(unsynced) {
             *seat = Seat::Dead(why);
         }
-        let (exclusive, live) = opened?;
+        let (exclusive, mut live) = opened?;
+        if self.views.is_some() {
+            live.write_views_later();
+        }
         let log = exclusive.identity().log;
         *seat = Seat::Taken {
             log,
@@ -375,6 +393,22 @@ impl Resident {
         Ok(())
     }
 
+    /// Writes the view files that are due. The state is held up only while they are collected.
+    fn write_views(&self) -> Result<()> {
+        let seat = self.read();
+        let Seat::Taken { writer, .. } = &*seat else {
+            return Ok(());
+        };
+        if let Some(batch) = writer.with_state(Live::collect_views) {
+            let written = batch.write();
+            writer.with_state(|live| live.views_written(&batch, written));
+        }
+        if writer.with_state(|live| live.views_error().is_some()) {
+            let _ = self.tend.try_send(());
+        }
+        Ok(())
+    }
+
     fn read(&self) -> RwLockReadGuard<'_, Seat> {
         self.seat.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -384,14 +418,28 @@ impl Resident {
     }
 }
 
-fn look_after(resident: &Weak<Resident>, due: &Receiver<()>) {
-    while due.recv().is_ok() {
-        let Some(resident) = resident.upgrade() else {
-            return;
-        };
-        // What fails here costs time later and loses nothing; whoever meets damage repairs it.
-        let _ = resident.tend();
-    }
+/// A thread that works for a team whenever it is woken, with a pause behind it; `None` where none can be started.
+fn woken(
+    name: &str,
+    resident: &Weak<Resident>,
+    work: fn(&Resident) -> Result<()>,
+    pause: Duration,
+) -> Option<Sender<()>> {
+    let (wake, due) = bounded(1);
+    let resident = Weak::clone(resident);
+    let works = move || {
+        while due.recv().is_ok() {
+            let Some(resident) = resident.upgrade() else {
+                return;
+            };
+            // What fails here costs time later and loses nothing; whoever meets damage repairs it.
+            let _ = work(&resident);
+            drop(resident);
+            std::thread::sleep(pause);
+        }
+    };
+    let started = std::thread::Builder::new().name(name.into()).spawn(works);
+    started.is_ok().then_some(wake)
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -456,7 +504,12 @@ mod tests {
     fn team() -> (Faulty, Team, Arc<Resident>) {
         let faulty = Faulty::new(Arc::new(Memory::new()));
         let root = Root::on(Arc::new(faulty.clone()), RootOptions::default()).resident();
-        root.init(Init::of("demo")).unwrap();
+        // Calls are counted, and those for view files come when they will.
+        let init = Init {
+            no_views: true,
+            ..Init::of("demo")
+        };
+        root.init(init).unwrap();
         let resident = root.residents().unwrap().of("demo");
         (faulty, root.team("demo").unwrap(), resident)
     }

@@ -71,6 +71,10 @@ impl Team {
             None => Ok(()),
         }
     }
+    /// Whether a writer of this process stays between commands, and keeps the views.
+    pub(crate) fn stays_open(&self) -> bool {
+        self.resident().is_some()
+    }
     /// What the writer that stays has written; nothing where it does not.
     pub fn counts(&self) -> WriterCounts {
         match self.resident() {

@@ -90,6 +90,7 @@ mod teams;
 mod threads;
 mod transitions;
 mod usage;
+mod view_files;
 mod who;
 mod workers;
 mod world;

@@ -80,6 +80,7 @@ pub fn scenario() -> Vec<(&'static str, Map<String, Value>)> {
             "lane": 7}),
         ("read-events", {}),
         ("await-event", {"timeout_ms": 0}),
+        ("sync-views", {}),
         ("get-summary", {}),
         ("who", {}),
         ("read-idle-state", {}),

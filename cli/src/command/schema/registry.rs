@@ -43,6 +43,7 @@ use teamlog_team::log::convert::ConvertAnswer;
 use teamlog_team::log::diff::DiffAnswer;
 use teamlog_team::log::head::HeadAnswer;
 use teamlog_team::log::rehydrate::RehydrateAnswer;
+use teamlog_team::log::sync_views::SyncViewsAnswer;
 use teamlog_team::log::trace::TraceAnswer;
 use teamlog_team::log::traces::TracesAnswer;
 use teamlog_team::log::verify::VerifyAnswer;
@@ -195,6 +196,7 @@ pub const ENTRIES: &[Entry] = &[
     answer::<DoctorAnswer>("doctor check"),
     changed::<RepairAnswer>("doctor repair"),
     answer::<CleanAnswer>("doctor clean"),
+    answer::<SyncViewsAnswer>("views sync"),
     answer::<HeadAnswer>("head"),
     answer::<KeygenAnswer>("keygen"),
     recorded::<Either<ImportAnswer, ChatAnswer>>("import"),

@@ -1,0 +1,95 @@
+//! `sync-views`: returns once the view files hold all that was recorded before. A daemon writes them behind its answers.
+
+use crate::prelude::*;
+use crate::projections::views::ViewsSource;
+use std::thread;
+use std::time::{Duration, Instant};
+
+operation! {
+    /// Wait until the view files hold all that was recorded
+    "sync-views": Waits(SyncViews) -> SyncViewsAnswer = |team, asked| team.sync_views(&asked)
+}
+
+/// What `sync-views` is asked.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SyncViews {
+    /// How long to wait, in milliseconds; default 30000
+    pub timeout_ms: Option<u64>,
+}
+
+/// How the wait ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SyncViewsStatus {
+    /// The files hold every event up to `seq`
+    Synced,
+    /// The team keeps no view files
+    None,
+    /// They did not in time
+    Timeout,
+}
+
+/// `{team, status, seq}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SyncViewsAnswer {
+    /// The team
+    pub team: String,
+    /// How it ended
+    pub status: SyncViewsStatus,
+    /// The last event that there was when the wait began
+    pub seq: u64,
+}
+
+/// How long to wait where nobody says.
+const TIMEOUT: Duration = Duration::from_millis(30_000);
+/// How often to look at the cursor.
+const LOOK: Duration = Duration::from_millis(5);
+/// A daemon takes at most 250 ms; behind that nobody is at work.
+const NOBODY: Duration = Duration::from_millis(300);
+
+impl Team {
+    /// Waits until the view files hold every event that is recorded now. Where no process is at work on them, as after a
+    /// crash, it brings them up to date itself, under the lock.
+    ///
+    /// # Errors
+    /// `invalid_input`; the log's.
+    pub fn sync_views(&mut self, sync: &SyncViews) -> Result<SyncViewsAnswer> {
+        let deadline = self.control.deadline.clone();
+        let timeout = match sync.timeout_ms.map(Duration::from_millis) {
+            Some(asked) => deadline.check("timeout_ms", asked)?,
+            None => deadline.within(TIMEOUT),
+        };
+        let begun = Instant::now();
+        let (seq, kept) = self.query(|live, _| {
+            let kept = live.team()?.is_some_and(|team| team.keeps_views());
+            Ok((live.seq(), kept))
+        })?;
+        let source = ViewsSource::new(self.log());
+        let status = loop {
+            if !kept {
+                break SyncViewsStatus::None;
+            }
+            if source.cursor()?.is_some_and(|cursor| cursor >= seq) {
+                break SyncViewsStatus::Synced;
+            }
+            if begun.elapsed() >= timeout || deadline.is_over() {
+                break SyncViewsStatus::Timeout;
+            }
+            match begun.elapsed() >= NOBODY && !self.stays_open() {
+                true => self.mend_unless_locked()?,
+                false => thread::sleep(LOOK),
+            }
+        };
+        let team = self.name().to_owned();
+        Ok(SyncViewsAnswer { team, status, seq })
+    }
+
+    /// Brings the views up to date, unless another process has the lock, which then does so itself.
+    fn mend_unless_locked(&mut self) -> Result<()> {
+        match self.mend_views() {
+            Err(failure) if matches!(failure.engine(), Some(Error::Locked { .. })) => Ok(()),
+            mended => mended,
+        }
+    }
+}
