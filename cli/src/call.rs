@@ -308,7 +308,7 @@ pub const ARTIFACT: Call<ArtifactPut, ArtifactPutAnswer> = Call {
         let content = std::mem::take(&mut put.content);
         let bytes = content.chars().filter_map(|c| u8::try_from(c).ok());
         let file = ArtifactFile::new(put, bytes.collect());
-        let team = site.stamped("artifact-put", &file)?;
+        let team = site.stamped(ArtifactPut::NAME, &file)?;
         Ok(team.artifact_put_file(file)?)
     },
 };
@@ -317,7 +317,7 @@ pub const ARTIFACT: Call<ArtifactPut, ArtifactPutAnswer> = Call {
 pub const PROMPT: Call<ModePrompt, PromptAnswer> = Call {
     name: "prompt",
     run: |site, prompt| {
-        let team = site.stamped("mode-prompt", &prompt)?;
+        let team = site.stamped(ModePrompt::NAME, &prompt)?;
         match team.mode_prompt(prompt) {
             Err(Failure::Refused(refusal)) => {
                 Ok(PromptAnswer::of_refusal(&refusal).ok_or(Failure::Refused(refusal))?)
@@ -331,7 +331,7 @@ pub const PROMPT: Call<ModePrompt, PromptAnswer> = Call {
 pub const BOOTSTRAP_RECORD: Call<BootstrapRecord, BootstrapRecorded> = Call {
     name: "bootstrap-report",
     run: |site, record| {
-        let team = site.stamped("bootstrap-record", &record)?;
+        let team = site.stamped(BootstrapRecord::NAME, &record)?;
         Ok(team.bootstrap_record(record)?)
     },
 };
