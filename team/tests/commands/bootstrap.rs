@@ -90,23 +90,23 @@ impl Boot {
     }
 
     /// Says what has to be accepted.
+    #[track_caller]
     pub fn ok(&mut self, event: &str, data: Value) -> BootstrapRecorded {
+        let row = format!("{event} {data}");
         let said = self.say(event, data);
-        assert!(said.accepted, "{event}: {said:?}");
+        assert!(said.accepted, "{row}: {said:?}");
         assert_eq!((&said.code, said.rolled_back_to), (&None, None));
         said
     }
 
     /// Says what is refused: nothing is recorded, and the run stays.
+    #[track_caller]
     pub fn no(&mut self, event: &str, data: Value, code: Code) -> BootstrapRecorded {
         let (before, at) = (events(&mut self.team).len(), self.shown().state);
         let explained = self.explain(event, data.clone());
+        let row = format!("{event} {data}");
         let said = self.say(event, data);
-        assert_eq!(
-            said.code.as_deref(),
-            Some(code.as_str()),
-            "{event}: {said:?}"
-        );
+        assert_eq!(said.code.as_deref(), Some(code.as_str()), "{row}: {said:?}");
         assert_eq!(
             (said.accepted, said.state, said.rolled_back_to),
             (false, at, None)
@@ -121,6 +121,7 @@ impl Boot {
     }
 
     /// Says what violates the contract: it is recorded, and the run falls back.
+    #[track_caller]
     pub fn breach(&mut self, event: &str, data: Value, code: Code, back_to: State) {
         let at = self.shown().state;
         let explained = self.explain(event, data.clone());
@@ -132,7 +133,7 @@ impl Boot {
             said.state,
             said.accepted,
         );
-        assert_eq!(found, wanted, "{event}: {said:?}");
+        assert_eq!(found, wanted, "{event} {data}: {said:?}");
         let last = events(&mut self.team).pop().unwrap();
         assert_eq!(last["kind"], "bootstrap_breached");
         let payload = &last["payload"];
