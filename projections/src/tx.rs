@@ -8,6 +8,9 @@
 
 use crate::error::{Error, Result};
 use crate::fact::Fact;
+use rkyv::rancor::Fallible;
+use rkyv::with::{ArchiveWith, DeserializeWith, SerializeWith};
+use rkyv::{Archive, Place, Serialize};
 use std::borrow::Cow;
 use teamlog_engine::derived::{Changes, View, key};
 use teamlog_engine::{Event, Timestamp};
@@ -169,6 +172,30 @@ fn decoded<T: Row>(key: &[u8], value: &[u8]) -> Result<T> {
             why: format!("the value of {key:02x?} does not decode"),
         })
     })
+}
+
+/// Stores a time as microseconds: `#[rkyv(with = Micros)]`.
+#[derive(Debug)]
+pub struct Micros;
+
+impl ArchiveWith<Timestamp> for Micros {
+    type Archived = rkyv::Archived<i64>;
+    type Resolver = rkyv::Resolver<i64>;
+    fn resolve_with(at: &Timestamp, resolver: Self::Resolver, out: Place<Self::Archived>) {
+        at.micros().resolve(resolver, out);
+    }
+}
+
+impl<S: Fallible + ?Sized> SerializeWith<Timestamp, S> for Micros {
+    fn serialize_with(at: &Timestamp, serializer: &mut S) -> Result<Self::Resolver, S::Error> {
+        at.micros().serialize(serializer)
+    }
+}
+
+impl<D: Fallible + ?Sized> DeserializeWith<rkyv::Archived<i64>, Timestamp, D> for Micros {
+    fn deserialize_with(at: &rkyv::Archived<i64>, _: &mut D) -> Result<Timestamp, D::Error> {
+        Ok(time(at.to_native()))
+    }
 }
 
 /// A time as rows hold it.

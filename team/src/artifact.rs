@@ -240,9 +240,6 @@ impl Team {
     }
 
     /// What an artifact holds, which is what was left.
-    ///
-    /// # Errors
-    /// `invalid_input`, `artifact_not_found`, `artifact_damaged`; the log's.
     pub fn artifact_bytes(&mut self, get: &ArtifactGet) -> Result<(ArtifactShown, Vec<u8>)> {
         names::check_known("name", &get.name)?;
         let artifact = self.query(|live, _| match live.artifact(&get.name)? {

@@ -49,7 +49,7 @@ pub(crate) fn seqs<'a>(rows: Rows<'a>, id: &str) -> impl Iterator<Item = Result<
 }
 
 fn of_entry(entry: &crate::tx::Entry<'_>) -> Result<Thread> {
-    // A key that is none gives no id; the row says the rest all the same.
+    // A key that does not decode gives an empty id; the row still holds the rest.
     let id = natural::decode(entry.behind(1)).unwrap_or_default();
     Ok(shown(id, entry.row()?))
 }

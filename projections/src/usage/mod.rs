@@ -5,7 +5,7 @@ mod query;
 
 use crate::error::Result;
 use crate::fact::Fact;
-use crate::tx::{Recorded, Tx, row};
+use crate::tx::{Micros, Recorded, Tx, row};
 use crate::usage::event::{Budget, UsageFact, UsageReported};
 use teamlog_engine::{Event, Timestamp};
 
@@ -30,6 +30,7 @@ pub enum Whose<'a> {
     Task(&'a str),
 }
 
+#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 /// Tokens that were used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Used {
@@ -42,6 +43,7 @@ pub struct Used {
     /// How often that was reported.
     pub reports: u64,
     /// When it was reported last.
+    #[rkyv(with = Micros)]
     pub at: Timestamp,
 }
 
@@ -56,15 +58,7 @@ pub struct BudgetInfo {
     pub soft_limit_reached: bool,
 }
 
-#[derive(Default, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-struct UsedRow {
-    input: u64,
-    output: u64,
-    tokens: u64,
-    reports: u64,
-    at: i64,
-}
-row!(UsedRow);
+row!(Used);
 
 #[derive(Default, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 struct BudgetRow {
@@ -97,12 +91,12 @@ fn report(tx: &mut Tx<'_>, event: &Event<'_>, reported: &UsageReported) -> Resul
     let task = reported.task_id.as_deref().map(Whose::Task);
     let whose = [Whose::Team, Whose::Agent(&reported.worker)];
     for whose in whose.into_iter().chain(task) {
-        let mut row: UsedRow = tx.get(&key(whose))?.unwrap_or_default();
-        row.input = row.input.saturating_add(reported.input_tokens);
-        row.output = row.output.saturating_add(reported.output_tokens);
+        let mut row: Used = tx.get(&key(whose))?.unwrap_or_default();
+        row.input_tokens = row.input_tokens.saturating_add(reported.input_tokens);
+        row.output_tokens = row.output_tokens.saturating_add(reported.output_tokens);
         row.tokens = row.tokens.saturating_add(reported.tokens);
         row.reports += 1;
-        row.at = event.created_at.micros();
+        row.at = event.created_at;
         tx.put(&key(whose), &row);
     }
     Ok(())

@@ -1,15 +1,14 @@
 //! Questions about tokens.
 
-use super::{AGENT_TAG, BUDGET, BudgetInfo, BudgetRow, USED, Used, UsedRow, Whose, key};
+use super::{AGENT_TAG, BUDGET, BudgetInfo, BudgetRow, USED, Used, Whose, key};
 use crate::error::Result;
 use crate::live::Live;
-use crate::tx::{Entry, end_of, time};
+use crate::tx::{Entry, end_of};
 
 impl Live {
     /// Tokens that were used.
     pub fn used(&self, whose: Whose<'_>) -> Result<Used> {
-        let row: Option<UsedRow> = self.rows().get(&key(whose))?;
-        Ok(shown(row.unwrap_or_default()))
+        Ok(self.rows().get(&key(whose))?.unwrap_or_default())
     }
     /// How many tokens may be used; `None` where nobody said.
     pub fn budget(&self) -> Result<Option<BudgetInfo>> {
@@ -34,18 +33,8 @@ impl Live {
             .map(|entry| {
                 let entry: Entry<'_> = entry?;
                 let name = String::from_utf8_lossy(entry.behind(prefix.len())).into_owned();
-                Ok((name, shown(entry.row()?)))
+                Ok((name, entry.row()?))
             })
             .collect()
-    }
-}
-
-fn shown(row: UsedRow) -> Used {
-    Used {
-        input_tokens: row.input,
-        output_tokens: row.output,
-        tokens: row.tokens,
-        reports: row.reports,
-        at: time(row.at),
     }
 }

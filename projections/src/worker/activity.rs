@@ -4,31 +4,27 @@ use crate::error::Result;
 use crate::fact::Fact;
 use crate::live::Live;
 use crate::message::MessageType;
-use crate::tx::{Recorded, Tx, key_of, row};
+use crate::tx::{Micros, Recorded, Tx, key_of, row};
 use crate::worker::event::{WorkerAct, WorkerState};
 use teamlog_engine::Timestamp;
 
 /// By actor.
 const ACTIVITY: u8 = 0x14;
 
+#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 /// What an agent last did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Activity {
     /// Its last event.
     pub seq: u64,
     /// When that was recorded.
+    #[rkyv(with = Micros)]
     pub at: Timestamp,
     /// Whether the last it said of itself was that it has nothing to do: by an `idle_notification`, or as its status.
     pub said_idle: bool,
 }
 
-#[derive(Default, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-struct ActivityRow {
-    seq: u64,
-    at: i64,
-    said_idle: bool,
-}
-row!(ActivityRow);
+row!(Activity);
 
 /// Folds an event of any kind: its actor was active, and so was the sender of a message.
 pub(crate) fn note(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
@@ -68,10 +64,10 @@ fn touch(
     said_idle: Option<bool>,
 ) -> Result<()> {
     let key = key_of(ACTIVITY, agent.as_bytes());
-    let before: ActivityRow = tx.get(&key)?.unwrap_or_default();
-    let row = ActivityRow {
+    let before: Activity = tx.get(&key)?.unwrap_or_default();
+    let row = Activity {
         seq: recorded.event.seq,
-        at: recorded.event.created_at.micros(),
+        at: recorded.event.created_at,
         said_idle: said_idle.unwrap_or(before.said_idle),
     };
     tx.put(&key, &row);
@@ -81,11 +77,6 @@ fn touch(
 impl Live {
     /// What an agent last did; `None` for one that never did anything.
     pub fn activity(&self, agent: &str) -> Result<Option<Activity>> {
-        let row: Option<ActivityRow> = self.rows().get(&key_of(ACTIVITY, agent.as_bytes()))?;
-        Ok(row.map(|row| Activity {
-            seq: row.seq,
-            at: Timestamp::from_micros(row.at).unwrap_or_default(),
-            said_idle: row.said_idle,
-        }))
+        self.rows().get(&key_of(ACTIVITY, agent.as_bytes()))
     }
 }

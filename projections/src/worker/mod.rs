@@ -24,9 +24,10 @@ use crate::tx::{Recorded, Tx, key_of};
 use crate::worker::event::{WorkerAct, WorkerFact, WorkerState};
 use crate::worker::supervision::{Reported, SupervisionFact};
 use row::{
-    APPROVAL, BASELINE, HEARTBEAT, IDENTITY, INBOX, LAST_IDLE, NotedRow, PHASE, REPORTED,
-    SHUTDOWN_ACK, SHUTDOWN_REQUEST, SNAPSHOT, STATUS,
+    APPROVAL, BASELINE, HEARTBEAT, IDENTITY, INBOX, LAST_IDLE, PHASE, REPORTED, SHUTDOWN_ACK,
+    SHUTDOWN_REQUEST, SNAPSHOT, STATUS,
 };
+use teamlog_engine::Timestamp;
 
 /// Reported events that tell of no single worker, of which the last one is kept.
 pub const TEAM_WIDE: [&str; 3] = [
@@ -40,7 +41,7 @@ pub(crate) const ATTENTION: &str = "leader_attention_set";
 
 /// The fold.
 pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
-    let (seq, at) = (recorded.event.seq, recorded.event.created_at.micros());
+    let (seq, at) = (recorded.event.seq, recorded.event.created_at);
     match recorded.fact {
         Fact::Worker(fact) => note(tx, seq, at, fact),
         Fact::Supervision(fact) => supervise(tx, seq, at, fact),
@@ -49,40 +50,40 @@ pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     Ok(())
 }
 
-fn note(tx: &mut Tx<'_>, seq: u64, at: i64, fact: &WorkerFact) {
+fn note(tx: &mut Tx<'_>, seq: u64, at: Timestamp, fact: &WorkerFact) {
     let key = |part| key_of(part, fact.worker.as_bytes());
     match &fact.act {
-        WorkerAct::Identity(identity) => tx.put(&key(IDENTITY), &NotedRow::of(seq, at, identity)),
-        WorkerAct::Heartbeat(beat) => tx.put(&key(HEARTBEAT), &NotedRow::of(seq, at, beat)),
+        WorkerAct::Identity(identity) => tx.put(&key(IDENTITY), &Noted::of(seq, at, identity)),
+        WorkerAct::Heartbeat(beat) => tx.put(&key(HEARTBEAT), &Noted::of(seq, at, beat)),
         WorkerAct::Status(status) => {
-            tx.put(&key(STATUS), &NotedRow::of(seq, at, status));
+            tx.put(&key(STATUS), &Noted::of(seq, at, status));
             if status.state == WorkerState::Idle {
                 tx.put(&key(LAST_IDLE), &seq);
             }
         }
         WorkerAct::Inbox(_) => tx.put(&key(INBOX), &seq),
         WorkerAct::ShutdownRequested(request) => {
-            tx.put(&key(SHUTDOWN_REQUEST), &NotedRow::of(seq, at, request));
+            tx.put(&key(SHUTDOWN_REQUEST), &Noted::of(seq, at, request));
         }
-        WorkerAct::ShutdownAcked(ack) => tx.put(&key(SHUTDOWN_ACK), &NotedRow::of(seq, at, ack)),
+        WorkerAct::ShutdownAcked(ack) => tx.put(&key(SHUTDOWN_ACK), &Noted::of(seq, at, ack)),
     }
 }
 
-fn supervise(tx: &mut Tx<'_>, seq: u64, at: i64, fact: &SupervisionFact) {
+fn supervise(tx: &mut Tx<'_>, seq: u64, at: Timestamp, fact: &SupervisionFact) {
     let key = |namespace, name: &str| key_of(namespace, name.as_bytes());
     match fact {
         SupervisionFact::Approval(approval) => {
-            let row = NotedRow::of(seq, at, approval);
+            let row = Noted::of(seq, at, approval);
             tx.put(&key(APPROVAL, &approval.task_id), &row);
         }
         SupervisionFact::Attention(_) => tx.put(&key(REPORTED, ATTENTION), &seq),
         SupervisionFact::Snapshot(_) => tx.put(&[SNAPSHOT], &seq),
         SupervisionFact::Baselines(baselines) => {
             for (worker, baseline) in &baselines.workers {
-                tx.put(&key(BASELINE, worker), &NotedRow::of(seq, at, baseline));
+                tx.put(&key(BASELINE, worker), &Noted::of(seq, at, baseline));
             }
         }
-        SupervisionFact::Phase(phase) => tx.put(&[PHASE], &NotedRow::of(seq, at, &phase.to)),
+        SupervisionFact::Phase(phase) => tx.put(&[PHASE], &Noted::of(seq, at, &phase.to)),
         SupervisionFact::Gated => {}
         SupervisionFact::Reported(reported) => report(tx, seq, reported),
     }

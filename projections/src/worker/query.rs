@@ -2,7 +2,7 @@
 
 use super::ATTENTION;
 use super::row::{
-    APPROVAL, BASELINE, HEARTBEAT, IDENTITY, INBOX, LAST_IDLE, Noted, NotedRow, PHASE, REPORTED,
+    APPROVAL, BASELINE, HEARTBEAT, IDENTITY, INBOX, LAST_IDLE, Noted, PHASE, REPORTED,
     SHUTDOWN_ACK, SHUTDOWN_REQUEST, SNAPSHOT, STATUS, WorkerPart,
 };
 use crate::error::Result;
@@ -14,10 +14,9 @@ use std::collections::BTreeSet;
 
 fn noted<T>(rows: Rows<'_>, namespace: u8, name: &str) -> Result<Option<Noted<T>>>
 where
-    NotedRow<T>: Row,
+    Noted<T>: Row,
 {
-    let row: Option<NotedRow<T>> = rows.get(&key_of(namespace, name.as_bytes()))?;
-    Ok(row.map(Noted::from))
+    rows.get(&key_of(namespace, name.as_bytes()))
 }
 
 impl Live {

@@ -1,7 +1,6 @@
 //! How the staff's rows are stored.
 
-use crate::tx::time;
-use crate::tx::{Row, row};
+use crate::tx::{Micros, row};
 use crate::worker::event::{Heartbeat, Identity, ShutdownAck, ShutdownRequest, StatusChange};
 use crate::worker::supervision::{Approval, Baseline};
 use teamlog_engine::Timestamp;
@@ -31,15 +30,17 @@ pub(super) const REPORTED: u8 = 0x5A;
 /// One.
 pub(super) const PHASE: u8 = 0x5B;
 
+#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 /// Something with the event that said it last.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Noted<T> {
-    /// What was said.
-    pub what: T,
-    /// When.
-    pub at: Timestamp,
     /// The event that said it.
     pub seq: u64,
+    /// When.
+    #[rkyv(with = Micros)]
+    pub at: Timestamp,
+    /// What was said.
+    pub what: T,
 }
 
 /// A thing that is known of a worker; each has a view file.
@@ -81,42 +82,18 @@ impl WorkerPart {
     }
 }
 
-/// A [`Noted`] as stored.
-#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-pub(super) struct NotedRow<T> {
-    seq: u64,
-    at: i64,
-    what: T,
-}
+row!(Noted<Identity>);
+row!(Noted<Heartbeat>);
+row!(Noted<StatusChange>);
+row!(Noted<ShutdownRequest>);
+row!(Noted<ShutdownAck>);
+row!(Noted<Approval>);
+row!(Noted<Baseline>);
+row!(Noted<String>);
 
-row!(NotedRow<Identity>);
-row!(NotedRow<Heartbeat>);
-row!(NotedRow<StatusChange>);
-row!(NotedRow<ShutdownRequest>);
-row!(NotedRow<ShutdownAck>);
-row!(NotedRow<Approval>);
-row!(NotedRow<Baseline>);
-row!(NotedRow<String>);
-
-impl<T: Clone> NotedRow<T>
-where
-    NotedRow<T>: Row,
-{
-    pub fn of(seq: u64, at: i64, what: &T) -> NotedRow<T> {
-        NotedRow {
-            seq,
-            at,
-            what: what.clone(),
-        }
-    }
-}
-
-impl<T> From<NotedRow<T>> for Noted<T> {
-    fn from(row: NotedRow<T>) -> Noted<T> {
-        Noted {
-            what: row.what,
-            at: time(row.at),
-            seq: row.seq,
-        }
+impl<T: Clone> Noted<T> {
+    pub(super) fn of(seq: u64, at: Timestamp, what: &T) -> Noted<T> {
+        let what = what.clone();
+        Noted { seq, at, what }
     }
 }

@@ -49,7 +49,7 @@ pub fn how(fields: &Fields) -> Result<Option<How>, Refusal> {
     }
 }
 
-/// A method that is none.
+/// The refusal of an unknown method.
 pub fn no_method(text: &str) -> Refusal {
     let methods: Vec<&str> = Method::ALL.iter().map(|method| method.name()).collect();
     let rule = format!("must be one of {}", methods.join(", "));

@@ -46,9 +46,6 @@ pub struct BootstrapShown {
 
 impl Team {
     /// A run of the bootstrap contract with its checklist.
-    ///
-    /// # Errors
-    /// `run_not_found`; the log's.
     pub fn bootstrap_show(&mut self, show: BootstrapShow) -> Result<BootstrapShown> {
         let team = self.name().to_owned();
         self.query(|live, _| {
@@ -61,9 +58,6 @@ impl Team {
     }
 
     /// What the log has to show for a run's launch, as the contract wants it.
-    ///
-    /// # Errors
-    /// `run_not_found`, `not_launched`; the log's.
     pub fn bootstrap_evidence(&mut self, evidence: BootstrapEvidence) -> Result<Evidence> {
         self.query(|live, _| {
             let run = run_of(live, evidence.run.as_deref())?;

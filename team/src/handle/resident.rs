@@ -25,7 +25,7 @@ const MERGE_BYTES_MAX: u64 = 1 << 30;
 /// The least time between two batches of view files, so that a file is written once however often it changed meanwhile.
 const VIEWS_PAUSE: Duration = Duration::from_millis(50);
 
-/// A wait for the seat that is no longer than that is none.
+/// Waits for the writer up to this long do not count as queueing.
 const QUEUED: Duration = Duration::from_millis(100);
 
 /// Teams that are closed at a time.

@@ -23,7 +23,7 @@ use teamlog_engine::storage::Storage;
 
 /// A larger file is refused: it is read whole.
 const FILE_BYTES_MAX: u64 = 4 << 30;
-/// A larger snapshot is none.
+/// Larger snapshots are not read.
 const SNAPSHOT_BYTES_MAX: u64 = 4 << 20;
 
 /// What was wrong, and where.

@@ -84,9 +84,6 @@ words! {
 
 impl Team {
     /// Closes the team, if its gate lets it; closing a closed one changes nothing but what is still active in it.
-    ///
-    /// # Errors
-    /// `shutdown_confirm_issues_required`, `shutdown_gate_blocked`, `shutdown_rejected`; the log's.
     pub fn cleanup(&mut self, cleanup: Cleanup) -> Result<CleanupAnswer> {
         self.close(Some(cleanup))
     }

@@ -74,9 +74,6 @@ impl AwaitEvent {
 
 impl Team {
     /// Waits until something happens to the team, or whoever asked is gone. Takes no lock.
-    ///
-    /// # Errors
-    /// `invalid_input`, `log_replaced`; the log's.
     pub fn await_event(&mut self, wait: &AwaitEvent) -> Result<AwaitEventAnswer> {
         let deadline = self.control.deadline.clone();
         let timeout = match wait.timeout_ms.map(Duration::from_millis) {

@@ -49,9 +49,6 @@ pub struct InboxFeedAnswer {
 
 impl Team {
     /// What an agent is to be told.
-    ///
-    /// # Errors
-    /// `invalid_input`, `cursor_ahead`; the log's.
     pub fn inbox_feed(&mut self, feed: &InboxFeed) -> Result<InboxFeedAnswer> {
         names::check_known("worker", &feed.worker)?;
         let since = feed.since.unwrap_or(0);

@@ -72,9 +72,6 @@ struct Plan {
 
 impl Team {
     /// Takes the state of a mode away. Where there is none, nothing changes.
-    ///
-    /// # Errors
-    /// `unsupported_mode`, `invalid_input`, `team_closed`; the log's.
     pub fn mode_clear(&mut self, clear: ModeClear) -> Result<ModeCleared> {
         let team = self.name().to_owned();
         self.execute(Job { team, clear })

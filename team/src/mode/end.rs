@@ -96,9 +96,6 @@ struct Job {
 
 impl Team {
     /// Completes an active mode.
-    ///
-    /// # Errors
-    /// `unsupported_mode`, `mode_not_active`, `invalid_input`, `too_large`, `team_closed`; the log's.
     pub fn mode_complete(&mut self, complete: ModeComplete) -> Result<ModeAnswer> {
         self.end_mode(
             complete.mode,

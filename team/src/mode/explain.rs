@@ -28,9 +28,6 @@ pub struct ModeExplain {
 
 impl Team {
     /// What would become of making a mode active. A denial is an answer here.
-    ///
-    /// # Errors
-    /// `unsupported_mode`, `invalid_input`; the log's.
     pub fn mode_explain(&mut self, explain: ModeExplain) -> Result<Transition> {
         let mode = skill::mode(&explain.mode)?;
         let scope = scope(explain.session_id.as_deref())?;

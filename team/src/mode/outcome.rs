@@ -32,9 +32,6 @@ pub struct ModeOutcome {
 
 impl Team {
     /// How a state reads.
-    ///
-    /// # Errors
-    /// `unsupported_mode`, `mode_not_found`, `invalid_input`; the log's.
     pub fn mode_outcome(&mut self, asked: ModeOutcome) -> Result<Reading> {
         match (&asked.mode, &asked.state) {
             (None, Some(state)) => Ok(reading::read(state)?),

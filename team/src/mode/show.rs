@@ -72,9 +72,6 @@ pub struct ModeListAnswer {
 
 impl Team {
     /// The state of a mode.
-    ///
-    /// # Errors
-    /// `unsupported_mode`, `mode_not_found`, `invalid_input`; the log's.
     pub fn mode_show(&mut self, show: ModeShow) -> Result<ModeShowAnswer> {
         let mode = skill::mode(&show.mode)?;
         let scope = scope(show.session_id.as_deref())?;

@@ -59,9 +59,6 @@ struct Job {
 
 impl Team {
     /// Makes a mode active. Where it is so already, nothing changes.
-    ///
-    /// # Errors
-    /// `unsupported_mode`, `mode_denied`, `invalid_input`, `too_large`, `team_closed`; the log's.
     pub fn mode_start(&mut self, start: ModeStart) -> Result<ModeAnswer> {
         self.execute(Job {
             team: self.name().to_owned(),

@@ -95,9 +95,6 @@ struct Update {
 
 impl Team {
     /// Writes the state of a mode.
-    ///
-    /// # Errors
-    /// `unsupported_mode`, `mode_denied`, `invalid_input`, `too_large`, `team_closed`; the log's.
     pub fn mode_write(&mut self, write: ModeWrite) -> Result<ModeAnswer> {
         self.execute(Write {
             team: self.name().to_owned(),
@@ -107,9 +104,6 @@ impl Team {
     }
 
     /// Changes fields of an active mode, which may end it.
-    ///
-    /// # Errors
-    /// `unsupported_mode`, `mode_not_active`, `invalid_input`, `too_large`, `team_closed`; the log's.
     pub fn mode_update(&mut self, update: ModeUpdate) -> Result<ModeAnswer> {
         let team = self.name().to_owned();
         self.execute(Update { team, update })

@@ -28,7 +28,7 @@ impl Denied {
 }
 
 /// A path relative to `root`; `.` for the root itself. Backslashes are slashes, an absolute path has to lie below the root,
-/// and an empty one is the root. `link` says where a symbolic link leads, and `None` for whatever is none.
+/// and an empty one is the root. `link` says where a symbolic link leads, and `None` for anything else.
 pub fn normal(
     root: &Path,
     path: &str,

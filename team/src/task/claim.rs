@@ -66,10 +66,6 @@ pub struct Job {
 
 impl Team {
     /// Takes a task for a worker.
-    ///
-    /// # Errors
-    /// `worker_not_found`, `task_not_found`, `blocked_dependency`, `claim_conflict`, `resource_conflict`,
-    /// `already_terminal`, `invalid_input`, `team_closed`; the log's.
     pub fn task_claim(&mut self, claim: TaskClaim) -> Result<ClaimAnswer> {
         let job = self.claim_job(claim);
         self.execute(job)

@@ -51,9 +51,6 @@ pub struct ThreadTailAnswer {
 
 impl Team {
     /// The newest messages of a thread.
-    ///
-    /// # Errors
-    /// `invalid_input`, `thread_not_found`, `cursor_unknown`; the log's.
     pub fn thread_tail(&mut self, tail: &ThreadTail) -> Result<ThreadTailAnswer> {
         let before = tail.before()?;
         let limit = match tail.limit {

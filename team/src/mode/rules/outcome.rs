@@ -136,7 +136,7 @@ type Spelled<T> = (T, Option<String>);
 /// What a `lifecycle_outcome` says. `asked`: whether a question is pending.
 ///
 /// # Errors
-/// `invalid_input` for a word that is none.
+/// `invalid_input` for an unknown word.
 pub fn lifecycle(field: &str, text: &str, asked: bool) -> Result<Spelled<Lifecycle>, Refusal> {
     let outcome = match word(text) {
         Some(Word::Ends(outcome, _)) => outcome,
@@ -157,7 +157,7 @@ pub fn lifecycle(field: &str, text: &str, asked: bool) -> Result<Spelled<Lifecyc
 /// What a `run_outcome` says.
 ///
 /// # Errors
-/// `invalid_input` for a word that is none.
+/// `invalid_input` for an unknown word.
 pub fn run(text: &str) -> Result<Spelled<RunOutcome>, Refusal> {
     let outcome = match word(text) {
         Some(Word::Ends(_, Some(outcome)) | Word::Goes(outcome)) => outcome,

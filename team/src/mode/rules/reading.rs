@@ -62,7 +62,7 @@ pub struct Reading {
 /// Reads how a state ended.
 ///
 /// # Errors
-/// `invalid_input` for an outcome that is none.
+/// `invalid_input` for an unknown outcome.
 pub fn read(state: &Map<String, Value>) -> Result<Reading, Refusal> {
     let mut warnings = Vec::new();
     let asked = is_asked(state);

@@ -75,7 +75,7 @@ fn is_end(behind: &str) -> bool {
     bare.is_empty() || (courtesy && bare.starts_with(char::is_whitespace))
 }
 
-/// Whether there stands what is to be done; a question is none.
+/// Whether the text says what to do. A question does not.
 fn is_task(behind: &str) -> bool {
     let line = behind.strip_prefix(['.', '!']).unwrap_or(behind);
     if line.starts_with(['\n', '\r']) {
