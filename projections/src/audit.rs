@@ -3,17 +3,14 @@
 //!
 //! Every message and ack is counted; of the events in between, a sample is looked up in every index. It changes nothing.
 
-use crate::error::Result;
-use crate::fact::{Fact, Sent};
-use crate::live::Live;
+use crate::fact::Sent;
 use crate::message::event::MessageFact;
 use crate::message::{self, InboxQuery};
+use crate::prelude::*;
 use crate::views::Home;
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use teamlog_engine::event::RefKind;
 use teamlog_engine::reader::Located;
-use teamlog_engine::{Event, Reader};
 
 /// No more faults than this are told of each kind.
 const FAULTS_MAX: usize = 20;

@@ -3,14 +3,10 @@
 //!
 //! What concerns everybody is noted once and merged in when somebody reads.
 
-use crate::error::Result;
-use crate::fact::Fact;
-use crate::live::Live;
+use crate::prelude::*;
 use crate::task::event::TaskAct;
 use crate::thread::event::ThreadAct;
-use crate::tx::{Recorded, Rows, Tx, end_of, numbered};
 use teamlog_engine::derived::key;
-use teamlog_engine::{Event, RefKind};
 
 /// Series by agent: what that agent is told.
 const TOLD: u8 = 0xB2;

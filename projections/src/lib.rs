@@ -21,6 +21,7 @@ pub mod message;
 pub mod mode;
 pub mod natural;
 pub mod pipeline;
+mod prelude;
 pub mod rebuild;
 pub mod response;
 mod schema;

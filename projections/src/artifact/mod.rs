@@ -4,10 +4,7 @@ pub mod event;
 mod query;
 
 use crate::artifact::event::{ArtifactFact, ArtifactKind, ArtifactStored};
-use crate::error::Result;
-use crate::fact::Fact;
-use crate::tx::{Recorded, Tx, key_of, row};
-use teamlog_engine::Timestamp;
+use crate::prelude::*;
 
 /// By name: the artifact.
 const ARTIFACT: u8 = 0x4E;

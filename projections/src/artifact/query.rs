@@ -2,9 +2,7 @@
 
 use super::{ARTIFACT, Artifact, ArtifactRow, kind_prefix};
 use crate::artifact::event::{ArtifactKind, ArtifactStored};
-use crate::error::Result;
-use crate::live::Live;
-use crate::tx::{Entry, end_of, key_of, time};
+use crate::prelude::*;
 
 impl Live {
     /// What was last left under a name.

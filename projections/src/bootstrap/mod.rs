@@ -12,6 +12,7 @@ mod shown;
 pub(crate) mod view;
 mod words;
 
+use crate::prelude::*;
 pub use checklist::{Step, StepStatus};
 pub use evidence::{CoreReadyAck, Evidence, LAUNCH_MODE};
 pub(crate) use query::all;
@@ -22,10 +23,6 @@ pub use shown::{BreachShown, CoreReady, DomainShown, GateShown, RunShown};
 pub use words::{Case, Core, Method, Outcome, State, Verdict};
 
 use crate::bootstrap::event::{BootstrapAct, BootstrapFact};
-use crate::error::Result;
-use crate::fact::Fact;
-use crate::tx::{Recorded, Row, Tx, key_of, numbered};
-use teamlog_engine::RefKind;
 
 /// By run.
 const RUN: u8 = 0x78;

@@ -1,10 +1,7 @@
 //! Questions about runs of the bootstrap contract.
 
 use super::{BEGUN, DUE, DUE_BYTES, Id, NUMBERED, RUN, Run, due_key};
-use crate::error::Result;
-use crate::live::Live;
-use crate::tx::{Rows, end_of, key_of, numbered};
-use teamlog_engine::Timestamp;
+use crate::prelude::*;
 use teamlog_engine::derived::key;
 
 impl Live {

@@ -2,9 +2,7 @@
 
 use super::run::{Delivery, Domain};
 use super::{Case, Core, Evidence, Run, State, Verdict, checklist};
-use crate::tx::time;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 use serde_json::{Map, Value};
 
 /// A run of the bootstrap contract

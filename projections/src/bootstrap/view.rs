@@ -1,12 +1,9 @@
 //! `bootstrap/<run>.json`: a run of the bootstrap contract, with its checklist and its evidence.
 
 use crate::bootstrap::{self, Run, RunShown};
-use crate::error::Result;
-use crate::live::Live;
+use crate::prelude::*;
 use crate::views::mend::{put, remove_others};
 use crate::views::{Home, Mended, failed};
-use serde::Serialize;
-use std::collections::BTreeSet;
 
 pub(crate) const DIR: &str = "bootstrap";
 

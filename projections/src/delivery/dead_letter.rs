@@ -2,13 +2,7 @@
 
 use super::{DAY, DEAD_LETTER, DEAD_LETTERS, letter_key};
 use crate::delivery::event::DeliveryDead;
-use crate::error::Result;
-use crate::live::Live;
-use crate::tx::time;
-use crate::tx::{Rows, Tx, key_of, numbered, row};
-use serde::Serialize;
-use serde_json::value::RawValue;
-use teamlog_engine::{Event, EventId, RefKind, Timestamp};
+use crate::prelude::*;
 
 /// A dead letter, without its message.
 #[derive(Debug, Clone, PartialEq, Eq)]

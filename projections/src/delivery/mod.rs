@@ -6,13 +6,9 @@
 //! What is due by a time `now` is found by an index in order of time, so asking costs what is due and not what waits.
 
 use crate::delivery::event::{DeliveryDead, DeliveryFact, DeliveryRequired};
-use crate::error::Result;
-use crate::fact::Fact;
 use crate::message::event::MessageFact;
+use crate::prelude::*;
 use crate::team::settings::Policy;
-use crate::tx::time;
-use crate::tx::{Recorded, Tx, key_of, numbered, row};
-use teamlog_engine::{Event, EventId, RefKind, Timestamp};
 
 mod dead_letter;
 pub mod event;

@@ -1,11 +1,9 @@
 //! Questions about deliveries. What is due by when is asked in `schedule.rs`.
 
 use super::{ACKED, DEAD, DEAD_LETTERS, DELIVERY, Delivery, DeliveryRow, State};
-use crate::error::Result;
-use crate::live::{Live, SeqPage};
+use crate::live::SeqPage;
+use crate::prelude::*;
 use crate::team::settings::Policy;
-use crate::tx::{key_of, time};
-use teamlog_engine::EventId;
 use teamlog_engine::derived::key;
 
 impl Live {

@@ -1,11 +1,9 @@
 //! When which attempt ends, and what is due by a time: in the order of time, however late somebody asks.
 
 use super::{DUE, Delivery, State};
-use crate::error::Result;
-use crate::live::Live;
+use crate::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use teamlog_engine::Timestamp;
 
 /// Something that is due.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,17 +4,13 @@
 //! than it should is built anew. What becomes of a dead letter later is not in the file but in answers.
 
 use crate::delivery::{self, DeadLetter};
-use crate::error::Result;
 use crate::fact;
-use crate::live::Live;
+use crate::prelude::*;
 use crate::views::mend::remove_others;
 use crate::views::{Home, Mended, failed};
-use serde_json::value::RawValue;
-use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
 use std::path::Path;
-use teamlog_engine::Reader;
 use teamlog_engine::storage::{File, Open};
 
 pub(crate) const DIR: &str = "dead-letter";

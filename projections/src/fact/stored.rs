@@ -7,14 +7,11 @@ use crate::message::{
     Envelope, InvalidMessage, Message, MessageType, Names, Priority, SCHEMA_VERSION, TASK_ID,
     check_id, check_name,
 };
+use crate::prelude::*;
 use crate::task::Status;
 use serde::de::IgnoredAny;
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::ops::Range;
-use teamlog_engine::{Json, NewEvent, RefKind, Timestamp};
 
 pub(crate) type Decoded<T> = Result<T, String>;
 

@@ -5,12 +5,9 @@
 
 use super::marks;
 use super::row::{DISPATCH, OPEN_DISPATCH};
-use crate::error::Result;
-use crate::live::Live;
 use crate::message::event::{DispatchMoved, DispatchRequested};
-use crate::tx::{Tx, key_of, row, time};
+use crate::prelude::*;
 use crate::words;
-use teamlog_engine::{Event, Timestamp};
 
 words! {
     /// How far a request has come.

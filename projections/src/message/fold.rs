@@ -7,14 +7,12 @@ use super::row::{
     AGENT, AgentRow, INBOX, LastSentRow, MESSAGE, MessageRow, UNACKED, UNDELIVERED, UnackedRow,
     cooldown_key,
 };
-use crate::error::Result;
-use crate::fact::{Fact, Sent};
+use crate::fact::Sent;
 use crate::message::MessageType;
 use crate::message::dispatch::DispatchStatus;
 use crate::message::event::{MailFact, Mark, MessageAcked, MessageFact, Suppressed};
 use crate::message::{dispatch, marks, unread, view};
-use crate::tx::{Recorded, Tx, key_of, numbered};
-use teamlog_engine::Event;
+use crate::prelude::*;
 
 /// The fold. A message id counts once and an ack counts once, whatever the log holds.
 pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {

@@ -5,13 +5,10 @@
 
 use super::dispatch;
 use super::row::{DELIVERED, MAIL_COUNTS, MARKS, MESSAGE, MessageRow, SAME, UNDELIVERED};
-use crate::error::Result;
 use crate::fact::Sent;
-use crate::live::Live;
 use crate::message::event::{Mark, MessageMarked};
-use crate::tx::{Tx, key_of, numbered, row, time};
+use crate::prelude::*;
 use teamlog_engine::derived::key;
-use teamlog_engine::{Event, Timestamp};
 
 /// What became of a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

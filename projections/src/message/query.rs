@@ -4,11 +4,9 @@ use super::row::{
     AGENT, AgentRow, DELIVERED, INBOX, LastSentRow, MESSAGE, MessageRow, UNACKED, UNDELIVERED,
     UnackedRow, cooldown_key,
 };
-use crate::error::Result;
-use crate::live::{Live, SeqPage};
+use crate::live::SeqPage;
 use crate::message::MessageType;
-use crate::tx::{Rows, key_of, time};
-use teamlog_engine::Timestamp;
+use crate::prelude::*;
 use teamlog_engine::derived::key;
 
 /// What is known of a message without reading the log.

@@ -4,11 +4,9 @@
 use super::rules::{quoted, shown, statuses};
 use super::{InvalidMessage, Message, MessageType, Names, check_id, check_name};
 use crate::fields::Fields;
+use crate::prelude::*;
 use crate::task::Status;
 use crate::words;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 
 /// The field of an envelope that names the task.
 pub(crate) const TASK_ID: &str = "task_id";

@@ -2,11 +2,8 @@
 
 use super::InboxQuery;
 use super::row::{LastSentRow, MESSAGE, MessageRow, UNACKED, UnackedRow, cooldown_key};
-use crate::error::Result;
-use crate::live::Live;
 use crate::message::MessageType;
-use crate::tx::{Tx, key_of, numbered};
-use teamlog_engine::Event;
+use crate::prelude::*;
 
 /// Messages that are looked at together.
 const PAGE: usize = 32;

@@ -3,18 +3,15 @@
 //! The fold knows how long each file is when it is whole. So a writer needs one `stat` to know whether its line belongs at
 //! the end; a file of any other length is built anew.
 
-use crate::error::Result;
-use crate::fact::{self, Fact};
-use crate::live::Live;
+use crate::fact;
 use crate::message::inbox_seqs;
 use crate::pipeline::Batch;
+use crate::prelude::*;
 use crate::team::event::TeamFact;
 use crate::views::{Home, Mended, failed};
-use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::PathBuf;
 use teamlog_engine::storage::Open;
-use teamlog_engine::{Event, Reader};
 
 pub(crate) const DIR: &str = "inboxes";
 

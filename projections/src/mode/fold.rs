@@ -5,14 +5,11 @@ use super::row::{
     text,
 };
 use super::{Mode, Scope};
-use crate::error::Result;
-use crate::fact::Fact;
 use crate::mode::event::{
     Fields, InputLock, ModeChanged, ModeCleared, ModeFact, ModeStarted, SessionEnded, SkillsSynced,
 };
-use crate::tx::{Recorded, Tx, key_of};
+use crate::prelude::*;
 use serde_json::Value;
-use teamlog_engine::{Event, RefKind, Timestamp};
 
 /// The fold.
 pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {

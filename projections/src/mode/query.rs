@@ -5,10 +5,7 @@ use super::row::{
     scope_key, sessions_with, state_key,
 };
 use super::{Mode, Scope};
-use crate::error::Result;
-use crate::live::Live;
-use crate::tx::time;
-use crate::tx::{end_of, key_of};
+use crate::prelude::*;
 
 impl Live {
     /// The state of a mode in a scope.

@@ -2,10 +2,8 @@
 
 use super::{Mode, Scope};
 use crate::mode::event::Fields;
-use crate::tx::time;
-use crate::tx::{key_of, row};
+use crate::prelude::*;
 use serde_json::Value;
-use teamlog_engine::Timestamp;
 
 /// By mode and scope: the state.
 pub(super) const STATE: u8 = 0x70;

@@ -7,13 +7,11 @@
 //! | `run-state.json` | the state that changed last, in short |
 //! | `sessions/<session>/…` | the same of a session |
 
-use crate::error::Result;
-use crate::live::Live;
 use crate::mode::event::Fields;
 use crate::mode::{self, Scope};
+use crate::prelude::*;
 use crate::views::mend::{put, remove_others};
 use crate::views::{Home, Mended, failed};
-use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 
 pub(crate) const DIR: &str = "modes";

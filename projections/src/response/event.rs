@@ -1,11 +1,9 @@
 //! First answers under an idempotency key, which is a ref of their event.
 
+use crate::fact::event;
 use crate::fact::events::{Decode, events};
 use crate::fact::stored::{Decoded, read, write};
-use crate::fact::{Fact, event};
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
-use teamlog_engine::{Json, NewEvent, RefKind};
+use crate::prelude::*;
 
 events! {
     /// What is recorded of answers.

@@ -2,12 +2,8 @@
 
 pub mod event;
 
-use crate::error::Result;
-use crate::fact::Fact;
-use crate::live::Live;
+use crate::prelude::*;
 use crate::response::event::{ResponseFact, ResponseStored};
-use crate::tx::{Recorded, Tx, key_of, row};
-use teamlog_engine::RefKind;
 
 /// By key.
 const RESPONSE: u8 = 0x60;

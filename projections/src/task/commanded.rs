@@ -5,12 +5,10 @@
 use super::fold::{store, unborn};
 use super::row::{ClaimRow, GovernedRow, TaskRow, task_key};
 use super::{ClaimState, Status, deps};
-use crate::error::Result;
+use crate::prelude::*;
 use crate::task::event::{
     Held, Lease, Resources, TaskAct, TaskClaimed, TaskCreated, TaskFact, TaskUpdated,
 };
-use crate::tx::Tx;
-use teamlog_engine::{Event, RefKind};
 
 /// Folds one event. Of a task that is not known it says nothing, and neither does a second creation.
 pub(super) fn apply(tx: &mut Tx<'_>, event: &Event<'_>, fact: &TaskFact) -> Result<()> {

@@ -2,10 +2,7 @@
 
 use super::ready;
 use super::row::{TaskRow, task_key};
-use crate::error::Result;
-use crate::live::Live;
-use crate::tx::Tx;
-use std::collections::BTreeMap;
+use crate::prelude::*;
 
 /// A dependency is looked at through at most so many tasks; one that leads further counts as a cycle, so that the cost of
 /// an assignment has a bound.

@@ -1,11 +1,8 @@
 //! Which paths are held: the live claims of tasks that declared resources, by holder.
 
 use super::row::TaskRow;
-use crate::error::Result;
-use crate::live::Live;
 use crate::natural;
-use crate::tx::{Rows, Tx, key_of, row};
-use teamlog_engine::Timestamp;
+use crate::prelude::*;
 
 /// By holder and task.
 const HELD: u8 = 0x44;

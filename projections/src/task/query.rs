@@ -5,12 +5,8 @@ use super::row::{
     TaskRow, natural_key, owned_key, owner_prefix, task_key, timed_key,
 };
 use super::{Status, Task, TaskCounts, TaskFilter, TaskPage, ready};
-use crate::error::Result;
-use crate::live::Live;
 use crate::natural;
-use crate::tx::{Rows, end_of, key_of, numbered};
-use std::collections::BTreeSet;
-use teamlog_engine::Timestamp;
+use crate::prelude::*;
 
 impl Live {
     /// A task by its id.

@@ -1,11 +1,9 @@
 //! How a task lies in the derived store: its row, and the keys of the indexes over it.
 
 use super::{Claim, ClaimState, Governed, Reported, Status, Task, TaskCounts};
-use crate::error::Result;
 use crate::message::Priority;
 use crate::natural;
-use crate::tx::{Tx, key_of, row};
-use teamlog_engine::{Json, Timestamp};
+use crate::prelude::*;
 
 /// By id, in natural order (so are the indexes).
 pub(super) const TASK: u8 = 0x30;

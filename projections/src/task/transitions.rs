@@ -1,11 +1,8 @@
 //! How the status of tasks changes, event by event: the fold of tasks over a log from its first event on, kept in memory.
 
-use crate::error::Result;
-use crate::fact::Fact;
+use crate::prelude::*;
 use crate::task::{self, Status};
-use crate::tx::{Recorded, Tx};
 use std::collections::HashMap;
-use teamlog_engine::Event;
 use teamlog_engine::derived::{Changes, Value};
 
 /// A change of a task's status.

@@ -1,13 +1,11 @@
 //! `tasks/<id>.json`: one stored task, the superset of its renderings.
 
 use crate::message::Priority;
+use crate::prelude::*;
 use crate::task::{CONFLICT_POLICY, Status, Task};
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::Serialize;
-use serde_json::value::RawValue;
+use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
-use teamlog_engine::{Json, Timestamp};
 
 pub(crate) const DIR: &str = "tasks";
 

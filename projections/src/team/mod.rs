@@ -5,13 +5,10 @@ mod query;
 pub mod settings;
 pub(crate) mod view;
 
-use crate::error::Result;
-use crate::fact::Fact;
+use crate::prelude::*;
 use crate::team::event::{ConfigChanged, TeamFact};
 use crate::team::settings::Setting;
-use crate::tx::{Recorded, Tx, key_of, row};
 use crate::worker::activity;
-use teamlog_engine::Timestamp;
 
 const INFO: u8 = 0x10;
 const MEMBER: u8 = 0x11;

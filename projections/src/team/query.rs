@@ -1,10 +1,8 @@
 //! Questions about the team itself.
 
 use super::{Born, COUNT, INFO, InfoRow, MEMBER, TeamInfo};
-use crate::error::Result;
-use crate::live::{Counts, Live};
-use crate::tx::key_of;
-use teamlog_engine::Timestamp;
+use crate::live::Counts;
+use crate::prelude::*;
 
 impl Live {
     /// The team, once `team_created` is recorded.

@@ -3,15 +3,10 @@
 //! A setting is changed by `config_changed` alone. One that nobody set has its default, and a default never becomes
 //! part of the log. Keys that this version does not know move nothing.
 
-use crate::error::Result;
-use crate::live::Live;
 use crate::message::MessageType;
+use crate::prelude::*;
 use crate::spelling::distance;
 use crate::team::event::ConfigChanged;
-use crate::tx::{Rows, Tx, key_of, row};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// By key.
 const SETTING: u8 = 0x13;

@@ -1,13 +1,10 @@
 //! `team.json`.
 
-use crate::error::Result;
-use crate::live::Live;
+use crate::prelude::*;
 use crate::team::TeamInfo;
 use crate::team::settings::Value;
 use crate::usage::event::Budget;
 use crate::worker::event::UNREGISTERED_ROLE;
-use serde::Serialize;
-use std::collections::BTreeMap;
 
 #[derive(Serialize)]
 struct TeamView<'a> {

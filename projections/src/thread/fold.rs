@@ -2,11 +2,8 @@
 
 use super::row::{NUMBERED, POSTS, ThreadRow, number, thread_key};
 use super::shown::post_line;
-use crate::error::Result;
-use crate::fact::Fact;
+use crate::prelude::*;
 use crate::thread::event::{Posted, ThreadAct, ThreadFact, ThreadStarted};
-use crate::tx::{Recorded, Tx, numbered};
-use teamlog_engine::{Event, RefKind};
 
 /// The fold. What is said of a thread that never began, or begins twice, counts for nothing.
 pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {

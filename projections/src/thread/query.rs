@@ -1,13 +1,9 @@
 //! Questions to the rows of threads.
 
 use super::row::{NUMBERED, POSTS, THREAD, Thread, ThreadRow, thread_key};
-use crate::error::Result;
-use crate::live::Live;
 use crate::live::SeqPage;
 use crate::natural;
-use crate::tx::time;
-use crate::tx::{Rows, end_of};
-use teamlog_engine::EventId;
+use crate::prelude::*;
 use teamlog_engine::derived::key;
 
 impl Live {

@@ -2,10 +2,8 @@
 
 use super::Thread;
 use crate::fact;
+use crate::prelude::*;
 use crate::thread::event::Posted;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use teamlog_engine::{Event, EventId, Timestamp};
 
 /// The version of these shapes.
 pub const SCHEMA_VERSION: &str = "1.0.0";

@@ -3,11 +3,8 @@
 pub mod event;
 mod query;
 
-use crate::error::Result;
-use crate::fact::Fact;
-use crate::tx::{Micros, Recorded, Tx, row};
+use crate::prelude::*;
 use crate::usage::event::{Budget, UsageFact, UsageReported};
-use teamlog_engine::{Event, Timestamp};
 
 /// By whose they are: what was used.
 const USED: u8 = 0x4C;

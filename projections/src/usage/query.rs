@@ -1,9 +1,7 @@
 //! Questions about tokens.
 
 use super::{AGENT_TAG, BUDGET, BudgetInfo, BudgetRow, USED, Used, Whose, key};
-use crate::error::Result;
-use crate::live::Live;
-use crate::tx::{Entry, end_of};
+use crate::prelude::*;
 
 impl Live {
     /// Tokens that were used.

@@ -2,17 +2,15 @@
 
 use super::cursor::Cursor;
 use super::{Home, failed, mend};
-use crate::error::Result;
-use crate::live::Live;
 use crate::mode::{Mode, Scope};
+use crate::prelude::*;
 use crate::{bootstrap, delivery, message, mode, task, team, thread, worker};
 use serde::de::IgnoredAny;
-use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::Path;
 use std::sync::Arc;
 use teamlog_engine::storage::{File, Open};
-use teamlog_engine::{Identity, Log, Reader};
+use teamlog_engine::{Identity, Log};
 
 /// No more faults than this are told.
 const FAULTS_MAX: usize = 20;

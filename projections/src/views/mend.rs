@@ -1,19 +1,15 @@
 //! Bringing all views in line with the state: only files that differ are written, and files of nothing are removed.
 
 use super::{Home, Mended, failed};
-use crate::error::Result;
-use crate::fact::Fact;
-use crate::live::Live;
 use crate::message::view::Inboxes;
+use crate::prelude::*;
 use crate::task::Task;
 use crate::{bootstrap, delivery, message, mode, task, team, worker};
 use crossbeam_channel::{Receiver, bounded};
-use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::thread;
-use teamlog_engine::Reader;
 use teamlog_engine::storage::Open;
 
 pub(crate) const TEAM: &str = "team.json";

@@ -1,12 +1,8 @@
 //! When an agent last did something, and whether the last it said was that it has nothing to do.
 
-use crate::error::Result;
-use crate::fact::Fact;
-use crate::live::Live;
 use crate::message::MessageType;
-use crate::tx::{Micros, Recorded, Tx, key_of, row};
+use crate::prelude::*;
 use crate::worker::event::{WorkerAct, WorkerState};
-use teamlog_engine::Timestamp;
 
 /// By actor.
 const ACTIVITY: u8 = 0x14;

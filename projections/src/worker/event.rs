@@ -1,14 +1,11 @@
 //! What workers are known by: who they are, what they last said of themselves, what they were told; and the JSON of those
 //! payloads. When each was written is the time of its event.
 
-use crate::Result;
 use crate::fact::events::{Payload, events, unchecked};
 use crate::fact::stored::{self, Decoded, read, write};
-use crate::fact::{Fact, event, undecodable};
+use crate::fact::{event, undecodable};
+use crate::prelude::*;
 use crate::words;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use teamlog_engine::{Event, NewEvent, RefKind};
 
 events! {
     /// What is known of a worker.

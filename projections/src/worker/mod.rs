@@ -11,6 +11,7 @@ mod shown;
 pub mod supervision;
 pub(crate) mod view;
 
+use crate::prelude::*;
 pub use row::{Noted, WorkerPart};
 pub use shown::{
     ApprovalShown, HeartbeatShown, ShutdownAckShown, ShutdownRequestShown, StatusShown, WorkerShown,
@@ -18,16 +19,12 @@ pub use shown::{
 
 pub(crate) use query::{parts, workers};
 
-use crate::error::Result;
-use crate::fact::Fact;
-use crate::tx::{Recorded, Tx, key_of};
 use crate::worker::event::{WorkerAct, WorkerFact, WorkerState};
 use crate::worker::supervision::{Reported, SupervisionFact};
 use row::{
     APPROVAL, BASELINE, HEARTBEAT, IDENTITY, INBOX, LAST_IDLE, PHASE, REPORTED, SHUTDOWN_ACK,
     SHUTDOWN_REQUEST, SNAPSHOT, STATUS,
 };
-use teamlog_engine::Timestamp;
 
 /// Reported events that tell of no single worker, of which the last one is kept.
 pub const TEAM_WIDE: [&str; 3] = [

@@ -5,12 +5,9 @@ use super::row::{
     APPROVAL, BASELINE, HEARTBEAT, IDENTITY, INBOX, LAST_IDLE, Noted, PHASE, REPORTED,
     SHUTDOWN_ACK, SHUTDOWN_REQUEST, SNAPSHOT, STATUS, WorkerPart,
 };
-use crate::error::Result;
-use crate::live::Live;
-use crate::tx::{Row, Rows, key_of};
+use crate::prelude::*;
 use crate::worker::event::{Heartbeat, Identity, ShutdownAck, ShutdownRequest, StatusChange};
 use crate::worker::supervision::{Approval, Baseline};
-use std::collections::BTreeSet;
 
 fn noted<T>(rows: Rows<'_>, namespace: u8, name: &str) -> Result<Option<Noted<T>>>
 where

@@ -1,13 +1,11 @@
 //! How what is known of a worker is shown: in view files and in answers.
 
 use super::Noted;
+use crate::prelude::*;
 use crate::worker::event::{
     AckStatus, Heartbeat, Identity, ShutdownAck, ShutdownRequest, StatusChange, WorkerState,
 };
 use crate::worker::supervision::{Approval, ApprovalStatus};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use teamlog_engine::Timestamp;
 
 /// Who a worker is, with its name
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -3,17 +3,13 @@
 
 use super::ATTENTION;
 use super::event::WorkerState;
-use crate::error::Result;
 use crate::fact::events::{Decode, Payload, events};
 use crate::fact::stored::{Decoded, id, name, read, write};
-use crate::fact::{Fact, event, undecodable};
+use crate::fact::{event, undecodable};
+use crate::prelude::*;
 use crate::task::{Status, TaskCounts};
 use crate::words;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
-use std::collections::BTreeMap;
-use teamlog_engine::{Event, Json, JsonError, NewEvent, RefKind};
 
 events! {
     /// What is known of the team's supervision.

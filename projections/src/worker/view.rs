@@ -9,8 +9,7 @@
 //! | `shutdown-request.json` | that it was asked to stop |
 //! | `shutdown-ack.json` | what it says to that |
 
-use crate::error::Result;
-use crate::live::Live;
+use crate::prelude::*;
 use crate::views::mend::{put, remove_others};
 use crate::views::{Home, Mended, failed};
 use crate::worker::event::{WorkerAct, inbox_content};
@@ -18,9 +17,6 @@ use crate::worker::{
     self, HeartbeatShown, Noted, ShutdownAckShown, ShutdownRequestShown, StatusShown, WorkerPart,
     WorkerShown,
 };
-use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
-use teamlog_engine::Reader;
 
 pub(crate) const DIR: &str = "workers";
 
