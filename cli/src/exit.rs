@@ -244,11 +244,6 @@ impl CommandError {
         self.body.details.get(name).and_then(Value::as_u64)
     }
 
-    /// Whether there is a detail of that name.
-    pub fn has_detail(&self, name: &str) -> bool {
-        self.body.details.contains_key(name)
-    }
-
     /// Whether a detail is true.
     pub fn says(&self, name: &str) -> bool {
         self.body.details.get(name) == Some(&Value::Bool(true))
@@ -286,11 +281,6 @@ impl CommandError {
     pub fn with_details(mut self, details: Map<String, Value>) -> CommandError {
         self.body.details.extend(details);
         self
-    }
-
-    /// Whether another process has the lock, so that nothing was done.
-    pub fn is_locked(&self) -> bool {
-        self.exit == Exit::Locked && self.body.code == "locked"
     }
 
     /// Whether it is standard output that failed.

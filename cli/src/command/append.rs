@@ -158,7 +158,7 @@ fn many(context: &mut Context, team: &str, path: &Path, batch_size: Option<usize
 /// The error of a batch that ended early, with what of it is recorded. A refusal says that by itself.
 fn stopped(error: CommandError, groups: &Groups<'_>) -> CommandError {
     let (recorded, next_line) = groups.so_far();
-    if recorded.last_seq.is_none() || error.has_detail("appended") {
+    if recorded.last_seq.is_none() || error.number("appended").is_some() {
         return error;
     }
     let mut details = Map::new();

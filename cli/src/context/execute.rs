@@ -88,7 +88,7 @@ impl Context {
         let done = self.here(open(self)?, who, call, team, input.clone());
         match done {
             // A daemon may have come in between, and has the lock for good.
-            Err(error) if error.is_locked() => {
+            Err(error) if error.code() == "locked" => {
                 let forwarded = self.forwarded(who, call, team, &input)?;
                 forwarded.ok_or(error)
             }
