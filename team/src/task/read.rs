@@ -101,9 +101,6 @@ pub struct TaskRecords {
 
 impl Team {
     /// One task as it stands now.
-    ///
-    /// # Errors
-    /// `task_not_found`, `invalid_input`; the log's.
     pub fn task_record(&mut self, task_id: &str) -> Result<TaskRecord> {
         let now = self.now();
         names::check_known("task_id", task_id)?;

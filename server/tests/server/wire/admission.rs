@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 
 #[test]
 fn only_the_names_of_the_loopback_and_the_right_port_are_hosts() {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve();
+    let (_stand, daemon, _) = Stand::demo();
     let port = address(&daemon).port();
     let cases = [
         (format!("127.0.0.1:{port}"), 200),
@@ -42,8 +41,7 @@ fn only_the_names_of_the_loopback_and_the_right_port_are_hosts() {
 
 #[test]
 fn only_the_daemons_own_pages_are_origins() {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve();
+    let (stand, daemon, _) = Stand::demo();
     let (port, token) = (address(&daemon).port(), stand.token("demo"));
     let cases = [
         (format!("http://127.0.0.1:{port}"), 200),
@@ -151,8 +149,7 @@ fn many_wrong_tokens_slow_down_wrong_tokens_only() {
 
 #[test]
 fn a_body_is_json_or_says_nothing_of_itself() {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve();
+    let (stand, daemon, _) = Stand::demo();
     let bearer = format!("Bearer {}", stand.token("demo"));
     let cases: [(&[(&str, &str)], u16); 10] = [
         (&[], 200),
@@ -191,8 +188,7 @@ fn a_body_is_json_or_says_nothing_of_itself() {
 
 #[test]
 fn what_is_checked_first_answers_first() {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve_within(|limits| limits.body_bytes = 10);
+    let (stand, daemon, _) = Stand::demo_within(|limits| limits.body_bytes = 10);
     let (host, token) = (address(&daemon).to_string(), stand.token("demo"));
     // Everything is wrong at first; then one thing after the other is put right.
     let mut wrong = [
@@ -231,8 +227,7 @@ fn what_is_checked_first_answers_first() {
 
 #[test]
 fn a_call_is_what_was_asked() {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve();
+    let (stand, daemon, _) = Stand::demo();
     let bearer = format!("Bearer {}", stand.token("demo"));
     let mut client = Client::tcp(&daemon);
     let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
@@ -309,8 +304,7 @@ fn a_call_is_what_was_asked() {
 
 #[test]
 fn heads_of_answers_are_answers_without_a_body() {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve();
+    let (stand, daemon, _) = Stand::demo();
     let mut client = Client::tcp(&daemon);
     let request = format!(
         "HEAD /v1/x HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nConnection: close\r\n\r\n",
@@ -325,9 +319,7 @@ fn heads_of_answers_are_answers_without_a_body() {
 
 #[test]
 fn every_answer_says_how_it_may_be_used() {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve();
-    let token = stand.token("demo");
+    let (_stand, daemon, token) = Stand::demo();
     for path in ["/", "/healthz", "/readyz", "/v1/x", "/nothing"] {
         for token in [token.as_str(), "wrong"] {
             let answer = Client::tcp(&daemon).call(token, &format!("GET {path}"), "");
@@ -349,8 +341,7 @@ fn every_answer_says_how_it_may_be_used() {
 
 #[test]
 fn a_method_that_a_page_does_not_have_is_named_with_those_that_it_has() {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve();
+    let (stand, daemon, _) = Stand::demo();
     for path in ["/", "/healthz", "/readyz", "/metrics"] {
         let answer = Client::tcp(&daemon).ask(&format!("POST {path}"), &[], "");
         assert_eq!(answer.status, 405, "{path}");
@@ -378,9 +369,7 @@ fn a_method_that_a_page_does_not_have_is_named_with_those_that_it_has() {
 
 #[test]
 fn a_call_that_fails_in_the_daemon_takes_nothing_with_it() {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve_within(|limits| limits.workers = 1);
-    let token = stand.token("demo");
+    let (_stand, daemon, token) = Stand::demo_within(|limits| limits.workers = 1);
     let mut client = Client::tcp(&daemon);
     let answer = client.call(&token, "GET /v1/panic", "");
     assert_eq!((answer.status, answer.code().as_str()), (500, "internal"));

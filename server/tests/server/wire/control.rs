@@ -14,8 +14,7 @@ use teamlog_server::{Served, UpgradeHandler, serve};
 
 #[test]
 fn the_socket_is_for_its_user_alone() {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve();
+    let (_stand, daemon, _) = Stand::demo();
     let mode =
         |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(daemon.socket()), 0o600);
@@ -45,8 +44,7 @@ fn another_user_hears_nothing_even_where_the_modes_would_let_them() {
         println!("nobody else can be tried");
         return;
     }
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve();
+    let (stand, daemon, _) = Stand::demo();
     let open = |path: &Path| std::fs::set_permissions(path, PermissionsExt::from_mode(0o777));
     let exe = stand.dir.path().join("stranger");
     std::fs::copy(std::env::current_exe().unwrap(), &exe).unwrap();
@@ -76,8 +74,7 @@ fn another_user_hears_nothing_even_where_the_modes_would_let_them() {
 
 #[test]
 fn calls_want_a_token_there_too() {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve();
+    let (stand, daemon, _) = Stand::demo();
     let mut client = Client::unix(&daemon);
     assert_eq!(client.get("/v1/x").status, 401);
     let answer = client.call(&stand.token("demo"), "GET /v1/x", "");
@@ -87,9 +84,7 @@ fn calls_want_a_token_there_too() {
 
 #[test]
 fn what_its_user_controls_nobody_controls_over_tcp() {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve();
-    let token = stand.token("demo");
+    let (stand, daemon, token) = Stand::demo();
     for line in [
         "GET /control/status",
         "POST /control/stop",
@@ -194,8 +189,7 @@ fn what_goes_on_under_a_token_ends_with_it_and_nothing_else_does() {
 
 #[test]
 fn its_user_stops_the_daemon() {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve();
+    let (_stand, daemon, _) = Stand::demo();
     let answer = Client::unix(&daemon).ask("POST /control/stop", &[], "");
     assert_eq!(
         (answer.status, answer.json()["stopping"].as_bool()),

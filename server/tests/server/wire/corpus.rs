@@ -105,8 +105,7 @@ fn is_open(client: &mut Client<TcpStream>, host: &str) -> bool {
 }
 
 fn run(step: usize) {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve();
+    let (stand, daemon, _) = Stand::demo();
     let host = address(&daemon).to_string();
     let cases = cases(&host, &stand.token("demo"));
     assert!(cases.len() > 50, "{}", cases.len());

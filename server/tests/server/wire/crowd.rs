@@ -44,8 +44,7 @@ fn gather(address: SocketAddr, count: usize) -> (Child, usize) {
 
 /// How long a healthy client waits for its answers while `count` connections are opened and held.
 fn endure(count: usize) {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve();
+    let (stand, daemon, _) = Stand::demo();
     let (address, token) = (address(&daemon), stand.token("demo"));
     let mut healthy = Client::tcp(&daemon);
     assert_eq!(healthy.call(&token, "GET /v1/x", "").status, 200);

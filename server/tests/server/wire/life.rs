@@ -100,9 +100,7 @@ fn what_clients_need_stands_in_each_team_while_the_daemon_runs() {
 
 #[test]
 fn a_second_daemon_is_told_of_the_first() {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve();
-    let token = stand.token("demo");
+    let (stand, daemon, token) = Stand::demo();
     let refused = serve(stand.options()).unwrap_err();
     let StartError::AlreadyServed(Some(first)) = &refused else {
         panic!("{refused:?}");
@@ -147,8 +145,8 @@ fn only_named_teams_are_served_and_only_known_ones_can_be() {
 
 #[test]
 fn teams_that_come_are_served_and_those_that_go_are_not() {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve_within(|limits| limits.tick_time = Duration::from_millis(20));
+    let (stand, daemon, _) =
+        Stand::demo_within(|limits| limits.tick_time = Duration::from_millis(20));
     stand.init("late");
     until("the new one is served", || daemon.served().serves("late"));
     let token = stand.token("late");
@@ -171,8 +169,7 @@ fn teams_that_come_are_served_and_those_that_go_are_not() {
 
 #[test]
 fn what_clients_need_is_written_again_where_it_was_taken_away() {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve();
+    let (stand, daemon, _) = Stand::demo();
     let before = stand.token("demo");
     std::fs::remove_file(stand.runtime_path("demo")).unwrap();
     until("the file is there again", || {
@@ -221,9 +218,7 @@ fn what_stands_where_the_token_belongs_is_replaced_and_never_followed() {
 
 #[test]
 fn a_stop_waits_for_what_runs() {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve();
-    let token = stand.token("demo");
+    let (stand, daemon, token) = Stand::demo();
     let mut idle = Client::tcp(&daemon);
     assert_eq!(idle.get("/healthz").status, 200);
     let mut silent = Client::tcp(&daemon);
@@ -250,15 +245,9 @@ fn a_stop_waits_for_what_runs() {
 
 #[test]
 fn a_stop_lets_what_was_answered_arrive() {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve();
-    let token = stand.token("demo");
+    let (stand, daemon, token) = Stand::demo();
     let mut slow = Client::tcp(&daemon);
-    let request = format!(
-        "GET /v1/large/30000000 HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\n\r\n",
-        &daemon.url()[7..]
-    );
-    slow.say(request.as_bytes());
+    slow.begin(&token, "GET /v1/large/30000000", "");
     until("it is answered", || stand.calls() == 1);
     let reading = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(600));
@@ -270,15 +259,10 @@ fn a_stop_lets_what_was_answered_arrive() {
 
 #[test]
 fn a_stop_does_not_wait_for_ever() {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve_within(|limits| limits.drain_time = Duration::from_millis(200));
-    let token = stand.token("demo");
+    let (stand, daemon, token) =
+        Stand::demo_within(|limits| limits.drain_time = Duration::from_millis(200));
     let mut busy = Client::tcp(&daemon);
-    let request = format!(
-        "GET /v1/slow/10000 HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\n\r\n",
-        &daemon.url()[7..]
-    );
-    busy.say(request.as_bytes());
+    busy.begin(&token, "GET /v1/slow/10000", "");
     until("it runs", || stand.calls() == 1);
     let since = Instant::now();
     assert!(!daemon.stop());
@@ -367,8 +351,7 @@ fn the_kernel_keeps_the_daemon_from_writing_elsewhere() {
 fn the_daemon_holds_the_locks_of_its_teams_until_it_ends() {
     use teamlog_team::log::append::Append;
     use teamlog_team::{Root, RootOptions};
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve();
+    let (stand, daemon, _) = Stand::demo();
     let impatient = RootOptions {
         lock_deadline: Duration::from_millis(50),
         ..RootOptions::default()

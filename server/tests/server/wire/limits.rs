@@ -25,8 +25,7 @@ fn was_cut_after(limit: Duration, took: Duration) {
 
 #[test]
 fn a_head_that_trickles_is_cut() {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve_within(|limits| limits.head_time = SHORT);
+    let (_stand, daemon, _) = Stand::demo_within(|limits| limits.head_time = SHORT);
     let mut silent = Client::tcp(&daemon);
     let (over, took) = since(|| silent.is_over());
     assert!(over);
@@ -51,8 +50,7 @@ fn a_head_that_trickles_is_cut() {
 
 #[test]
 fn a_body_that_trickles_is_answered_and_cut() {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve_within(|limits| limits.body_time = SHORT);
+    let (stand, daemon, _) = Stand::demo_within(|limits| limits.body_time = SHORT);
     let mut client = Client::tcp(&daemon);
     let request = format!(
         "POST /v1/x HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nContent-Length: 10\r\n\r\n{{",
@@ -72,8 +70,7 @@ fn a_body_that_trickles_is_answered_and_cut() {
 
 #[test]
 fn a_client_that_reads_nothing_is_cut() {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve_within(|limits| limits.stall_time = SHORT);
+    let (stand, daemon, _) = Stand::demo_within(|limits| limits.stall_time = SHORT);
     let mut client = Client::tcp(&daemon);
     client.begin(&stand.token("demo"), "GET /v1/large/50000000", "");
     let (open, mut other) = (|| connections(&stand, &daemon), Client::tcp(&daemon));
@@ -87,8 +84,8 @@ fn a_client_that_reads_nothing_is_cut() {
 
 #[test]
 fn a_client_that_reads_slowly_gets_all_of_it() {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve_within(|limits| limits.stall_time = Duration::from_millis(500));
+    let (stand, daemon, _) =
+        Stand::demo_within(|limits| limits.stall_time = Duration::from_millis(500));
     let mut client = Client::tcp(&daemon);
     let bearer = format!("Bearer {}", stand.token("demo"));
     std::thread::sleep(Duration::from_millis(50));
@@ -98,8 +95,7 @@ fn a_client_that_reads_slowly_gets_all_of_it() {
 
 #[test]
 fn a_connection_without_a_request_is_closed_after_a_while() {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve_within(|limits| limits.idle_time = SHORT);
+    let (stand, daemon, _) = Stand::demo_within(|limits| limits.idle_time = SHORT);
     let mut client = Client::tcp(&daemon);
     for _ in 0..3 {
         assert_eq!(client.get("/healthz").status, 200);
@@ -115,9 +111,7 @@ fn a_connection_without_a_request_is_closed_after_a_while() {
 
 #[test]
 fn one_connection_too_many_is_told_so_at_once_and_may_come_back() {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve_within(|limits| limits.connections = 3);
-    let token = stand.token("demo");
+    let (_stand, daemon, token) = Stand::demo_within(|limits| limits.connections = 3);
     let mut held: Vec<_> = (0..3).map(|_| Client::tcp(&daemon)).collect();
     for (client, path) in held.iter_mut().zip(["/v1/x", "/metrics", "/readyz"]) {
         let answer = client.call(&token, &format!("GET {path}"), "");
@@ -163,8 +157,7 @@ fn whoever_has_a_token_finds_a_place_among_any_number_who_have_none() {
 
 #[test]
 fn who_has_asked_nothing_for_the_longest_time_goes_first() {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve_within(|limits| limits.connections = 3);
+    let (_stand, daemon, _) = Stand::demo_within(|limits| limits.connections = 3);
     let mut unauthenticated: Vec<_> = (0..3).map(|_| Client::tcp(&daemon)).collect();
     for at in [0, 1, 2, 0] {
         assert_eq!(unauthenticated[at].get("/healthz").status, 200);
@@ -181,8 +174,7 @@ fn who_has_asked_nothing_for_the_longest_time_goes_first() {
 
 #[test]
 fn a_body_that_is_too_large_is_refused_before_it_is_read_and_its_sender_hears_why() {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve_within(|limits| limits.body_bytes = 1000);
+    let (stand, daemon, _) = Stand::demo_within(|limits| limits.body_bytes = 1000);
     let (host, token) = (address(&daemon).to_string(), stand.token("demo"));
     let head = format!("POST /v1/x HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n");
     let declared = format!(
@@ -210,9 +202,7 @@ fn a_body_that_is_too_large_is_refused_before_it_is_read_and_its_sender_hears_wh
 
 #[test]
 fn all_bodies_together_take_no_more_than_their_share() {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve_within(|limits| limits.bodies_bytes = 1500);
-    let token = stand.token("demo");
+    let (stand, daemon, token) = Stand::demo_within(|limits| limits.bodies_bytes = 1500);
     let body = "x".repeat(1000);
     let mut first = Client::tcp(&daemon);
     first.begin(&token, "POST /v1/slow/400", &body);
@@ -298,8 +288,7 @@ fn a_stream_shows_that_it_lives_and_ends_with_whoever_sends_it() {
 
 #[test]
 fn a_reader_of_a_stream_that_stops_reading_is_cut() {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve_within(|limits| limits.stall_time = SHORT);
+    let (stand, daemon, _) = Stand::demo_within(|limits| limits.stall_time = SHORT);
     let mut client = Client::tcp(&daemon);
     let head = client.call(&stand.token("demo"), "GET /v1/flood", "");
     assert_eq!(head.status, 200);

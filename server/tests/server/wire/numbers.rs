@@ -20,9 +20,7 @@ pub fn value(text: &str, series: &str) -> u64 {
 
 #[test]
 fn what_happened_is_counted() {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve();
-    let token = stand.token("demo");
+    let (_stand, daemon, token) = Stand::demo();
     let mut client = Client::tcp(&daemon);
     for _ in 0..3 {
         client.call(&token, "GET /v1/x", "");
@@ -88,8 +86,7 @@ fn what_is_written_to_a_team_is_counted_by_events_commands_and_syncs() {
 
 #[test]
 fn leases_are_counted_while_they_run_and_when_they_ran_out() {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve();
+    let (_stand, daemon, _) = Stand::demo();
     let leases = || {
         let numbers = Client::unix(&daemon).get("/metrics").body;
         ["leases", "leases_granted_total", "leases_expired_total"]
@@ -120,8 +117,7 @@ fn leases_are_counted_while_they_run_and_when_they_ran_out() {
 
 #[test]
 fn what_an_operator_watches_is_told_of_each_team() {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve();
+    let (stand, daemon, _) = Stand::demo();
     let numbers = || Client::unix(&daemon).get("/metrics").body;
     let series = |name: &str| format!("teamlog_{name}{{team=\"demo\"}}");
     assert!(!numbers().contains(&series("last_backup_timestamp_seconds")));
@@ -166,8 +162,7 @@ fn what_an_operator_watches_is_told_of_each_team() {
 
 #[test]
 fn whoever_follows_a_stream_is_counted_until_they_go() {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve();
+    let (stand, daemon, _) = Stand::demo();
     let streams = || {
         value(
             &Client::unix(&daemon).get("/metrics").body,
@@ -184,8 +179,7 @@ fn whoever_follows_a_stream_is_counted_until_they_go() {
 
 #[test]
 fn every_number_is_explained_and_every_explained_number_is_there() {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve();
+    let (stand, daemon, _) = Stand::demo();
     let mut client = Client::tcp(&daemon);
     client.call("wrong", "GET /v1/x", "");
     let numbers = client.call(&stand.token("demo"), "GET /metrics", "").body;

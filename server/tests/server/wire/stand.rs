@@ -30,6 +30,17 @@ impl Stand {
         }
         stand
     }
+    /// One with the team `demo`, a daemon on it, and the team's token.
+    pub fn demo() -> (Stand, Daemon, String) {
+        Stand::demo_within(|_| ())
+    }
+    /// The same with other limits.
+    pub fn demo_within(change: impl FnOnce(&mut Limits)) -> (Stand, Daemon, String) {
+        let stand = Stand::new(&["demo"]);
+        let daemon = stand.serve_within(change);
+        let token = stand.token("demo");
+        (stand, daemon, token)
+    }
     pub fn init(&self, team: &str) {
         let root = Root::create(self.dir.path(), RootOptions::default()).unwrap();
         let init = Init {
