@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::claim;
 use serde_json::{Map, Value};
-use teamlog_team::api;
+use teamlog_team::api::{self, Op};
 use teamlog_team::engine::Json;
 use teamlog_team::task::create::TaskCreate;
 
@@ -97,7 +97,7 @@ fn extra(text: Option<&str>) -> Result<Map<String, Value>, CommandError> {
 
 /// Whether the operation has a field of that name, which would get in the way of what options say.
 fn is_known(name: &str) -> bool {
-    let operation = api::find("create-task");
+    let operation = api::find(TaskCreate::NAME);
     operation.is_some_and(|operation| {
         let fields = operation.shape().fields;
         fields.iter().any(|field| field.name == name)
