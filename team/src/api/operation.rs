@@ -83,7 +83,7 @@ pub enum Effect {
 }
 
 /// An operation as a type: its fields are the input beside `team_name` and what every operation takes. It is written by
-/// [`operation`].
+/// `operation!`.
 pub trait Op: DeserializeOwned + JsonSchema {
     /// The answer's data.
     type Data: Serialize + JsonSchema;
