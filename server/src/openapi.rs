@@ -207,6 +207,11 @@ fn parameter(name: &str, place: &str, required: bool, mut schema: Value) -> Valu
 
 /// A query has no `null`.
 fn without_null(mut schema: Value) -> Value {
+    if let Some(fields) = schema.as_object_mut()
+        && fields.get("default").is_some_and(Value::is_null)
+    {
+        fields.remove("default");
+    }
     if let Some(Value::Array(types)) = schema.get_mut("type") {
         types.retain(|name| name != "null");
         if let [only] = types.as_slice() {

@@ -31,7 +31,7 @@ impl Context {
             }
             "not_permitted" if self.env.var(VARIABLE).is_some() => error.or_hint(|| {
                 let serve = self.command("serve");
-                format!("teamlog guard exec keeps the data root read-only: type this outside of it, or start the daemon there: {serve}")
+                format!("teamlog guard exec keeps the data root read-only: type this outside of it, or first start the daemon: {serve}")
             }),
             "rolled_back" | "cut_below_receipt" | "changed_since_receipt" => error.or_hint(|| {
                 let verify = command(format!("verify {team} --against RECEIPT"));
