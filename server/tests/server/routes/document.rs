@@ -65,6 +65,23 @@ fn every_route_and_every_operation_is_documented() {
 }
 
 #[test]
+fn nothing_is_null_by_default_that_may_not_be_null() {
+    let document = openapi::document();
+    let mut faults = Vec::new();
+    each(&document, &mut |fields| {
+        let allows_null = match &fields.get("type") {
+            Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "null"),
+            Some(_) => false,
+            None => fields.contains_key("anyOf"),
+        };
+        if fields.get("default") == Some(&Value::Null) && !allows_null {
+            faults.push(fields.clone());
+        }
+    });
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
 fn it_follows_the_rules_of_its_version() {
     let document = openapi::document();
     let known: BTreeSet<&str> = [
