@@ -16,7 +16,8 @@ use crate::error::{Error, Result};
 use crate::pipeline::{self, Tail};
 use crate::team::settings::{self, Setting};
 use crate::tx::Rows;
-use crate::views::{Mended, ViewBatch, Views};
+use crate::views::{BatchGate, BatchState, Mended, ViewBatch, Views};
+use std::sync::Arc;
 use teamlog_engine::derived::{Anchor, Overlay, Store};
 use teamlog_engine::{Event, Head, Log, Place, Reader, State, Timestamp};
 
@@ -46,6 +47,7 @@ pub struct Live {
     views_error: Option<Error>,
     /// Whether views may be written behind the answers.
     views_later: bool,
+    view_gate: Arc<BatchGate>,
     /// A state of the past writes nothing.
     past: bool,
 }
@@ -111,8 +113,9 @@ impl Live {
 
     fn catch_up_views(&mut self, reader: &Reader) -> Result<Mended> {
         self.views = None;
-        let mut views = Views::open(reader, self.views_later)?;
+        let mut views = Views::open(reader, self.views_later, Arc::clone(&self.view_gate))?;
         let mended = views.catch_up(self, reader)?;
+        self.view_gate.set(BatchState::Written);
         self.views = Some(views);
         Ok(mended)
     }
@@ -143,36 +146,39 @@ impl Live {
         if !settled || !self.are_views_due() {
             return None;
         }
-        let mut views = self.views.take()?;
-        match views.collect(self) {
-            Ok(batch) => {
-                self.views = Some(views);
-                Some(batch)
-            }
-            Err(error) => {
-                self.views_error = Some(error);
-                None
-            }
-        }
+        self.with_views(Views::collect)
     }
 
-    /// Notes what became of a batch. One that failed leaves the cursor behind, and [`Live::keep_views`] mends it.
-    pub fn views_written(&mut self, batch: &ViewBatch, written: Result<()>) {
-        let Some(views) = &mut self.views else {
-            return;
-        };
-        if let Err(error) = written.and_then(|()| views.settle(batch.seq())) {
-            self.views = None;
-            self.views_error = Some(error);
+    /// Notes up to which event a batch was written. One that failed leaves the cursor behind, and [`Live::keep_views`] mends
+    /// it.
+    pub fn views_written(&mut self, written: Result<u64>) {
+        match written {
+            Ok(seq) => {
+                self.with_views(|views, _| views.settle(seq));
+            }
+            Err(error) => {
+                self.views = None;
+                self.views_error = Some(error);
+            }
         }
     }
 
     /// Writes the views that are due, as the last thing before the lock is given back.
     pub fn finish_views(&mut self) {
-        if let Some(mut views) = self.views.take() {
-            match views.finish(self) {
-                Ok(()) => self.views = Some(views),
-                Err(error) => self.views_error = Some(error),
+        self.with_views(Views::finish);
+    }
+
+    /// Does something with the views, if they are kept. A failure leaves their cursor behind, and the next writer mends them.
+    fn with_views<A>(&mut self, act: impl FnOnce(&mut Views, &Live) -> Result<A>) -> Option<A> {
+        let mut views = self.views.take()?;
+        match act(&mut views, self) {
+            Ok(done) => {
+                self.views = Some(views);
+                Some(done)
+            }
+            Err(error) => {
+                self.views_error = Some(error);
+                None
             }
         }
     }
@@ -282,13 +288,7 @@ impl State for Live {
         for ((event, place), crc) in events.iter().zip(places).zip(crcs) {
             self.tail.push(event, *place, *crc);
         }
-        // Views are derived: a failure leaves their cursor behind, and the next writer mends them.
-        if let Some(mut views) = self.views.take() {
-            match views.update(self, events) {
-                Ok(_) => self.views = Some(views),
-                Err(error) => self.views_error = Some(error),
-            }
-        }
+        self.with_views(|views, live| views.update(live, events));
     }
 }
 

@@ -118,6 +118,6 @@ fn mend_views(live: &Live, reader: &Reader, inboxes: Inboxes) -> Result<Mended> 
     mended.add(mode::view::mend(live, &home)?);
     mended.add(bootstrap::view::mend(live, &home)?);
     mended.add(thread::view::mend(live, reader, &home)?);
-    Views::open(reader, false)?.settle(live.seq())?;
+    Views::open(reader, false, Arc::default())?.settle(live.seq())?;
     Ok(mended)
 }

@@ -26,6 +26,7 @@ use crate::delivery::event::DeliveryFact;
 use crate::message::event::MessageFact;
 use crate::team::event::TeamFact;
 pub use batch::ViewBatch;
+pub(crate) use batch::{BatchGate, BatchState};
 pub use check::{Fault, Malformed, ViewsFound, ViewsSource};
 
 use crate::error::{Error, Result};
@@ -48,8 +49,9 @@ use teamlog_engine::{Event, Reader};
 
 /// A gap of more events between cursor and head is mended by looking at all views.
 const GAP_EVENTS_MAX: u64 = 16 << 10;
-/// More events than that are not left for later: memory is bounded, and so is what a crash leaves to mend.
-const DUE_EVENTS_MAX: u64 = GAP_EVENTS_MAX / 2;
+/// More events, or bytes of them, are not left for later: memory is bounded, and so is what a crash leaves to mend.
+const DUE_EVENTS_MAX: u64 = 8 << 10;
+const DUE_BYTES_MAX: usize = 16 << 20;
 
 /// What bringing the views up to date took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -99,10 +101,14 @@ impl Home {
             later: None,
         }
     }
+    /// Whether a change is kept to be made later.
+    fn later(&self, keep: impl FnOnce(&mut Changes) -> bool) -> bool {
+        let later = self.later.as_ref();
+        later.is_some_and(|later| keep(&mut locked(later)))
+    }
     /// Replaces a file whole, now or later.
     pub fn replace(&self, path: &Path, text: &[u8]) -> Result<()> {
-        if let Some(later) = &self.later {
-            locked(later).replace(path, text);
+        if self.later(|later| later.replace(path, text)) {
             return Ok(());
         }
         let replaced = self.storage.replace(path, text, false);
@@ -110,8 +116,7 @@ impl Home {
     }
     /// Adds lines to a file that is `whole` bytes long with them, now or later. `false` where it is not what it should be.
     pub fn grow(&self, path: &Path, lines: &[u8], whole: u64) -> Result<bool> {
-        if let Some(later) = &self.later {
-            locked(later).grow(path, lines, whole);
+        if self.later(|later| later.grow(path, lines, whole)) {
             return Ok(true);
         }
         let file = self.storage.open(path, Open::Create);
@@ -247,15 +252,17 @@ pub(crate) struct Views {
     /// Whether somebody collects what is due.
     later: bool,
     due: Touched,
-    /// How many events touched that.
+    /// How many events touched that, and how many bytes they have.
     due_events: u64,
-    /// Held while files are written: what is due comes behind what was collected before.
-    writing: Arc<Mutex<()>>,
+    due_bytes: usize,
+    /// What is written comes behind what was collected before.
+    gate: Arc<BatchGate>,
 }
 
 impl Views {
-    /// `later`: whether somebody calls [`Views::collect`] soon after every event.
-    pub fn open(reader: &Reader, later: bool) -> Result<Views> {
+    /// `later`: whether somebody calls [`Views::collect`] soon after every event. Waits for a batch that is being written.
+    pub fn open(reader: &Reader, later: bool, gate: Arc<BatchGate>) -> Result<Views> {
+        gate.wait();
         let home = Home::of(reader);
         let cursor = Cursor::read(&home)?;
         Ok(Views {
@@ -264,7 +271,8 @@ impl Views {
             later,
             due: Touched::default(),
             due_events: 0,
-            writing: Arc::default(),
+            due_bytes: 0,
+            gate,
         })
     }
 
@@ -303,11 +311,9 @@ impl Views {
             return Ok(());
         };
         if !team.keeps_views() {
-            self.due = Touched::default();
-            self.due_events = 0;
+            self.take_due();
             if events.iter().any(is_closing) {
-                let writing = Arc::clone(&self.writing);
-                let _writing = writing.lock().unwrap_or_else(PoisonError::into_inner);
+                self.gate.wait();
                 mend::clear(&self.home)?;
             }
             return Ok(());
@@ -316,8 +322,12 @@ impl Views {
             self.due.note(live, event)?;
         }
         self.due_events += events.len() as u64;
-        let later = self.later && !self.due.all && live.views_may_follow()?;
-        match later && self.due_events <= DUE_EVENTS_MAX {
+        self.due_bytes += events
+            .iter()
+            .map(|event| event.payload.len())
+            .sum::<usize>();
+        let few = self.due_events <= DUE_EVENTS_MAX && self.due_bytes <= DUE_BYTES_MAX;
+        match self.later && few && !self.due.all && live.views_may_follow()? {
             true => Ok(()),
             false => self.finish(live),
         }
@@ -335,9 +345,9 @@ impl Views {
 
     /// Writes all that is due.
     pub fn finish(&mut self, live: &Live) -> Result<()> {
-        let writing = Arc::clone(&self.writing);
-        let _writing = writing.lock().unwrap_or_else(PoisonError::into_inner);
         if self.are_due() {
+            // Behind files that could not be written the cursor must not move.
+            self.gate.wait().check(&self.home)?;
             let touched = self.take_due();
             write(live, &self.home, &touched)?;
             self.cursor.write(&self.home, live.seq())?;
@@ -347,6 +357,7 @@ impl Views {
 
     /// What is due, to be written without the state. The next is collected once this was written.
     pub fn collect(&mut self, live: &Live) -> Result<ViewBatch> {
+        self.gate.wait().check(&self.home)?;
         let touched = self.take_due();
         let later = Arc::new(Mutex::default());
         let home = Home {
@@ -355,16 +366,12 @@ impl Views {
         };
         write(live, &home, &touched)?;
         let changes = std::mem::take(&mut *locked(&later));
-        Ok(ViewBatch::new(
-            self.home.clone(),
-            changes,
-            live.seq(),
-            Arc::clone(&self.writing),
-        ))
+        let gate = Arc::clone(&self.gate);
+        Ok(ViewBatch::new(self.home.clone(), changes, live.seq(), gate))
     }
 
     fn take_due(&mut self) -> Touched {
-        self.due_events = 0;
+        (self.due_events, self.due_bytes) = (0, 0);
         std::mem::take(&mut self.due)
     }
 

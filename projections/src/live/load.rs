@@ -201,6 +201,7 @@ impl Live {
             views: None,
             views_error: None,
             views_later: false,
+            view_gate: std::sync::Arc::default(),
             past: false,
         }
     }

@@ -1,77 +1,144 @@
 //! Changes of view files that were decided under the lock of the state, and are written without it.
 
-use super::Home;
+use super::{Home, failed};
 use crate::error::Result;
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-use teamlog_engine::Error;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-/// What is to become of files.
+/// Files of more bytes are written at once: what waits in memory is bounded.
+const CHANGES_BYTES_MAX: usize = 64 << 20;
+
+/// What is to become of files, each of them named once.
 #[derive(Default)]
 pub(crate) struct Changes {
     replaced: BTreeMap<PathBuf, Vec<u8>>,
     /// Lines for the end of a file, and how long it is with them.
     grown: BTreeMap<PathBuf, (Vec<u8>, u64)>,
+    bytes: usize,
 }
 
 impl Changes {
-    pub fn replace(&mut self, path: &Path, text: &[u8]) {
-        self.replaced.insert(path.to_owned(), text.to_vec());
+    /// Keeps the new content of a file, if there is room.
+    pub fn replace(&mut self, path: &Path, text: &[u8]) -> bool {
+        let room = self.has_room(text);
+        if room {
+            self.replaced.insert(path.to_owned(), text.to_vec());
+        }
+        room
     }
 
-    pub fn grow(&mut self, path: &Path, lines: &[u8], whole: u64) {
-        let (known, bytes) = self.grown.entry(path.to_owned()).or_default();
-        known.extend_from_slice(lines);
-        *bytes = whole;
+    /// Keeps new lines of a file, if there is room.
+    pub fn grow(&mut self, path: &Path, lines: &[u8], whole: u64) -> bool {
+        let room = self.has_room(lines);
+        if room {
+            self.grown.insert(path.to_owned(), (lines.to_vec(), whole));
+        }
+        room
+    }
+
+    fn has_room(&mut self, bytes: &[u8]) -> bool {
+        self.bytes += bytes.len();
+        self.bytes <= CHANGES_BYTES_MAX
     }
 }
 
-/// View files as they are at an event, collected from the state and not yet written.
+/// What became of the last batch.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum BatchState {
+    /// It is written, or there was none.
+    #[default]
+    Written,
+    /// Somebody has it.
+    Pending,
+    /// Not all of it could be written.
+    Failed,
+}
+
+impl BatchState {
+    /// Fails where the files are not those of the events that they should hold: the cursor must stay, and all is to be mended
+    /// from it.
+    pub fn check(self, home: &Home) -> Result<()> {
+        match self {
+            BatchState::Failed => {
+                let why = io::Error::other("view files before were not written");
+                Err(failed("write", &home.dir)(why))
+            }
+            BatchState::Written | BatchState::Pending => Ok(()),
+        }
+    }
+}
+
+/// Keeps whoever writes view files behind the batch that was collected before: its content is older.
+#[derive(Default)]
+pub(crate) struct BatchGate {
+    state: Mutex<BatchState>,
+    changed: Condvar,
+}
+
+impl BatchGate {
+    /// Waits until no batch is pending, and says what became of the last one.
+    pub fn wait(&self) -> BatchState {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let pending = |state: &mut BatchState| *state == BatchState::Pending;
+        *self
+            .changed
+            .wait_while(state, pending)
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes what became of a batch; also that a failed one was mended.
+    pub fn set(&self, state: BatchState) {
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = state;
+        self.changed.notify_all();
+    }
+}
+
+/// View files as they are at an event, collected from the state and not yet written. One that is dropped counts as failed.
 pub struct ViewBatch {
     home: Home,
     changes: Changes,
     /// The last event that they contain.
     seq: u64,
-    writing: Arc<Mutex<()>>,
+    gate: Arc<BatchGate>,
+    end: BatchState,
 }
 
 impl ViewBatch {
-    pub(super) fn new(
-        home: Home,
-        changes: Changes,
-        seq: u64,
-        writing: Arc<Mutex<()>>,
-    ) -> ViewBatch {
+    pub(super) fn new(home: Home, changes: Changes, seq: u64, gate: Arc<BatchGate>) -> ViewBatch {
+        gate.set(BatchState::Pending);
         ViewBatch {
             home,
             changes,
             seq,
-            writing,
+            gate,
+            end: BatchState::Failed,
         }
     }
 
-    /// The last event that the files contain.
-    pub(crate) fn seq(&self) -> u64 {
-        self.seq
-    }
-
-    /// Writes the files.
+    /// Writes the files, and gives the last event that they contain.
     ///
     /// # Errors
     /// I/O, or a file that only grows is not what it was: all of it is to be mended from the log then.
-    pub fn write(&self) -> Result<()> {
-        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+    pub fn write(mut self) -> Result<u64> {
         for (path, text) in &self.changes.replaced {
             self.home.replace(path, text)?;
         }
         for (path, (lines, whole)) in &self.changes.grown {
             if !self.home.grow(path, lines, *whole)? {
-                let why = std::io::Error::other("it is not as long as the log says");
-                return Err(Error::io("append to", path)(why).into());
+                let why = io::Error::other("it is not as long as the log says");
+                return Err(failed("append to", path)(why));
             }
         }
-        Ok(())
+        self.end = BatchState::Written;
+        Ok(self.seq)
+    }
+}
+
+impl Drop for ViewBatch {
+    fn drop(&mut self) {
+        self.gate.set(self.end);
     }
 }
 

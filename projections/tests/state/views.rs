@@ -3,7 +3,10 @@
 use crate::support::*;
 use std::path::Path;
 use teamlog_engine::Durability;
+use teamlog_engine::Writer;
 use teamlog_engine::storage::Open;
+use teamlog_projections::Live;
+use teamlog_projections::views::ViewBatch;
 
 fn filled() -> Team {
     let team = Team::new();
@@ -236,4 +239,52 @@ fn views_wait_for_the_group_that_makes_them() {
     let mut live = writer.close().unwrap();
     live.flush().unwrap();
     assert_eq!(live.digest().unwrap(), rebuilt(&team).1);
+}
+
+/// A writer that stays, with two batches of changes of the same files: one that is collected, and the events behind it.
+fn behind_a_batch(team: &Team) -> (Writer<Live>, ViewBatch) {
+    let writer = team.writer();
+    writer.with_state(Live::write_views_later);
+    let report = |id: &str, minute, note: &str| {
+        let payload = format!(r#"{{"note":"{note}"}}"#);
+        update(id, "1", "dev", minute, &payload).sent().unwrap()
+    };
+    commit(&writer, vec![report("m4", 4, "old")]);
+    let batch = writer.with_state(Live::collect_views).unwrap();
+    commit(&writer, vec![report("m5", 5, "new")]);
+    (writer, batch)
+}
+
+#[test]
+fn what_is_written_at_once_waits_for_the_batch_before() {
+    let team = filled();
+    let (writer, batch) = behind_a_batch(&team);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // Long enough for the other one to come first if it did not wait.
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            batch.write().unwrap();
+        });
+        writer.with_state(Live::finish_views);
+    });
+    drop(writer);
+    assert_eq!(team.json("tasks/1.json")["note"], "new");
+    assert_eq!(rebuilt(&team).0.written, 0);
+}
+
+#[test]
+fn behind_a_batch_that_failed_all_is_mended() {
+    let team = filled();
+    let (writer, batch) = behind_a_batch(&team);
+    // As where its thread ends in the middle.
+    drop(batch);
+    writer.with_state(Live::finish_views);
+    writer.with_reader(|live, reader| {
+        assert!(live.views_error().is_some());
+        live.keep_views(reader).unwrap();
+        assert!(live.views_error().is_none());
+    });
+    drop(writer);
+    assert_eq!(team.json("tasks/1.json")["note"], "new");
+    assert_eq!(rebuilt(&team).0.written, 0);
 }

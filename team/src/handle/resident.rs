@@ -401,7 +401,7 @@ impl Resident {
         };
         if let Some(batch) = writer.with_state(Live::collect_views) {
             let written = batch.write();
-            writer.with_state(|live| live.views_written(&batch, written));
+            writer.with_state(|live| live.views_written(written));
         }
         if writer.with_state(|live| live.views_error().is_some()) {
             let _ = self.tend.try_send(());
