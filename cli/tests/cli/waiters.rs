@@ -6,7 +6,7 @@ use crate::harness::{Cli, ErrorBody, Ran, parse, parse_lines};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Child, Stdio};
+use std::process::{Child, ChildStdin, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -155,13 +155,10 @@ fn a_stop_waits_for_no_input_and_ends_nobody_who_does() {
     cli.ok("verify demo");
 }
 
-#[test]
-fn a_batch_goes_on_by_the_daemon_that_took_the_lock_in_the_middle() {
-    let cli = Cli::with_team();
-    let mut batch = begun(
-        &cli,
-        "append demo --batch /dev/stdin --batch-size 1 --lock-timeout 0.3 --json",
-    );
+/// A batch in groups of one from there, of whose two lines the first is recorded, and where more of it may be written.
+fn half_a_batch(cli: &Cli, from: &str) -> (Child, ChildStdin) {
+    let line = format!("append demo --batch {from} --batch-size 1 --lock-timeout 0.3 --json");
+    let mut batch = begun(cli, &line);
     let mut input = batch.stdin.take().unwrap();
     input
         .write_all(b"{\"kind\":\"seen\"}\n{\"kind\":\"heard\"}\n")
@@ -169,6 +166,13 @@ fn a_batch_goes_on_by_the_daemon_that_took_the_lock_in_the_middle() {
     until("the first line is recorded", || {
         cli.ok("replay demo --json --kind seen").lines().count() == 1
     });
+    (batch, input)
+}
+
+#[test]
+fn a_batch_goes_on_by_the_daemon_that_took_the_lock_in_the_middle() {
+    let cli = Cli::with_team();
+    let (batch, mut input) = half_a_batch(&cli, "/dev/stdin");
     let daemon = Daemon::of(&cli);
     cli.ok("append demo --kind by_the_daemon");
     input.write_all(b"{\"kind\":\"felt\"}\n").unwrap();
@@ -195,17 +199,7 @@ fn assert_recorded_once(cli: &Cli, kinds: &[&str]) {
 #[test]
 fn a_batch_that_loses_the_lock_in_the_middle_says_what_is_recorded() {
     let cli = Cli::with_team();
-    let mut batch = begun(
-        &cli,
-        "append demo --batch - --batch-size 1 --lock-timeout 0.3 --json",
-    );
-    let mut input = batch.stdin.take().unwrap();
-    input
-        .write_all(b"{\"kind\":\"seen\"}\n{\"kind\":\"heard\"}\n")
-        .unwrap();
-    until("the first line is recorded", || {
-        cli.ok("replay demo --json --kind seen").lines().count() == 1
-    });
+    let (batch, mut input) = half_a_batch(&cli, "-");
     let lock = std::fs::File::options()
         .write(true)
         .open(cli.dir().join("teams/demo/lock"))
