@@ -4,7 +4,6 @@ use super::{codes, names};
 use crate::reply::Reply;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use teamlog_team::api::Fault;
 use teamlog_team::api::shape::Shape;
 use teamlog_team::failure::{code_of, details_of};
 use teamlog_team::{Failure, Refusal};
@@ -111,15 +110,6 @@ impl Problem {
                 self.detail("field", own)
             }
             None => self,
-        }
-    }
-
-    /// The same as a fault of the operations' envelope.
-    pub fn into_fault(self) -> Fault {
-        Fault {
-            code: self.code,
-            message: self.message,
-            details: self.details,
         }
     }
 

@@ -95,11 +95,6 @@ impl Pattern {
         }
     }
 
-    /// Whether it covers everything.
-    pub fn is_all(&self) -> bool {
-        self.parts.iter().all(|part| *part == Part::Any)
-    }
-
     /// Whether a path, relative and without `.` and `..`, is covered: it or a directory that it lies in fits.
     pub fn covers(&self, path: &str) -> bool {
         let names: Vec<Part> = path

@@ -10,10 +10,10 @@ fn a_branch_follows_from_the_literal_answer() {
         ({"outcome": {"ok": "alpha"}}, "A", "alpha"),
         ({"outcome": {"ok": {"name": "alpha"}}}, "A", "alpha"),
         ({"returned": {"team_name": "alpha"}}, "a", "alpha"),
-        ({"outcome": "Already leading team XXX"}, "case B", "XXX"),
-        ({"raw": "Already leading team \"XXX\"."}, "B", "XXX"),
-        ({"outcome": {"already_leading": "XXX"}}, "b", "XXX"),
-        ({"outcome": "already_leading", "team_name": "XXX"}, "B", "XXX"),
+        ({"outcome": "Already leading team crew"}, "case B", "crew"),
+        ({"raw": "Already leading team \"crew\"."}, "B", "crew"),
+        ({"outcome": {"already_leading": "crew"}}, "b", "crew"),
+        ({"outcome": "already_leading", "team_name": "crew"}, "B", "crew"),
     ] {
         let mut boot = Boot::new();
         assert_eq!(
@@ -61,8 +61,8 @@ fn what_is_not_understood_is_asked_about_and_never_guessed() {
     );
     assert_eq!(said.warnings.len(), 1);
     boot.no("branch_taken", json!({"case": "B"}), Code::BranchMismatch);
-    boot.ok("branch_taken", json!({"case": "B", "team_name": "XXX"}));
-    assert_eq!(boot.shown().team_name.as_deref(), Some("XXX"));
+    boot.ok("branch_taken", json!({"case": "B", "team_name": "crew"}));
+    assert_eq!(boot.shown().team_name.as_deref(), Some("crew"));
 }
 
 #[test]
