@@ -26,7 +26,7 @@ const NAMED_MAX: usize = 5;
     long_about = "Say whether a coding agent may carry out a tool call, whose JSON stands on standard input\n\n\
         Exit code 0 if it may, and 2, with the reason on standard error, if not or if anything goes wrong. Where \
         nobody can tell what a call writes, --on-unknown decides; to ask, the answer is 0 with JSON on standard \
-        output. A seat belt and not a sandbox: a program that may run can write what it likes.",
+        output. It prevents mistakes and is no sandbox: a program that may run can write what it likes.",
     after_help = "\
 Examples:
   teamlog guard demo --agent dev --root . < call.json

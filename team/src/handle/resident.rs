@@ -1,10 +1,10 @@
 //! A team that stays open between commands: its lock, its state and its views are kept by one writer, which all handles
 //! of the process share, so that commands of many threads go out with one sync.
 //!
-//! | seat | meaning |
+//! | writer slot | meaning |
 //! |---|---|
-//! | empty | nobody wrote yet, the writer gave way to a command on the whole log, or it failed: the next one opens the log again, which recovers it |
-//! | taken | the writer is there; the log's lock is held |
+//! | empty | nobody wrote yet, the writer gave way to a command on the whole log, or it failed: the next command opens the log again, which recovers it |
+//! | taken | the writer is open; the log's lock is held |
 //! | dead | a sync failed: what is on the disk is unknown, and this process writes to the team no more |
 
 use crate::handle::root::RootOptions;
@@ -39,7 +39,7 @@ pub(crate) struct Residents {
 
 /// One team that stays open.
 pub(crate) struct Resident {
-    seat: RwLock<Seat>,
+    slot: RwLock<WriterSlot>,
     /// How many commands on the whole log want the writer to stay away.
     pauses: Mutex<usize>,
     resumed: Condvar,
@@ -51,7 +51,7 @@ pub(crate) struct Resident {
     before: Mutex<WriterCounts>,
 }
 
-enum Seat {
+enum WriterSlot {
     Empty,
     Taken {
         log: LogId,
@@ -60,13 +60,14 @@ enum Seat {
     Dead(String),
 }
 
-impl Seat {
-    /// Takes the writer away, once its views are written. Whoever does so first finds out whether a sync failed: the seat is
-    /// never empty then.
+impl WriterSlot {
+    /// Takes the writer out, once its views are written. Where a sync of it failed, the slot is dead from then on.
     fn leave(&mut self) -> Option<Box<Writer<Live>>> {
-        let (next, writer) = match std::mem::replace(self, Seat::Empty) {
-            Seat::Taken { writer, .. } => (
-                writer.unsynced().map_or(Seat::Empty, Seat::Dead),
+        let (next, writer) = match std::mem::replace(self, WriterSlot::Empty) {
+            WriterSlot::Taken { writer, .. } => (
+                writer
+                    .unsynced()
+                    .map_or(WriterSlot::Empty, WriterSlot::Dead),
                 Some(writer),
             ),
             other => (other, None),
@@ -85,7 +86,7 @@ impl Seat {
 pub struct Pause(Arc<Resident>);
 
 impl Pause {
-    /// Does what takes the lock of the whole log, unless a sync failed before. Where one fails in it, the seat is dead.
+    /// Does what takes the lock of the whole log, unless a sync failed before. Where one fails in it, the slot is dead.
     ///
     /// # Errors
     /// `sync_failed`; what `work` gives.
@@ -95,7 +96,7 @@ impl Pause {
         team: &str,
         work: impl FnOnce() -> Result<A>,
     ) -> Result<A> {
-        if let Seat::Dead(why) = &*self.0.read() {
+        if let WriterSlot::Dead(why) = &*self.0.read() {
             return Err(may_not_write(options, team, why));
         }
         let done = work();
@@ -168,7 +169,7 @@ impl std::fmt::Debug for Resident {
 impl Resident {
     fn new() -> Arc<Resident> {
         Arc::new_cyclic(|resident: &Weak<Resident>| Resident {
-            seat: RwLock::new(Seat::Empty),
+            slot: RwLock::new(WriterSlot::Empty),
             pauses: Mutex::default(),
             resumed: Condvar::new(),
             // Without the thread the state is as right, and only slower to open.
@@ -191,9 +192,9 @@ impl Resident {
         team: &Team,
         record: impl FnOnce(&Writer<Live>) -> Result<Committed<R>, CommitError<Failure>>,
     ) -> Result<Committed<R>> {
-        let seat = self.seated(team)?;
-        let Seat::Taken { writer, .. } = &*seat else {
-            return Err(unseated());
+        let slot = self.filled(team)?;
+        let WriterSlot::Taken { writer, .. } = &*slot else {
+            return Err(no_writer());
         };
         match record(writer) {
             Ok(committed) => {
@@ -218,7 +219,7 @@ impl Resident {
                     writer.with_state(Live::repair)?;
                 }
                 if writer.is_poisoned() {
-                    drop(seat);
+                    drop(slot);
                     self.vacate();
                 }
                 Err(failure)
@@ -232,8 +233,8 @@ impl Resident {
         team: &Team,
         answer: &mut impl FnMut(&Live, &Reader) -> Result<A>,
     ) -> Option<Result<A>> {
-        let seat = self.seated(team).ok()?;
-        let Seat::Taken { writer, .. } = &*seat else {
+        let slot = self.filled(team).ok()?;
+        let WriterSlot::Taken { writer, .. } = &*slot else {
             return None;
         };
         writer.with_reader(|live, reader| {
@@ -254,19 +255,19 @@ impl Resident {
 
     /// Opens the team if it is not open.
     pub fn open(&self, team: &Team) -> Result<()> {
-        self.seated(team).map(drop)
+        self.filled(team).map(drop)
     }
 
     /// Whether a sync failed, so that this process writes to the team no more.
     pub fn is_dead(&self) -> bool {
-        matches!(*self.read(), Seat::Dead(_))
+        matches!(*self.read(), WriterSlot::Dead(_))
     }
 
     /// What was written so far.
     pub fn counts(&self) -> WriterCounts {
-        let seat = self.read();
+        let slot = self.read();
         let mut counts = *locked(&self.before);
-        if let Seat::Taken { writer, .. } = &*seat {
+        if let WriterSlot::Taken { writer, .. } = &*slot {
             counts.add(writer.counts());
         }
         counts
@@ -287,35 +288,39 @@ impl Resident {
         }
     }
 
-    /// Ends the seat for good, for a sync that failed outside the writer.
+    /// Makes the slot dead, for a sync that failed outside the writer.
     fn end(&self, why: String) {
-        let mut seat = self.write();
-        drop(seat.leave());
-        if let Seat::Empty = *seat {
-            *seat = Seat::Dead(why);
+        let mut slot = self.write();
+        drop(slot.leave());
+        if let WriterSlot::Empty = *slot {
+            *slot = WriterSlot::Dead(why);
         }
     }
 
-    /// Empties the seat, or ends it for good where a sync failed.
+    /// Empties the slot; where a sync failed, it is dead instead.
     fn vacate(&self) {
-        let mut seat = self.write();
-        if let Some(writer) = seat.leave() {
+        let mut slot = self.write();
+        if let Some(writer) = slot.leave() {
             locked(&self.before).add(writer.counts());
             // Nothing is buffered, and a writer that failed has nothing left to say.
             let _ = writer.release();
         }
     }
 
-    /// The seat, taken, with the writer of the team's log.
-    fn seated(&self, team: &Team) -> Result<RwLockReadGuard<'_, Seat>> {
+    /// The slot with an open writer of the team's log.
+    fn filled(&self, team: &Team) -> Result<RwLockReadGuard<'_, WriterSlot>> {
         let deadline = Instant::now() + team.options.lock_deadline;
         loop {
             self.wait_until_resumed(team, deadline)?;
-            let seat = self.read();
-            match &*seat {
-                Seat::Dead(why) => return Err(may_not_write(&team.options, team.name(), why)),
-                Seat::Taken { log, .. } if *log == team.log.identity().log => return Ok(seat),
-                Seat::Taken { .. } | Seat::Empty => drop(seat),
+            let slot = self.read();
+            match &*slot {
+                WriterSlot::Dead(why) => {
+                    return Err(may_not_write(&team.options, team.name(), why));
+                }
+                WriterSlot::Taken { log, .. } if *log == team.log.identity().log => {
+                    return Ok(slot);
+                }
+                WriterSlot::Taken { .. } | WriterSlot::Empty => drop(slot),
             }
             self.take(team)?;
         }
@@ -324,11 +329,11 @@ impl Resident {
     /// Opens the log for writing, unless somebody else did meanwhile or wants the writer to stay away.
     fn take(&self, team: &Team) -> Result<()> {
         let asked = Instant::now();
-        let mut seat = self.write();
-        let stays = match &*seat {
-            Seat::Empty => false,
-            Seat::Taken { log, .. } => *log == team.log.identity().log,
-            Seat::Dead(_) => true,
+        let mut slot = self.write();
+        let stays = match &*slot {
+            WriterSlot::Empty => false,
+            WriterSlot::Taken { log, .. } => *log == team.log.identity().log,
+            WriterSlot::Dead(_) => true,
         };
         if stays || *locked(&self.pauses) > 0 {
             return Ok(());
@@ -338,20 +343,20 @@ impl Resident {
             return Err(not_in_time(team, "somebody else"));
         }
         // The lock of the log before comes back first.
-        drop(seat.leave());
-        if let Seat::Dead(_) = &*seat {
+        drop(slot.leave());
+        if let WriterSlot::Dead(_) = &*slot {
             return Ok(());
         }
         let opened = team.exclusive_alone();
         if let Some(why) = opened.as_ref().err().and_then(unsynced) {
-            *seat = Seat::Dead(why);
+            *slot = WriterSlot::Dead(why);
         }
         let (exclusive, mut live) = opened?;
         if self.views.is_some() {
             live.write_views_later();
         }
         let log = exclusive.identity().log;
-        *seat = Seat::Taken {
+        *slot = WriterSlot::Taken {
             log,
             writer: Box::new(exclusive.into_writer(live)),
         };
@@ -376,8 +381,8 @@ impl Resident {
 
     /// Puts the tail into a run and merges runs. The merge holds up nobody.
     fn tend(&self) -> Result<()> {
-        let seat = self.read();
-        let Seat::Taken { writer, .. } = &*seat else {
+        let slot = self.read();
+        let WriterSlot::Taken { writer, .. } = &*slot else {
             return Ok(());
         };
         let store = writer.with_reader(|live, reader| {
@@ -395,8 +400,8 @@ impl Resident {
 
     /// Writes the view files that are due. The state is held up only while they are collected.
     fn write_views(&self) -> Result<()> {
-        let seat = self.read();
-        let Seat::Taken { writer, .. } = &*seat else {
+        let slot = self.read();
+        let WriterSlot::Taken { writer, .. } = &*slot else {
             return Ok(());
         };
         if let Some(batch) = writer.with_state(Live::collect_views) {
@@ -409,12 +414,12 @@ impl Resident {
         Ok(())
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Seat> {
-        self.seat.read().unwrap_or_else(PoisonError::into_inner)
+    fn read(&self) -> RwLockReadGuard<'_, WriterSlot> {
+        self.slot.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, Seat> {
-        self.seat.write().unwrap_or_else(PoisonError::into_inner)
+    fn write(&self) -> RwLockWriteGuard<'_, WriterSlot> {
+        self.slot.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -475,9 +480,9 @@ fn may_not_write(options: &RootOptions, team: &str, why: &str) -> Failure {
     }
 }
 
-/// Only for the compiler: whoever is seated has a writer.
-fn unseated() -> Failure {
-    Error::Poisoned("the writer left its seat".into()).into()
+/// Cannot happen: a slot that was just filled holds a writer.
+fn no_writer() -> Failure {
+    Error::Poisoned("the writer left its slot".into()).into()
 }
 
 #[cfg(test)]
@@ -525,33 +530,33 @@ mod tests {
     }
 
     #[test]
-    fn who_hears_only_that_the_writer_is_dead_ends_the_seat_all_the_same() {
+    fn a_writer_that_is_found_dead_makes_the_slot_dead_as_well() {
         let (faulty, team, resident) = team();
         drop(resident.commit(&team, record).unwrap());
         fail_next_sync(&faulty, &resident, &team);
         let late = resident.commit(&team, |writer| {
-            // Another thread's, which has not come to the seat yet.
+            // Another thread's, which has not come to the slot yet.
             record(writer).unwrap_err();
             record(writer)
         });
         let late = late.map(drop).unwrap_err();
         assert!(matches!(late.engine(), Some(Error::Poisoned(_))), "{late}");
-        let Seat::Dead(why) = &*resident.read() else {
-            panic!("the seat could be taken again");
+        let WriterSlot::Dead(why) = &*resident.read() else {
+            panic!("the slot could be taken again");
         };
         assert!(why.contains("cannot sync"), "{why}");
     }
 
     #[test]
-    fn whoever_takes_the_writer_away_first_ends_the_seat() {
+    fn taking_out_a_writer_whose_sync_failed_makes_the_slot_dead() {
         for how in ["pause", "close", "another log"] {
             let (faulty, team, resident) = team();
             drop(resident.commit(&team, record).unwrap());
             fail_next_sync(&faulty, &resident, &team);
             {
-                let seat = resident.seated(&team).unwrap();
-                let Seat::Taken { writer, .. } = &*seat else {
-                    panic!("nobody is seated");
+                let slot = resident.filled(&team).unwrap();
+                let WriterSlot::Taken { writer, .. } = &*slot else {
+                    panic!("the slot is empty");
                 };
                 record(writer).unwrap_err();
             }
@@ -559,7 +564,7 @@ mod tests {
                 "pause" => drop(resident.pause()),
                 "close" => drop(resident.close()),
                 _ => {
-                    if let Seat::Taken { log, .. } = &mut *resident.write() {
+                    if let WriterSlot::Taken { log, .. } = &mut *resident.write() {
                         *log = LogId([0; 16]);
                     }
                     resident.open(&team).unwrap_err();
