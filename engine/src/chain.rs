@@ -8,12 +8,8 @@ use crate::codec::Predecessor;
 use crate::error::{Error, Result};
 use crate::layout::EVENTS_DIR;
 use crate::reader::Reader;
-use crate::storage::{File, Open, Stat};
+use crate::storage::{Open, Stat};
 use digests::Digests;
-use std::io;
-
-/// Bytes that are hashed at once.
-const PIECE_BYTES: usize = 1 << 20;
 
 impl Reader {
     /// Holds every sealed segment up to the head against the header of the segment behind it. Reads and hashes all of them.
@@ -30,8 +26,7 @@ impl Reader {
         let mut digests = Digests::load(self.storage().as_ref(), self.dir());
         let checked = self.chained(&mut |name| {
             let path = self.dir().join(EVENTS_DIR).join(name);
-            let stat = self.storage().stat(&path);
-            let stat = stat.map_err(Error::io("stat", &path))?;
+            let stat = self.storage().named().stat(&path)?;
             if let Some(sealed) = stat.and_then(|stat| digests.get(name, &stat)) {
                 return Ok(sealed);
             }
@@ -55,14 +50,11 @@ impl Reader {
             let header = self.header(number)?;
             if header.previous != previous {
                 let sealed = previous.as_ref().map_or(name, |sealed| &sealed.name);
-                return Err(Error::Corrupt {
-                    path: self.dir().join(EVENTS_DIR).join(sealed),
-                    offset: 0,
-                    seq: None,
-                    why: format!(
-                        "it is not what the header of {name} says was sealed (name, length, digest)"
-                    ),
-                });
+                let path = self.dir().join(EVENTS_DIR).join(sealed);
+                let why = format!(
+                    "it is not what the header of {name} says was sealed (name, length, digest)"
+                );
+                return Err(Error::corrupt(path, 0, None, why));
             }
             if number < self.head().segment {
                 previous = Some(seal(name)?);
@@ -74,33 +66,13 @@ impl Reader {
     /// What a header has to say of this segment, and the file's state in which that was found.
     fn seal(&self, name: &str) -> Result<(Predecessor, Stat)> {
         let path = self.dir().join(EVENTS_DIR).join(name);
-        let file = self.storage().open(&path, Open::Read);
-        let file = file.map_err(Error::io("open", &path))?;
-        let stat = file.stat().map_err(Error::io("stat", &path))?;
-        let digest = hash(file.as_ref(), stat.len).map_err(Error::io("read", &path))?;
+        let file = self.storage().named().open(&path, Open::Read)?;
+        let stat = file.stat()?;
         let sealed = Predecessor {
             name: name.to_owned(),
             len: stat.len,
-            digest: *digest.as_bytes(),
+            digest: *file.digest(stat.len)?.as_bytes(),
         };
         Ok((sealed, stat))
     }
-}
-
-/// BLAKE3 of a file's first `len` bytes.
-///
-/// # Errors
-/// `UnexpectedEof` where it has fewer; as the system reports.
-pub(crate) fn hash(file: &dyn File, len: u64) -> io::Result<blake3::Hash> {
-    let mut hasher = blake3::Hasher::new();
-    let mut buffer = vec![0; len.min(PIECE_BYTES as u64) as usize];
-    let mut at = 0;
-    while at < len {
-        let want = (len - at).min(buffer.len() as u64) as usize;
-        let piece = buffer.get_mut(..want).unwrap_or_default();
-        file.read_exact_at(piece, at)?;
-        hasher.update(piece);
-        at += want as u64;
-    }
-    Ok(hasher.finalize())
 }

@@ -8,11 +8,10 @@
 
 use crate::codec::SegmentHeader;
 use crate::copy::copy_groups;
-use crate::error::{Error, REPLACE, Result};
+use crate::error::{Error, Result};
 use crate::event::NewEvent;
 use crate::head::{Head, HeadFile};
 use crate::identity::{Format, Identity, LogId};
-use crate::json::Json;
 use crate::layout::{
     ARCHIVE_DIR, CONVERSION_PREFIX, CONVERTED, ENGINE_ACTOR, EVENTS_DIR, HEAD_FILE, LOG_FILE,
 };
@@ -25,7 +24,6 @@ use crate::writer::Durability;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -153,23 +151,14 @@ impl Log {
             format: format.name(),
             receipt: receipt.as_ref(),
         };
-        let payload = Json::of(&origin).map_err(|error| Error::Invalid {
-            field: "payload",
-            value: CONVERTED.into(),
-            rule: error.to_string(),
-        })?;
-        let event = NewEvent::new(CONVERTED, ENGINE_ACTOR, payload);
+        let event = NewEvent::of(CONVERTED, ENGINE_ACTOR, &origin)?;
         writer.append(vec![event], Durability::Synced)?;
         writer.close()?;
         storage.sync_pending().map_err(Error::io("sync", &dir))?;
         let reader = log.reader()?;
         if reader.content(from.head().last_seq)? != written {
-            return Err(Error::Corrupt {
-                path: dir,
-                offset: 0,
-                seq: None,
-                why: "the copy does not read back as the log that it was made of".into(),
-            });
+            let why = "the copy does not read back as the log that it was made of";
+            return Err(Error::corrupt(dir, 0, None, why));
         }
         let converted = Converted {
             from: size,
@@ -196,31 +185,12 @@ impl TeamDir<'_> {
         self.dir.join(ARCHIVE_DIR)
     }
 
-    fn create(&self, dir: &Path) -> Result<()> {
-        self.storage
-            .create_dir(dir)
-            .map_err(Error::io("create", dir))
-    }
-
-    fn sync(&self, dir: &Path) -> Result<()> {
-        self.storage.sync_dir(dir).map_err(Error::io("sync", dir))
-    }
-
-    fn list(&self, dir: &Path) -> Result<Vec<String>> {
-        match self.storage.list(dir) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-            listed => listed.map_err(Error::io("list", dir)),
-        }
-    }
-
     /// Refuses if a file among the segments has a name that the new log would take for its own.
     fn refuse_strays(&self, format: Format) -> Result<()> {
         let events = self.dir.join(EVENTS_DIR);
-        let stray = self
-            .list(&events)?
-            .into_iter()
-            .find(|name| SegmentName::parse(name, format).is_some());
-        match stray {
+        let names = self.storage.named().list_if_there(&events)?;
+        let is_segment = |name: &String| SegmentName::parse(name, format).is_some();
+        match names.into_iter().find(is_segment) {
             None => Ok(()),
             Some(name) => Err(Error::ForeignFile {
                 path: events.join(name),
@@ -232,29 +202,23 @@ impl TeamDir<'_> {
 
     /// Puts the original's identity and head into its archive; its segments follow once it is no longer in charge.
     fn describe_original(&self, head: &Head) -> Result<()> {
+        let storage = self.storage.named();
         let dir = self.archive().join(self.old.log.to_string());
-        self.create(&dir.join(EVENTS_DIR))?;
-        let files = [
-            (HEAD_FILE, head.file(self.old.log)),
-            (LOG_FILE, self.old.encode()),
-        ];
-        for (name, bytes) in files {
-            let path = dir.join(name);
-            self.storage
-                .replace(&path, &bytes, true)
-                .map_err(Error::io(REPLACE, path))?;
-        }
-        self.sync(&self.archive())?;
-        self.sync(self.dir)
+        storage.create_dir(&dir.join(EVENTS_DIR))?;
+        storage.replace(&dir.join(HEAD_FILE), &head.file(self.old.log))?;
+        storage.replace(&dir.join(LOG_FILE), &self.old.encode())?;
+        storage.sync_dir(&self.archive())?;
+        storage.sync_dir(self.dir)
     }
 
     /// The new segments under their names, then the new head into the slot that the old one does not use.
     fn move_in(&self, new: &Log, head: &Head, generation: u64) -> Result<()> {
         let (from, to) = (new.dir().join(EVENTS_DIR), self.dir.join(EVENTS_DIR));
-        for name in self.list(&from)? {
-            self.rename(&from.join(&name), &to.join(&name))?;
+        let storage = self.storage.named();
+        for name in storage.list_if_there(&from)? {
+            storage.rename(&from.join(&name), &to.join(&name))?;
         }
-        self.sync(&to)?;
+        storage.sync_dir(&to)?;
         // From here on the slot with the old log's last head is the only one of it.
         HeadFile::open(self.storage.as_ref(), self.dir, self.old.log, Open::Write)?.sync()?;
         self.write_head(new.identity(), head, generation)
@@ -263,9 +227,7 @@ impl TeamDir<'_> {
     /// Puts the new log in charge.
     fn switch(&self, new: &Identity) -> Result<()> {
         let path = self.dir.join(LOG_FILE);
-        self.storage
-            .replace(&path, &new.encode(), true)
-            .map_err(Error::io(REPLACE, path))
+        self.storage.named().replace(&path, &new.encode())
     }
 
     /// Overwrites the other slot too, so that no handle writes to the old log any more.
@@ -282,27 +244,19 @@ impl TeamDir<'_> {
             .write(&mut head, true)
     }
 
-    fn rename(&self, from: &Path, to: &Path) -> Result<()> {
-        self.storage
-            .rename(from, to)
-            .map_err(Error::io("rename", from))
-    }
-
     /// Segments that are not of the log in charge go: those that never were of any log are removed, an original's
     /// move to its archive. Then whatever was built aside is removed.
     fn clean_up(&self) -> Result<()> {
+        let storage = self.storage.named();
         let (events, archive) = (self.dir.join(EVENTS_DIR), self.archive());
-        let built: Vec<String> = self
-            .list(&archive)?
-            .into_iter()
-            .filter(|name| name.starts_with(CONVERSION_PREFIX))
-            .collect();
+        let mut built = storage.list_if_there(&archive)?;
+        built.retain(|name| name.starts_with(CONVERSION_PREFIX));
         let other = match self.old.format {
             Format::Jsonl => Format::Binary,
             Format::Binary => Format::Jsonl,
         };
         let mut touched = BTreeSet::new();
-        for name in self.list(&events)? {
+        for name in storage.list_if_there(&events)? {
             if SegmentName::parse(&name, other).is_none() {
                 continue;
             }
@@ -310,36 +264,30 @@ impl TeamDir<'_> {
                 continue;
             };
             if built.contains(&format!("{CONVERSION_PREFIX}{log}")) {
-                let path = events.join(&name);
-                self.storage
-                    .remove_file(&path)
-                    .map_err(Error::io("remove", path))?;
+                storage.remove_file(&events.join(&name))?;
             } else {
                 let to = archive.join(log.to_string()).join(EVENTS_DIR);
-                self.create(&to)?;
-                self.rename(&events.join(&name), &to.join(&name))?;
+                storage.create_dir(&to)?;
+                storage.rename(&events.join(&name), &to.join(&name))?;
                 touched.insert(to);
             }
         }
         // New names are durable before the old ones are gone for good.
         for to in &touched {
-            self.sync(to)?;
+            storage.sync_dir(to)?;
         }
         if !touched.is_empty() || !built.is_empty() {
-            self.sync(&events)?;
+            storage.sync_dir(&events)?;
         }
         for name in built {
-            let path = archive.join(name);
-            self.storage
-                .remove_dir_all(&path)
-                .map_err(Error::io("remove", path))?;
+            storage.remove_dir_all(&archive.join(name))?;
         }
         Ok(())
     }
 
     /// The log that a segment says it is of; `None` where its header does not read.
     fn owner(&self, path: &Path, format: Format) -> Result<Option<LogId>> {
-        let bytes = self.storage.sealed(path).map_err(Error::io("read", path))?;
+        let bytes = self.storage.named().sealed(path)?;
         Ok(SegmentHeader::decode(format, &bytes)
             .ok()
             .map(|(header, _)| LogId(header.log)))

@@ -78,10 +78,7 @@ impl Reader {
                 continue;
             }
             let path = self.dir().join(EVENTS_DIR).join(name);
-            let stat = self
-                .storage()
-                .stat(&path)
-                .map_err(Error::io("stat", path))?;
+            let stat = self.storage().named().stat(&path)?;
             bytes += stat.map_or(0, |stat| stat.len);
         }
         Ok(bytes)

@@ -239,6 +239,21 @@ impl Error {
         }
     }
 
+    /// Damage in a file.
+    pub(crate) fn corrupt(
+        path: impl Into<PathBuf>,
+        offset: u64,
+        seq: impl Into<Option<u64>>,
+        why: impl Into<String>,
+    ) -> Error {
+        Error::Corrupt {
+            path: path.into(),
+            offset,
+            seq: seq.into(),
+            why: why.into(),
+        }
+    }
+
     /// Wraps an I/O error with what was being done to which file.
     pub fn io(doing: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Error {
         let path = path.into();

@@ -1,8 +1,10 @@
 //! Events: what is handed in, and what the log hands back.
 
+use crate::error::{Error, Result};
 use crate::event_id::EventId;
 use crate::json::Json;
 use crate::timestamp::Timestamp;
+use serde::Serialize;
 use std::borrow::Cow;
 
 /// The names of the refs, in the order in which the formats store them.
@@ -179,6 +181,23 @@ impl NewEvent {
             created_at: None,
             id: None,
         }
+    }
+
+    /// An event that the log itself records, with this value as its payload.
+    ///
+    /// # Errors
+    /// `Invalid` where the value is no JSON that an event may have.
+    pub(crate) fn of(
+        kind: &'static str,
+        actor: impl Into<String>,
+        payload: &impl Serialize,
+    ) -> Result<NewEvent> {
+        let payload = Json::of(payload).map_err(|error| Error::Invalid {
+            field: "payload",
+            value: kind.to_owned(),
+            rule: error.to_string(),
+        })?;
+        Ok(NewEvent::new(kind, actor, payload))
     }
 
     /// The same with a ref.

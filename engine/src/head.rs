@@ -9,8 +9,8 @@ use crate::error::{Error, Result};
 use crate::event_id::EventId;
 use crate::identity::{FORMAT_VERSION, LogId};
 use crate::layout::HEAD_FILE;
-use crate::storage::{File, Open, Storage};
-use std::io;
+use crate::sequence::LastEvent;
+use crate::storage::{NamedFile, Open, Storage};
 use std::path::{Path, PathBuf};
 
 /// Bytes of one slot: one sector, so that a torn write damages one slot only.
@@ -24,7 +24,7 @@ const QUARANTINING: u32 = 2;
 const CUTTING: u32 = 4;
 
 /// A lower bound of what is durable, and the end of what readers see.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Head {
     /// Counts head writes.
     pub generation: u64,
@@ -49,17 +49,28 @@ pub struct Head {
 impl Head {
     /// The head of an empty log.
     pub fn empty() -> Head {
-        Head {
-            generation: 0,
-            segment: 0,
-            name: String::new(),
-            end: 0,
-            last_seq: 0,
-            last_id: None,
-            rotating: false,
-            quarantining: false,
-            cutting: false,
+        Head::default()
+    }
+
+    /// Its last event.
+    pub(crate) fn last(&self) -> LastEvent {
+        LastEvent {
+            seq: self.last_seq,
+            id: self.last_id,
         }
+    }
+
+    /// There is no segment of its name.
+    pub(crate) fn segment_missing(&self, path: impl Into<PathBuf>) -> Error {
+        let why = "the segment that the head names is missing";
+        Error::corrupt(path, 0, self.last_seq, why)
+    }
+
+    /// Its segment has only `len` bytes, fewer than are durable.
+    pub(crate) fn cut_short(&self, path: &Path, len: u64) -> Error {
+        let end = self.end;
+        let why = format!("the segment ends here, before the durable end at byte {end}");
+        Error::corrupt(path, len, self.last_seq, why)
     }
 
     /// The bytes of a slot.
@@ -181,7 +192,7 @@ enum Slot {
 }
 
 /// What the head file holds.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Slots {
     /// The newest valid slot.
     pub newest: Option<Head>,
@@ -193,17 +204,15 @@ pub struct Slots {
 
 /// The open head file.
 pub struct HeadFile {
-    file: Box<dyn File>,
-    path: PathBuf,
+    file: NamedFile,
     log: LogId,
 }
 
 impl HeadFile {
     /// Opens the head file of the log in `dir`; creates it where `how` says so.
     pub fn open(storage: &dyn Storage, dir: &Path, log: LogId, how: Open) -> Result<HeadFile> {
-        let path = dir.join(HEAD_FILE);
-        let file = storage.open(&path, how).map_err(Error::io("open", &path))?;
-        Ok(HeadFile { file, path, log })
+        let file = storage.named().open(&dir.join(HEAD_FILE), how)?;
+        Ok(HeadFile { file, log })
     }
 
     /// Reads both slots.
@@ -211,24 +220,9 @@ impl HeadFile {
     /// # Errors
     /// `UnsupportedFormat`, `ForeignFile`, I/O.
     pub fn read(&self) -> Result<Slots> {
-        let mut bytes = [0; 2 * SLOT_BYTES];
-        let mut len = 0;
-        while len < bytes.len() {
-            match self
-                .file
-                .read_at(&mut bytes[len..], len as u64)
-                .map_err(Error::io("read", &self.path))?
-            {
-                0 => break,
-                n => len += n,
-            }
-        }
-        let mut slots = Slots {
-            newest: None,
-            damaged: 0,
-            foreign: false,
-        };
-        for slot in bytes[..len].chunks(SLOT_BYTES) {
+        let bytes = self.file.read_up_to(2 * SLOT_BYTES as u64)?;
+        let mut slots = Slots::default();
+        for slot in bytes.chunks(SLOT_BYTES) {
             match Head::decode(self.log, slot) {
                 Slot::Valid(head)
                     if slots
@@ -242,7 +236,7 @@ impl HeadFile {
                 Slot::Damaged => slots.damaged += 1,
                 Slot::Newer(found) => {
                     return Err(Error::UnsupportedFormat {
-                        path: self.path.clone(),
+                        path: self.file.path.clone(),
                         found,
                         known: FORMAT_VERSION,
                     });
@@ -253,7 +247,7 @@ impl HeadFile {
         // Beside a slot of this log, a slot of another one was left by a conversion. Alone it is the head of another log.
         if slots.foreign && slots.newest.is_none() && slots.damaged == 0 {
             return Err(Error::ForeignFile {
-                path: self.path.clone(),
+                path: self.file.path.clone(),
                 why: "its log id differs from that of log.json".into(),
             });
         }
@@ -270,28 +264,22 @@ impl HeadFile {
         );
         head.generation += 1;
         let at = (head.generation % 2) * SLOT_BYTES as u64;
-        self.file
-            .write_all_at(&head.encode(self.log), at)
-            .map_err(Error::io("write", &self.path))?;
+        self.file.write_all_at(&head.encode(self.log), at)?;
         if durable { self.sync() } else { Ok(()) }
     }
 
     /// Makes the last write durable.
     pub fn sync(&self) -> Result<()> {
-        self.file.sync_data().map_err(Error::io("sync", &self.path))
+        self.file.sync_data()
     }
 }
 
 /// Reads the head of the log in `dir` once; no file is an empty set of slots.
 pub fn read_slots(storage: &dyn Storage, dir: &Path, log: LogId) -> Result<Slots> {
-    match HeadFile::open(storage, dir, log, Open::Read) {
-        Ok(file) => file.read(),
-        Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(Slots {
-            newest: None,
-            damaged: 0,
-            foreign: false,
-        }),
-        Err(error) => Err(error),
+    let path = dir.join(HEAD_FILE);
+    match storage.named().open_if_there(&path, Open::Read)? {
+        Some(file) => HeadFile { file, log }.read(),
+        None => Ok(Slots::default()),
     }
 }
 

@@ -10,7 +10,6 @@ use crate::storage::Storage;
 use crate::timestamp::Timestamp;
 use crate::uuid;
 use serde::{Deserialize, Serialize};
-use std::io;
 use std::path::Path;
 
 /// The version of both formats that this code writes, and the newest that it reads.
@@ -178,19 +177,11 @@ impl Identity {
     /// `NoLog` where there is none, else as [`Identity::decode`], or I/O.
     pub fn load(storage: &dyn Storage, dir: &Path) -> Result<Identity> {
         let path = dir.join(LOG_FILE);
-        match storage.read(&path, LOG_FILE_BYTES_MAX) {
-            Ok(bytes) => Identity::decode(&path, &bytes),
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-                ) =>
-            {
-                Err(Error::NoLog {
-                    path: dir.to_path_buf(),
-                })
-            }
-            Err(error) => Err(Error::io("read", path)(error)),
+        match storage.named().read_if_there(&path, LOG_FILE_BYTES_MAX)? {
+            Some(bytes) => Identity::decode(&path, &bytes),
+            None => Err(Error::NoLog {
+                path: dir.to_path_buf(),
+            }),
         }
     }
 }

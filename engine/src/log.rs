@@ -1,10 +1,9 @@
 //! A log: create it, open it, read it, or take its lock and write.
 
-use crate::error::{Error, REPLACE, Result};
+use crate::error::{Error, Result};
 use crate::event::NewEvent;
 use crate::head::{self, Head, HeadFile};
 use crate::identity::{FORMAT_VERSION, Format, Identity, LogId};
-use crate::json::{Json, JsonError};
 use crate::layout::{CUT, ENGINE_ACTOR, EVENTS_DIR, HEAD_FILE, LOCK_FILE, LOG_FILE, QUARANTINED};
 use crate::lock::{self, LogLock};
 use crate::options::LogOptions;
@@ -65,11 +64,7 @@ impl Log {
         options: LogOptions,
     ) -> Result<Log> {
         let path = dir.join(LOG_FILE);
-        if storage
-            .stat(&path)
-            .map_err(Error::io("stat", &path))?
-            .is_some()
-        {
+        if storage.named().stat(&path)?.is_some() {
             return Err(Error::LogExists {
                 path: dir.to_path_buf(),
             });
@@ -83,21 +78,15 @@ impl Log {
             origin: new.origin,
         };
         let events = dir.join(EVENTS_DIR);
-        storage
-            .create_dir(&events)
-            .map_err(Error::io("create", &events))?;
+        storage.named().create_dir(&events)?;
         let lock = dir.join(LOCK_FILE);
-        storage
-            .open(&lock, Open::Create)
-            .map_err(Error::io("create", lock))?;
+        storage.named().open(&lock, Open::Create)?;
         HeadFile::open(storage.as_ref(), dir, identity.log, Open::Create)?
             .write(&mut Head::empty(), true)?;
         // Written last: a directory with this file is a log.
-        storage
-            .replace(&path, &identity.encode(), true)
-            .map_err(Error::io(REPLACE, path))?;
+        storage.named().replace(&path, &identity.encode())?;
         for above in dir.ancestors().skip(1) {
-            storage.sync_dir(above).map_err(Error::io("sync", above))?;
+            storage.named().sync_dir(above)?;
         }
         Ok(Log {
             storage,
@@ -219,12 +208,10 @@ impl Log {
     }
 
     fn reader_without_recovery(&self, head: Option<Head>, why: &str) -> Result<Reader> {
-        let head = head.ok_or_else(|| Error::Corrupt {
-            path: self.dir.join(HEAD_FILE),
-            offset: 0,
-            seq: None,
-            why: "no valid head slot is left, and nothing is rebuilt while the log is only read"
-                .into(),
+        let head = head.ok_or_else(|| {
+            let why =
+                "no valid head slot is left, and nothing is rebuilt while the log is only read";
+            Error::corrupt(self.dir.join(HEAD_FILE), 0, None, why)
         })?;
         let beyond = self.beyond(&head)?;
         let notes = match beyond {
@@ -262,25 +249,10 @@ impl Log {
             return Ok(0);
         }
         let path = self.dir.join(EVENTS_DIR).join(&head.name);
-        let stat = self.storage.stat(&path).map_err(Error::io("stat", &path))?;
-        let corrupt = |offset, why: String| Error::Corrupt {
-            path: path.clone(),
-            offset,
-            seq: Some(head.last_seq),
-            why,
-        };
+        let stat = self.storage.named().stat(&path)?;
         match stat.as_ref().map(end_of_log) {
-            None => Err(corrupt(
-                0,
-                "the segment that the head names is missing".into(),
-            )),
-            Some(len) if len < head.end => Err(corrupt(
-                len,
-                format!(
-                    "the segment ends here, before the durable end at byte {}",
-                    head.end
-                ),
-            )),
+            None => Err(head.segment_missing(path)),
+            Some(len) if len < head.end => Err(head.cut_short(&path, len)),
             Some(len) => Ok(len - head.end),
         }
     }
@@ -355,7 +327,7 @@ impl Log {
                 options: self.options.clone(),
                 head: recovered.head,
                 head_file,
-                active: recovered.active.map(Arc::from),
+                active: recovered.active.map(|segment| Arc::from(segment.file)),
                 state: (),
                 pending: Vec::new(),
                 pending_bytes: 0,
@@ -441,14 +413,7 @@ impl Exclusive {
     /// Records an event for each file in `quarantine/` that no event names, and returns how many. Reads the whole log if
     /// there are any files.
     pub fn name_quarantined(&mut self) -> Result<usize> {
-        let core = &self.core;
-        let log = LockedLog {
-            storage: &core.storage,
-            dir: &core.dir,
-            identity: &core.identity,
-            head_file: &core.head_file,
-        };
-        let unnamed = recovery::unnamed(&log, &core.head)?;
+        let unnamed = recovery::unnamed(&self.reader())?;
         self.record(&unnamed, None)?;
         Ok(unnamed.len())
     }
@@ -464,21 +429,10 @@ impl Exclusive {
 
     /// Records what was set aside or cut, so that the log itself says that bytes were taken from it.
     fn record(&mut self, unnamed: &[Quarantined], cut: Option<Cut>) -> Result<()> {
-        let mut events = Vec::with_capacity(unnamed.len());
-        let payload = |json: Result<Json, JsonError>| {
-            json.map_err(|error| Error::Invalid {
-                field: "payload",
-                value: "what recovery has to say".to_owned(),
-                rule: error.to_string(),
-            })
-        };
-        for quarantined in unnamed {
-            let payload = payload(Json::of(quarantined))?;
-            events.push(NewEvent::new(QUARANTINED, ENGINE_ACTOR, payload));
-        }
+        let name = |file| NewEvent::of(QUARANTINED, ENGINE_ACTOR, file);
+        let mut events: Vec<NewEvent> = unnamed.iter().map(name).collect::<Result<_>>()?;
         if let Some(cut) = cut {
-            let payload = payload(Json::of(&cut))?;
-            events.push(NewEvent::new(CUT, cut.actor, payload));
+            events.push(NewEvent::of(CUT, &*cut.actor, &cut)?);
         }
         if events.is_empty() {
             return Ok(());

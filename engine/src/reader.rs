@@ -21,7 +21,7 @@ use crate::identity::Identity;
 use crate::layout::EVENTS_DIR;
 use crate::place::Place;
 use crate::segment::SegmentName;
-use crate::storage::{File, Open, Storage};
+use crate::storage::{NamedFile, Open, Storage, if_long_enough};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,6 +30,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub const SPAN_BYTES: usize = 256 << 10;
 /// No segment header is longer.
 const HEADER_BYTES_MAX: usize = 4096;
+/// What is wrong with a segment of fewer bytes than the head says.
+pub(crate) const BEFORE_HEAD: &str = "the segment ends before the durable head";
 
 /// Reads a log up to the head that it was made with. Cheap to clone.
 #[derive(Clone)]
@@ -45,7 +47,7 @@ struct Inner {
     beyond: u64,
     notes: Vec<String>,
     names: Mutex<Option<Arc<Vec<String>>>>,
-    files: Mutex<HashMap<u32, Arc<dyn File>>>,
+    files: Mutex<HashMap<u32, Arc<NamedFile>>>,
 }
 
 impl std::fmt::Debug for Reader {
@@ -138,12 +140,11 @@ impl Reader {
     pub fn at(&self, place: Place) -> Result<Event<'static>> {
         match self.frame_at(place)? {
             Some((event, _)) => Ok(event),
-            None => Err(Error::Corrupt {
-                path: self.path(place.segment)?,
-                offset: place.offset,
-                seq: None,
-                why: "no valid event stands where the index says".into(),
-            }),
+            None => {
+                let why = "no valid event stands where the index says";
+                let path = self.path(place.segment)?;
+                Err(Error::corrupt(path, place.offset, None, why))
+            }
         }
     }
 
@@ -161,12 +162,9 @@ impl Reader {
         let Some(file) = self.file(place.segment)? else {
             return Ok(None);
         };
-        let mut bytes = vec![0; place.len as usize];
-        match file.read_exact_at(&mut bytes, place.offset) {
-            Ok(()) => {}
-            Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(None),
-            Err(error) => return Err(Error::io("read", self.path(place.segment)?)(error)),
-        }
+        let Some(bytes) = if_long_enough(file.read_range(place.offset..place.end()))? else {
+            return Ok(None);
+        };
         match codec::decode(self.inner.identity.format, &bytes) {
             Ok(frame) if frame.len == bytes.len() => {
                 Ok(Some((frame.event.into_owned(), frame.crc)))
@@ -297,25 +295,15 @@ impl Reader {
     }
 
     fn missing(&self, path: &Path) -> Error {
-        Error::Corrupt {
-            path: path.to_path_buf(),
-            offset: 0,
-            seq: None,
-            why: "the segment is missing".into(),
-        }
+        Error::corrupt(path, 0, None, "the segment is missing")
     }
 
     fn short(&self, last_seq: u64) -> Error {
         let head = self.head();
-        Error::Corrupt {
-            path: self.inner.dir.join(EVENTS_DIR).join(&head.name),
-            offset: head.end,
-            seq: Some(last_seq + 1),
-            why: format!(
-                "the log ends with event {last_seq}, but its head says {}",
-                head.last_seq
-            ),
-        }
+        let path = self.inner.dir.join(EVENTS_DIR).join(&head.name);
+        let said = head.last_seq;
+        let why = format!("the log ends with event {last_seq}, but its head says {said}");
+        Error::corrupt(path, head.end, last_seq + 1, why)
     }
 
     /// The file of a segment, relative to the storage's root.
@@ -333,25 +321,18 @@ impl Reader {
             .checked_sub(1)
             .and_then(|index| names.get(index))
             .cloned()
-            .ok_or_else(|| Error::Corrupt {
-                path: self.inner.dir.join(EVENTS_DIR),
-                offset: 0,
-                seq: None,
-                why: format!(
-                    "segment {segment} is missing: the directory holds {} of {}",
-                    names.len(),
-                    self.head().segment
-                ),
+            .ok_or_else(|| {
+                let (there, all) = (names.len(), self.head().segment);
+                let why =
+                    format!("segment {segment} is missing: the directory holds {there} of {all}");
+                Error::corrupt(self.inner.dir.join(EVENTS_DIR), 0, None, why)
             })
     }
 
     /// Names of the segments up to the head, in order: the n-th is segment n.
     fn names(&self) -> Result<Arc<Vec<String>>> {
-        let mut cached = self
-            .inner
-            .names
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let cached = self.inner.names.lock();
+        let mut cached = cached.unwrap_or_else(PoisonError::into_inner);
         if let Some(names) = &*cached {
             return Ok(names.clone());
         }
@@ -365,12 +346,8 @@ impl Reader {
                 self.head().name,
                 self.head().segment
             );
-            return Err(Error::Corrupt {
-                path: self.inner.dir.join(EVENTS_DIR),
-                offset: 0,
-                seq: None,
-                why,
-            });
+            let events = self.inner.dir.join(EVENTS_DIR);
+            return Err(Error::corrupt(events, 0, None, why));
         }
         let names = Arc::new(names);
         *cached = Some(names.clone());
@@ -384,24 +361,16 @@ impl Reader {
         Ok(names.iter().map(|name| name.file(format)).collect())
     }
 
-    fn file(&self, segment: u32) -> Result<Option<Arc<dyn File>>> {
+    fn file(&self, segment: u32) -> Result<Option<Arc<NamedFile>>> {
         let path = self.path(segment)?;
-        let mut files = self
-            .inner
-            .files
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let files = self.inner.files.lock();
+        let mut files = files.unwrap_or_else(PoisonError::into_inner);
         if let Some(file) = files.get(&segment) {
             return Ok(Some(file.clone()));
         }
-        match self.inner.storage.open(&path, Open::Read) {
-            Ok(file) => {
-                let file: Arc<dyn File> = Arc::from(file);
-                files.insert(segment, file.clone());
-                Ok(Some(file))
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(Error::io("open", path)(error)),
-        }
+        let file = self.storage().named().open_if_there(&path, Open::Read)?;
+        let file = file.map(Arc::new);
+        files.extend(file.clone().map(|file| (segment, file)));
+        Ok(file)
     }
 }

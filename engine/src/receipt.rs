@@ -1,15 +1,13 @@
 //! Receipts: evidence of what the log held, checkable without teamlog.
 
-use crate::chain;
 use crate::error::{Error, Result};
 use crate::head::{self, Head};
 use crate::layout::EVENTS_DIR;
 use crate::log::Log;
-use crate::reader::Reader;
+use crate::reader::{BEFORE_HEAD, Reader};
 use crate::segment::SegmentName;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::io::ErrorKind;
 use std::path::PathBuf;
 
 /// `head -c LENGTH SEGMENT | b3sum` gives `digest`.
@@ -129,14 +127,10 @@ impl Reader {
         if head.segment == 0 {
             return Ok(None);
         }
-        let digest = self
-            .digest(&head.name, head.end)?
-            .ok_or_else(|| Error::Corrupt {
-                path: self.dir().join(EVENTS_DIR).join(&head.name),
-                offset: 0,
-                seq: Some(head.last_seq),
-                why: "the segment ends before the durable head".into(),
-            })?;
+        let digest = self.digest(&head.name, head.end)?.ok_or_else(|| {
+            let path = self.dir().join(EVENTS_DIR).join(&head.name);
+            Error::corrupt(path, 0, head.last_seq, BEFORE_HEAD)
+        })?;
         Ok(Some(Receipt {
             log: self.identity().log.to_string(),
             seq: head.last_seq,
@@ -149,15 +143,6 @@ impl Reader {
     /// BLAKE3 of the first `length` bytes of a segment's file, as hex; `None` where it has fewer or is missing.
     pub fn digest(&self, segment: &str, length: u64) -> Result<Option<String>> {
         let path = self.dir().join(EVENTS_DIR).join(segment);
-        let file = match self.storage().open(&path, crate::storage::Open::Read) {
-            Ok(file) => file,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(Error::io("open", path)(error)),
-        };
-        match chain::hash(file.as_ref(), length) {
-            Ok(digest) => Ok(Some(digest.to_hex().to_string())),
-            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(None),
-            Err(error) => Err(Error::io("read", path)(error)),
-        }
+        self.storage().named().digest(&path, length)
     }
 }

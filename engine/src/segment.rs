@@ -1,6 +1,6 @@
 //! Names of segments: `YYYY-MM-DD.<ext>`, then `YYYY-MM-DD.x001.<ext>` …; their order is the order of the log.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::identity::Format;
 use crate::layout::EVENTS_DIR;
 use crate::storage::{Stat, Storage};
@@ -82,7 +82,7 @@ impl SegmentName {
         format: Format,
     ) -> Result<Vec<SegmentName>> {
         let events = dir.join(EVENTS_DIR);
-        let files = storage.list(&events).map_err(Error::io("list", events))?;
+        let files = storage.named().list(&events)?;
         Ok(SegmentName::sorted(&files, format))
     }
 }

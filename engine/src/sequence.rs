@@ -1,10 +1,11 @@
 //! The rule by which events follow each other in a log: no gap in their seqs, ids that increase, groups that are whole.
 
 use crate::codec::Frame;
+use crate::event::Event;
 use crate::event_id::EventId;
 
 /// The event before the bytes that are read next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LastEvent {
     /// Its seq; 0 before the first event of the log.
     pub seq: u64,
@@ -13,6 +14,22 @@ pub struct LastEvent {
 }
 
 impl LastEvent {
+    /// That event is the last one.
+    pub fn of(event: &Event<'_>) -> LastEvent {
+        LastEvent {
+            seq: event.seq,
+            id: Some(event.id),
+        }
+    }
+
+    /// Whatever stands before the event with that seq.
+    pub fn before(seq: u64) -> LastEvent {
+        LastEvent {
+            seq: seq.saturating_sub(1),
+            id: None,
+        }
+    }
+
     /// The seq that follows. Seqs come from disk, so it must not overflow; behind the greatest there is nothing.
     pub fn next(&self) -> u64 {
         self.seq.saturating_add(1)

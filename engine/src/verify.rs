@@ -16,7 +16,6 @@ use crate::recovery::tail::{self, Broken};
 use crate::segment::SegmentName;
 use crate::sequence::LastEvent;
 use crate::storage::{Bytes, Open};
-use std::io;
 use std::path::{Path, PathBuf};
 
 /// How often head and segments are read until they agree: a writer does not rotate that fast.
@@ -91,7 +90,7 @@ impl<'a> Check<'a> {
             log,
             upto,
             report: Report::empty(),
-            last: LastEvent { seq: 0, id: None },
+            last: LastEvent::default(),
             previous: None,
         }
     }
@@ -175,10 +174,7 @@ impl Check<'_> {
 
     fn list(&self) -> Result<Vec<String>> {
         let dir = self.log.dir().join(EVENTS_DIR);
-        self.log
-            .storage()
-            .list(&dir)
-            .map_err(Error::io("list", dir))
+        self.log.storage().named().list(&dir)
     }
 
     /// Those of the names that are segments', in order.
@@ -191,10 +187,9 @@ impl Check<'_> {
         let file = format!("{EVENTS_DIR}/{name}");
         let path = self.log.dir().join(&file);
         let bytes = match last {
-            false => self.log.storage().sealed(&path),
-            true => self.active(&path),
-        }
-        .map_err(Error::io("read", &path))?;
+            false => self.log.storage().named().sealed(&path)?,
+            true => self.active(&path)?,
+        };
         self.report.segments += 1;
         self.report.bytes += bytes.len() as u64;
         let content = self.header(number, &file, path, &bytes)?;
@@ -216,31 +211,17 @@ impl Check<'_> {
         );
         // No header holds the last segment's digest yet.
         if !last {
-            let digest = *blake3::hash(&bytes).as_bytes();
-            self.previous = Some(codec::Predecessor {
-                name: name.to_string(),
-                len: bytes.len() as u64,
-                digest,
-            });
+            self.previous = Some(codec::Predecessor::of(name, &bytes));
         }
         Ok(())
     }
 
     /// What the last segment holds now. Read, not mapped: a writer that recovers may cut it meanwhile, and a map of
     /// what was cut ends the process.
-    fn active(&self, path: &Path) -> io::Result<Bytes> {
-        let file = self.log.storage().open(path, Open::Read)?;
+    fn active(&self, path: &Path) -> Result<Bytes> {
+        let file = self.log.storage().named().open(path, Open::Read)?;
         let len = file.stat()?.len.min(self.upto.unwrap_or(u64::MAX));
-        let mut bytes = vec![0; len as usize];
-        let mut done = 0;
-        while let Some(rest) = bytes.get_mut(done..).filter(|rest| !rest.is_empty()) {
-            match file.read_at(rest, done as u64)? {
-                0 => break,
-                n => done += n,
-            }
-        }
-        bytes.truncate(done);
-        Ok(Bytes::new(bytes))
+        Ok(Bytes::new(file.read_up_to(len)?))
     }
 
     /// Checks a header; returns where the events start.
@@ -380,10 +361,7 @@ impl Check<'_> {
                 && let Ok(frame) = codec::decode(self.format(), bytes.get(candidate..)?)
                 && frame.group.index == 0
             {
-                self.last = LastEvent {
-                    seq: frame.event.seq.saturating_sub(1),
-                    id: None,
-                };
+                self.last = LastEvent::before(frame.event.seq);
                 return Some(candidate);
             }
             at = candidate + 1;

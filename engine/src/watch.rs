@@ -5,8 +5,7 @@
 
 use crate::error::{Error, Result};
 use crate::layout::{HEAD_FILE, LOG_FILE};
-use crate::storage::{Storage, Watcher};
-use std::io;
+use crate::storage::{Storage, Watcher, if_long_enough, if_there};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
@@ -85,13 +84,10 @@ impl Watch {
         self.looks += 1;
         let mut look = Contents::default();
         for (path, bytes) in self.paths.iter().zip(&mut look) {
-            *bytes = match self.storage.read(path, BYTES_MAX) {
-                Ok(bytes) => Some(bytes),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-                // It was cut while it was read.
-                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => None,
-                Err(error) => return Err(Error::io("read", path)(error)),
-            };
+            let read = self.storage.read(path, BYTES_MAX);
+            // It may be cut while it is read.
+            let read = if_long_enough(read.map_err(Error::io("read", path)));
+            *bytes = if_there(read)?.flatten();
         }
         Ok(look)
     }

@@ -1,8 +1,8 @@
 //! Making a backup, or bringing one up to date: only what is new is copied, and what was copied is read back.
 
-use super::{DATA_DIRS, FILES_DIR, KeptFile, KeptSegment, MANIFEST_FILE, Manifest, digest, pieces};
+use super::{DATA_DIRS, FILES_DIR, KeptFile, KeptSegment, MANIFEST_FILE, Manifest, NOT_READ_BACK};
 use crate::codec::Predecessor;
-use crate::error::{Error, REPLACE, Result};
+use crate::error::{Error, Result};
 use crate::layout::{EVENTS_DIR, LOG_FILE};
 use crate::lock;
 use crate::place::Place;
@@ -53,8 +53,8 @@ pub fn keep(
         dir,
         log: dir.join(reader.identity().log.to_string()),
     };
-    run.create(&run.log.join(EVENTS_DIR))?;
-    run.create(&dir.join(FILES_DIR))?;
+    to.named().create_dir(&run.log.join(EVENTS_DIR))?;
+    to.named().create_dir(&dir.join(FILES_DIR))?;
     let _held = lock::acquire(to.as_ref(), dir, deadline)?;
     let before = run.before()?;
     let mut kept = Kept {
@@ -86,14 +86,15 @@ pub fn keep(
     run.check_chain(&kept.manifest)?;
     run.files(&mut kept)?;
     let path = run.log.join(LOG_FILE);
-    run.replace(&path, &reader.identity().encode())?;
+    to.named().replace(&path, &reader.identity().encode())?;
     for dir in [&*run.log.join(EVENTS_DIR), &*run.log, &dir.join(FILES_DIR)] {
-        run.sync(dir)?;
+        to.named().sync_dir(dir)?;
     }
     for above in dir.ancestors() {
-        run.sync(above)?;
+        to.named().sync_dir(above)?;
     }
-    run.replace(&dir.join(MANIFEST_FILE), &kept.manifest.encode())?;
+    to.named()
+        .replace(&dir.join(MANIFEST_FILE), &kept.manifest.encode())?;
     Ok(kept)
 }
 
@@ -106,18 +107,6 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn create(&self, dir: &Path) -> Result<()> {
-        self.to.create_dir(dir).map_err(Error::io("create", dir))
-    }
-    fn sync(&self, dir: &Path) -> Result<()> {
-        self.to.sync_dir(dir).map_err(Error::io("sync", dir))
-    }
-    fn replace(&self, path: &Path, bytes: &[u8]) -> Result<()> {
-        self.to
-            .replace(path, bytes, true)
-            .map_err(Error::io(REPLACE, path))
-    }
-
     /// The backup that is there, if it is of this log; it must be a past of it. Another team's is never touched; that of
     /// another log of this team (before a conversion or a salvage) stays beside the new one.
     fn before(&self) -> Result<Option<Manifest>> {
@@ -168,9 +157,11 @@ impl Run<'_> {
     /// Puts the manifest of another log beside that log, so that it is still found once this one's has its place.
     fn set_by(&self, other: &Manifest) -> Result<()> {
         let dir = self.dir.join(&other.log);
-        self.create(&dir)?;
-        self.replace(&dir.join(MANIFEST_FILE), &other.encode())?;
-        self.sync(self.dir)
+        self.to.named().create_dir(&dir)?;
+        self.to
+            .named()
+            .replace(&dir.join(MANIFEST_FILE), &other.encode())?;
+        self.to.named().sync_dir(self.dir)
     }
 
     /// Checks every event that is new: damage must not get into a backup unnoticed.
@@ -203,7 +194,7 @@ impl Run<'_> {
             let from = self.reader.dir().join(EVENTS_DIR).join(&name);
             let length = match name == head.name {
                 true => head.end,
-                false => self.length(&from)?,
+                false => self.reader.storage().named().len(&from)?,
             };
             let known = before.and_then(|before| before.segments.get(index));
             let newest = before.is_none_or(|before| index + 1 >= before.segments.len());
@@ -211,8 +202,7 @@ impl Run<'_> {
                 return Err(not_as_it_was(&from, known, length.min(known.length)));
             }
             let to = self.log.join(EVENTS_DIR).join(&name);
-            let there = self.to.stat(&to).map_err(Error::io("stat", &to))?;
-            let there = there.map_or(0, |stat| stat.len);
+            let there = self.to.named().len(&to)?;
             let segment = match known {
                 Some(known) if known.length == length && there >= length => {
                     self.shorten(&to, there, length)?;
@@ -269,21 +259,9 @@ impl Run<'_> {
         if there <= length {
             return Ok(());
         }
-        let file = self
-            .to
-            .open(path, Open::Write)
-            .map_err(Error::io("open", path))?;
-        file.set_len(length).map_err(Error::io("cut", path))?;
-        file.sync_all().map_err(Error::io("sync", path))
-    }
-
-    fn length(&self, path: &Path) -> Result<u64> {
-        let stat = self
-            .reader
-            .storage()
-            .stat(path)
-            .map_err(Error::io("stat", path))?;
-        Ok(stat.map_or(0, |stat| stat.len))
+        let file = self.to.named().open(path, Open::Write)?;
+        file.set_len(length)?;
+        file.sync_all()
     }
 
     /// Copies a file's bytes from `start` on, durably; the digest of all `length` bytes, as both files have it. Where the
@@ -291,43 +269,28 @@ impl Run<'_> {
     fn copy(&self, from: &Path, to: &Path, start: u64, length: u64) -> Result<String> {
         self.copy_range(from, to, start..length)?;
         let missing = || Error::io("read", from)(io::ErrorKind::UnexpectedEof.into());
-        let source = digest(self.reader.storage().as_ref(), from, length)?.ok_or_else(missing)?;
-        let mut copied = digest(self.to.as_ref(), to, length)?;
+        let source = self.reader.storage().named().digest(from, length)?;
+        let source = source.ok_or_else(missing)?;
+        let mut copied = self.to.named().digest(to, length)?;
         if start > 0 && copied.as_ref() != Some(&source) {
             self.copy_range(from, to, 0..length)?;
-            copied = digest(self.to.as_ref(), to, length)?;
+            copied = self.to.named().digest(to, length)?;
         }
-        if copied.as_ref() == Some(&source) {
-            return Ok(source);
+        match copied.as_ref() == Some(&source) {
+            true => Ok(source),
+            false => Err(Error::corrupt(to, start, None, NOT_READ_BACK)),
         }
-        Err(Error::Corrupt {
-            path: to.to_path_buf(),
-            offset: start,
-            seq: None,
-            why: "what was copied does not read back as it was written".into(),
-        })
     }
 
     fn copy_range(&self, from: &Path, to: &Path, range: std::ops::Range<u64>) -> Result<()> {
-        let source = self
-            .reader
-            .storage()
-            .open(from, Open::Read)
-            .map_err(Error::io("open", from))?;
-        let copy = self
-            .to
-            .open(to, Open::Create)
-            .map_err(Error::io("open", to))?;
-        pieces(source.as_ref(), range, |piece, at| {
-            copy.write_all_at(piece, at)
-        })
-        .map_err(Error::io("copy", to))?;
-        copy.sync_all().map_err(Error::io("sync", to))
+        let source = self.reader.storage().named().open(from, Open::Read)?;
+        let copy = self.to.named().open(to, Open::Create)?;
+        source.pieces(range, |piece, at| copy.write_all_at(piece, at))?;
+        copy.sync_all()
     }
 
     /// Files beside the log: each is kept once for each content that it ever had.
     fn files(&self, kept: &mut Kept) -> Result<()> {
-        let storage = self.reader.storage().as_ref();
         let mut found = BTreeMap::new();
         for dir in DATA_DIRS {
             self.collect(Path::new(dir), DATA_DEPTH, &mut found)?;
@@ -335,11 +298,11 @@ impl Run<'_> {
         for (path, length) in found {
             let from = self.reader.dir().join(&path);
             // It may have gone since it was listed.
-            let Some(mut blake3) = digest(storage, &from, length)? else {
+            let Some(mut blake3) = self.reader.storage().named().digest(&from, length)? else {
                 continue;
             };
             let to = self.dir.join(FILES_DIR).join(&blake3);
-            if digest(self.to.as_ref(), &to, length)?.as_ref() != Some(&blake3) {
+            if self.to.named().digest(&to, length)?.as_ref() != Some(&blake3) {
                 blake3 = self.copy_file(&from, length)?;
                 kept.files_copied += 1;
                 kept.bytes_copied += length;
@@ -355,58 +318,32 @@ impl Run<'_> {
 
     /// Copies a file under the digest of what was copied, for it may change meanwhile.
     fn copy_file(&self, from: &Path, length: u64) -> Result<String> {
-        let source = self
-            .reader
-            .storage()
-            .open(from, Open::Read)
-            .map_err(Error::io("open", from))?;
+        let source = self.reader.storage().named().open(from, Open::Read)?;
         let files = self.dir.join(FILES_DIR);
         let aside = files.join("copy.tmp");
-        let copy = self
-            .to
-            .open(&aside, Open::Create)
-            .map_err(Error::io("open", &aside))?;
-        copy.set_len(0).map_err(Error::io("cut", &aside))?;
+        let copy = self.to.named().open(&aside, Open::Create)?;
+        copy.set_len(0)?;
         let mut hasher = blake3::Hasher::new();
-        pieces(source.as_ref(), 0..length, |piece, at| {
+        source.pieces(0..length, |piece, at| {
             hasher.update(piece);
             copy.write_all_at(piece, at)
-        })
-        .map_err(Error::io("copy", from))?;
-        copy.sync_all().map_err(Error::io("sync", &aside))?;
+        })?;
+        copy.sync_all()?;
         let copied = hasher.finalize().to_hex().to_string();
-        if digest(self.to.as_ref(), &aside, length)?.as_ref() != Some(&copied) {
-            return Err(Error::Corrupt {
-                path: aside,
-                offset: 0,
-                seq: None,
-                why: "what was copied does not read back as it was written".into(),
-            });
+        if self.to.named().digest(&aside, length)?.as_ref() != Some(&copied) {
+            return Err(Error::corrupt(aside, 0, None, NOT_READ_BACK));
         }
-        self.to
-            .rename(&aside, &files.join(&copied))
-            .map_err(Error::io("rename", aside))?;
+        self.to.named().rename(&aside, &files.join(&copied))?;
         Ok(copied)
     }
 
     fn collect(&self, dir: &Path, depth: usize, found: &mut BTreeMap<String, u64>) -> Result<()> {
-        let storage = self.reader.storage();
-        let names = match storage.list(&self.reader.dir().join(dir)) {
-            Ok(names) => names,
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-                ) =>
-            {
-                return Ok(());
-            }
-            Err(error) => return Err(Error::io("list", dir)(error)),
-        };
+        let storage = self.reader.storage().named();
+        let names = storage.list_if_dir(&self.reader.dir().join(dir))?;
         for name in names.into_iter().filter(|name| !name.ends_with(".tmp")) {
             let path = dir.join(&name);
             let full = self.reader.dir().join(&path);
-            match storage.stat(&full).map_err(Error::io("stat", &full))? {
+            match storage.stat(&full)? {
                 Some(stat) if stat.is_dir && depth > 0 => self.collect(&path, depth - 1, found)?,
                 Some(stat) if !stat.is_dir => {
                     found.insert(path.to_string_lossy().into_owned(), stat.len);
@@ -420,13 +357,9 @@ impl Run<'_> {
 
 /// A sealed segment never changes, so this one is damaged. The backup still holds what it was.
 fn not_as_it_was(path: &Path, known: &KeptSegment, offset: u64) -> Error {
-    Error::Corrupt {
-        path: path.to_path_buf(),
-        offset,
-        seq: None,
-        why: format!(
-            "it is not what was backed up, {} bytes with digest {}; the backup still holds those",
-            known.length, known.blake3
-        ),
-    }
+    let why = format!(
+        "it is not what was backed up, {} bytes with digest {}; the backup still holds those",
+        known.length, known.blake3
+    );
+    Error::corrupt(path, offset, None, why)
 }

@@ -10,7 +10,6 @@ use crate::segment::SegmentName;
 use crate::storage::Storage;
 use crate::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
-use std::io;
 use std::path::{Component, Path};
 
 /// Its name in a backup's directory.
@@ -123,12 +122,7 @@ impl Manifest {
     /// # Errors
     /// `UnsupportedFormat` for a newer version, `Corrupt` for anything that `encode` does not write.
     pub fn decode(path: &Path, bytes: &[u8]) -> Result<Manifest> {
-        let corrupt = |why: String| Error::Corrupt {
-            path: path.to_path_buf(),
-            offset: 0,
-            seq: None,
-            why,
-        };
+        let corrupt = |why: String| Error::corrupt(path, 0, None, why);
         let content = bytes.len().checked_sub(TAIL_BYTES);
         let content = content.and_then(|len| bytes.get(..len)).unwrap_or_default();
         let mut text = String::from_utf8_lossy(content).into_owned();
@@ -194,18 +188,9 @@ impl Manifest {
     /// As [`Manifest::decode`], I/O.
     pub fn load(storage: &dyn Storage, dir: &Path) -> Result<Option<Manifest>> {
         let path = dir.join(MANIFEST_FILE);
-        match storage.read(&path, MANIFEST_BYTES_MAX) {
-            Ok(bytes) => Manifest::decode(&path, &bytes).map(Some),
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-                ) =>
-            {
-                Ok(None)
-            }
-            Err(error) => Err(Error::io("read", path)(error)),
-        }
+        let bytes = storage.named().read_if_there(&path, MANIFEST_BYTES_MAX)?;
+        let decoded = bytes.map(|bytes| Manifest::decode(&path, &bytes));
+        decoded.transpose()
     }
 }
 

@@ -13,7 +13,6 @@ pub use keep::{Kept, keep};
 pub use manifest::{BACKUP_VERSION, KeptFile, KeptSegment, MANIFEST_FILE, Manifest};
 pub use restore::Restored;
 
-use crate::chain;
 use crate::error::{Error, Result};
 use crate::head::Head;
 use crate::identity::Identity;
@@ -21,9 +20,8 @@ use crate::layout::EVENTS_DIR;
 use crate::log::Log;
 use crate::options::LogOptions;
 use crate::reader::Reader;
-use crate::storage::{File, Open, Storage};
+use crate::storage::Storage;
 use crate::verify::{Kind, Report, Severity, verify_kept};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -31,8 +29,8 @@ use std::sync::Arc;
 pub const FILES_DIR: &str = "files";
 /// Directories of a team that hold data which is not derived from its log.
 pub const DATA_DIRS: [&str; 2] = ["artifacts", "quarantine"];
-/// Bytes that are copied or hashed at once.
-const PIECE_BYTES: usize = 1 << 20;
+/// What is wrong with a copy.
+const NOT_READ_BACK: &str = "what was copied does not read back as it was written";
 
 /// A backup of one log.
 #[derive(Debug)]
@@ -68,7 +66,7 @@ impl Backup {
             return Ok(Vec::new());
         };
         let mut backups = Vec::new();
-        for name in storage.list(dir).map_err(Error::io("list", dir))? {
+        for name in storage.named().list(dir)? {
             if name == last.log {
                 continue;
             }
@@ -132,11 +130,12 @@ impl Backup {
     /// # Errors
     /// I/O. Damage is an answer.
     pub fn verify(&self) -> Result<Report> {
-        let names: Vec<String> = self.manifest.names();
-        let mut report = match self.missing(&names)? {
-            None => verify_kept(&self.log, &self.manifest.head(), &names)?,
-            // Its digest, below, says the same.
-            Some(_) => Report::empty(),
+        let kept = self.manifest.segments.iter();
+        let names: Vec<String> = kept.map(|kept| kept.name.clone()).collect();
+        let mut report = match self.are_there(&names)? {
+            true => verify_kept(&self.log, &self.manifest.head(), &names)?,
+            // The digest of the one that is missing, below, says so.
+            false => Report::empty(),
         };
         for kept in &self.manifest.segments {
             let file = Path::new(&self.manifest.log)
@@ -151,15 +150,14 @@ impl Backup {
         Ok(report)
     }
 
-    fn missing(&self, names: &[String]) -> Result<Option<PathBuf>> {
-        for name in names {
+    fn are_there(&self, segments: &[String]) -> Result<bool> {
+        for name in segments {
             let path = self.log.dir().join(EVENTS_DIR).join(name);
-            let there = self.storage.stat(&path).map_err(Error::io("stat", &path))?;
-            if there.is_none() {
-                return Ok(Some(path));
+            if self.storage.named().stat(&path)?.is_none() {
+                return Ok(false);
             }
         }
-        Ok(None)
+        Ok(true)
     }
 
     fn check_digest(
@@ -169,7 +167,7 @@ impl Backup {
         length: u64,
         blake3: &str,
     ) -> Result<()> {
-        let found = digest(self.storage.as_ref(), &self.dir.join(file), length)?;
+        let found = self.storage.named().digest(&self.dir.join(file), length)?;
         let message = match found {
             Some(found) if found == blake3 => return Ok(()),
             Some(_) => format!("its first {length} bytes are not those that were backed up"),
@@ -198,41 +196,4 @@ impl Manifest {
             ..Head::empty()
         }
     }
-
-    fn names(&self) -> Vec<String> {
-        let names = self.segments.iter().map(|kept| kept.name.clone());
-        names.collect()
-    }
-}
-
-/// BLAKE3 of a file's first `length` bytes; `None` where it is missing or shorter.
-fn digest(storage: &dyn Storage, path: &Path, length: u64) -> Result<Option<String>> {
-    let file = match storage.open(path, Open::Read) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(Error::io("open", path)(error)),
-    };
-    match chain::hash(file.as_ref(), length) {
-        Ok(digest) => Ok(Some(digest.to_hex().to_string())),
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
-        Err(error) => Err(Error::io("read", path)(error)),
-    }
-}
-
-/// Shows a file's bytes in pieces, each with its offset.
-fn pieces(
-    file: &dyn File,
-    range: std::ops::Range<u64>,
-    mut each: impl FnMut(&[u8], u64) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut buffer = vec![0; PIECE_BYTES.min((range.end - range.start) as usize)];
-    let mut at = range.start;
-    while at < range.end {
-        let want = buffer.len().min((range.end - at) as usize);
-        let piece = buffer.get_mut(..want).unwrap_or_default();
-        file.read_exact_at(piece, at)?;
-        each(piece, at)?;
-        at += want as u64;
-    }
-    Ok(())
 }

@@ -4,12 +4,11 @@
 //! has of it, and for nothing behind. Under another name every header would lie; the groups are copied one for one
 //! into a log with an id of its own. Either goes on with an event that says where it comes from.
 
-use super::{Backup, FILES_DIR, digest, pieces};
+use super::{Backup, FILES_DIR};
 use crate::copy::copy_groups;
-use crate::error::{Error, REPLACE, Result};
+use crate::error::{Error, Result};
 use crate::event::NewEvent;
 use crate::identity::{Format, Identity};
-use crate::json::Json;
 use crate::layout::{ENGINE_ACTOR, EVENTS_DIR, HEAD_FILE, LOCK_FILE, LOG_FILE, RESTORED};
 use crate::log::{Log, NewLog};
 use crate::options::LogOptions;
@@ -80,9 +79,7 @@ impl Backup {
             self.copy_file(&from, kept.length, &kept.blake3, storage.as_ref(), &to)?;
             let above = Path::new(&kept.path).ancestors().skip(2);
             for above in above.map(|above| dir.join(above)) {
-                storage
-                    .sync_dir(&above)
-                    .map_err(Error::io("sync", &above))?;
+                storage.named().sync_dir(&above)?;
             }
         }
         self.say_restored(&log)?;
@@ -103,46 +100,33 @@ impl Backup {
         options: LogOptions,
     ) -> Result<Log> {
         let path = dir.join(LOG_FILE);
-        if storage
-            .stat(&path)
-            .map_err(Error::io("stat", &path))?
-            .is_some()
-        {
+        if storage.named().stat(&path)?.is_some() {
             return Err(Error::LogExists {
                 path: dir.to_path_buf(),
             });
         }
         let events = dir.join(EVENTS_DIR);
-        storage
-            .create_dir(&events)
-            .map_err(Error::io("create", &events))?;
+        storage.named().create_dir(&events)?;
         for kept in &self.manifest.segments {
             let from = self.log.dir().join(EVENTS_DIR).join(&kept.name);
             let to = events.join(&kept.name);
             self.copy_file(&from, kept.length, &kept.blake3, storage.as_ref(), &to)?;
         }
         let lock = dir.join(LOCK_FILE);
-        storage
-            .open(&lock, Open::Create)
-            .map_err(Error::io("create", lock))?;
+        storage.named().open(&lock, Open::Create)?;
         let identity = Identity {
             origin: "restore".into(),
             ..self.identity().clone()
         };
         let mut head = self.manifest.head();
         head.generation = 1;
-        let files = [
-            (HEAD_FILE, head.file(identity.log)),
-            (LOG_FILE, identity.encode()),
-        ];
-        for (name, bytes) in files {
-            let path = dir.join(name);
-            storage
-                .replace(&path, &bytes, true)
-                .map_err(Error::io(REPLACE, path))?;
-        }
+        let head_path = dir.join(HEAD_FILE);
+        storage
+            .named()
+            .replace(&head_path, &head.file(identity.log))?;
+        storage.named().replace(&path, &identity.encode())?;
         for above in dir.ancestors().skip(1) {
-            storage.sync_dir(above).map_err(Error::io("sync", above))?;
+            storage.named().sync_dir(above)?;
         }
         Log::open(storage, dir, options)
     }
@@ -156,31 +140,22 @@ impl Backup {
         storage: &dyn Storage,
         to: &Path,
     ) -> Result<()> {
+        let (kept, storage) = (self.storage.named(), storage.named());
         let parent = to.parent().unwrap_or(Path::new(""));
-        storage
-            .create_dir(parent)
-            .map_err(Error::io("create", parent))?;
-        if digest(self.storage.as_ref(), from, length)?.as_deref() == Some(blake3) {
-            let source = self
-                .storage
-                .open(from, Open::Read)
-                .map_err(Error::io("open", from))?;
-            let copy = storage
-                .open(to, Open::Create)
-                .map_err(Error::io("create", to))?;
-            pieces(source.as_ref(), 0..length, |piece, at| {
-                copy.write_all_at(piece, at)
-            })
-            .map_err(Error::io("copy", to))?;
-            copy.sync_all().map_err(Error::io("sync", to))?;
-            return storage.sync_dir(parent).map_err(Error::io("sync", parent));
+        storage.create_dir(parent)?;
+        if kept.digest(from, length)?.as_deref() != Some(blake3) {
+            return Err(Error::corrupt(
+                from,
+                0,
+                None,
+                "it is not what was backed up",
+            ));
         }
-        Err(Error::Corrupt {
-            path: from.to_path_buf(),
-            offset: 0,
-            seq: None,
-            why: "it is not what was backed up".into(),
-        })
+        let copy = storage.open(to, Open::Create)?;
+        let source = kept.open(from, Open::Read)?;
+        source.pieces(0..length, |piece, at| copy.write_all_at(piece, at))?;
+        copy.sync_all()?;
+        storage.sync_dir(parent)
     }
 
     fn say_restored(&self, log: &Log) -> Result<()> {
@@ -191,16 +166,9 @@ impl Backup {
             backed_up_at: self.manifest.backed_up_at.to_string(),
             receipt: self.manifest.receipt(),
         };
-        let payload = Json::of(&origin).map_err(|error| Error::Invalid {
-            field: "payload",
-            value: RESTORED.into(),
-            rule: error.to_string(),
-        })?;
+        let event = NewEvent::of(RESTORED, ENGINE_ACTOR, &origin)?;
         let writer = log.lock()?.into_writer(());
-        writer.append(
-            vec![NewEvent::new(RESTORED, ENGINE_ACTOR, payload)],
-            Durability::Synced,
-        )?;
+        writer.append(vec![event], Durability::Synced)?;
         writer.close()
     }
 }

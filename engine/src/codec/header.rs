@@ -28,6 +28,17 @@ pub struct Predecessor {
     pub digest: [u8; 32],
 }
 
+impl Predecessor {
+    /// What the next header says of a segment with these bytes.
+    pub(crate) fn of(name: &str, bytes: &[u8]) -> Predecessor {
+        Predecessor {
+            name: name.to_owned(),
+            len: bytes.len() as u64,
+            digest: *blake3::hash(bytes).as_bytes(),
+        }
+    }
+}
+
 /// What stands at the start of a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SegmentHeader {

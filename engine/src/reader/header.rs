@@ -14,15 +14,10 @@ impl Reader {
     pub fn header(&self, segment: u32) -> Result<SegmentHeader> {
         let path = self.path(segment)?;
         let file = self.file(segment)?.ok_or_else(|| self.missing(&path))?;
-        let len = file
-            .stat()
-            .map_err(Error::io("stat", &path))?
-            .len
-            .min(HEADER_BYTES_MAX as u64);
-        let mut bytes = vec![0; len as usize];
-        file.read_exact_at(&mut bytes, 0)
-            .map_err(Error::io("read", &path))?;
-        Ok(self.check_header(segment, &path, &bytes)?.0)
+        let len = file.stat()?.len.min(HEADER_BYTES_MAX as u64);
+        Ok(self
+            .check_header(segment, &path, &file.read_range(0..len)?)?
+            .0)
     }
 
     pub(super) fn check_header(
@@ -37,12 +32,7 @@ impl Reader {
                 "its header says segment {}, but its name makes it segment {segment}",
                 header.number
             );
-            return Err(Error::Corrupt {
-                path: path.to_path_buf(),
-                offset: 0,
-                seq: None,
-                why,
-            });
+            return Err(Error::corrupt(path, 0, None, why));
         }
         Ok((header, len))
     }
@@ -50,12 +40,8 @@ impl Reader {
     /// The header has to name the segment before by its name and length (its digest is `verify`'s business).
     pub(super) fn check_previous(&self, header: &SegmentHeader) -> Result<()> {
         let corrupt = |why: String| -> Result<()> {
-            Err(Error::Corrupt {
-                path: self.path(header.number)?,
-                offset: 0,
-                seq: Some(header.first_seq),
-                why,
-            })
+            let path = self.path(header.number)?;
+            Err(Error::corrupt(path, 0, header.first_seq, why))
         };
         let (number, previous) = (header.number, &header.previous);
         let Some(previous) = previous else {
@@ -68,12 +54,7 @@ impl Reader {
         if number == 1 {
             return corrupt("its header names a segment before the first".into());
         }
-        let path = self.path(number - 1)?;
-        let found = self
-            .inner
-            .storage
-            .stat(&path)
-            .map_err(Error::io("stat", &path))?;
+        let found = self.storage().named().stat(&self.path(number - 1)?)?;
         let len = found.map(|stat| stat.len);
         if previous.name != self.name(number - 1)? || Some(previous.len) != len {
             return corrupt(format!(
@@ -98,12 +79,7 @@ pub(crate) fn read_header(
                 found,
                 known: FORMAT_VERSION,
             },
-            error => Error::Corrupt {
-                path: path.to_path_buf(),
-                offset: 0,
-                seq: None,
-                why: format!("its header is unusable: {error}"),
-            },
+            error => Error::corrupt(path, 0, None, format!("its header is unusable: {error}")),
         })?;
     if header.log != identity.log.0 || header.team != identity.team {
         let why = format!(

@@ -73,12 +73,7 @@ impl Span {
     }
 
     pub(super) fn corrupt(&self, at: usize, why: String) -> Error {
-        Error::Corrupt {
-            path: (*self.path).clone(),
-            offset: self.offset + at as u64,
-            seq: None,
-            why,
-        }
+        Error::corrupt(&*self.path, self.offset + at as u64, None, why)
     }
 }
 
@@ -104,10 +99,7 @@ impl Chain {
 
     /// From the middle of a log on: the first frame is taken as it is.
     pub(super) fn from_frame(frame: &Frame<'_>) -> Chain {
-        let last = LastEvent {
-            seq: frame.event.seq.saturating_sub(1),
-            id: None,
-        };
+        let last = LastEvent::before(frame.event.seq);
         let len = if frame.group.index == 0 {
             0
         } else {
@@ -129,16 +121,9 @@ impl Chain {
                 (index, len) if index < len => (index, len),
                 _ => (0, frame.group.len),
             };
-            follows(self.last, frame, index, len).map_err(|why| Error::Corrupt {
-                path: (*span.path).clone(),
-                offset: place.offset,
-                seq: Some(self.last.next()),
-                why,
-            })?;
-            self.last = LastEvent {
-                seq: frame.event.seq,
-                id: Some(frame.event.id),
-            };
+            follows(self.last, frame, index, len)
+                .map_err(|why| Error::corrupt(&*span.path, place.offset, self.last.next(), why))?;
+            self.last = LastEvent::of(&frame.event);
             self.group = (index + 1, len);
         }
         Ok(())

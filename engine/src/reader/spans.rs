@@ -1,9 +1,10 @@
 //! Walking over a log span by span.
 
-use super::{HEADER_BYTES_MAX, Reader, Span};
+use super::{BEFORE_HEAD, HEADER_BYTES_MAX, Reader, Span};
 use crate::codec::{self, FrameError};
 use crate::error::{Error, Result};
-use crate::storage::Bytes;
+use crate::storage::{Bytes, if_there};
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -88,12 +89,13 @@ impl Spans {
                     continue;
                 }
                 Err((at, error)) => {
-                    return Err(Error::Corrupt {
-                        path: (*window.path).clone(),
-                        offset: offset + at as u64,
-                        seq: None,
-                        why: error.to_string(),
-                    });
+                    let path = (*window.path).clone();
+                    return Err(Error::corrupt(
+                        path,
+                        offset + at as u64,
+                        None,
+                        error.to_string(),
+                    ));
                 }
             };
             debug_assert!(
@@ -129,13 +131,8 @@ impl Spans {
         let inner = &self.reader.inner;
         let path = Arc::new(self.reader.path(segment)?);
         if segment < inner.head.segment {
-            let bytes = inner
-                .storage
-                .sealed(&path)
-                .map_err(|error| match error.kind() {
-                    std::io::ErrorKind::NotFound => self.reader.missing(&path),
-                    _ => Error::io("read", &*path)(error),
-                })?;
+            let bytes = if_there(inner.storage.named().sealed(&path))?;
+            let bytes = bytes.ok_or_else(|| self.reader.missing(&path))?;
             let window = Window {
                 path,
                 start: 0,
@@ -150,17 +147,13 @@ impl Spans {
             .reader
             .file(segment)?
             .ok_or_else(|| self.reader.missing(&path))?;
-        let mut bytes = vec![0; left.min(len as u64) as usize];
-        file.read_exact_at(&mut bytes, start)
-            .map_err(|error| match error.kind() {
-                std::io::ErrorKind::UnexpectedEof => Error::Corrupt {
-                    path: (*path).clone(),
-                    offset: end,
-                    seq: Some(inner.head.last_seq),
-                    why: "the segment ends before the durable head".into(),
-                },
-                _ => Error::io("read", &*path)(error),
-            })?;
+        let wanted = start..start + left.min(len as u64);
+        let bytes = file.read_range(wanted).map_err(|error| match error {
+            Error::Io { ref source, .. } if source.kind() == ErrorKind::UnexpectedEof => {
+                Error::corrupt(&*path, end, inner.head.last_seq, BEFORE_HEAD)
+            }
+            error => error,
+        })?;
         Ok(Window {
             path,
             start,

@@ -4,13 +4,12 @@
 //! between changes nothing: the next one who opens the log starts again.
 
 use super::{LockedLog, Recovered};
-use crate::error::{Error, REPLACE, Result};
+use crate::error::Result;
 use crate::head::Head;
 use crate::layout::{ARCHIVE_DIR, ENGINE_ACTOR, SHORTENED_FILE};
 use crate::segment::SegmentName;
-use crate::storage::{File, Open, Storage};
+use crate::storage::{NamedFile, Open, Storage};
 use serde::{Deserialize, Serialize};
-use std::io::ErrorKind;
 use std::path::Path;
 
 /// The archive of a cut says what it is in this file.
@@ -47,30 +46,18 @@ pub(super) fn finish(log: &LockedLog<'_>, mut head: Head) -> Result<Recovered> {
     for name in log.segments()?.iter().map(|name| name.file(format)) {
         let path = log.segment_path(&name);
         if is_behind(log, &name, &head.name) {
-            storage
-                .remove_file(&path)
-                .map_err(Error::io("remove", path))?;
+            storage.named().remove_file(&path)?;
         }
     }
     log.sync_names()?;
     let path = log.segment_path(&head.name);
-    let file = storage
-        .open(&path, Open::Write)
-        .map_err(Error::io("open", &path))?;
-    let len = file.stat().map_err(Error::io("stat", &path))?.len;
+    let file = storage.named().open(&path, Open::Write)?;
+    let len = file.stat()?.len;
     if len < head.end {
-        return Err(Error::Corrupt {
-            path,
-            offset: len,
-            seq: Some(head.last_seq),
-            why: format!(
-                "the segment ends here, before the durable end at byte {}",
-                head.end
-            ),
-        });
+        return Err(head.cut_short(&path, len));
     }
     let file = match len > head.end {
-        true => shortened(log, &path, file.as_ref(), head.end)?,
+        true => shortened(log, &file, head.end)?,
         false => file,
     };
     head.rotating = false;
@@ -91,28 +78,13 @@ pub(super) fn finish(log: &LockedLog<'_>, mut head: Head) -> Result<Recovered> {
 
 /// Puts a file of the bytes that stay in the place of a segment. Others may have mapped it as sealed, and reading a map
 /// behind the end of its file would kill them.
-fn shortened(log: &LockedLog<'_>, path: &Path, file: &dyn File, end: u64) -> Result<Box<dyn File>> {
-    let storage = log.storage.as_ref();
-    let mut bytes = vec![0; usize::try_from(end).unwrap_or(usize::MAX)];
-    let mut done = 0;
-    while let Some(rest) = bytes.get_mut(done..).filter(|rest| !rest.is_empty()) {
-        let read = file.read_at(rest, done as u64);
-        match read.map_err(Error::io("read", path))? {
-            0 => return Err(Error::io("read", path)(ErrorKind::UnexpectedEof.into())),
-            n => done += n,
-        }
-    }
+fn shortened(log: &LockedLog<'_>, file: &NamedFile, end: u64) -> Result<NamedFile> {
+    let storage = log.storage.named();
     let aside = log.dir.join(SHORTENED_FILE);
-    storage
-        .replace(&aside, &bytes, true)
-        .map_err(Error::io(REPLACE, &aside))?;
-    storage
-        .rename(&aside, path)
-        .map_err(Error::io("rename", aside))?;
+    storage.replace(&aside, &file.read_range(0..end)?)?;
+    storage.rename(&aside, &file.path)?;
     log.sync_names()?;
-    storage
-        .open(path, Open::Write)
-        .map_err(Error::io("open", path))
+    storage.open(&file.path, Open::Write)
 }
 
 fn is_behind(log: &LockedLog<'_>, name: &str, last: &str) -> bool {
@@ -123,14 +95,9 @@ fn is_behind(log: &LockedLog<'_>, name: &str, last: &str) -> bool {
 /// The archive's note of the cut that ended the log at `head`: the newest one after that event.
 fn found(storage: &dyn Storage, dir: &Path, head: &Head) -> Result<Cut> {
     let archive = dir.join(ARCHIVE_DIR);
-    let names = match storage.list(&archive) {
-        Ok(names) => names,
-        Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
-        Err(error) => return Err(Error::io("list", archive)(error)),
-    };
     let mut newest: Option<Cut> = None;
     let own = archive_name(head.last_seq);
-    for name in names {
+    for name in storage.named().list_if_there(&archive)? {
         let ours = name
             .strip_prefix(&own)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));

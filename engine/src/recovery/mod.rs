@@ -13,16 +13,15 @@ mod whole;
 pub use quarantine::Quarantined;
 pub(crate) use quarantine::unnamed;
 
-use crate::codec::SegmentHeader;
-use crate::error::{Error, REPLACE, Result};
+use crate::codec::{Predecessor, SegmentHeader};
+use crate::error::{Error, Result};
 use crate::head::{Head, HeadFile};
 use crate::identity::Identity;
 use crate::layout::{EVENTS_DIR, HEAD_FILE, LOG_FILE, QUARANTINE_DIR};
+use crate::reader::Reader;
 use crate::segment::{SegmentName, end_of_log};
-use crate::sequence::LastEvent;
-use crate::storage::{File, Open, Storage};
+use crate::storage::{NamedFile, Open, Storage};
 use cut::Cut;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use table::{Before, HeadFound, Position, Verdict, verdict};
@@ -40,7 +39,7 @@ pub(crate) struct LockedLog<'a> {
 pub(crate) struct Recovered {
     pub head: Head,
     /// The active segment, open for writing; `None` while the log is empty.
-    pub active: Option<Box<dyn File>>,
+    pub active: Option<NamedFile>,
     /// Quarantine files that no event names yet.
     pub unnamed: Vec<Quarantined>,
     /// A cut that no event records yet.
@@ -55,7 +54,7 @@ struct Evidence {
     before: Before,
     position: Position,
     tail: Tail,
-    active: Option<Box<dyn File>>,
+    active: Option<NamedFile>,
     /// The segment behind, its number, and where its header ends.
     next: Option<(SegmentName, u32, u64)>,
     /// For the error of a CORRUPT verdict.
@@ -117,7 +116,7 @@ fn recover_unchecked(log: &LockedLog<'_>) -> Result<Recovered> {
     if head.cutting {
         let mut recovered = cut::finish(log, head)?;
         if recovered.head.quarantining {
-            recovered.unnamed = quarantine::unnamed(log, &recovered.head)?;
+            recovered.unnamed = log.unnamed(&recovered.head)?;
         }
         return Ok(recovered);
     }
@@ -142,7 +141,7 @@ fn recover_unchecked(log: &LockedLog<'_>) -> Result<Recovered> {
     let mut recovered = log.act(evidence)?;
     if suspicious {
         // An earlier recovery may not have recorded its event: look at every quarantine file.
-        recovered.unnamed = quarantine::unnamed(log, &recovered.head)?;
+        recovered.unnamed = log.unnamed(&recovered.head)?;
     }
     if recovered.unnamed.is_empty() && recovered.head.quarantining {
         recovered.head.quarantining = false;
@@ -156,29 +155,41 @@ impl LockedLog<'_> {
     /// acknowledged in the new log.
     fn confirm_identity(&self) -> Result<()> {
         let path = self.dir.join(LOG_FILE);
-        self.storage
-            .replace(&path, &self.identity.encode(), true)
-            .map_err(Error::io(REPLACE, path))
+        self.storage.named().replace(&path, &self.identity.encode())
     }
 
     pub fn segment_path(&self, name: &str) -> PathBuf {
         self.dir.join(EVENTS_DIR).join(name)
     }
 
-    fn open_segment(&self, name: &str) -> Result<Option<Box<dyn File>>> {
+    /// A segment, to write; `None` where there is none.
+    fn open_segment(&self, name: &str) -> Result<Option<NamedFile>> {
         let path = self.segment_path(name);
-        match self.storage.open(&path, Open::Write) {
-            Ok(file) => Ok(Some(file)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(Error::io("open", path)(error)),
-        }
+        self.storage.named().open_if_there(&path, Open::Write)
     }
 
-    pub fn read_range(&self, file: &dyn File, name: &str, from: u64, to: u64) -> Result<Vec<u8>> {
-        let mut bytes = vec![0; to.saturating_sub(from) as usize];
-        file.read_exact_at(&mut bytes, from)
-            .map_err(Error::io("read", self.segment_path(name)))?;
-        Ok(bytes)
+    /// The quarantine files that no event up to `head` names.
+    fn unnamed(&self, head: &Head) -> Result<Vec<Quarantined>> {
+        let (storage, identity) = (self.storage.clone(), self.identity.clone());
+        quarantine::unnamed(&Reader::new(storage, self.dir, identity, head.clone()))
+    }
+
+    /// Whether the segment with this header goes on where the log ends, at `head`.
+    fn continues(&self, header: &SegmentHeader, head: &Head) -> Result<bool> {
+        let previous = match head.segment {
+            0 => None,
+            _ => {
+                let bytes = self
+                    .storage
+                    .named()
+                    .sealed(&self.segment_path(&head.name))?;
+                Some(Predecessor::of(&head.name, &bytes))
+            }
+        };
+        Ok(header.log == self.identity.log.0
+            && header.number == head.segment + 1
+            && header.first_seq == head.last_seq + 1
+            && header.previous == previous)
     }
 
     /// The clean case: no flag is set and the active segment ends where the head says.
@@ -186,7 +197,7 @@ impl LockedLog<'_> {
         clippy::option_option,
         reason = "clean with or without an active segment, or not clean"
     )]
-    fn clean(&self, head: &Head) -> Result<Option<Option<Box<dyn File>>>> {
+    fn clean(&self, head: &Head) -> Result<Option<Option<NamedFile>>> {
         if head.rotating || head.quarantining {
             return Ok(None);
         }
@@ -196,10 +207,7 @@ impl LockedLog<'_> {
         let Some(file) = self.open_segment(&head.name)? else {
             return Ok(None);
         };
-        let stat = file
-            .stat()
-            .map_err(Error::io("stat", self.segment_path(&head.name)))?;
-        Ok((end_of_log(&stat) == head.end).then_some(Some(file)))
+        Ok((end_of_log(&file.stat()?) == head.end).then_some(Some(file)))
     }
 
     fn examine(&self, head: Head) -> Result<Evidence> {
@@ -225,52 +233,26 @@ impl LockedLog<'_> {
     fn examine_segment(&self, evidence: &mut Evidence) -> Result<()> {
         let head = &evidence.head;
         let path = self.segment_path(&head.name);
-        let damaged = |offset, why: String| Error::Corrupt {
-            path: path.clone(),
-            offset,
-            seq: Some(head.last_seq),
-            why,
-        };
         let Some(file) = self.open_segment(&head.name)? else {
             evidence.before = Before::Damaged;
-            evidence.damage = Some(damaged(
-                0,
-                "the segment that the head names is missing".into(),
-            ));
+            evidence.damage = Some(head.segment_missing(path));
             return Ok(());
         };
-        let len = end_of_log(&file.stat().map_err(Error::io("stat", &path))?);
+        let len = end_of_log(&file.stat()?);
         if len < head.end {
             evidence.before = Before::Damaged;
-            evidence.damage = Some(damaged(
-                len,
-                format!(
-                    "the segment ends here, before the durable end at byte {}",
-                    head.end
-                ),
-            ));
+            evidence.damage = Some(head.cut_short(&path, len));
             return Ok(());
         }
-        let bytes = self.read_range(file.as_ref(), &head.name, head.end, len)?;
-        let last = LastEvent {
-            seq: head.last_seq,
-            id: head.last_id,
-        };
-        evidence.tail = tail::read_tail(self.identity.format, &bytes, head.end, last, |_, _| {});
+        let bytes = file.read_range(head.end..len)?;
+        let format = self.identity.format;
+        evidence.tail = tail::read_tail(format, &bytes, head.end, head.last(), |_, _| {});
         if let Some(broken) = &evidence.tail.broken {
-            let why = match broken.later {
-                Some(later) => format!(
-                    "{}; valid event {later} stands behind the damage",
-                    broken.why
-                ),
-                None => broken.why.clone(),
-            };
-            evidence.damage = Some(Error::Corrupt {
-                path,
-                offset: broken.offset,
-                seq: Some(broken.seq),
-                why,
-            });
+            let mut why = broken.why.clone();
+            if let Some(later) = broken.later {
+                why += &format!("; valid event {later} stands behind the damage");
+            }
+            evidence.damage = Some(Error::corrupt(path, broken.offset, broken.seq, why));
         }
         evidence.active = Some(file);
         Ok(())
@@ -291,28 +273,17 @@ impl LockedLog<'_> {
         };
         let path = self.segment_path(&name.file(format));
         evidence.position = Position::Earlier;
-        evidence.damage.get_or_insert(Error::Corrupt {
-            path: path.clone(),
-            offset: 0,
-            seq: Some(evidence.head.last_seq + 1),
-            why: "it does not continue the segment that the head names".into(),
-        });
+        let why = "it does not continue the segment that the head names";
+        let next_seq = evidence.head.last_seq + 1;
+        (evidence.damage).get_or_insert(Error::corrupt(&path, 0, next_seq, why));
         if later.len() > 1 {
             return Ok(());
         }
-        let bytes = self
-            .storage
-            .sealed(&path)
-            .map_err(Error::io("read", &path))?;
+        let bytes = self.storage.named().sealed(&path)?;
         let Ok((header, len)) = SegmentHeader::decode(format, &bytes) else {
             return Ok(());
         };
-        let previous = whole::predecessor(self, &evidence.head)?;
-        let fits = header.log == self.identity.log.0
-            && header.number == evidence.head.segment + 1
-            && header.first_seq == evidence.head.last_seq + 1
-            && header.previous == previous;
-        if fits {
+        if self.continues(&header, &evidence.head)? {
             evidence.position = Position::LastButOne;
             evidence.next = Some((name.clone(), header.number, len as u64));
         }
@@ -343,11 +314,10 @@ impl LockedLog<'_> {
                 return self.next_segment(recovered.head, name, *number, *end);
             }
             (Verdict::Corrupt | Verdict::RebuildHead | Verdict::NextSegment, _) => {
-                return Err(evidence.damage.unwrap_or_else(|| Error::Corrupt {
-                    path: self.segment_path(&recovered.head.name),
-                    offset: recovered.head.end,
-                    seq: Some(recovered.head.last_seq),
-                    why: "bytes stand behind the end of a segment that another one follows".into(),
+                let head = &recovered.head;
+                let why = "bytes stand behind the end of a segment that another one follows";
+                return Err(evidence.damage.unwrap_or_else(|| {
+                    Error::corrupt(self.segment_path(&head.name), head.end, head.last_seq, why)
                 }));
             }
             (Verdict::Clean, _) => {}
@@ -391,22 +361,20 @@ impl LockedLog<'_> {
             return Ok(());
         };
         let name = recovered.head.name.clone();
-        let path = self.segment_path(&name);
-        let len = end_of_log(&file.stat().map_err(Error::io("stat", &path))?);
+        let len = end_of_log(&file.stat()?);
         assert!(
             recovered.head.end <= broken.start,
             "bytes before the head at {} must not be cut off, but the broken tail starts at {}",
             recovered.head.end,
             broken.start
         );
-        let bytes = self.read_range(file.as_ref(), &name, broken.start, len)?;
+        let bytes = file.read_range(broken.start..len)?;
         // Durable before the copy exists: should the event never be written, the next recovery looks for it.
         recovered.head.quarantining = true;
         self.head_file.write(&mut recovered.head, true)?;
         let quarantine_tail = quarantine::keep(self, &name, broken.start, &bytes)?;
-        file.set_len(broken.start)
-            .map_err(Error::io("cut", &path))?;
-        file.sync_all().map_err(Error::io("sync", &path))?;
+        file.set_len(broken.start)?;
+        file.sync_all()?;
         recovered.notes.push(format!(
             "set aside {} bytes of an unfinished write at byte {} of {name} as {QUARANTINE_DIR}/{}",
             bytes.len(),
@@ -417,14 +385,12 @@ impl LockedLog<'_> {
         Ok(())
     }
 
-    /// Keeps complete groups past the head, which a writer wrote before it crashed. They are written and synced again first:
-    /// after a failed sync the page cache may show what the disk does not hold.
+    /// Keeps complete groups past the head, which a writer wrote before it crashed.
     fn adopt(&self, recovered: &mut Recovered, tail: &Tail) -> Result<()> {
         let (Some(group), Some(file)) = (tail.groups.last(), &recovered.active) else {
             return Ok(());
         };
         let head = &mut recovered.head;
-        let path = self.segment_path(&head.name);
         assert!(
             group.end > head.end && group.last_seq > head.last_seq,
             "groups up to event {} at byte {} must lie past the head, which is at event {} and byte {}",
@@ -433,10 +399,7 @@ impl LockedLog<'_> {
             head.last_seq,
             head.end
         );
-        let bytes = self.read_range(file.as_ref(), &head.name, head.end, group.end)?;
-        file.write_all_at(&bytes, head.end)
-            .map_err(Error::io("write", &path))?;
-        file.sync_all().map_err(Error::io("sync", &path))?;
+        file.write_again(head.end..group.end)?;
         recovered.notes.push(format!(
             "adopted events {} to {} that stood complete behind the durable head",
             head.last_seq + 1,
@@ -452,24 +415,17 @@ impl LockedLog<'_> {
     /// must never name a file that a power loss can remove.
     pub fn sync_names(&self) -> Result<()> {
         let dir = self.dir.join(EVENTS_DIR);
-        self.storage.sync_dir(&dir).map_err(Error::io("sync", dir))
+        self.storage.named().sync_dir(&dir)
     }
 
     /// Removes what an unfinished rotation left under a temporary name.
     pub fn sweep(&self) -> Result<()> {
         let dir = self.dir.join(EVENTS_DIR);
-        for name in self.storage.list(&dir).map_err(Error::io("list", &dir))? {
+        for name in self.storage.named().list(&dir)? {
             if name.ends_with(".tmp") {
-                self.storage
-                    .remove_file(&dir.join(&name))
-                    .map_err(Error::io("remove", dir.join(&name)))?;
+                self.storage.named().remove_file(&dir.join(&name))?;
             }
         }
         Ok(())
     }
-}
-
-/// What a log without a valid head shows past its last header.
-fn past_without_head(tail: &Tail) -> Verdict {
-    verdict(HeadFound::None, Before::Intact, Position::Last, tail.past())
 }

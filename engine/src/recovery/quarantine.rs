@@ -1,13 +1,11 @@
 //! The quarantine: bytes that were cut from a log, kept for people, each named by an event.
 
 use super::LockedLog;
-use crate::error::{Error, REPLACE, Result};
-use crate::head::Head;
+use crate::error::Result;
 use crate::layout::{QUARANTINE_DIR, QUARANTINED};
 use crate::reader::Reader;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
-use std::io;
 
 /// What the event says of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,43 +45,27 @@ pub(super) fn keep(
 ) -> Result<Quarantined> {
     let quarantined = Quarantined::of(segment, offset, bytes);
     let dir = log.dir.join(QUARANTINE_DIR);
-    log.storage
-        .create_dir(&dir)
-        .map_err(Error::io("create", &dir))?;
-    log.storage
-        .sync_dir(log.dir)
-        .map_err(Error::io("sync", log.dir))?;
-    let path = dir.join(&quarantined.file);
-    log.storage
-        .replace(&path, bytes, true)
-        .map_err(Error::io(REPLACE, path))?;
+    let storage = log.storage.named();
+    storage.create_dir(&dir)?;
+    storage.sync_dir(log.dir)?;
+    storage.replace(&dir.join(&quarantined.file), bytes)?;
     Ok(quarantined)
 }
 
-/// The quarantine files that no event up to `head` names. Reads the whole log; only asked after a recovery that
-/// did not finish.
-pub(crate) fn unnamed(log: &LockedLog<'_>, head: &Head) -> Result<Vec<Quarantined>> {
-    let dir = log.dir.join(QUARANTINE_DIR);
-    let files = match log.storage.list(&dir) {
-        Ok(files) => files,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(Error::io("list", dir)(error)),
-    };
-    let candidates: Vec<&String> = files
-        .iter()
-        .filter(|name| !name.ends_with(".tmp"))
-        .collect();
-    if candidates.is_empty() {
+/// The quarantine files that no event of the log names. Reads the whole log; only asked after a recovery that did not
+/// finish.
+pub(crate) fn unnamed(reader: &Reader) -> Result<Vec<Quarantined>> {
+    let storage = reader.storage().named();
+    let dir = reader.dir().join(QUARANTINE_DIR);
+    let mut files = storage.list_if_there(&dir)?;
+    files.retain(|name| !name.ends_with(".tmp"));
+    if files.is_empty() {
         return Ok(Vec::new());
     }
-    let named = named(log, head)?;
+    let named = named(reader)?;
     let mut unnamed = Vec::new();
-    for file in candidates.into_iter().filter(|file| !named.contains(*file)) {
-        let path = dir.join(file);
-        let bytes = log
-            .storage
-            .sealed(&path)
-            .map_err(Error::io("read", &path))?;
+    for file in files.iter().filter(|file| !named.contains(*file)) {
+        let bytes = storage.sealed(&dir.join(file))?;
         // A file that was not made by a recovery names no place in a segment.
         if let Some((segment, offset)) = origin(file) {
             let found = Quarantined::of(&segment, offset, &bytes);
@@ -101,13 +83,7 @@ fn origin(file: &str) -> Option<(String, u64)> {
     Some((segment.to_string(), offset.parse().ok()?))
 }
 
-fn named(log: &LockedLog<'_>, head: &Head) -> Result<HashSet<String>> {
-    let reader = Reader::new(
-        log.storage.clone(),
-        log.dir,
-        log.identity.clone(),
-        head.clone(),
-    );
+fn named(reader: &Reader) -> Result<HashSet<String>> {
     let mut named = HashSet::new();
     for event in reader.events(None) {
         let (_, _, event) = event?;

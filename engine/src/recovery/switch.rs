@@ -4,20 +4,17 @@
 //! log. Whoever opens the log in that state takes the lock and finishes; the head is moved last, so it marks completion.
 
 use crate::codec::SegmentHeader;
-use crate::error::{Error, REPLACE, Result};
+use crate::error::{Error, Result};
 use crate::identity::{Format, Identity};
 use crate::layout::{EVENTS_DIR, HEAD_FILE, LOG_FILE, SALVAGE_DIR};
 use crate::segment::SegmentName;
 use crate::storage::Storage;
-use std::io::ErrorKind;
 use std::path::Path;
 
 /// Puts the new log in charge; it is complete and durable. From then on [`finish`] has to be called.
 pub(crate) fn decide(storage: &dyn Storage, dir: &Path, identity: &Identity) -> Result<()> {
     let path = dir.join(LOG_FILE);
-    storage
-        .replace(&path, &identity.encode(), true)
-        .map_err(Error::io(REPLACE, path))
+    storage.named().replace(&path, &identity.encode())
 }
 
 /// Finishes a switch to the log of `identity`, if one was decided; says whether there was one. It can be repeated.
@@ -29,30 +26,24 @@ pub(crate) fn finish(storage: &dyn Storage, dir: &Path, identity: &Identity) -> 
     let new = dir.join(SALVAGE_DIR);
     let head = new.join(HEAD_FILE);
     let (from, to) = (new.join(EVENTS_DIR), dir.join(EVENTS_DIR));
-    let built = storage.list(&from).map_err(Error::io("list", &from))?;
-    for name in storage.list(&to).map_err(Error::io("list", &to))? {
+    let built = storage.named().list(&from)?;
+    for name in storage.named().list(&to)? {
         let path = to.join(&name);
         let segment = [Format::Jsonl, Format::Binary]
             .into_iter()
             .any(|format| SegmentName::parse(&name, format).is_some());
         if segment && !built.contains(&name) && !belongs(storage, &path, identity) {
-            storage
-                .remove_file(&path)
-                .map_err(Error::io("remove", path))?;
+            storage.named().remove_file(&path)?;
         }
     }
     for name in &built {
         let path = from.join(name);
-        storage
-            .rename(&path, &to.join(name))
-            .map_err(Error::io("rename", path))?;
+        storage.named().rename(&path, &to.join(name))?;
     }
-    let sync = |dir: &Path| storage.sync_dir(dir).map_err(Error::io("sync", dir));
+    let sync = |dir: &Path| storage.named().sync_dir(dir);
     sync(&to)?;
     sync(&from)?;
-    storage
-        .rename(&head, &dir.join(HEAD_FILE))
-        .map_err(Error::io("rename", &head))?;
+    storage.named().rename(&head, &dir.join(HEAD_FILE))?;
     sync(dir)?;
     sync(&new)?;
     clear(storage, dir)?;
@@ -69,17 +60,13 @@ pub(crate) fn is_owed(storage: &dyn Storage, dir: &Path, identity: &Identity) ->
         _ => return Ok(false),
     }
     let head = new.join(HEAD_FILE);
-    let there = storage.stat(&head).map_err(Error::io("stat", head))?;
-    Ok(there.is_some())
+    Ok(storage.named().stat(&head)?.is_some())
 }
 
 /// Removes what is left of a new log, whether it was put in charge or not.
 pub(crate) fn clear(storage: &dyn Storage, dir: &Path) -> Result<()> {
-    let new = dir.join(SALVAGE_DIR);
-    match storage.remove_dir_all(&new) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(Error::io("remove", new)(error)),
-        _ => storage.sync_dir(dir).map_err(Error::io("sync", dir)),
-    }
+    storage.named().remove_dir_all(&dir.join(SALVAGE_DIR))?;
+    storage.named().sync_dir(dir)
 }
 
 fn belongs(storage: &dyn Storage, path: &Path, identity: &Identity) -> bool {

@@ -1,27 +1,12 @@
 //! Recovery without a valid head: the whole log is read, and a head is written only if it is clean to the end.
 
-use super::{LockedLog, Recovered, past_without_head, quarantine, table::Verdict, tail};
-use crate::codec::{Predecessor, SegmentHeader};
+use super::table::{Before, HeadFound, Position, Verdict, verdict};
+use super::{LockedLog, Recovered, tail};
+use crate::codec::SegmentHeader;
 use crate::error::{Error, Result};
 use crate::head::Head;
 use crate::segment::SegmentName;
-use crate::sequence::LastEvent;
 use crate::storage::Open;
-
-/// How the header of the segment behind `head`'s has to describe it; `None` if there is no segment yet.
-pub(super) fn predecessor(log: &LockedLog<'_>, head: &Head) -> Result<Option<Predecessor>> {
-    if head.segment == 0 {
-        return Ok(None);
-    }
-    let path = log.segment_path(&head.name);
-    let bytes = log.storage.sealed(&path).map_err(Error::io("read", path))?;
-    let digest = *blake3::hash(&bytes).as_bytes();
-    Ok(Some(Predecessor {
-        name: head.name.clone(),
-        len: bytes.len() as u64,
-        digest,
-    }))
-}
 
 /// Reads every segment and writes the head that they amount to.
 pub(super) fn rebuild_head(log: &LockedLog<'_>) -> Result<Recovered> {
@@ -35,12 +20,16 @@ pub(super) fn rebuild_head(log: &LockedLog<'_>) -> Result<Recovered> {
         names.len(),
         "the rebuilt head must be in the last segment"
     );
-    let active = match head.segment {
-        0 => None,
-        _ => Some(rewrite_last(log, &head)?),
-    };
+    let mut active = None;
+    if head.segment > 0 {
+        let path = log.segment_path(&head.name);
+        let last = log.storage.named().open(&path, Open::Write)?;
+        // It is unknown which of its bytes were synced.
+        last.write_again(0..head.end)?;
+        active = Some(last);
+    }
     log.sync_names()?;
-    let unnamed = quarantine::unnamed(log, &head)?;
+    let unnamed = log.unnamed(&head)?;
     head.quarantining = !unnamed.is_empty();
     log.head_file.write(&mut head, true)?;
     let notes = vec![format!(
@@ -66,17 +55,9 @@ fn read_segment(
     let path = log.segment_path(&file);
     let corrupt = |offset: u64, seq: u64, why: String| {
         let why = format!("{why}, and no valid head says how far the log was durable");
-        Error::Corrupt {
-            path: path.clone(),
-            offset,
-            seq: Some(seq),
-            why,
-        }
+        Error::corrupt(&path, offset, seq, why)
     };
-    let bytes = log
-        .storage
-        .sealed(&path)
-        .map_err(Error::io("read", &path))?;
+    let bytes = log.storage.named().sealed(&path)?;
     let (header, len) = SegmentHeader::decode(log.identity.format, &bytes).map_err(|error| {
         corrupt(
             0,
@@ -84,30 +65,18 @@ fn read_segment(
             format!("its header is unusable: {error}"),
         )
     })?;
-    let fits = header.log == log.identity.log.0
-        && header.number == head.segment + 1
-        && header.first_seq == head.last_seq + 1
-        && header.previous == predecessor(log, head)?;
-    if !fits {
+    if !log.continues(&header, head)? {
         return Err(corrupt(
             0,
             head.last_seq + 1,
             "its header does not continue the segment before".into(),
         ));
     }
-    let position = LastEvent {
-        seq: head.last_seq,
-        id: head.last_id,
-    };
     let content = bytes.get(len..).unwrap_or_default();
-    let tail = tail::read_tail(
-        log.identity.format,
-        content,
-        len as u64,
-        position,
-        |_, _| {},
-    );
-    if past_without_head(&tail) == Verdict::Corrupt || (!last && tail.broken.is_some()) {
+    let (format, start) = (log.identity.format, len as u64);
+    let tail = tail::read_tail(format, content, start, head.last(), |_, _| {});
+    let found = verdict(HeadFound::None, Before::Intact, Position::Last, tail.past());
+    if found == Verdict::Corrupt || (!last && tail.broken.is_some()) {
         let (offset, seq, why) = match &tail.broken {
             Some(broken) => (broken.offset, broken.seq, broken.why.clone()),
             None => (len as u64, head.last_seq + 1, "it cannot be read".into()),
@@ -122,18 +91,4 @@ fn read_segment(
         head.last_id = Some(group.last_id);
     }
     Ok(())
-}
-
-/// It is unknown which bytes were synced, so all of the last segment is written again.
-fn rewrite_last(log: &LockedLog<'_>, head: &Head) -> Result<Box<dyn crate::storage::File>> {
-    let path = log.segment_path(&head.name);
-    let file = log
-        .storage
-        .open(&path, Open::Write)
-        .map_err(Error::io("open", &path))?;
-    let bytes = log.read_range(file.as_ref(), &head.name, 0, head.end)?;
-    file.write_all_at(&bytes, 0)
-        .map_err(Error::io("write", &path))?;
-    file.sync_all().map_err(Error::io("sync", &path))?;
-    Ok(file)
 }

@@ -3,7 +3,6 @@
 use crate::error::{Error, Result};
 use crate::layout::ARCHIVE_DIR;
 use crate::storage::{Open, Storage};
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Most originals under one name.
@@ -26,33 +25,24 @@ pub(super) fn keep(
         return Ok(relative);
     }
     let aside = archive.join(format!("{}.tmp", found.name));
-    match storage.remove_dir_all(&aside) {
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            return Err(Error::io("remove", aside)(error));
-        }
-        _ => {}
-    }
-    storage
-        .create_dir(&aside)
-        .map_err(Error::io("create", &aside))?;
+    storage.named().remove_dir_all(&aside)?;
+    storage.named().create_dir(&aside)?;
     let mut dirs = vec![aside.clone()];
     for file in files {
         let from = dir.join(file);
-        let bytes = storage.sealed(&from).map_err(Error::io("read", &from))?;
+        let bytes = storage.named().sealed(&from)?;
         put(storage, &aside.join(file), &bytes, &mut dirs)?;
     }
     for (file, bytes) in own {
         put(storage, &aside.join(file), bytes, &mut dirs)?;
     }
     for made in dirs.iter().rev() {
-        storage.sync_dir(made).map_err(Error::io("sync", made))?;
+        storage.named().sync_dir(made)?;
     }
     let to = archive.join(&found.name);
-    storage
-        .rename(&aside, &to)
-        .map_err(Error::io("rename", &aside))?;
+    storage.named().rename(&aside, &to)?;
     for above in [&archive, dir] {
-        storage.sync_dir(above).map_err(Error::io("sync", above))?;
+        storage.named().sync_dir(above)?;
     }
     Ok(relative)
 }
@@ -77,7 +67,7 @@ fn free(
             attempt => format!("{name}.{attempt}"),
         };
         let to = archive.join(&name);
-        if storage.stat(&to).map_err(Error::io("stat", &to))?.is_none() {
+        if storage.named().stat(&to)?.is_none() {
             return Ok(ArchiveName {
                 name,
                 exists: false,
@@ -113,15 +103,10 @@ fn put(storage: &dyn Storage, path: &Path, bytes: &[u8], dirs: &mut Vec<PathBuf>
     if let Some(parent) = path.parent()
         && !dirs.iter().any(|dir| dir == parent)
     {
-        storage
-            .create_dir(parent)
-            .map_err(Error::io("create", parent))?;
+        storage.named().create_dir(parent)?;
         dirs.push(parent.to_path_buf());
     }
-    let file = storage
-        .open(path, Open::CreateNew)
-        .map_err(Error::io("create", path))?;
-    file.write_all_at(bytes, 0)
-        .map_err(Error::io("write", path))?;
-    file.sync_all().map_err(Error::io("sync", path))
+    let file = storage.named().open(path, Open::CreateNew)?;
+    file.write_all_at(bytes, 0)?;
+    file.sync_all()
 }

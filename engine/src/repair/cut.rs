@@ -170,11 +170,7 @@ fn plan(storage: &dyn Storage, dir: &Path, identity: &Identity, to: u64) -> Resu
     let at = names.iter().position(|name| *name == plan.segment);
     let behind = at.map_or(names.len(), |at| at + 1);
     plan.segments = names.get(behind..).unwrap_or_default().to_vec();
-    let len = |name: &String| -> Result<u64> {
-        let path = dir.join(EVENTS_DIR).join(name);
-        let stat = storage.stat(&path).map_err(Error::io("stat", &path))?;
-        Ok(stat.map_or(0, |stat| stat.len))
-    };
+    let len = |name: &String| storage.named().len(&dir.join(EVENTS_DIR).join(name));
     plan.bytes = len(&plan.segment)?.saturating_sub(plan.offset);
     for name in &plan.segments {
         plan.bytes += len(name)?;
@@ -215,20 +211,10 @@ fn decide(log: &LockedLog<'_>, plan: &CutPlan, actor: &str, lock: &LogLock) -> R
         &files,
         &[(NOTE, note)],
     )?;
-    // What stays is written again: it is unknown whether bytes behind an old head are on the disk.
+    // It is unknown whether bytes behind an old head are on the disk.
     let path = log.segment_path(&plan.segment);
-    let file = storage
-        .open(&path, Open::Write)
-        .map_err(Error::io("open", &path))?;
-    let kept = log.read_range(file.as_ref(), &plan.segment, 0, plan.offset)?;
-    assert_eq!(
-        kept.len() as u64,
-        plan.offset,
-        "all bytes up to the cut must be written again"
-    );
-    file.write_all_at(&kept, 0)
-        .map_err(Error::io("write", &path))?;
-    file.sync_all().map_err(Error::io("sync", &path))?;
+    let file = storage.named().open(&path, Open::Write)?;
+    file.write_again(0..plan.offset)?;
     log.sync_names()?;
     let mut head = Head {
         generation,

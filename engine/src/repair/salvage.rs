@@ -12,7 +12,6 @@ use crate::error::{Error, Result};
 use crate::event::NewEvent;
 use crate::head;
 use crate::identity::{FORMAT_VERSION, Format, Identity, LogId};
-use crate::json::Json;
 use crate::layout::{EVENTS_DIR, HEAD_FILE, LOG_FILE, SALVAGE_DIR, SALVAGED};
 use crate::lock;
 use crate::log::{Log, NewLog};
@@ -201,7 +200,7 @@ fn sound(storage: &Arc<dyn Storage>, dir: &Path, options: &LogOptions) -> bool {
 /// Identity, head and everything beside the events, as far as it is there.
 fn originals(storage: &dyn Storage, dir: &Path) -> Result<Vec<PathBuf>> {
     let events = dir.join(EVENTS_DIR);
-    let names = storage.list(&events).map_err(Error::io("list", &events))?;
+    let names = storage.named().list(&events)?;
     let mut files: Vec<PathBuf> = names
         .iter()
         .map(|name| Path::new(EVENTS_DIR).join(name))
@@ -210,7 +209,7 @@ fn originals(storage: &dyn Storage, dir: &Path) -> Result<Vec<PathBuf>> {
     let mut there = Vec::with_capacity(files.len());
     for file in files {
         let path = dir.join(&file);
-        let stat = storage.stat(&path).map_err(Error::io("stat", path))?;
+        let stat = storage.named().stat(&path)?;
         if stat.is_some_and(|stat| !stat.is_dir) {
             there.push(file);
         }
@@ -240,7 +239,7 @@ fn build(
     let writer = log.lock()?.into_writer(());
     take(storage.as_ref(), dir, old, &writer, salvaged)?;
     writer.close()?;
-    let mut events = vec![NewEvent::new(SALVAGED, actor, json(salvaged)?)];
+    let mut events = vec![NewEvent::of(SALVAGED, actor, salvaged)?];
     let taken = log.reader()?;
     assert_eq!(
         taken.head().last_seq,
@@ -303,27 +302,19 @@ fn take(
     Ok(())
 }
 
-fn json(salvaged: &Salvaged) -> Result<Json> {
-    Json::of(salvaged).map_err(|error| Error::Invalid {
-        field: "payload",
-        value: SALVAGED.to_owned(),
-        rule: error.to_string(),
-    })
-}
-
 /// The identity as the segments show it, where `log.json` is gone. Segments that a conversion left may lie beside those of
 /// the log: the head says which of them count; without a head, the first readable header does.
 fn identity_of_segments(storage: &dyn Storage, dir: &Path) -> Result<Identity> {
     let events = dir.join(EVENTS_DIR);
     let team = dir.file_name().unwrap_or_default().to_string_lossy();
     let (mut known, mut identity_of_segments): (Option<Identity>, Option<Identity>) = (None, None);
-    for name in storage.list(&events).map_err(Error::io("list", &events))? {
+    for name in storage.named().list(&events)? {
         for format in [Format::Jsonl, Format::Binary] {
             if SegmentName::parse(&name, format).is_none() {
                 continue;
             }
             let path = events.join(&name);
-            let bytes = storage.sealed(&path).map_err(Error::io("read", path))?;
+            let bytes = storage.named().sealed(&path)?;
             let header = SegmentHeader::decode(format, &bytes).ok();
             let reads = header.is_some();
             let (log, team) = match header {

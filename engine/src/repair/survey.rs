@@ -144,7 +144,7 @@ impl Survey<'_> {
         let mut walk = Walk {
             survey: self,
             see,
-            last: LastEvent { seq: 0, id: None },
+            last: LastEvent::default(),
             clean: true,
             previous: None,
             sealed: false,
@@ -217,7 +217,7 @@ impl Walk<'_, '_> {
         let path = self.survey.dir.join(&file);
         let format = self.survey.identity.format;
         let storage = self.survey.storage;
-        let bytes = storage.sealed(&path).map_err(Error::io("read", &path))?;
+        let bytes = storage.named().sealed(&path)?;
         let content = match SegmentHeader::decode(format, &bytes) {
             Ok((header, len)) => {
                 let identity = self.survey.identity;
@@ -251,11 +251,7 @@ impl Walk<'_, '_> {
             }
         };
         self.events(number, name, &file, &bytes, content)?;
-        self.previous = sealed.then(|| Predecessor {
-            name: name.to_owned(),
-            len: bytes.len() as u64,
-            digest: *blake3::hash(&bytes).as_bytes(),
-        });
+        self.previous = sealed.then(|| Predecessor::of(name, &bytes));
         Ok(())
     }
 
@@ -317,10 +313,7 @@ impl Walk<'_, '_> {
                 return Ok(());
             };
             at = start;
-            position = LastEvent {
-                seq: seq.saturating_sub(1),
-                id: None,
-            };
+            position = LastEvent::before(seq);
         }
         Ok(())
     }

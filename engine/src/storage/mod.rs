@@ -22,6 +22,7 @@ mod inotify_watcher;
 mod locks_test;
 mod map;
 mod memory;
+mod named;
 mod relative;
 mod root_dir;
 
@@ -30,6 +31,7 @@ pub use faulty::{Fault, Faulty};
 pub use file_system::{FileSystemKind, Space};
 pub use files::Files;
 pub use memory::{Crashes, Memory};
+pub(crate) use named::{NamedFile, if_long_enough, if_there};
 
 /// How to open a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

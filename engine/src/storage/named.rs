@@ -1,0 +1,220 @@
+//! The calls of a storage with errors that say what was being done to which file.
+
+use super::{Bytes, File, Open, Stat, Storage};
+use crate::error::{Error, REPLACE, Result};
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// Bytes that are copied or hashed at once.
+const PIECE_BYTES: u64 = 1 << 20;
+
+/// See [`Storage`]: the same calls, but each error is an [`Error::Io`] with the path.
+#[derive(Clone, Copy)]
+pub(crate) struct Named<'a>(&'a dyn Storage);
+
+impl<'a> dyn Storage + 'a {
+    /// The same calls with errors that name the file.
+    pub(crate) fn named(&self) -> Named<'_> {
+        Named(self)
+    }
+}
+
+impl Named<'_> {
+    pub fn open(self, path: &Path, how: Open) -> Result<NamedFile> {
+        let doing = match how {
+            Open::CreateNew => "create",
+            _ => "open",
+        };
+        let file = self.0.open(path, how).map_err(Error::io(doing, path))?;
+        let path = path.to_path_buf();
+        Ok(NamedFile { file, path })
+    }
+
+    /// `None` where there is no such file.
+    pub fn open_if_there(self, path: &Path, how: Open) -> Result<Option<NamedFile>> {
+        if_there(self.open(path, how))
+    }
+
+    pub fn stat(self, path: &Path) -> Result<Option<Stat>> {
+        self.0.stat(path).map_err(Error::io("stat", path))
+    }
+
+    /// Bytes of a file; 0 where there is none.
+    pub fn len(self, path: &Path) -> Result<u64> {
+        Ok(self.stat(path)?.map_or(0, |stat| stat.len))
+    }
+
+    pub fn list(self, dir: &Path) -> Result<Vec<String>> {
+        self.0.list(dir).map_err(Error::io("list", dir))
+    }
+
+    /// No names where there is no such directory.
+    pub fn list_if_there(self, dir: &Path) -> Result<Vec<String>> {
+        Ok(if_there(self.list(dir))?.unwrap_or_default())
+    }
+
+    /// No names where there is no directory.
+    pub fn list_if_dir(self, dir: &Path) -> Result<Vec<String>> {
+        Ok(if_reachable(self.list(dir))?.unwrap_or_default())
+    }
+
+    /// `None` where there is no such file, or a file where its directory should be.
+    pub fn read_if_there(self, path: &Path, max: u64) -> Result<Option<Vec<u8>>> {
+        let read = self.0.read(path, max);
+        if_reachable(read.map_err(Error::io("read", path)))
+    }
+
+    pub fn create_dir(self, path: &Path) -> Result<()> {
+        self.0.create_dir(path).map_err(Error::io("create", path))
+    }
+
+    pub fn rename(self, from: &Path, to: &Path) -> Result<()> {
+        self.0.rename(from, to).map_err(Error::io("rename", from))
+    }
+
+    pub fn remove_file(self, path: &Path) -> Result<()> {
+        self.0.remove_file(path).map_err(Error::io("remove", path))
+    }
+
+    /// Fine where there is no such directory.
+    pub fn remove_dir_all(self, path: &Path) -> Result<()> {
+        let removed = self.0.remove_dir_all(path);
+        if_there(removed.map_err(Error::io("remove", path))).map(drop)
+    }
+
+    pub fn sync_dir(self, dir: &Path) -> Result<()> {
+        self.0.sync_dir(dir).map_err(Error::io("sync", dir))
+    }
+
+    pub fn sealed(self, path: &Path) -> Result<Bytes> {
+        self.0.sealed(path).map_err(Error::io("read", path))
+    }
+
+    /// BLAKE3 of a file's first `len` bytes, as hex; `None` where it has fewer or is missing.
+    pub fn digest(self, path: &Path, len: u64) -> Result<Option<String>> {
+        let Some(file) = self.open_if_there(path, Open::Read)? else {
+            return Ok(None);
+        };
+        let digest = if_long_enough(file.digest(len))?;
+        Ok(digest.map(|digest| digest.to_hex().to_string()))
+    }
+
+    /// Durably.
+    pub fn replace(self, path: &Path, bytes: &[u8]) -> Result<()> {
+        let replaced = self.0.replace(path, bytes, true);
+        replaced.map_err(Error::io(REPLACE, path))
+    }
+}
+
+fn unless<T>(kind: io::ErrorKind, found: Result<T>) -> Result<Option<T>> {
+    match found {
+        Err(Error::Io { source, .. }) if source.kind() == kind => Ok(None),
+        found => found.map(Some),
+    }
+}
+
+/// `None` where there is no such file.
+pub(crate) fn if_there<T>(found: Result<T>) -> Result<Option<T>> {
+    unless(io::ErrorKind::NotFound, found)
+}
+
+/// `None` where there is no such file, or a file stands where its directory should.
+fn if_reachable<T>(found: Result<T>) -> Result<Option<T>> {
+    Ok(unless(io::ErrorKind::NotADirectory, if_there(found))?.flatten())
+}
+
+/// `None` where the file ends before the last byte that was to be read.
+pub(crate) fn if_long_enough<T>(read: Result<T>) -> Result<Option<T>> {
+    unless(io::ErrorKind::UnexpectedEof, read)
+}
+
+/// An open file that knows its path.
+pub(crate) struct NamedFile {
+    pub file: Box<dyn File>,
+    pub path: PathBuf,
+}
+
+impl NamedFile {
+    pub fn stat(&self) -> Result<Stat> {
+        self.file.stat().map_err(Error::io("stat", &self.path))
+    }
+
+    pub fn read_range(&self, range: Range<u64>) -> Result<Vec<u8>> {
+        let mut bytes = vec![0; range.end.saturating_sub(range.start) as usize];
+        let read = self.file.read_exact_at(&mut bytes, range.start);
+        read.map_err(Error::io("read", &self.path))?;
+        Ok(bytes)
+    }
+
+    /// The first `len` bytes, or as many as there are.
+    pub fn read_up_to(&self, len: u64) -> Result<Vec<u8>> {
+        let mut bytes = vec![0; len as usize];
+        let mut done = 0;
+        while let Some(rest) = bytes.get_mut(done..).filter(|rest| !rest.is_empty()) {
+            let read = self.file.read_at(rest, done as u64);
+            match read.map_err(Error::io("read", &self.path))? {
+                0 => break,
+                n => done += n,
+            }
+        }
+        bytes.truncate(done);
+        Ok(bytes)
+    }
+
+    /// Shows these bytes in pieces, each with its offset.
+    pub fn pieces(
+        &self,
+        range: Range<u64>,
+        mut each: impl FnMut(&[u8], u64) -> Result<()>,
+    ) -> Result<()> {
+        let mut at = range.start;
+        while at < range.end {
+            let end = range.end.min(at + PIECE_BYTES);
+            each(&self.read_range(at..end)?, at)?;
+            at = end;
+        }
+        Ok(())
+    }
+
+    /// BLAKE3 of the first `len` bytes.
+    pub fn digest(&self, len: u64) -> Result<blake3::Hash> {
+        let mut hasher = blake3::Hasher::new();
+        self.pieces(0..len, |piece, _| {
+            hasher.update(piece);
+            Ok(())
+        })?;
+        Ok(hasher.finalize())
+    }
+
+    pub fn write_all_at(&self, bytes: &[u8], offset: u64) -> Result<()> {
+        let written = self.file.write_all_at(bytes, offset);
+        written.map_err(Error::io("write", &self.path))
+    }
+
+    /// Writes these bytes of it once more and syncs, where it is unknown whether they are on the disk: after a failed sync
+    /// the page cache may show what the disk does not hold.
+    pub fn write_again(&self, range: Range<u64>) -> Result<()> {
+        let bytes = self.read_range(range.clone())?;
+        assert_eq!(
+            bytes.len() as u64,
+            range.end - range.start,
+            "all of {range:?} must be written again"
+        );
+        self.write_all_at(&bytes, range.start)?;
+        self.sync_all()
+    }
+
+    pub fn set_len(&self, len: u64) -> Result<()> {
+        let cut = self.file.set_len(len);
+        cut.map_err(Error::io("cut", &self.path))
+    }
+
+    pub fn sync_data(&self) -> Result<()> {
+        self.file.sync_data().map_err(Error::io("sync", &self.path))
+    }
+
+    pub fn sync_all(&self) -> Result<()> {
+        self.file.sync_all().map_err(Error::io("sync", &self.path))
+    }
+}
