@@ -1,34 +1,186 @@
 //! `artifact`: files that agents leave for others.
 
-mod get;
-mod list;
-mod put;
-
-use super::whole;
+use crate::call::ARTIFACT;
+use crate::command::printed::{answer, recorded};
+use crate::command::stamp::Stamp;
 use crate::context::Context;
-use crate::exit::Outcome;
+use crate::env::ProcessEnv;
+use crate::exit::{CommandError, Exit, Outcome};
 use crate::file::open;
+use crate::render::artifact;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use teamlog_team::Team;
+use teamlog_team::artifact::{
+    ARTIFACT_BYTES_MAX, ArtifactGet, ArtifactGetAnswer, ArtifactList, ArtifactPut,
+};
+use teamlog_team::artifact::{ArtifactListAnswer, ArtifactPutAnswer};
 
+actions! {
+    Put = "put", recorded::<ArtifactPutAnswer>;
+    Get = "get", answer::<ArtifactGetAnswer>;
+    List = "list", answer::<ArtifactListAnswer>;
+}
+
+/// Leave a file for others, under a name
 #[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
+#[command(
+    long_about = "Leave a file for others, under a name\n\nThe same file under the same name once more changes nothing; \
+        another one is refused without --replace. What was there before stays beside it.",
+    after_help = "\
+Examples:
+  git diff | teamlog artifact put demo - --name login.patch --task-id 7
+  teamlog artifact put demo notes.md --kind summaries --agent dev"
+)]
+struct Put {
+    /// The team
+    team: String,
+    /// The file; - is standard input
+    #[arg(value_name = "FILE|-")]
+    file: PathBuf,
+    /// Its name [default: that of the file]
+    #[arg(long)]
+    name: Option<String>,
+    /// summaries or patches [default: by its name]
+    #[arg(long, value_name = "KIND")]
+    kind: Option<String>,
+    /// The task that it belongs to
+    #[arg(long, value_name = "TASK")]
+    task_id: Option<String>,
+    /// Who leaves it [default: who is acting, if anybody]
+    #[arg(long, value_name = "AGENT")]
+    agent: Option<String>,
+    /// Take the place of another one of that name
+    #[arg(long)]
+    replace: bool,
+    #[command(flatten)]
+    stamp: Stamp,
 }
 
-#[derive(Debug, clap::Subcommand)]
-enum Action {
-    Put(put::Put),
-    Get(get::Get),
-    List(list::List),
-}
+impl Put {
+    fn run(self, context: &mut Context) -> Outcome {
+        let bytes = bytes(context.env(), &self.file)?;
+        let put = ArtifactPut {
+            name: self.name()?,
+            content: bytes.into_iter().map(char::from).collect(),
+            kind: self.kind,
+            task_id: self.task_id,
+            worker: self.agent.or_else(|| context.actor()),
+            replace: self.replace,
+        };
+        let answer = self.stamp.execute(context, &ARTIFACT, &self.team, put)?;
+        context.answer(&answer, artifact::stored)?;
+        context.ended(Exit::Done)
+    }
 
-impl Args {
-    /// Runs it.
-    pub fn run(self, context: &mut Context) -> Outcome {
-        match self.action {
-            Action::Put(put) => put.run(context),
-            Action::Get(get) => get.run(context),
-            Action::List(list) => list.run(context),
+    fn name(&self) -> Result<String, CommandError> {
+        if let Some(name) = &self.name {
+            return Ok(name.clone());
         }
+        let name = self.file.file_name().and_then(|name| name.to_str());
+        match name.filter(|_| !is_stdin(&self.file)) {
+            Some(name) => Ok(name.to_owned()),
+            None => {
+                let message = "--name is required: standard input has none".to_owned();
+                Err(CommandError::new(Exit::Usage, "usage", message))
+            }
+        }
+    }
+}
+
+fn is_stdin(file: &Path) -> bool {
+    file == Path::new("-")
+}
+
+/// All of a file, or more than an artifact may have.
+fn bytes(env: &ProcessEnv, file: &Path) -> Result<Vec<u8>, CommandError> {
+    let mut from: Box<dyn Read> = match is_stdin(file) {
+        true => Box::new(env.stdin()),
+        false => Box::new(open(env, "FILE", file)?),
+    };
+    let mut bytes = Vec::new();
+    Read::take(&mut from, ARTIFACT_BYTES_MAX + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| CommandError::io("read", "FILE", &error))?;
+    Ok(bytes)
+}
+
+/// Print an artifact, or write it to a file, once it is checked against its digest
+#[derive(Debug, clap::Args)]
+#[command(
+    long_about = "Print an artifact, or write it to a file, once it is checked against its digest\n\nIts bytes are printed \
+        as they are. With --json the answer tells of it, with the text where it is one.",
+    after_help = "\
+Examples:
+  teamlog artifact get demo fix.patch > mine.patch
+  teamlog artifact get demo fix.patch --out fix.patch"
+)]
+struct Get {
+    /// The team
+    team: String,
+    /// The artifact
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// The file to write, which must not exist
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+impl Get {
+    fn run(self, context: &mut Context) -> Outcome {
+        let mut team = context.team(&self.team)?;
+        let (shown, bytes) = team.artifact_bytes(&ArtifactGet { name: self.name })?;
+        let prints = self.out.is_none();
+        if let Some(file) = &self.out {
+            let failed = |error| CommandError::io("write", &file.display().to_string(), &error);
+            let mut new = std::fs::File::create_new(file).map_err(failed)?;
+            std::io::Write::write_all(&mut new, &bytes).map_err(failed)?;
+        }
+        match (context.out.is_json(), prints) {
+            (false, true) => context.out.bytes(&bytes)?,
+            (_, prints) => {
+                let content = prints.then(|| String::from_utf8(bytes).ok()).flatten();
+                let artifact = shown;
+                context.answer(&ArtifactGetAnswer { artifact, content }, artifact::got)?;
+            }
+        }
+        context.done(team, Exit::Done)
+    }
+}
+
+/// List artifacts by name
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog artifact list demo
+  teamlog artifact list demo --kind patches --json")]
+struct List {
+    /// The team
+    team: String,
+    /// Only summaries, or only patches
+    #[arg(long, value_name = "KIND")]
+    kind: Option<String>,
+    /// Most artifacts; 0 is all [default: 50]
+    #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
+    limit: Option<usize>,
+    /// The name that the page before ended with
+    #[arg(long, value_name = "NAME")]
+    cursor: Option<String>,
+}
+
+impl List {
+    fn run(self, context: &mut Context) -> Outcome {
+        let input = ArtifactList {
+            kind: self.kind,
+            limit: self.limit,
+            cursor: self.cursor,
+        };
+        context.ask(
+            &self.team,
+            None,
+            Team::artifact_list,
+            &input,
+            artifact::page,
+        )
     }
 }

@@ -1,42 +1,235 @@
 //! `bootstrap`: runs of the bootstrap contract, from the call that creates a team to the final synthesis.
 
-mod evidence;
-mod explain;
-mod list;
-mod record;
-mod show;
-mod start;
-
-use super::point;
+use crate::call::BOOTSTRAP_RECORD;
+use crate::command::printed::{answer, recorded};
+use crate::command::stamp::Stamp;
 use crate::context::Context;
-use crate::exit::Outcome;
+use crate::exit::{Exit, Outcome};
+use crate::given;
+use crate::render::bootstrap;
+use crate::when::Spot;
+use teamlog_team::Team;
+use teamlog_team::bootstrap::list::BootstrapList;
+use teamlog_team::bootstrap::list::BootstrapListed;
+use teamlog_team::bootstrap::record::{BootstrapExplain, BootstrapRecord};
+use teamlog_team::bootstrap::record::{BootstrapExplained, BootstrapRecorded};
+use teamlog_team::bootstrap::show::BootstrapShown;
+use teamlog_team::bootstrap::show::{BootstrapEvidence, BootstrapShow};
+use teamlog_team::bootstrap::start::BootstrapStart;
+use teamlog_team::bootstrap::start::BootstrapStarted;
+use teamlog_team::projections;
 
+actions! {
+    Start = "start", recorded::<BootstrapStarted>;
+    Record = "record", recorded::<BootstrapRecorded>;
+    List = "list", answer::<BootstrapListed>;
+    Show = "show", answer::<BootstrapShown>;
+    Evidence = "evidence", answer::<projections::bootstrap::Evidence>;
+    Explain = "explain", answer::<BootstrapExplained>;
+}
+
+/// Begin a run: it stands in INIT
 #[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
+#[command(after_help = "\
+Examples:
+  teamlog bootstrap start demo --domains game_theory,ecology
+  teamlog bootstrap start demo --run nightly --json")]
+struct Start {
+    /// The team
+    team: String,
+    /// Its id [default: the next number of the team]
+    #[arg(long, value_name = "ID")]
+    run: Option<String>,
+    /// The domains that it is about, separated by commas; its roster then has to hold them
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    domains: Vec<String>,
+    #[command(flatten)]
+    stamp: Stamp,
 }
 
-#[derive(Debug, clap::Subcommand)]
-enum Action {
-    Start(start::Start),
-    Record(record::Record),
-    List(list::List),
-    Show(show::Show),
-    Evidence(evidence::Evidence),
-    Explain(explain::Explain),
+impl Start {
+    fn run(self, context: &mut Context) -> Outcome {
+        let input = BootstrapStart {
+            run: self.run,
+            domains: Some(self.domains).filter(|domains| !domains.is_empty()),
+        };
+        self.stamp
+            .carry_out(context, &self.team, input, bootstrap::started)
+    }
 }
 
-impl Args {
-    /// Runs it.
-    pub fn run(self, context: &mut Context) -> Outcome {
-        match self.action {
-            Action::Start(start) => start.run(context),
-            Action::Record(record) => record.run(context),
-            Action::List(list) => list.run(context),
-            Action::Show(show) => show.run(context),
-            Action::Evidence(evidence) => evidence.run(context),
-            Action::Explain(explain) => explain.run(context),
-        }
+/// Report what happened in a run: what violates the contract is recorded too, and the run falls back
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A report that is not accepted is answered like any other, with its code, and exits 1.
+
+Examples:
+  teamlog bootstrap record demo --event core_ready_ack --data '{\"from\":\"synthesizer\"}'
+  teamlog bootstrap record demo --event running_entered --data @evidence.json --json")]
+struct Record {
+    /// The team
+    team: String,
+    /// The run [default: the one that began last]
+    #[arg(long, value_name = "ID")]
+    run: Option<String>,
+    /// What happened: an event of the contract, or one of its signals
+    #[arg(long, value_name = "NAME")]
+    event: String,
+    /// What is said with it, a JSON object; @FILE reads a file, - standard input [default: {}]
+    #[arg(long, value_name = "JSON|@FILE|-", allow_hyphen_values = true)]
+    data: Option<String>,
+    #[command(flatten)]
+    stamp: Stamp,
+}
+
+impl Record {
+    fn run(self, context: &mut Context) -> Outcome {
+        let input = BootstrapRecord {
+            run: self.run,
+            event: self.event,
+            data: given::maybe_object(context.env(), "data", self.data.as_deref())?,
+        };
+        let answer = self
+            .stamp
+            .execute(context, &BOOTSTRAP_RECORD, &self.team, input)?;
+        context.answer(&answer, bootstrap::recorded)?;
+        context.ended(match answer.accepted {
+            true => Exit::Done,
+            false => Exit::Refused,
+        })
+    }
+}
+
+/// List runs, the newest first: how far each is, its case and when it began
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog bootstrap list demo
+  teamlog bootstrap list demo --limit 1 --json")]
+struct List {
+    /// The team
+    team: String,
+    /// Most runs; 0 is all [default: 50]
+    #[arg(long, value_name = "N", value_parser = crate::command::whole::<usize>)]
+    limit: Option<usize>,
+    /// The `next_cursor` of the page before
+    #[arg(long, value_name = "CURSOR")]
+    cursor: Option<String>,
+    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
+    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
+    at: Option<Spot>,
+}
+
+impl List {
+    fn run(self, context: &mut Context) -> Outcome {
+        let input = BootstrapList {
+            limit: self.limit,
+            cursor: self.cursor,
+        };
+        context.ask(
+            &self.team,
+            self.at,
+            Team::bootstrap_list,
+            &input,
+            bootstrap::listed,
+        )
+    }
+}
+
+/// Show where a run stands: what is done, what is next, and what must not happen now
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog bootstrap show demo
+  teamlog bootstrap show demo --run 1 --json")]
+struct Show {
+    /// The team
+    team: String,
+    /// The run [default: the one that began last]
+    #[arg(long, value_name = "ID")]
+    run: Option<String>,
+    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
+    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
+    at: Option<Spot>,
+}
+
+impl Show {
+    fn run(self, context: &mut Context) -> Outcome {
+        let input = BootstrapShow { run: self.run };
+        context.ask(
+            &self.team,
+            self.at,
+            Team::bootstrap_show,
+            input,
+            bootstrap::shown,
+        )
+    }
+}
+
+/// Print the evidence of a run's launch, as the contract has it
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog bootstrap evidence demo
+  teamlog bootstrap evidence demo --run 1 --json")]
+struct Evidence {
+    /// The team
+    team: String,
+    /// The run [default: the one that began last]
+    #[arg(long, value_name = "ID")]
+    run: Option<String>,
+    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
+    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
+    at: Option<Spot>,
+}
+
+impl Evidence {
+    fn run(self, context: &mut Context) -> Outcome {
+        let input = BootstrapEvidence { run: self.run };
+        context.ask(
+            &self.team,
+            self.at,
+            Team::bootstrap_evidence,
+            input,
+            |answer, _| bootstrap::evidence(answer),
+        )
+    }
+}
+
+/// Say what would come of a report, and record nothing
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog bootstrap explain demo --event swarm_declared
+  teamlog bootstrap explain demo --event fallback_entered --json")]
+struct Explain {
+    /// The team
+    team: String,
+    /// The run [default: the one that began last]
+    #[arg(long, value_name = "ID")]
+    run: Option<String>,
+    /// What might happen: an event of the contract, or one of its signals
+    #[arg(long, value_name = "NAME")]
+    event: String,
+    /// What would be said with it, a JSON object; @FILE reads a file, - standard input [default: {}]
+    #[arg(long, value_name = "JSON|@FILE|-", allow_hyphen_values = true)]
+    data: Option<String>,
+}
+
+impl Explain {
+    fn run(self, context: &mut Context) -> Outcome {
+        let data = given::maybe_object(context.env(), "data", self.data.as_deref())?;
+        let input = BootstrapExplain {
+            run: self.run,
+            event: self.event,
+            data,
+        };
+        context.ask(
+            &self.team,
+            None,
+            Team::bootstrap_explain,
+            input,
+            bootstrap::explained,
+        )
     }
 }

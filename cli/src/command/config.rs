@@ -1,25 +1,22 @@
 //! `config list|get|set|unset`: the settings of a team.
 
 use crate::call;
+use crate::command::printed::{answer, recorded};
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::forward::Repeat;
 use crate::render::config;
 use crate::when::Spot;
-use teamlog_team::lifecycle::config::{ConfigChange, ConfigList};
+use teamlog_team::Team;
+use teamlog_team::lifecycle::config::{
+    ConfigChange, ConfigChangeAnswer, ConfigGetAnswer, ConfigList, ConfigListAnswer,
+};
 
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
-
-#[derive(Debug, clap::Subcommand)]
-enum Action {
-    List(List),
-    Get(Get),
-    Set(Set),
-    Unset(Unset),
+actions! {
+    List = "list", answer::<ConfigListAnswer>;
+    Get = "get", answer::<ConfigGetAnswer>;
+    Set = "set", recorded::<ConfigChangeAnswer>;
+    Unset = "unset", recorded::<ConfigChangeAnswer>;
 }
 
 /// List all settings with their values
@@ -86,36 +83,37 @@ struct Set {
     value: String,
 }
 
-impl Args {
-    /// Runs it.
-    pub fn run(self, context: &mut Context) -> Outcome {
-        match self.action {
-            Action::List(list) => list.run(context),
-            Action::Get(get) => get.run(context),
-            Action::Set(set) => change(context, set.team, set.key, Some(set.value)),
-            Action::Unset(unset) => change(context, unset.team, unset.key, None),
-        }
+impl Set {
+    fn run(self, context: &mut Context) -> Outcome {
+        change(context, self.team, self.key, Some(self.value))
+    }
+}
+
+impl Unset {
+    fn run(self, context: &mut Context) -> Outcome {
+        change(context, self.team, self.key, None)
     }
 }
 
 impl List {
     fn run(self, context: &mut Context) -> Outcome {
-        let mut team = context.team_at(&self.team, self.at)?;
-        let answer = team.config_list(ConfigList {
+        let input = ConfigList {
             limit: self.limit,
             cursor: self.cursor,
-        })?;
-        context.answer(&answer, config::page)?;
-        context.done(team, Exit::Done)
+        };
+        context.ask(&self.team, self.at, Team::config_list, input, config::page)
     }
 }
 
 impl Get {
     fn run(self, context: &mut Context) -> Outcome {
-        let mut team = context.team_at(&self.team, self.at)?;
-        let answer = team.config_get(&self.key)?;
-        context.answer(&answer, config::one)?;
-        context.done(team, Exit::Done)
+        context.ask(
+            &self.team,
+            self.at,
+            Team::config_get,
+            &self.key,
+            config::one,
+        )
     }
 }
 

@@ -1,9 +1,10 @@
 //! `convert`: the same history in the other format.
 
 use crate::context::Context;
-use crate::exit::{Exit, Outcome};
+use crate::exit::Outcome;
 use crate::forward::Repeat;
 use crate::render::moving;
+use teamlog_team::Team;
 use teamlog_team::engine::Format;
 
 #[derive(Debug, clap::Args)]
@@ -29,9 +30,6 @@ impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
         context.records(Repeat::Same);
         context.alone(&self.team)?;
-        let mut team = context.team(&self.team)?;
-        let answer = team.convert(self.to)?;
-        context.answer(&answer, moving::converted)?;
-        context.done(team, Exit::Done)
+        context.ask(&self.team, None, Team::convert, self.to, moving::converted)
     }
 }

@@ -1,24 +1,21 @@
 //! `dead-letter list|requeue`: messages that nobody acknowledged in time.
 
 use crate::call;
+use crate::command::printed::{answer, recorded};
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::forward::Repeat;
 use crate::render::delivery;
 use crate::when::Spot;
-use teamlog_team::message::dead_letter::{DeadLetterList, Requeue as Request};
+use teamlog_team::Team;
+use teamlog_team::message::dead_letter::{
+    DeadLetterList, DeadLetterListAnswer, Requeue as Request, RequeueAnswer,
+};
 use teamlog_team::message::send::Require;
 
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
-
-#[derive(Debug, clap::Subcommand)]
-enum Action {
-    List(List),
-    Requeue(Requeue),
+actions! {
+    List = "list", answer::<DeadLetterListAnswer>;
+    Requeue = "requeue", recorded::<RequeueAnswer>;
 }
 
 /// List dead letters: the newest, oldest of the page first
@@ -67,26 +64,20 @@ struct Requeue {
     max_retries: Option<u64>,
 }
 
-impl Args {
-    /// Runs it.
-    pub fn run(self, context: &mut Context) -> Outcome {
-        match self.action {
-            Action::List(list) => list.run(context),
-            Action::Requeue(requeue) => requeue.run(context),
-        }
-    }
-}
-
 impl List {
     fn run(self, context: &mut Context) -> Outcome {
-        let mut team = context.team_at(&self.team, self.at)?;
-        let answer = team.dead_letters(DeadLetterList {
+        let input = DeadLetterList {
             agent: self.agent,
             limit: self.limit,
             cursor: self.cursor,
-        })?;
-        context.answer(&answer, delivery::page)?;
-        context.done(team, Exit::Done)
+        };
+        context.ask(
+            &self.team,
+            self.at,
+            Team::dead_letters,
+            input,
+            delivery::page,
+        )
     }
 }
 

@@ -1,9 +1,10 @@
 //! `diff`: what changed between two points of the log.
 
 use crate::context::Context;
-use crate::exit::{Exit, Outcome};
+use crate::exit::Outcome;
 use crate::render::diff;
 use crate::when::Spot;
+use teamlog_team::Team;
 use teamlog_team::log::diff::Diff;
 
 #[derive(Debug, clap::Args)]
@@ -35,14 +36,12 @@ pub struct Args {
 impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
-        let mut team = context.team(&self.team)?;
-        let answer = team.diff(&Diff {
+        let input = Diff {
             from: context.point(self.from)?,
             to: self.to.map(|to| context.point(to)).transpose()?,
             limit: self.limit,
             cursor: self.cursor,
-        })?;
-        context.answer(&answer, diff::changes)?;
-        context.done(team, Exit::Done)
+        };
+        context.ask(&self.team, None, Team::diff, &input, diff::changes)
     }
 }

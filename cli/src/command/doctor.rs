@@ -1,25 +1,22 @@
 //! `doctor`: is everything as it should be, and what mends it.
 
+use crate::command::printed::{answer, changed};
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::forward::Repeat;
 use crate::progress::Progress;
 use crate::render::doctor;
 use std::path::PathBuf;
+use teamlog_team::doctor::DoctorAnswer;
+use teamlog_team::doctor::repair::RepairAnswer;
 use teamlog_team::doctor::{DoctorCheck, SAMPLE, repair};
+use teamlog_team::handle::staging::CleanAnswer;
 use teamlog_team::shell::quoted;
 
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
-
-#[derive(Debug, clap::Subcommand)]
-enum Action {
-    Check(Check),
-    Repair(Repair),
-    Clean(Clean),
+actions! {
+    Check = "check", answer::<DoctorAnswer>;
+    Repair = "repair", changed::<RepairAnswer>;
+    Clean = "clean", answer::<CleanAnswer>;
 }
 
 /// Check log, state, index, views and environment; each problem with the command that mends it. Changes nothing
@@ -69,17 +66,6 @@ struct Repair {
     /// Do it; without this only say what would go
     #[arg(long)]
     yes: bool,
-}
-
-impl Args {
-    /// Runs it.
-    pub fn run(self, context: &mut Context) -> Outcome {
-        match self.action {
-            Action::Check(check) => check.run(context),
-            Action::Repair(repair) => repair.run(context),
-            Action::Clean(clean) => clean.run(context),
-        }
-    }
 }
 
 impl Check {

@@ -1,7 +1,7 @@
 //! No option that names a file goes unnoticed: it is one by which its command writes elsewhere, or it is only read.
 
-use super::EFFECTS;
-use clap::CommandFactory;
+use super::{Command, EFFECTS};
+use clap::Subcommand;
 use teamlog_guard::Effect;
 
 /// Options that name a file or a program which is only read.
@@ -36,7 +36,8 @@ const READ: &[&str] = &[
 
 #[test]
 fn every_option_that_names_a_file_is_told_from_those_that_write_it() {
-    let mut args = crate::args::Args::command();
+    let mut args =
+        Command::augment_subcommands(clap::Command::new("teamlog")).disable_help_subcommand(true);
     args.build();
     let mut unknown = Vec::new();
     for command in args.get_subcommands() {

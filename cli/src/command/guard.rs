@@ -5,6 +5,7 @@
 mod exec;
 
 use super::EFFECTS;
+use super::printed::{Printed, text as text_only};
 use crate::agents::guard_hook::OnUnknown;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
@@ -52,6 +53,8 @@ pub struct Args {
 enum Action {
     Exec(exec::Exec),
 }
+
+pub(super) const PRINTED: &[Printed] = &[text_only(""), text_only("exec")];
 
 /// Who is to write, and where.
 #[derive(Debug, clap::Args)]

@@ -3,34 +3,15 @@
 mod doctor;
 mod install;
 
-pub use doctor::HooksDoctorAnswer;
-pub use install::HooksAnswer;
-
 use crate::agents::Agent;
-use crate::context::Context;
-use crate::exit::Outcome;
+use crate::command::printed::answer;
+use doctor::{Doctor, HooksDoctorAnswer};
+use install::{HooksAnswer, Install};
 use std::path::PathBuf;
 
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
-
-#[derive(Debug, clap::Subcommand)]
-enum Action {
-    Install(install::Install),
-    Doctor(doctor::Doctor),
-}
-
-impl Args {
-    /// Runs it.
-    pub fn run(self, context: &mut Context) -> Outcome {
-        match self.action {
-            Action::Install(install) => install.run(context),
-            Action::Doctor(doctor) => doctor.run(context),
-        }
-    }
+actions! {
+    Install = "install", answer::<HooksAnswer>;
+    Doctor = "doctor", answer::<HooksDoctorAnswer>;
 }
 
 // Agent hooks, and where they are. (A doc comment would become the text of every command that takes these.)

@@ -1,64 +1,527 @@
 //! `mode`: workflow modes, which of them are active, and what may be done to them.
 
-mod clear;
-mod end;
-mod explain;
-mod list;
 mod outcome;
 pub mod prompt;
-mod request;
-mod sessions;
-mod show;
-mod start;
-mod update;
-mod write;
 
-use super::{point, whole};
+use crate::agents::event::{ContextAnswer, StopAnswer};
+use crate::command::printed::{Either, answer, recorded};
+use crate::command::session::SessionScope;
+use crate::command::stamp::Stamp;
 use crate::context::Context;
-use crate::exit::Outcome;
+use crate::exit::{CommandError, Exit, Outcome};
+use crate::given;
+use crate::render::{mode, prompt as told_of};
+use crate::when::Spot;
+use outcome::Ended;
+use prompt::Prompt;
+use serde_json::{Map, Value};
+use teamlog_team::Team;
+use teamlog_team::mode::clear::ModeClear;
+use teamlog_team::mode::clear::ModeCleared;
+use teamlog_team::mode::end::{ModeCancel, ModeComplete, ModeFail};
+use teamlog_team::mode::explain::{ModeExplain, explain};
+use teamlog_team::mode::rules::prompt::answer::PromptAnswer;
+use teamlog_team::mode::rules::reading::Reading;
+use teamlog_team::mode::rules::shown::ModeAnswer;
+use teamlog_team::mode::rules::transition::Review;
+use teamlog_team::mode::rules::transition::Transition;
+use teamlog_team::mode::sessions::{ModeEndSession, ModeSessions};
+use teamlog_team::mode::sessions::{SessionEndedAnswer, SessionsAnswer};
+use teamlog_team::mode::show::{ModeList, ModeShow};
+use teamlog_team::mode::show::{ModeListAnswer, ModeShowAnswer};
+use teamlog_team::mode::start::ModeStart;
+use teamlog_team::mode::write::{ModeUpdate, ModeWrite};
 
+actions! {
+    Start = "start", recorded::<ModeAnswer>;
+    Update = "update", recorded::<ModeAnswer>;
+    Complete = "complete", recorded::<ModeAnswer>;
+    Fail = "fail", recorded::<ModeAnswer>;
+    Cancel = "cancel", recorded::<ModeAnswer>;
+    Clear = "clear", recorded::<ModeCleared>;
+    Write = "write", recorded::<ModeAnswer>;
+    List = "list", answer::<ModeListAnswer>;
+    Show = "show", answer::<ModeShowAnswer>;
+    Explain = "explain", answer::<Transition>;
+    Prompt = "prompt", recorded::<Either<PromptAnswer, ContextAnswer>>;
+    Ended = "outcome", answer::<Either<Reading, StopAnswer>>;
+    Sessions = "sessions", answer::<SessionsAnswer>;
+    EndSession = "end-session", recorded::<SessionEndedAnswer>;
+}
+
+// The mode that is meant. (A doc comment would become the text of every command that takes these.)
 #[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
+#[group(skip)]
+struct Target {
+    /// The team
+    pub team: String,
+    /// The mode
+    #[arg(value_name = "MODE")]
+    pub mode: String,
+    #[command(flatten)]
+    pub scope: SessionScope,
 }
 
-#[derive(Debug, clap::Subcommand)]
-enum Action {
-    Start(start::Start),
-    Update(update::Update),
-    Complete(end::Complete),
-    Fail(end::Fail),
-    Cancel(end::Cancel),
-    Clear(clear::Clear),
-    Write(write::Write),
-    List(list::List),
-    Show(show::Show),
-    Explain(explain::Explain),
-    Prompt(prompt::Prompt),
-    Outcome(outcome::Outcome),
-    Sessions(sessions::Sessions),
-    EndSession(sessions::EndSession),
+// Fields of its state. (A doc comment would become the text of every command that takes these.)
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+struct Fields {
+    /// A field of its state, JSON or text; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = given::field)]
+    set: Vec<(String, Value)>,
+    /// Fields of its state, a JSON object
+    #[arg(long, value_name = "JSON|@FILE|-")]
+    input: Option<String>,
 }
 
-impl Args {
-    /// Runs it.
-    pub fn run(self, context: &mut Context) -> Outcome {
-        match self.action {
-            Action::Start(start) => start.run(context),
-            Action::Update(update) => update.run(context),
-            Action::Complete(complete) => complete.run(context),
-            Action::Fail(fail) => fail.run(context),
-            Action::Cancel(cancel) => cancel.run(context),
-            Action::Clear(clear) => clear.run(context),
-            Action::Write(write) => write.run(context),
-            Action::List(list) => list.run(context),
-            Action::Show(show) => show.run(context),
-            Action::Explain(explain) => explain.run(context),
-            Action::Prompt(prompt) => prompt.run(context),
-            Action::Outcome(outcome) => outcome.run(context),
-            Action::Sessions(sessions) => sessions.run(context),
-            Action::EndSession(end) => end.run(context),
+impl Fields {
+    /// All of them; what `--set` says counts before what `--input` holds.
+    ///
+    /// # Errors
+    /// The input is no JSON object.
+    pub fn all(self, context: &Context) -> Result<Option<Map<String, Value>>, CommandError> {
+        let input = self.input;
+        let input = input.map(|text| given::object(context.env(), "input", &text));
+        let mut fields = input.transpose()?.unwrap_or_default();
+        fields.extend(self.set);
+        Ok(Some(fields).filter(|fields| !fields.is_empty()))
+    }
+}
+
+/// Make a mode active, unless those that are active do not go with it
+#[derive(Debug, clap::Args)]
+#[command(
+    long_about = "Make a mode active, unless those that are active do not go with it\n\nA mode that hands off to it is \
+        completed by the same step, all or nothing. What is refused names the modes in the way and the commands that \
+        clear them; `mode explain` says the same without doing it.",
+    after_help = "\
+Examples:
+  teamlog mode start demo ultrawork --task 'fix every warning'
+  teamlog mode start demo forge --session s-1 --max-iterations 5 --set owner=dev --json"
+)]
+struct Start {
+    #[command(flatten)]
+    target: Target,
+    /// What it is to do
+    #[arg(long, value_name = "TEXT")]
+    task: Option<String>,
+    /// The phase to begin with [default: starting]
+    #[arg(long)]
+    phase: Option<String>,
+    /// Rounds at most [default: 50]
+    #[arg(long, value_name = "N", value_parser = super::whole::<u64>)]
+    max_iterations: Option<u64>,
+    #[command(flatten)]
+    fields: Fields,
+    #[command(flatten)]
+    stamp: Stamp,
+}
+
+impl Start {
+    fn run(self, context: &mut Context) -> Outcome {
+        let input = ModeStart {
+            mode: self.target.mode,
+            session_id: self.target.scope.session(context)?,
+            task_description: self.task,
+            current_phase: self.phase,
+            max_iterations: self.max_iterations,
+            set: self.fields.all(context)?,
+        };
+        self.stamp
+            .carry_out(context, &self.target.team, input, mode::stands)
+    }
+}
+
+/// Change fields of an active mode; a phase or an outcome that ends it does so
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog mode update demo ultrawork --phase executing
+  teamlog mode update demo ultrawork --iteration 2 --set plan=docs/plan.md --unset error --json")]
+struct Update {
+    #[command(flatten)]
+    target: Target,
+    /// The phase that it is in now
+    #[arg(long)]
+    phase: Option<String>,
+    /// The round that it is in now
+    #[arg(long, value_name = "N", value_parser = super::whole::<u64>)]
+    iteration: Option<u64>,
+    #[command(flatten)]
+    fields: Fields,
+    /// Fields to take away, separated by commas
+    #[arg(long, value_name = "NAME,NAME", value_delimiter = ',')]
+    unset: Vec<String>,
+    #[command(flatten)]
+    stamp: Stamp,
+}
+
+impl Update {
+    fn run(self, context: &mut Context) -> Outcome {
+        let input = ModeUpdate {
+            mode: self.target.mode,
+            session_id: self.target.scope.session(context)?,
+            current_phase: self.phase,
+            iteration: self.iteration,
+            set: self.fields.all(context)?,
+            unset: Some(self.unset).filter(|fields| !fields.is_empty()),
+        };
+        self.stamp
+            .carry_out(context, &self.target.team, input, mode::stands)
+    }
+}
+
+/// Complete an active mode
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog mode complete demo ultrawork
+  teamlog mode complete demo ultrawork --note 'on branch fix-login' --key done-1")]
+struct Complete {
+    #[command(flatten)]
+    target: Target,
+    /// What came out of it
+    #[arg(long, value_name = "TEXT")]
+    note: Option<String>,
+    #[command(flatten)]
+    stamp: Stamp,
+}
+
+/// Say that an active mode failed
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog mode fail demo ultrawork --error 'the tests never end'")]
+struct Fail {
+    #[command(flatten)]
+    target: Target,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    error: Option<String>,
+    #[command(flatten)]
+    stamp: Stamp,
+}
+
+/// Cancel an active mode, and what it is linked to
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog mode cancel demo ultrawork --reason 'no longer wanted'")]
+struct Cancel {
+    #[command(flatten)]
+    target: Target,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    #[command(flatten)]
+    stamp: Stamp,
+}
+
+impl Complete {
+    fn run(self, context: &mut Context) -> Outcome {
+        let input = ModeComplete {
+            mode: self.target.mode,
+            session_id: self.target.scope.session(context)?,
+            note: self.note,
+        };
+        self.stamp
+            .carry_out(context, &self.target.team, input, mode::stands)
+    }
+}
+
+impl Fail {
+    fn run(self, context: &mut Context) -> Outcome {
+        let input = ModeFail {
+            mode: self.target.mode,
+            session_id: self.target.scope.session(context)?,
+            error: self.error,
+        };
+        self.stamp
+            .carry_out(context, &self.target.team, input, mode::stands)
+    }
+}
+
+impl Cancel {
+    fn run(self, context: &mut Context) -> Outcome {
+        let input = ModeCancel {
+            mode: self.target.mode,
+            session_id: self.target.scope.session(context)?,
+            reason: self.reason,
+        };
+        self.stamp
+            .carry_out(context, &self.target.team, input, mode::stands)
+    }
+}
+
+/// Take the state of a mode away, active or not, so that others may start
+#[derive(Debug, clap::Args)]
+#[command(
+    long_about = "Take the state of a mode away, active or not, so that others may start\n\nWhere the root has a state of \
+        the mode too, the session keeps a mark that hides it; the root's own goes by --root.",
+    after_help = "\
+Examples:
+  teamlog mode clear demo ultrawork
+  teamlog mode clear demo forge --session s-1
+  teamlog mode clear demo ultrawork --all-sessions --json"
+)]
+struct Clear {
+    #[command(flatten)]
+    target: Target,
+    /// The states of the root and of every session
+    #[arg(long, conflicts_with_all = ["session", "root"])]
+    all_sessions: bool,
+    #[command(flatten)]
+    stamp: Stamp,
+}
+
+impl Clear {
+    fn run(self, context: &mut Context) -> Outcome {
+        let input = ModeClear {
+            mode: self.target.mode,
+            session_id: match self.all_sessions {
+                true => None,
+                false => self.target.scope.session(context)?,
+            },
+            all_sessions: self.all_sessions,
+        };
+        self.stamp
+            .carry_out(context, &self.target.team, input, mode::cleared)
+    }
+}
+
+/// Write fields of the state of a mode, which may start it, hand over to it or end it
+#[derive(Debug, clap::Args)]
+#[command(
+    long_about = "Write fields of the state of a mode, which may start it, hand over to it or end it\n\nThe input is a JSON \
+        object {mode, session_id?, state{}?, …}; whatever else it holds are fields of the state, and those in `state` \
+        count before them. A state that becomes active does so by the rules of `mode start`; one whose phase or outcome \
+        is final ends.",
+    after_help = "\
+Examples:
+  teamlog mode write demo --input '{\"mode\":\"ultrawork\",\"active\":true,\"current_phase\":\"planning\"}'
+  teamlog mode write demo ultrawork --input '{\"current_phase\":\"executing\"}' --json"
+)]
+struct Write {
+    /// The team
+    team: String,
+    /// The mode, unless the input names it
+    #[arg(value_name = "MODE")]
+    mode: Option<String>,
+    #[command(flatten)]
+    scope: SessionScope,
+    /// What to write, a JSON object
+    #[arg(long, value_name = "JSON|@FILE|-")]
+    input: String,
+    #[command(flatten)]
+    stamp: Stamp,
+}
+
+impl Write {
+    fn run(self, context: &mut Context) -> Outcome {
+        let mut input = given::object(context.env(), "input", &self.input)?;
+        self.scope.put_into(&mut input, context)?;
+        given::named(&mut input, "mode", self.mode)?;
+        let input: ModeWrite = given::typed(input)?;
+        self.stamp
+            .carry_out(context, &self.team, input, mode::stands)
+    }
+}
+
+/// List the states of modes, those of a session before those of the root
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog mode list demo
+  teamlog mode list demo --all-sessions --active --json")]
+struct List {
+    /// The team
+    team: String,
+    #[command(flatten)]
+    scope: SessionScope,
+    /// Those of the root and of every session, each by itself
+    #[arg(long, conflicts_with_all = ["session", "root"])]
+    all_sessions: bool,
+    /// Only active ones
+    #[arg(long)]
+    active: bool,
+    /// Most sessions; 0 is all [default: 50]
+    #[arg(long, value_name = "N", requires = "all_sessions", value_parser = super::whole::<usize>)]
+    limit: Option<usize>,
+    /// The session that the page before ended with
+    #[arg(long, value_name = "SESSION", requires = "all_sessions")]
+    cursor: Option<String>,
+    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
+    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
+    at: Option<Spot>,
+}
+
+impl List {
+    fn run(self, context: &mut Context) -> Outcome {
+        let list = ModeList {
+            session_id: match self.all_sessions {
+                true => None,
+                false => self.scope.session(context)?,
+            },
+            all_sessions: self.all_sessions,
+            active: self.active,
+            limit: self.limit,
+            cursor: self.cursor,
+        };
+        context.ask(&self.team, self.at, Team::mode_list, list, mode::page)
+    }
+}
+
+/// Show the state of a mode: that of the session, else that of the root
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog mode show demo ultrawork
+  teamlog mode show demo ultrawork --session s-1 --json")]
+struct Show {
+    #[command(flatten)]
+    target: Target,
+    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
+    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
+    at: Option<Spot>,
+}
+
+impl Show {
+    fn run(self, context: &mut Context) -> Outcome {
+        let show = ModeShow {
+            mode: self.target.mode,
+            session_id: self.target.scope.session(context)?,
+        };
+        context.ask(
+            &self.target.team,
+            self.at,
+            Team::mode_show,
+            show,
+            mode::card,
+        )
+    }
+}
+
+/// Say what would become of making a mode active, without doing it
+#[derive(Debug, clap::Args)]
+#[command(
+    long_about = "Say what would become of making a mode active, without doing it\n\nWith --active it says so for these \
+        modes, in the order in which they became active, and there is no team. A denial is an answer: it ends with 0.",
+    after_help = "\
+Examples:
+  teamlog mode explain demo blueprint
+  teamlog mode explain --active team,forge blueprint --json
+  teamlog mode explain --active autopilot blueprint --review clean"
+)]
+struct Explain {
+    /// The team; with --active, the mode
+    #[arg(value_name = "TEAM")]
+    team: String,
+    /// The mode
+    #[arg(value_name = "MODE", required_unless_present = "active")]
+    mode: Option<String>,
+    /// The modes that are active, by comma, the first one first; names of none are left out
+    #[arg(long, value_name = "MODES", conflicts_with_all = ["mode", "session", "root", "at"])]
+    active: Option<String>,
+    /// What the review of autopilot's code said: unknown, not-clean or clean [default: unknown]
+    #[arg(long, value_name = "VERDICT", requires = "active", conflicts_with = "mode", value_parser = verdict)]
+    review: Option<Review>,
+    #[command(flatten)]
+    scope: SessionScope,
+    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
+    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
+    at: Option<Spot>,
+}
+
+fn verdict(text: &str) -> Result<Review, String> {
+    Review::from_name(text).ok_or_else(|| "must be unknown, not-clean or clean".to_owned())
+}
+
+impl Explain {
+    fn run(self, context: &mut Context) -> Outcome {
+        if let Some(active) = &self.active {
+            let active: Vec<&str> = active.split(',').map(str::trim).collect();
+            let told = explain(&active, &self.team, self.review.unwrap_or_default())?;
+            context.answer(&told, told_of::transition)?;
+            return Ok(Exit::Done);
         }
+        let Some(mode) = self.mode else {
+            return Err(CommandError::invalid(
+                "mode",
+                "mode must be given".to_owned(),
+            ));
+        };
+        let session_id = self.scope.session(context)?;
+        let input = ModeExplain { mode, session_id };
+        context.ask(
+            &self.team,
+            self.at,
+            Team::mode_explain,
+            input,
+            told_of::transition,
+        )
+    }
+}
+
+/// List the sessions that work in a team: since when, when they were heard of last, and whether they ended
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog mode sessions demo
+  teamlog mode sessions demo --limit 10 --json")]
+struct Sessions {
+    /// The team
+    team: String,
+    /// Most sessions; 0 is all [default: 50]
+    #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
+    limit: Option<usize>,
+    /// The session that the page before ended with
+    #[arg(long, value_name = "SESSION")]
+    cursor: Option<String>,
+}
+
+/// End a session: what is active in it is canceled, and it holds up nobody any more
+#[derive(Debug, clap::Args)]
+#[command(
+    long_about = "End a session: what is active in it is canceled, and it holds up nobody any more\n\nMeant for the hook that \
+        an agent runs when its session ends. A session that is unknown, or ended already, stays as it is.",
+    after_help = "\
+Examples:
+  teamlog mode end-session demo --session s-1
+  teamlog mode end-session demo --session s-1 --reason 'the terminal was closed' --json"
+)]
+struct EndSession {
+    /// The team
+    team: String,
+    #[command(flatten)]
+    scope: SessionScope,
+    /// Why it ends
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    #[command(flatten)]
+    stamp: Stamp,
+}
+
+impl Sessions {
+    fn run(self, context: &mut Context) -> Outcome {
+        let asked = ModeSessions {
+            limit: self.limit,
+            cursor: self.cursor,
+        };
+        context.ask(&self.team, None, Team::mode_sessions, asked, mode::sessions)
+    }
+}
+
+impl EndSession {
+    fn run(self, context: &mut Context) -> Outcome {
+        let Some(session_id) = self.scope.session(context)? else {
+            let message = "session_id must be given, as --session or by the environment";
+            return Err(CommandError::invalid("session_id", message));
+        };
+        let input = ModeEndSession {
+            session_id,
+            reason: self.reason,
+        };
+        self.stamp
+            .carry_out(context, &self.team, input, mode::session_ended)
     }
 }

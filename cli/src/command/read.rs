@@ -1,9 +1,10 @@
 //! `read`: a page of an inbox, towards older messages.
 
 use crate::context::Context;
-use crate::exit::{Exit, Outcome};
+use crate::exit::Outcome;
 use crate::render::inbox;
 use crate::when::Spot;
+use teamlog_team::Team;
 use teamlog_team::message::read::Read;
 
 #[derive(Debug, clap::Args)]
@@ -36,14 +37,12 @@ impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let agent = context.agent("--agent", self.agent)?;
-        let mut team = context.team_at(&self.team, self.at)?;
-        let answer = team.read(Read {
+        let input = Read {
             agent,
             unread: self.unread,
             limit: self.limit,
             cursor: self.cursor,
-        })?;
-        context.answer(&answer, inbox::page)?;
-        context.done(team, Exit::Done)
+        };
+        context.ask(&self.team, self.at, Team::read, input, inbox::page)
     }
 }

@@ -1,9 +1,10 @@
 //! `ready`: what can be taken up now.
 
 use crate::context::Context;
-use crate::exit::{Exit, Outcome};
+use crate::exit::Outcome;
 use crate::render::hand;
 use crate::when::Spot;
+use teamlog_team::Team;
 use teamlog_team::task::ready::Ready;
 
 #[derive(Debug, clap::Args)]
@@ -31,13 +32,11 @@ pub struct Args {
 impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
-        let mut team = context.team_at(&self.team, self.at)?;
-        let answer = team.ready(&Ready {
+        let input = Ready {
             agent: self.agent.or_else(|| context.actor()),
             limit: self.limit,
             cursor: self.cursor,
-        })?;
-        context.answer(&answer, hand::ready)?;
-        context.done(team, Exit::Done)
+        };
+        context.ask(&self.team, self.at, Team::ready, &input, hand::ready)
     }
 }

@@ -1,10 +1,9 @@
 //! `schema`: what an answer may look like, for programs that read it.
 
-pub mod registry;
-
-use crate::context::Context;
-use crate::exit::{CommandError, Exit, Outcome};
-use registry::Prints;
+use super::PRINTED;
+use super::printed::{Printed, Prints, error};
+use crate::context::{Context, Note};
+use crate::exit::{CommandError, ErrorLine, Exit, Outcome};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -37,7 +36,7 @@ pub struct Listing {
 #[derive(Debug, Serialize, JsonSchema)]
 struct Listed {
     /// What to ask for.
-    name: &'static str,
+    name: String,
     /// What its schema describes.
     prints: Prints,
     /// Whether it records something in a team; of `api`, whether some operations do. What does not only reads, and answers also
@@ -49,17 +48,18 @@ impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         if self.command.is_empty() {
-            let schemas = registry::ENTRIES.iter().map(Listed::of).collect();
+            let schemas = all().map(Listed::of).collect();
             context.answer(&Listing { schemas }, |listing, _| {
                 listing.schemas.iter().map(Listed::line).collect()
             })?;
             return Ok(Exit::Done);
         }
         let name = self.command.join(" ");
-        let entry = registry::find(&name)
+        let (_, printed) = all()
+            .find(|(known, _)| *known == name)
             .ok_or_else(|| refused(&name, "must be one that there is", context))?;
-        let schema = entry
-            .schema()
+        let schema = printed
+            .schema(&name)
             .ok_or_else(|| refused(&name, "must be one that prints JSON", context))?;
         if context.out.is_json() {
             context.out.json(&schema)?;
@@ -71,12 +71,28 @@ impl Args {
     }
 }
 
+/// All that is printed, by the words of its command; last the lines on standard error.
+fn all() -> impl Iterator<Item = (String, Printed)> {
+    let of_command = |(name, printed): &(&str, &'static [Printed])| {
+        let name = (*name).to_owned();
+        printed.iter().map(move |printed| {
+            let words = format!("{name} {}", printed.action);
+            (words.trim_end().to_owned(), *printed)
+        })
+    };
+    let beside = [
+        ("error".to_owned(), error::<ErrorLine<'static>>()),
+        ("note".to_owned(), error::<Note<'static>>()),
+    ];
+    PRINTED.iter().flat_map(of_command).chain(beside)
+}
+
 impl Listed {
-    fn of(entry: &registry::Entry) -> Listed {
+    fn of((name, printed): (String, Printed)) -> Listed {
         Listed {
-            name: entry.name,
-            prints: entry.prints,
-            records: entry.records,
+            name,
+            prints: printed.prints,
+            records: printed.records,
         }
     }
 

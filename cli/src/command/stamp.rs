@@ -3,7 +3,7 @@
 
 use crate::call::{Call, Who};
 use crate::context::Context;
-use crate::exit::{CommandError, Exit};
+use crate::exit::{CommandError, Exit, Outcome};
 use crate::forward::Repeat;
 use crate::render::View;
 use serde::Serialize;
@@ -23,25 +23,21 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// Carries out an operation of the team API, answers, and hands over the answer.
-    ///
-    /// # Errors
-    /// The operation's; standard output failed.
+    /// Carries out an operation of the team API, and answers.
     pub fn carry_out<O>(
         self,
         context: &mut Context,
         team: &str,
         input: O,
         show: fn(&O::Data, &View) -> Vec<String>,
-    ) -> Result<O::Data, CommandError>
+    ) -> Outcome
     where
         O: Op + Serialize + Clone,
         O::Data: DeserializeOwned,
     {
         let answer = self.execute(context, &Call::operation(), team, input)?;
         context.answer(&answer, show)?;
-        context.ended(Exit::Done)?;
-        Ok(answer)
+        context.ended(Exit::Done)
     }
 
     /// Carries out a call under the key that was given.

@@ -3,6 +3,7 @@
 //! What comes out is what these callers know: the payload alone, compact under `--json`, else indented; exit 1 is any
 //! refusal, one of the words themselves included.
 
+use super::printed::{Printed, answer, recorded};
 use super::session::SessionScope;
 use crate::call::{Call, STATE_CLEAR, STATE_WRITE};
 use crate::context::Context;
@@ -14,6 +15,9 @@ use crate::render::pretty;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use teamlog_team::mode::state::{
+    ActiveModes, StateCleared, StateShown, StateStatuses, StateWritten,
+};
 use teamlog_team::{Result, Team};
 
 #[derive(Debug, clap::Args)]
@@ -126,6 +130,14 @@ struct GetStatus {
     #[command(flatten)]
     query: Query,
 }
+
+pub(super) const PRINTED: &[Printed] = &[
+    answer::<StateShown>("read"),
+    recorded::<StateWritten>("write"),
+    recorded::<StateCleared>("clear"),
+    answer::<ActiveModes>("list-active"),
+    answer::<StateStatuses>("get-status"),
+];
 
 impl Args {
     /// Runs it.

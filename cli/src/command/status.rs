@@ -1,9 +1,10 @@
 //! `status`: a team at a glance.
 
 use crate::context::Context;
-use crate::exit::{Exit, Outcome};
+use crate::exit::Outcome;
 use crate::render::status;
 use crate::when::Spot;
+use teamlog_team::Team;
 use teamlog_team::lifecycle::status::Status;
 
 #[derive(Debug, clap::Args)]
@@ -32,13 +33,11 @@ pub struct Args {
 impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
-        let mut team = context.team_at(&self.team, self.at)?;
-        let answer = team.status(Status {
+        let input = Status {
             stale_minutes: self.stale_minutes,
             digest: self.digest,
             limit: self.limit,
-        })?;
-        context.answer(&answer, status::overview)?;
-        context.done(team, Exit::Done)
+        };
+        context.ask(&self.team, self.at, Team::status, input, status::overview)
     }
 }

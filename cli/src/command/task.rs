@@ -1,54 +1,500 @@
 //! `task`: one task in full, and what may be done to it: made, taken under a claim, finished, given back.
 
-mod cancel;
-mod claim;
-mod create;
-mod finish;
-mod next;
-mod release;
-mod renew;
-mod reopen;
-mod request;
-mod show;
-
-use super::{point, whole};
+use crate::call::Call;
+use crate::command::printed::{answer, recorded};
+use crate::command::stamp::Stamp;
 use crate::context::Context;
-use crate::exit::Outcome;
+use crate::exit::{CommandError, Exit, Outcome};
+use crate::render::{claim, task};
+use crate::when::Spot;
+use serde_json::{Map, Value};
+use teamlog_team::Team;
+use teamlog_team::api::{self, Op};
+use teamlog_team::engine::Json;
+use teamlog_team::task::cancel::TaskCancel;
+use teamlog_team::task::claim::ClaimAnswer;
+use teamlog_team::task::claim::TaskClaim;
+use teamlog_team::task::claim_next::ClaimNext;
+use teamlog_team::task::claim_next::ClaimNextAnswer;
+use teamlog_team::task::create::TaskAnswer;
+use teamlog_team::task::create::TaskCreate;
+use teamlog_team::task::finish::HolderAnswer;
+use teamlog_team::task::finish::TaskFinish;
+use teamlog_team::task::release::TaskRelease;
+use teamlog_team::task::renew::RenewAnswer;
+use teamlog_team::task::renew::TaskRenew;
+use teamlog_team::task::reopen::TaskReopen;
+use teamlog_team::task::show::TaskShow;
+use teamlog_team::task::show::TaskShowAnswer;
 
+actions! {
+    Show = "show", answer::<TaskShowAnswer>;
+    Create = "create", recorded::<TaskAnswer>;
+    Next = "next", recorded::<ClaimNextAnswer>;
+    Claim = "claim", recorded::<ClaimAnswer>;
+    Renew = "renew", recorded::<RenewAnswer>;
+    Complete = "complete", recorded::<HolderAnswer>;
+    Fail = "fail", recorded::<HolderAnswer>;
+    Release = "release", recorded::<HolderAnswer>;
+    Cancel = "cancel", recorded::<TaskAnswer>;
+    Reopen = "reopen", recorded::<TaskAnswer>;
+}
+
+// The task that is meant. (A doc comment would become the text of every command that takes these.)
 #[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
+#[group(skip)]
+struct Target {
+    /// The team
+    pub team: String,
+    /// The task
+    #[arg(value_name = "TASK")]
+    pub task_id: String,
 }
 
-#[derive(Debug, clap::Subcommand)]
-enum Action {
-    Show(show::Show),
-    Create(create::Create),
-    Next(next::Next),
-    Claim(claim::Claim),
-    Renew(renew::Renew),
-    Complete(finish::Complete),
-    Fail(finish::Fail),
-    Release(release::Release),
-    Cancel(cancel::Cancel),
-    Reopen(reopen::Reopen),
+// What shows that the caller holds the claim. (A doc comment would become the text of every command that takes these.)
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+struct Hold {
+    /// The token that the claim was answered with
+    #[arg(long, value_name = "TOKEN", required_unless_present = "epoch")]
+    pub claim_token: Option<String>,
+    /// The claim's number among those of the task, in place of its token
+    #[arg(long, value_name = "N", value_parser = super::whole::<u64>)]
+    pub epoch: Option<u64>,
+    /// Who presents it: with --epoch that must be its holder [default: who is acting]
+    #[arg(long, value_name = "AGENT")]
+    pub worker: Option<String>,
+    /// Even if it is somebody else's: that is recorded, and the epoch must be right all the same
+    #[arg(long)]
+    pub force: bool,
 }
 
-impl Args {
-    /// Runs it.
-    pub fn run(self, context: &mut Context) -> Outcome {
-        match self.action {
-            Action::Show(show) => show.run(context),
-            Action::Create(create) => create.run(context),
-            Action::Next(next) => next.run(context),
-            Action::Claim(claim) => claim.run(context),
-            Action::Renew(renew) => renew.run(context),
-            Action::Complete(complete) => complete.run(context),
-            Action::Fail(fail) => fail.run(context),
-            Action::Release(release) => release.run(context),
-            Action::Cancel(cancel) => cancel.run(context),
-            Action::Reopen(reopen) => reopen.run(context),
-        }
+// What may stand beside any change. (A doc comment would become the text of every command that takes these.)
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+struct Request {
+    /// Refuse unless the task has that version
+    #[arg(long, value_name = "N", value_parser = super::whole::<u64>)]
+    pub expected_version: Option<u64>,
+    #[command(flatten)]
+    stamp: Stamp,
+}
+
+/// Show a task, with --history also what happened to it
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog task show demo T-1
+  teamlog task show demo T-1 --history --json")]
+struct Show {
+    /// The team
+    team: String,
+    /// The task
+    #[arg(value_name = "TASK")]
+    task_id: String,
+    /// Show the events that name the task, superseded ones marked
+    #[arg(long)]
+    history: bool,
+    /// Most events of the history, the newest ones; 0 is all [default: 50]
+    #[arg(long, value_name = "N", requires = "history", value_parser = super::whole::<usize>)]
+    limit: Option<usize>,
+    /// Go on to older events: the next_cursor of the page before
+    #[arg(long, value_name = "EVENT_ID", requires = "history")]
+    cursor: Option<String>,
+    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
+    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
+    at: Option<Spot>,
+}
+
+impl Show {
+    fn run(self, context: &mut Context) -> Outcome {
+        let input = TaskShow {
+            task_id: self.task_id,
+            history: self.history,
+            limit: self.limit,
+            cursor: self.cursor,
+        };
+        context.ask(&self.team, self.at, Team::task_show, input, task::card)
+    }
+}
+
+/// Make a task, to be taken under a claim
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog task create demo --subject 'Fix the login'
+  teamlog task create demo --subject 'Ship it' --task-id T-9 --blocked-by T-1 --key k-9
+  teamlog task create demo --subject 'Mend reading' --resource src/io --resource 'tests/io/*.rs'")]
+struct Create {
+    /// The team
+    team: String,
+    /// What it is, in a line
+    #[arg(long, value_name = "TEXT")]
+    subject: String,
+    /// What it is, at length
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
+    /// Its id [default: the next number of the team]
+    #[arg(long, value_name = "ID")]
+    task_id: Option<String>,
+    /// Who is to take it [default: whoever wants it]
+    #[arg(long, value_name = "AGENT")]
+    owner: Option<String>,
+    /// Tasks that must be completed first, separated by commas
+    #[arg(long, value_name = "T,U", value_delimiter = ',')]
+    blocked_by: Vec<String>,
+    /// low, normal, high or critical [default: normal]
+    #[arg(long, value_name = "PRIORITY")]
+    priority: Option<String>,
+    /// A path that its holder may write, relative to the repository, with what lies below it; may stand several times
+    #[arg(long = "resource", value_name = "PATH")]
+    resources: Vec<String>,
+    /// Whether others may hold the same paths meanwhile [default: only where the one resource is .]
+    #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    shared: Option<bool>,
+    /// It cannot be done without changing code
+    #[arg(long)]
+    requires_code_change: bool,
+    /// More to say of it, a JSON object; kept with the task as it is
+    #[arg(long, value_name = "JSON")]
+    extra_json: Option<String>,
+    #[command(flatten)]
+    stamp: Stamp,
+}
+
+impl Create {
+    fn run(self, context: &mut Context) -> Outcome {
+        let input = TaskCreate {
+            subject: self.subject,
+            description: self.description.unwrap_or_default(),
+            task_id: self.task_id,
+            owner: self.owner,
+            blocked_by: Some(self.blocked_by).filter(|tasks| !tasks.is_empty()),
+            requires_code_change: self.requires_code_change.then_some(true),
+            priority: self.priority,
+            resources: Some(self.resources).filter(|paths| !paths.is_empty()),
+            shared: self.shared,
+            extra: extra(self.extra_json.as_deref())?,
+        };
+        self.stamp
+            .carry_out(context, &self.team, input, claim::created)
+    }
+}
+
+fn extra(text: Option<&str>) -> Result<Map<String, Value>, CommandError> {
+    let Some(text) = text else {
+        return Ok(Map::new());
+    };
+    let invalid = |why: String| {
+        CommandError::invalid(
+            "extra_json",
+            format!("extra_json must be a JSON object, but {why}"),
+        )
+    };
+    // Stricter than the parser below: no key twice, no number out of bounds, nothing nested without end.
+    let json = Json::parse(text).map_err(|error| invalid(error.to_string()))?;
+    match serde_json::from_str::<Value>(json.as_str()) {
+        Ok(Value::Object(fields)) => match fields.keys().find(|name| is_known(name)) {
+            Some(name) => Err(invalid(format!("{name} is not more than what options say"))),
+            None => Ok(fields),
+        },
+        Ok(_) => Err(invalid("is none".to_owned())),
+        Err(error) => Err(invalid(error.to_string())),
+    }
+}
+
+/// Whether the operation has a field of that name, which would get in the way of what options say.
+fn is_known(name: &str) -> bool {
+    let operation = api::find(TaskCreate::NAME);
+    operation.is_some_and(|operation| {
+        let fields = operation.shape().fields;
+        fields.iter().any(|field| field.name == name)
+    })
+}
+
+/// Take the best task that is ready for a worker: most urgent first, then oldest
+#[derive(Debug, clap::Args)]
+#[command(
+    long_about = "Take the best task that is ready for a worker: most urgent first, then oldest\n\n\
+        Exit code 0 with a task, 1 where nothing is ready.",
+    after_help = "\
+Examples:
+  teamlog task next demo --worker dev
+  teamlog task next demo --worker dev --lease-ms 60000 --json"
+)]
+struct Next {
+    /// The team
+    team: String,
+    /// Who takes it [default: who is acting]
+    #[arg(long, value_name = "AGENT")]
+    worker: Option<String>,
+    /// How long the claim counts unless it is renewed [default: 900000, which is 15 minutes]
+    #[arg(long, value_name = "MILLISECONDS", value_parser = super::whole::<u64>)]
+    lease_ms: Option<u64>,
+    #[command(flatten)]
+    stamp: Stamp,
+}
+
+impl Next {
+    fn run(self, context: &mut Context) -> Outcome {
+        let input = ClaimNext {
+            worker: context.agent("--worker", self.worker)?,
+            lease_ms: self.lease_ms,
+        };
+        let answer = self
+            .stamp
+            .execute(context, &Call::operation(), &self.team, input)?;
+        context.answer(&answer, claim::next)?;
+        context.ended(match answer.task {
+            Some(_) => Exit::Done,
+            None => Exit::Refused,
+        })
+    }
+}
+
+/// Take a task, for a time: what is answered shows later that it is yours
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog task claim demo T-5 --worker dev
+  teamlog task claim demo T-5 --worker dev --lease-ms 3600000 --expected-version 1 --json")]
+struct Claim {
+    #[command(flatten)]
+    target: Target,
+    /// Who takes it [default: who is acting]
+    #[arg(long, value_name = "AGENT")]
+    worker: Option<String>,
+    /// How long the claim counts unless it is renewed [default: 900000, which is 15 minutes]
+    #[arg(long, value_name = "MILLISECONDS", value_parser = super::whole::<u64>)]
+    lease_ms: Option<u64>,
+    #[command(flatten)]
+    request: Request,
+}
+
+impl Claim {
+    fn run(self, context: &mut Context) -> Outcome {
+        let input = TaskClaim {
+            task_id: self.target.task_id,
+            worker: context.agent("--worker", self.worker)?,
+            expected_version: self.request.expected_version,
+            lease_ms: self.lease_ms,
+        };
+        self.request
+            .stamp
+            .carry_out(context, &self.target.team, input, claim::claimed)
+    }
+}
+
+/// Prolong the lease of a claim; it is never made shorter
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog task renew demo T-6 --epoch 1
+  teamlog task renew demo T-6 --epoch 1 --lease-ms 3600000")]
+struct Renew {
+    #[command(flatten)]
+    target: Target,
+    #[command(flatten)]
+    hold: Hold,
+    /// How long the claim counts from now on at least [default: 900000, which is 15 minutes]
+    #[arg(long, value_name = "MILLISECONDS", value_parser = super::whole::<u64>)]
+    lease_ms: Option<u64>,
+    #[command(flatten)]
+    request: Request,
+}
+
+impl Renew {
+    fn run(self, context: &mut Context) -> Outcome {
+        let input = TaskRenew {
+            task_id: self.target.task_id,
+            claim_token: self.hold.claim_token,
+            epoch: self.hold.epoch,
+            worker: self.hold.worker,
+            force: self.hold.force,
+            lease_ms: self.lease_ms,
+            expected_version: self.request.expected_version,
+        };
+        self.request
+            .stamp
+            .carry_out(context, &self.target.team, input, claim::renewed)
+    }
+}
+
+/// Complete a claimed task; what waited for it alone is then ready
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog task complete demo T-6 --epoch 1
+  teamlog task complete demo T-6 --epoch 1 --result 'on branch fix-login' --key done-6")]
+struct Complete {
+    #[command(flatten)]
+    target: Target,
+    #[command(flatten)]
+    hold: Hold,
+    /// What it brought
+    #[arg(long, value_name = "TEXT")]
+    result: Option<String>,
+    #[command(flatten)]
+    request: Request,
+}
+
+/// Give a claimed task up as failed; it can be reopened
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog task fail demo T-6 --epoch 1 --error 'the schema is missing'")]
+struct Fail {
+    #[command(flatten)]
+    target: Target,
+    #[command(flatten)]
+    hold: Hold,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    error: Option<String>,
+    #[command(flatten)]
+    request: Request,
+}
+
+impl Complete {
+    fn run(self, context: &mut Context) -> Outcome {
+        let mut input = finish("completed", self.target.task_id, self.hold, &self.request);
+        input.result = self.result;
+        self.request
+            .stamp
+            .carry_out(context, &self.target.team, input, claim::held)
+    }
+}
+
+impl Fail {
+    fn run(self, context: &mut Context) -> Outcome {
+        let mut input = finish("failed", self.target.task_id, self.hold, &self.request);
+        input.error = self.error;
+        self.request
+            .stamp
+            .carry_out(context, &self.target.team, input, claim::held)
+    }
+}
+
+fn finish(to: &str, task_id: String, hold: Hold, request: &Request) -> TaskFinish {
+    TaskFinish {
+        task_id,
+        // Nothing else leads there.
+        from: "in_progress".to_owned(),
+        to: to.to_owned(),
+        claim_token: hold.claim_token,
+        epoch: hold.epoch,
+        worker: hold.worker,
+        force: hold.force,
+        expected_version: request.expected_version,
+        ..TaskFinish::default()
+    }
+}
+
+/// Give a claimed task back, for whoever wants it; that is no completion
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog task release demo T-6 --worker dev --epoch 1")]
+struct Release {
+    #[command(flatten)]
+    target: Target,
+    #[command(flatten)]
+    hold: Hold,
+    #[command(flatten)]
+    request: Request,
+}
+
+impl Release {
+    fn run(self, context: &mut Context) -> Outcome {
+        let input = TaskRelease {
+            task_id: self.target.task_id,
+            worker: context.agent("--worker", self.hold.worker)?,
+            claim_token: self.hold.claim_token,
+            epoch: self.hold.epoch,
+            force: self.hold.force,
+            expected_version: self.request.expected_version,
+        };
+        self.request
+            .stamp
+            .carry_out(context, &self.target.team, input, claim::held)
+    }
+}
+
+/// Cancel a task: it is not to be done
+#[derive(Debug, clap::Args)]
+#[command(
+    long_about = "Cancel a task: it is not to be done\n\nA task that somebody works on is canceled by its holder, who \
+        presents the claim, or by the leader with --force.",
+    after_help = "\
+Examples:
+  teamlog task cancel demo T-5 --reason 'no longer wanted'
+  teamlog task cancel demo T-6 --epoch 1
+  teamlog task cancel demo T-6 --worker leader-fixed --force"
+)]
+struct Cancel {
+    #[command(flatten)]
+    target: Target,
+    /// Who cancels it [default: who is acting, else the leader, leader-fixed]
+    #[arg(long, value_name = "AGENT")]
+    worker: Option<String>,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    /// The token that the claim was answered with
+    #[arg(long, value_name = "TOKEN")]
+    claim_token: Option<String>,
+    /// The claim's number among those of the task, in place of its token
+    #[arg(long, value_name = "N", value_parser = super::whole::<u64>)]
+    epoch: Option<u64>,
+    /// Even if somebody else works on it: with --claim-token or --epoch, or as the leader; that is recorded
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    request: Request,
+}
+
+impl Cancel {
+    fn run(self, context: &mut Context) -> Outcome {
+        let input = TaskCancel {
+            task_id: self.target.task_id,
+            reason: self.reason,
+            worker: self.worker.or_else(|| context.actor()),
+            claim_token: self.claim_token,
+            epoch: self.epoch,
+            force: self.force,
+            expected_version: self.request.expected_version,
+        };
+        self.request
+            .stamp
+            .carry_out(context, &self.target.team, input, claim::changed)
+    }
+}
+
+/// Make a failed task pending again, for whoever wants it
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog task reopen demo T-7
+  teamlog task reopen demo T-7 --worker lead --key again-7")]
+struct Reopen {
+    #[command(flatten)]
+    target: Target,
+    /// Who reopens it [default: who is acting]
+    #[arg(long, value_name = "AGENT")]
+    worker: Option<String>,
+    #[command(flatten)]
+    request: Request,
+}
+
+impl Reopen {
+    fn run(self, context: &mut Context) -> Outcome {
+        let input = TaskReopen {
+            task_id: self.target.task_id,
+            worker: self.worker.or_else(|| context.actor()),
+            expected_version: self.request.expected_version,
+        };
+        self.request
+            .stamp
+            .carry_out(context, &self.target.team, input, claim::changed)
     }
 }

@@ -1,39 +1,219 @@
 //! `thread`: talks between agents, perhaps about a task.
 
-mod link;
-mod post;
-mod search;
-mod start;
-mod tail;
-
-use super::{point, whole};
+use crate::command::printed::{answer, recorded};
+use crate::command::stamp::Stamp;
 use crate::context::Context;
 use crate::exit::Outcome;
+use crate::given;
+use crate::render::thread;
+use crate::when::Spot;
+use teamlog_team::Team;
+use teamlog_team::thread::link::ThreadLink;
+use teamlog_team::thread::post::ThreadPost;
+use teamlog_team::thread::post::ThreadPostAnswer;
+use teamlog_team::thread::search::ThreadSearch;
+use teamlog_team::thread::search::ThreadSearchAnswer;
+use teamlog_team::thread::start::ThreadAnswer;
+use teamlog_team::thread::start::ThreadStart;
+use teamlog_team::thread::tail::ThreadTail;
+use teamlog_team::thread::tail::ThreadTailAnswer;
 
+actions! {
+    Start = "start", recorded::<ThreadAnswer>;
+    Post = "post", recorded::<ThreadPostAnswer>;
+    Tail = "tail", answer::<ThreadTailAnswer>;
+    Search = "search", answer::<ThreadSearchAnswer>;
+    Link = "link", recorded::<ThreadAnswer>;
+}
+
+/// Start a thread between agents, perhaps about a task
 #[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
+#[command(after_help = "\
+Examples:
+  teamlog thread start demo --title 'Who mends the login?' --participants lead,dev
+  teamlog thread start demo --participants dev --task-id 7 --agent lead --json")]
+struct Start {
+    /// The team
+    team: String,
+    /// What it is about [default: Thread]
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+    /// Who takes part, separated by commas; whoever starts it does
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    participants: Vec<String>,
+    /// The task that it belongs to
+    #[arg(long, value_name = "TASK")]
+    task_id: Option<String>,
+    /// Who starts it [default: who is acting, if anybody]
+    #[arg(long, value_name = "AGENT")]
+    agent: Option<String>,
+    #[command(flatten)]
+    stamp: Stamp,
 }
 
-#[derive(Debug, clap::Subcommand)]
-enum Action {
-    Start(start::Start),
-    Post(post::Post),
-    Tail(tail::Tail),
-    Search(search::Search),
-    Link(link::Link),
+impl Start {
+    fn run(self, context: &mut Context) -> Outcome {
+        let input = ThreadStart {
+            title: self.title,
+            participants: Some(self.participants).filter(|agents| !agents.is_empty()),
+            task_id: self.task_id,
+            worker: self.agent.or_else(|| context.actor()),
+        };
+        self.stamp
+            .carry_out(context, &self.team, input, thread::card)
+    }
 }
 
-impl Args {
-    /// Runs it.
-    pub fn run(self, context: &mut Context) -> Outcome {
-        match self.action {
-            Action::Start(start) => start.run(context),
-            Action::Post(post) => post.run(context),
-            Action::Tail(tail) => tail.run(context),
-            Action::Search(search) => search.run(context),
-            Action::Link(link) => link.run(context),
-        }
+/// Say something in a thread; whoever takes part is told
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog thread post demo thread-0001 'I take it' --agent dev
+  git diff | teamlog thread post demo thread-0001 - --to qa --key diff-1")]
+struct Post {
+    /// The team
+    team: String,
+    /// The thread
+    #[arg(value_name = "THREAD")]
+    thread: String,
+    /// What is said; - is standard input
+    #[arg(value_name = "TEXT|-")]
+    body: String,
+    /// Who says it [default: who is acting, else system]
+    #[arg(long, value_name = "AGENT")]
+    agent: Option<String>,
+    /// Who is told, separated by commas [default: whoever takes part]
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    to: Vec<String>,
+    #[command(flatten)]
+    stamp: Stamp,
+}
+
+impl Post {
+    fn run(self, context: &mut Context) -> Outcome {
+        let body = match &*self.body {
+            "-" => given::stdin(context.env(), "TEXT")?,
+            _ => self.body,
+        };
+        let input = ThreadPost {
+            thread_id: self.thread,
+            body,
+            worker: self.agent.or_else(|| context.actor()),
+            to: Some(self.to).filter(|agents| !agents.is_empty()),
+        };
+        self.stamp
+            .carry_out(context, &self.team, input, thread::posted)
+    }
+}
+
+/// Show the newest messages of a thread, oldest first
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog thread tail demo thread-0001
+  teamlog thread tail demo thread-0001 --limit 200 --json")]
+struct Tail {
+    /// The team
+    team: String,
+    /// The thread
+    #[arg(value_name = "THREAD")]
+    thread: String,
+    /// Most messages, at most 200 [default: 20]
+    #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
+    limit: Option<usize>,
+    /// Where the page before says that older ones go on
+    #[arg(long, value_name = "CURSOR")]
+    cursor: Option<String>,
+    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
+    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
+    at: Option<Spot>,
+}
+
+impl Tail {
+    fn run(self, context: &mut Context) -> Outcome {
+        let tail = ThreadTail {
+            thread_id: self.thread,
+            limit: self.limit,
+            cursor: self.cursor,
+        };
+        context.ask(&self.team, self.at, Team::thread_tail, &tail, thread::page)
+    }
+}
+
+/// Find threads by their titles, messages, participants or task, the newest first; without a text, list them
+#[derive(Debug, clap::Args)]
+#[command(
+    long_about = "Find threads by their titles, messages, participants or task, the newest first; without a text, list \
+        them\n\nOne call examines a bounded part of what was said. While there is more to examine the answer has a cursor, \
+        even where it has no thread.",
+    after_help = "\
+Examples:
+  teamlog thread search demo
+  teamlog thread search demo 'the login' --json"
+)]
+struct Search {
+    /// The team
+    team: String,
+    /// The text, in any case
+    #[arg(value_name = "TEXT")]
+    query: Option<String>,
+    /// Most threads, at most 200 [default: 50]
+    #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
+    limit: Option<usize>,
+    /// Where the page before says that it goes on
+    #[arg(long, value_name = "CURSOR")]
+    cursor: Option<String>,
+    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
+    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
+    at: Option<Spot>,
+}
+
+impl Search {
+    fn run(self, context: &mut Context) -> Outcome {
+        let search = ThreadSearch {
+            query: self.query,
+            limit: self.limit,
+            cursor: self.cursor,
+        };
+        context.ask(
+            &self.team,
+            self.at,
+            Team::thread_search,
+            &search,
+            thread::found,
+        )
+    }
+}
+
+/// Make a thread belong to a task, in the place of the one that it belonged to
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog thread link demo thread-0001 7")]
+struct Link {
+    /// The team
+    team: String,
+    /// The thread
+    #[arg(value_name = "THREAD")]
+    thread: String,
+    /// The task
+    #[arg(value_name = "TASK")]
+    task: String,
+    /// Who does it [default: who is acting, if anybody]
+    #[arg(long, value_name = "AGENT")]
+    agent: Option<String>,
+    #[command(flatten)]
+    stamp: Stamp,
+}
+
+impl Link {
+    fn run(self, context: &mut Context) -> Outcome {
+        let input = ThreadLink {
+            thread_id: self.thread,
+            task_id: self.task,
+            worker: self.agent.or_else(|| context.actor()),
+        };
+        self.stamp
+            .carry_out(context, &self.team, input, thread::card)
     }
 }

@@ -1,5 +1,6 @@
 //! `token rotate`: a team's token is worth nothing any more, and there is another one.
 
+use crate::command::printed::answer;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::forward::control;
@@ -9,15 +10,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use teamlog_team::names;
 
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    #[command(subcommand)]
-    action: Action,
-}
-
-#[derive(Debug, clap::Subcommand)]
-enum Action {
-    Rotate(Rotate),
+actions! {
+    Rotate = "rotate", answer::<Rotated>;
 }
 
 /// Give a team that is served a new token; the old one lets nobody in from then on
@@ -41,15 +35,6 @@ pub struct Rotated {
     team: String,
     /// Where the new token stands
     file: String,
-}
-
-impl Args {
-    /// Runs it.
-    pub fn run(self, context: &mut Context) -> Outcome {
-        match self.action {
-            Action::Rotate(rotate) => rotate.run(context),
-        }
-    }
 }
 
 impl Rotate {

@@ -1,8 +1,9 @@
 //! `traces`: which stories there are.
 
 use crate::context::Context;
-use crate::exit::{Exit, Outcome};
+use crate::exit::Outcome;
 use crate::render::teams;
+use teamlog_team::Team;
 use teamlog_team::log::traces::Traces;
 
 #[derive(Debug, clap::Args)]
@@ -25,9 +26,7 @@ pub struct Args {
 impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
-        let mut team = context.team(&self.team)?;
-        let answer = team.traces(Traces { limit: self.limit })?;
-        context.answer(&answer, teams::traces)?;
-        context.done(team, Exit::Done)
+        let input = Traces { limit: self.limit };
+        context.ask(&self.team, None, Team::traces, input, teams::traces)
     }
 }

@@ -4,6 +4,7 @@ use super::stamp::Stamp;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::usage;
+use teamlog_team::Team;
 use teamlog_team::usage::report::{ReportUsage, SetBudget, Usage};
 
 #[derive(Debug, clap::Args)]
@@ -100,14 +101,12 @@ impl Args {
     }
 
     fn show(self, context: &mut Context) -> Outcome {
-        let mut team = context.team(&self.team)?;
-        let answer = team.usage(&Usage {
+        let input = Usage {
             worker: self.agent,
             task_id: self.task_id,
             limit: self.limit,
             cursor: self.cursor,
-        })?;
-        context.answer(&answer, usage::card)?;
-        context.done(team, Exit::Done)
+        };
+        context.ask(&self.team, None, Team::usage, &input, usage::card)
     }
 }

@@ -1,27 +1,16 @@
 //! `views`: the files that a team keeps for people and other tools.
 
+use crate::command::printed::answer;
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::View;
 use teamlog_team::log::sync_views::{SyncViews, SyncViewsAnswer, SyncViewsStatus};
 
-#[derive(Debug, clap::Args)]
-#[command(
-    subcommand_required = true,
-    arg_required_else_help = true,
-    subcommand_value_name = "COMMAND"
-)]
-pub struct Args {
-    #[command(subcommand)]
-    command: Command,
+actions! {
+    Sync = "sync", answer::<SyncViewsAnswer>;
 }
 
-#[derive(Debug, clap::Subcommand)]
-enum Command {
-    /// Wait until the view files hold all that is recorded now
-    Sync(Sync),
-}
-
+/// Wait until the view files hold all that is recorded now
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Wait until the view files hold all that is recorded now\n\nA daemon writes them behind its answers, at most \
@@ -40,13 +29,11 @@ struct Sync {
     timeout_ms: Option<u64>,
 }
 
-impl Args {
-    /// Runs it.
-    pub fn run(self, context: &mut Context) -> Outcome {
-        let Command::Sync(sync) = self.command;
-        let mut team = context.team(&sync.team)?;
+impl Sync {
+    fn run(self, context: &mut Context) -> Outcome {
+        let mut team = context.team(&self.team)?;
         let answer = team.sync_views(&SyncViews {
-            timeout_ms: sync.timeout_ms,
+            timeout_ms: self.timeout_ms,
         })?;
         context.answer(&answer, |answer, _: &View| vec![shown(answer)])?;
         let exit = match answer.status {

@@ -1,9 +1,10 @@
 //! `who`: who does what.
 
 use crate::context::Context;
-use crate::exit::{Exit, Outcome};
+use crate::exit::Outcome;
 use crate::render::who;
 use crate::when::Spot;
+use teamlog_team::Team;
 use teamlog_team::worker::who::Who;
 
 #[derive(Debug, clap::Args)]
@@ -32,12 +33,10 @@ pub struct Args {
 impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
-        let mut team = context.team_at(&self.team, self.at)?;
-        let answer = team.who(&Who {
+        let input = Who {
             limit: self.limit,
             cursor: self.cursor,
-        })?;
-        context.answer(&answer, who::who)?;
-        context.done(team, Exit::Done)
+        };
+        context.ask(&self.team, self.at, Team::who, &input, who::who)
     }
 }

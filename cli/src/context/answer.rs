@@ -5,6 +5,7 @@ use crate::call;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::View;
 use crate::render::escape::{visible, visible_json};
+use crate::when::Spot;
 use schemars::JsonSchema;
 use serde::Serialize;
 use teamlog_team::Team;
@@ -79,6 +80,21 @@ impl Context {
             Some(Ok(receipt)) => self.out.line(format!("  receipt: {receipt}")),
             _ => Ok(()),
         }
+    }
+
+    /// Answers a question about a team, now or at a point of its past.
+    pub fn ask<I, A: Serialize>(
+        &mut self,
+        team: &str,
+        at: Option<Spot>,
+        question: impl FnOnce(&mut Team, I) -> teamlog_team::Result<A>,
+        input: I,
+        human: impl FnOnce(&A, &View) -> Vec<String>,
+    ) -> Outcome {
+        let mut team = self.team_at(team, at)?;
+        let answer = question(&mut team, input)?;
+        self.answer(&answer, human)?;
+        self.done(team, Exit::Done)
     }
 
     /// A receipt for everything up to the answer of a command that records something, if one is wanted.

@@ -251,7 +251,7 @@ fn every_command_stands_in_the_table_of_schemas() {
         .collect();
     assert!(
         missing.is_empty(),
-        "missing in cli/src/command/schema/registry.rs: {missing:?}"
+        "missing in cli/src/command/mod.rs, or the file of its noun: {missing:?}"
     );
     let error = cli.refused_json(1, "schema nonsense");
     assert_eq!(error.field.as_deref(), Some("command"));

@@ -4,10 +4,11 @@
 use crate::agents::event::{HookEvent, StopAnswer};
 use crate::command::session::SessionScope;
 use crate::context::Context;
-use crate::exit::{CommandError, Exit, Outcome as Ending};
+use crate::exit::{CommandError, Exit, Outcome};
 use crate::given;
 use crate::render::prompt;
 use crate::when::Spot;
+use teamlog_team::Team;
 use teamlog_team::mode::outcome::ModeOutcome;
 use teamlog_team::mode::rules::reading;
 use teamlog_team::mode::rules::shown::ScopeName;
@@ -28,7 +29,7 @@ Examples:
   echo '{\"hook_event_name\":\"Stop\",\"session_id\":\"s-1\"}' | teamlog mode outcome demo --hook
   teamlog mode outcome --input '{\"active\":false,\"run_outcome\":\"finish\"}' --json"
 )]
-pub struct Outcome {
+pub struct Ended {
     /// The team
     #[arg(required_unless_present = "input")]
     team: Option<String>,
@@ -41,15 +42,15 @@ pub struct Outcome {
     #[arg(long, value_name = "JSON|@FILE|-", conflicts_with_all = ["team", "mode", "session", "root", "at"])]
     input: Option<String>,
     /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
-    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
+    #[arg(long, value_name = "SEQ|TIME", value_parser = crate::command::point)]
     at: Option<Spot>,
     /// Take the JSON of an agent's stop hook, and answer as that hook does
     #[arg(long, conflicts_with_all = ["mode", "input", "at"])]
     hook: bool,
 }
 
-impl Outcome {
-    pub fn run(self, context: &mut Context) -> Ending {
+impl Ended {
+    pub fn run(self, context: &mut Context) -> Outcome {
         if let Some(input) = &self.input {
             let state = given::object(context.env(), "input", input)?;
             context.answer(&reading::read(&state)?, prompt::reading)?;
@@ -68,16 +69,13 @@ impl Outcome {
             session_id: self.scope.session(context)?,
             state: None,
         };
-        let mut team = context.team_at(&team, self.at)?;
-        let reading = team.mode_outcome(asked)?;
-        context.answer(&reading, prompt::reading)?;
-        context.done(team, Exit::Done)
+        context.ask(&team, self.at, Team::mode_outcome, asked, prompt::reading)
     }
 }
 
 /// Whether an agent may stop. It is kept from it only once, since it may know better; by modes of its own session only,
 /// since those of the root are everybody's; and never by an interview, which goes on with its user's answer.
-fn stopping(context: &mut Context, team: &str, scope: SessionScope) -> Ending {
+fn stopping(context: &mut Context, team: &str, scope: SessionScope) -> Outcome {
     let told = HookEvent::read(context)?;
     let session = scope.session_or(told.session_id, context)?;
     let mut handle = context.team(team)?;
