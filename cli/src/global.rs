@@ -1,5 +1,6 @@
 //! The options that every subcommand takes.
 
+use clap::Args as _;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -28,6 +29,18 @@ pub struct Global {
     /// Refuse, before anything is written, if the log no longer holds what this receipt vouches for
     #[arg(long, global = true, value_name = "JSON|@FILE")]
     pub last_receipt: Option<String>,
+}
+
+impl Global {
+    /// The options with their dashes, and whether each takes a value.
+    pub fn options() -> Vec<(String, bool)> {
+        let defined = Global::augment_args(clap::Command::new("teamlog"));
+        let options = defined.get_arguments().filter_map(|option| {
+            let name = format!("--{}", option.get_long()?);
+            Some((name, option.get_action().takes_values()))
+        });
+        options.collect()
+    }
 }
 
 /// Whether the user asked for JSON, known before anything is parsed so that even a usage error comes out as asked.

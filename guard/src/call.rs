@@ -69,62 +69,6 @@ const FORMS: [(&str, &str); 6] = [
     ("tool", "arguments"),
     ("name", "arguments"),
 ];
-/// Tools that write the file that they name.
-const WRITERS: [&str; 11] = [
-    "write",
-    "edit",
-    "multiedit",
-    "notebookedit",
-    "write_file",
-    "edit_file",
-    "create_file",
-    "str_replace",
-    "str_replace_editor",
-    "str_replace_based_edit_tool",
-    "update_file",
-];
-/// Tools that run a command.
-const SHELLS: [&str; 8] = [
-    "bash",
-    "shell",
-    "exec_command",
-    "local_shell",
-    "run_command",
-    "container.exec",
-    "run_shell_command",
-    "execute_command",
-];
-/// Tools that write nothing.
-const READERS: [&str; 13] = [
-    "read",
-    "grep",
-    "glob",
-    "ls",
-    "list",
-    "find",
-    "search",
-    "read_file",
-    "list_files",
-    "view",
-    "todowrite",
-    "websearch",
-    "webfetch",
-];
-/// How the names of tools of other servers begin that only look at something.
-const LOOKING: [&str; 8] = [
-    "describe", "find", "get", "list", "read", "search", "show", "view",
-];
-/// Fields that name a file.
-const FILE_FIELDS: [&str; 7] = [
-    "file_path",
-    "filePath",
-    "path",
-    "notebook_path",
-    "file",
-    "filename",
-    "target_file",
-];
-
 impl Call {
     /// Reads a call out of the JSON that a hook is given.
     ///
@@ -218,28 +162,29 @@ fn deed(tool: &str, input: &Map<String, Value>) -> Deed {
     // Some agents put a namespace before the name.
     let bare = tool.rsplit("__").next().unwrap_or(tool).to_lowercase();
     let bare = bare.as_str();
-    if SHELLS.contains(&bare) {
+    if shell::lists("@tool-shell", bare) {
         return shell_deed(tool, input);
     }
     if bare == "apply_patch" || bare == "applypatch" {
         return patch_deed(tool, input);
     }
-    if WRITERS.contains(&bare) {
+    if shell::lists("@tool-writes", bare) {
         // Some of them do more than one thing, and say which.
         if input.get("command").and_then(Value::as_str) == Some("view") {
             return Deed::Reads;
         }
-        let files: Vec<String> = FILE_FIELDS
+        let fields = input
             .iter()
-            .filter_map(|field| input.get(*field)?.as_str())
-            .map(str::to_owned)
+            .filter(|(field, _)| shell::lists("@tool-file", field));
+        let files: Vec<String> = fields
+            .filter_map(|(_, file)| file.as_str().map(str::to_owned))
             .collect();
         return match files.is_empty() {
             true => Deed::Unknown(format!("{tool} names no file")),
             false => Deed::Files(files),
         };
     }
-    match READERS.contains(&bare) || only_looks(tool, bare) {
+    match shell::lists("@tool-reads", bare) || only_looks(tool, bare) {
         true => Deed::Reads,
         false => Deed::Unknown(format!("{tool} is no tool that is known")),
     }
@@ -252,7 +197,7 @@ fn only_looks(tool: &str, bare: &str) -> bool {
         return false;
     };
     let verb = bare.split(['_', '-']).next().unwrap_or_default();
-    rest.starts_with("teamlog__") || LOOKING.contains(&verb)
+    rest.starts_with("teamlog__") || shell::lists("@tool-looks", verb)
 }
 
 fn patch_deed(tool: &str, input: &Map<String, Value>) -> Deed {

@@ -24,11 +24,20 @@ pub struct Command {
     pub raised: &'static [&'static str],
 }
 
+/// Our own program, as its caller knows it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Own {
+    /// Its commands.
+    pub commands: &'static [Command],
+    /// The options of all of them, with dashes; whether each takes a value.
+    pub options: Vec<(String, bool)>,
+}
+
 /// Programs that are known beside those of the table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Programs {
-    /// Our own commands.
-    pub own: &'static [Command],
+    /// Our own.
+    pub own: Own,
     /// Those that are trusted: each a program as it is typed, or with the words that have to follow it.
     pub trusted: Vec<String>,
 }
@@ -43,7 +52,7 @@ impl Command {
 
 impl Programs {
     /// Reads a list of programs to trust, parted by commas.
-    pub fn trusting(own: &'static [Command], list: &str) -> Programs {
+    pub fn trusting(own: Own, list: &str) -> Programs {
         let entries = list.split(',').map(|entry| {
             let words: Vec<&str> = entry.split_whitespace().collect();
             words.join(" ")
@@ -52,11 +61,6 @@ impl Programs {
             own,
             trusted: entries.filter(|entry| !entry.is_empty()).collect(),
         }
-    }
-
-    /// The command of our own of that name.
-    pub(crate) fn own(&self, name: &str) -> Option<&Command> {
-        self.own.iter().find(|command| command.name == name)
     }
 
     /// Whether what is run begins with the words of an entry.
@@ -76,7 +80,7 @@ mod tests {
 
     #[test]
     fn an_entry_trusts_what_begins_with_its_words() {
-        let programs = Programs::trusting(&[], "make, cargo  test,./ci/run,");
+        let programs = Programs::trusting(Own::default(), "make, cargo  test,./ci/run,");
         for (words, trusted) in [
             (vec![Some("make"), Some("all")], true),
             (vec![Some("cargo"), Some("test"), None], true),

@@ -21,7 +21,7 @@ pub mod shell;
 mod writes;
 
 pub use call::{Call, CallError, Deed, Form};
-pub use known::{Command, Effect, Programs};
+pub use known::{Command, Effect, Own, Programs};
 pub use patch::files as patched_files;
 pub use place::Place;
 pub use writes::{Doubt, Target, Writes};

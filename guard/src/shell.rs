@@ -18,6 +18,8 @@ mod variables;
 mod walk;
 mod word;
 
+pub(crate) use table::lists;
+
 use crate::known::Programs;
 use crate::place::Place;
 use crate::writes::Writes;
@@ -25,6 +27,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
+use walk::Walker;
+use word::Value;
 
 /// A longer command is not read.
 pub const COMMAND_BYTES_MAX: usize = 64 * 1024;
@@ -38,65 +42,59 @@ const READ_FOR: Duration = Duration::from_secs(2);
 
 /// What a command would write, run by a shell at `place`, with these programs known beside those of the table.
 pub fn writes(command: &str, place: &Place, programs: &Programs) -> Writes {
-    let (script, place, programs) = (command.to_owned(), place.clone(), programs.clone());
-    apart(command, move |writes| {
-        walk::Walker::new(place, programs)
-            .whole(|walker, writes| walker.run(&script, writes), writes);
-    })
+    let script = command.to_owned();
+    apart(command, place, programs, move |walker| walker.run(&script))
 }
 
 /// What a program with these arguments would write, run at `place` without a shell around it.
 pub fn program_writes(words: &[String], place: &Place, programs: &Programs) -> Writes {
-    let values: Vec<_> = words.iter().cloned().map(word::Value::Plain).collect();
-    let (place, programs) = (place.clone(), programs.clone());
-    let run = move |writes: &mut Writes| {
-        let look = |walker: &mut walk::Walker, writes: &mut Writes| {
-            walker.program(values.clone(), None, writes);
-        };
-        walk::Walker::new(place, programs).whole(look, writes);
-    };
+    let values: Vec<_> = words.iter().cloned().map(Value::Plain).collect();
+    let look = move |walker: &mut Walker| walker.program(values.clone(), None);
     match words.first().map(String::as_str) {
         // A patch is no command, however long it is and whatever it opens.
         Some("apply_patch" | "applypatch") => {
-            let mut writes = Writes::default();
-            run(&mut writes);
-            writes
+            Walker::new(place.clone(), programs.clone()).whole(look)
         }
-        _ => apart(&words.join(" "), run),
+        _ => apart(&words.join(" "), place, programs, look),
     }
 }
 
 /// Bounds what the parser is shown, and outlives what it does.
-fn apart(shown: &str, look: impl FnOnce(&mut Writes) + Send + 'static) -> Writes {
-    let mut writes = Writes::default();
-    let opened = opened(shown);
+fn apart(
+    shown: &str,
+    place: &Place,
+    programs: &Programs,
+    look: impl Fn(&mut Walker) + Send + 'static,
+) -> Writes {
     if shown.len() > COMMAND_BYTES_MAX {
-        writes.doubt(format!(
+        return doubted(format!(
             "the command is longer than {COMMAND_BYTES_MAX} bytes"
         ));
-        return writes;
     }
-    if opened > OPENED_MAX {
-        writes.doubt(format!("the command opens more than {OPENED_MAX} brackets"));
-        return writes;
+    if opened(shown) > OPENED_MAX {
+        return doubted(format!("the command opens more than {OPENED_MAX} brackets"));
     }
+    let (place, programs) = (place.clone(), programs.clone());
     let (told, heard) = mpsc::channel();
     let spawned = thread::Builder::new()
         .stack_size(STACK_BYTES)
         .spawn(move || {
-            let mut writes = Writes::default();
-            if catch_unwind(AssertUnwindSafe(|| look(&mut writes))).is_ok() {
+            let writes = || Walker::new(place, programs).whole(look);
+            if let Ok(writes) = catch_unwind(AssertUnwindSafe(writes)) {
                 // Nobody listens any more once it took too long.
                 let _ = told.send(writes);
             }
         });
     match spawned.map(|_| heard.recv_timeout(READ_FOR)) {
         Ok(Ok(writes)) => writes,
-        _ => {
-            writes.doubt("the command could not be read");
-            writes
-        }
+        _ => doubted("the command could not be read".to_owned()),
     }
+}
+
+fn doubted(why: String) -> Writes {
+    let mut writes = Writes::default();
+    writes.doubt(why);
+    writes
 }
 
 /// How many brackets and substitutions are opened, but for those in here-documents that are taken as they stand: they are

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::time::{Duration, Instant};
-use teamlog_guard::{Command, Effect, Place, Programs, Writes, shell};
+use teamlog_guard::{Command, Effect, Own, Place, Programs, Writes, shell};
 
 fn place() -> Place {
     Place {
@@ -14,7 +14,7 @@ fn place() -> Place {
 }
 
 /// Commands of our own, as the program that asks would list them.
-const OWN: &[Command] = &[
+const COMMANDS: &[Command] = &[
     own("api", Effect::TeamData),
     own("config", Effect::TeamData).raised(&["set"]),
     own("init", Effect::Files),
@@ -25,6 +25,20 @@ const OWN: &[Command] = &[
     own("wait", Effect::Reads),
 ];
 
+fn own_program() -> Own {
+    let options = [
+        ("--json", false),
+        ("--utc", false),
+        ("--data-root", true),
+        ("--actor", true),
+    ];
+    let options = options.map(|(name, takes_value)| (name.to_owned(), takes_value));
+    Own {
+        commands: COMMANDS,
+        options: options.to_vec(),
+    }
+}
+
 const fn own(name: &'static str, effect: Effect) -> Command {
     Command {
         name,
@@ -34,7 +48,7 @@ const fn own(name: &'static str, effect: Effect) -> Command {
 }
 
 fn writes(command: &str, place: &Place) -> Writes {
-    shell::writes(command, place, &Programs::trusting(OWN, ""))
+    shell::writes(command, place, &Programs::trusting(own_program(), ""))
 }
 
 fn told(writes: &Writes) -> String {
@@ -128,7 +142,7 @@ fn a_trusted_program_is_asked_for_only_where_it_may_leave_the_repository() {
         top: Some("/repo".into()),
         ..Place::default()
     };
-    let programs = Programs::trusting(OWN, "make, cargo test, python3, git, sed");
+    let programs = Programs::trusting(own_program(), "make, cargo test, python3, git, sed");
     for (command, expected) in [
         ("make -j4 all", "-"),
         ("make > log", "/repo/src/log"),

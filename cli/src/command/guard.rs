@@ -10,10 +10,11 @@ use crate::agents::guard_hook::OnUnknown;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::given;
+use crate::global::Global;
 use serde_json::{Value, json};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
-use teamlog_guard::{Call, Deed, Form, Place, Programs, Target, Writes};
+use teamlog_guard::{Call, Deed, Form, Own, Place, Programs, Target, Writes};
 use teamlog_team::Team;
 use teamlog_team::resource::Tree;
 use teamlog_team::resource::can_write::{CanWriteAll, WriteReason, WriteVerdict};
@@ -124,7 +125,7 @@ impl Args {
             home: variable(context, "HOME"),
             top: None,
         };
-        let mut writes = call.writes(&place, &Programs::trusting(EFFECTS, ""));
+        let mut writes = call.writes(&place, &programs(""));
         if !writes.is_nothing() {
             match self.known(context, &call, &mut place) {
                 Ok((mut team, root, known)) => {
@@ -163,8 +164,7 @@ impl Args {
         if !root.is_empty() {
             place.top = Some(real(&root));
         }
-        let programs = Programs::trusting(EFFECTS, &team.guard_known()?);
-        let writes = call.writes(place, &programs);
+        let writes = call.writes(place, &programs(&team.guard_known()?));
         Ok((team, root, writes))
     }
 
@@ -265,6 +265,15 @@ fn said(target: &Target, verdict: &WriteVerdict) -> String {
         }
     };
     format!("{what} ({}): {why}", target.by)
+}
+
+/// Our own commands, and those that a team trusts.
+fn programs(trusted: &str) -> Programs {
+    let own = Own {
+        commands: EFFECTS,
+        options: Global::options(),
+    };
+    Programs::trusting(own, trusted)
 }
 
 fn denied(why: &str) -> CommandError {

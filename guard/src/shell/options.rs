@@ -1,8 +1,8 @@
 //! Telling the options of a program from its operands.
 
-use super::table::{Effect, Operands, Spec};
+use super::table::{Effect, Note, Operands, Spec};
+use super::walk::Walker;
 use super::word::Value;
-use crate::writes::Writes;
 
 /// One option.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,8 +10,10 @@ pub(super) struct Opt {
     /// With its dashes: a letter, or a long name. Empty where an expansion may make any option of it.
     pub name: String,
     pub value: Option<Value>,
+    /// The words behind it, where these are a command.
+    pub command: Vec<Value>,
     /// What the table says of it by its whole name.
-    effect: Option<Effect>,
+    pub effect: Option<Effect>,
 }
 
 /// The words behind a program's name, told apart.
@@ -23,25 +25,20 @@ pub(super) struct Words<'a> {
     fenced: usize,
     /// How many of the options stand before all operands.
     before: usize,
+    /// How many of the operands stand before an expression.
+    starts: usize,
 }
 
 impl<'a> Words<'a> {
-    /// Tells them apart as most programs do: options may stand anywhere before `--`, unless the table says something else.
+    /// Tells them apart as the table says; else options may stand anywhere before `--`.
     pub fn of(words: &'a [Value], spec: &'a Spec) -> Words<'a> {
-        if spec.verbatim || spec.leading || spec.operands == Operands::Subcommand {
-            let (mut found, rest) = match spec.verbatim {
-                true => (Words::none(spec), words),
-                false => Words::leading(words, spec),
-            };
-            found.operands = rest.iter().collect();
-            found.fenced = rest.len();
-            return found;
+        if spec.is(Note::Verbatim) {
+            return Words::none(spec).fenced(words);
         }
-        Words::anywhere(words, spec)
-    }
-
-    /// Those of options that may stand anywhere before `--`.
-    pub fn anywhere(words: &'a [Value], spec: &'a Spec) -> Words<'a> {
+        if spec.is(Note::Leading) || spec.operands == Operands::Subcommand {
+            let (found, rest) = Words::leading(words, spec);
+            return found.fenced(rest);
+        }
         let mut found = Words::none(spec);
         let mut rest = words;
         while !rest.is_empty() {
@@ -50,17 +47,12 @@ impl<'a> Words<'a> {
             if found.operands.is_empty() {
                 found.before = found.options.len();
             }
-            match (behind, rest.split_first()) {
-                (true, _) => {
-                    found.fenced = rest.len();
-                    found.operands.extend(rest);
-                    break;
-                }
-                (false, Some((operand, others))) => {
-                    found.operands.push(operand);
-                    rest = others;
-                }
-                (false, None) => {}
+            if behind {
+                return found.fenced(rest);
+            }
+            if let Some((operand, others)) = rest.split_first() {
+                found.operand(operand);
+                rest = others;
             }
         }
         found
@@ -80,59 +72,92 @@ impl<'a> Words<'a> {
             spec,
             fenced: 0,
             before: 0,
+            starts: 0,
         }
     }
 
-    /// Where nobody can tell what an option does.
-    pub fn check(&self, by: &str, writes: &mut Writes) {
+    /// All others are operands, whatever they begin with.
+    fn fenced(mut self, rest: &'a [Value]) -> Words<'a> {
+        self.fenced = rest.len();
+        self.operands.extend(rest);
+        self
+    }
+
+    fn operand(&mut self, operand: &'a Value) {
+        let is_sign = |text: &str| text.starts_with(['(', ')', '!', ',']);
+        let is_first = self.options.iter().all(|option| option.name.len() == 2);
+        if is_first && self.starts == self.operands.len() && !operand.plain().is_some_and(is_sign) {
+            self.starts += 1;
+        }
+        self.operands.push(operand);
+    }
+
+    /// The operands before an expression: before any option of more than one letter, `(` or `!`.
+    pub fn starts(&self) -> &[&'a Value] {
+        self.operands.get(..self.starts).unwrap_or_default()
+    }
+
+    /// Doubts where nobody can tell what an option does.
+    pub fn check(&self, by: &str, walker: &Walker) {
         for option in &self.options {
-            self.check_option(option, by, writes);
+            self.check_option(option, by, walker);
         }
         let open = self.operands.len() - self.fenced;
         let may_be_option = |operand: &&Value| operand.may_be_option();
-        if !self.spec.pure && self.operands.iter().take(open).any(may_be_option) {
-            writes.doubt(format!(
+        if !self.spec.is(Note::Pure) && self.operands.iter().take(open).any(may_be_option) {
+            walker.doubt(format!(
                 "an expansion may be an option of {by}; behind -- or after ./ it is none"
             ));
         }
     }
 
-    fn check_option(&self, option: &Opt, by: &str, writes: &mut Writes) {
+    fn check_option(&self, option: &Opt, by: &str, walker: &Walker) {
         let name = &option.name;
+        let pure = self.spec.is(Note::Pure);
         if name.is_empty() {
-            if !self.spec.pure {
-                writes.doubt(format!("an option of {by} depends on an expansion"));
+            if !pure {
+                walker.doubt(format!("an option of {by} depends on an expansion"));
             }
             return;
         }
-        let many = |value: &Value| match value {
-            Value::Unknown => true,
-            Value::Below(dir) => dir.is_empty(),
-            _ => false,
-        };
-        if !self.spec.pure && option.value.as_ref().is_some_and(many) {
-            writes.doubt(format!(
+        let is_one = |value: &Value| matches!(value, Value::One | Value::Begins(_));
+        let may_be_more =
+            |value: &Value| value.may_be_option() && (self.spec.is(Note::Wary) || !is_one(value));
+        if !pure && option.value.as_ref().is_some_and(may_be_more) {
+            walker.doubt(format!(
                 "an expansion behind {name} may be an option of {by}"
             ));
         }
-        let asks = match option.effect {
-            Some(effect) => matches!(effect, Effect::Asks | Effect::AsksValue),
-            None if self.spec.lenient || matches!(name.as_str(), "--help" | "--version") => false,
-            None => return writes.doubt(format!("{name} is no option of {by} that is known")),
-        };
-        if asks {
-            writes.doubt(format!("{by} {name} runs or writes something of its own"));
+        match option.effect {
+            Some(Effect::Asks | Effect::AsksValue) => {
+                walker.doubt(format!("{by} {name} runs or writes something of its own"));
+            }
+            None if !self.spec.is(Note::Lenient)
+                && !matches!(name.as_str(), "--help" | "--version") =>
+            {
+                walker.doubt(format!("{name} is no option of {by} that is known"));
+            }
+            _ => {}
         }
     }
 
-    /// Takes options until the next operand; also whether `--` ended them.
+    /// Takes options until the next operand; also whether `--` ended them. An entry may list `--` and `-` as options.
     fn options_of(&mut self, words: &'a [Value]) -> (bool, &'a [Value]) {
         let mut rest = words;
         while let Some((word, behind)) = rest.split_first() {
             match word {
-                Value::Plain(text) if text == "--" => return (true, behind),
-                Value::Plain(text) if text.starts_with('-') && text.len() > 1 => {
-                    rest = match self.option(text, false, behind.first()) {
+                Value::Plain(text) if text == "--" && self.spec.option(text).is_none() => {
+                    return (true, behind);
+                }
+                Value::Plain(text) if self.begins_command(word) => {
+                    rest = self.command(text, behind);
+                }
+                Value::Plain(text)
+                    if text.starts_with('-')
+                        && (text.len() > 1 || self.spec.option(text).is_some()) =>
+                {
+                    let next = behind.first().filter(|next| !self.begins_command(next));
+                    rest = match self.option(text, false, next) {
                         true => behind.get(1..).unwrap_or_default(),
                         false => behind,
                     };
@@ -149,6 +174,25 @@ impl<'a> Words<'a> {
             }
         }
         (false, rest)
+    }
+
+    /// Whether a command stands behind this word, even if another option could take it for its value.
+    fn begins_command(&self, word: &Value) -> bool {
+        let option = word.plain().and_then(|text| self.spec.option(text));
+        option == Some(Effect::Command)
+    }
+
+    /// Takes the command behind an option.
+    fn command(&mut self, name: &str, rest: &'a [Value]) -> &'a [Value] {
+        let mut parts = rest.splitn(2, |word| matches!(word.plain(), Some(";" | "+")));
+        let command = parts.next().unwrap_or_default().to_vec();
+        self.options.push(Opt {
+            name: name.to_owned(),
+            value: None,
+            command,
+            effect: Some(Effect::Command),
+        });
+        parts.next().unwrap_or_default()
     }
 
     /// Takes one word of options apart, whose end is not known if it is `open`; whether it took the next word as well.
@@ -204,11 +248,13 @@ impl<'a> Words<'a> {
     }
 
     fn push(&mut self, name: String, value: Option<Value>) {
+        // A command begins behind the word.
         let effect = self.spec.option(&name);
         self.options.push(Opt {
             name,
             value,
-            effect,
+            command: Vec::new(),
+            effect: effect.filter(|effect| *effect != Effect::Command),
         });
     }
 
@@ -255,6 +301,12 @@ impl<'a> Words<'a> {
             .collect()
     }
 
+    /// The commands behind options.
+    pub fn commands(&self, names: &[String]) -> Vec<&[Value]> {
+        let given = self.options.iter().filter(|option| option.is(names));
+        given.map(|option| option.command.as_slice()).collect()
+    }
+
     /// The first operand, if it is known.
     pub fn first(&self) -> Option<&'a str> {
         self.operands.first().and_then(|operand| operand.plain())
@@ -274,91 +326,5 @@ impl Opt {
     /// Whether it is one of them for sure and in full.
     fn is_named(&self, names: &[impl AsRef<str>]) -> bool {
         names.iter().any(|name| name.as_ref() == self.name)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn values(words: &[&str]) -> Vec<Value> {
-        words
-            .iter()
-            .map(|word| Value::Plain((*word).to_owned()))
-            .collect()
-    }
-
-    fn spec(text: &str) -> Spec {
-        Spec::read(text)
-    }
-
-    #[test]
-    fn options_and_operands_are_told_apart() {
-        let spec = spec("value -t --target-directory\n maybe -i\n flag -d -v --target");
-        for (words, operands, target) in [
-            (vec!["a", "-t", "d", "b"], vec!["a", "b"], vec!["d"]),
-            (vec!["-vt", "d", "a"], vec!["a"], vec!["d"]),
-            (vec!["-td", "a"], vec!["a"], vec!["d"]),
-            (vec!["-it", "a"], vec!["a"], vec![]),
-            (vec!["-dit", "a"], vec!["a"], vec![]),
-            (vec!["-tit"], vec![], vec!["it"]),
-            (vec!["--target-directory", "d", "a"], vec!["a"], vec!["d"]),
-            (vec!["--target-dir=d", "a"], vec!["a"], vec!["d"]),
-            (vec!["--target", "a"], vec!["a"], vec![]),
-            (vec!["--", "-t", "d"], vec!["-t", "d"], vec![]),
-            (vec!["-", "a"], vec!["-", "a"], vec![]),
-        ] {
-            let words = values(&words);
-            let found = Words::of(&words, &spec);
-            let plain: Vec<_> = found
-                .operands
-                .iter()
-                .filter_map(|word| word.plain())
-                .collect();
-            assert_eq!(plain, operands, "{words:?}");
-            assert_eq!(
-                found.values(&["-t", "--target-directory"]),
-                values(&target),
-                "{words:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn what_an_expansion_may_make_an_option_is_taken_for_it() {
-        let spec = spec("value -o --output\n flag -v");
-        for (begins, value) in [
-            ("-", Some(Value::Unknown)),
-            ("-o", Some(Value::One)),
-            ("-vo", Some(Value::One)),
-            ("--out", Some(Value::Unknown)),
-            ("--output=a", Some(Value::One)),
-            ("--other=", None),
-        ] {
-            let words = [Value::Begins(begins.to_owned())];
-            let found = Words::of(&words, &spec);
-            let given = found.values(&["-o", "--output"]);
-            assert_eq!(given.first(), value.as_ref(), "{begins}");
-            assert_eq!(found.operands.len(), usize::from(begins == "-"), "{begins}");
-            assert!(!found.sure(&["-v", "--verbose"]) || begins == "-vo");
-        }
-    }
-
-    #[test]
-    fn an_option_is_sure_in_full_and_until_it_is_taken_back() {
-        let spec = spec("flag -n -f --dry-run --no-dry-run");
-        for (words, sure) in [
-            (vec!["--dry-run"], true),
-            (vec!["-fn"], true),
-            (vec!["--dry"], false),
-            (vec!["--dry-run", "--no-dry-run"], false),
-            (vec!["--no-dry-run", "--dry-run"], true),
-            (vec!["-n", "--no-dry"], false),
-            (vec!["a"], false),
-        ] {
-            let words = values(&words);
-            let found = Words::of(&words, &spec);
-            assert_eq!(found.sure(&["-n", "--dry-run"]), sure, "{words:?}");
-        }
     }
 }

@@ -3,40 +3,25 @@
 use super::links::Follow;
 use super::walk::Walker;
 use super::word::Value;
-use crate::writes::Writes;
 
 impl Walker {
     /// Something that `by` writes.
-    pub fn target(&self, value: &Value, by: &str, writes: &mut Writes) {
-        self.reach(value, Follow::Through, by, writes);
-    }
-
-    /// Something that `by` removes or replaces, which leaves alone what a link of that name leads to.
-    pub fn entry(&self, value: &Value, by: &str, writes: &mut Writes) {
-        self.reach(value, Follow::Entry, by, writes);
-    }
-
-    /// A place that `by` puts files or whole directories into, over what is there.
-    pub fn overlay(&self, value: &Value, by: &str, writes: &mut Writes) {
-        self.reach(value, Follow::Deep, by, writes);
+    pub fn target(&self, value: &Value, by: &str) {
+        self.reach(value, Follow::Through, by);
     }
 
     /// Everything below a directory may be written by `by`.
-    pub fn target_below(&self, path: &str, by: &str, writes: &mut Writes) {
-        self.target(&Value::Below(path.to_owned()), by, writes);
+    pub fn target_below(&self, path: &str, by: &str) {
+        self.target(&Value::Below(path.to_owned()), by);
     }
 
-    /// The same, by something that follows no links on its way down.
-    pub fn tree(&self, value: &Value, by: &str, writes: &mut Writes) {
-        self.reach(value, Follow::Tree, by, writes);
-    }
-
-    fn reach(&self, value: &Value, follow: Follow, by: &str, writes: &mut Writes) {
+    /// Something that `by` writes, with the links on the way followed so far.
+    pub fn reach(&self, value: &Value, follow: Follow, by: &str) {
         let (path, below) = match value {
             Value::Plain(path) => (path, false),
             Value::Below(path) => (path, true),
             Value::Begins(_) | Value::Word | Value::One | Value::Unknown => {
-                return writes.doubt(format!("what {by} writes depends on an expansion"));
+                return self.doubt(format!("what {by} writes depends on an expansion"));
             }
         };
         // A slash at the end asks for the directory that a link leads to.
@@ -45,18 +30,18 @@ impl Walker {
             _ => follow,
         };
         let Some(path) = self.place.resolve(path) else {
-            return writes.doubt(format!(
+            return self.doubt(format!(
                 "{by} writes {path}, in a directory that depends on what runs before"
             ));
         };
         let led = self.history().links.follow(&path, below, follow);
         if led.lost {
-            writes.doubt(format!(
+            self.doubt(format!(
                 "{by} writes {path}, where this command may have put a link before"
             ));
         }
         for path in led.paths {
-            writes.write(path, below, by);
+            self.writes.borrow_mut().write(path, below, by);
         }
     }
 

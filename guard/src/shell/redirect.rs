@@ -1,54 +1,35 @@
 //! Redirections: what they write, and what they give to read.
 
 use super::walk::{Stdin, Walker};
-use super::word::{self, Value};
-use crate::writes::Writes;
-use brush_parser::ast::{IoFileRedirectKind, IoFileRedirectTarget, IoRedirect};
+use super::word;
+use brush_parser::ast::{IoFileRedirectKind, IoFileRedirectTarget, IoRedirect, RedirectList};
 
 impl Walker {
-    pub(super) fn redirects<'a>(
-        &mut self,
-        redirects: impl Iterator<Item = &'a IoRedirect>,
-        writes: &mut Writes,
-    ) {
-        for redirect in redirects {
-            self.redirect(redirect, writes);
+    pub(super) fn redirects(&mut self, redirects: Option<&RedirectList>) {
+        for redirect in redirects.iter().flat_map(|list| &list.0) {
+            self.redirect(redirect);
         }
     }
 
     /// What a redirection writes; gives back what it puts on the standard input.
-    pub(super) fn redirect(&mut self, redirect: &IoRedirect, writes: &mut Writes) -> Option<Stdin> {
+    pub(super) fn redirect(&mut self, redirect: &IoRedirect) -> Option<Stdin> {
         match redirect {
             IoRedirect::OutputAndError(word, append) => {
-                let value = self.word(word, writes);
-                self.target(&value, if *append { "&>>" } else { "&>" }, writes);
+                let value = self.word(word);
+                self.target(&value, if *append { "&>>" } else { "&>" });
                 None
             }
-            IoRedirect::HereDocument(_, document) => {
-                let body = &document.doc.value;
-                if document.requires_expansion {
-                    let read = word::read_body(body);
-                    return Some(match self.inside(read, writes) {
-                        Value::Plain(text) => Stdin::Text(text),
-                        _ => Stdin::Other,
-                    });
-                }
-                Some(Stdin::Text(body.clone()))
+            IoRedirect::HereDocument(_, document) if document.requires_expansion => {
+                let read = word::read_body(&document.doc.value);
+                Some(Stdin::of(self.inside(read)))
             }
-            IoRedirect::HereString(_, word) => Some(match self.word(word, writes) {
-                Value::Plain(text) => Stdin::Text(text),
-                _ => Stdin::Other,
-            }),
-            IoRedirect::File(_, kind, target) => self.file(kind, target, writes),
+            IoRedirect::HereDocument(_, document) => Some(Stdin::Text(document.doc.value.clone())),
+            IoRedirect::HereString(_, word) => Some(Stdin::of(self.word(word))),
+            IoRedirect::File(_, kind, target) => self.file(kind, target),
         }
     }
 
-    fn file(
-        &mut self,
-        kind: &IoFileRedirectKind,
-        target: &IoFileRedirectTarget,
-        writes: &mut Writes,
-    ) -> Option<Stdin> {
+    fn file(&mut self, kind: &IoFileRedirectKind, target: &IoFileRedirectTarget) -> Option<Stdin> {
         let by = match kind {
             IoFileRedirectKind::Read | IoFileRedirectKind::DuplicateInput => None,
             IoFileRedirectKind::Write => Some(">"),
@@ -61,10 +42,10 @@ impl Walker {
             IoFileRedirectTarget::Fd(_) => {}
             IoFileRedirectTarget::ProcessSubstitution(_, subshell) => {
                 self.remember().concurrent = true;
-                self.clone().list(&subshell.list, writes);
+                self.clone().list(&subshell.list);
             }
             IoFileRedirectTarget::Filename(word) | IoFileRedirectTarget::Duplicate(word) => {
-                let value = self.word(word, writes);
+                let value = self.word(word);
                 let is_number = value.plain().is_some_and(|text| {
                     let digits = text.trim_end_matches('-');
                     digits.bytes().all(|byte| byte.is_ascii_digit())
@@ -74,7 +55,7 @@ impl Walker {
                     IoFileRedirectKind::DuplicateOutput | IoFileRedirectKind::DuplicateInput
                 );
                 if let (Some(by), false) = (by, duplicates && is_number) {
-                    self.target(&value, by, writes);
+                    self.target(&value, by);
                 }
             }
         }

@@ -1,6 +1,8 @@
 //! Steps: what a program does with its words. Each is a line of the table; `table/reading.txt` says how it is written.
 
-use super::programs::{self, Check, Kind, Rule};
+use super::programs::{Check, Kind};
+use super::table::named;
+use serde::Deserialize;
 
 /// One line: what is done, with which words, and on which conditions.
 #[derive(Debug, Clone)]
@@ -10,56 +12,50 @@ pub(super) struct Step {
     pub when: Vec<Condition>,
 }
 
-/// Verbs that stand alone, by their names.
-macro_rules! verbs {
-    ($($name:literal $verb:ident,)*) => {
-        /// What is done, as the head of `table/reading.txt` says it.
-        #[derive(Debug, Clone)]
-        pub(super) enum Verb {
-            $($verb,)*
-            Named(String),
-            Packed(String),
-            Copy(Kind),
-            Rule(&'static (&'static str, Rule)),
-        }
-
-        impl Verb {
-            fn named(name: &str) -> Option<Verb> {
-                match name {
-                    $($name => Some(Verb::$verb),)*
-                    _ => None,
-                }
-            }
-        }
-    };
-}
-
-verbs! {
-    "write" Write,
-    "output" Output,
-    "entry" Entry,
-    "dir" Dir,
-    "tree" Tree,
-    "overlay" Overlay,
-    "prefix" Prefix,
-    "beside" Beside,
-    "paths" Paths,
-    "unpacked" Unpacked,
-    "unpack" Unpack,
-    "worktree" Worktree,
-    "leads" Leads,
-    "run" Run,
-    "run-here" RunHere,
-    "script" Script,
-    "line" Line,
-    "set" Set,
-    "evaluate-input" EvaluateInput,
-    "in" In,
-    "relative-to" RelativeTo,
-    "nowhere" Nowhere,
-    "ask" Ask,
-    "give-up" GiveUp,
-    "stop" Stop,
+/// What is done, as the head of `table/reading.txt` says it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Verb {
+    Write,
+    Output,
+    Entry,
+    Dir,
+    Tree,
+    Overlay,
+    Prefix,
+    Beside,
+    #[serde(skip)]
+    Named(String),
+    #[serde(skip)]
+    Packed(String),
+    Unpacked,
+    Unpack,
+    Kept,
+    #[serde(skip)]
+    Copy(Kind),
+    Paths,
+    Worktree,
+    Patch,
+    Leads,
+    Run,
+    RunAssigned,
+    RunFor,
+    Finds,
+    Marks,
+    Script,
+    Line,
+    Later,
+    Set,
+    Declare,
+    Evaluate,
+    Setting,
+    In,
+    Chdir,
+    RelativeTo,
+    Nowhere,
+    Ask,
+    GiveUp,
+    Stop,
 }
 
 /// Words of a command.
@@ -70,23 +66,37 @@ pub(super) struct What {
     pub others: Vec<Pick>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum Pick {
     /// The operand with this number, from 1 on.
+    #[serde(skip)]
     Operand(usize),
     /// That and those behind it.
+    #[serde(skip)]
     From(usize),
     Last,
     /// All but the last.
     Sources,
-    /// What stands behind this word and the options that follow it.
-    Behind(String),
-    /// What stands behind this beginning in an operand.
-    After(String),
     /// Operands that depend on an expansion.
     Expanded,
+    /// What stands behind this word and the options that follow it.
+    #[serde(skip)]
+    Behind(String),
+    /// What stands behind this beginning in an operand.
+    #[serde(skip)]
+    After(String),
     /// This text.
+    #[serde(skip)]
     Text(String),
+    /// A place that only the disk tells.
+    Anywhere,
+    /// What the program finds, as far as steps before said where.
+    Found,
+    /// The operands before an expression.
+    Starts,
+    /// What it is given to read.
+    Input,
 }
 
 /// Something that has to hold for a step, or must not.
@@ -94,36 +104,29 @@ pub(super) enum Pick {
 pub(super) struct Condition {
     pub test: Test,
     pub negated: bool,
+    /// Options, or what the test compares with.
+    pub words: Vec<String>,
+    pub what: What,
 }
 
-#[derive(Debug, Clone)]
+/// As the head of `table/reading.txt` says it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum Test {
-    /// One of these options may be given.
-    Has(Vec<String>),
-    /// One of them is given for sure and not taken back.
-    Sure(Vec<String>),
-    /// One of them may stand before the first operand.
-    Before(Vec<String>),
-    /// No others are given.
-    Only(Vec<String>),
-    /// Of all these options, one of the first stands last.
-    Last(Vec<String>, Vec<String>),
-    /// This letter stands in one word with others.
-    Joined(String),
-    /// An expansion may be any option.
+    Has,
+    Sure,
+    Before,
+    Only,
+    Last,
+    Joined,
     Unclear,
-    /// The first operand is one of these.
-    Word(Vec<String>),
-    /// There is none of these words.
-    None(What),
-    /// All of them are known.
-    Plain(What),
-    /// An expansion among them may be an option.
-    Open(What),
-    /// One of them holds this text, or begins so behind `^`.
-    Holds(String, What),
-    /// All of them are known and what this says.
-    Fits(Check, What),
+    Word,
+    None,
+    Plain,
+    Open,
+    Holds,
+    #[serde(skip)]
+    Fits(Check),
 }
 
 impl Step {
@@ -144,8 +147,7 @@ impl Step {
             when.push(Condition::parse(name, arguments)?);
             rest = others;
         }
-        let (name, arguments) = said.split_first()?;
-        let (verb, what) = verb(name, arguments)?;
+        let (verb, what) = verb(said)?;
         Some(Step {
             verb,
             what: What::parse(what)?,
@@ -155,19 +157,14 @@ impl Step {
 }
 
 /// The verb, and what follows it.
-fn verb<'a>(name: &str, words: &'a [&'a str]) -> Option<(Verb, &'a [&'a str])> {
-    if let Some(verb) = Verb::named(name) {
-        return Some((verb, words));
+fn verb<'a>(words: &'a [&'a str]) -> Option<(Verb, &'a [&'a str])> {
+    match words {
+        ["named", end, rest @ ..] => Some((Verb::Named((*end).to_owned()), rest)),
+        ["packed", end, rest @ ..] => Some((Verb::Packed((*end).to_owned()), rest)),
+        ["copy", kind] => Some((Verb::Copy(named(kind)?), &[])),
+        [verb, rest @ ..] => Some((named(verb)?, rest)),
+        [] => None,
     }
-    let (argument, rest) = words.split_first()?;
-    let verb = match name {
-        "named" => Verb::Named((*argument).to_owned()),
-        "packed" => Verb::Packed((*argument).to_owned()),
-        "copy" => Verb::Copy(Kind::named(argument)?),
-        "rule" => Verb::Rule(programs::rule(argument)?),
-        _ => return None,
-    };
-    Some((verb, rest))
 }
 
 impl What {
@@ -175,19 +172,11 @@ impl What {
         let mut what = What::default();
         let mut words = words.iter();
         while let Some(word) = words.next() {
-            let pick = match *word {
-                "all" => Pick::From(1),
-                "last" => Pick::Last,
-                "sources" => Pick::Sources,
-                "expanded" => Pick::Expanded,
-                "behind" => Pick::Behind((*words.next()?).to_owned()),
-                option if option.starts_with('-') => {
-                    what.options.push(option.to_owned());
-                    continue;
-                }
-                other => Pick::parse(other)?,
-            };
-            what.others.push(pick);
+            match *word {
+                "behind" => what.others.push(Pick::Behind((*words.next()?).to_owned())),
+                option if option.starts_with('-') => what.options.push(option.to_owned()),
+                other => what.others.push(Pick::parse(other)?),
+            }
         }
         Some(what)
     }
@@ -198,12 +187,16 @@ impl Pick {
         if let Ok(number) = word.parse() {
             return Some(Pick::Operand(number));
         }
+        if let Some(Ok(number)) = word.strip_suffix("..").map(str::parse) {
+            return Some(Pick::From(number));
+        }
         if let Some(start) = word.strip_suffix('*') {
             return Some(Pick::After(start.to_owned()));
         }
-        match word.strip_suffix("..").map(str::parse) {
-            Some(Ok(number)) => Some(Pick::From(number)),
-            _ => (word == ".").then(|| Pick::Text(word.to_owned())),
+        match word {
+            "all" => Some(Pick::From(1)),
+            text if text.starts_with(['.', '/', '~', '{']) => Some(Pick::Text(text.to_owned())),
+            other => named(other),
         }
     }
 }
@@ -212,46 +205,34 @@ impl Condition {
     fn parse(name: &str, words: &[&str]) -> Option<Condition> {
         let negated = name.starts_with("unless");
         let name = name.trim_start_matches("unless").trim_start_matches("if");
-        let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-        let first = words.first();
-        let others = What::parse(words.get(1..).unwrap_or_default());
-        let test = match name {
-            "" => Test::Has(owned(words)),
-            "-sure" => Test::Sure(owned(words)),
-            "-before" => Test::Before(owned(words)),
-            "-only" => Test::Only(owned(words)),
-            "-last" => {
+        let name = name.trim_start_matches('-');
+        let behind = words.get(1..).unwrap_or_default();
+        let (test, words, what) = match name {
+            "" => (Test::Has, words, &[][..]),
+            "fits" => (Test::Fits(Check::named(words.first()?)?), &[][..], behind),
+            "holds" => (Test::Holds, words.get(..1)?, behind),
+            "none" | "plain" | "open" => (named(name)?, &[][..], words),
+            "last" => {
                 let over = words.iter().position(|word| *word == "over")?;
-                let (last, others) = words.split_at_checked(over)?;
-                Test::Last(owned(last), owned(others.get(1..)?))
+                (Test::Last, words.get(..over)?, words.get(over + 1..)?)
             }
-            "-joined" => Test::Joined((*first?).to_owned()),
-            "-unclear" if words.is_empty() => Test::Unclear,
-            "-word" => Test::Word(owned(words)),
-            "-none" => Test::None(What::parse(words)?),
-            "-plain" => Test::Plain(What::parse(words)?),
-            "-open" => Test::Open(What::parse(words)?),
-            "-holds" => Test::Holds(first?.trim_matches('"').to_owned(), others?),
-            "-fits" => Test::Fits(Check::named(first?)?, others?),
-            _ => return None,
+            _ => (named(name)?, words, &[][..]),
         };
-        Some(Condition { test, negated })
+        let words = words.iter().map(|word| word.trim_matches('"').to_owned());
+        Some(Condition {
+            test,
+            negated,
+            words: words.collect(),
+            what: What::parse(what)?,
+        })
     }
 
     /// The options that it names.
     pub fn options(&self) -> impl Iterator<Item = &String> {
-        let (these, others): (&[String], &[String]) = match &self.test {
-            Test::Has(names) | Test::Sure(names) | Test::Before(names) | Test::Only(names) => {
-                (names, &[])
-            }
-            Test::Last(names, over) => (names, over),
-            Test::Joined(_) | Test::Unclear | Test::Word(_) => (&[], &[]),
-            Test::None(what)
-            | Test::Plain(what)
-            | Test::Open(what)
-            | Test::Holds(_, what)
-            | Test::Fits(_, what) => (&what.options, &[]),
-        };
-        these.iter().chain(others)
+        let is_option = |word: &&String| word.len() > 1 && word.starts_with('-');
+        self.words
+            .iter()
+            .filter(is_option)
+            .chain(&self.what.options)
     }
 }

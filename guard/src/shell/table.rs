@@ -1,25 +1,30 @@
-//! What is known of programs, as data: `table/*.txt`, which says how it is written.
+//! What is known of programs, as data: `table/*.txt`. The head of `table/reading.txt` says how it is written.
 //!
 //! A line that cannot be read is left out, and what it would have said is not known: then the guard asks. A test holds
 //! that there is none, and names each with its file and number.
 
 use super::step::Step;
+use serde::Deserialize;
+use serde::de::value::{Error, StrDeserializer};
+use serde::de::{DeserializeOwned, IntoDeserializer};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 /// The texts with the names of their files, one for each kind of program.
-const TEXTS: [(&str, &str); 5] = [
+const TEXTS: [(&str, &str); 6] = [
     ("shell.txt", include_str!("table/shell.txt")),
     ("reading.txt", include_str!("table/reading.txt")),
     ("files.txt", include_str!("table/files.txt")),
     ("git.txt", include_str!("table/git.txt")),
     ("tools.txt", include_str!("table/tools.txt")),
+    ("agents.txt", include_str!("table/agents.txt")),
 ];
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| Table::read(&TEXTS));
 
 /// What an option means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum Effect {
     /// It changes nothing about what is written.
     Flag,
@@ -31,6 +36,8 @@ pub(super) enum Effect {
     Asks,
     /// The same, with a value.
     AsksValue,
+    /// The words behind it, up to `;` or `+`, are a command.
+    Command,
 }
 
 impl Effect {
@@ -41,7 +48,8 @@ impl Effect {
 }
 
 /// What the operands of a program are, beside what its steps say.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum Operands {
     /// It reads them.
     #[default]
@@ -54,40 +62,56 @@ pub(super) enum Operands {
     Ask,
 }
 
+/// How the words of a program are read. The head of `table/reading.txt` says what each means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Note {
+    Pure,
+    Leading,
+    Verbatim,
+    Lenient,
+    Whole,
+    Wary,
+    Bundled,
+    Closed,
+    Here,
+}
+
 /// What is known of a program, or of a subcommand.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Spec {
     options: BTreeMap<String, Effect>,
+    notes: Vec<Note>,
     pub operands: Operands,
     /// What it does, one after the other.
     pub steps: Vec<Step>,
-    /// No option that it has writes or runs anything, those that are not listed included.
-    pub pure: bool,
-    /// Options end at the first operand.
-    pub leading: bool,
-    /// No word is an option.
-    pub verbatim: bool,
-    /// The first word may hold letters without a dash.
-    pub bundled: bool,
-    /// Subcommands that are not listed are not what a team may trust.
-    pub closed: bool,
-    /// An option that is not listed is no option.
-    pub lenient: bool,
-    /// Its options are whole words, with one dash or two.
-    whole: bool,
 }
 
 impl Spec {
+    /// An entry with these options.
+    pub fn with(options: &[(String, bool)]) -> Spec {
+        let options = options.iter().map(|(name, takes)| match takes {
+            true => (name.clone(), Effect::Value),
+            false => (name.clone(), Effect::Flag),
+        });
+        Spec {
+            options: options.collect(),
+            ..Spec::default()
+        }
+    }
+    pub fn is(&self, note: Note) -> bool {
+        self.notes.contains(&note)
+    }
     /// What an option means, by its whole name.
     pub fn option(&self, name: &str) -> Option<Effect> {
-        match (self.whole, name.strip_prefix("--")) {
+        match (self.is(Note::Whole), name.strip_prefix("--")) {
             (true, Some(rest)) => self.options.get(&format!("-{rest}")).copied(),
             _ => self.options.get(name).copied(),
         }
     }
     /// Whether a word with one dash is one option and not a row of letters.
     pub fn is_whole(&self, name: &str) -> bool {
-        self.whole || (name.len() > 2 && self.options.contains_key(name))
+        self.is(Note::Whole) || (name.len() > 2 && self.options.contains_key(name))
     }
 }
 
@@ -96,48 +120,15 @@ pub(super) fn spec(path: &str) -> Option<&'static Spec> {
     TABLE.specs.get(path)
 }
 
-/// The rules that entries name.
-#[cfg(test)]
-pub(super) fn rules() -> impl Iterator<Item = &'static str> {
-    let steps = TABLE.specs.values().flat_map(|spec| &spec.steps);
-    steps.filter_map(|step| match &step.verb {
-        super::step::Verb::Rule((name, _)) => Some(*name),
-        _ => None,
-    })
-}
-
 /// Whether a list holds a name.
-pub(super) fn lists(list: &str, name: &str) -> bool {
+pub(crate) fn lists(list: &str, name: &str) -> bool {
     TABLE.lists(list, name)
 }
 
-/// Whether a program, or that of a subcommand, takes its words for nothing that is computed.
-pub(super) fn is_literal(name: &str) -> bool {
-    let program = name.split(' ').next().unwrap_or_default();
-    TABLE.lists("@literal", program)
-}
-
-/// What is known of a setting of `git`.
-pub(super) fn git_setting(key: &str) -> Option<GitSetting> {
-    let known = TABLE.lists("@git-setting", key);
-    let idle = TABLE.lists("@git-setting-idle", key);
-    known
-        .then_some(GitSetting::Harmless)
-        .or_else(|| idle.then_some(GitSetting::Program))
-}
-
-/// A setting of `git`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum GitSetting {
-    /// It runs nothing, whatever its value.
-    Harmless,
-    /// It is a program, and harmless where that does nothing.
-    Program,
-}
-
-/// Whether a variable changes what programs do.
-pub(super) fn variable_binds(name: &str) -> bool {
-    TABLE.lists("@variable", name) && !TABLE.lists("@variable-harmless", name)
+/// What the table calls by this word.
+pub(super) fn named<T: DeserializeOwned>(word: &str) -> Option<T> {
+    let word: StrDeserializer<'_, Error> = word.into_deserializer();
+    T::deserialize(word).ok()
 }
 
 #[derive(Debug, Default)]
@@ -211,17 +202,13 @@ impl Table {
 
     /// Whether a list holds a name.
     fn lists(&self, list: &str, name: &str) -> bool {
-        let Some(list) = self.lists.get(list) else {
-            return false;
+        let holds = |known: &String| match (known.strip_prefix('*'), known.strip_suffix('*')) {
+            (Some(end), _) => name.ends_with(end),
+            (None, Some(start)) => name.starts_with(start),
+            (None, None) => false,
         };
-        list.contains(name)
-            || list.iter().any(
-                |known| match (known.strip_prefix('*'), known.strip_suffix('*')) {
-                    (Some(end), _) => name.ends_with(end),
-                    (None, Some(start)) => name.starts_with(start),
-                    (None, None) => false,
-                },
-            )
+        let list = self.lists.get(list);
+        list.is_some_and(|list| list.contains(name) || list.iter().any(holds))
     }
 }
 
@@ -233,28 +220,19 @@ impl Spec {
     }
 
     fn set(&mut self, what: &str, words: &[&str]) -> Option<()> {
+        if let Some(effect) = named(what) {
+            return self.list(words, effect);
+        }
         match (what, words) {
-            ("flag", _) => return self.list(words, Effect::Flag),
-            ("value", _) => return self.list(words, Effect::Value),
-            ("maybe", _) => return self.list(words, Effect::Maybe),
-            ("asks", _) => return self.list(words, Effect::Asks),
-            ("asks-value", _) => return self.list(words, Effect::AsksValue),
-            ("pure", []) => self.pure = true,
-            ("leading", []) => self.leading = true,
-            ("verbatim", []) => self.verbatim = true,
-            ("bundled", []) => self.bundled = true,
-            ("lenient", []) => self.lenient = true,
-            ("closed", []) => self.closed = true,
-            ("whole", []) => self.whole = true,
+            ("operands", [kind]) => self.operands = named(kind)?,
             ("digits", []) => {
                 let digits = (0..10).map(|digit| (format!("-{digit}"), Effect::Flag));
                 self.options.extend(digits);
             }
-            ("operands", ["read"]) => self.operands = Operands::Read,
-            ("operands", ["none"]) => self.operands = Operands::None,
-            ("operands", ["subcommand"]) => self.operands = Operands::Subcommand,
-            ("operands", ["ask"]) => self.operands = Operands::Ask,
-            _ => return self.step(&[&[what], words].concat()),
+            _ => match named(what) {
+                Some(note) if words.is_empty() => self.notes.push(note),
+                _ => return self.step(&[&[what], words].concat()),
+            },
         }
         Some(())
     }
@@ -262,7 +240,7 @@ impl Spec {
     fn list(&mut self, options: &[&str], effect: Effect) -> Option<()> {
         for option in options {
             let new = self.options.insert((*option).to_owned(), effect);
-            if !option.starts_with('-') && !option.starts_with('+') || new.is_some() {
+            if !option.starts_with('-') || new.is_some() {
                 return None;
             }
         }
@@ -281,16 +259,6 @@ impl Spec {
         }
         self.steps.push(step);
         Some(())
-    }
-}
-
-#[cfg(test)]
-impl Spec {
-    /// An entry of its own.
-    pub fn read(text: &str) -> Spec {
-        let mut table = Table::read(&[("x.txt", &format!("x\n {text}"))]);
-        assert!(table.faults.is_empty(), "{:?}", table.faults);
-        table.specs.remove("x").unwrap()
     }
 }
 

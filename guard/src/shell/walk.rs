@@ -29,6 +29,15 @@ pub(super) enum Stdin {
     Other,
 }
 
+impl Stdin {
+    pub fn of(value: Value) -> Stdin {
+        match value {
+            Value::Plain(text) => Stdin::Text(text),
+            _ => Stdin::Other,
+        }
+    }
+}
+
 /// A walk through commands, with the directory as it changes on the way.
 #[derive(Clone)]
 pub(super) struct Walker {
@@ -37,6 +46,8 @@ pub(super) struct Walker {
     functions: BTreeMap<String, Vec<FunctionBody>>,
     depth: usize,
     history: Rc<RefCell<History>>,
+    /// What was found so far.
+    pub writes: Rc<RefCell<Writes>>,
     /// Programs that are known beside those of the table.
     pub programs: Rc<Programs>,
 }
@@ -48,8 +59,14 @@ impl Walker {
             functions: BTreeMap::new(),
             depth: 0,
             history: Rc::default(),
+            writes: Rc::default(),
             programs: Rc::new(programs),
         }
+    }
+
+    /// Something that may write, and nobody can say where.
+    pub fn doubt(&self, why: impl Into<String>) {
+        self.writes.borrow_mut().doubt(why);
     }
 
     /// What was done so far, in all walks that began as this one.
@@ -60,32 +77,32 @@ impl Walker {
         self.history.borrow_mut()
     }
 
-    /// All that a tool call runs.
-    pub fn whole(&mut self, look: impl Fn(&mut Walker, &mut Writes), writes: &mut Writes) {
-        look(&mut self.clone(), writes);
+    /// What all that a tool call runs would write.
+    pub fn whole(&mut self, look: impl Fn(&mut Walker)) -> Writes {
+        look(&mut self.clone());
         let again = {
             let history = self.history();
             history.concurrent && (history.links.len() > 0 || history.has_doubts())
         };
         // What runs beside the rest may write through a link, or see a variable, that is made further behind.
         if again {
-            look(self, writes);
+            look(self);
         }
+        self.writes.take()
     }
 
     /// A whole script.
-    pub fn run(&mut self, script: &str, writes: &mut Writes) {
+    pub fn run(&mut self, script: &str) {
         if self.depth >= DEPTH_MAX {
-            writes.doubt("commands are nested too deeply");
-            return;
+            return self.doubt("commands are nested too deeply");
         }
         self.depth += 1;
         let options = ParserOptions::default();
         match Parser::new(script.as_bytes(), &options).parse_program() {
-            Err(_) => writes.doubt("the command could not be parsed"),
+            Err(_) => self.doubt("the command could not be parsed"),
             Ok(program) => {
                 for list in &program.complete_commands {
-                    self.list(list, writes);
+                    self.list(list);
                 }
             }
         }
@@ -93,20 +110,20 @@ impl Walker {
     }
 
     /// A script in a shell of its own.
-    pub fn run_apart(&self, script: &str, writes: &mut Writes) {
-        self.clone().run(script, writes);
+    pub fn run_apart(&self, script: &str) {
+        self.clone().run(script);
     }
 
-    pub fn list(&mut self, list: &CompoundList, writes: &mut Writes) {
+    pub fn list(&mut self, list: &CompoundList) {
         for item in &list.0 {
             match item.1 {
                 SeparatorOperator::Async => {
                     self.remember().concurrent = true;
-                    self.clone().and_or(&item.0, writes);
+                    self.clone().and_or(&item.0);
                 }
                 SeparatorOperator::Sequence => {
                     let before = self.place.clone();
-                    let sure = self.and_or(&item.0, writes);
+                    let sure = self.and_or(&item.0);
                     // Whether a change of the directory succeeded, only what hangs on it by `&&` knows.
                     if !sure {
                         self.settle(&before);
@@ -124,19 +141,19 @@ impl Walker {
     }
 
     /// Whether what follows runs only where all of it succeeded.
-    fn and_or(&mut self, list: &AndOrList, writes: &mut Writes) -> bool {
+    fn and_or(&mut self, list: &AndOrList) -> bool {
         let begun = self.place.clone();
-        self.pipeline(&list.first, writes);
+        self.pipeline(&list.first);
         let mut sure = false;
         for next in &list.additional {
             sure = false;
             match next {
-                AndOr::And(pipeline) => self.pipeline(pipeline, writes),
+                AndOr::And(pipeline) => self.pipeline(pipeline),
                 AndOr::Or(pipeline) => {
                     // It runs where one before failed, and is followed by what runs in either case.
                     let succeeded = self.place.clone();
                     self.settle(&begun);
-                    self.pipeline(pipeline, writes);
+                    self.pipeline(pipeline);
                     sure = self.leaves(pipeline);
                     match sure {
                         true => self.place = succeeded,
@@ -169,10 +186,10 @@ impl Walker {
         }
     }
 
-    fn pipeline(&mut self, pipeline: &Pipeline, writes: &mut Writes) {
+    fn pipeline(&mut self, pipeline: &Pipeline) {
         if let [only] = pipeline.seq.as_slice() {
             let before = self.place.clone();
-            self.command(only, None, writes);
+            self.command(only, None);
             if pipeline.bang {
                 // What hangs on it runs where it failed.
                 self.settle(&before);
@@ -182,7 +199,7 @@ impl Walker {
         let mut growing = Vec::new();
         for at in 0..pipeline.seq.len() {
             let known = self.history().links.len();
-            self.member(pipeline, at, writes);
+            self.member(pipeline, at);
             if self.history().links.len() > known {
                 growing.push(at);
             }
@@ -190,25 +207,24 @@ impl Walker {
         // They run at the same time: what one links, the others may write through.
         for at in 0..pipeline.seq.len() {
             if growing.iter().any(|other| *other != at) {
-                self.member(pipeline, at, writes);
+                self.member(pipeline, at);
             }
         }
     }
 
-    fn member(&self, pipeline: &Pipeline, at: usize, writes: &mut Writes) {
+    fn member(&self, pipeline: &Pipeline, at: usize) {
         if let Some(command) = pipeline.seq.get(at) {
             let stdin = (at > 0).then_some(Stdin::Other);
-            self.clone().command(command, stdin, writes);
+            self.clone().command(command, stdin);
         }
     }
 
-    fn command(&mut self, command: &Command, stdin: Option<Stdin>, writes: &mut Writes) {
+    fn command(&mut self, command: &Command, stdin: Option<Stdin>) {
         match command {
-            Command::Simple(simple) => self.simple(simple, stdin, writes),
+            Command::Simple(simple) => self.simple(simple, stdin),
             Command::Compound(compound, redirects) => {
-                let redirects = redirects.iter().flat_map(|list| &list.0);
-                self.redirects(redirects, writes);
-                self.compound(compound, writes);
+                self.redirects(redirects.as_ref());
+                self.compound(compound);
             }
             Command::Function(function) => {
                 let bodies = self.functions.entry(function.fname.value.clone());
@@ -219,83 +235,79 @@ impl Walker {
                 }
             }
             Command::ExtendedTest(test, redirects) => {
-                let redirects = redirects.iter().flat_map(|list| &list.0);
-                self.redirects(redirects, writes);
+                self.redirects(redirects.as_ref());
                 if word::runs_commands(&test.to_string()) {
-                    writes.doubt("a test runs commands");
+                    self.doubt("a test runs commands");
                 }
             }
         }
     }
 
-    fn compound(&mut self, compound: &CompoundCommand, writes: &mut Writes) {
+    fn compound(&mut self, compound: &CompoundCommand) {
         let before = self.place.clone();
         match compound {
-            CompoundCommand::BraceGroup(group) => return self.list(&group.list, writes),
+            CompoundCommand::BraceGroup(group) => return self.list(&group.list),
             CompoundCommand::Subshell(subshell) => {
-                return self.clone().list(&subshell.list, writes);
+                return self.clone().list(&subshell.list);
             }
-            CompoundCommand::Arithmetic(arithmetic) => {
-                self.arithmetic(&arithmetic.expr.value, writes)
-            }
+            CompoundCommand::Arithmetic(arithmetic) => self.arithmetic(&arithmetic.expr.value),
             CompoundCommand::ArithmeticForClause(clause) => {
                 let parts = [&clause.initializer, &clause.condition, &clause.updater];
                 for part in parts.into_iter().flatten() {
-                    self.arithmetic(&part.value, writes);
+                    self.arithmetic(&part.value);
                 }
-                self.looped(&clause.body.list, writes);
+                self.looped(&clause.body.list);
             }
             CompoundCommand::ForClause(clause) => {
-                self.variable(&clause.variable_name, None, writes);
+                self.variable(&clause.variable_name, None);
                 let mut held = Known::Nothing;
                 if let Some(values) = &clause.values {
-                    let values = values.iter().map(|value| self.word(value, writes));
+                    let values = values.iter().map(|value| self.word(value));
                     let known: Vec<Known> = values.map(|value| word::known(&value)).collect();
                     held = known.into_iter().min().unwrap_or(Known::Bare);
                 }
                 self.remember().gives(&clause.variable_name, held);
-                self.looped(&clause.body.list, writes);
+                self.looped(&clause.body.list);
             }
             CompoundCommand::WhileClause(clause) | CompoundCommand::UntilClause(clause) => {
-                self.looped(&clause.0, writes);
-                self.looped(&clause.1.list, writes);
+                self.looped(&clause.0);
+                self.looped(&clause.1.list);
             }
             CompoundCommand::CaseClause(clause) => {
-                self.word(&clause.value, writes);
+                self.word(&clause.value);
                 for case in &clause.cases {
                     for pattern in &case.patterns {
-                        self.word(pattern, writes);
+                        self.word(pattern);
                     }
                     if let Some(list) = &case.cmd {
-                        self.branch(list, &before, writes);
+                        self.branch(list, &before);
                     }
                 }
             }
             CompoundCommand::IfClause(clause) => {
-                self.list(&clause.condition, writes);
+                self.list(&clause.condition);
                 let before = self.place.clone();
-                self.branch(&clause.then, &before, writes);
+                self.branch(&clause.then, &before);
                 for other in clause.elses.iter().flatten() {
                     if let Some(condition) = &other.condition {
-                        self.branch(condition, &before, writes);
+                        self.branch(condition, &before);
                     }
-                    self.branch(&other.body, &before, writes);
+                    self.branch(&other.body, &before);
                 }
             }
             CompoundCommand::Coprocess(coprocess) => {
                 self.remember().concurrent = true;
-                self.clone()
-                    .command(&coprocess.body, Some(Stdin::Other), writes);
+                self.clone().command(&coprocess.body, Some(Stdin::Other));
             }
         }
         self.settle(&before);
     }
 
     /// Something that may run or not.
-    fn branch(&mut self, list: &CompoundList, before: &Place, writes: &mut Writes) {
+    fn branch(&mut self, list: &CompoundList, before: &Place) {
         let mut inside = self.clone();
         inside.place = before.clone();
-        inside.list(list, writes);
+        inside.list(list);
         self.functions = inside.functions;
         if inside.place != *before {
             self.place = before.nowhere();
@@ -303,51 +315,51 @@ impl Walker {
     }
 
     /// Something that may run again where it has led itself.
-    fn looped(&mut self, list: &CompoundList, writes: &mut Writes) {
+    fn looped(&mut self, list: &CompoundList) {
         let before = self.place.clone();
-        let mut first = self.clone();
-        first.list(list, &mut Writes::default());
-        self.functions = first.functions;
-        if first.place != before {
-            self.place = before.nowhere();
-        }
-        self.list(list, writes);
+        let mut first = Walker {
+            writes: Rc::default(),
+            ..self.clone()
+        };
+        first.branch(list, &before);
+        (self.functions, self.place) = (first.functions, first.place);
+        self.list(list);
         self.settle(&before);
     }
 
-    fn arithmetic(&self, expression: &str, writes: &mut Writes) {
+    fn arithmetic(&self, expression: &str) {
         if word::runs_commands(expression) {
-            writes.doubt("an arithmetic expression runs commands");
+            self.doubt("an arithmetic expression runs commands");
         }
     }
 
     /// What a word stands for; the commands inside of it run.
-    pub fn word(&mut self, word: &Word, writes: &mut Writes) -> Value {
+    pub fn word(&mut self, word: &Word) -> Value {
         let read = {
             let history = self.history();
             let variables = |name: &str| history.variable(name);
             word::read(&word.value, self.place.home.as_deref(), &variables)
         };
-        self.inside(read, writes)
+        self.inside(read)
     }
 
-    pub(super) fn inside(&mut self, read: Read, writes: &mut Writes) -> Value {
+    pub(super) fn inside(&mut self, read: Read) -> Value {
         for command in &read.commands {
-            self.run_apart(command, writes);
+            self.run_apart(command);
         }
         if read.opaque {
-            writes.doubt("an expansion may run commands");
+            self.doubt("an expansion may run commands");
         }
         read.value
     }
 
-    fn simple(&mut self, simple: &SimpleCommand, stdin: Option<Stdin>, writes: &mut Writes) {
+    fn simple(&mut self, simple: &SimpleCommand, stdin: Option<Stdin>) {
         let prefix = simple.prefix.iter().flat_map(|items| &items.0);
         let suffix = simple.suffix.iter().flat_map(|items| &items.0);
         let mut words: Vec<Value> = Vec::new();
         let mut stdin = stdin;
         for item in prefix {
-            self.item(item, None, &mut stdin, writes);
+            self.item(item, &mut Vec::new(), &mut stdin);
             if let (CommandPrefixOrSuffixItem::AssignmentWord(assignment, _), Some(_)) =
                 (item, &simple.word_or_name)
             {
@@ -356,68 +368,59 @@ impl Walker {
             }
         }
         if let Some(name) = &simple.word_or_name {
-            words.push(self.word(name, writes));
+            words.push(self.word(name));
         }
         let mut names_descriptor = false;
         for item in suffix {
             if names_descriptor && matches!(item, CommandPrefixOrSuffixItem::IoRedirect(_)) {
-                writes.doubt("a word in braces may name a descriptor");
+                self.doubt("a word in braces may name a descriptor");
             }
             names_descriptor = matches!(item, CommandPrefixOrSuffixItem::Word(word)
                 if word::names_descriptor(&word.value));
-            self.item(item, Some(&mut words), &mut stdin, writes);
+            self.item(item, &mut words, &mut stdin);
         }
         if !words.is_empty() {
-            self.program(words, stdin, writes);
+            self.program(words, stdin);
         }
     }
 
     fn item(
         &mut self,
         item: &CommandPrefixOrSuffixItem,
-        words: Option<&mut Vec<Value>>,
+        words: &mut Vec<Value>,
         stdin: &mut Option<Stdin>,
-        writes: &mut Writes,
     ) {
         match item {
             CommandPrefixOrSuffixItem::IoRedirect(redirect) => {
-                if let Some(given) = self.redirect(redirect, writes) {
+                if let Some(given) = self.redirect(redirect) {
                     *stdin = Some(given);
                 }
             }
             CommandPrefixOrSuffixItem::Word(word) => {
-                let value = self.word(word, writes);
-                if let Some(words) = words {
-                    words.push(value);
-                }
+                words.push(self.word(word));
             }
             CommandPrefixOrSuffixItem::AssignmentWord(assignment, _) => {
-                let value = self.assignment(assignment, writes);
-                if let Some(words) = words {
-                    words.push(value);
-                }
+                words.push(self.assignment(assignment));
             }
             CommandPrefixOrSuffixItem::ProcessSubstitution(_, subshell) => {
                 self.remember().concurrent = true;
-                self.clone().list(&subshell.list, writes);
-                if let Some(words) = words {
-                    // A pipe between the two, which no file keeps.
-                    words.push(Value::Plain("/dev/fd/63".to_owned()));
-                }
+                self.clone().list(&subshell.list);
+                // A pipe between the two, which no file keeps.
+                words.push(Value::Plain("/dev/fd/63".to_owned()));
             }
         }
     }
 
     /// What an assignment sets, and what it is as an operand.
-    fn assignment(&mut self, assignment: &Assignment, writes: &mut Writes) -> Value {
+    fn assignment(&mut self, assignment: &Assignment) -> Value {
         let name = name_of(assignment);
         if let AssignmentName::ArrayElementName(_, index) = &assignment.name {
-            self.arithmetic(index, writes);
+            self.arithmetic(index);
         }
         match &assignment.value {
             AssignmentValue::Scalar(word) => {
-                let value = self.word(word, writes);
-                self.variable(name, value.plain(), writes);
+                let value = self.word(word);
+                self.variable(name, value.plain());
                 self.remember().gives(name, word::known(&value));
                 match value {
                     Value::Plain(value) => Value::Plain(format!("{name}={value}")),
@@ -425,13 +428,13 @@ impl Walker {
                 }
             }
             AssignmentValue::Array(values) => {
-                self.variable(name, None, writes);
+                self.variable(name, None);
                 self.remember().gives(name, Known::Nothing);
                 for (index, value) in values {
                     if let Some(index) = index {
-                        self.arithmetic(&index.value, writes);
+                        self.arithmetic(&index.value);
                     }
-                    self.word(value, writes);
+                    self.word(value);
                 }
                 Value::Begins(format!("{name}="))
             }
@@ -439,34 +442,33 @@ impl Walker {
     }
 
     /// A variable is given a value, if that is known.
-    pub fn variable(&self, name: &str, value: Option<&str>, writes: &mut Writes) {
+    pub fn variable(&self, name: &str, value: Option<&str>) {
         if variables::changes(name, value) {
-            writes.doubt(format!("{name} changes what programs do"));
+            self.doubt(format!("{name} changes what programs do"));
         }
         if value.is_some_and(word::runs_in_index) {
-            writes.doubt(format!("{name} holds what may run as an index"));
+            self.doubt(format!("{name} holds what may run as an index"));
         }
     }
 
     /// A program with its arguments, or a function of that name.
-    pub fn program(&mut self, words: Vec<Value>, stdin: Option<Stdin>, writes: &mut Writes) {
+    pub fn program(&mut self, words: Vec<Value>, stdin: Option<Stdin>) {
         let name = words.first().and_then(Value::plain).unwrap_or_default();
         let Some(bodies) = self.functions.get(name).cloned() else {
-            return programs::run(self, &words, stdin, writes);
+            return programs::run(self, &words, stdin);
         };
         if self.depth >= DEPTH_MAX {
-            return writes.doubt(format!("the function {name} calls itself too often"));
+            return self.doubt(format!("the function {name} calls itself too often"));
         }
         if programs::is_known(name) {
             // Nobody can say whether it is declared where this runs.
-            programs::run(&mut self.clone(), &words, stdin, writes);
+            programs::run(&mut self.clone(), &words, stdin);
         }
         self.depth += 1;
         for body in &bodies {
-            let redirects = body.1.iter().flat_map(|list| &list.0);
-            self.redirects(redirects, writes);
+            self.redirects(body.1.as_ref());
             let before = self.place.clone();
-            self.compound(&body.0, writes);
+            self.compound(&body.0);
             self.settle(&before);
         }
         self.depth -= 1;

@@ -362,23 +362,6 @@ mod tests {
     }
 
     #[test]
-    fn commands_inside_of_words_are_found() {
-        let none = |_: &str| Known::Nothing;
-        assert_eq!(
-            read("a$(rm x)b`rm y`", None, &none).commands,
-            ["rm x", "rm y"]
-        );
-        assert_eq!(read("\"$(rm x)\"", None, &none).commands, ["rm x"]);
-        assert!(read("${a:-$(rm x)}", None, &none).opaque);
-        assert!(read("$((a[$(rm x)]))", None, &none).opaque);
-        assert!(read("${a@P}", None, &none).opaque);
-        assert!(read("${PATH:=/tmp}", None, &none).opaque);
-        assert!(!read("${a:-b}", None, &none).opaque);
-        assert!(!read("${a:=b}", None, &none).opaque);
-        assert!(!read("${a@Q}", None, &none).opaque);
-    }
-
-    #[test]
     fn a_variable_with_known_values_is_one_word() {
         let variables = |name: &str| match name {
             "bare" => Known::Bare,

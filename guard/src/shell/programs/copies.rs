@@ -1,13 +1,15 @@
 //! Programs that put files into other places, and what later paths mean behind them.
 
 use super::{found_below, last_name, parent};
+use crate::shell::links::Follow;
 use crate::shell::options::Words;
 use crate::shell::walk::Walker;
 use crate::shell::word::Value;
-use crate::writes::Writes;
+use serde::Deserialize;
 
 /// What a copy has to do with what it was made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(in crate::shell) enum Kind {
     /// Files of their own.
     Files,
@@ -33,26 +35,12 @@ struct Copies<'a> {
     replaces: bool,
 }
 
-impl Kind {
-    /// By the name that the table uses.
-    pub fn named(name: &str) -> Option<Kind> {
-        Some(match name {
-            "files" => Kind::Files,
-            "trees" => Kind::Trees,
-            "same" => Kind::Same,
-            "link" => Kind::Link,
-            "link-from-here" => Kind::LinkFromHere,
-            _ => return None,
-        })
-    }
-}
-
-pub(super) fn run(walker: &Walker, by: &str, kind: Kind, found: &Words<'_>, writes: &mut Writes) {
+pub(super) fn run(walker: &Walker, by: &str, kind: Kind, found: &Words<'_>) {
     if let Some(copies) = told(by, kind, found) {
         if found.has(&["-b", "--backup", "-S", "--suffix"]) {
-            copies.keep(walker, writes);
+            copies.keep(walker);
         }
-        copies.write(walker, writes);
+        copies.write(walker);
     }
 }
 
@@ -89,19 +77,19 @@ fn told<'a>(name: &'a str, kind: Kind, found: &Words<'a>) -> Option<Copies<'a>> 
 }
 
 impl Copies<'_> {
-    fn write(&self, walker: &Walker, writes: &mut Writes) {
+    fn write(&self, walker: &Walker) {
         // A thing with two names is written under both, and one that is moved goes away.
         if self.kind == Kind::Same {
             for source in &self.sources {
-                walker.entry(source, self.by, writes);
+                walker.reach(source, Follow::Entry, self.by);
             }
         }
         match self.kind {
-            Kind::Files | Kind::Trees => walker.overlay(&self.to, self.by, writes),
+            Kind::Files | Kind::Trees => walker.reach(&self.to, Follow::Deep, self.by),
             _ if self.replaces || self.is_there(walker) => {
-                walker.entry(&self.to, self.by, writes);
+                walker.reach(&self.to, Follow::Entry, self.by);
             }
-            _ => walker.target(&self.to, self.by, writes),
+            _ => walker.target(&self.to, self.by),
         }
         if self.kind != Kind::Files {
             for source in &self.sources {
@@ -111,12 +99,12 @@ impl Copies<'_> {
     }
 
     /// What was there before is kept beside it, under a name that begins as its own.
-    fn keep(&self, walker: &Walker, writes: &mut Writes) {
+    fn keep(&self, walker: &Walker) {
         let dir = match &self.to {
             Value::Plain(to) if !self.inside => Value::Below(parent(to).to_owned()),
             to => found_below(to),
         };
-        walker.target(&dir, self.by, writes);
+        walker.target(&dir, self.by);
     }
 
     /// Whether it is this very link that stands there, seen for a second time.

@@ -1,34 +1,38 @@
-//! Our own commands: what they do follows from the table of them that the caller brings along.
+//! Our own commands. The caller tells which options all of them take, and what each does.
 
 use crate::known::{Command, Effect};
+use crate::shell::options::Words;
+use crate::shell::table::Spec;
 use crate::shell::walk::Walker;
 use crate::shell::word::Value;
-use crate::writes::Writes;
 
-/// Global options, and those among them whose value may be the next word.
-const FLAGS: [&str; 3] = ["--json", "--receipt", "--utc"];
-const WITH_VALUE: [&str; 3] = ["--actor", "--lock-timeout", "--last-receipt"];
-/// What is only asked.
-const ASKING: [&str; 3] = ["--help", "--version", "-V"];
-
-pub(super) fn run(walker: &Walker, words: &[Value], writes: &mut Writes) {
-    let mut rest = words;
+pub(super) fn run(walker: &Walker, words: &[Value]) {
+    let own = &walker.programs.own;
+    let spec = Spec::with(&own.options);
+    let mut behind = words;
     let name = loop {
-        let Some((word, behind)) = rest.split_first() else {
+        let (found, rest) = Words::leading(behind, &spec);
+        if found.sure(&["--help", "--version", "-V"]) {
             return;
-        };
-        rest = match word.plain() {
-            Some(word) if FLAGS.contains(&word) => behind,
-            Some(word) if WITH_VALUE.contains(&word) => behind.get(1..).unwrap_or_default(),
-            Some(word) if ASKING.contains(&word) => return,
+        }
+        if let Some(option) = found.options.iter().find(|option| option.effect.is_none()) {
+            return walker.doubt(format!(
+                "{} is no option of teamlog that is known",
+                option.name
+            ));
+        }
+        behind = match rest.split_first() {
+            None => return,
             // Through the link, or as if through it.
-            Some("team") => behind,
-            Some(name) => break name,
-            None => return writes.doubt("which command of teamlog runs depends on an expansion"),
+            Some((word, behind)) if word.plain() == Some("team") => behind,
+            Some((word, _)) => break word.plain(),
         };
     };
-    let Some(command) = walker.programs.own(name) else {
-        return writes.doubt(format!("teamlog {name} is not known"));
+    let Some(name) = name else {
+        return walker.doubt("which command of teamlog runs depends on an expansion");
+    };
+    let Some(command) = own.commands.iter().find(|command| command.name == name) else {
+        return walker.doubt(format!("teamlog {name} is not known"));
     };
     // Any of them may name the data of another place.
     let changes = command.effect == Effect::TeamData || !command.raised.is_empty();
@@ -39,7 +43,7 @@ pub(super) fn run(walker: &Walker, words: &[Value], writes: &mut Writes) {
     };
     let writes_more = matches!(command.effect, Effect::Files | Effect::Runs);
     if writes_more || words.iter().any(raises) {
-        writes.doubt(format!(
+        walker.doubt(format!(
             "teamlog {name} may write elsewhere than into the data of a team, or run a program"
         ));
     }

@@ -1,72 +1,14 @@
 //! What the steps of an entry of the table come to for the words of a command.
 
-use super::{
-    Run, archives, copies, doubt_indices, found_below, git_config, last_name, pack, parent,
-};
+use super::check::is_harmless;
+use super::{Run, copies, found_below, last_name, packed, parent};
+use crate::patch;
+use crate::shell::links::Follow;
 use crate::shell::options::Words;
 use crate::shell::step::{Condition, Pick, Step, Test, Verb, What};
-use crate::shell::table::{self, Operands};
-use crate::shell::variables;
+use crate::shell::table::{self, Note, Operands};
 use crate::shell::walk::{Stdin, Walker};
 use crate::shell::word::{self, Known, Value};
-use crate::writes::Writes;
-
-/// Something that a value may be, told by its text.
-#[derive(Debug, Clone)]
-pub(in crate::shell) enum Check {
-    /// What code says.
-    Is(fn(&str) -> bool),
-    /// The value, or its key, stands in a list of the table.
-    Listed(String),
-}
-
-impl Check {
-    /// By the name that the table uses.
-    pub fn named(name: &str) -> Option<Check> {
-        Some(match name {
-            "git-setting" => Check::Is(git_config::is_harmless_pair),
-            "remote" => Check::Is(is_remote),
-            "ssh-command" => Check::Is(is_plain_ssh),
-            "variable" => Check::Is(|name| !variables::changes(name, None)),
-            list if list.starts_with('@') => Check::Listed(list.to_owned()),
-            _ => return None,
-        })
-    }
-
-    fn holds(&self, text: &str) -> bool {
-        match self {
-            Check::Is(is) => is(text),
-            Check::Listed(list) => {
-                let key = text.split(['=', ' ']).next().unwrap_or_default();
-                table::lists(list, &key.to_lowercase())
-            }
-        }
-    }
-}
-
-/// Whether a path is on another machine: a colon before any slash.
-fn is_remote(path: &str) -> bool {
-    let host = path.split('/').next();
-    host.is_some_and(|host| host.contains(':'))
-}
-
-/// `ssh`, with nothing but where and as whom.
-fn is_plain_ssh(command: &str) -> bool {
-    let mut words = command.split_whitespace();
-    if words.next() != Some("ssh") {
-        return false;
-    }
-    while let Some(word) = words.next() {
-        match word {
-            "-p" | "-i" | "-l" => {
-                words.next();
-            }
-            "-q" | "-4" | "-6" | "-C" | "-T" | "-x" => {}
-            _ => return false,
-        }
-    }
-    true
-}
 
 /// An entry that is being followed.
 struct Entry<'a> {
@@ -74,201 +16,365 @@ struct Entry<'a> {
     found: &'a Words<'a>,
     /// Where it stands by now.
     walker: Walker,
+    /// Where what it finds lies; empty where nobody can say.
+    finds: Vec<Value>,
+    /// What stands for a thing found in the words of a command.
+    marks: Vec<Value>,
 }
 
 /// Follows the steps of an entry.
-pub(super) fn run(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
+pub(super) fn run(walker: &mut Walker, run: &Run<'_>) {
     let name = run.name;
     let dashed;
-    let words = match (run.spec.bundled, run.words.first()) {
+    let words = match (run.spec.is(Note::Bundled), run.words.first()) {
         (true, Some(Value::Plain(_))) => {
-            dashed = archives::dashed(run.words, run.spec);
+            dashed = packed::dashed(run.words, run.spec);
             &dashed
         }
         (true, Some(_)) => {
-            return writes.doubt(format!("what {name} does depends on an expansion"));
+            return walker.doubt(format!("what {name} does depends on an expansion"));
         }
         _ => run.words,
     };
     let found = Words::of(words, run.spec);
-    found.check(name, writes);
-    if run.spec.operands != Operands::Subcommand && !table::is_literal(name) {
-        doubt_indices(name, words, writes);
+    found.check(name, walker);
+    let program = name.split(' ').next().unwrap_or_default();
+    if run.spec.operands != Operands::Subcommand && !table::lists("@literal", program) {
+        words
+            .iter()
+            .for_each(|word| doubt_index(walker, name, word));
     }
     let mut entry = Entry {
         run,
         found: &found,
         walker: walker.clone(),
+        finds: Vec::new(),
+        marks: Vec::new(),
     };
-    for step in &run.spec.steps {
-        if step.when.iter().all(|condition| entry.meets(condition)) {
-            match &step.verb {
-                Verb::Rule((_, rule)) => rule(walker, run, &found, writes),
-                _ => entry.take(step, writes),
-            }
-            match step.verb {
-                Verb::RunHere => walker.place = entry.walker.place.clone(),
-                Verb::Copy(_) | Verb::GiveUp | Verb::Stop => return,
-                _ => {}
-            }
-        }
+    entry.follow();
+    if run.spec.is(Note::Here) {
+        *walker = entry.walker;
     }
-    match run.spec.operands {
-        Operands::None if !found.operands.is_empty() => {
-            writes.doubt(format!("{name} does more where it is given an operand"));
-        }
-        Operands::Subcommand => entry.subcommand(writes),
-        _ => {}
+}
+
+/// A word that a program evaluates as an arithmetic expression may run what stands in an index.
+fn doubt_index(walker: &Walker, name: &str, word: &Value) {
+    if word.plain().is_some_and(word::runs_in_index) {
+        walker.doubt(format!("{name} may run what stands in an index"));
     }
 }
 
 impl Entry<'_> {
-    fn take(&mut self, step: &Step, writes: &mut Writes) {
-        let by = self.run.name;
-        match step.verb {
-            Verb::Worktree => {
-                let whole = Value::Below(self.walker.place.whole().to_owned());
-                return self.walker.tree(&whole, by, writes);
-            }
-            Verb::Nowhere => self.walker.place = self.walker.place.nowhere(),
-            Verb::Ask | Verb::GiveUp => {
-                return writes.doubt(format!("what {by} does with these words is not known"));
-            }
-            Verb::Copy(kind) => return copies::run(&self.walker, by, kind, self.found, writes),
-            Verb::EvaluateInput => {
-                if let Some(Stdin::Text(text)) = &self.run.stdin
-                    && word::runs_in_index(text)
-                {
-                    writes.doubt(format!("{by} is given what may run as an index"));
+    fn follow(&mut self) {
+        for step in &self.run.spec.steps {
+            if step.when.iter().all(|condition| self.meets(condition)) {
+                self.take(step);
+                if matches!(step.verb, Verb::Copy(_) | Verb::GiveUp | Verb::Stop) {
+                    return;
                 }
             }
-            Verb::Stop => {}
+        }
+        match self.run.spec.operands {
+            Operands::None if !self.found.operands.is_empty() => {
+                self.doubt_that(|name| format!("{name} does more where it is given an operand"))
+            }
+            Operands::Subcommand => self.subcommand(),
             _ => {}
         }
+    }
+
+    fn doubt_that(&self, why: impl Fn(&str) -> String) {
+        self.walker.doubt(why(self.run.name));
+    }
+
+    fn take(&mut self, step: &Step) {
+        let by = self.run.name;
         let values = self.select(&step.what);
-        match step.verb {
-            Verb::Unpack => return archives::extracts(&self.walker, by, &values, writes),
+        match &step.verb {
+            Verb::Worktree => self.worktree(),
+            Verb::Ask | Verb::GiveUp => {
+                self.doubt_that(|name| format!("what {name} does with these words is not known"));
+            }
+            Verb::Stop => {}
+            Verb::Copy(kind) => copies::run(&self.walker, by, *kind, self.found),
+            Verb::Kept => self.kept(&step.what),
+            Verb::Unpack => packed::extracts(&self.walker, by, &values),
+            Verb::Run => self.program(&values, self.run.stdin.clone()),
+            Verb::RunAssigned => self.assigned(&values),
+            Verb::RunFor => self.run_for(&step.what),
+            Verb::Finds => self.finds.extend(values.iter().map(found_below)),
+            Verb::Marks => self.marks.extend(values),
+            Verb::Line => {
+                let words: Option<Vec<&str>> = values.iter().map(Value::plain).collect();
+                self.script(words.map(|words| words.join(" ")).as_deref());
+            }
+            Verb::Setting => self.setting(&values),
+            Verb::Chdir => self.chdir(&values),
+            Verb::Nowhere => {
+                self.finds = self
+                    .finds
+                    .iter()
+                    .map(|place| self.absolute(place))
+                    .collect();
+                self.walker.place = self.walker.place.nowhere();
+            }
+            // Of several, the last one counts.
             Verb::RelativeTo => {
-                // Of several, the last one counts.
                 self.walker.place = match values.last() {
                     Some(Value::Plain(dir)) => self.walker.place.below(dir),
                     Some(_) => self.walker.place.nowhere(),
                     None => return,
                 };
-                return;
             }
-            Verb::Run => return self.program(&values, writes),
-            Verb::RunHere => {
-                let mut inside = self.walker.clone();
-                super::run(&mut inside, &values, self.run.stdin.clone(), writes);
-                self.walker.place = inside.place;
-                return;
-            }
-            Verb::Line => {
-                let words: Option<Vec<&str>> = values.iter().map(Value::plain).collect();
-                return self.script(words.map(|words| words.join(" ")).as_deref(), writes);
-            }
-            _ => {}
-        }
-        for value in &values {
-            self.each(&step.verb, value, writes);
+            verb => values.iter().for_each(|value| self.each(verb, value)),
         }
     }
 
     /// What a step does with one value.
-    fn each(&mut self, verb: &Verb, value: &Value, writes: &mut Writes) {
+    fn each(&mut self, verb: &Verb, value: &Value) {
         let by = self.run.name;
         let walker = &self.walker;
-        match (verb, value) {
-            (
-                Verb::Output | Verb::Named(_) | Verb::Packed(_) | Verb::Unpacked,
-                Value::Plain(path),
-            ) if path == "-" => {}
-            (Verb::Entry, _) => walker.entry(value, by, writes),
-            (Verb::Dir, _) => walker.target(&found_below(value), by, writes),
-            (Verb::Tree, _) => walker.tree(&found_below(value), by, writes),
-            (Verb::Overlay, _) => walker.overlay(value, by, writes),
-            (Verb::Prefix, Value::Plain(path)) if path.ends_with('/') => {
-                walker.target_below(path, by, writes);
+        let text = value.plain();
+        match (verb, text) {
+            (Verb::Output | Verb::Named(_) | Verb::Packed(_) | Verb::Unpacked, Some("-")) => {}
+            (Verb::Entry, _) => walker.reach(value, Follow::Entry, by),
+            (Verb::Dir, _) => walker.target(&found_below(value), by),
+            (Verb::Tree, _) => walker.reach(&found_below(value), Follow::Tree, by),
+            (Verb::Overlay, _) => walker.reach(value, Follow::Deep, by),
+            (Verb::Prefix, Some(path)) if path.ends_with('/') => walker.target_below(path, by),
+            (Verb::Prefix | Verb::Beside, Some(path)) => walker.target_below(parent(path), by),
+            (Verb::Beside, None) => {}
+            (Verb::Paths, _) => self.git_path(value),
+            (Verb::Named(end), Some(path)) if !last_name(path).contains('.') => {
+                walker.target(&Value::Plain(format!("{path}{end}")), by);
             }
-            (Verb::Prefix, Value::Plain(path)) => walker.target_below(parent(path), by, writes),
-            (Verb::Beside, Value::Plain(path)) => walker.target_below(parent(path), by, writes),
-            (Verb::Beside, _) => {}
-            (Verb::Paths, _) => self.git_path(value, writes),
-            (Verb::Named(end), Value::Plain(path)) if !last_name(path).contains('.') => {
-                walker.target(&Value::Plain(format!("{path}{end}")), by, writes);
+            (Verb::Packed(end), Some(path)) => {
+                walker.target(&Value::Plain(format!("{path}{end}")), by);
             }
-            (Verb::Packed(end), Value::Plain(path)) => {
-                walker.target(&Value::Plain(format!("{path}{end}")), by, writes);
-            }
-            (Verb::Unpacked, Value::Plain(path)) => {
-                walker.target(&pack::unpacked(path), by, writes);
-            }
-            (Verb::Leads, _) => walker.leads(value.plain(), None, false),
-            (Verb::Script, _) => self.script(value.plain(), writes),
-            (Verb::Set, Value::Plain(name)) => {
-                walker.variable(name, None, writes);
+            (Verb::Unpacked, Some(path)) => walker.target(&packed::unpacked(path), by),
+            (Verb::Leads, _) => walker.leads(text, None, false),
+            (Verb::Patch, _) => self.patch(text),
+            (Verb::Script, _) => self.script(text),
+            (Verb::Later, _) => self.later(text),
+            (Verb::Set, Some(name)) => {
+                walker.variable(name, None);
                 walker.remember().gives(name, Known::Nothing);
             }
-            (Verb::Set, _) => writes.doubt("which variable is set depends on an expansion"),
-            (Verb::In, Value::Plain(dir)) => self.walker.place = walker.place.within(dir),
-            (Verb::In, _) => self.walker.place = walker.place.nowhere(),
-            _ => walker.target(value, by, writes),
+            (Verb::Declare, Some(text)) => self.declare(text),
+            // What is not known of it was told where the word was read.
+            (Verb::Declare, None) if matches!(value, Value::Begins(text) if text.ends_with('=')) => {
+            }
+            (Verb::Set | Verb::Declare, None) => {
+                walker.doubt("which variable is set depends on an expansion");
+            }
+            (Verb::Evaluate, _) => doubt_index(walker, by, value),
+            (Verb::In, Some(dir)) => self.walker.place = walker.place.within(dir),
+            (Verb::In, None) => self.walker.place = walker.place.nowhere(),
+            _ => walker.target(value, by),
         }
     }
 
-    fn program(&self, words: &[Value], writes: &mut Writes) {
-        let mut inside = self.walker.clone();
-        super::run(&mut inside, words, self.run.stdin.clone(), writes);
+    fn program(&mut self, words: &[Value], stdin: Option<Stdin>) {
+        match self.run.spec.is(Note::Here) {
+            true => super::run(&mut self.walker, words, stdin),
+            false => super::run(&mut self.walker.clone(), words, stdin),
+        }
     }
 
-    fn script(&self, script: Option<&str>, writes: &mut Writes) {
+    /// The program behind variables that are set for it.
+    fn assigned(&mut self, mut words: &[Value]) {
+        while let Some((first, rest)) = words.split_first() {
+            match first {
+                Value::Plain(word) => match word.split_once('=') {
+                    Some((name, value)) => self.walker.variable(name, Some(value)),
+                    None => break,
+                },
+                Value::Begins(word) if word.ends_with('=') => {
+                    self.walker.variable(word.trim_end_matches('='), None);
+                }
+                _ => break,
+            }
+            words = rest;
+        }
+        self.program(words, self.run.stdin.clone());
+    }
+
+    /// A command that is run for what was found: the one behind each option, or the operands.
+    fn run_for(&mut self, what: &What) {
+        let mut end = Vec::new();
+        what.others
+            .iter()
+            .for_each(|pick| self.pick(pick, &mut end));
+        let commands = match what.options.is_empty() {
+            true => vec![&[][..]],
+            false => self.found.commands(&what.options),
+        };
+        for command in commands {
+            for found in self.finds_or_unknown() {
+                let words = command.iter().chain(&end);
+                let filled: Vec<Value> = words.map(|word| self.filled(word, &found)).collect();
+                self.program(&filled, Some(Stdin::Other));
+            }
+        }
+    }
+
+    fn finds_or_unknown(&self) -> Vec<Value> {
+        match self.finds.is_empty() {
+            true => vec![Value::Unknown],
+            false => self.finds.clone(),
+        }
+    }
+
+    /// A word with what was found in the place of a mark.
+    fn filled(&self, word: &Value, found: &Value) -> Value {
+        let Some(text) = word.plain() else {
+            return word.clone();
+        };
+        // A mark that nobody knows may stand anywhere.
+        let marks = self
+            .marks
+            .iter()
+            .map(|mark| mark.plain().unwrap_or_default());
+        if marks.clone().any(|mark| mark == text) {
+            return found.clone();
+        }
+        match marks.filter_map(|mark| text.find(mark)).min() {
+            None => word.clone(),
+            Some(at) if at > 0 && text.starts_with('-') => {
+                Value::Begins(text.get(..at).unwrap_or_default().to_owned())
+            }
+            Some(_) => Value::Unknown,
+        }
+    }
+
+    fn absolute(&self, dir: &Value) -> Value {
+        match dir {
+            Value::Below(dir) => {
+                let dir = self.walker.place.resolve(dir);
+                dir.map_or(Value::Unknown, Value::Below)
+            }
+            other => other.clone(),
+        }
+    }
+
+    fn script(&mut self, script: Option<&str>) {
         match script {
-            Some(script) => self.walker.run_apart(script, writes),
-            None => writes.doubt(format!("{} runs what an expansion says", self.run.name)),
+            Some(script) if self.run.spec.is(Note::Here) => self.walker.run(script),
+            Some(script) => self.walker.run_apart(script),
+            None => self.doubt_that(|name| format!("{name} runs what an expansion says")),
         }
+    }
+
+    /// A script that runs at some later moment.
+    fn later(&mut self, script: Option<&str>) {
+        if let Some(script) = script {
+            let mut history = self.walker.remember();
+            history.concurrent = true;
+            if !history.traps.iter().any(|known| known == script) {
+                history.traps.push(script.to_owned());
+            }
+        }
+        self.script(script);
+    }
+
+    /// A variable that a builtin declares, with its value if there is one.
+    fn declare(&self, text: &str) {
+        let (name, value) = text.split_once('=').unwrap_or((text, ""));
+        // Only an export of one that was set before has no value here.
+        let given = Some(value).filter(|value| !value.is_empty());
+        self.walker.variable(name, given);
+        if text.contains('=') {
+            let known = word::known(&Value::Plain(value.to_owned()));
+            self.walker.remember().gives(name, known);
+        }
+    }
+
+    fn chdir(&mut self, values: &[Value]) {
+        let place = &self.walker.place;
+        // A number turns the stack of directories around.
+        let plain = |dir: &str| !dir.is_empty() && dir != "-" && !dir.starts_with('+');
+        self.walker.place = match values {
+            [Value::Plain(dir)] if plain(dir) => place.within(dir),
+            _ => place.nowhere(),
+        };
+        let traps = self.walker.history().traps.clone();
+        traps.iter().for_each(|trap| self.walker.run_apart(trap));
+    }
+
+    /// A setting of `git`: a key and its value, which is gone where there is none.
+    fn setting(&self, values: &[Value]) {
+        let key = values.first().and_then(Value::plain);
+        let value = values.get(1).and_then(Value::plain);
+        if !key.is_some_and(|key| is_harmless(key, value)) {
+            let key = key.unwrap_or("what git config sets");
+            self.walker
+                .doubt(format!("{key} may be a program that git runs"));
+        }
+    }
+
+    fn patch(&self, text: Option<&str>) {
+        match text.and_then(patch::files) {
+            Some(files) => files
+                .into_iter()
+                .for_each(|file| self.walker.target(&Value::Plain(file), self.run.name)),
+            None => {
+                self.doubt_that(|name| format!("{name} is given no patch whose files can be read"))
+            }
+        }
+    }
+
+    /// The copies of files that are changed in place, where an option says how their names end.
+    fn kept(&self, what: &What) {
+        let mut files = Vec::new();
+        what.others
+            .iter()
+            .for_each(|pick| self.pick(pick, &mut files));
+        for suffix in self.found.values(&what.options) {
+            for file in &files {
+                self.walker.target(&kept(file, &suffix), self.run.name);
+            }
+        }
+    }
+
+    fn worktree(&self) {
+        let whole = Value::Below(self.walker.place.whole().to_owned());
+        self.walker.reach(&whole, Follow::Tree, self.run.name);
     }
 
     /// A path that may hold a pattern, or begin at the top.
-    fn git_path(&self, path: &Value, writes: &mut Writes) {
+    fn git_path(&self, path: &Value) {
         let (walker, by) = (&self.walker, self.run.name);
-        let Value::Plain(text) = path else {
-            return walker.entry(path, by, writes);
-        };
+        let text = path.plain().unwrap_or_default();
         if text.starts_with(':') {
-            let whole = Value::Below(walker.place.whole().to_owned());
-            return walker.tree(&whole, by, writes);
+            return self.worktree();
         }
         match text.find(['*', '?', '[', '\\']) {
-            None => walker.entry(path, by, writes),
+            None => walker.reach(path, Follow::Entry, by),
             Some(at) => {
-                let fixed = text.get(..at).unwrap_or_default();
-                let dir = match fixed.rsplit_once('/') {
-                    None => ".",
-                    Some(("", _)) => "/",
-                    Some((dir, _)) => dir,
-                };
-                walker.tree(&Value::Below(dir.to_owned()), by, writes);
+                let dir = parent(text.get(..=at).unwrap_or_default());
+                walker.reach(&Value::Below(dir.to_owned()), Follow::Tree, by);
             }
         }
     }
 
     /// The first operand has an entry of its own.
-    fn subcommand(&mut self, writes: &mut Writes) {
+    fn subcommand(&mut self) {
         let program = self.run.name;
         let Some((name, words)) = self.found.operands.split_first() else {
             return;
         };
         let Some(name) = name.plain() else {
-            return writes.doubt(format!(
-                "the subcommand of {program} depends on an expansion"
-            ));
+            return self.doubt_that(|program| {
+                format!("the subcommand of {program} depends on an expansion")
+            });
         };
         let path = format!("{program} {name}");
         let words: Vec<Value> = words.iter().map(|word| (*word).clone()).collect();
         match table::spec(&path) {
-            None if self.run.spec.closed => writes.doubt(format!("{path} is not known")),
-            None => super::unknown(&self.walker, &path, &words, writes),
+            None if self.run.spec.is(Note::Closed) => {
+                self.walker.doubt(format!("{path} is not known"));
+            }
+            None => super::unknown(&self.walker, &path, &words),
             Some(spec) => {
                 let inner = Run {
                     name: &path,
@@ -276,7 +382,7 @@ impl Entry<'_> {
                     words: &words,
                     stdin: self.run.stdin.clone(),
                 };
-                super::judge(&mut self.walker, &inner, writes);
+                super::judge(&mut self.walker, &inner);
             }
         }
     }
@@ -287,9 +393,9 @@ impl Entry<'_> {
             true => Vec::new(),
             false => self.found.values(&what.options),
         };
-        for pick in &what.others {
-            self.pick(pick, &mut values);
-        }
+        what.others
+            .iter()
+            .for_each(|pick| self.pick(pick, &mut values));
         values
     }
 
@@ -306,18 +412,40 @@ impl Entry<'_> {
                 let expanded = operands.iter().filter(|word| word.plain().is_none());
                 return values.extend(expanded.map(|word| (*word).clone()));
             }
-            Pick::Text(text) => return values.push(Value::Plain(text.clone())),
             Pick::After(start) => {
                 let plain = operands.iter().filter_map(|operand| operand.plain());
                 let behind = plain.filter_map(|text| text.strip_prefix(start.as_str()));
                 return values.extend(behind.map(|text| Value::Plain(text.to_owned())));
             }
+            Pick::Text(text) => return values.push(self.text(text)),
+            Pick::Anywhere => return values.push(Value::Unknown),
+            Pick::Found => return values.extend(self.finds_or_unknown()),
+            Pick::Starts => Some(self.found.starts()),
+            Pick::Input => {
+                return values.push(match &self.run.stdin {
+                    Some(Stdin::Text(text)) => Value::Plain(text.clone()),
+                    _ => Value::Unknown,
+                });
+            }
         };
         values.extend(some.unwrap_or_default().iter().map(|word| (*word).clone()));
     }
 
+    /// A text of the table, in which `~/` is the home.
+    fn text(&self, text: &str) -> Value {
+        match (text.strip_prefix('~'), &self.walker.place.home) {
+            (None, _) => Value::Plain(text.to_owned()),
+            (Some(rest), Some(home)) => Value::Plain(format!("{home}{rest}")),
+            (Some(_), None) => Value::Unknown,
+        }
+    }
+
     fn behind(&self, word: &str) -> &[Value] {
         let words = self.run.words;
+        if word == "1" {
+            let operands = Words::leading(words, self.run.spec).1;
+            return operands.get(1..).unwrap_or_default();
+        }
         let at = words.iter().position(|other| other.plain() == Some(word));
         let behind = at.and_then(|at| words.get(at + 1..)).unwrap_or_default();
         match word {
@@ -327,40 +455,37 @@ impl Entry<'_> {
     }
 
     fn meets(&self, condition: &Condition) -> bool {
-        let found = self.found;
-        let met = match &condition.test {
-            Test::Has(names) => found.has(names),
-            Test::Sure(names) => found.sure(names),
-            Test::Before(names) => found.has_before(names),
-            Test::Only(names) => found
-                .options
-                .iter()
-                .all(|option| names.contains(&option.name)),
-            Test::Last(names, over) => found.is_last(names, over),
-            Test::Joined(letter) => self.run.words.iter().any(|word| joins(word, letter)),
-            Test::Unclear => found.options.iter().any(|option| option.name.is_empty()),
-            Test::Word(words) => found
-                .first()
-                .is_some_and(|first| words.iter().any(|word| word == first)),
-            Test::None(what) => self.select(what).is_empty(),
-            Test::Plain(what) => self
-                .select(what)
-                .iter()
-                .all(|value| value.plain().is_some()),
-            Test::Open(what) => self.select(what).iter().any(Value::may_be_option),
-            Test::Holds(text, what) => {
-                let holds = |value: &str| match text.strip_prefix('^') {
-                    Some(start) => value.starts_with(start),
-                    None => value.contains(text.as_str()),
-                };
-                let values = self.select(what);
-                values.iter().filter_map(Value::plain).any(holds)
-            }
-            Test::Fits(check, what) => {
-                let fits = |value: &Value| value.plain().is_some_and(|text| check.holds(text));
-                self.select(what).iter().all(fits)
-            }
-        };
+        let (found, words) = (self.found, &condition.words);
+        let values = || self.select(&condition.what);
+        let word = words.first().map_or("", String::as_str);
+        let met =
+            match &condition.test {
+                Test::Has => found.has(words),
+                Test::Sure => found.sure(words),
+                Test::Before => found.has_before(words),
+                Test::Only => found
+                    .options
+                    .iter()
+                    .all(|option| words.contains(&option.name)),
+                Test::Last => found.is_last(words, &condition.what.options),
+                Test::Joined => self.run.words.iter().any(|other| joins(other, word)),
+                Test::Unclear => found.options.iter().any(|option| option.name.is_empty()),
+                Test::Word => found
+                    .first()
+                    .is_some_and(|first| words.iter().any(|word| word == first)),
+                Test::None => values().is_empty(),
+                Test::Plain => values().iter().all(|value| value.plain().is_some()),
+                Test::Open => values().iter().any(Value::may_be_option),
+                Test::Holds => values().iter().filter_map(Value::plain).any(|value| {
+                    match word.strip_prefix('^') {
+                        Some(start) => value.starts_with(start),
+                        None => value.contains(word),
+                    }
+                }),
+                Test::Fits(check) => values()
+                    .iter()
+                    .all(|value| value.plain().is_some_and(|text| check.holds(text))),
+            };
         met != condition.negated
     }
 }
@@ -369,4 +494,24 @@ impl Entry<'_> {
 fn joins(word: &Value, letter: &str) -> bool {
     let letters = word.plain().and_then(|text| text.strip_prefix('-'));
     letters.is_some_and(|text| !text.starts_with('-') && text.len() > 1 && text.contains(letter))
+}
+
+/// The name of a copy: the suffix behind that of the file, or with the file's name in the place of a star.
+fn kept(file: &Value, suffix: &Value) -> Value {
+    match (file, suffix) {
+        (Value::Plain(file), Value::Plain(suffix)) => {
+            let name = match suffix.contains('*') {
+                true => suffix.replace('*', last_name(file)),
+                false => format!("{}{suffix}", last_name(file)),
+            };
+            match (name.contains('/'), parent(file)) {
+                (true, _) | (_, ".") => Value::Plain(name),
+                (false, dir) => Value::Plain(format!("{dir}/{name}")),
+            }
+        }
+        (Value::Below(dir), Value::Plain(suffix)) if !suffix.contains('/') => {
+            Value::Below(dir.clone())
+        }
+        _ => Value::Unknown,
+    }
 }

@@ -1,9 +1,35 @@
-//! Archives: letters without a dash, and where one is unpacked.
+//! Packed files and archives: what they are unpacked to.
 
+use super::{last_name, parent};
 use crate::shell::table::{Effect, Spec};
 use crate::shell::walk::Walker;
 use crate::shell::word::Value;
-use crate::writes::Writes;
+
+/// The ends of names by which packed files are known, and what they are without.
+const ENDS: [(&str, &str); 11] = [
+    (".gz", ""),
+    (".tgz", ".tar"),
+    (".z", ""),
+    (".Z", ""),
+    (".bz2", ""),
+    (".tbz2", ".tar"),
+    (".tbz", ".tar"),
+    (".xz", ""),
+    (".txz", ".tar"),
+    (".zst", ""),
+    (".tzst", ".tar"),
+];
+
+/// Where a packed file goes.
+pub(super) fn unpacked(path: &str) -> Value {
+    let known = ENDS
+        .iter()
+        .find_map(|(end, other)| Some(format!("{}{other}", path.strip_suffix(end)?)));
+    match known {
+        Some(path) if !last_name(&path).is_empty() => Value::Plain(path),
+        _ => Value::Below(parent(path).to_owned()),
+    }
+}
 
 /// The first word may hold letters without a dash, which take the next words one after the other.
 pub(super) fn dashed(words: &[Value], spec: &Spec) -> Vec<Value> {
@@ -28,18 +54,18 @@ pub(super) fn dashed(words: &[Value], spec: &Spec) -> Vec<Value> {
 }
 
 /// An archive unpacked below directories, each relative to the one before, or here. It may hold links.
-pub(super) fn extracts(walker: &Walker, name: &str, dirs: &[Value], writes: &mut Writes) {
+pub(super) fn extracts(walker: &Walker, name: &str, dirs: &[Value]) {
     let mut inside = walker.clone();
     let mut places = Vec::new();
     let here = [Value::Plain(".".to_owned())];
     for dir in if dirs.is_empty() { &here } else { dirs } {
         match dir {
             Value::Plain(dir) => {
-                inside.target_below(dir, name, writes);
+                inside.target_below(dir, name);
                 inside.place = inside.place.within(dir);
                 places.push(inside.clone());
             }
-            other => inside.target(other, name, writes),
+            other => inside.target(other, name),
         }
     }
     for place in &places {

@@ -1,0 +1,94 @@
+//! What a value may be, told by its text.
+
+use crate::shell::table::{self, named};
+use crate::shell::{awk, sed, variables};
+use serde::Deserialize;
+
+/// Something that a value may be.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(in crate::shell) enum Check {
+    /// `key=value`, a setting of `git` that runs nothing.
+    GitSetting,
+    /// A path on another machine.
+    Remote,
+    /// `ssh`, with nothing but where and as whom.
+    SshCommand,
+    /// A variable that changes nothing about what programs do.
+    Variable,
+    /// A script of `sed` that neither writes nor runs anything.
+    SedScript,
+    /// A program of `awk` that neither writes nor runs anything.
+    AwkProgram,
+    /// The value, or its key, stands in this list of the table.
+    #[serde(skip)]
+    Listed(String),
+    /// Made of these letters only.
+    #[serde(skip)]
+    Letters(String),
+}
+
+impl Check {
+    /// By the name that the table uses.
+    pub fn named(name: &str) -> Option<Check> {
+        match name.strip_prefix("letters:") {
+            Some(letters) => Some(Check::Letters(letters.to_owned())),
+            None if name.starts_with('@') => Some(Check::Listed(name.to_owned())),
+            None => named(name),
+        }
+    }
+
+    pub fn holds(&self, text: &str) -> bool {
+        match self {
+            Check::GitSetting => {
+                let (key, value) = text.split_once('=').unwrap_or((text, "true"));
+                is_harmless(key, Some(value))
+            }
+            // A colon before any slash.
+            Check::Remote => text
+                .split('/')
+                .next()
+                .is_some_and(|host| host.contains(':')),
+            Check::SshCommand => is_plain_ssh(text),
+            Check::Variable => !variables::changes(text, None),
+            Check::SedScript => sed::only_edits(text),
+            Check::AwkProgram => awk::only_prints(text),
+            Check::Listed(list) => {
+                let key = text.split(['=', ' ']).next().unwrap_or_default();
+                table::lists(list, &key.to_lowercase())
+            }
+            Check::Letters(letters) => text.chars().all(|letter| letters.contains(letter)),
+        }
+    }
+}
+
+/// Whether a setting of `git` runs nothing with this value.
+pub(super) fn is_harmless(key: &str, value: Option<&str>) -> bool {
+    let key = key.to_lowercase();
+    if table::lists("@git-setting", &key) {
+        return true;
+    }
+    let with = |value: &str| {
+        let idles = variables::idles(value) || table::lists("@git-off", value);
+        (idles && table::lists("@git-setting-idle", &key))
+            || table::lists("@git-setting", &format!("{key}={value}"))
+    };
+    value.is_some_and(with)
+}
+
+fn is_plain_ssh(command: &str) -> bool {
+    let mut words = command.split_whitespace();
+    if words.next() != Some("ssh") {
+        return false;
+    }
+    while let Some(word) = words.next() {
+        match word {
+            "-p" | "-i" | "-l" => {
+                words.next();
+            }
+            "-q" | "-4" | "-6" | "-C" | "-T" | "-x" => {}
+            _ => return false,
+        }
+    }
+    true
+}
