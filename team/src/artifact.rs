@@ -16,7 +16,22 @@ use teamlog_engine::storage::{Open, Storage};
 
 operation! {
     /// Leave a text for others, under a name
-    "artifact-put": Records(ArtifactPut) -> ArtifactPutAnswer = Team::artifact_put,
+    "artifact-put": Records(ArtifactPut {
+        /// Its name
+        name: String,
+        /// What it holds
+        content: String,
+        /// What it is; else a patch if its name ends in `.patch` or `.diff`, and a summary if not
+        #[schemars(with = "Option<ArtifactKind>")]
+        kind: Option<String>,
+        /// The task that it belongs to
+        task_id: Option<String>,
+        /// Who leaves it
+        worker: Option<String>,
+        /// Whether it takes the place of another one of that name
+        #[serde(default)]
+        replace: bool,
+    }) -> ArtifactPutAnswer = Team::artifact_put,
     refuses = [WorkerNotFound, TaskNotFound, ArtifactExists],
     rules = Rules {
         aliases: &[("taskId", "task_id"), ("agentId", "worker")],
@@ -26,41 +41,30 @@ operation! {
 
 operation! {
     /// Read an artifact, checked against its digest
-    "artifact-get": Reads(ArtifactGet) -> ArtifactGetAnswer = |team, asked| team.artifact_get(&asked),
+    "artifact-get": Reads(ArtifactGet {
+        /// Its name
+        name: String,
+    }) -> ArtifactGetAnswer = |team, asked| team.artifact_get(&asked),
     refuses = [ArtifactNotFound, ArtifactDamaged]
 }
 
 operation! {
     /// List artifacts by name
-    "artifact-list": Reads(ArtifactList) -> ArtifactListAnswer = |team, asked| team.artifact_list(&asked),
+    "artifact-list": Reads(ArtifactList {
+        /// Only those of that kind
+        #[schemars(with = "Option<ArtifactKind>")]
+        kind: Option<String>,
+        /// Most artifacts; default 50
+        #[schemars(range(min = 1))]
+        limit: Option<usize>,
+        /// The name that the page before ended with
+        cursor: Option<String>,
+    }) -> ArtifactListAnswer = |team, asked| team.artifact_list(&asked),
     refuses = [CursorUnknown]
 }
 
 /// Most bytes of an artifact.
 pub const ARTIFACT_BYTES_MAX: u64 = 8 << 20;
-
-/// What `artifact-put` is asked.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ArtifactPut {
-    /// Its name
-    pub name: String,
-    /// What it holds
-    pub content: String,
-    /// What it is; else a patch if its name ends in `.patch` or `.diff`, and a summary if not
-    #[schemars(with = "Option<ArtifactKind>")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kind: Option<String>,
-    /// The task that it belongs to
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub task_id: Option<String>,
-    /// Who leaves it
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub worker: Option<String>,
-    /// Whether it takes the place of another one of that name
-    #[serde(default)]
-    pub replace: bool,
-}
 
 /// An artifact of any bytes.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -72,31 +76,6 @@ pub struct ArtifactFile {
     digest: String,
     #[serde(skip)]
     bytes: Vec<u8>,
-}
-
-/// What `artifact-get` is asked.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ArtifactGet {
-    /// Its name
-    pub name: String,
-}
-
-/// What `artifact-list` is asked.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ArtifactList {
-    /// Only those of that kind
-    #[schemars(with = "Option<ArtifactKind>")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kind: Option<String>,
-    /// Most artifacts; default 50
-    #[schemars(range(min = 1))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limit: Option<usize>,
-    /// The name that the page before ended with
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cursor: Option<String>,
 }
 
 /// An artifact
@@ -222,21 +201,21 @@ impl Team {
     pub fn artifact_put_file(&mut self, mut file: ArtifactFile) -> Result<ArtifactPutAnswer> {
         self.changeable()?;
         let stored = file.stored()?;
-        let job = Job {
+        let record = RecordArtifact {
             stored,
             replace: file.put.replace,
         };
-        // What is refused is not written at all, unless its key may have been answered already; the lock is not held while
-        // bytes are.
+        // A refusal writes no bytes, so it is checked first, unless there is a key: that may have been answered
+        // already. The lock is not held while the bytes are written.
         if self.control.key.is_none() {
             self.query(|live, _| {
                 crate::handle::team::open(live)?;
-                job.check(live).map(drop)
+                record.check(live).map(drop)
             })?;
         }
         let bytes = std::mem::take(&mut file.bytes);
-        self.lay(&job.stored, &bytes)?;
-        self.execute(job)
+        self.lay(&record.stored, &bytes)?;
+        self.execute(record)
     }
 
     /// What an artifact holds, which is what was left.
@@ -283,8 +262,7 @@ impl Team {
                 return Err(unknown_cursor(cursor, "the name of an artifact").into());
             }
             let mut artifacts = live.artifacts(kind, after, limit.saturating_add(1))?;
-            let more = artifacts.len() > limit;
-            artifacts.truncate(limit);
+            let more = page::cut(&mut artifacts, limit);
             let last = artifacts.last().filter(|_| more);
             Ok(ArtifactListAnswer {
                 next_cursor: last.map(|last| last.stored.name.clone()),
@@ -317,7 +295,7 @@ impl Team {
         let aside = PathBuf::from(aside);
         let laid = write_durably(storage, &aside, &path, bytes);
         if laid.is_err() {
-            // What is half there is of no account; the first error is the one to tell.
+            // What is left of the file does no harm; the first error is the one to report.
             let _ = storage.remove_file(&aside);
         }
         Ok(laid.map_err(Error::io("write", &path))?)
@@ -345,12 +323,12 @@ pub(crate) fn is_whole(artifact: &Artifact, bytes: &[u8]) -> bool {
 
 /// An artifact whose bytes are durable, to be recorded.
 #[derive(Debug, Clone)]
-struct Job {
+struct RecordArtifact {
     stored: ArtifactStored,
     replace: bool,
 }
 
-impl Job {
+impl RecordArtifact {
     /// Whether it is there as it is.
     fn check(&self, live: &Live) -> Result<bool> {
         let Some(there) = live.artifact(&self.stored.name)? else {
@@ -373,7 +351,7 @@ impl Job {
     }
 }
 
-impl Command for Job {
+impl Command for RecordArtifact {
     /// Whether something is recorded.
     type Decided = bool;
     type Answer = ArtifactPutAnswer;

@@ -29,6 +29,7 @@ pub use verdict::{Accepted, Breached, Verdict};
 use crate::projections::bootstrap::event::BootstrapAct;
 use crate::projections::bootstrap::{Core, Run, State, event};
 use crate::refusal::{Code, Refusal};
+use fields::core_named;
 use teamlog_engine::Timestamp;
 use verdict::illegal;
 
@@ -86,18 +87,14 @@ pub fn due(run: &Run, now: Timestamp) -> Vec<BootstrapAct> {
 
 /// The violation that a handshake is which timed out by itself.
 pub fn handshake_breach(run: &Run) -> event::Breach {
-    let missing: Vec<&str> = run
-        .unready()
-        .iter()
-        .map(|core| core.ready_signal())
-        .collect();
+    let missing = breach::unready(run).join(" and ");
     event::Breach {
         code: Code::BreachCoreNotReady.as_str().to_owned(),
         event: Event::CoreHandshakeTimedOut.name().to_owned(),
         data: serde_json::Map::new(),
         at_state: run.state,
         rolled_back_to: State::CoreReady,
-        why: format!("the handshake timed out without {}", missing.join(" and ")),
+        why: format!("the handshake timed out without {missing}"),
     }
 }
 
@@ -137,9 +134,4 @@ fn missing_of(run: &Run, members: &[String]) -> Vec<String> {
         .filter(|domain| !members.contains(domain));
     let core = core.map(|core| core.name().to_owned());
     core.chain(domains.cloned()).collect()
-}
-
-/// The member of the core that a name stands for.
-fn core_named(name: &str) -> Option<Core> {
-    fields::core_named(name)
 }

@@ -8,6 +8,11 @@
 //! This crate prints nothing and knows no argv and no HTTP; clock, ids and paths are arguments.
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+#[macro_use]
+#[path = "../../engine/tests/support/cases.rs"]
+mod cases;
+
 pub mod api;
 pub mod artifact;
 pub mod backup;

@@ -17,6 +17,13 @@ pub(crate) fn limit(asked: Option<usize>, default: usize) -> usize {
     }
 }
 
+/// Cuts what was found to a page; whether there was more.
+pub(crate) fn cut<T>(found: &mut Vec<T>, limit: usize) -> bool {
+    let more = found.len() > limit;
+    found.truncate(limit);
+    more
+}
+
 /// The JSON text of a value that always serialises.
 pub(crate) fn json_text(value: &impl serde::Serialize) -> Option<String> {
     serde_json::to_string(value).ok()

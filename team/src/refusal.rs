@@ -2,6 +2,7 @@
 
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
+use std::fmt::Display;
 
 /// Codes from one table: what each means, its name, its text.
 macro_rules! codes {
@@ -238,9 +239,9 @@ impl Refusal {
         }
     }
     /// `invalid_input` for a field: "`field` `rule`, but is `value`".
-    pub fn invalid(field: impl Into<String>, value: &str, rule: &str) -> Refusal {
+    pub fn invalid(field: impl Into<String>, value: impl Display, rule: impl Display) -> Refusal {
         let field = field.into();
-        let message = format!("{field} {rule}, but is {}", shown(value));
+        let message = format!("{field} {rule}, but is {}", shown(&value.to_string()));
         Refusal::new(Code::InvalidInput, message).field(field)
     }
     /// The same with the field named that is at fault.

@@ -115,22 +115,39 @@ pub trait Op: DeserializeOwned + JsonSchema {
     }
 }
 
-/// The record of an operation, beside what carries it out:
+/// The record of an operation:
 ///
 /// ```text
 /// operation! {
 ///     /// Cancel a task
-///     "cancel-task": Records(TaskCancel) -> TaskAnswer as task_cancel,
+///     "cancel-task": Records(TaskCancel {
+///         /// The task
+///         task_id: String,
+///         /// Why
+///         reason: Option<String>,
+///     }) -> TaskAnswer as task_cancel,
 ///     refuses = [TaskNotFound, AlreadyTerminal]
 /// }
 /// ```
 ///
 /// That is what it does (in a line without a full stop), its name, its [`Effect`], its input, the data that it answers and
 /// the method of [`Team`] that carries it out: behind `as` one that is made here for an input that is a command, behind `=`
-/// any other function. Behind that stand the codes with which it refuses, beside those of every operation, and where it
-/// differs from the others `rules`, how its input is read; `empty`, the data where there is no such team or worker, so
+/// any other function. The input is made here as well (a field that is an `Option` may be left out), unless it only names a
+/// type that stands elsewhere. Behind that stand the codes with which it refuses, beside those of every operation, and where
+/// it differs from the others `rules`, how its input is read; `empty`, the data where there is no such team or worker, so
 /// that this is a warning; `without_team`, how it says that there is no such team.
 macro_rules! operation {
+    (
+        $(#[doc = $doc:literal])+
+        $name:literal: $effect:ident($input:ident { $($fields:tt)* }) -> $($rest:tt)+
+    ) => {
+        $crate::api::operation::input! { $name: $input { $($fields)* } }
+
+        $crate::api::operation::operation! {
+            $(#[doc = $doc])+
+            $name: $effect($input) -> $($rest)+
+        }
+    };
     (
         $(#[doc = $doc:literal])+
         $name:literal: Records($input:ty) -> $data:ty as $method:ident $(, $($rest:tt)+)?
@@ -185,7 +202,41 @@ macro_rules! operation {
     };
 }
 
-pub(crate) use operation;
+/// The input of an operation: moves its fields one by one into the braces, then declares it.
+macro_rules! input {
+    ($name:literal: $input:ident { $($fields:tt)* }) => {
+        $crate::api::operation::input! { $name, $input, { } $($fields)* }
+    };
+    ($name:literal, $input:ident, { $($fields:tt)* }) => {
+        #[doc = concat!("What `", $name, "` is asked.")]
+        #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct $input { $($fields)* }
+    };
+    (
+        $name:literal, $input:ident, { $($fields:tt)* }
+        $(#[$attribute:meta])* $field:ident: Option<$type:ty>, $($rest:tt)*
+    ) => {
+        $crate::api::operation::input! { $name, $input, {
+            $($fields)*
+            $(#[$attribute])*
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub $field: Option<$type>,
+        } $($rest)* }
+    };
+    (
+        $name:literal, $input:ident, { $($fields:tt)* }
+        $(#[$attribute:meta])* $field:ident: $type:ty, $($rest:tt)*
+    ) => {
+        $crate::api::operation::input! { $name, $input, {
+            $($fields)*
+            $(#[$attribute])*
+            pub $field: $type,
+        } $($rest)* }
+    };
+}
+
+pub(crate) use {input, operation};
 
 /// The codes with which every operation may refuse.
 const REFUSALS: &[Code] = &[Code::InvalidInput, Code::TeamNotFound];

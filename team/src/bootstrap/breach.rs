@@ -110,21 +110,15 @@ fn by_task(run: &Run, report: &Report) -> Option<String> {
 
 fn partial(run: &Run, report: &Report) -> Option<String> {
     let said = report.said.as_ref().ok()?;
-    if report.event != Event::TeamLaunched {
-        return None;
-    }
-    if !matches!(run.state, State::MembersReady | State::CoreReady) {
+    let launching = matches!(run.state, State::MembersReady | State::CoreReady);
+    if report.event != Event::TeamLaunched || !launching {
         return None;
     }
     let missing = missing_of(run, &said.members);
-    (!missing.is_empty()).then(|| {
-        let missing = missing.join(", ");
-        match run.state {
-            State::CoreReady => {
-                format!("members were launched in another batch, without {missing}")
-            }
-            _ => format!("the launch left out {missing} of the roster"),
-        }
+    let names = missing.join(", ");
+    (!missing.is_empty()).then(|| match run.state {
+        State::CoreReady => format!("members were launched in another batch, without {names}"),
+        _ => format!("the launch left out {names} of the roster"),
     })
 }
 
@@ -134,7 +128,7 @@ fn domain_too_early(run: &Run, report: &Report) -> Option<String> {
         Event::SkeletonSent | Event::DomainStarted | Event::MappingResult
     );
     (of_domain && before_running(run) && !run.both_acked())
-        .then(|| format!("domains began to work, but {}", unready(run)))
+        .then(|| format!("domains began to work, but {}", missing(run)))
 }
 
 fn core_not_ready(run: &Run, report: &Report) -> Option<String> {
@@ -147,15 +141,17 @@ fn core_not_ready(run: &Run, report: &Report) -> Option<String> {
         Event::CoreHandshakeTimedOut if run.state == State::CoreReady => "the handshake timed out",
         _ => return None,
     };
-    Some(format!("{doing}, but {}", unready(run)))
+    Some(format!("{doing}, but {}", missing(run)))
 }
 
-fn unready(run: &Run) -> String {
-    let names: Vec<&str> = run
-        .unready()
-        .iter()
-        .map(|core| core.ready_signal())
-        .collect();
+/// The signals of the core members that are not ready.
+pub(super) fn unready(run: &Run) -> Vec<&'static str> {
+    let missing = run.unready();
+    missing.iter().map(|core| core.ready_signal()).collect()
+}
+
+fn missing(run: &Run) -> String {
+    let names = unready(run);
     let is = if names.len() == 1 { "is" } else { "are" };
     format!("{} {is} missing", names.join(" and "))
 }

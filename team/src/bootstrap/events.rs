@@ -8,69 +8,6 @@ use crate::projections::spelling;
 use crate::refusal::{Code, Refusal, shown};
 use State::{CoreReady, Fallback, Init, MembersReady, Running, TeamProbed, TeamReady};
 
-/// What can be reported.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Event {
-    /// `team_create_returned`.
-    TeamCreateReturned,
-    /// `branch_taken`.
-    BranchTaken,
-    /// `fallback_entered`.
-    FallbackEntered,
-    /// `roster_built`.
-    RosterBuilt,
-    /// `team_launched`.
-    TeamLaunched,
-    /// `task_launched`.
-    TaskLaunched,
-    /// `launch_unavailable`.
-    LaunchUnavailable,
-    /// `core_pinged`.
-    CorePinged,
-    /// `core_ready_ack`.
-    CoreReadyAck,
-    /// `core_handshake_timed_out`.
-    CoreHandshakeTimedOut,
-    /// `core_relaunched`.
-    CoreRelaunched,
-    /// `running_entered`.
-    RunningEntered,
-    /// `swarm_declared`.
-    SwarmDeclared,
-    /// `skeleton_sent`.
-    SkeletonSent,
-    /// `domain_started`.
-    DomainStarted,
-    /// `mapping_result`.
-    MappingResult,
-    /// `lead_content`.
-    LeadContent,
-    /// `delivery_ack`.
-    DeliveryAck,
-    /// `delivery_ack_timeout`.
-    DeliveryAckTimeout,
-    /// `obstruction_feedback`.
-    ObstructionFeedback,
-    /// `round1_complete`.
-    Round1Complete,
-    /// `domain_excluded`.
-    DomainExcluded,
-    /// `revision_submitted`.
-    RevisionSubmitted,
-    /// `gate_cleared`.
-    GateCleared,
-    /// `final_synthesis_requested`.
-    FinalSynthesisRequested,
-    /// `final_synthesis_ack`.
-    FinalSynthesisAck,
-    /// `synthesis_result`.
-    SynthesisResult,
-    /// `member_added`.
-    MemberAdded,
-    /// `signal`.
-    Signal,
-}
-
 /// A row of the table.
 #[derive(Debug)]
 pub struct EventRow {
@@ -109,9 +46,8 @@ const fn must(name: &'static str, aliases: &'static [&'static str]) -> Field {
 
 const fn may(name: &'static str, aliases: &'static [&'static str]) -> Field {
     Field {
-        name,
-        aliases,
         required: false,
+        ..must(name, aliases)
     }
 }
 
@@ -127,98 +63,117 @@ const METHOD: Field = may("method", &["launch_method"]);
 const MODE: Field = may("launch_mode", &["mode"]);
 const MISSING: Field = may("missing", &["members", "to"]);
 
-/// Everything that can be reported, in the order in which a run goes.
-#[rustfmt::skip]
-pub const EVENTS: &[EventRow] = &[
-    EventRow { event: Event::TeamCreateReturned, name: "team_create_returned", from: &[Init, TeamProbed], to: "TEAM_PROBED",
-        fields: &[may("outcome", &[]), TEAM_NAME, may("message", &["msg"]), may("raw", &["returned", "result", "answer"])],
-        guard: "in `TEAM_PROBED` only where the answer before said nothing, or named no team (`illegal_event`)" },
-    EventRow { event: Event::BranchTaken, name: "branch_taken", from: &[TeamProbed], to: "TEAM_READY (A, B), FALLBACK (C)",
-        fields: &[may("case", &["branch"]), TEAM_NAME],
-        guard: "the case is that of the outcome, A and B have a name (`branch_mismatch`)" },
-    EventRow { event: Event::FallbackEntered, name: "fallback_entered", from: &[TeamProbed, MembersReady], to: "FALLBACK",
-        fields: &[may("reason", &["why"])],
-        guard: "no team can be created, or none launched (`PROTOCOL_BREACH_INVALID_FALLBACK_REASON`)" },
-    EventRow { event: Event::RosterBuilt, name: "roster_built", from: &[TeamReady], to: "MEMBERS_READY",
-        fields: &[may("core", &[]), may("domains", &["selected_domains"]), may("members", &["roster"])],
-        guard: "both of the core, every selected domain, at least one, none twice (`roster_incomplete`)" },
-    EventRow { event: Event::TeamLaunched, name: "team_launched", from: &[MembersReady], to: "CORE_READY",
-        fields: &[must("method", &["launch_method"]), MODE, may("members", &["roster"]), may("core", &[]), may("domains", &["selected_domains"])],
-        guard: "a mode is `team_launch`, or one of tasks (`invalid_input`); the members are the roster (`PROTOCOL_BREACH_PARTIAL_ATOMIC_LAUNCH`, `roster_incomplete`)" },
-    EventRow { event: Event::TaskLaunched, name: "task_launched", from: &[Running], to: "",
-        fields: &[must("member", &["agent", "domain"]), TEAM_NAME, may("subagent_type", &[]), may("description", &["prompt"])],
-        guard: "before `RUNNING` it is `PROTOCOL_BREACH_INITIAL_TASK_LAUNCH`; there a warning" },
-    EventRow { event: Event::LaunchUnavailable, name: "launch_unavailable", from: &[MembersReady], to: "",
-        fields: &[may("raw", &["message", "msg", "returned", "reason"])],
-        guard: "recorded as `PROTOCOL_BLOCKED_TEAM_LAUNCH_UNAVAILABLE`" },
-    EventRow { event: Event::CorePinged, name: "core_pinged", from: &[CoreReady], to: "",
-        fields: &[may("to", &["core", "members"])],
-        guard: "`to` names the core (`illegal_event`); both, if it is left out" },
-    EventRow { event: Event::CoreReadyAck, name: "core_ready_ack", from: &[CoreReady], to: "",
-        fields: &[must("from", &["by", "actor"]), may("launch", &[])],
-        guard: "from one of the core, of this launch (`illegal_event`)" },
-    EventRow { event: Event::CoreHandshakeTimedOut, name: "core_handshake_timed_out", from: &[CoreReady], to: "",
-        fields: &[MISSING],
-        guard: "an ack is missing, and only the core is named (`illegal_event`); recorded as `PROTOCOL_BREACH_CORE_NOT_READY`" },
-    EventRow { event: Event::CoreRelaunched, name: "core_relaunched", from: &[CoreReady], to: "",
-        fields: &[MISSING, METHOD, MODE],
-        guard: "at team level, and of the core only (`illegal_event`)" },
-    EventRow { event: Event::RunningEntered, name: "running_entered", from: &[CoreReady], to: "RUNNING",
-        fields: &[may("evidence", &["launch_evidence", "LAUNCH_EVIDENCE"]), may("launch_mode", &[]), may("launch_method", &[]), may("team_name", &[]),
+/// Declares the events with the table of them.
+macro_rules! table {
+    ($($event:ident = $name:literal, $from:expr => $to:literal, $fields:expr, $guard:literal;)*) => {
+        /// What can be reported.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Event {
+            $(#[doc = concat!("`", $name, "`.")] $event,)*
+        }
+
+        /// Everything that can be reported, in the order in which a run goes.
+        pub const EVENTS: &[EventRow] = &[$(EventRow {
+            event: Event::$event,
+            name: $name,
+            from: $from,
+            to: $to,
+            fields: $fields,
+            guard: $guard,
+        },)*];
+    };
+}
+
+table! {
+    TeamCreateReturned = "team_create_returned", &[Init, TeamProbed] => "TEAM_PROBED",
+        &[may("outcome", &[]), TEAM_NAME, may("message", &["msg"]), may("raw", &["returned", "result", "answer"])],
+        "in `TEAM_PROBED` only where the answer before said nothing, or named no team (`illegal_event`)";
+    BranchTaken = "branch_taken", &[TeamProbed] => "TEAM_READY (A, B), FALLBACK (C)",
+        &[may("case", &["branch"]), TEAM_NAME],
+        "the case is that of the outcome, A and B have a name (`branch_mismatch`)";
+    FallbackEntered = "fallback_entered", &[TeamProbed, MembersReady] => "FALLBACK",
+        &[may("reason", &["why"])],
+        "no team can be created, or none launched (`PROTOCOL_BREACH_INVALID_FALLBACK_REASON`)";
+    RosterBuilt = "roster_built", &[TeamReady] => "MEMBERS_READY",
+        &[may("core", &[]), may("domains", &["selected_domains"]), may("members", &["roster"])],
+        "both of the core, every selected domain, at least one, none twice (`roster_incomplete`)";
+    TeamLaunched = "team_launched", &[MembersReady] => "CORE_READY",
+        &[must("method", &["launch_method"]), MODE, may("members", &["roster"]), may("core", &[]), may("domains", &["selected_domains"])],
+        "a mode is `team_launch`, or one of tasks (`invalid_input`); the members are the roster (`PROTOCOL_BREACH_PARTIAL_ATOMIC_LAUNCH`, `roster_incomplete`)";
+    TaskLaunched = "task_launched", &[Running] => "",
+        &[must("member", &["agent", "domain"]), TEAM_NAME, may("subagent_type", &[]), may("description", &["prompt"])],
+        "before `RUNNING` it is `PROTOCOL_BREACH_INITIAL_TASK_LAUNCH`; there a warning";
+    LaunchUnavailable = "launch_unavailable", &[MembersReady] => "",
+        &[may("raw", &["message", "msg", "returned", "reason"])],
+        "recorded as `PROTOCOL_BLOCKED_TEAM_LAUNCH_UNAVAILABLE`";
+    CorePinged = "core_pinged", &[CoreReady] => "",
+        &[may("to", &["core", "members"])],
+        "`to` names the core (`illegal_event`); both, if it is left out";
+    CoreReadyAck = "core_ready_ack", &[CoreReady] => "",
+        &[must("from", &["by", "actor"]), may("launch", &[])],
+        "from one of the core, of this launch (`illegal_event`)";
+    CoreHandshakeTimedOut = "core_handshake_timed_out", &[CoreReady] => "",
+        &[MISSING],
+        "an ack is missing, and only the core is named (`illegal_event`); recorded as `PROTOCOL_BREACH_CORE_NOT_READY`";
+    CoreRelaunched = "core_relaunched", &[CoreReady] => "",
+        &[MISSING, METHOD, MODE],
+        "at team level, and of the core only (`illegal_event`)";
+    RunningEntered = "running_entered", &[CoreReady] => "RUNNING",
+        &[may("evidence", &["launch_evidence", "LAUNCH_EVIDENCE"]), may("launch_mode", &[]), may("launch_method", &[]), may("team_name", &[]),
             may("selected_domains", &[]), may("active_core_members", &[]), may("core_ready_ack", &[])],
-        guard: "both acks (`PROTOCOL_BREACH_CORE_NOT_READY`), valid evidence that agrees with the log (`evidence_invalid`)" },
-    EventRow { event: Event::SwarmDeclared, name: "swarm_declared", from: &[Running], to: "",
-        fields: &[may("text", &["message"])],
-        guard: "before both acks it is `PROTOCOL_BREACH_CORE_NOT_READY`" },
-    EventRow { event: Event::SkeletonSent, name: "skeleton_sent", from: &[Running], to: "",
-        fields: &[may("skeleton", &[]), may("domains", &["to"])],
-        guard: "before both acks it is `PROTOCOL_BREACH_DOMAIN_BEFORE_CORE_READY`" },
-    EventRow { event: Event::DomainStarted, name: "domain_started", from: &[Running], to: "",
-        fields: &[DOMAIN],
-        guard: "an active domain (`illegal_event`); before both acks it is `PROTOCOL_BREACH_DOMAIN_BEFORE_CORE_READY`" },
-    EventRow { event: Event::MappingResult, name: "mapping_result", from: &[Running], to: "",
-        fields: &[DOMAIN, MESSAGE_ID, must("to", &["recipient"]), ROUND, may("domain_file_path", &["path"]), may("path_origin", &[])],
-        guard: "an active domain, one message id a round, sent again once (`illegal_event`); an absolute path, or a relative one in `references/` (`invalid_input`); before both acks it is `PROTOCOL_BREACH_DOMAIN_BEFORE_CORE_READY`" },
-    EventRow { event: Event::LeadContent, name: "lead_content", from: &[Fallback], to: "",
-        fields: &[must("kind", &["type"]), may("role", &["ROLE"]), may("simulation", &["fallback"]), may("reason", &["why"]), may("domain", &["d"])],
-        guard: "in `FALLBACK` with a role; else `PROTOCOL_BREACH_LEAD_SOLO_ANALYSIS`" },
-    EventRow { event: Event::DeliveryAck, name: "delivery_ack", from: &[Running], to: "",
-        fields: &[must("by", &["from", "actor"]), DOMAIN, MESSAGE_ID, may("status", &[])],
-        guard: "that result went to that member of the core (`illegal_event`); a status is `received` (`invalid_input`)" },
-    EventRow { event: Event::DeliveryAckTimeout, name: "delivery_ack_timeout", from: &[Running], to: "",
-        fields: &[DOMAIN, may("message_id", &["id"]), may("missing_ack", &["by", "missing"])],
-        guard: "that result is not confirmed (`illegal_event`); the second time blocks the domain" },
-    EventRow { event: Event::ObstructionFeedback, name: "obstruction_feedback", from: &[Running], to: "",
-        fields: &[DOMAIN, must("verdict", &[]), ROUND, may("reason", &["why"]), may("fix_requests", &[]), BY],
-        guard: "the result of that round was delivered (`review_before_result`); by the lead it is `PROTOCOL_BREACH_LEAD_SOLO_ANALYSIS`" },
-    EventRow { event: Event::Round1Complete, name: "round1_complete", from: &[Running], to: "",
-        fields: &[may("coverage", &[]), may("verdicts", &["domain_verdicts"]), BY],
-        guard: "every active domain is reviewed and confirmed by both of the core (`round1_incomplete`)" },
-    EventRow { event: Event::DomainExcluded, name: "domain_excluded", from: &[Running], to: "",
-        fields: &[DOMAIN, may("reason", &["why"])],
-        guard: "an active domain (`illegal_event`), a reason (`reason_required`)" },
-    EventRow { event: Event::RevisionSubmitted, name: "revision_submitted", from: &[Running], to: "",
-        fields: &[DOMAIN, ROUND],
-        guard: "the last verdict is REVISE or REJECT (`untriggered_revision`)" },
-    EventRow { event: Event::GateCleared, name: "gate_cleared", from: &[Running], to: "",
-        fields: &[may("clear_summary", &["summary"]), may("conditions_for_final_synthesis", &["conditions"]), BY],
-        guard: "round 1 is complete, every active domain passes and is confirmed by both of the core, the summary is whole (`gate_refused`)" },
-    EventRow { event: Event::FinalSynthesisRequested, name: "final_synthesis_requested", from: &[Running], to: "",
-        fields: &[BY],
-        guard: "the gate is cleared (`gate_not_cleared`)" },
-    EventRow { event: Event::FinalSynthesisAck, name: "final_synthesis_ack", from: &[Running], to: "",
-        fields: &[BY, may("status", &[])],
-        guard: "by the synthesizer, once it was asked (`illegal_event`); a status is `accepted` (`invalid_input`); by the lead it is `PROTOCOL_BREACH_LEAD_SOLO_ANALYSIS`" },
-    EventRow { event: Event::SynthesisResult, name: "synthesis_result", from: &[Running], to: "",
-        fields: &[must("by", &["from", "actor"])],
-        guard: "by the synthesizer, once it was asked (`illegal_event`); by the lead it is `PROTOCOL_BREACH_LEAD_SOLO_ANALYSIS`" },
-    EventRow { event: Event::MemberAdded, name: "member_added", from: &[Running], to: "",
-        fields: &[must("domain", &["d", "member", "name"]), METHOD, MODE],
-        guard: "at team level, no member yet (`illegal_event`); opens round 1 and the gate anew" },
-    EventRow { event: Event::Signal, name: "signal", from: &[Init, TeamProbed, TeamReady, MembersReady, CoreReady, Running, Fallback], to: "",
-        fields: &[must("signal", &["name"])],
-        guard: "takes whatever else is said with it" },
-];
+        "both acks (`PROTOCOL_BREACH_CORE_NOT_READY`), valid evidence that agrees with the log (`evidence_invalid`)";
+    SwarmDeclared = "swarm_declared", &[Running] => "",
+        &[may("text", &["message"])],
+        "before both acks it is `PROTOCOL_BREACH_CORE_NOT_READY`";
+    SkeletonSent = "skeleton_sent", &[Running] => "",
+        &[may("skeleton", &[]), may("domains", &["to"])],
+        "before both acks it is `PROTOCOL_BREACH_DOMAIN_BEFORE_CORE_READY`";
+    DomainStarted = "domain_started", &[Running] => "",
+        &[DOMAIN],
+        "an active domain (`illegal_event`); before both acks it is `PROTOCOL_BREACH_DOMAIN_BEFORE_CORE_READY`";
+    MappingResult = "mapping_result", &[Running] => "",
+        &[DOMAIN, MESSAGE_ID, must("to", &["recipient"]), ROUND, may("domain_file_path", &["path"]), may("path_origin", &[])],
+        "an active domain, one message id a round, sent again once (`illegal_event`); an absolute path, or a relative one in `references/` (`invalid_input`); before both acks it is `PROTOCOL_BREACH_DOMAIN_BEFORE_CORE_READY`";
+    LeadContent = "lead_content", &[Fallback] => "",
+        &[must("kind", &["type"]), may("role", &["ROLE"]), may("simulation", &["fallback"]), may("reason", &["why"]), may("domain", &["d"])],
+        "in `FALLBACK` with a role; else `PROTOCOL_BREACH_LEAD_SOLO_ANALYSIS`";
+    DeliveryAck = "delivery_ack", &[Running] => "",
+        &[must("by", &["from", "actor"]), DOMAIN, MESSAGE_ID, may("status", &[])],
+        "that result went to that member of the core (`illegal_event`); a status is `received` (`invalid_input`)";
+    DeliveryAckTimeout = "delivery_ack_timeout", &[Running] => "",
+        &[DOMAIN, may("message_id", &["id"]), may("missing_ack", &["by", "missing"])],
+        "that result is not confirmed (`illegal_event`); the second time blocks the domain";
+    ObstructionFeedback = "obstruction_feedback", &[Running] => "",
+        &[DOMAIN, must("verdict", &[]), ROUND, may("reason", &["why"]), may("fix_requests", &[]), BY],
+        "the result of that round was delivered (`review_before_result`); by the lead it is `PROTOCOL_BREACH_LEAD_SOLO_ANALYSIS`";
+    Round1Complete = "round1_complete", &[Running] => "",
+        &[may("coverage", &[]), may("verdicts", &["domain_verdicts"]), BY],
+        "every active domain is reviewed and confirmed by both of the core (`round1_incomplete`)";
+    DomainExcluded = "domain_excluded", &[Running] => "",
+        &[DOMAIN, may("reason", &["why"])],
+        "an active domain (`illegal_event`), a reason (`reason_required`)";
+    RevisionSubmitted = "revision_submitted", &[Running] => "",
+        &[DOMAIN, ROUND],
+        "the last verdict is REVISE or REJECT (`untriggered_revision`)";
+    GateCleared = "gate_cleared", &[Running] => "",
+        &[may("clear_summary", &["summary"]), may("conditions_for_final_synthesis", &["conditions"]), BY],
+        "round 1 is complete, every active domain passes and is confirmed by both of the core, the summary is whole (`gate_refused`)";
+    FinalSynthesisRequested = "final_synthesis_requested", &[Running] => "",
+        &[BY],
+        "the gate is cleared (`gate_not_cleared`)";
+    FinalSynthesisAck = "final_synthesis_ack", &[Running] => "",
+        &[BY, may("status", &[])],
+        "by the synthesizer, once it was asked (`illegal_event`); a status is `accepted` (`invalid_input`); by the lead it is `PROTOCOL_BREACH_LEAD_SOLO_ANALYSIS`";
+    SynthesisResult = "synthesis_result", &[Running] => "",
+        &[must("by", &["from", "actor"])],
+        "by the synthesizer, once it was asked (`illegal_event`); by the lead it is `PROTOCOL_BREACH_LEAD_SOLO_ANALYSIS`";
+    MemberAdded = "member_added", &[Running] => "",
+        &[must("domain", &["d", "member", "name"]), METHOD, MODE],
+        "at team level, no member yet (`illegal_event`); opens round 1 and the gate anew";
+    Signal = "signal", &[Init, TeamProbed, TeamReady, MembersReady, CoreReady, Running, Fallback] => "",
+        &[must("signal", &["name"])],
+        "takes whatever else is said with it";
+}
 
 /// A signal that stands for an event, and the field that it settles.
 pub type SignalRow = (&'static str, Event, Option<(&'static str, &'static str)>);
@@ -264,15 +219,13 @@ pub const OTHER_SIGNALS: &[&str] = &[
 impl Event {
     /// Its row.
     pub fn row(self) -> &'static EventRow {
-        // Every event has one; a test sees to it.
-        let row = EVENTS.iter().find(|row| row.event == self);
-        row.unwrap_or(&SIGNAL)
+        &EVENTS[self as usize]
     }
     /// Its name.
     pub fn name(self) -> &'static str {
         self.row().name
     }
-    /// Whether only one of the core may do it, and the lead who does it stands in for them.
+    /// Whether only a member of the core may report it; a lead who does stands in for the core.
     pub(super) fn is_of_core(self) -> bool {
         matches!(
             self,
@@ -295,15 +248,6 @@ impl Event {
         )
     }
 }
-
-static SIGNAL: EventRow = EventRow {
-    event: Event::Signal,
-    name: "signal",
-    from: &[],
-    to: "",
-    fields: &[],
-    guard: "",
-};
 
 /// What a name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

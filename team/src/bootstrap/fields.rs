@@ -4,6 +4,7 @@ use super::events::{Event, Field, KEPT};
 use crate::prelude::*;
 use crate::projections::bootstrap::Core;
 use crate::projections::spelling;
+use std::fmt::Display;
 
 /// Most domains that a run can have.
 pub const DOMAINS_MAX: usize = 256;
@@ -136,15 +137,21 @@ impl Fields {
     pub fn value(&self, name: &str) -> Option<&Value> {
         self.fields.get(name)
     }
+    /// A field of some type, which may be missing.
+    fn typed<T>(
+        &self,
+        name: &str,
+        rule: &str,
+        read: impl Fn(&Value) -> Option<T>,
+    ) -> Result<Option<T>, Refusal> {
+        let read = |value| read(value).ok_or_else(|| invalid(name, value, rule));
+        self.fields.get(name).map(read).transpose()
+    }
     /// A text with something in it.
     pub fn text(&self, name: &str) -> Result<Option<String>, Refusal> {
-        match self.fields.get(name) {
-            None => Ok(None),
-            Some(Value::String(text)) => {
-                Ok(Some(text.trim().to_owned()).filter(|text| !text.is_empty()))
-            }
-            Some(other) => Err(invalid(name, &other.to_string(), "must be text")),
-        }
+        let text = |value: &Value| value.as_str().map(|text| text.trim().to_owned());
+        let text = self.typed(name, "must be text", text)?;
+        Ok(text.filter(|text| !text.is_empty()))
     }
     /// A name of a domain, a message or a team, which has to be there.
     pub fn id(&self, name: &'static str) -> Result<String, Refusal> {
@@ -162,26 +169,15 @@ impl Fields {
     }
     /// A whole number from 1.
     pub fn whole(&self, name: &str) -> Result<Option<u32>, Refusal> {
-        let Some(value) = self.fields.get(name) else {
-            return Ok(None);
-        };
-        let number = value.as_u64().and_then(|number| u32::try_from(number).ok());
-        match number.filter(|number| *number > 0) {
-            Some(number) => Ok(Some(number)),
-            None => Err(invalid(
-                name,
-                &value.to_string(),
-                "must be a whole number from 1",
-            )),
-        }
+        self.typed(name, "must be a whole number from 1", |value| {
+            let number = u32::try_from(value.as_u64()?).ok();
+            number.filter(|number| *number > 0)
+        })
     }
     /// A switch.
     pub fn switch(&self, name: &str) -> Result<bool, Refusal> {
-        match self.fields.get(name) {
-            None => Ok(false),
-            Some(Value::Bool(on)) => Ok(*on),
-            Some(other) => Err(invalid(name, &other.to_string(), "must be true or false")),
-        }
+        let on = self.typed(name, "must be true or false", Value::as_bool)?;
+        Ok(on.unwrap_or_default())
     }
     /// Names, as an array, or one text with commas between them.
     pub fn list(&self, name: &'static str) -> Result<Option<Vec<String>>, Refusal> {
@@ -192,19 +188,13 @@ impl Fields {
     }
     /// An array of whatever.
     pub fn values(&self, name: &str) -> Result<Option<Vec<Value>>, Refusal> {
-        match self.fields.get(name) {
-            None => Ok(None),
-            Some(Value::Array(values)) => Ok(Some(values.clone())),
-            Some(other) => Err(invalid(name, &other.to_string(), "must be an array")),
-        }
+        let values = |value: &Value| value.as_array().cloned();
+        self.typed(name, "must be an array", values)
     }
     /// An object.
     pub fn map(&self, name: &str) -> Result<Option<Map<String, Value>>, Refusal> {
-        match self.fields.get(name) {
-            None => Ok(None),
-            Some(Value::Object(map)) => Ok(Some(map.clone())),
-            Some(other) => Err(invalid(name, &other.to_string(), "must be an object")),
-        }
+        let map = |value: &Value| value.as_object().cloned();
+        self.typed(name, "must be an object", map)
     }
     /// Who says or gets something.
     pub fn who(&self, name: &str) -> Result<Option<Who>, Refusal> {
@@ -241,27 +231,15 @@ impl Fields {
 }
 
 /// Names in an array, or in a text with commas between them.
-pub fn names_in(field: &'static str, value: &Value) -> Result<Vec<String>, Refusal> {
-    let texts: Vec<String> = match value {
-        Value::String(text) => text.split(',').map(str::to_owned).collect(),
+pub fn names_in<'a>(field: &'static str, value: &'a Value) -> Result<Vec<String>, Refusal> {
+    let fault = |value: &Value| invalid(field, value, "must be an array of names");
+    let texts: Vec<&str> = match value {
+        Value::String(text) => text.split(',').collect(),
         Value::Array(values) => {
-            let text = |value: &Value| match value {
-                Value::String(text) => Ok(text.clone()),
-                other => Err(invalid(
-                    field,
-                    &other.to_string(),
-                    "must be an array of names",
-                )),
-            };
+            let text = |value: &'a Value| value.as_str().ok_or_else(|| fault(value));
             values.iter().map(text).collect::<Result<_, _>>()?
         }
-        other => {
-            return Err(invalid(
-                field,
-                &other.to_string(),
-                "must be an array of names",
-            ));
-        }
+        other => return Err(fault(other)),
     };
     if texts.len() > DOMAINS_MAX {
         let message = format!(
@@ -300,7 +278,7 @@ pub fn core_named(name: &str) -> Option<Core> {
 }
 
 /// A fault of a field.
-pub fn invalid(field: &str, value: &str, rule: &str) -> Refusal {
+pub fn invalid(field: &str, value: impl Display, rule: impl Display) -> Refusal {
     Refusal::invalid(format!("data.{field}"), value, rule)
 }
 
@@ -314,11 +292,7 @@ fn named(field: &'static str, value: &str) -> Result<(), Refusal> {
 fn not_core(field: &str, value: &str) -> Refusal {
     let message = format!(
         "data.{field} must be one of the core ({}), but is {}",
-        Core::ALL
-            .iter()
-            .map(|core| core.name())
-            .collect::<Vec<_>>()
-            .join(", "),
+        Core::ALL.map(Core::name).join(", "),
         shown(value)
     );
     Refusal::new(Code::IllegalEvent, message).field(format!("data.{field}"))

@@ -1,14 +1,14 @@
 //! What has to hold for a report on the way from `INIT` to `RUNNING`, and what it then does.
 
-use super::fields::Who;
+use super::fields::{Who, core_named};
 use super::how::How;
 use super::proof;
-use super::verdict::{Accepted, Ruled, illegal, refuse};
+use super::verdict::{Accepted, Ruled, illegal};
 use crate::prelude::*;
 use crate::projections::bootstrap::event::{BootstrapAct, Probe};
 use crate::projections::bootstrap::{Case, Core, Outcome, Run, State};
 
-/// The answer of TeamCreate, once; again where it led nowhere.
+/// The answer of TeamCreate: once, and again only where the one before led nowhere.
 pub fn probed(run: &Run, probe: &Probe) -> Ruled {
     let leads = run.probe.as_ref().is_some_and(|known| {
         known.outcome == Outcome::Unavailable
@@ -32,7 +32,8 @@ pub fn probed(run: &Run, probe: &Probe) -> Ruled {
 
 /// The branch of the outcome.
 pub fn branched(run: &Run, asked: Option<Case>, name: Option<&str>) -> Ruled {
-    let mismatch = |message: String| Err(refuse(Code::BranchMismatch, message).field("data.case"));
+    let mismatch =
+        |message: String| Err(Refusal::new(Code::BranchMismatch, message).field("data.case"));
     let probe = run.probe.as_ref();
     let Some(case) = probe.and_then(|probe| probe.outcome.case()) else {
         return mismatch(
@@ -62,7 +63,7 @@ pub fn branched(run: &Run, asked: Option<Case>, name: Option<&str>) -> Ruled {
         (known, name) => known.or(name).map(str::to_owned),
     };
     if team_name.is_none() {
-        let refusal = refuse(
+        let refusal = Refusal::new(
             Code::BranchMismatch,
             "the answer of TeamCreate names no team, so data.team_name is required",
         );
@@ -78,7 +79,7 @@ pub fn fallen_back(run: &Run, reason: Option<&String>) -> Ruled {
     let outcome = run.probe.as_ref().map(|probe| probe.outcome);
     if run.state == State::TeamProbed && outcome != Some(Outcome::Unavailable) {
         let message = "FALLBACK must follow an answer of TeamCreate that there are no teams, but it was not recognised";
-        return Err(refuse(Code::BranchMismatch, message));
+        return Err(Refusal::new(Code::BranchMismatch, message));
     }
     let said = run.blocked.clone().filter(|raw| !raw.is_empty());
     let said = said.or_else(|| run.probe.as_ref().and_then(|probe| probe.message.clone()));
@@ -89,8 +90,9 @@ pub fn fallen_back(run: &Run, reason: Option<&String>) -> Ruled {
 
 /// The core and all selected domains, each once.
 pub fn roster(run: &Run, core: Option<&[Core]>, domains: Option<&[String]>) -> Ruled {
-    let incomplete =
-        |message: String, field: &str| Err(refuse(Code::RosterIncomplete, message).field(field));
+    let incomplete = |message: String, field: &str| {
+        Err(Refusal::new(Code::RosterIncomplete, message).field(field))
+    };
     if let Some(core) = core {
         let given: BTreeSet<Core> = core.iter().copied().collect();
         if given.len() != core.len() || given.len() != Core::ALL.len() {
@@ -151,7 +153,7 @@ fn not_in<'a>(wanted: &'a [String], there: &[String]) -> Vec<&'a str> {
     missing.map(String::as_str).collect()
 }
 
-/// All of the roster at once; that nobody is left out was looked at before.
+/// Launches the whole roster at once. [`super::breach`] has checked already that nobody is left out.
 pub fn launched(run: &Run, how: How, members: &[String]) -> Ruled {
     let How::Team(method) = how else {
         return Err(illegal(
@@ -161,11 +163,11 @@ pub fn launched(run: &Run, how: How, members: &[String]) -> Ruled {
         ));
     };
     let roster = run.roster.as_deref().unwrap_or_default();
-    let stranger = |name: &&String| !roster.contains(name) && super::core_named(name).is_none();
+    let stranger = |name: &&String| !roster.contains(name) && core_named(name).is_none();
     if let Some(stranger) = members.iter().find(stranger) {
         let message =
             format!("data.members must be those of the roster, but {stranger:?} is none of them");
-        return Err(refuse(Code::RosterIncomplete, message).field("data.members"));
+        return Err(Refusal::new(Code::RosterIncomplete, message).field("data.members"));
     }
     let core = Core::ALL.iter().map(|core| core.name().to_owned());
     Ok(Accepted::one(BootstrapAct::TeamLaunched {

@@ -51,7 +51,5 @@ pub fn how(fields: &Fields) -> Result<Option<How>, Refusal> {
 
 /// The refusal of an unknown method.
 pub fn no_method(text: &str) -> Refusal {
-    let methods: Vec<&str> = Method::ALL.iter().map(|method| method.name()).collect();
-    let rule = format!("must be one of {}", methods.join(", "));
-    invalid("method", text, &rule)
+    invalid("method", text, Method::rule())
 }

@@ -5,24 +5,17 @@ use crate::projections::bootstrap::{Case, Run, RunShown, State};
 
 operation! {
     /// List runs, the newest first, and how far each is
-    "bootstrap-list": Reads(BootstrapList) -> BootstrapListed = |team, asked| team.bootstrap_list(&asked)
+    "bootstrap-list": Reads(BootstrapList {
+        /// Most runs; default 50
+        #[schemars(range(min = 1))]
+        limit: Option<usize>,
+        /// The `next_cursor` of the page before
+        cursor: Option<String>,
+    }) -> BootstrapListed = |team, asked| team.bootstrap_list(&asked)
 }
 
 /// Most runs where nobody asks for another number.
 const DEFAULT_LIMIT: usize = 50;
-
-/// What `bootstrap-list` is asked.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct BootstrapList {
-    /// Most runs; default 50
-    #[serde(default)]
-    #[schemars(range(min = 1))]
-    pub limit: Option<usize>,
-    /// The `next_cursor` of the page before
-    #[serde(default)]
-    pub cursor: Option<String>,
-}
 
 /// `{runs, next_cursor?}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -75,8 +68,7 @@ impl Team {
         let before = list.cursor.as_deref().map(begun_at).transpose()?;
         self.query(|live, _| {
             let mut found = live.bootstrap_runs_before(before, limit.saturating_add(1))?;
-            let more = found.len() > limit;
-            found.truncate(limit);
+            let more = page::cut(&mut found, limit);
             let last = found.last().filter(|_| more);
             Ok(BootstrapListed {
                 next_cursor: last.map(|(seq, _)| seq.to_string()),

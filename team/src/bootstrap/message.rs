@@ -34,7 +34,7 @@ pub fn opened<'a>(name: &'a str, data: &'a Map<String, Value>) -> Result<Opened<
     let name = match data.get(SIGNAL) {
         None | Some(Value::Null) => name,
         Some(Value::String(signal)) => agreed(name, signal.trim())?,
-        Some(other) => return Err(invalid(SIGNAL, &other.to_string(), "must be text")),
+        Some(other) => return Err(invalid(SIGNAL, other, "must be text")),
     };
     let is_message = is_signal(name);
     if name == REVIEW.0
@@ -45,7 +45,7 @@ pub fn opened<'a>(name: &'a str, data: &'a Map<String, Value>) -> Result<Opened<
             let told = rest.entry(field.as_str()).or_insert_with(|| value.clone());
             if *told != value {
                 let rule = format!("must be {value}, as data.{} says", REVIEW.1);
-                return Err(invalid(&field, &told.to_string(), &rule));
+                return Err(invalid(&field, told, &rule));
             }
         }
     }

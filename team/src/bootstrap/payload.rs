@@ -14,8 +14,8 @@ use crate::projections::bootstrap::{Case, Core, Outcome, Run, Verdict};
 pub struct Report {
     /// The event.
     pub event: Event,
-    /// What was said; a fault of what may violate the contract whatever else is said with it: an event that comes too early,
-    /// or one of the core's that the lead signs.
+    /// The payload, or why it cannot be read. Such a fault is kept only where the event violates the contract by
+    /// itself: it comes too early, or the lead signs what only the core may report.
     pub said: Result<Payload, Box<Refusal>>,
     /// What was said, as it was given.
     pub data: Map<String, Value>,
@@ -348,9 +348,8 @@ fn probed(fields: &Fields) -> Result<Probe, Refusal> {
         (Some(Value::String(word)), raw) => {
             match Outcome::from_any_case(&word.trim().replace(['-', ' '], "_")) {
                 Some(outcome) => Probe {
-                    outcome,
-                    team_name: None,
                     message: raw.map(as_text),
+                    ..bare(outcome)
                 },
                 None => probe::read(&Value::String(word.clone())),
             }
@@ -359,16 +358,12 @@ fn probed(fields: &Fields) -> Result<Probe, Refusal> {
         (Some(other), _) => {
             return Err(invalid(
                 "outcome",
-                &other.to_string(),
+                other,
                 "must be a word, an object or the literal answer",
             ));
         }
         (None, Some(raw)) => probe::read(raw),
-        (None, None) if fields.value("team_name").is_some() => Probe {
-            outcome: Outcome::Ok,
-            team_name: None,
-            message: None,
-        },
+        (None, None) if fields.value("team_name").is_some() => bare(Outcome::Ok),
         (None, None) => {
             let message = "data.outcome is required for team_create_returned, or data.raw with the literal answer";
             return Err(Refusal::new(Code::InvalidInput, message).field("data.outcome"));
@@ -410,26 +405,25 @@ fn in_object(one: &Map<String, Value>) -> Result<Probe, Refusal> {
         }
         Value::Null => None,
         other => {
-            return Err(invalid(
-                "outcome",
-                &other.to_string(),
-                "must hold a name or a message",
-            ));
+            return Err(invalid("outcome", other, "must hold a name or a message"));
         }
     };
     let inner = inner.filter(|text| !text.is_empty());
-    Ok(match outcome.is_usable() {
-        true => Probe {
-            outcome,
-            team_name: inner,
-            message: None,
-        },
-        false => Probe {
-            outcome,
-            team_name: None,
-            message: inner,
-        },
-    })
+    let mut probe = bare(outcome);
+    match outcome.is_usable() {
+        true => probe.team_name = inner,
+        false => probe.message = inner,
+    }
+    Ok(probe)
+}
+
+/// An outcome of which nothing else is known.
+fn bare(outcome: Outcome) -> Probe {
+    Probe {
+        outcome,
+        team_name: None,
+        message: None,
+    }
 }
 
 fn case(fields: &Fields) -> Result<Option<Case>, Refusal> {
@@ -531,11 +525,7 @@ fn covered(field: &'static str, value: &Value) -> Result<Covered, Refusal> {
     match value {
         Value::Number(number) => number.as_u64().map(Covered::Count).ok_or_else(|| {
             let field = format!("coverage.{field}");
-            invalid(
-                &field,
-                &number.to_string(),
-                "must be a whole number, or names",
-            )
+            invalid(&field, number, "must be a whole number, or names")
         }),
         names => names_in(field, names).map(Covered::Names),
     }

@@ -99,11 +99,7 @@ fn of_object(fields: &Map<String, Value>) -> Option<Probe> {
     let nested = nested.and_then(|team| NAMES.iter().find_map(|name| team.get(*name)?.as_str()));
     let named = NAMES.iter().find_map(text).or(nested);
     match named.map(str::trim).filter(|name| !name.is_empty()) {
-        Some(name) => Some(Probe {
-            outcome: Outcome::Ok,
-            team_name: Some(name.to_owned()),
-            message: None,
-        }),
+        Some(name) => Some(probe(Outcome::Ok, Some(name.to_owned()), None)),
         None => said,
     }
 }
@@ -126,25 +122,13 @@ fn of_text(text: &str) -> Probe {
     }
     let lower = text.to_ascii_lowercase();
     if lower.contains(LEADING) {
-        return Probe {
-            outcome: Outcome::AlreadyLeading,
-            team_name: led(text, &lower),
-            message: Some(kept(text)),
-        };
+        return probe(Outcome::AlreadyLeading, led(text, &lower), Some(text));
     }
     if UNAVAILABLE.iter().any(|words| lower.contains(words)) {
-        return Probe {
-            outcome: Outcome::Unavailable,
-            team_name: None,
-            message: Some(kept(text)),
-        };
+        return probe(Outcome::Unavailable, None, Some(text));
     }
     match created(text, &lower) {
-        Some(name) => Probe {
-            outcome: Outcome::Ok,
-            team_name: Some(name),
-            message: Some(kept(text)),
-        },
+        Some(name) => probe(Outcome::Ok, Some(name), Some(text)),
         None => unrecognised(text),
     }
 }
@@ -209,21 +193,12 @@ fn name_at(text: &str, at: usize) -> Option<(String, usize)> {
     let rest = text.get(at..)?;
     let start = at + (rest.len() - rest.trim_start_matches([' ', ':', '\t']).len());
     let rest = text.get(start..)?;
-    let quote = rest
-        .chars()
-        .next()
-        .filter(|c| matches!(c, '"' | '\'' | '`' | '“' | '「'));
+    let quote = QUOTES.iter().find(|(open, _)| rest.starts_with(*open));
     let (name, end) = match quote {
-        Some(open) => {
-            let close = match open {
-                '“' => '”',
-                '「' => '」',
-                same => same,
-            };
-            let inner = rest.get(open.len_utf8()..)?;
-            let len = inner.find(close)?;
-            let end = start + open.len_utf8() + len + close.len_utf8();
-            (inner.get(..len)?, end)
+        Some((open, close)) => {
+            let (name, _) = rest.strip_prefix(*open)?.split_once(*close)?;
+            let end = start + open.len_utf8() + name.len() + close.len_utf8();
+            (name, end)
         }
         None => {
             let len = rest.find(char::is_whitespace).unwrap_or(rest.len());
@@ -242,15 +217,15 @@ fn name_at(text: &str, at: usize) -> Option<(String, usize)> {
 }
 
 fn unrecognised(text: &str) -> Probe {
-    Probe {
-        outcome: Outcome::Unrecognised,
-        team_name: None,
-        message: Some(kept(text)),
-    }
+    probe(Outcome::Unrecognised, None, Some(text))
 }
 
-fn kept(text: &str) -> String {
-    text.chars().take(KEPT_CHARS).collect()
+fn probe(outcome: Outcome, team_name: Option<String>, message: Option<&str>) -> Probe {
+    Probe {
+        outcome,
+        team_name,
+        message: message.map(|text| text.chars().take(KEPT_CHARS).collect()),
+    }
 }
 
 #[cfg(test)]
@@ -258,120 +233,68 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    /// The outcome, the name of the team, and the answer that says so.
+    const ANSWERS: &str = r#"
+        ok           | alpha   | {"team_name": "alpha"}
+        ok           | alpha   | {"team": {"name": "alpha"}}
+        ok           | alpha   | "{\"team_name\":\"alpha\",\"lead_agent_id\":\"x\"}"
+        ok           | alpha   | "Created team alpha."
+        ok           | al pha  | "Successfully created team named \"al pha\""
+        ok           | alpha   | "Team `alpha` created successfully"
+        ok           | alpha   | "Team alpha has been created."
+        leading      | XXX     | "Already leading team XXX"
+        leading      | alpha   | "Already leading team \"alpha\". A leader can only manage one team."
+        leading      |         | "Already leading team and cannot create another"
+        leading      | alpha   | "Error: already leading team alpha."
+        leading      | alpha   | "Already leading team alpha. Stop it first."
+        leading      |         | "Already leading team alpha, so stop it first"
+        leading      |         | "already leading team foo bar"
+        leading      |         | "Already leading team (foo bar)"
+        leading      |         | "Already leading teams"
+        leading      | foo     | "Already leading team (foo)"
+        leading      | foo     | "Already leading team [foo]."
+        leading      | foo     | "Already leading team foo."
+        leading      | foo bar | "already leading team \"foo bar\"."
+        leading      |         | "Already leading team (foo"
+        leading      |         | "Already leading team \"a\" \"b\""
+        leading      | alpha   | {"error": "Already leading team 'alpha'"}
+        leading      |         | "Already leading team"
+        leading      |         | "Already leading team ."
+        leading      |         | "Already leading team \"alpha"
+        unavailable  |         | "Feature not available"
+        unavailable  |         | "Feature not yet available."
+        unavailable  |         | "This feature is not currently available"
+        unavailable  |         | "TeamCreate isn't available here"
+        unavailable  |         | "团队功能不可用"
+        unavailable  |         | "错误：团队功能暂不可用。"
+        unavailable  |         | {"error": "当前环境不支持团队功能"}
+        unavailable  |         | {"error": {"code": 1, "message": "Feature not available"}}
+        unavailable  |         | {"is_error": true, "content": [{"type": "text", "text": "Feature not available"}]}
+        unrecognised |         | "available soon"
+        unavailable  |         | "Agent teams are not enabled"
+        unavailable  |         | "No such tool available: TeamCreate"
+        unavailable  |         | {"success": false, "message": "Feature not available"}
+        unrecognised |         | {"error": "boom", "team_name": "alpha"}
+        unrecognised |         | {"success": false, "team_name": "alpha"}
+        unrecognised |         | {"team_name": " "}
+        unrecognised |         | "Team work is fun"
+        unrecognised |         | ""
+        unrecognised |         | 7"#;
+
     #[test]
     fn each_case_is_read_from_the_literal_answer() {
-        use Outcome::{AlreadyLeading, Ok, Unavailable, Unrecognised};
-        for (answer, outcome, name) in [
-            (json!({"team_name": "alpha"}), Ok, "alpha"),
-            (json!({"team": {"name": "alpha"}}), Ok, "alpha"),
-            (
-                json!(r#"{"team_name":"alpha","lead_agent_id":"x"}"#),
-                Ok,
-                "alpha",
-            ),
-            (json!("Created team alpha."), Ok, "alpha"),
-            (
-                json!("Successfully created team named \"al pha\""),
-                Ok,
-                "al pha",
-            ),
-            (json!("Team `alpha` created successfully"), Ok, "alpha"),
-            (json!("Team alpha has been created."), Ok, "alpha"),
-            (json!("Already leading team XXX"), AlreadyLeading, "XXX"),
-            (
-                json!("Already leading team \"alpha\". A leader can only manage one team."),
-                AlreadyLeading,
-                "alpha",
-            ),
-            (
-                json!("Already leading team and cannot create another"),
-                AlreadyLeading,
-                "",
-            ),
-            (
-                json!("Error: already leading team alpha."),
-                AlreadyLeading,
-                "alpha",
-            ),
-            (
-                json!("Already leading team alpha. Stop it first."),
-                AlreadyLeading,
-                "alpha",
-            ),
-            (
-                json!("Already leading team alpha, so stop it first"),
-                AlreadyLeading,
-                "",
-            ),
-            (json!("already leading team foo bar"), AlreadyLeading, ""),
-            (json!("Already leading team (foo bar)"), AlreadyLeading, ""),
-            (json!("Already leading teams"), AlreadyLeading, ""),
-            (json!("Already leading team (foo)"), AlreadyLeading, "foo"),
-            (json!("Already leading team [foo]."), AlreadyLeading, "foo"),
-            (json!("Already leading team foo."), AlreadyLeading, "foo"),
-            (
-                json!("already leading team \"foo bar\"."),
-                AlreadyLeading,
-                "foo bar",
-            ),
-            (json!("Already leading team (foo"), AlreadyLeading, ""),
-            (
-                json!("Already leading team \"a\" \"b\""),
-                AlreadyLeading,
-                "",
-            ),
-            (
-                json!({"error": "Already leading team 'alpha'"}),
-                AlreadyLeading,
-                "alpha",
-            ),
-            (json!("Already leading team"), AlreadyLeading, ""),
-            (json!("Already leading team ."), AlreadyLeading, ""),
-            (json!("Already leading team \"alpha"), AlreadyLeading, ""),
-            (json!("Feature not available"), Unavailable, ""),
-            (json!("Feature not yet available."), Unavailable, ""),
-            (
-                json!("This feature is not currently available"),
-                Unavailable,
-                "",
-            ),
-            (json!("TeamCreate isn't available here"), Unavailable, ""),
-            (json!("团队功能不可用"), Unavailable, ""),
-            (json!("错误：团队功能暂不可用。"), Unavailable, ""),
-            (json!({"error": "当前环境不支持团队功能"}), Unavailable, ""),
-            (
-                json!({"error": {"code": 1, "message": "Feature not available"}}),
-                Unavailable,
-                "",
-            ),
-            (
-                json!({"is_error": true, "content": [{"type": "text", "text": "Feature not available"}]}),
-                Unavailable,
-                "",
-            ),
-            (json!("available soon"), Unrecognised, ""),
-            (json!("Agent teams are not enabled"), Unavailable, ""),
-            (json!("No such tool available: TeamCreate"), Unavailable, ""),
-            (
-                json!({"success": false, "message": "Feature not available"}),
-                Unavailable,
-                "",
-            ),
-            (
-                json!({"error": "boom", "team_name": "alpha"}),
-                Unrecognised,
-                "",
-            ),
-            (
-                json!({"success": false, "team_name": "alpha"}),
-                Unrecognised,
-                "",
-            ),
-            (json!({"team_name": " "}), Unrecognised, ""),
-            (json!("Team work is fun"), Unrecognised, ""),
-            (json!(""), Unrecognised, ""),
-            (json!(7), Unrecognised, ""),
-        ] {
+        for row in ANSWERS.lines().skip(1) {
+            let [outcome, name, answer] = *row.splitn(3, '|').map(str::trim).collect::<Vec<_>>()
+            else {
+                panic!("{row}");
+            };
+            let outcome = match outcome {
+                "ok" => Outcome::Ok,
+                "leading" => Outcome::AlreadyLeading,
+                "unavailable" => Outcome::Unavailable,
+                _ => Outcome::Unrecognised,
+            };
+            let answer: Value = serde_json::from_str(answer).unwrap();
             let probe = read(&answer);
             let found = (
                 probe.outcome,

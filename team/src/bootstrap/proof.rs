@@ -1,7 +1,6 @@
 //! The evidence of a launch, as somebody gives it: whole, of the right shape, and what the log says.
 
 use super::fields::names_in;
-use super::verdict::refuse;
 use crate::prelude::*;
 use crate::projections::bootstrap::{Core, CoreReadyAck, Evidence, LAUNCH_MODE, Method, Run};
 use crate::projections::spelling;
@@ -23,34 +22,25 @@ pub const FIELDS: [&str; 6] = [
 pub fn checked(run: &Run, given: Option<&Map<String, Value>>) -> Result<Evidence, Refusal> {
     let Some(given) = given else {
         let message = "data.evidence is required to enter RUNNING";
-        return Err(refuse(Code::EvidenceInvalid, message).field("data.evidence"));
+        return Err(Refusal::new(Code::EvidenceInvalid, message).field("data.evidence"));
     };
     let mut faults = Vec::new();
     for name in given.keys().filter(|name| !FIELDS.contains(&name.as_str())) {
         let near = spelling::nearest(name, FIELDS).map_or("", |near| near.0);
-        faults.push((
-            name.clone(),
-            format!("is no field of it; the nearest is {near}"),
-        ));
+        let why = format!("is no field of it; the nearest is {near}");
+        faults.push((name.clone(), why));
     }
     let logged = Evidence::of(run);
     let logged = logged.as_ref();
     check(given, "launch_mode", LAUNCH_MODE, &mut faults);
     method(given, logged, &mut faults);
-    check(
-        given,
-        "team_name",
-        logged.map_or("", |logged| &logged.team_name),
-        &mut faults,
-    );
+    let team = logged.map_or("", |logged| &logged.team_name);
+    check(given, "team_name", team, &mut faults);
     let domains = logged
         .map(|logged| logged.selected_domains.as_slice())
         .unwrap_or_default();
     names(given, "selected_domains", domains, &mut faults);
-    let core: Vec<String> = Core::ALL
-        .iter()
-        .map(|core| core.name().to_owned())
-        .collect();
+    let core = Core::ALL.map(|core| core.name().to_owned());
     names(given, "active_core_members", &core, &mut faults);
     acks(given, &mut faults);
     match (faults.first(), logged) {
@@ -63,11 +53,9 @@ pub fn checked(run: &Run, given: Option<&Map<String, Value>>) -> Result<Evidence
         }),
         (first, _) => {
             let (field, why) = first.cloned().unwrap_or_default();
-            let all: Vec<Value> = faults
-                .iter()
-                .map(|(field, why)| format!("{field} {why}").into())
-                .collect();
-            let refusal = refuse(Code::EvidenceInvalid, format!("evidence.{field} {why}"));
+            let all = faults.iter().map(|(field, why)| format!("{field} {why}"));
+            let all = Value::from_iter(all);
+            let refusal = Refusal::new(Code::EvidenceInvalid, format!("evidence.{field} {why}"));
             Err(refusal
                 .field(format!("evidence.{field}"))
                 .detail("faults", all))
@@ -95,25 +83,13 @@ fn check(given: &Map<String, Value>, field: &str, wanted: &str, faults: &mut Fau
 
 fn method(given: &Map<String, Value>, logged: Option<&Evidence>, faults: &mut Faults) {
     let value = given.get("launch_method");
-    let text = value.and_then(Value::as_str);
-    let known = text.and_then(|text| Method::ALL.iter().find(|method| method.name() == text));
     let wanted = logged.map_or("", |logged| &logged.launch_method);
-    match known {
-        None => {
-            let all: Vec<&str> = Method::ALL.iter().map(|method| method.name()).collect();
-            fault(
-                faults,
-                "launch_method",
-                value,
-                &format!("must be one of {}", all.join(", ")),
-            );
-        }
-        Some(method) if method.name() != wanted => {
-            let rule = format!("must be {}, as the launch was recorded", shown(wanted));
-            fault(faults, "launch_method", value, &rule);
-        }
-        Some(_) => {}
-    }
+    let rule = match value.and_then(Value::as_str).and_then(Method::from_name) {
+        None => Method::rule(),
+        Some(method) if method.name() == wanted => return,
+        Some(_) => format!("must be {}, as the launch was recorded", shown(wanted)),
+    };
+    fault(faults, "launch_method", value, &rule);
 }
 
 /// The same names, in whatever order, each once.
@@ -134,29 +110,18 @@ fn names(given: &Map<String, Value>, field: &'static str, wanted: &[String], fau
 fn acks(given: &Map<String, Value>, faults: &mut Faults) {
     let field = "core_ready_ack";
     let Some(Value::Object(acks)) = given.get(field) else {
-        fault(
-            faults,
-            field,
-            given.get(field),
-            "must be an object of both signals",
-        );
-        return;
+        let rule = "must be an object of both signals";
+        return fault(faults, field, given.get(field), rule);
     };
-    let signals: Vec<&str> = Core::ALL.iter().map(|core| core.ready_signal()).collect();
-    for signal in &signals {
-        if acks.get(*signal) != Some(&Value::Bool(true)) {
-            fault(
-                faults,
-                &format!("{field}.{signal}"),
-                acks.get(*signal),
-                "must be true",
-            );
+    let signals = Core::ALL.map(Core::ready_signal);
+    for signal in signals {
+        let ack = acks.get(signal);
+        if ack != Some(&Value::Bool(true)) {
+            fault(faults, &format!("{field}.{signal}"), ack, "must be true");
         }
     }
     if let Some(other) = acks.keys().find(|name| !signals.contains(&name.as_str())) {
-        faults.push((
-            format!("{field}.{other}"),
-            "is no signal of the core".to_owned(),
-        ));
+        let why = "is no signal of the core".to_owned();
+        faults.push((format!("{field}.{other}"), why));
     }
 }

@@ -3,6 +3,7 @@
 //! A report that is not accepted is answered all the same: a violation of the contract is recorded, and the run falls
 //! back; whatever else a rule says no to leaves nothing behind.
 
+use crate::bootstrap::breach::BREACHES;
 use crate::bootstrap::show::run_of;
 use crate::bootstrap::start::event;
 use crate::bootstrap::{self, Breached, Report, Verdict};
@@ -13,7 +14,15 @@ use crate::projections::bootstrap::{Run, State};
 
 operation! {
     /// Report what happened in a run; a violation of the contract is recorded, and the run falls back
-    "bootstrap-record": Records(BootstrapRecord) -> BootstrapRecorded = |team, asked| {
+    "bootstrap-record": Records(BootstrapRecord {
+        /// The run; else the one that began last
+        run: Option<String>,
+        /// What happened: an event of the bootstrap contract, or one of its signals
+        event: String,
+        /// What is said with it
+        #[serde(default, skip_serializing_if = "Map::is_empty")]
+        data: Map<String, Value>,
+    }) -> BootstrapRecorded = |team, asked| {
         let recorded = team.execute(asked)?;
         match recorded.refusal() {
             Some(refusal) => Err(refusal.into()),
@@ -30,51 +39,20 @@ operation! {
 
 operation! {
     /// Ask what would come of a report on a run; records nothing
-    "bootstrap-explain": Reads(BootstrapExplain) -> BootstrapExplained = Team::bootstrap_explain,
+    "bootstrap-explain": Reads(BootstrapExplain {
+        /// The run; else the one that began last
+        run: Option<String>,
+        /// What might happen: an event of the bootstrap contract, or one of its signals
+        event: String,
+        /// What would be said with it
+        #[serde(default)]
+        data: Map<String, Value>,
+    }) -> BootstrapExplained = Team::bootstrap_explain,
     refuses = [RunNotFound, TooLarge]
 }
 
 /// Most bytes that can be said with an event.
 const DATA_BYTES_MAX: usize = 256 << 10;
-
-/// The codes of a report that is recorded though it is not accepted.
-const RECORDED: [Code; 7] = [
-    Code::BreachInitialTaskLaunch,
-    Code::BreachInvalidFallbackReason,
-    Code::BreachCoreNotReady,
-    Code::BreachDomainBeforeCoreReady,
-    Code::BreachLeadSoloAnalysis,
-    Code::BreachPartialAtomicLaunch,
-    Code::BlockedTeamLaunchUnavailable,
-];
-
-/// What `bootstrap-record` is asked.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct BootstrapRecord {
-    /// The run; else the one that began last
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub run: Option<String>,
-    /// What happened: an event of the bootstrap contract, or one of its signals
-    pub event: String,
-    /// What is said with it
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    pub data: Map<String, Value>,
-}
-
-/// What `bootstrap-explain` is asked.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct BootstrapExplain {
-    /// The run; else the one that began last
-    #[serde(default)]
-    pub run: Option<String>,
-    /// What might happen: an event of the bootstrap contract, or one of its signals
-    pub event: String,
-    /// What would be said with it
-    #[serde(default)]
-    pub data: Map<String, Value>,
-}
 
 /// `{run, state, accepted, code, rolled_back_to, message?, warnings, next}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -161,7 +139,9 @@ impl BootstrapRecorded {
     /// The refusal that says the same, where it was not accepted.
     pub(crate) fn refusal(&self) -> Option<Refusal> {
         let code = self.code.as_deref()?;
-        let code = RECORDED.into_iter().find(|known| known.as_str() == code)?;
+        let recorded = BREACHES.iter().map(|row| row.code);
+        let mut recorded = recorded.chain([Code::BlockedTeamLaunchUnavailable]);
+        let code = recorded.find(|known| known.as_str() == code)?;
         let message = self.message.clone().unwrap_or_default();
         let mut refusal = Refusal::new(code, message);
         refusal.details = self.details();

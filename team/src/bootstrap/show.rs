@@ -6,32 +6,20 @@ use crate::projections::bootstrap::{Evidence, Run, RunShown};
 
 operation! {
     /// Read where a run stands: what is done, what is next, what must not happen now
-    "bootstrap-show": Reads(BootstrapShow) -> BootstrapShown = Team::bootstrap_show,
+    "bootstrap-show": Reads(BootstrapShow {
+        /// The run; else the one that began last
+        run: Option<String>,
+    }) -> BootstrapShown = Team::bootstrap_show,
     refuses = [RunNotFound]
 }
 
 operation! {
     /// Read what the log has to show for a run's launch
-    "bootstrap-evidence": Reads(BootstrapEvidence) -> Evidence = Team::bootstrap_evidence,
+    "bootstrap-evidence": Reads(BootstrapEvidence {
+        /// The run; else the one that began last
+        run: Option<String>,
+    }) -> Evidence = Team::bootstrap_evidence,
     refuses = [RunNotFound, NotLaunched]
-}
-
-/// What `bootstrap-show` is asked.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct BootstrapShow {
-    /// The run; else the one that began last
-    #[serde(default)]
-    pub run: Option<String>,
-}
-
-/// What `bootstrap-evidence` is asked.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct BootstrapEvidence {
-    /// The run; else the one that began last
-    #[serde(default)]
-    pub run: Option<String>,
 }
 
 /// `{team, run, state, checklist, next, forbidden, …}`.

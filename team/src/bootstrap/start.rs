@@ -7,20 +7,13 @@ use crate::projections::bootstrap::{Core, RunShown, State};
 
 operation! {
     /// Begin a run of the bootstrap contract
-    "bootstrap-start": Records(BootstrapStart) -> BootstrapStarted as bootstrap_start,
+    "bootstrap-start": Records(BootstrapStart {
+        /// The run's id; else the next number of the team
+        run: Option<String>,
+        /// The domains that it is about, which its roster then has to hold
+        domains: Option<Vec<String>>,
+    }) -> BootstrapStarted as bootstrap_start,
     refuses = [RunExists]
-}
-
-/// What `bootstrap-start` is asked.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct BootstrapStart {
-    /// The run's id; else the next number of the team
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub run: Option<String>,
-    /// The domains that it is about, which its roster then has to hold
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub domains: Option<Vec<String>>,
 }
 
 /// `{run, state, domains, next}`.

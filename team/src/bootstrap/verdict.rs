@@ -55,7 +55,7 @@ impl Accepted {
             warnings: Vec::new(),
         }
     }
-    /// Nothing did, since it is known.
+    /// Nothing is recorded, because it is known already.
     pub fn known(what: &str) -> Accepted {
         Accepted::default().warned(Some(what))
     }
@@ -65,11 +65,6 @@ impl Accepted {
         self.warnings.extend(warning.map(str::to_owned));
         self
     }
-}
-
-/// A refusal of a rule.
-pub fn refuse(code: Code, message: impl Into<String>) -> Refusal {
-    Refusal::new(code, message)
 }
 
 /// The event is not legal here.

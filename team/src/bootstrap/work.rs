@@ -1,9 +1,9 @@
 //! What has to hold for a report while the team works, and what it then does.
 
-use super::fields::Who;
+use super::fields::{DOMAINS_MAX, Who, core_named};
 use super::how::How;
 use super::payload::{Covered, Mapping, Review, Round1, verdict};
-use super::verdict::{Accepted, Ruled, illegal, refuse};
+use super::verdict::{Accepted, Ruled, illegal};
 use crate::prelude::*;
 use crate::projections::bootstrap::checklist::round_is_complete;
 use crate::projections::bootstrap::event::{BootstrapAct, Delivered, Feedback};
@@ -14,6 +14,7 @@ pub const SUMMARY: [&str; 4] = ["pass_domains", "revised_domains", "excluded_dom
 /// The one of them that holds anything, not names.
 const RISKS: &str = "residual_risks";
 
+const OBSTRUCTION: Who = Who::Core(Core::Obstruction);
 /// How often a result of a round goes to the same member of the core.
 const SENT_MAX: u32 = 2;
 /// What is said where no domain takes part any more.
@@ -22,11 +23,8 @@ const NOBODY: &str = "no domain is left; only member_added leads on";
 /// A domain that takes part.
 fn active<'a>(run: &'a Run, event: &str, name: &str) -> Result<&'a Domain, Refusal> {
     run.active_domain(name).ok_or_else(|| {
-        let names: Vec<&str> = run.active().map(|domain| domain.domain.as_str()).collect();
-        let why = format!(
-            "{name:?} is none of the active domains ({})",
-            names.join(", ")
-        );
+        let active = names(run.active()).join(", ");
+        let why = format!("{name:?} is none of the active domains ({active})");
         illegal(run, event, &why).field("data.domain")
     })
 }
@@ -54,12 +52,13 @@ pub fn delivered(run: &Run, mapping: &Mapping) -> Ruled {
         return Err(illegal(run, event, &why).hint("another result begins with revision_submitted"));
     }
     let fresh = round != domain.round;
-    let known = domain.message_id.as_ref().filter(|_| !fresh);
-    if let Some(known) = known.filter(|known| **known != mapping.message_id) {
+    let id = Some(&mapping.message_id);
+    let known = domain.message_id.as_ref();
+    if let Some(known) = known.filter(|known| !fresh && Some(*known) != id) {
         let why = format!("the result of round {round} has the message id {known:?}");
         return Err(illegal(run, event, &why).field("data.message_id"));
     }
-    if domain.earlier_ids.contains(&mapping.message_id) || (fresh && known_id(domain, mapping)) {
+    if domain.earlier_ids.contains(&mapping.message_id) || (fresh && known == id) {
         let why = format!(
             "the message id {:?} is that of an earlier round of {}",
             mapping.message_id, domain.domain
@@ -100,10 +99,6 @@ pub fn delivered(run: &Run, mapping: &Mapping) -> Ruled {
             .push("the absolute path of the domain's file was not readable".to_owned());
     }
     Ok(accepted)
-}
-
-fn known_id(domain: &Domain, mapping: &Mapping) -> bool {
-    domain.message_id.as_ref() == Some(&mapping.message_id)
 }
 
 /// One of the core has a domain's result.
@@ -154,7 +149,7 @@ pub fn ack_missed(run: &Run, missing: Option<Core>, name: &str, message_id: Opti
         }
         (None, _) => {
             let message = "data.missing_ack is required while both acks are missing";
-            return Err(refuse(Code::InvalidInput, message).field("data.missing_ack"));
+            return Err(Refusal::new(Code::InvalidInput, message).field("data.missing_ack"));
         }
     };
     let act = timed_out(domain, missing);
@@ -180,24 +175,27 @@ pub fn timed_out(domain: &Domain, missing_ack: Core) -> BootstrapAct {
     }
 }
 
-fn of_obstruction(run: &Run, event: &str, by: &Who) -> Result<(), Refusal> {
-    match by {
-        Who::Core(Core::Obstruction) => Ok(()),
-        _ => Err(illegal(run, event, "it is for the obstruction theorist alone").field("data.by")),
-    }
+/// Refuses what only somebody else may report.
+fn only(allowed: &Who, run: &Run, event: &str, by: &Who) -> Result<(), Refusal> {
+    let name = match allowed {
+        _ if by == allowed => return Ok(()),
+        Who::Core(Core::Obstruction) => "obstruction theorist",
+        Who::Core(Core::Synthesizer) => "synthesizer",
+        _ => "lead",
+    };
+    let why = format!("it is for the {name} alone");
+    Err(illegal(run, event, &why).field("data.by"))
 }
 
-fn of_synthesizer(run: &Run, event: &str, by: &Who) -> Result<(), Refusal> {
-    match by {
-        Who::Core(Core::Synthesizer) => Ok(()),
-        _ => Err(illegal(run, event, "it is for the synthesizer alone").field("data.by")),
-    }
+/// The names of domains.
+fn names<'a>(domains: impl Iterator<Item = &'a Domain>) -> Vec<&'a str> {
+    domains.map(|domain| domain.domain.as_str()).collect()
 }
 
 /// A verdict on what was delivered.
 pub fn reviewed(run: &Run, by: &Who, review: &Review) -> Ruled {
     let event = "obstruction_feedback";
-    of_obstruction(run, event, by)?;
+    only(&OBSTRUCTION, run, event, by)?;
     let domain = active(run, event, &review.domain)?;
     let round = review.round.unwrap_or(domain.round);
     if round != domain.round || domain.delivery(Core::Obstruction).sent == 0 {
@@ -205,7 +203,7 @@ pub fn reviewed(run: &Run, by: &Who, review: &Review) -> Ruled {
             "the result of round {round} of {} must be delivered to the obstruction theorist before its review; the domain is in round {}",
             domain.domain, domain.round
         );
-        return Err(refuse(Code::ReviewBeforeResult, message).field("data.domain"));
+        return Err(Refusal::new(Code::ReviewBeforeResult, message).field("data.domain"));
     }
     Ok(Accepted::one(BootstrapAct::FeedbackGiven(Feedback {
         domain: review.domain.clone(),
@@ -220,8 +218,9 @@ pub fn reviewed(run: &Run, by: &Who, review: &Review) -> Ruled {
 pub fn revised(run: &Run, name: &str, round: Option<u32>) -> Ruled {
     let domain = active(run, "revision_submitted", name)?;
     let next = domain.round.saturating_add(1);
-    let untriggered =
-        |message: String| Err(refuse(Code::UntriggeredRevision, message).field("data.domain"));
+    let untriggered = |message: String| {
+        Err(Refusal::new(Code::UntriggeredRevision, message).field("data.domain"))
+    };
     if domain.passes() {
         return untriggered(format!(
             "the last verdict on {name} must be REVISE or REJECT, but is PASS"
@@ -247,7 +246,7 @@ pub fn excluded(run: &Run, name: &str, reason: Option<&String>) -> Ruled {
     active(run, "domain_excluded", name)?;
     let is_last = run.active().nth(1).is_none();
     match reason {
-        None => Err(refuse(
+        None => Err(Refusal::new(
             Code::ReasonRequired,
             "data.reason must say why the domain is left out",
         )
@@ -261,21 +260,19 @@ pub fn excluded(run: &Run, name: &str, reason: Option<&String>) -> Ruled {
 }
 
 fn nobody(code: Code) -> Refusal {
-    refuse(code, "there must be an active domain, but there is none").hint(NOBODY)
+    Refusal::new(code, "there must be an active domain, but there is none").hint(NOBODY)
 }
 
 /// Every active domain was reviewed once.
 pub fn round_completed(run: &Run, by: &Who, round: &Round1) -> Ruled {
-    of_obstruction(run, "round1_complete", by)?;
-    let incomplete = |message: String| Err(refuse(Code::Round1Incomplete, message));
+    only(&OBSTRUCTION, run, "round1_complete", by)?;
+    let incomplete = |message: String| Err(Refusal::new(Code::Round1Incomplete, message));
     if run.round1_complete {
         return Ok(Accepted::known("round 1 is complete already"));
     }
     if !round_is_complete(run) {
-        let open = run
-            .active()
-            .filter(|domain| domain.reviewed == 0 || !domain.confirmed);
-        let open: Vec<&str> = open.map(|domain| domain.domain.as_str()).collect();
+        let is_open = |domain: &&Domain| domain.reviewed == 0 || !domain.confirmed;
+        let open = names(run.active().filter(is_open));
         return match open.is_empty() {
             true => Err(nobody(Code::Round1Incomplete)),
             false => incomplete(format!(
@@ -284,24 +281,22 @@ pub fn round_completed(run: &Run, by: &Who, round: &Round1) -> Ruled {
             )),
         };
     }
-    let names: BTreeSet<&str> = run.active().map(|domain| domain.domain.as_str()).collect();
+    let active = BTreeSet::from_iter(names(run.active()));
     for (field, given) in [
         ("reviewed_domains", &round.reviewed),
         ("active_domains", &round.active),
     ] {
         let (agrees, given) = match given {
             None => continue,
-            Some(Covered::Count(count)) => (*count == names.len() as u64, count.to_string()),
-            Some(Covered::Names(given)) => (
-                given.iter().map(String::as_str).collect::<BTreeSet<_>>() == names,
-                given.join(", "),
-            ),
+            Some(Covered::Count(count)) => (*count == active.len() as u64, count.to_string()),
+            Some(Covered::Names(given)) => {
+                let named = BTreeSet::from_iter(given.iter().map(String::as_str));
+                (named == active, given.join(", "))
+            }
         };
         if !agrees {
-            let (count, wanted) = (
-                names.len(),
-                Vec::from_iter(names.iter().copied()).join(", "),
-            );
+            let wanted = Vec::from_iter(active.iter().copied()).join(", ");
+            let count = active.len();
             return incomplete(format!(
                 "data.coverage.{field} must be {wanted}, or {count}, but is {given}"
             ));
@@ -324,7 +319,7 @@ pub fn round_completed(run: &Run, by: &Who, round: &Round1) -> Ruled {
         }
     }
     Ok(Accepted::one(BootstrapAct::RoundCompleted {
-        reviewed_domains: names.into_iter().map(str::to_owned).collect(),
+        reviewed_domains: active.into_iter().map(str::to_owned).collect(),
     }))
 }
 
@@ -335,9 +330,9 @@ pub fn cleared(
     summary: Option<&Map<String, Value>>,
     conditions: Option<&[Value]>,
 ) -> Ruled {
-    of_obstruction(run, "gate_cleared", by)?;
+    only(&OBSTRUCTION, run, "gate_cleared", by)?;
     let refused =
-        |message: String, field: &str| Err(refuse(Code::GateRefused, message).field(field));
+        |message: String, field: &str| Err(Refusal::new(Code::GateRefused, message).field(field));
     if !run.round1_complete {
         return refused(
             "round 1 must be complete before the gate is cleared".to_owned(),
@@ -347,8 +342,7 @@ pub fn cleared(
     if run.active().next().is_none() {
         return Err(nobody(Code::GateRefused));
     }
-    let against = run.active().filter(|domain| !domain.passes());
-    let against: Vec<&str> = against.map(|domain| domain.domain.as_str()).collect();
+    let against = names(run.active().filter(|domain| !domain.passes()));
     if !against.is_empty() {
         return refused(
             format!(
@@ -358,8 +352,7 @@ pub fn cleared(
             "event",
         );
     }
-    let open = run.active().filter(|domain| !domain.is_settled());
-    let open: Vec<&str> = open.map(|domain| domain.domain.as_str()).collect();
+    let open = names(run.active().filter(|domain| !domain.is_settled()));
     if !open.is_empty() {
         return refused(
             format!(
@@ -402,36 +395,23 @@ fn is_name(value: &Value) -> bool {
 fn disagreement(run: &Run, summary: &Map<String, Value>) -> Option<String> {
     let said = |key: &str| -> BTreeSet<&str> {
         let values = summary.get(key).and_then(Value::as_array);
-        values
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect()
+        let values = values.into_iter().flatten();
+        values.filter_map(Value::as_str).collect()
     };
-    let excluded = run
-        .domains
-        .iter()
-        .filter(|domain| domain.excluded.is_some());
-    let excluded: BTreeSet<&str> = excluded.map(|domain| domain.domain.as_str()).collect();
-    let passed: BTreeSet<&str> = run.active().map(|domain| domain.domain.as_str()).collect();
-    let listed: BTreeSet<&str> = said("pass_domains")
-        .union(&said("revised_domains"))
-        .copied()
-        .collect();
+    let is_excluded = |domain: &&Domain| domain.excluded.is_some();
+    let excluded = BTreeSet::from_iter(names(run.domains.iter().filter(is_excluded)));
+    let passed = BTreeSet::from_iter(names(run.active()));
+    let listed = &said("pass_domains") | &said("revised_domains");
     (listed != passed || said("excluded_domains") != excluded)
         .then(|| "the clear_summary does not name the domains as the log does".to_owned())
 }
 
 /// The final synthesis is asked for.
 pub fn requested(run: &Run, by: &Who) -> Ruled {
-    if *by != Who::Lead {
-        return Err(
-            illegal(run, "final_synthesis_requested", "it is for the lead alone").field("data.by"),
-        );
-    }
+    only(&Who::Lead, run, "final_synthesis_requested", by)?;
     if run.gate.is_none() {
         let message = "the gate must be cleared before the final synthesis is requested";
-        return Err(refuse(Code::GateNotCleared, message));
+        return Err(Refusal::new(Code::GateNotCleared, message));
     }
     if run.active().next().is_none() {
         return Err(nobody(Code::GateNotCleared));
@@ -444,7 +424,7 @@ pub fn requested(run: &Run, by: &Who) -> Ruled {
 
 /// The synthesizer is at it, or done.
 pub fn synthesized(run: &Run, event: &'static str, by: &Who, done: bool) -> Ruled {
-    of_synthesizer(run, event, by)?;
+    only(&Who::Core(Core::Synthesizer), run, event, by)?;
     if !run.final_requested {
         return Err(illegal(run, event, "the final synthesis was not requested"));
     }
@@ -465,16 +445,13 @@ pub fn joined(run: &Run, name: &str, how: Option<How>) -> Ruled {
             illegal(run, event, "members join at team level, not by tasks").field("data.method"),
         );
     }
-    if super::core_named(name).is_some() || run.active_domain(name).is_some() {
+    if core_named(name).is_some() || run.active_domain(name).is_some() {
         let why = format!("{name:?} is a member already");
         return Err(illegal(run, event, &why).field("data.domain"));
     }
-    if run.domains.len() >= super::fields::DOMAINS_MAX {
-        let message = format!(
-            "a run can have at most {} domains",
-            super::fields::DOMAINS_MAX
-        );
-        return Err(refuse(Code::TooLarge, message).field("data.domain"));
+    if run.domains.len() >= DOMAINS_MAX {
+        let message = format!("a run can have at most {DOMAINS_MAX} domains");
+        return Err(Refusal::new(Code::TooLarge, message).field("data.domain"));
     }
     let again = run.round1_complete.then_some(
         "every domain, and this one, has to be reviewed before round 1 is complete again",

@@ -1,7 +1,6 @@
 //! `send --wait`: the sender blocks until its message is acknowledged or is a dead letter.
-//!
-//! Whoever waits sees to its own message's time as `tick` does. Nothing depends on it: what it knows is in the log, and
-//! when it dies, `tick` or whoever waits next goes on where it was.
+//! A waiting sender records what falls due for its own message, as `tick` does. Nothing is lost when it dies: `tick`,
+//! or the next one who waits, continues from the log.
 
 use crate::Recorded;
 use crate::failure::{Failure, Result};

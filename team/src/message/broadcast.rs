@@ -8,18 +8,13 @@ use crate::uuid;
 
 operation! {
     /// Send plain mail to every worker but the sender
-    "broadcast": Records(Broadcast) -> BroadcastAnswer = Team::broadcast,
+    "broadcast": Records(Broadcast {
+        /// The sender
+        from_worker: String,
+        /// The text
+        body: String,
+    }) -> BroadcastAnswer = Team::broadcast,
     refuses = [WorkerNotFound, BudgetExceeded]
-}
-
-/// What `broadcast` is asked.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Broadcast {
-    /// The sender
-    pub from_worker: String,
-    /// The text
-    pub body: String,
 }
 
 /// `{count, messages}`.
@@ -33,7 +28,7 @@ pub struct BroadcastAnswer {
 
 /// A broadcast with the random bits that its ids are made of, so that deciding is pure.
 #[derive(Debug, Clone)]
-struct Job {
+struct SendLetters {
     from: String,
     body: String,
     trace_id: Option<String>,
@@ -44,17 +39,17 @@ impl Team {
     /// Sends plain mail to every worker but the sender.
     pub fn broadcast(&mut self, broadcast: Broadcast) -> Result<BroadcastAnswer> {
         let ids = &self.options.ids;
-        let job = Job {
+        let letters = SendLetters {
             random: [ids.random(), ids.random()],
             body: body(&broadcast.body)?,
             from: broadcast.from_worker,
             trace_id: self.control.trace_id.clone(),
         };
-        self.execute(job)
+        self.execute(letters)
     }
 }
 
-impl Job {
+impl SendLetters {
     fn letter(&self, to: String) -> Letter {
         Letter {
             id: self.id(&to),
@@ -79,7 +74,7 @@ impl Job {
     }
 }
 
-impl Command for Job {
+impl Command for SendLetters {
     type Decided = Vec<Mail>;
     type Answer = BroadcastAnswer;
 

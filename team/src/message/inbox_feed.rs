@@ -9,28 +9,21 @@ use crate::thread::tail::PAGE_BYTES;
 
 operation! {
     /// Read what an agent is to be told, behind its cursor
-    "inbox-feed": Reads(InboxFeed) -> InboxFeedAnswer = |team, asked| team.inbox_feed(&asked),
+    "inbox-feed": Reads(InboxFeed {
+        /// Whose feed
+        worker: String,
+        /// The cursor up to which it was read; else from the beginning
+        since: Option<u64>,
+        /// Most entries, at most 1000; default all, as far as 4 MiB hold them
+        #[schemars(range(min = 1))]
+        limit: Option<usize>,
+    }) -> InboxFeedAnswer = |team, asked| team.inbox_feed(&asked),
     refuses = [CursorAhead],
     rules = RULES
 }
 
 /// Most entries of a page, where its caller wants pages; else there are as many as an answer has room for.
 pub const FEED_MAX: usize = 1000;
-
-/// What `inbox-feed` is asked.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct InboxFeed {
-    /// Whose feed
-    pub worker: String,
-    /// The cursor up to which it was read; else from the beginning
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub since: Option<u64>,
-    /// Most entries, at most 1000; default all, as far as 4 MiB hold them
-    #[schemars(range(min = 1))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limit: Option<usize>,
-}
 
 /// `{worker, count, events, next_since, more}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,30 +1,25 @@
 //! `mailbox-list`: a worker's mail, oldest first. All of it, or a page of the newest, towards older ones.
 
 use crate::message::mail::Mail;
+use crate::message::read::before;
 use crate::prelude::*;
 use crate::projections::message::InboxQuery;
-use page::unknown_cursor;
 
 operation! {
     /// List a worker's mail, oldest first
-    "mailbox-list": Reads(MailboxList) -> MailboxListAnswer = |team, asked| team.mailbox_list(&asked),
+    "mailbox-list": Reads(MailboxList {
+        /// Whose mailbox
+        worker: String,
+        /// Whether messages are listed that were delivered; default true
+        include_delivered: Option<bool>,
+        /// Most messages of a page, the newest; default all
+        #[schemars(range(min = 1))]
+        limit: Option<usize>,
+        /// The `next_cursor` of the page before
+        cursor: Option<String>,
+    }) -> MailboxListAnswer = |team, asked| team.mailbox_list(&asked),
     refuses = [CursorUnknown],
     empty = |asked, _| asked.empty()
-}
-
-/// What `mailbox-list` is asked.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct MailboxList {
-    /// Whose mailbox
-    pub worker: String,
-    /// Whether messages are listed that were delivered; default true
-    pub include_delivered: Option<bool>,
-    /// Most messages of a page, the newest; default all
-    #[schemars(range(min = 1))]
-    pub limit: Option<usize>,
-    /// The `next_cursor` of the page before
-    pub cursor: Option<String>,
 }
 
 /// `{worker, count, messages, next_cursor?}`.
@@ -51,19 +46,6 @@ impl MailboxList {
             next_cursor: None,
         }
     }
-
-    /// The event behind the page.
-    fn before(&self, live: &Live) -> Result<Option<u64>> {
-        let Some(cursor) = &self.cursor else {
-            return Ok(None);
-        };
-        names::check_free("cursor", cursor)?;
-        let message = live.message(cursor)?;
-        match message.filter(|message| message.to == self.worker) {
-            Some(message) => Ok(Some(message.seq)),
-            None => Err(unknown_cursor(cursor, "the id of a message in this mailbox").into()),
-        }
-    }
 }
 
 impl Team {
@@ -72,7 +54,7 @@ impl Team {
         names::check_known("worker", &list.worker)?;
         let limit = page::limit(list.limit, 0);
         self.query(|live, reader| {
-            let before = list.before(live)?;
+            let before = before(live, &list.worker, list.cursor.as_deref(), "mailbox")?;
             let page = match list.include_delivered {
                 Some(false) => live.undelivered(&list.worker, before, limit)?,
                 Some(true) | None => {

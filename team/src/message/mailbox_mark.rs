@@ -1,6 +1,6 @@
-//! `mailbox-mark-notified`, `mailbox-mark-delivered`: what became of a message, told by whoever saw to it. The two know
-//! nothing of each other; the first mark of each stays. A delivery brings the newest request to tell the recipient to its
-//! end.
+//! `mailbox-mark-notified`, `mailbox-mark-delivered`: record that a recipient was notified of a message, or has it.
+//! The two marks are independent of each other, and the first of each stays. A delivery also completes the newest
+//! request to tell the recipient.
 
 use crate::message::mail::DispatchShown;
 use crate::prelude::*;
@@ -9,23 +9,23 @@ use crate::projections::message::{Dispatch, DispatchStatus, MessageInfo};
 
 operation! {
     /// Mark a message as one that its recipient was told of
-    "mailbox-mark-notified": Records(MarkNotified) -> MarkNotifiedAnswer = Team::mark_notified
+    "mailbox-mark-notified": Records(MarkNotified {
+        /// Whose mailbox
+        worker: String,
+        /// The message
+        message_id: String,
+    }) -> MarkNotifiedAnswer = Team::mark_notified
 }
 
 operation! {
     /// Mark a message as one that its recipient has
-    "mailbox-mark-delivered": Records(MarkDelivered) -> MarkDeliveredAnswer = Team::mark_delivered,
+    "mailbox-mark-delivered": Records(MarkDelivered {
+        /// Whose mailbox
+        worker: String,
+        /// The message
+        message_id: String,
+    }) -> MarkDeliveredAnswer = Team::mark_delivered,
     empty = |asked, _| asked.clone().unknown()
-}
-
-/// What `mailbox-mark-notified` is asked.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct MarkNotified {
-    /// Whose mailbox
-    pub worker: String,
-    /// The message
-    pub message_id: String,
 }
 
 /// `{worker, message_id, notified}`.
@@ -37,16 +37,6 @@ pub struct MarkNotifiedAnswer {
     pub message_id: String,
     /// Whether it is marked; not where that mailbox holds no such message
     pub notified: bool,
-}
-
-/// What `mailbox-mark-delivered` is asked.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct MarkDelivered {
-    /// Whose mailbox
-    pub worker: String,
-    /// The message
-    pub message_id: String,
 }
 
 /// `{worker, message_id, updated, dispatch_request_id, dispatch_updated, dispatch?}`.
@@ -83,7 +73,7 @@ impl MarkDelivered {
 
 /// One mark.
 #[derive(Debug, Clone)]
-struct Job {
+struct MarkMessage {
     mark: Mark,
     marked: MessageMarked,
     team: String,
@@ -131,7 +121,7 @@ impl Team {
     fn mark(&mut self, mark: Mark, worker: &str, message_id: &str) -> Result<Outcome> {
         names::check_known("worker", worker)?;
         names::check_free("message_id", message_id)?;
-        self.execute(Job {
+        self.execute(MarkMessage {
             mark,
             marked: MessageMarked {
                 message_id: message_id.to_owned(),
@@ -142,7 +132,7 @@ impl Team {
     }
 }
 
-impl Command for Job {
+impl Command for MarkMessage {
     /// Whether the mailbox holds the message.
     type Decided = bool;
     type Answer = Outcome;
@@ -153,7 +143,7 @@ impl Command for Job {
         };
         let marks = live.marks(&message.id)?;
         let worker = &*self.marked.agent;
-        // Whoever is told did nothing, whoever has its mail did.
+        // Being notified is nothing that the worker did; taking its mail is.
         let (was, actor, ends) = match self.mark {
             Mark::Notified => (marks.notified_at, DEFAULT_ACTOR, false),
             Mark::Delivered => (marks.delivered_at, worker, true),
@@ -186,7 +176,7 @@ impl Command for Job {
     }
 }
 
-impl Job {
+impl MarkMessage {
     fn message(&self, live: &Live) -> Result<Option<MessageInfo>> {
         let message = live.message(&self.marked.message_id)?;
         Ok(message.filter(|message| message.to == self.marked.agent))

@@ -5,7 +5,7 @@
 //! what is recorded then is that it was held back.
 
 use crate::doctor::AHEAD_TOLERATED_MICROS;
-use crate::message::send::{Job, Send, within};
+use crate::message::send::{NewMessage, Send, within};
 use crate::prelude::*;
 use crate::projections::Setting;
 use crate::projections::message::AgentInfo;
@@ -146,10 +146,13 @@ impl Team {
             let (due, skipped) = terms.candidates(live, now)?;
             Ok((terms, due, skipped))
         })?;
-        let Due { nudged, reminded } = match nudge.dry_run {
-            true => due.into_iter().collect(),
+        let due = match nudge.dry_run {
+            true => due,
             false => self.record_nudges(&terms, &due)?,
         };
+        let (reminded, nudged): (Vec<Wake>, Vec<Wake>) =
+            due.into_iter().partition(|wake| wake.has_one);
+        let shown = |wakes: Vec<Wake>| wakes.into_iter().map(|wake| wake.nudged).collect();
         Ok(NudgeAnswer {
             team: self.name().to_owned(),
             now: now.to_string(),
@@ -157,13 +160,13 @@ impl Team {
             cooldown_seconds: terms.cooldown_seconds,
             idle_seconds: terms.idle_seconds,
             count: nudged.len(),
-            nudged,
-            reminded,
+            nudged: shown(nudged),
+            reminded: shown(reminded),
             skipped,
         })
     }
 
-    fn record_nudges(&mut self, terms: &Terms, due: &[Wake]) -> Result<Due> {
+    fn record_nudges(&mut self, terms: &Terms, due: &[Wake]) -> Result<Vec<Wake>> {
         let mut all = Vec::with_capacity(due.len());
         for group in due.chunks(GROUP_MAX) {
             let group = Group {
@@ -173,7 +176,7 @@ impl Team {
             };
             all.extend(self.execute_unkeyed(group)?);
         }
-        Ok(all.into_iter().collect())
+        Ok(all)
     }
 }
 
@@ -188,26 +191,6 @@ struct Wake {
     has_one: bool,
 }
 
-/// Those who get a wake-up, and those who have one.
-#[derive(Debug, Default)]
-struct Due {
-    nudged: Vec<Nudged>,
-    reminded: Vec<Nudged>,
-}
-
-impl FromIterator<Wake> for Due {
-    fn from_iter<I: IntoIterator<Item = Wake>>(all: I) -> Due {
-        let mut due = Due::default();
-        for wake in all {
-            match wake.has_one {
-                true => due.reminded.push(wake.nudged),
-                false => due.nudged.push(wake.nudged),
-            }
-        }
-        due
-    }
-}
-
 impl Command for Group {
     type Decided = Vec<Wake>;
     type Answer = Vec<Wake>;
@@ -217,19 +200,19 @@ impl Command for Group {
         let (mut due, mut events) = (Vec::new(), Vec::<NewEvent>::new());
         let mut random = self.random;
         for agent in &self.agents {
-            let Standing::Waits(wake) = self.terms.standing(live, live.agent(agent)?, now)? else {
+            let Readiness::Waits(wake) = self.terms.standing(live, live.agent(agent)?, now)? else {
                 continue;
             };
-            let job = Job {
+            let new = NewMessage {
                 send: self.terms.wake_up(&wake.nudged),
                 random,
             };
             random = random.wrapping_add(IDS_APART);
             if wake.has_one {
-                let message = job.message(live, now)?;
+                let message = new.message(live, now)?;
                 events.push(message.withheld().map_err(Refusal::from)?);
             } else {
-                let (_, decided) = job.settle(live, now)?;
+                let (_, decided) = new.settle(live, now)?;
                 // Whoever nudges joins once.
                 let joined = events.iter().any(|event| event.kind == "message_sent");
                 events.extend(
@@ -260,7 +243,7 @@ impl Command for Group {
 }
 
 /// How an agent stands.
-enum Standing {
+enum Readiness {
     NoMail,
     Active,
     Cooling,
@@ -271,22 +254,17 @@ impl Terms {
     fn of(live: &Live, nudge: &Nudge) -> Result<Terms> {
         let from = nudge.actor.clone().unwrap_or_else(|| LEADER.to_owned());
         membership::check(live, "actor", &from)?;
-        let seconds = |field, setting, asked: Option<u64>| match asked {
-            Some(seconds) => Ok(within(field, setting, seconds)?),
-            None => live
-                .setting(setting)
-                .map(|(value, _)| value.number())
-                .map_err(Into::into),
+        let seconds = |field, setting, asked: Option<u64>| -> Result<u64> {
+            Ok(match asked {
+                Some(seconds) => within(field, setting, seconds)?,
+                None => live.setting(setting)?.0.number(),
+            })
         };
-        let cooldown_seconds: Result<u64> = seconds(
-            "cooldown_seconds",
-            Setting::NudgeCooldown,
-            nudge.cooldown_seconds,
-        );
+        let (cooldown, idle) = (nudge.cooldown_seconds, nudge.idle_seconds);
         Ok(Terms {
             from,
-            cooldown_seconds: cooldown_seconds?,
-            idle_seconds: seconds("idle_seconds", Setting::NudgeIdle, nudge.idle_seconds)?,
+            cooldown_seconds: seconds("cooldown_seconds", Setting::NudgeCooldown, cooldown)?,
+            idle_seconds: seconds("idle_seconds", Setting::NudgeIdle, idle)?,
         })
     }
 
@@ -294,20 +272,20 @@ impl Terms {
         let (mut due, mut skipped) = (Vec::new(), Skipped::default());
         for agent in live.agents()? {
             match self.standing(live, agent, now)? {
-                Standing::NoMail => {}
-                Standing::Active => skipped.active += 1,
-                Standing::Cooling => skipped.cooling += 1,
-                Standing::Waits(wake) => due.push(wake),
+                Readiness::NoMail => {}
+                Readiness::Active => skipped.active += 1,
+                Readiness::Cooling => skipped.cooling += 1,
+                Readiness::Waits(wake) => due.push(wake),
             }
         }
         Ok((due, skipped))
     }
 
-    fn standing(&self, live: &Live, agent: AgentInfo, now: Timestamp) -> Result<Standing> {
+    fn standing(&self, live: &Live, agent: AgentInfo, now: Timestamp) -> Result<Readiness> {
         let unread = agent.unread.saturating_sub(agent.wakeups);
         // The leader's place is not one that anybody could wake up; who nudges is awake.
         if unread == 0 || agent.name == LEADER || agent.name == self.from {
-            return Ok(Standing::NoMail);
+            return Ok(Readiness::NoMail);
         }
         let within = |at: Timestamp, seconds: u64| {
             let micros = i64::try_from(seconds.saturating_mul(1_000_000)).unwrap_or(i64::MAX);
@@ -316,11 +294,11 @@ impl Terms {
         };
         let activity = live.activity(&agent.name)?;
         if activity.is_some_and(|last| !last.said_idle && within(last.at, self.idle_seconds)) {
-            return Ok(Standing::Active);
+            return Ok(Readiness::Active);
         }
         let last = live.last_sent(&agent.name, None, MessageType::AgentWakeupRequired)?;
         if last.is_some_and(|last| within(last.at, self.cooldown_seconds)) {
-            return Ok(Standing::Cooling);
+            return Ok(Readiness::Cooling);
         }
         let has_one = agent.wakeups > 0;
         let message_id = match last.filter(|_| has_one) {
@@ -335,7 +313,7 @@ impl Terms {
             seq: None,
             exec: None,
         };
-        Ok(Standing::Waits(Wake { nudged, has_one }))
+        Ok(Readiness::Waits(Wake { nudged, has_one }))
     }
 
     fn wake_up(&self, nudged: &Nudged) -> Send {

@@ -39,7 +39,13 @@ impl Team {
         let team = self.name().to_owned();
         self.query(|live, reader| {
             membership::check(live, "agent", &read.agent)?;
-            let page = live.inbox(&read.agent, query(live, &read)?)?;
+            let cursor = read.cursor.as_deref();
+            let query = InboxQuery {
+                unread: read.unread,
+                before: before(live, &read.agent, cursor, "inbox")?,
+                limit: page::limit(read.limit, page::PAGE),
+            };
+            let page = live.inbox(&read.agent, query)?;
             let messages = page
                 .seqs
                 .iter()
@@ -59,25 +65,23 @@ impl Team {
     }
 }
 
-fn query(live: &Live, read: &Read) -> Result<InboxQuery> {
-    let before = match &read.cursor {
-        None => None,
-        Some(cursor) => {
-            names::check_free("cursor", cursor)?;
-            let message = live
-                .message(cursor)?
-                .filter(|message| message.to == read.agent);
-            let what = "the id of a message in this inbox";
-            Some(
-                message
-                    .ok_or_else(|| page::unknown_cursor(cursor, what))?
-                    .seq,
-            )
-        }
+/// The event of the message that a cursor names, in what is called an inbox or a mailbox.
+pub(crate) fn before(
+    live: &Live,
+    owner: &str,
+    cursor: Option<&str>,
+    called: &str,
+) -> Result<Option<u64>> {
+    let Some(cursor) = cursor else {
+        return Ok(None);
     };
-    Ok(InboxQuery {
-        unread: read.unread,
-        before,
-        limit: page::limit(read.limit, page::PAGE),
-    })
+    names::check_free("cursor", cursor)?;
+    let message = live.message(cursor)?.filter(|message| message.to == owner);
+    match message {
+        Some(message) => Ok(Some(message.seq)),
+        None => {
+            let what = format!("the id of a message in this {called}");
+            Err(page::unknown_cursor(cursor, &what).into())
+        }
+    }
 }

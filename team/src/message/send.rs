@@ -156,7 +156,7 @@ pub const AHEAD_MAX_MICROS: i64 = 5 * 60 * 1_000_000;
 
 /// A send with the random bits that its message id is made of, so that deciding is pure.
 #[derive(Debug, Clone)]
-pub(crate) struct Job {
+pub(crate) struct NewMessage {
     pub send: Send,
     pub random: u64,
 }
@@ -176,7 +176,7 @@ impl Team {
     /// `invalid_input`, `worker_not_found`, `created_at_ahead`; the log's.
     pub fn send(&mut self, send: Send) -> Result<SendAnswer> {
         let random = self.options.ids.random();
-        let (settled, mut events) = self.execute_unkeyed(Job { send, random })?;
+        let (settled, mut events) = self.execute_unkeyed(NewMessage { send, random })?;
         let delivery = events.pop_if(|event| event.kind == REQUIRED);
         while events
             .pop_if(|event| DEPENDENTS.contains(&&*event.kind))
@@ -258,7 +258,7 @@ impl Team {
     }
 }
 
-impl Command for Job {
+impl Command for NewMessage {
     type Decided = Settled;
     type Answer = (Settled, Vec<Event<'static>>);
 
@@ -272,7 +272,7 @@ impl Command for Job {
     }
 }
 
-impl Job {
+impl NewMessage {
     /// What becomes of the message, and the events that record it.
     pub(crate) fn settle(&self, live: &Live, now: Timestamp) -> Result<(Settled, Vec<NewEvent>)> {
         let mut message = self.message(live, now)?;
@@ -345,7 +345,7 @@ impl Require {
     }
 }
 
-/// What a setting may be, a sender may ask for.
+/// A number that a sender asks for, which has to be one that the setting allows.
 pub(crate) fn within(field: &str, setting: Setting, number: u64) -> Result<u64, Refusal> {
     let text = number.to_string();
     match setting.parse(&text) {
@@ -383,7 +383,7 @@ impl Settled {
     }
 }
 
-impl Job {
+impl NewMessage {
     /// Names that begin with a hyphen are held against what the team knows, once it can be asked; see `decide`.
     fn names(&self) -> Names {
         let send = &self.send;

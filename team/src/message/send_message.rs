@@ -12,20 +12,15 @@ use teamlog_engine::Json;
 
 operation! {
     /// Send plain mail to a worker, and request that it be told
-    "send-message": Records(SendMessage) -> SendMessageAnswer = Team::send_message,
+    "send-message": Records(SendMessage {
+        /// The sender
+        from_worker: String,
+        /// The recipient
+        to_worker: String,
+        /// The text
+        body: String,
+    }) -> SendMessageAnswer = Team::send_message,
     refuses = [WorkerNotFound, BudgetExceeded]
-}
-
-/// What `send-message` is asked.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct SendMessage {
-    /// The sender
-    pub from_worker: String,
-    /// The recipient
-    pub to_worker: String,
-    /// The text
-    pub body: String,
 }
 
 /// `{message, dispatch}`.
@@ -62,7 +57,7 @@ pub(crate) struct Posted {
 
 /// A send with its ids, so that deciding is pure.
 #[derive(Debug, Clone)]
-struct Job {
+struct SendLetter {
     letter: Letter,
     request_id: String,
     team: String,
@@ -71,7 +66,7 @@ struct Job {
 impl Team {
     /// Sends plain mail to a worker, and requests that it be told.
     pub fn send_message(&mut self, send: SendMessage) -> Result<SendMessageAnswer> {
-        let job = Job {
+        let send = SendLetter {
             letter: Letter {
                 id: self.new_id(),
                 from: send.from_worker,
@@ -82,7 +77,7 @@ impl Team {
             request_id: self.new_id(),
             team: self.name().to_owned(),
         };
-        self.execute(job)
+        self.execute(send)
     }
 
     fn new_id(&self) -> String {
@@ -119,7 +114,7 @@ impl Letter {
             });
         }
         let payload = Json::of(&serde_json::json!({ "body": self.body })).map_err(|error| {
-            Refusal::invalid("body", &self.body, &format!("must be text ({error})"))
+            Refusal::invalid("body", &self.body, format!("must be text ({error})"))
         })?;
         let envelope = Envelope {
             id: Some(self.id.clone()),
@@ -141,7 +136,7 @@ impl Letter {
     }
 }
 
-/// What is told of the recipient: by a request of this or an earlier send, or already.
+/// How the recipient is told: by a new request, by one that waits, or it was told already.
 #[derive(Debug, Clone)]
 enum Telling {
     Queued(String),
@@ -150,16 +145,16 @@ enum Telling {
 }
 
 #[derive(Debug, Clone)]
-struct Verdict {
+struct Sending {
     mail: Mail,
     telling: Telling,
 }
 
-impl Command for Job {
-    type Decided = Verdict;
+impl Command for SendLetter {
+    type Decided = Sending;
     type Answer = SendMessageAnswer;
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Verdict>> {
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Sending>> {
         let letter = &self.letter;
         membership::check(live, "from_worker", &letter.from)?;
         membership::check(live, "to_worker", &letter.to)?;
@@ -178,19 +173,19 @@ impl Command for Job {
             events.push(event);
         }
         let mail = posted.mail;
-        Ok(Decision::Granted(Verdict { mail, telling }, events))
+        Ok(Decision::Granted(Sending { mail, telling }, events))
     }
 
-    fn answer(&self, verdict: &Verdict, _: &After<'_>) -> Result<SendMessageAnswer> {
+    fn answer(&self, sending: &Sending, _: &After<'_>) -> Result<SendMessageAnswer> {
         Ok(SendMessageAnswer {
-            message: verdict.mail.clone(),
-            dispatch: verdict.outcome(),
+            message: sending.mail.clone(),
+            dispatch: sending.outcome(),
         })
     }
 }
 
-impl Job {
-    /// A request that failed is made again; one that is open is not.
+impl SendLetter {
+    /// A request that failed is made again; one that is still open is not.
     fn telling(&self, live: &Live, mail: &Mail) -> Result<Telling> {
         let known = match live.marks(&mail.message_id)?.dispatch {
             Some(request) => live.dispatch(&request)?,
@@ -229,7 +224,7 @@ impl Job {
     }
 }
 
-impl Verdict {
+impl Sending {
     fn outcome(&self) -> DispatchOutcome {
         let mail = &self.mail;
         let hook = match mail.to_worker == LEADER {

@@ -102,7 +102,7 @@ impl Team {
     }
 }
 
-/// Facts about what did not happen, and an agent's own doings, wake nobody; not even the one who did them.
+/// Whether an event may wake an agent. Its own events do not, and neither do facts that move no state.
 fn may_concern(event: &Event<'_>, agent: &str) -> bool {
     let for_agent = event.refs.get(RefKind::Agent) == Some(agent);
     match &*event.kind {

@@ -5,32 +5,26 @@
 
 use crate::mode::rules::board::{self, Board, is_tombstone};
 use crate::mode::rules::reconcile::{Exit, release};
-use crate::mode::rules::shown::{path, scope};
+use crate::mode::rules::shown::{Asked, path, scope};
 use crate::mode::rules::{skill, typed};
 use crate::prelude::*;
 use crate::projections::mode::{Mode, Scope};
 
 operation! {
     /// Take the state of a mode away, active or not
-    "mode-clear": Records(ModeClear) -> ModeCleared = Team::mode_clear,
+    "mode-clear": Records(ModeClear {
+        /// The mode
+        #[schemars(with = "Mode")]
+        #[serde(deserialize_with = "typed::mode")]
+        mode: String,
+        /// The session; else the state of the root is cleared
+        #[serde(deserialize_with = "typed::session_id")]
+        session_id: Option<String>,
+        /// Whether the state of the root and those of all sessions are cleared
+        #[serde(default)]
+        all_sessions: bool,
+    }) -> ModeCleared = Team::mode_clear,
     refuses = [UnsupportedMode]
-}
-
-/// What `mode-clear` is asked.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ModeClear {
-    /// The mode
-    #[schemars(with = "Mode")]
-    #[serde(deserialize_with = "typed::mode")]
-    pub mode: String,
-    /// The session; else the state of the root is cleared
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[serde(deserialize_with = "typed::session_id")]
-    pub session_id: Option<String>,
-    /// Whether the state of the root and those of all sessions are cleared
-    #[serde(default)]
-    pub all_sessions: bool,
 }
 
 /// What was cleared.
@@ -55,12 +49,6 @@ pub struct ModeCleared {
     pub active_modes: Vec<Mode>,
 }
 
-#[derive(Debug, Clone)]
-struct Job {
-    team: String,
-    clear: ModeClear,
-}
-
 /// What is to be cleared.
 #[derive(Debug, Clone)]
 struct Plan {
@@ -73,22 +61,21 @@ struct Plan {
 impl Team {
     /// Takes the state of a mode away. Where there is none, nothing changes.
     pub fn mode_clear(&mut self, clear: ModeClear) -> Result<ModeCleared> {
-        let team = self.name().to_owned();
-        self.execute(Job { team, clear })
+        self.execute(self.asked(clear))
     }
 }
 
-impl Job {
+impl ModeClear {
     fn plan(&self, live: &Live, board: &Board<'_>) -> Result<Plan> {
-        let mode = skill::mode(&self.clear.mode)?;
-        let acting = scope(self.clear.session_id.as_deref())?;
+        let mode = skill::mode(&self.mode)?;
+        let acting = scope(self.session_id.as_deref())?;
         let mut plan = Plan {
             mode,
             acting: acting.clone(),
             scopes: Vec::new(),
             tombstone: false,
         };
-        if self.clear.all_sessions {
+        if self.all_sessions {
             if acting != Scope::Root {
                 let message = "all_sessions must stand alone, but a session_id is given too";
                 let refusal = Refusal::new(Code::InvalidInput, message);
@@ -114,13 +101,13 @@ impl Job {
     }
 }
 
-impl Command for Job {
+impl Command for Asked<ModeClear> {
     type Decided = ModeCleared;
     type Answer = ModeCleared;
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<ModeCleared>> {
         let mut board = Board::new(live, now);
-        let plan = self.plan(live, &board)?;
+        let plan = self.input.plan(live, &board)?;
         for scope in &plan.scopes {
             release(&mut board, scope, plan.mode, Exit::Abort)?;
             board.clear(scope, plan.mode, plan.tombstone)?;
@@ -132,7 +119,7 @@ impl Command for Job {
             cleared: true,
             mode: plan.mode,
             session_id: plan.acting.session().map(str::to_owned),
-            all_sessions: self.clear.all_sessions,
+            all_sessions: self.input.all_sessions,
             removed: paths.len() as u64,
             paths,
             tombstone: plan.tombstone,

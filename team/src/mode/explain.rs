@@ -10,20 +10,14 @@ use crate::projections::mode::Mode;
 
 operation! {
     /// Say what would become of making a mode active, without doing it
-    "mode-explain": Reads(ModeExplain) -> Transition = Team::mode_explain,
+    "mode-explain": Reads(ModeExplain {
+        /// The mode
+        #[schemars(with = "Mode")]
+        mode: String,
+        /// The session; else it would start for everybody
+        session_id: Option<String>,
+    }) -> Transition = Team::mode_explain,
     refuses = [UnsupportedMode]
-}
-
-/// What `mode-explain` is asked.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ModeExplain {
-    /// The mode
-    #[schemars(with = "Mode")]
-    pub mode: String,
-    /// The session; else it would start for everybody
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub session_id: Option<String>,
 }
 
 impl Team {
@@ -52,9 +46,6 @@ fn denied(refusal: Refusal) -> Result<Transition> {
 }
 
 /// The same for a set of modes that is not any team's. Names of none in it are left out.
-///
-/// # Errors
-/// `unsupported_mode`.
 pub fn explain(active: &[&str], mode: &str, review: Review) -> Result<Transition, Refusal> {
     let active: Vec<Mode> = active
         .iter()

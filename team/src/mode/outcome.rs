@@ -10,24 +10,16 @@ use crate::projections::mode::event::Fields;
 
 operation! {
     /// Read from a state whether its mode ended, and how
-    "mode-outcome": Reads(ModeOutcome) -> Reading = Team::mode_outcome,
+    "mode-outcome": Reads(ModeOutcome {
+        /// The mode whose state is read
+        #[schemars(with = "Option<Mode>")]
+        mode: Option<String>,
+        /// The session; else the state for everybody
+        session_id: Option<String>,
+        /// A state to read instead
+        state: Option<Fields>,
+    }) -> Reading = Team::mode_outcome,
     refuses = [UnsupportedMode, ModeNotFound]
-}
-
-/// What `mode-outcome` is asked: about the state of a mode, or about one that is given.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ModeOutcome {
-    /// The mode whose state is read
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<Mode>")]
-    pub mode: Option<String>,
-    /// The session; else the state for everybody
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub session_id: Option<String>,
-    /// A state to read instead
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub state: Option<Fields>,
 }
 
 impl Team {

@@ -1,7 +1,6 @@
 //! `mode-prompt`: what a prompt asks for, decided as a whole before anything is recorded.
 
-use crate::handle::command::Origin;
-use crate::mode::rules::board::{self, Board, visible_from};
+use crate::mode::rules::board::{self, Board, object, put, visible_from};
 use crate::mode::rules::denial::{self, Action};
 use crate::mode::rules::outcome::{self, Lifecycle};
 use crate::mode::rules::prompt::answer::{Keyword, PromptAnswer, Started};
@@ -14,42 +13,28 @@ use crate::mode::rules::reconcile::{
     Ending, Exit, Source, end, ended, is_waiting, reconcile, review,
 };
 use crate::mode::rules::seed;
-use crate::mode::rules::shown::{path, scope};
+use crate::mode::rules::shown::{Asked, path, scope};
 use crate::mode::rules::skill::{CANCEL, Skill};
 use crate::mode::rules::transition::{Kind, Transition};
 use crate::prelude::*;
 use crate::projections::mode::event::{Change, Fields, ModeGateBypassed, ModePromptDecided};
 use crate::projections::mode::{Mode, Scope};
 use crate::projections::team::settings::{PHRASES, Setting};
+use serde_json::json;
 
 operation! {
     /// Carry out what a prompt asks for: all of its skills, or none
-    "mode-prompt": Records(ModePrompt) -> PromptAnswer = Team::mode_prompt,
+    "mode-prompt": Records(ModePrompt {
+        /// The prompt
+        text: String,
+        /// The session; else it is for everybody. The mode `team` always starts for everybody
+        session_id: Option<String>,
+        /// The thread that the prompt belongs to
+        thread_id: Option<String>,
+        /// The turn that the prompt begins
+        turn_id: Option<String>,
+    }) -> PromptAnswer = Team::mode_prompt,
     refuses = [ModeDenied]
-}
-
-/// What `mode-prompt` is asked.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ModePrompt {
-    /// The prompt
-    pub text: String,
-    /// The session; else it is for everybody. The mode `team` always starts for everybody
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub session_id: Option<String>,
-    /// The thread that the prompt belongs to
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub thread_id: Option<String>,
-    /// The turn that the prompt begins
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub turn_id: Option<String>,
-}
-
-#[derive(Debug, Clone)]
-struct Job {
-    team: String,
-    origin: Origin,
-    prompt: ModePrompt,
 }
 
 impl Team {
@@ -58,11 +43,7 @@ impl Team {
     /// # Errors
     /// `mode_denied`, whose details hold the whole [`PromptAnswer`]; `invalid_input`, `team_closed`; the log's.
     pub fn mode_prompt(&mut self, prompt: ModePrompt) -> Result<PromptAnswer> {
-        self.execute(Job {
-            team: self.name().to_owned(),
-            origin: self.control.origin.clone(),
-            prompt,
-        })
+        self.execute(self.asked(prompt))
     }
 }
 
@@ -76,26 +57,29 @@ impl PromptAnswer {
     }
 }
 
-impl Command for Job {
+impl Command for Asked<ModePrompt> {
     type Decided = PromptAnswer;
     type Answer = PromptAnswer;
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<PromptAnswer>> {
-        let scope = self.check()?;
-        let mut hearing = Hearing {
-            job: self,
+        let scope = self.input.check()?;
+        let mut decision = PromptDecision {
+            asked: self,
             live,
             board: Board::new(live, now).from(&self.origin),
             told: PromptAnswer::default(),
             scope,
         };
-        let decided = hearing.decide();
-        match decided.and_then(|()| hearing.board.see(&hearing.scope)) {
-            Ok(()) => Ok(Decision::Granted(hearing.told, hearing.board.into_events())),
+        let decided = decision.decide();
+        match decided.and_then(|()| decision.board.see(&decision.scope)) {
+            Ok(()) => Ok(Decision::Granted(
+                decision.told,
+                decision.board.into_events(),
+            )),
             Err(Failure::Refused(refusal)) if refusal.code == Code::ModeDenied => {
-                // Nothing happened, so that what was active is so still.
-                let active = board::active(live, &hearing.scope)?;
-                let refusal = hearing.told.denied(&self.team, refusal, active);
+                // Nothing changed, so the same modes are still active.
+                let active = board::active(live, &decision.scope)?;
+                let refusal = decision.told.denied(&self.team, refusal, active);
                 Ok(Decision::Denied(refusal, Vec::new()))
             }
             Err(failure) => Err(failure),
@@ -103,7 +87,7 @@ impl Command for Job {
     }
 
     fn answer(&self, told: &PromptAnswer, after: &After<'_>) -> Result<PromptAnswer> {
-        let scope = self.check()?;
+        let scope = self.input.check()?;
         let mut told = told.clone();
         told.active_skills = board::active(after.live, &scope)?;
         let held = held_lock(&Board::new(after.live, after.now), &scope)?;
@@ -113,18 +97,14 @@ impl Command for Job {
     }
 }
 
-impl Job {
+impl ModePrompt {
     fn check(&self) -> Result<Scope, Refusal> {
-        let prompt = &self.prompt;
-        for (field, value) in [
-            ("thread_id", &prompt.thread_id),
-            ("turn_id", &prompt.turn_id),
-        ] {
+        for (field, value) in [("thread_id", &self.thread_id), ("turn_id", &self.turn_id)] {
             if let Some(value) = value {
                 names::check_free(field, value)?;
             }
         }
-        scope(prompt.session_id.as_deref())
+        scope(self.session_id.as_deref())
     }
 }
 
@@ -149,17 +129,17 @@ impl PromptAnswer {
 }
 
 /// A prompt while it is decided.
-struct Hearing<'a> {
-    job: &'a Job,
+struct PromptDecision<'a> {
+    asked: &'a Asked<ModePrompt>,
     live: &'a Live,
     board: Board<'a>,
     told: PromptAnswer,
     scope: Scope,
 }
 
-impl Hearing<'_> {
+impl PromptDecision<'_> {
     fn decide(&mut self) -> Result<()> {
-        let prompt = self.job.prompt.text.clone();
+        let prompt = self.asked.input.text.clone();
         if let Some(lock) = held_lock(&self.board, &self.scope)?
             && let Some(word) = lock::kept_back(&lock, &prompt)
         {
@@ -234,12 +214,8 @@ impl Hearing<'_> {
             if !state.is_some_and(|state| state.is_active() || is_waiting(&state)) {
                 continue;
             }
-            let ending = Ending {
-                change: Change::Canceled,
-                exit: Some(Exit::Abort),
-                set: ended("completing", "cancelled", "userinterlude"),
-                unset: Vec::new(),
-            };
+            let set = ended("completing", Lifecycle::UserInterlude);
+            let ending = Ending::new(Change::Canceled, Exit::Abort, set);
             end(&mut self.board, &scope, mode, ending)?;
             self.told.canceled = Some(mode);
         }
@@ -254,12 +230,17 @@ impl Hearing<'_> {
             if let [only] = &*plan.steps {
                 // Sessions may have more to say against what starts for everybody.
                 let at = self.place(only.requested);
-                let team = &self.job.team;
+                let team = &self.asked.team;
                 reconcile(&mut self.board, team, &at, only.requested, Source::Prompt)?;
             }
             let mut denied = denied.clone();
             let places = self.board.places(&self.scope)?;
-            denial::word(&mut denied, Action::Activate, Some(&self.job.team), &places);
+            denial::word(
+                &mut denied,
+                Action::Activate,
+                Some(&self.asked.team),
+                &places,
+            );
             let refusal = denial::refusal(&denied);
             return Err(match self.scope.session() {
                 Some(session) => refusal.detail("session_id", session).into(),
@@ -305,14 +286,14 @@ impl Hearing<'_> {
         if self.is_on(&at, mode)? {
             return Ok(());
         }
-        let team = &self.job.team;
+        let team = &self.asked.team;
         let decided = reconcile(&mut self.board, team, &at, mode, Source::Prompt)?;
         let mut state = seed::prompted(mode, self.board.now());
-        let prompt = &self.job.prompt;
+        let prompt = &self.asked.input;
         let step = plan.steps.iter().find(|step| step.requested == mode);
         let handed = step.filter(|step| !step.auto_completed.is_empty());
         let message = handed.and_then(|step| step.message.clone());
-        // Sessions hand over as well to what starts for everybody.
+        // Sessions hand over, too, to a mode that starts for everybody.
         let message = message.or(match decided.kind {
             Kind::AutoComplete => decided.message,
             _ => None,
@@ -327,15 +308,9 @@ impl Hearing<'_> {
         {
             self.told.transition_messages.push(message.clone());
         }
-        for (field, value) in [
-            ("thread_id", &prompt.thread_id),
-            ("turn_id", &prompt.turn_id),
-            ("transition_message", &message),
-        ] {
-            if let Some(value) = value {
-                state.insert(field.to_owned(), value.clone().into());
-            }
-        }
+        put(&mut state, "thread_id", prompt.thread_id.as_deref());
+        put(&mut state, "turn_id", prompt.turn_id.as_deref());
+        put(&mut state, "transition_message", message);
         self.board.start(&at, mode, state)?;
         seed::lock_input(&mut self.board, &at, mode)?;
         self.told.started.push(Started {
@@ -395,46 +370,24 @@ impl Hearing<'_> {
 
     /// What stands beside the list of skills: all of it anew, so that nothing stays of the prompt before.
     fn metadata(&self) -> Fields {
-        let (told, prompt) = (&self.told, &self.job.prompt);
+        let (told, prompt) = (&self.told, &self.asked.input);
         let first = told.started.first();
         let several = |names: Vec<String>, least: usize| match names.len() >= least {
             true => names.into(),
             false => Value::Null,
         };
-        let fields: [(&str, Value); 10] = [
-            (
-                "keyword",
-                told.keywords.first().map(|one| one.keyword.clone()).into(),
-            ),
-            ("source", Source::Prompt.name().into()),
-            ("thread_id", prompt.thread_id.clone().into()),
-            ("turn_id", prompt.turn_id.clone().into()),
-            (
-                "requested_skills",
-                several(told.requested_skills.clone(), 2),
-            ),
-            (
-                "deferred_skills",
-                several(names_of(&told.deferred_skills), 1),
-            ),
-            (
-                "transition_message",
-                told.transition_messages.first().cloned().into(),
-            ),
-            (
-                "transition_messages",
-                several(told.transition_messages.clone(), 1),
-            ),
-            ("initialized_mode", first.map(|one| one.mode.name()).into()),
-            (
-                "initialized_state_path",
-                first.map(|one| one.path.clone()).into(),
-            ),
-        ];
-        fields
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), value))
-            .collect()
+        object(json!({
+            "keyword": told.keywords.first().map(|one| &one.keyword),
+            "source": Source::Prompt.name(),
+            "thread_id": prompt.thread_id,
+            "turn_id": prompt.turn_id,
+            "requested_skills": several(told.requested_skills.clone(), 2),
+            "deferred_skills": several(names_of(&told.deferred_skills), 1),
+            "transition_message": told.transition_messages.first(),
+            "transition_messages": several(told.transition_messages.clone(), 1),
+            "initialized_mode": first.map(|one| one.mode),
+            "initialized_state_path": first.map(|one| &one.path),
+        }))
     }
 }
 

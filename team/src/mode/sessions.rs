@@ -11,35 +11,22 @@ use crate::projections::team::settings::Setting;
 
 operation! {
     /// List the sessions that work in a team
-    "mode-sessions": Reads(ModeSessions) -> SessionsAnswer = Team::mode_sessions
+    "mode-sessions": Reads(ModeSessions {
+        /// How many at most; else 50, and 0 for all
+        limit: Option<usize>,
+        /// The session that the page before ended with
+        cursor: Option<String>,
+    }) -> SessionsAnswer = Team::mode_sessions
 }
 
 operation! {
     /// End a session, and cancel what is active in it
-    "mode-end-session": Records(ModeEndSession) -> SessionEndedAnswer = Team::mode_end_session
-}
-
-/// What `mode-sessions` is asked.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ModeSessions {
-    /// How many at most; else 50, and 0 for all
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limit: Option<usize>,
-    /// The session that the page before ended with
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cursor: Option<String>,
-}
-
-/// What `mode-end-session` is asked.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ModeEndSession {
-    /// The session
-    pub session_id: String,
-    /// Why it ends
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
+    "mode-end-session": Records(ModeEndSession {
+        /// The session
+        session_id: String,
+        /// Why it ends
+        reason: Option<String>,
+    }) -> SessionEndedAnswer as mode_end_session
 }
 
 /// A session.
@@ -81,9 +68,6 @@ pub struct SessionEndedAnswer {
     pub ended_at: Option<String>,
 }
 
-#[derive(Debug, Clone)]
-struct Job(ModeEndSession);
-
 impl Team {
     /// The sessions that gave a sign of life.
     pub fn mode_sessions(&mut self, asked: ModeSessions) -> Result<SessionsAnswer> {
@@ -92,8 +76,7 @@ impl Team {
             let limit = page::limit(asked.limit, page::PAGE);
             let after = asked.cursor.as_deref();
             let mut names = live.sessions(after, limit.saturating_add(1))?;
-            let more = names.len() > limit;
-            names.truncate(limit);
+            let more = page::cut(&mut names, limit);
             let mut sessions = Vec::new();
             for name in &names {
                 sessions.extend(shown(live, name, now)?);
@@ -103,12 +86,6 @@ impl Team {
                 next_cursor: names.pop().filter(|_| more),
             })
         })
-    }
-
-    /// Ends a session: what is active in it is canceled, and it holds up nobody any more. One that is unknown or ended
-    /// stays as it is.
-    pub fn mode_end_session(&mut self, end: ModeEndSession) -> Result<SessionEndedAnswer> {
-        self.execute(Job(end))
     }
 }
 
@@ -130,14 +107,14 @@ fn shown(live: &Live, session: &str, now: Timestamp) -> Result<Option<SessionSho
     }))
 }
 
-impl Command for Job {
+impl Command for ModeEndSession {
     type Decided = Vec<Mode>;
     type Answer = SessionEndedAnswer;
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Vec<Mode>>> {
-        let session = &self.0.session_id;
+        let session = &self.session_id;
         scope(Some(session))?;
-        if let Some(reason) = &self.0.reason {
+        if let Some(reason) = &self.reason {
             names::filled("reason", reason)?;
         }
         let mut board = Board::new(live, now);
@@ -145,15 +122,15 @@ impl Command for Job {
         if life.is_none_or(|life| life.ended_at.is_some()) {
             return Ok(Decision::Granted(Vec::new(), Vec::new()));
         }
-        let note = self.0.reason.clone();
+        let note = self.reason.clone();
         let canceled = end_session(&mut board, session, SessionEnd::Ended, note)?;
         Ok(Decision::Granted(canceled, board.into_events()))
     }
 
     fn answer(&self, canceled: &Vec<Mode>, after: &After<'_>) -> Result<SessionEndedAnswer> {
-        let life = after.live.session_life(&self.0.session_id)?;
+        let life = after.live.session_life(&self.session_id)?;
         Ok(SessionEndedAnswer {
-            session_id: self.0.session_id.clone(),
+            session_id: self.session_id.clone(),
             changed: !after.events.is_empty(),
             canceled: canceled.clone(),
             ended_at: life.and_then(|life| life.ended_at).map(|at| at.to_string()),

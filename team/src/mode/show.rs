@@ -8,25 +8,32 @@ use crate::projections::mode::{Mode, ModeState, Scope};
 
 operation! {
     /// List the states of modes, those of a session before those of the root
-    "mode-list": Reads(ModeList) -> ModeListAnswer = Team::mode_list
+    "mode-list": Reads(ModeList {
+        /// The session, whose states count before those of the root
+        session_id: Option<String>,
+        /// Whether the states of the root and of every session are listed, each by itself
+        #[serde(default)]
+        all_sessions: bool,
+        /// Whether only active modes are listed
+        #[serde(default)]
+        active: bool,
+        /// Of all sessions: how many at most; else 50, and 0 for all
+        limit: Option<usize>,
+        /// Of all sessions: behind which one to go on, and without the root then
+        cursor: Option<String>,
+    }) -> ModeListAnswer = Team::mode_list
 }
 
 operation! {
     /// Read the state of a mode
-    "mode-show": Reads(ModeShow) -> ModeShowAnswer = Team::mode_show,
+    "mode-show": Reads(ModeShow {
+        /// The mode
+        #[schemars(with = "Mode")]
+        mode: String,
+        /// The session, whose state counts before that of the root
+        session_id: Option<String>,
+    }) -> ModeShowAnswer = Team::mode_show,
     refuses = [UnsupportedMode, ModeNotFound]
-}
-
-/// What `mode-show` is asked.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ModeShow {
-    /// The mode
-    #[schemars(with = "Mode")]
-    pub mode: String,
-    /// The session, whose state counts before that of the root
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub session_id: Option<String>,
 }
 
 /// `{mode}`.
@@ -36,27 +43,6 @@ pub struct ModeShowAnswer {
     pub mode: ModeShown,
     /// The state of the root that it hides
     pub hidden: Option<ModeShown>,
-}
-
-/// What `mode-list` is asked.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ModeList {
-    /// The session, whose states count before those of the root
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub session_id: Option<String>,
-    /// Whether the states of the root and of every session are listed, each by itself
-    #[serde(default)]
-    pub all_sessions: bool,
-    /// Whether only active modes are listed
-    #[serde(default)]
-    pub active: bool,
-    /// Of all sessions: how many at most; else 50, and 0 for all
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limit: Option<usize>,
-    /// Of all sessions: behind which one to go on, and without the root then
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cursor: Option<String>,
 }
 
 /// The states of modes.
@@ -127,8 +113,7 @@ impl ModeList {
             }
             false => live.mode_sessions(after, limit.saturating_add(1))?,
         };
-        let more = sessions.len() > limit;
-        sessions.truncate(limit);
+        let more = page::cut(&mut sessions, limit);
         let next = sessions.last().filter(|_| more).cloned();
         let root = after.is_none().then_some(Scope::Root);
         let mut states = Vec::new();

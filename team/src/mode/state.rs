@@ -3,51 +3,45 @@
 //! `skill-active`, the list of active skills, of which only what is said beside the list can be written.
 
 use crate::mode::clear::ModeClear;
-use crate::mode::rules::board::{self, Board};
-use crate::mode::rules::denial::session_option;
-use crate::mode::rules::shown::{SKILL_ACTIVE, path, scope};
+use crate::mode::rules::board::{self, Board, object};
+use crate::mode::rules::reconcile::to_start;
+use crate::mode::rules::shown::{Asked, SKILL_ACTIVE, path, scope};
 use crate::mode::rules::{contract, skill, typed};
 use crate::mode::show::visible;
 use crate::mode::write::ModeWrite;
 use crate::prelude::*;
 use crate::projections::mode::event::Fields;
 use crate::projections::mode::{DERIVED, Mode, Scope, skills_state};
+use serde_json::json;
 
-/// What `read` is asked.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct StateRead {
-    /// The mode, or `skill-active`
-    #[serde(deserialize_with = "typed::mode")]
-    pub mode: String,
-    /// The session, whose state counts before that of the root
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[serde(deserialize_with = "typed::session_id")]
-    pub session_id: Option<String>,
+input! {
+    "read": StateRead {
+        /// The mode, or `skill-active`
+        #[serde(deserialize_with = "typed::mode")]
+        mode: String,
+        /// The session, whose state counts before that of the root
+        #[serde(deserialize_with = "typed::session_id")]
+        session_id: Option<String>,
+    }
 }
 
-/// What `list-active` is asked.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct StateListActive {
-    /// The session, whose states count before those of the root
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[serde(deserialize_with = "typed::session_id")]
-    pub session_id: Option<String>,
+input! {
+    "list-active": StateListActive {
+        /// The session, whose states count before those of the root
+        #[serde(deserialize_with = "typed::session_id")]
+        session_id: Option<String>,
+    }
 }
 
-/// What `get-status` is asked.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct StateGetStatus {
-    /// The mode, or `skill-active`; else every mode that has a state
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[serde(deserialize_with = "typed::maybe_mode")]
-    pub mode: Option<String>,
-    /// The session, whose states count before those of the root
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[serde(deserialize_with = "typed::session_id")]
-    pub session_id: Option<String>,
+input! {
+    "get-status": StateGetStatus {
+        /// The mode, or `skill-active`; else every mode that has a state
+        #[serde(deserialize_with = "typed::maybe_mode")]
+        mode: Option<String>,
+        /// The session, whose states count before those of the root
+        #[serde(deserialize_with = "typed::session_id")]
+        session_id: Option<String>,
+    }
 }
 
 /// A state as its file holds it, or `{exists: false, mode}`.
@@ -79,7 +73,7 @@ pub struct StateWritten {
 }
 
 /// `{cleared, mode, path}`, of all sessions `{cleared, mode, all_sessions, removed, paths, warning}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StateCleared {
     /// Always true: nothing of it is left, or nothing was there
     pub cleared: bool,
@@ -162,9 +156,6 @@ impl Named {
 
 impl Team {
     /// The state of a mode, or the list of active skills.
-    ///
-    /// # Errors
-    /// `unsupported_mode`, `invalid_input`; the log's.
     pub fn state_read(&mut self, read: StateRead) -> Result<StateShown> {
         let named = Named::read(&read.mode)?;
         let scope = scope(read.session_id.as_deref())?;
@@ -176,9 +167,7 @@ impl Team {
                 },
                 None => StateShown {
                     exists: Some(false),
-                    fields: [("mode".to_owned(), named.name().into())]
-                        .into_iter()
-                        .collect(),
+                    fields: object(json!({"mode": named.name()})),
                 },
             })
         })
@@ -190,9 +179,8 @@ impl Team {
     /// As [`Team::mode_write`]; `mode_not_active` for a skill that is listed and not active.
     pub fn state_write(&mut self, write: ModeWrite) -> Result<StateWritten> {
         let named = Named::read(&write.mode)?;
-        let team = self.name().to_owned();
         match named {
-            Named::Skills => self.execute(SkillsWrite { team, write }),
+            Named::Skills => self.execute(self.asked(SkillsWrite(write))),
             Named::Mode(mode) => {
                 let mode = mode.name().to_owned();
                 let answer = self.mode_write(ModeWrite { mode, ..write })?;
@@ -212,7 +200,7 @@ impl Team {
         let named = Named::read(&clear.mode)?;
         let team = self.name().to_owned();
         if let Named::Skills = named {
-            return self.execute(SkillsClear { team, clear });
+            return self.execute(self.asked(SkillsClear(clear)));
         }
         let scope = scope(clear.session_id.as_deref())?;
         let mode = named.name().to_owned();
@@ -234,9 +222,6 @@ impl Team {
     }
 
     /// How a mode stands, or every one that has a state.
-    ///
-    /// # Errors
-    /// `unsupported_mode`, `invalid_input`; the log's.
     pub fn state_get_status(&mut self, get: StateGetStatus) -> Result<StateStatuses> {
         let named = get.mode.as_deref().map(Named::read).transpose()?;
         let scope = scope(get.session_id.as_deref())?;
@@ -294,10 +279,7 @@ fn one(name: &str, path: String) -> StateCleared {
         cleared: true,
         mode: name.to_owned(),
         path: Some(path),
-        all_sessions: None,
-        removed: None,
-        paths: None,
-        warning: None,
+        ..StateCleared::default()
     }
 }
 
@@ -306,25 +288,23 @@ fn everywhere(name: &str, paths: Vec<String>) -> StateCleared {
     StateCleared {
         cleared: true,
         mode: name.to_owned(),
-        path: None,
         all_sessions: Some(true),
         removed: Some(paths.len() as u64),
         paths: Some(paths),
         warning: Some(warning),
+        ..StateCleared::default()
     }
 }
 
+/// A write of what stands beside the list of active skills.
 #[derive(Debug, Clone)]
-struct SkillsWrite {
-    team: String,
-    write: ModeWrite,
-}
+struct SkillsWrite(ModeWrite);
 
-impl SkillsWrite {
+impl Asked<SkillsWrite> {
     /// What is to stand beside the list; the list itself only may not name what is not active.
     fn metadata(&self, board: &Board<'_>, scope: &Scope) -> Result<Fields> {
-        let mut given = self.write.fields.clone();
-        if let Some(state) = &self.write.state {
+        let mut given = self.input.0.fields.clone();
+        if let Some(state) = &self.input.0.state {
             given.insert("state".into(), state.clone().into());
         }
         let mut given = contract::flattened(given)?;
@@ -334,7 +314,7 @@ impl SkillsWrite {
             Some(Value::Array(entries)) => entries,
             Some(other) => {
                 let rule = "must be a list of skills";
-                return Err(Refusal::invalid("active_skills", &other.to_string(), rule).into());
+                return Err(Refusal::invalid("active_skills", other, rule).into());
             }
         };
         let listed = entries
@@ -362,24 +342,17 @@ impl SkillsWrite {
         let message = format!(
             "active_skills must list modes that are active only, but {mode} is not: the list follows from the states"
         );
-        let session = scope.session().map(session_option);
-        let hint = format!(
-            "teamlog mode start {} {mode}{}",
-            self.team,
-            session.unwrap_or_default()
-        );
-        Refusal::new(Code::ModeNotActive, message)
-            .field("active_skills")
-            .hint(hint)
+        let refusal = Refusal::new(Code::ModeNotActive, message).field("active_skills");
+        refusal.hint(to_start(&self.team, scope, mode))
     }
 }
 
-impl Command for SkillsWrite {
+impl Command for Asked<SkillsWrite> {
     type Decided = Scope;
     type Answer = StateWritten;
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Scope>> {
-        let scope = scope(self.write.session_id.as_deref())?;
+        let scope = scope(self.input.0.session_id.as_deref())?;
         let mut board = Board::new(live, now);
         let metadata = self.metadata(&board, &scope)?;
         if !metadata.is_empty() {
@@ -400,20 +373,18 @@ impl Command for SkillsWrite {
     }
 }
 
+/// A clear of what stands beside the list of active skills.
 #[derive(Debug, Clone)]
-struct SkillsClear {
-    team: String,
-    clear: ModeClear,
-}
+struct SkillsClear(ModeClear);
 
-impl Command for SkillsClear {
+impl Command for Asked<SkillsClear> {
     type Decided = Vec<Scope>;
     type Answer = StateCleared;
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Vec<Scope>>> {
-        let acting = scope(self.clear.session_id.as_deref())?;
+        let acting = scope(self.input.0.session_id.as_deref())?;
         let mut scopes = vec![acting];
-        if self.clear.all_sessions {
+        if self.input.0.all_sessions {
             let sessions = live.mode_sessions(None, usize::MAX)?;
             scopes.extend(sessions.into_iter().map(Scope::Session));
         }
@@ -437,10 +408,10 @@ impl Command for SkillsClear {
     fn answer(&self, cleared: &Vec<Scope>, _: &After<'_>) -> Result<StateCleared> {
         let paths = cleared.iter();
         let paths = paths.map(|scope| path(&self.team, scope, SKILL_ACTIVE));
-        Ok(match self.clear.all_sessions {
+        Ok(match self.input.0.all_sessions {
             true => everywhere(SKILL_ACTIVE, paths.collect()),
             false => {
-                let scope = scope(self.clear.session_id.as_deref())?;
+                let scope = scope(self.input.0.session_id.as_deref())?;
                 one(SKILL_ACTIVE, path(&self.team, &scope, SKILL_ACTIVE))
             }
         })

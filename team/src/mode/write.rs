@@ -4,22 +4,35 @@
 //! of the modes that are active (where it becomes active by that), the write. A call that breaks a rule writes nothing.
 
 use crate::api::rules::Rules;
-use crate::handle::command::Origin;
 use crate::mode::end::{cancel_linked, linked};
-use crate::mode::rules::board::{Board, ORIGIN, Standing, is_tombstone};
+use crate::mode::rules::board::{Board, ORIGIN, Standing, is_tombstone, put};
 use crate::mode::rules::contract::{self, Written};
 use crate::mode::rules::outcome::RunOutcome;
-use crate::mode::rules::reconcile::{Ending, Exit, Source, end, not_active, reconcile};
-use crate::mode::rules::shown::{Decided, ModeAnswer, scope};
+use crate::mode::rules::reconcile::{Ending, Exit, Source, active, end, reconcile};
+use crate::mode::rules::shown::{Asked, Decided, ModeAnswer, scope};
 use crate::mode::rules::{seed, skill, typed};
-use crate::mode::start::{self, put};
+use crate::mode::start;
 use crate::prelude::*;
 use crate::projections::mode::event::{Change, Fields};
 use crate::projections::mode::{Mode, Scope};
 
 operation! {
     /// Change fields of an active mode; a phase or outcome that ends it does so
-    "mode-update": Records(ModeUpdate) -> ModeAnswer = Team::mode_update,
+    "mode-update": Records(ModeUpdate {
+        /// The mode
+        #[schemars(with = "Mode")]
+        mode: String,
+        /// The session; a mode that has no state there is updated at the root
+        session_id: Option<String>,
+        /// The phase that it is in now; one that ends it does so
+        current_phase: Option<String>,
+        /// The round that it is in now
+        iteration: Option<u64>,
+        /// More fields to set
+        set: Option<Fields>,
+        /// Fields to take away
+        unset: Option<Vec<String>>,
+    }) -> ModeAnswer = Team::mode_update,
     refuses = [UnsupportedMode, ModeNotActive]
 }
 
@@ -53,72 +66,30 @@ pub struct ModeWrite {
     pub fields: Fields,
 }
 
-/// What `mode-update` is asked.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ModeUpdate {
-    /// The mode
-    #[schemars(with = "Mode")]
-    pub mode: String,
-    /// The session; a mode that has no state there is updated at the root
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub session_id: Option<String>,
-    /// The phase that it is in now; one that ends it does so
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub current_phase: Option<String>,
-    /// The round that it is in now
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub iteration: Option<u64>,
-    /// More fields to set
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub set: Option<Fields>,
-    /// Fields to take away
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unset: Option<Vec<String>>,
-}
-
 /// Fields that every state has.
 const KEPT: [&str; 3] = ["active", "mode", "updated_at"];
-
-#[derive(Debug, Clone)]
-struct Write {
-    team: String,
-    origin: Origin,
-    write: ModeWrite,
-}
-
-#[derive(Debug, Clone)]
-struct Update {
-    team: String,
-    update: ModeUpdate,
-}
 
 impl Team {
     /// Writes the state of a mode.
     pub fn mode_write(&mut self, write: ModeWrite) -> Result<ModeAnswer> {
-        self.execute(Write {
-            team: self.name().to_owned(),
-            origin: self.control.origin.clone(),
-            write,
-        })
+        self.execute(self.asked(write))
     }
 
     /// Changes fields of an active mode, which may end it.
     pub fn mode_update(&mut self, update: ModeUpdate) -> Result<ModeAnswer> {
-        let team = self.name().to_owned();
-        self.execute(Update { team, update })
+        self.execute(self.asked(update))
     }
 }
 
-impl Command for Write {
+impl Command for Asked<ModeWrite> {
     type Decided = Decided;
     type Answer = ModeAnswer;
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Decided>> {
-        let mode = skill::mode(&self.write.mode)?;
-        let scope = scope(self.write.session_id.as_deref())?;
-        let mut given = self.write.fields.clone();
-        put(&mut given, "state", self.write.state.clone());
+        let mode = skill::mode(&self.input.mode)?;
+        let scope = scope(self.input.session_id.as_deref())?;
+        let mut given = self.input.fields.clone();
+        put(&mut given, "state", self.input.state.clone());
         let given = start::given(contract::flattened(given)?);
         let mut board = Board::new(live, now).from(&self.origin);
         let before = board
@@ -148,12 +119,10 @@ impl Command for Write {
         };
         board.see(&scope)?;
         let decided = Decided {
-            mode,
-            acting: scope.clone(),
-            scope,
             transition,
             warnings: written.warnings,
             changed,
+            ..Decided::new(mode, scope.clone(), scope)
         };
         Ok(Decision::Granted(decided, board.into_events()))
     }
@@ -166,7 +135,7 @@ impl Command for Write {
 impl ModeUpdate {
     fn given(&self) -> Fields {
         let mut given = start::given(self.set.clone().unwrap_or_default());
-        put(&mut given, "current_phase", self.current_phase.clone());
+        put(&mut given, "current_phase", self.current_phase.as_deref());
         put(&mut given, "iteration", self.iteration);
         given
     }
@@ -186,33 +155,25 @@ impl ModeUpdate {
     }
 }
 
-impl Command for Update {
+impl Command for Asked<ModeUpdate> {
     type Decided = Decided;
     type Answer = ModeAnswer;
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Decided>> {
-        let mode = skill::mode(&self.update.mode)?;
-        let acting = scope(self.update.session_id.as_deref())?;
-        let (given, unset) = (self.update.given(), self.update.unset()?);
+        let mode = skill::mode(&self.input.mode)?;
+        let acting = scope(self.input.session_id.as_deref())?;
+        let (given, unset) = (self.input.given(), self.input.unset()?);
         let mut board = Board::new(live, now);
-        let Some((scope, state)) = board.visible(&acting, mode)? else {
-            return Err(not_active(mode, &self.team, &acting).into());
-        };
-        if !state.is_active() {
-            return Err(not_active(mode, &self.team, &scope).into());
-        }
+        let (scope, state) = active(&board, &self.team, &acting, mode)?;
         let mut kept = state.fields.clone();
         kept.retain(|field, _| !unset.contains(field));
         let written = contract::write(mode, Some(&kept), &given, now)?;
         let changed = settle(&mut board, &scope, mode, Some(state), &written)?;
         board.see(&acting)?;
         let decided = Decided {
-            mode,
-            scope,
-            acting,
-            transition: None,
             warnings: written.warnings,
             changed,
+            ..Decided::new(mode, scope, acting)
         };
         Ok(Decision::Granted(decided, board.into_events()))
     }

@@ -7,22 +7,16 @@ use crate::thread::start::{SYSTEM, ThreadAnswer, author, existing, found, shown}
 
 operation! {
     /// Make a thread belong to a task
-    "thread-link": Records(ThreadLink) -> ThreadAnswer as thread_link,
+    "thread-link": Records(ThreadLink {
+        /// The thread
+        thread_id: String,
+        /// The task, in the place of the one that it belonged to
+        task_id: String,
+        /// Who does it
+        worker: Option<String>,
+    }) -> ThreadAnswer as thread_link,
     refuses = [WorkerNotFound, TaskNotFound, ThreadNotFound],
     rules = RULES
-}
-
-/// What `thread-link` is asked.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ThreadLink {
-    /// The thread
-    pub thread_id: String,
-    /// The task, in the place of the one that it belonged to
-    pub task_id: String,
-    /// Who does it
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub worker: Option<String>,
 }
 
 impl Command for ThreadLink {

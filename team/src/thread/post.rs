@@ -10,29 +10,22 @@ use teamlog_engine::EventId;
 
 operation! {
     /// Say something in a thread; whoever takes part is told
-    "thread-post": Records(ThreadPost) -> ThreadPostAnswer as thread_post,
+    "thread-post": Records(ThreadPost {
+        /// The thread
+        thread_id: String,
+        /// What is said
+        body: String,
+        /// Who says it; else `system`
+        worker: Option<String>,
+        /// Who is told; else whoever takes part. Its author never is
+        to: Option<Vec<String>>,
+    }) -> ThreadPostAnswer as thread_post,
     refuses = [WorkerNotFound, ThreadNotFound, BudgetExceeded],
     rules = RULES
 }
 
 /// Most bytes of what is said at once.
 pub const BODY_BYTES_MAX: usize = 256 << 10;
-
-/// What `thread-post` is asked.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ThreadPost {
-    /// The thread
-    pub thread_id: String,
-    /// What is said
-    pub body: String,
-    /// Who says it; else `system`
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub worker: Option<String>,
-    /// Who is told; else whoever takes part. Its author never is
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub to: Option<Vec<String>>,
-}
 
 /// `{message}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

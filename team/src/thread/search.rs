@@ -10,7 +10,15 @@ use page::unknown_cursor;
 
 operation! {
     /// Find threads by what they hold, the newest thread first
-    "thread-search": Reads(ThreadSearch) -> ThreadSearchAnswer = |team, asked| team.thread_search(&asked),
+    "thread-search": Reads(ThreadSearch {
+        /// What a title, a message, a participant or the task's id must hold, in any case; else every thread
+        query: Option<String>,
+        /// Most threads, at most 200; default 50
+        #[schemars(range(min = 1))]
+        limit: Option<usize>,
+        /// The `next_cursor` of the page before
+        cursor: Option<String>,
+    }) -> ThreadSearchAnswer = |team, asked| team.thread_search(&asked),
     refuses = [CursorUnknown],
     rules = RULES
 }
@@ -25,22 +33,6 @@ const EXAMINED: usize = 20_000;
 const PORTION: usize = 256;
 /// Stands in a cursor between the thread and the event up to which its messages were examined.
 const WITHIN: char = '@';
-
-/// What `thread-search` is asked.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ThreadSearch {
-    /// What a title, a message, a participant or the task's id must hold, in any case; else every thread
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub query: Option<String>,
-    /// Most threads, at most 200; default 50
-    #[schemars(range(min = 1))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limit: Option<usize>,
-    /// The `next_cursor` of the page before
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cursor: Option<String>,
-}
 
 /// `{threads, next_cursor?}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -9,7 +9,16 @@ use crate::usage::budget;
 
 operation! {
     /// Start a thread between agents, perhaps about a task
-    "thread-start": Records(ThreadStart) -> ThreadAnswer as thread_start,
+    "thread-start": Records(ThreadStart {
+        /// What it is about; else `Thread`
+        title: Option<String>,
+        /// Who takes part
+        participants: Option<Vec<String>>,
+        /// The task that it belongs to
+        task_id: Option<String>,
+        /// Who starts it, and takes part too
+        worker: Option<String>,
+    }) -> ThreadAnswer as thread_start,
     refuses = [WorkerNotFound, TaskNotFound, BudgetExceeded],
     rules = RULES
 }
@@ -22,24 +31,6 @@ pub const TITLE_BYTES_MAX: usize = 1024;
 const TITLE: &str = "Thread";
 /// Who speaks where nobody says who does.
 pub const SYSTEM: &str = "system";
-
-/// What `thread-start` is asked.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ThreadStart {
-    /// What it is about; else `Thread`
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
-    /// Who takes part
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub participants: Option<Vec<String>>,
-    /// The task that it belongs to
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub task_id: Option<String>,
-    /// Who starts it, and takes part too
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub worker: Option<String>,
-}
 
 /// `{thread}`: a thread that was made or changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

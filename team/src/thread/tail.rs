@@ -10,7 +10,15 @@ use page::unknown_cursor;
 
 operation! {
     /// Read the newest messages of a thread, oldest first
-    "thread-tail": Reads(ThreadTail) -> ThreadTailAnswer = |team, asked| team.thread_tail(&asked),
+    "thread-tail": Reads(ThreadTail {
+        /// The thread
+        thread_id: String,
+        /// Most messages, the newest, at most 200; default 20
+        #[schemars(range(min = 1))]
+        limit: Option<usize>,
+        /// The `next_cursor` of the page before
+        cursor: Option<String>,
+    }) -> ThreadTailAnswer = |team, asked| team.thread_tail(&asked),
     refuses = [ThreadNotFound, CursorUnknown],
     rules = RULES
 }
@@ -21,21 +29,6 @@ pub const TAIL: usize = 20;
 pub const TAIL_MAX: usize = 200;
 /// A page that says so much already ends there.
 pub(crate) const PAGE_BYTES: usize = 4 << 20;
-
-/// What `thread-tail` is asked.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ThreadTail {
-    /// The thread
-    pub thread_id: String,
-    /// Most messages, the newest, at most 200; default 20
-    #[schemars(range(min = 1))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limit: Option<usize>,
-    /// The `next_cursor` of the page before
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cursor: Option<String>,
-}
 
 /// `{thread, messages, next_cursor?}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -68,7 +68,6 @@ pub(crate) fn reached(
     info: Option<&BudgetInfo>,
     budget: &Budget,
     tokens: u64,
-    actor: &str,
     cause: usize,
 ) -> Option<NewEvent> {
     let limit = budget.warns_at().filter(|limit| tokens >= *limit)?;
@@ -78,7 +77,7 @@ pub(crate) fn reached(
         return None;
     }
     let reached = SoftLimitReached { limit, tokens };
-    let mut event = UsageFact::SoftLimitReached(reached).event(actor, None);
+    let mut event = UsageFact::SoftLimitReached(reached).event(DEFAULT_ACTOR, None);
     event.cause = Some(Cause::Earlier(cause));
     Some(event)
 }

@@ -25,82 +25,56 @@ const RULES: Rules = Rules {
 
 operation! {
     /// Say how many tokens an agent used
-    "report-usage": Records(ReportUsage) -> UsageAnswer as report_usage,
+    "report-usage": Records(ReportUsage {
+        /// Who used them
+        worker: String,
+        /// For which task
+        task_id: Option<String>,
+        /// Tokens read
+        input_tokens: Option<u64>,
+        /// Tokens written
+        output_tokens: Option<u64>,
+        /// All of them, if they are more than those; else their sum
+        tokens: Option<u64>,
+    }) -> UsageAnswer as report_usage,
     refuses = [WorkerNotFound, TaskNotFound],
     rules = RULES
 }
 
 operation! {
     /// Say how many tokens may be used; that takes the place of what was said before
-    "set-budget": Records(SetBudget) -> UsageAnswer as set_budget,
+    "set-budget": Records(SetBudget {
+        /// Tokens that the team may use
+        max_tokens: Option<u64>,
+        /// Tokens that the team may use before it is warned
+        soft_limit_tokens: Option<u64>,
+        /// Tokens that each agent may use
+        per_agent_tokens: Option<u64>,
+        /// Whether new work is refused once they are used up; else that is only said
+        #[serde(default)]
+        hard_limit: bool,
+    }) -> UsageAnswer as set_budget,
     rules = RULES
 }
 
 operation! {
     /// Read how many tokens were used, and may be
-    "usage": Reads(Usage) -> UsageAnswer = |team, asked| team.usage(&asked),
+    "usage": Reads(Usage {
+        /// Only that agent's
+        worker: Option<String>,
+        /// With those for that task
+        task_id: Option<String>,
+        /// Most agents; default 50
+        #[schemars(range(min = 1))]
+        limit: Option<usize>,
+        /// The agent that the page before ended with
+        cursor: Option<String>,
+    }) -> UsageAnswer = |team, asked| team.usage(&asked),
     rules = RULES
 }
 
 /// Most tokens that are counted at once; JSON holds no larger whole number everywhere.
 pub const TOKENS_MAX: u64 = 1 << 53;
-
-/// What `report-usage` is asked.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ReportUsage {
-    /// Who used them
-    pub worker: String,
-    /// For which task
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub task_id: Option<String>,
-    /// Tokens read
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub input_tokens: Option<u64>,
-    /// Tokens written
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub output_tokens: Option<u64>,
-    /// All of them, if they are more than those; else their sum
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tokens: Option<u64>,
-}
-
-/// What `set-budget` is asked: the whole budget, in the place of the one before. What is not given is not limited.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct SetBudget {
-    /// Tokens that the team may use
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_tokens: Option<u64>,
-    /// Tokens that the team may use before it is warned
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub soft_limit_tokens: Option<u64>,
-    /// Tokens that each agent may use
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub per_agent_tokens: Option<u64>,
-    /// Whether new work is refused once they are used up; else that is only said
-    #[serde(default)]
-    pub hard_limit: bool,
-}
-
-/// What `usage` is asked.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Usage {
-    /// Only that agent's
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub worker: Option<String>,
-    /// With those for that task
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub task_id: Option<String>,
-    /// Most agents; default 50
-    #[schemars(range(min = 1))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limit: Option<usize>,
-    /// The agent that the page before ended with
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cursor: Option<String>,
-}
 
 /// How many tokens were used, and may be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -167,13 +141,14 @@ pub struct BudgetShown {
 impl Team {
     /// How many tokens were used.
     pub fn usage(&mut self, usage: &Usage) -> Result<UsageAnswer> {
-        for (field, name) in [("worker", &usage.worker), ("cursor", &usage.cursor)] {
+        for (field, name) in [
+            ("worker", &usage.worker),
+            ("cursor", &usage.cursor),
+            ("task_id", &usage.task_id),
+        ] {
             if let Some(name) = name {
                 names::check_known(field, name)?;
             }
-        }
-        if let Some(task) = &usage.task_id {
-            names::check_known("task_id", task)?;
         }
         let limit = page::limit(usage.limit, page::PAGE);
         self.query(|live, _| {
@@ -181,8 +156,7 @@ impl Team {
             if usage.worker.is_none() {
                 let after = usage.cursor.as_deref();
                 let mut agents = live.agents_used(after, limit.saturating_add(1))?;
-                let more = agents.len() > limit;
-                agents.truncate(limit);
+                let more = page::cut(&mut agents, limit);
                 answer.agents = agents.into_iter().map(AgentUsed::from).collect();
                 let last = answer.agents.last().filter(|_| more);
                 answer.next_cursor = last.map(|last| last.worker.clone());
@@ -196,19 +170,15 @@ impl Team {
 fn standing(live: &Live, worker: Option<&str>, task: Option<&str>) -> Result<UsageAnswer> {
     let used = live.used(Whose::Team)?;
     let info = live.budget()?;
-    let mut agents = Vec::new();
-    if let Some(worker) = worker {
+    let agent = worker.map(|worker| -> Result<AgentUsed> {
         let used = live.used(Whose::Agent(worker))?;
-        agents.push(AgentUsed::from((worker.to_owned(), used)));
-    }
-    let task = match task {
-        None => None,
-        Some(task) => Some(live.used(Whose::Task(task))?.into()),
-    };
+        Ok(AgentUsed::from((worker.to_owned(), used)))
+    });
+    let task = task.map(|task| live.used(Whose::Task(task))).transpose()?;
     Ok(UsageAnswer {
         used: used.into(),
-        agents,
-        task,
+        agents: agent.transpose()?.into_iter().collect(),
+        task: task.map(UsedShown::from),
         warning: budget::warning(info.as_ref(), used.tokens),
         budget: info.map(BudgetShown::from),
         next_cursor: None,
@@ -229,17 +199,13 @@ impl ReportUsage {
         for (field, tokens) in given {
             bounded(field, tokens)?;
         }
-        let (input, output) = (
-            self.input_tokens.unwrap_or(0),
-            self.output_tokens.unwrap_or(0),
-        );
-        let tokens = self.tokens.unwrap_or(input + output);
-        if tokens < input + output {
-            let rule = format!(
-                "must be at least input_tokens and output_tokens, {}",
-                input + output
-            );
-            return Err(Refusal::invalid("tokens", &tokens.to_string(), &rule));
+        let [input, output] =
+            [self.input_tokens, self.output_tokens].map(Option::unwrap_or_default);
+        let sum = input + output;
+        let tokens = self.tokens.unwrap_or(sum);
+        if tokens < sum {
+            let rule = format!("must be at least input_tokens and output_tokens, {sum}");
+            return Err(Refusal::invalid("tokens", tokens, &rule));
         }
         Ok(UsageReported {
             worker: self.worker.clone(),
@@ -255,8 +221,8 @@ fn bounded(field: &'static str, tokens: Option<u64>) -> Result<(), Refusal> {
     match tokens {
         Some(tokens) if tokens > TOKENS_MAX => Err(Refusal::invalid(
             field,
-            &tokens.to_string(),
-            &format!("must be at most {TOKENS_MAX}"),
+            tokens,
+            format!("must be at most {TOKENS_MAX}"),
         )),
         _ => Ok(()),
     }
@@ -280,14 +246,7 @@ impl Command for ReportUsage {
             let used = live.used(Whose::Team)?.tokens;
             let tokens = used.saturating_add(tokens);
             let cause = events.len() - 1;
-            let budget = &info.budget;
-            events.extend(budget::reached(
-                Some(&info),
-                budget,
-                tokens,
-                DEFAULT_ACTOR,
-                cause,
-            ));
+            events.extend(budget::reached(Some(&info), &info.budget, tokens, cause));
         }
         Ok(Decision::Granted((), events))
     }
@@ -307,11 +266,7 @@ impl SetBudget {
             && soft > max
         {
             let rule = format!("must be at most max_tokens, {max}");
-            return Err(Refusal::invalid(
-                "soft_limit_tokens",
-                &soft.to_string(),
-                &rule,
-            ));
+            return Err(Refusal::invalid("soft_limit_tokens", soft, &rule));
         }
         if self.hard_limit && max.is_none() && self.per_agent_tokens.is_none() {
             let message = "hard_limit must have max_tokens or per_agent_tokens to hold to";
@@ -333,21 +288,13 @@ impl Command for SetBudget {
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
         let budget = self.budget()?;
         let before = live.budget()?;
-        if before
-            .as_ref()
-            .is_some_and(|before| before.budget == budget)
-        {
+        let same = |before: &BudgetInfo| before.budget == budget;
+        if before.as_ref().is_some_and(same) {
             return Ok(Decision::Granted((), Vec::new()));
         }
         let mut events = vec![UsageFact::Set(budget.clone()).event(DEFAULT_ACTOR, None)];
         let used = live.used(Whose::Team)?.tokens;
-        events.extend(budget::reached(
-            before.as_ref(),
-            &budget,
-            used,
-            DEFAULT_ACTOR,
-            0,
-        ));
+        events.extend(budget::reached(before.as_ref(), &budget, used, 0));
         Ok(Decision::Granted((), events))
     }
 
@@ -378,17 +325,11 @@ impl From<(String, Used)> for AgentUsed {
 
 impl From<BudgetInfo> for BudgetShown {
     fn from(info: BudgetInfo) -> BudgetShown {
-        let Budget {
-            max_tokens,
-            soft_limit_tokens,
-            per_agent_tokens,
-            hard_limit,
-        } = info.budget;
         BudgetShown {
-            max_tokens,
-            soft_limit_tokens,
-            per_agent_tokens,
-            hard_limit,
+            max_tokens: info.budget.max_tokens,
+            soft_limit_tokens: info.budget.soft_limit_tokens,
+            per_agent_tokens: info.budget.per_agent_tokens,
+            hard_limit: info.budget.hard_limit,
             soft_limit_reached: info.soft_limit_reached,
         }
     }

@@ -136,7 +136,7 @@ pub(crate) fn last(live: &Live, reader: &Reader) -> Result<Option<(AttentionShow
     };
     let event = page::event(live, reader, seq)?;
     let shown = AttentionShown::of(&event, &reader.identity().team)?;
-    // That it recorded its own end is no sign of life.
+    // The event that records the stop is no sign of life, even where the leader recorded it.
     let acted = live.activity(LEADER)?;
     let acted = acted.is_some_and(|acted| acted.seq > seq);
     let stopped = shown.tells_of_stop() && !acted;
@@ -161,7 +161,7 @@ impl Command for WriteAttention {
         }
         let event = attention_set(DEFAULT_ACTOR, &said).map_err(|error| {
             let text = page::json_text(&said).unwrap_or_default();
-            Refusal::invalid("input", &text, &format!("must fit into an event ({error})"))
+            Refusal::invalid("input", &text, format!("must fit into an event ({error})"))
         })?;
         Ok(command::Decision::Granted((), vec![event]))
     }

@@ -1,5 +1,5 @@
-//! `read-idle-state`: who has nothing to do. A worker is what it said last of itself, or what the monitor's snapshot says
-//! of it, whichever came later.
+//! `read-idle-state`: who has nothing to do. The state of a worker is the later of two: what it said last of itself,
+//! and what the monitor's snapshot says of it.
 
 use crate::log::team_event::TeamEvent;
 use crate::prelude::*;
@@ -8,13 +8,8 @@ use crate::worker::snapshot as monitor_snapshot;
 
 operation! {
     /// Read which workers have nothing to do, and since when
-    "read-idle-state": Reads(ReadIdle) -> IdleAnswer = Team::idle_state
+    "read-idle-state": Reads(ReadIdle {}) -> IdleAnswer = Team::idle_state
 }
-
-/// What `read-idle-state` is asked: nothing.
-#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ReadIdle {}
 
 /// Who has nothing to do
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]

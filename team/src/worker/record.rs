@@ -7,13 +7,42 @@ use crate::projections::worker::event::{Heartbeat, Identity, Instructions, Worke
 
 operation! {
     /// Register a worker, or replace what is known of it
-    "write-worker-identity": Records(WriteIdentity) -> WorkerAnswer as write_identity,
+    "write-worker-identity": Records(WriteIdentity {
+        /// The worker
+        worker: String,
+        /// Its place among the workers, from 1
+        index: u32,
+        /// What it is there for
+        role: String,
+        /// The tasks that it was given
+        #[serde(default)]
+        assigned_tasks: Vec<String>,
+        /// Its process
+        pid: Option<u32>,
+        /// Its place in a terminal multiplexer
+        pane_id: Option<String>,
+        /// Where it works
+        working_dir: Option<String>,
+        /// Its worktree
+        worktree_path: Option<String>,
+        /// The branch of its worktree
+        worktree_branch: Option<String>,
+        /// Whether its worktree is on no branch
+        worktree_detached: Option<bool>,
+        /// Where it takes the team's state to lie
+        team_state_root: Option<String>,
+        /// The language model that it is
+        model: Option<String>,
+    }) -> WorkerAnswer as write_identity,
     refuses = [WorkerNotFound]
 }
 
 operation! {
     /// Read a worker's last sign of life
-    "read-worker-heartbeat": Reads(ReadHeartbeat) -> HeartbeatAnswer = Team::read_heartbeat,
+    "read-worker-heartbeat": Reads(ReadHeartbeat {
+        /// The worker
+        worker: String,
+    }) -> HeartbeatAnswer = Team::read_heartbeat,
     empty = |asked, _| HeartbeatAnswer {
             worker: asked.worker.clone(),
             heartbeat: None,
@@ -22,85 +51,28 @@ operation! {
 
 operation! {
     /// Give a worker's sign of life
-    "update-worker-heartbeat": Records(UpdateHeartbeat) -> WorkerAnswer as update_heartbeat,
+    "update-worker-heartbeat": Records(UpdateHeartbeat {
+        /// The worker
+        worker: String,
+        /// Its process
+        pid: u32,
+        /// Turns it took so far
+        turn_count: u32,
+        /// Whether it lives
+        alive: bool,
+    }) -> WorkerAnswer as update_heartbeat,
     refuses = [WorkerNotFound]
 }
 
 operation! {
     /// Replace a worker's instructions
-    "write-worker-inbox": Records(WriteInbox) -> WorkerAnswer as write_inbox,
+    "write-worker-inbox": Records(WriteInbox {
+        /// The worker
+        worker: String,
+        /// Its instructions, which take the place of those it had
+        content: String,
+    }) -> WorkerAnswer as write_inbox,
     refuses = [WorkerNotFound]
-}
-
-/// What `write-worker-identity` is asked.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct WriteIdentity {
-    /// The worker
-    pub worker: String,
-    /// Its place among the workers, from 1
-    pub index: u32,
-    /// What it is there for
-    pub role: String,
-    /// The tasks that it was given
-    #[serde(default)]
-    pub assigned_tasks: Vec<String>,
-    /// Its process
-    #[serde(default)]
-    pub pid: Option<u32>,
-    /// Its place in a terminal multiplexer
-    #[serde(default)]
-    pub pane_id: Option<String>,
-    /// Where it works
-    #[serde(default)]
-    pub working_dir: Option<String>,
-    /// Its worktree
-    #[serde(default)]
-    pub worktree_path: Option<String>,
-    /// The branch of its worktree
-    #[serde(default)]
-    pub worktree_branch: Option<String>,
-    /// Whether its worktree is on no branch
-    #[serde(default)]
-    pub worktree_detached: Option<bool>,
-    /// Where it takes the team's state to lie
-    #[serde(default)]
-    pub team_state_root: Option<String>,
-    /// The language model that it is
-    #[serde(default)]
-    pub model: Option<String>,
-}
-
-/// What `update-worker-heartbeat` is asked.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct UpdateHeartbeat {
-    /// The worker
-    pub worker: String,
-    /// Its process
-    pub pid: u32,
-    /// Turns it took so far
-    pub turn_count: u32,
-    /// Whether it lives
-    pub alive: bool,
-}
-
-/// What `read-worker-heartbeat` is asked.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ReadHeartbeat {
-    /// The worker
-    pub worker: String,
-}
-
-/// What `write-worker-inbox` is asked.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct WriteInbox {
-    /// The worker
-    pub worker: String,
-    /// Its instructions, which take the place of those it had
-    pub content: String,
 }
 
 /// `{worker}`.

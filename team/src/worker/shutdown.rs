@@ -7,55 +7,38 @@ use crate::worker::record::WorkerAnswer;
 
 operation! {
     /// Ask a worker to stop
-    "write-shutdown-request": Records(RequestShutdown) -> WorkerAnswer as request_shutdown,
+    "write-shutdown-request": Records(RequestShutdown {
+        /// The worker
+        worker: String,
+        /// Who asks it to stop
+        requested_by: String,
+    }) -> WorkerAnswer as request_shutdown,
     refuses = [WorkerNotFound]
 }
 
 operation! {
     /// Read what a worker says to its shutdown
-    "read-shutdown-ack": Reads(ReadAck) -> AckAnswer = Team::read_shutdown_ack,
+    "read-shutdown-ack": Reads(ReadAck {
+        /// The worker
+        worker: String,
+        /// An older answer does not count; ISO 8601
+        min_updated_at: Option<String>,
+    }) -> AckAnswer = Team::read_shutdown_ack,
     empty = |asked, _| AckAnswer::none(&asked.worker)
 }
 
 operation! {
     /// Say that a worker accepts or rejects its shutdown
-    "write-shutdown-ack": Records(WriteAck) -> AckAnswer as write_shutdown_ack,
+    "write-shutdown-ack": Records(WriteAck {
+        /// The worker
+        worker: String,
+        /// Whether it stops
+        #[schemars(with = "AckStatus")]
+        status: String,
+        /// Why
+        reason: Option<String>,
+    }) -> AckAnswer as write_shutdown_ack,
     refuses = [WorkerNotFound]
-}
-
-/// What `write-shutdown-request` is asked.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RequestShutdown {
-    /// The worker
-    pub worker: String,
-    /// Who asks it to stop
-    pub requested_by: String,
-}
-
-/// What `write-shutdown-ack` is asked.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct WriteAck {
-    /// The worker
-    pub worker: String,
-    /// Whether it stops
-    #[schemars(with = "AckStatus")]
-    pub status: String,
-    /// Why
-    #[serde(default)]
-    pub reason: Option<String>,
-}
-
-/// What `read-shutdown-ack` is asked.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ReadAck {
-    /// The worker
-    pub worker: String,
-    /// An older answer does not count; ISO 8601
-    #[serde(default)]
-    pub min_updated_at: Option<String>,
 }
 
 /// `{worker, ack}`.

@@ -6,27 +6,17 @@ use crate::projections::worker::supervision::{snapshot, snapshot_written};
 
 operation! {
     /// Read what the team's monitor last saw
-    "read-monitor-snapshot": Reads(ReadSnapshot) -> SnapshotAnswer = Team::read_monitor_snapshot,
+    "read-monitor-snapshot": Reads(ReadSnapshot {}) -> SnapshotAnswer = Team::read_monitor_snapshot,
     empty = |_, _| SnapshotAnswer::default()
 }
 
 operation! {
     /// Store what the team's monitor saw
-    "write-monitor-snapshot": Records(WriteSnapshot) -> SnapshotWritten as write_monitor_snapshot
+    "write-monitor-snapshot": Records(WriteSnapshot {
+        /// The snapshot, stored as it comes
+        snapshot: Map<String, Value>,
+    }) -> SnapshotWritten as write_monitor_snapshot
 }
-
-/// What `write-monitor-snapshot` is asked.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct WriteSnapshot {
-    /// The snapshot, stored as it comes
-    pub snapshot: Map<String, Value>,
-}
-
-/// What `read-monitor-snapshot` is asked: nothing.
-#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ReadSnapshot {}
 
 /// `{}`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -157,7 +147,7 @@ impl Command for WriteSnapshot {
             Refusal::invalid(
                 "snapshot",
                 &text,
-                &format!("must fit into an event ({error})"),
+                format!("must fit into an event ({error})"),
             )
         })?;
         Ok(Decision::Granted((), vec![event]))

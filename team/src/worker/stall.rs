@@ -8,16 +8,11 @@ use crate::worker::summary::{Polled, TaskNumbers, poll, recorded};
 
 operation! {
     /// Read whether the team gets on, and what its leader has to decide
-    "read-stall-state": Reads(ReadStall) -> StallAnswer = Team::stall_state
+    "read-stall-state": Reads(ReadStall {}) -> StallAnswer = Team::stall_state
 }
 
 /// Phases in which nothing is left to decide.
 const TERMINAL_PHASES: [&str; 3] = ["complete", "failed", "cancelled"];
-
-/// What `read-stall-state` is asked: nothing.
-#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ReadStall {}
 
 /// Whether the team gets on
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]

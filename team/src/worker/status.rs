@@ -7,39 +7,27 @@ use crate::projections::worker::event::{StatusChange, WorkerState};
 
 operation! {
     /// Read what a worker last said that it does
-    "read-worker-status": Reads(ReadStatus) -> StatusAnswer = Team::read_worker_status,
+    "read-worker-status": Reads(ReadStatus {
+        /// The worker
+        worker: String,
+    }) -> StatusAnswer = Team::read_worker_status,
     empty = |asked, _| StatusAnswer::unknown(&asked.worker)
 }
 
 operation! {
     /// Say what a worker does
-    "write-worker-status": Records(WriteStatus) -> StatusAnswer as write_worker_status,
+    "write-worker-status": Records(WriteStatus {
+        /// The worker
+        worker: String,
+        /// What it does now
+        #[schemars(with = "WorkerState")]
+        state: String,
+        /// The task that it is at
+        current_task_id: Option<String>,
+        /// Why
+        reason: Option<String>,
+    }) -> StatusAnswer as write_worker_status,
     refuses = [WorkerNotFound]
-}
-
-/// What `write-worker-status` is asked.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct WriteStatus {
-    /// The worker
-    pub worker: String,
-    /// What it does now
-    #[schemars(with = "WorkerState")]
-    pub state: String,
-    /// The task that it is at
-    #[serde(default)]
-    pub current_task_id: Option<String>,
-    /// Why
-    #[serde(default)]
-    pub reason: Option<String>,
-}
-
-/// What `read-worker-status` is asked.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ReadStatus {
-    /// The worker
-    pub worker: String,
 }
 
 /// `{worker, status}`.

@@ -1,5 +1,5 @@
-//! `get-summary`: tasks and workers in numbers. Who works without getting on is told by the turns since the summary
-//! before, so that each summary of an open team moves the baseline, where there is anything to move.
+//! `get-summary`: tasks and workers in numbers. A worker that makes no progress is found by its turns since the
+//! summary before, so each summary of an open team records a new baseline where anything changed.
 
 use crate::prelude::*;
 use crate::projections::task::TaskCounts;
@@ -10,18 +10,13 @@ use teamlog_engine::Clock;
 
 operation! {
     /// Count tasks and look at every worker; progress is measured from the summary before
-    "get-summary": Records(GetSummary) -> SummaryAnswer = Team::summary
+    "get-summary": Records(GetSummary {}) -> SummaryAnswer = Team::summary
 }
 
 /// More turns than this on one task without its end, and a worker is said not to report.
 const TURNS_MAX: u32 = 5;
 /// Most baselines that one event records.
 const BASELINES_MAX: usize = 2_000;
-
-/// What `get-summary` is asked: nothing.
-#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct GetSummary {}
 
 /// `{summary}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -208,7 +203,7 @@ impl Team {
         let clock = Arc::clone(&self.options.clock);
         let start = clock.now();
         let team = self.name().to_owned();
-        let mut answer = self.execute(Job {
+        let mut answer = self.execute(TimedSummary {
             team,
             clock: Arc::clone(&clock),
         })?;
@@ -221,18 +216,18 @@ fn millis(from: Timestamp, to: Timestamp) -> u64 {
     u64::try_from((to.micros() - from.micros()) / 1000).unwrap_or(0)
 }
 
-/// A summary with what it needs from outside: its clock measures, and decides nothing.
+/// A summary with its clock, which only measures how long it took.
 #[derive(Debug, Clone)]
-struct Job {
+struct TimedSummary {
     team: String,
     clock: Arc<dyn Clock>,
 }
 
-impl Command for Job {
+impl Command for TimedSummary {
     /// What progress is measured from.
     type Decided = BTreeMap<String, Baseline>;
     type Answer = SummaryAnswer;
-    /// It then moves nothing.
+    /// In a closed team the baseline stays as it is.
     const WHEN_CLOSED: bool = true;
 
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<Self::Decided>> {

@@ -8,7 +8,13 @@ use crate::task::report;
 
 operation! {
     /// Read who does what: tasks, leases, last events, what was reported and what blocks
-    "who": Reads(Who) -> WhoAnswer = |team, asked| team.who(&asked)
+    "who": Reads(Who {
+        /// Most agents on the page; else 1,000
+        #[schemars(range(min = 1, max = 1_000))]
+        limit: Option<usize>,
+        /// Behind which agent to go on: the next_cursor of the page before
+        cursor: Option<String>,
+    }) -> WhoAnswer = |team, asked| team.who(&asked)
 }
 
 /// Agents on a page.
@@ -17,19 +23,6 @@ const AGENTS_MAX: usize = 1_000;
 const TASKS_MAX: usize = 20;
 /// Dependencies that a task shows.
 const DEPS_MAX: usize = 8;
-
-/// What `who` is asked.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Who {
-    /// Most agents on the page; else 1,000
-    #[serde(default)]
-    #[schemars(range(min = 1, max = 1_000))]
-    pub limit: Option<usize>,
-    /// Behind which agent to go on: the next_cursor of the page before
-    #[serde(default)]
-    pub cursor: Option<String>,
-}
 
 /// `{team, now, agents, count, live_claims, next_cursor}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -133,7 +126,7 @@ impl Team {
         let limit = who.limit.unwrap_or(AGENTS_MAX);
         if !(1..=AGENTS_MAX).contains(&limit) {
             let rule = "must be 1 to 1000";
-            return Err(Refusal::invalid("limit", &limit.to_string(), rule).into());
+            return Err(Refusal::invalid("limit", limit, rule).into());
         }
         let (team, now) = (self.name().to_owned(), self.now());
         self.query(|live, reader| {
@@ -141,8 +134,7 @@ impl Team {
             if let Some(cursor) = &who.cursor {
                 names.retain(|name| name > cursor);
             }
-            let more = names.len() > limit;
-            names.truncate(limit);
+            let more = page::cut(&mut names, limit);
             let agents = names
                 .into_iter()
                 .map(|name| agent(live, reader, name, now))

@@ -57,8 +57,7 @@ fn what_was_left_comes_back_and_the_same_again_changes_nothing() {
     assert_eq!(content(&mut team, "empty"), "");
     settled_digest(&mut team);
     // Nothing that rebuilds views takes artifacts for one.
-    team.rehydrate(Rehydrate::default(), &mut |_, _| {})
-        .unwrap();
+    rehydrate(&mut team);
     assert_eq!(content(&mut team, "fix.patch"), "--- a");
 }
 

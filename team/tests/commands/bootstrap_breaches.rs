@@ -173,11 +173,7 @@ fn a_tick_times_a_handshake_out_after_a_minute() {
     };
     has!(timed_out, {"kind": "bootstrap_handshake_timed_out",
         "/payload/missing": ["obstruction-theorist"]});
-    assert_eq!(
-        breached["payload"]["code"],
-        Code::BreachCoreNotReady.as_str()
-    );
-    assert_eq!(breached["cause"], timed_out["id"]);
+    has!(breached, {"/payload/code": Code::BreachCoreNotReady.as_str(), "cause": timed_out["id"]});
     let shown = boot.shown();
     assert_eq!(
         (shown.state, shown.core_ready.synthesizer),

@@ -9,13 +9,13 @@ use teamlog_team::message::ack::AckStatus;
 use teamlog_team::message::dead_letter::DeadLetterList;
 
 /// A message that needs an ack within `seconds`, and is tried again `retries` times.
-fn durable(id: &str, seconds: u64, retries: u64) -> Send {
+pub fn durable(id: &str, seconds: u64, retries: u64) -> Send {
     given!(Send, message_id: id,
         delivery: given!(Require, ack_timeout_seconds: seconds, max_retries: retries),
         ..message("lead", "dev"))
 }
 
-fn tick(team: &mut Team) -> (u64, u64) {
+pub fn tick(team: &mut Team) -> (u64, u64) {
     let ticked = team.tick(Tick::default()).unwrap().delivery;
     (ticked.retried, ticked.dead_lettered)
 }
@@ -104,18 +104,9 @@ fn the_policy_is_the_senders_else_the_teams_by_type_else_the_default() {
     let found: Vec<_> = (1..=7)
         .map(|n| policy(&mut team, &format!("m{n}")))
         .collect();
-    assert_eq!(
-        found,
-        [
-            (60, 2),
-            (180, 3),
-            (180, 2),
-            (30, 7),
-            (180, 3),
-            (5, 2),
-            (9, 1)
-        ]
-    );
+    let expected = [60, 180, 180, 30, 180, 5, 9].into_iter();
+    let expected = expected.zip([2, 3, 2, 7, 3, 2, 1]);
+    assert_eq!(found, expected.collect::<Vec<_>>());
     let refusal = refused(team.send(durable("m8", 0, 1)), Code::InvalidInput);
     assert_eq!(
         refusal.message,
@@ -149,28 +140,16 @@ fn attempts_and_dead_letter_come_when_they_are_due_and_once() {
     world.later(1_000_000 * SECOND);
     assert_eq!(tick(&mut team), (0, 0));
     let story = story(&mut team);
-    let payloads: Vec<_> = story.iter().map(|event| (&event[0], &event[1])).collect();
     let due = |minute: u32| format!("2026-11-21T12:0{minute}:00.000000Z");
-    assert_eq!(
-        payloads[1..],
-        [
-            (
-                &json!("delivery_retry"),
-                &json!({"message_id": "m1", "attempt": 2, "due_at": due(1)})
-            ),
-            (
-                &json!("delivery_retry"),
-                &json!({"message_id": "m1", "attempt": 3, "due_at": due(2)})
-            ),
-            (
-                &json!("delivery_dead_letter"),
-                &json!({"id": null, "message_id": "m1", "reason": "ack_timeout", "attempts": 3, "due_at": due(3)})
-            ),
-        ]
-    );
-    for event in &story[1..] {
-        assert_eq!(event[2], json!(["delivery_required", "m1"]));
-    }
+    let caused_by = json!(["delivery_required", "m1"]);
+    let expected = cases![
+        ("delivery_retry", {"message_id": "m1", "attempt": 2, "due_at": due(1)}),
+        ("delivery_retry", {"message_id": "m1", "attempt": 3, "due_at": due(2)}),
+        ("delivery_dead_letter", {"id": null, "message_id": "m1", "reason": "ack_timeout",
+            "attempts": 3, "due_at": due(3)}),
+    ]
+    .map(|(kind, payload)| json!([kind, payload, caused_by]));
+    assert_eq!(story[1..], expected);
     settled_digest(&mut team);
 }
 
@@ -183,8 +162,7 @@ fn an_ack_closes_the_delivery_in_its_own_group() {
     assert_eq!(ack(&mut team, "m1"), AckStatus::Acked);
     assert_eq!(kinds(&mut team)[4..], ["message_acked", "delivery_acked"]);
     let all = events(&mut team);
-    assert_eq!(all[5]["payload"], json!({"message_id": "m1", "attempt": 2}));
-    assert_eq!(all[5]["cause"], all[4]["id"]);
+    has!(all[5], {"payload": json!({"message_id": "m1", "attempt": 2}), "cause": all[4]["id"]});
     world.later(1000 * SECOND);
     assert_eq!(tick(&mut team), (0, 0));
     assert_eq!(ack(&mut team, "m1"), AckStatus::AlreadyAcked);
@@ -246,25 +224,16 @@ fn dead_letters_are_listed_requeued_and_closed_by_a_late_ack() {
     assert_eq!(ack(&mut team, "m3"), AckStatus::Acked);
     refused(team.requeue(by_id), Code::AlreadyAcked);
     let all = json(&team.dead_letters(DeadLetterList::default()).unwrap());
-    let statuses: Vec<_> = all["dead_letters"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|letter| {
-            (
-                letter["message_id"].as_str().unwrap(),
-                letter["status"].as_str().unwrap(),
-            )
-        })
-        .collect();
+    let letters = all["dead_letters"].as_array().unwrap().iter();
+    let statuses = letters.map(|letter| json!([letter["message_id"], letter["status"]]));
     assert_eq!(
-        statuses,
-        [
-            ("m1", "requeued"),
-            ("m2", "requeued"),
-            ("m3", "acked"),
-            ("m1", "acked")
-        ]
+        Value::from_iter(statuses),
+        json!([
+            ["m1", "requeued"],
+            ["m2", "requeued"],
+            ["m3", "acked"],
+            ["m1", "acked"]
+        ])
     );
     for (requeue, field) in [
         (given!(Requeue, id: "dlq_x"), "id"),
@@ -375,10 +344,7 @@ fn a_tick_that_dies_anywhere_is_finished_by_the_next_one() {
         tick(&mut team);
         // Where the tick had nothing left to write, whoever writes next mends the view.
         team.send(message("lead", "qa")).unwrap();
-        let view = world
-            .memory
-            .read("teams/demo/dead-letter/2026-11-21.jsonl".as_ref(), 1 << 20);
-        let view = String::from_utf8(view.unwrap()).unwrap();
+        let view = world.text("dead-letter/2026-11-21.jsonl");
         assert_eq!(view.lines().count(), 3, "{death:?}: {view}");
         settled_digest(&mut team);
         (story(&mut team), died)
@@ -501,151 +467,4 @@ fn waiting_for_what_needs_no_ack_is_a_duplicate() {
         .send_and_wait(durable("m1", 10, 1), &Deadline::default())
         .unwrap();
     assert_eq!(answer.status, SendStatus::Duplicate);
-}
-
-#[test]
-fn the_file_of_dead_letters_grows_and_is_mended() {
-    let (world, mut team) = demo();
-    let path = "teams/demo/dead-letter/2026-11-21.jsonl".as_ref();
-    let read = || String::from_utf8(world.memory.read(path, 1 << 20).unwrap()).unwrap();
-    let die = |team: &mut Team, id: &str| {
-        team.send(durable(id, 1, 0)).unwrap();
-        world.later(2 * SECOND);
-        assert_eq!(tick(team), (0, 1));
-    };
-    die(&mut team, "m1");
-    die(&mut team, "m2");
-    let whole = read();
-    let lines: Vec<Value> = whole
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    let shown = json(&team.dead_letters(DeadLetterList::default()).unwrap());
-    for (line, shown) in lines.iter().zip(shown["dead_letters"].as_array().unwrap()) {
-        for (name, value) in line.as_object().unwrap() {
-            match &**name {
-                "seq" => assert!(value.is_u64()),
-                name => assert_eq!(value, &shown[name], "{name}"),
-            }
-        }
-    }
-    let keys: Vec<_> = lines[1].as_object().unwrap().keys().cloned().collect();
-    let mut expected = [
-        "seq",
-        "id",
-        "schema_version",
-        "team",
-        "message_id",
-        "task_id",
-        "trace_id",
-        "reason",
-        "attempts",
-        "created_at",
-        "message",
-    ];
-    expected.sort_unstable();
-    let mut keys = keys;
-    keys.sort();
-    assert_eq!(keys, expected);
-
-    let spoil = |bytes: &[u8]| world.memory.replace(path, bytes, false).unwrap();
-    for (n, spoilt) in ["", "{\"seq\":3", "not ours\n", &whole[..whole.len() - 1]]
-        .into_iter()
-        .enumerate()
-    {
-        spoil(spoilt.as_bytes());
-        die(&mut team, &format!("n{n}"));
-        let mended = read();
-        assert_eq!(mended.lines().count(), 3 + n, "{spoilt:?}");
-        assert!(mended.starts_with(&whole), "{spoilt:?}");
-    }
-    let whole = read();
-    world
-        .memory
-        .remove_dir_all("teams/demo/dead-letter".as_ref())
-        .unwrap();
-    die(&mut team, "m9");
-    assert!(read().starts_with(&whole));
-    let whole = read();
-    spoil(whole.replace("m9", "mX").as_bytes());
-    world
-        .memory
-        .replace("teams/demo/dead-letter/stray".as_ref(), b"", false)
-        .unwrap();
-    let answer = team
-        .rehydrate(Rehydrate::default(), &mut |_, _| {})
-        .unwrap();
-    assert_eq!(answer.status, "ok");
-    assert_eq!(read(), whole);
-    assert_eq!(
-        world
-            .memory
-            .list("teams/demo/dead-letter".as_ref())
-            .unwrap(),
-        ["2026-11-21.jsonl"]
-    );
-}
-
-#[test]
-fn a_day_ends_and_so_does_its_file() {
-    let (world, mut team) = demo();
-    team.send(durable("m1", 60, 0)).unwrap();
-    team.send(durable("m2", 13 * 3600, 0)).unwrap();
-    world.later(MINUTE + SECOND);
-    tick(&mut team);
-    world.later(13 * 60 * MINUTE);
-    tick(&mut team);
-    let days = world
-        .memory
-        .list("teams/demo/dead-letter".as_ref())
-        .unwrap();
-    assert_eq!(days, ["2026-11-21.jsonl", "2026-11-22.jsonl"]);
-}
-
-#[test]
-fn a_team_without_views_has_no_file_of_dead_letters_until_views_are_wanted() {
-    let world = World::new();
-    let members = ["lead", "dev"].map(str::to_owned).to_vec();
-    world
-        .root
-        .init(given!(Init, members, no_views: true, ..Init::of("demo")))
-        .unwrap();
-    let mut team = world.root.team("demo").unwrap();
-    team.send(durable("m1", 1, 0)).unwrap();
-    team.task_assign(assign("T-1", "dev")).unwrap();
-    world.later(2 * SECOND);
-    tick(&mut team);
-    let list = |dir: &str| world.memory.list(format!("teams/demo/{dir}").as_ref());
-    assert!(list("dead-letter").is_err() && list("inboxes").is_err());
-    let set = |value: Option<&str>| given!(ConfigChange, key: "views", value);
-    team.config_change(set(Some("true"))).unwrap();
-    assert_eq!(list("dead-letter").unwrap(), ["2026-11-21.jsonl"]);
-    assert_eq!(list("inboxes").unwrap(), ["dev.jsonl"]);
-    assert_eq!(list("tasks").unwrap().len(), 1);
-    world
-        .memory
-        .remove_dir_all("teams/demo/inboxes".as_ref())
-        .unwrap();
-    let answer = team
-        .rehydrate(Rehydrate::default(), &mut |_, _| {})
-        .unwrap();
-    assert_eq!(answer.status, "ok");
-    assert_eq!(list("inboxes").unwrap(), ["dev.jsonl"], "also by rehydrate");
-    team.config_change(set(None)).unwrap();
-    team.send(message("lead", "dev")).unwrap();
-    let inbox = world
-        .memory
-        .read("teams/demo/inboxes/dev.jsonl".as_ref(), 1 << 20)
-        .unwrap();
-    assert_eq!(
-        inbox.iter().filter(|byte| **byte == b'\n').count(),
-        2,
-        "as it was"
-    );
-    team.config_change(set(Some("true"))).unwrap();
-    let inbox = world
-        .memory
-        .read("teams/demo/inboxes/dev.jsonl".as_ref(), 1 << 20)
-        .unwrap();
-    assert_eq!(inbox.iter().filter(|byte| **byte == b'\n').count(), 3);
 }

@@ -36,6 +36,7 @@ mod clock;
 mod closing;
 mod costs;
 mod creating;
+mod dead_letter_files;
 mod deliveries;
 mod dependents;
 mod doctor;

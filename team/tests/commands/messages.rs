@@ -29,8 +29,7 @@ fn a_sent_message_lies_in_the_inbox_and_its_event_carries_every_ref() {
     let id = &sent.message.id;
     assert!(id.len() == 16 && id.starts_with("msg_"), "{id}");
     let answer = json(&sent);
-    assert_eq!(answer["message"]["payload"]["body"], "hello");
-    assert_eq!(answer["message"]["created_at"], crate::world::NOON);
+    has!(answer, {"/message/payload/body": "hello", "/message/created_at": crate::world::NOON});
     assert_eq!(answer.as_object().unwrap().len(), 3, "{answer}");
     let event = &events(&mut team)[1];
     assert_eq!(&answer["event"], event);

@@ -282,9 +282,8 @@ fn the_state_operations_answer_what_the_files_hold() {
             "transition": "mode transiting: blueprint -> forge"})
     );
     for (mode, file) in [("forge", "forge"), ("skill-active", "skill-active")] {
-        let path = format!("teams/demo/modes/sessions/s1/{file}-state.json");
-        let file = world.memory.read(path.as_ref(), 1 << 20).unwrap();
-        let file: Value = serde_json::from_slice(&file).unwrap();
+        let file = world.text(&format!("modes/sessions/s1/{file}-state.json"));
+        let file: Value = serde_json::from_str(&file).unwrap();
         assert_eq!(read(&mut team, mode, "s1"), file);
     }
     let active = given!(StateListActive, session_id: session("s1"));

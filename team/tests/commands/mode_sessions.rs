@@ -235,8 +235,7 @@ fn sessions_come_by_pages_and_are_the_same_when_rebuilt() {
     );
     assert_eq!(page(&mut team, next), (vec!["s-3".to_owned()], None));
     let before = sessions(&mut team);
-    team.rehydrate(Rehydrate::default(), &mut |_, _| {})
-        .unwrap();
+    rehydrate(&mut team);
     assert_eq!(sessions(&mut team), before);
 }
 

@@ -25,8 +25,7 @@ fn an_idle_agent_with_mail_is_nudged_once_per_cooldown() {
     assert_eq!((answer.skipped.active, answer.nudged[0].unread), (1, 1));
     assert_eq!(answer.nudged[0].idle_since, None);
     let sent = events(&mut team).pop().unwrap();
-    assert_eq!(sent["actor"], "leader-fixed");
-    assert_eq!(sent["seq"], answer.nudged[0].seq.unwrap());
+    has!(sent, {"actor": "leader-fixed", "seq": answer.nudged[0].seq.unwrap()});
     has!(sent, {"/payload/message/type": "agent_wakeup_required",
         "/payload/message/payload": {"reason": "unread", "unread": 1}});
 

@@ -394,9 +394,7 @@ fn import(world: &World, files: &BTreeMap<String, String>) -> ChatAnswer {
 /// Ours against those answers.
 fn agrees(team: &mut Team, answer: &ChatAnswer, expected: &Value) {
     let status = status(team);
-    let rebuilt = team
-        .rehydrate(Rehydrate::default(), &mut |_, _| {})
-        .unwrap();
+    let rebuilt = rehydrate(team);
     assert_eq!(
         value!([rebuilt.message_count, rebuilt.ack_count, rebuilt.task_count]),
         value!([

@@ -53,9 +53,7 @@ fn real_history_is_imported_whole_and_live_equals_rebuilt() {
             format.name()
         );
         assert!(most < TOKENS_MAX, "{most}");
-        let rebuilt = team
-            .rehydrate(Rehydrate::default(), &mut |_, _| {})
-            .unwrap();
+        let rebuilt = rehydrate(&mut team);
         eprintln!("{} {}", format.name(), json(&rebuilt));
         assert_eq!(Some(rebuilt.state_digest), status.state_digest);
         assert_eq!(

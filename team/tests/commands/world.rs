@@ -10,7 +10,7 @@ use teamlog_engine::{Format, ManualClock, SeededIds, Timestamp};
 use teamlog_team::doctor::{DoctorAnswer, DoctorCheck};
 use teamlog_team::lifecycle::init::Init;
 use teamlog_team::lifecycle::status::{Status, StatusAnswer};
-use teamlog_team::log::rehydrate::Rehydrate;
+use teamlog_team::log::rehydrate::{Rehydrate, RehydrateAnswer};
 use teamlog_team::message::send::Send;
 use teamlog_team::task::assign::TaskAssign;
 use teamlog_team::task::update::TaskUpdate;
@@ -66,6 +66,18 @@ impl World {
             })
             .unwrap();
         self.root.team("demo").unwrap()
+    }
+
+    /// The text of a file of the team `demo`.
+    pub fn text(&self, path: &str) -> String {
+        let path = Path::new("teams/demo").join(path);
+        String::from_utf8(self.memory.read(&path, 1 << 20).unwrap()).unwrap()
+    }
+
+    /// What a directory of the team `demo` holds; nothing where there is none.
+    pub fn names(&self, dir: &str) -> Vec<String> {
+        let dir = Path::new("teams/demo").join(dir);
+        self.memory.list(&dir).unwrap_or_default()
     }
 
     /// The clock, in microseconds.
@@ -152,12 +164,16 @@ pub fn status(team: &mut Team) -> StatusAnswer {
     team.status(given!(Status, digest: true)).unwrap()
 }
 
+/// Rebuilds the state of a team and its view files.
+pub fn rehydrate(team: &mut Team) -> RehydrateAnswer {
+    team.rehydrate(Rehydrate::default(), &mut |_, _| {})
+        .unwrap()
+}
+
 /// The live digest; asserts that the rebuilt state has the same.
 pub fn settled_digest(team: &mut Team) -> String {
     let live = status(team).state_digest.unwrap();
-    let rebuilt = team
-        .rehydrate(Rehydrate::default(), &mut |_, _| {})
-        .unwrap();
+    let rebuilt = rehydrate(team);
     assert_eq!(live, rebuilt.state_digest, "live and rebuilt state differ");
     assert_eq!(status(team).state_digest, Some(live.clone()));
     live

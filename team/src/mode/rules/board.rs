@@ -3,7 +3,7 @@
 
 use crate::doctor::AHEAD_TOLERATED_MICROS;
 use crate::handle::command::Origin;
-use crate::mode::rules::denial::Place;
+use crate::mode::rules::denial::ActiveMode;
 use crate::prelude::*;
 use crate::projections::mode::event::{
     Change, Fields, InputLock, ModeChanged, ModeCleared, ModeFact, ModeStarted, SessionEnd,
@@ -25,7 +25,7 @@ pub(crate) const ORIGIN: [&str; 5] = [
     "owner_codex_thread_id",
 ];
 
-/// A session that does nothing but be there says so this often within the time after which it would be stale.
+/// How many signs of life a quiet session records within the time after which it counts as stale.
 const SIGNS: u64 = 24;
 
 /// A state.
@@ -52,7 +52,7 @@ pub(crate) struct Board<'a> {
     events: Vec<NewEvent>,
     /// Where the command is done from.
     origin: Origin,
-    /// Sessions of which this command records a sign of life anyway.
+    /// Sessions for which another event of this command already is a sign of life.
     seen: BTreeSet<Scope>,
 }
 
@@ -166,13 +166,13 @@ impl<'a> Board<'a> {
         Ok(modes)
     }
 
-    /// Where the modes are active that [`Board::beside`] names.
-    pub fn places(&self, scope: &Scope) -> Result<Vec<Place>> {
+    /// Where each mode that [`Board::beside`] names is active.
+    pub fn places(&self, scope: &Scope) -> Result<Vec<ActiveMode>> {
         let mut places = Vec::new();
         for scope in visible_from(scope) {
             for (_, mode) in self.active_in(&scope)? {
                 let scope = scope.clone();
-                places.push(Place { mode, scope });
+                places.push(ActiveMode { mode, scope });
             }
         }
         Ok(places)
@@ -201,8 +201,8 @@ impl<'a> Board<'a> {
 
     // --- what is done ---------------------------------------------------------------------------
 
-    /// Takes note that somebody acts in a scope. That is recorded where modes are active in the session, nothing else
-    /// that is recorded says so, and its last sign of life is not quite new.
+    /// Notes that somebody acts in a scope. It is recorded only if a mode is active in the session, no other event of
+    /// this command shows it, and the last sign of life is not recent.
     pub fn see(&mut self, scope: &Scope) -> Result<()> {
         let Some(session) = scope.session() else {
             return Ok(());
@@ -212,7 +212,7 @@ impl<'a> Board<'a> {
         }
         let limit = self.live.setting(Setting::SessionStale)?.0.number();
         let life = self.live.session_life(session)?;
-        // One that lies ahead comes from a clock that was wrong, and would count for too long.
+        // A time ahead of now comes from a wrong clock, and would keep the session alive for too long.
         let sound = |life: &SessionLife| !self.is_ahead(life.seen_at);
         if life.is_some_and(|life| sound(&life) && life.is_live(self.now, limit / SIGNS)) {
             return Ok(());
@@ -426,10 +426,25 @@ fn check_size(field: &'static str, fields: &Fields) -> Result<(), Refusal> {
     Err(Refusal::new(Code::TooLarge, message).field(field))
 }
 
-/// What somebody gave cannot be stored: it is too deep.
+/// The JSON that a caller gave is nested too deeply to be stored.
 fn unstorable(error: JsonError) -> Refusal {
     let message = format!("state must be JSON that can be stored: {error}");
     Refusal::new(Code::InvalidInput, message).field("state")
+}
+
+/// Puts a field among others, if it is given.
+pub(crate) fn put(fields: &mut Fields, field: &str, value: Option<impl Into<Value>>) {
+    if let Some(value) = value {
+        fields.insert(field.to_owned(), value.into());
+    }
+}
+
+/// The fields of an object of `json!`.
+pub(crate) fn object(value: Value) -> Fields {
+    match value {
+        Value::Object(fields) => fields,
+        _ => Fields::new(),
+    }
 }
 
 /// Whether a state only says that it was cleared.

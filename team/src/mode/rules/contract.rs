@@ -66,11 +66,7 @@ pub fn flattened(mut fields: Map<String, Value>) -> Result<Map<String, Value>, R
             fields.extend(state);
             Ok(fields)
         }
-        Some(other) => Err(Refusal::invalid(
-            STATE,
-            &other.to_string(),
-            "must be an object",
-        )),
+        Some(other) => Err(Refusal::invalid(STATE, other, "must be an object")),
     }
 }
 
@@ -117,11 +113,7 @@ fn said_active(given: &Map<String, Value>) -> Result<Option<bool>, Refusal> {
     match given.get("active") {
         None | Some(Value::Null) => Ok(None),
         Some(Value::Bool(active)) => Ok(Some(*active)),
-        Some(other) => Err(Refusal::invalid(
-            "active",
-            &other.to_string(),
-            "must be true or false",
-        )),
+        Some(other) => Err(Refusal::invalid("active", other, "must be true or false")),
     }
 }
 
@@ -327,23 +319,14 @@ mod tests {
             };
             assert!(message.starts_with(said), "{mode}: {message}");
         }
-        for (given, said) in [
-            (
-                json!({"active": true, "run_outcome": "failed"}),
-                r#"terminal run outcome "failed" requires active=false"#,
-            ),
-            (
-                json!({"active": true, "lifecycle_outcome": "askuser"}),
-                r#"terminal run outcome "blocked_on_user" requires active=false"#,
-            ),
-            (
-                json!({"active": false, "run_outcome": "continue"}),
-                r#"run outcome "continue" requires active=true, but active is false"#,
-            ),
-            (
-                json!({"active": "yes"}),
-                r#"active must be true or false, but is "\"yes\"""#,
-            ),
+        for (given, said) in cases![
+            ({"active": true, "run_outcome": "failed"},
+                r#"terminal run outcome "failed" requires active=false"#),
+            ({"active": true, "lifecycle_outcome": "askuser"},
+                r#"terminal run outcome "blocked_on_user" requires active=false"#),
+            ({"active": false, "run_outcome": "continue"},
+                r#"run outcome "continue" requires active=true, but active is false"#),
+            ({"active": "yes"}, r#"active must be true or false, but is "\"yes\"""#),
         ] {
             assert_eq!(refused(Mode::Team, json!(null), given), said);
         }

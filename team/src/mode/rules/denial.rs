@@ -28,7 +28,7 @@ words! {
 
 /// Where a mode is active.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct ActiveMode {
     /// The mode.
     pub mode: Mode,
     /// The scope of its active state.
@@ -38,7 +38,12 @@ pub struct Place {
 /// Puts the sentences of a denial into its message; of any other transition it leaves the message as it is.
 ///
 /// `places` says where the active modes of a team are. Without a team they are taken to be active at the root.
-pub fn word(transition: &mut Transition, action: Action, team: Option<&str>, places: &[Place]) {
+pub fn word(
+    transition: &mut Transition,
+    action: Action,
+    team: Option<&str>,
+    places: &[ActiveMode],
+) {
     let Some(denial) = transition.denial else {
         return;
     };
@@ -50,12 +55,9 @@ pub fn word(transition: &mut Transition, action: Action, team: Option<&str>, pla
     );
     let middle = match denial {
         Denial::Generic => {
-            let mut modes: Vec<&str> = transition.current.iter().map(|mode| mode.name()).collect();
-            modes.push(transition.requested.name());
-            format!(
-                "Unsupported workflow overlap: {}. Current state is unchanged.",
-                modes.join(" + ")
-            )
+            let (current, requested) = (&transition.current, transition.requested);
+            let modes = joined(&[&**current, &[requested]].concat(), " + ");
+            format!("Unsupported workflow overlap: {modes}. Current state is unchanged.")
         }
         Denial::Rollback => "Execution-to-planning rollback auto-complete is not allowed. \
                              First clear current state first and retry if this action is intended."
@@ -66,15 +68,14 @@ pub fn word(transition: &mut Transition, action: Action, team: Option<&str>, pla
 }
 
 /// What is active, and what the same prompt asks for beside: that is active nowhere.
-fn standing(modes: &[Mode], team: Option<&str>, places: &[Place]) -> String {
+fn standing(modes: &[Mode], team: Option<&str>, places: &[ActiveMode]) -> String {
     let is_active = |mode: &Mode| team.is_none() || places.iter().any(|place| place.mode == *mode);
     let (there, asked): (Vec<Mode>, Vec<Mode>) = modes.iter().partition(|mode| is_active(mode));
-    let names: Vec<&str> = asked.iter().map(|mode| mode.name()).collect();
-    let asked = format!("the same prompt asks for {}", names.join(" and "));
-    match (there.is_empty(), names.is_empty()) {
+    let also = format!("the same prompt asks for {}", joined(&asked, " and "));
+    match (there.is_empty(), asked.is_empty()) {
         (_, true) => active(&there),
-        (true, false) => asked,
-        (false, false) => format!("{}, and {asked}", active(&there)),
+        (true, false) => also,
+        (false, false) => format!("{}, and {also}", active(&there)),
     }
 }
 
@@ -85,14 +86,20 @@ fn active(modes: &[Mode]) -> String {
         [one] => format!("{one} is already active"),
         [one, other] => format!("{one} and {other} are already active"),
         [most @ .., last] => {
-            let most: Vec<&str> = most.iter().map(|mode| mode.name()).collect();
-            format!("{}, and {last} are already active", most.join(", "))
+            let most = joined(most, ", ");
+            format!("{most}, and {last} are already active")
         }
     }
 }
 
+/// The names of modes in one text.
+pub(super) fn joined(modes: &[Mode], between: &str) -> String {
+    let names: Vec<&str> = modes.iter().map(|mode| mode.name()).collect();
+    names.join(between)
+}
+
 /// How to clear what is in the way: each command, and each call that does the same.
-fn clearing(blocking: &[Mode], team: Option<&str>, places: &[Place]) -> String {
+fn clearing(blocking: &[Mode], team: Option<&str>, places: &[ActiveMode]) -> String {
     let mut commands = Vec::new();
     let mut calls = Vec::new();
     for mode in blocking {
@@ -195,8 +202,8 @@ mod tests {
         decide(current, requested, Review::Unknown)
     }
 
-    fn place(mode: Mode, session: Option<&str>) -> Place {
-        Place {
+    fn place(mode: Mode, session: Option<&str>) -> ActiveMode {
+        ActiveMode {
             mode,
             scope: Scope::of(session),
         }

@@ -134,9 +134,6 @@ fn word(text: &str) -> Option<Word> {
 type Spelled<T> = (T, Option<String>);
 
 /// What a `lifecycle_outcome` says. `asked`: whether a question is pending.
-///
-/// # Errors
-/// `invalid_input` for an unknown word.
 pub fn lifecycle(field: &str, text: &str, asked: bool) -> Result<Spelled<Lifecycle>, Refusal> {
     let outcome = match word(text) {
         Some(Word::Ends(outcome, _)) => outcome,
@@ -155,9 +152,6 @@ pub fn lifecycle(field: &str, text: &str, asked: bool) -> Result<Spelled<Lifecyc
 }
 
 /// What a `run_outcome` says.
-///
-/// # Errors
-/// `invalid_input` for an unknown word.
 pub fn run(text: &str) -> Result<Spelled<RunOutcome>, Refusal> {
     let outcome = match word(text) {
         Some(Word::Ends(_, Some(outcome)) | Word::Goes(outcome)) => outcome,

@@ -21,7 +21,7 @@ pub const FORGE: [&str; 8] = [
 /// Those in which forge does nothing more.
 const FORGE_TERMINAL: [&str; 4] = ["blocked_on_user", "complete", "failed", "cancelled"];
 
-/// The phases of all modes in which none of them ended.
+/// The phases of modes that still run.
 const RUNNING: [&str; 22] = [
     "starting",
     "executing",
@@ -126,9 +126,6 @@ pub fn of_ended(phase: &str, asked: bool) -> Result<Option<Lifecycle>, Refusal> 
 }
 
 /// A phase of forge in its present spelling.
-///
-/// # Errors
-/// `invalid_input` for one that forge has not.
 pub fn forge(phase: &str) -> Result<&'static str, Refusal> {
     let word = phase.trim().to_lowercase();
     let known = FORGE.iter().find(|known| **known == word);
@@ -141,7 +138,7 @@ pub fn forge(phase: &str) -> Result<&'static str, Refusal> {
         None => Err(Refusal::invalid(
             "forge.current_phase",
             phase,
-            &format!("must be one of: {}", FORGE.join(", ")),
+            format!("must be one of: {}", FORGE.join(", ")),
         )),
     }
 }
@@ -326,19 +323,15 @@ mod tests {
 
     #[test]
     fn numbers_and_times_are_what_they_are_called() {
-        for (field, good, bad) in [
-            ("iteration", json!(0), json!(-1)),
-            ("iteration", json!(7), json!(1.5)),
-            ("iteration", json!(null), json!("1")),
-            ("max_iterations", json!(1), json!(0)),
-            (
-                "started_at",
-                json!("2026-11-20T12:00:00Z"),
-                json!("yesterday"),
-            ),
-            ("completed_at", json!(null), json!(7)),
-            ("updated_at", json!("2026-11-20T12:00:00+01:00"), json!("")),
-            ("last_turn_at", json!("2026-11-20T12:00:00Z"), json!(true)),
+        for (field, good, bad) in cases![
+            ("iteration" => json!(0), json!(-1)),
+            ("iteration" => json!(7), json!(1.5)),
+            ("iteration" => json!(null), json!("1")),
+            ("max_iterations" => json!(1), json!(0)),
+            ("started_at" => json!("2026-11-20T12:00:00Z"), json!("yesterday")),
+            ("completed_at" => json!(null), json!(7)),
+            ("updated_at" => json!("2026-11-20T12:00:00+01:00"), json!("")),
+            ("last_turn_at" => json!("2026-11-20T12:00:00Z"), json!(true)),
         ] {
             checked(json!({field: good}), false).unwrap();
             let message = checked(json!({field: bad}), false).unwrap_err();

@@ -60,9 +60,6 @@ pub struct Reading {
 }
 
 /// Reads how a state ended.
-///
-/// # Errors
-/// `invalid_input` for an unknown outcome.
 pub fn read(state: &Map<String, Value>) -> Result<Reading, Refusal> {
     let mut warnings = Vec::new();
     let asked = is_asked(state);
@@ -114,7 +111,7 @@ fn check_types(state: &Map<String, Value>) -> Result<bool, Refusal> {
         Some(Value::Bool(active)) => Ok(*active),
         Some(other) => {
             let rule = "must be true or false";
-            Err(Refusal::invalid("active", &other.to_string(), rule))
+            Err(Refusal::invalid("active", other, rule))
         }
     }
 }
@@ -191,11 +188,7 @@ pub(super) fn filled<'a>(
     match state.get(field) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(&**text).filter(|text| !text.trim().is_empty())),
-        Some(other) => Err(Refusal::invalid(
-            field,
-            &other.to_string(),
-            "must be a string",
-        )),
+        Some(other) => Err(Refusal::invalid(field, other, "must be a string")),
     }
 }
 
@@ -321,57 +314,24 @@ mod tests {
     #[test]
     fn a_word_that_nobody_knows_is_not_passed_by() {
         let ends = "finish, finished, complete, completed, done, blocked,";
-        for (state, begins, names) in [
-            (
-                r#"{"lifecycle_outcome":"paused","run_outcome":"finish","current_phase":"complete"}"#,
-                "lifecycle_outcome must be one of: ",
-                "askuserQuestion, but is \"paused\"",
-            ),
-            (
-                r#"{"terminal_outcome":"paused","active":false}"#,
-                "lifecycle_outcome must be one of: ",
-                "askuserQuestion, but is \"paused\"",
-            ),
-            (
-                r#"{"run_outcome":"paused","current_phase":"failed","active":false}"#,
-                "run_outcome must be one of: ",
-                "cancelled, but is \"paused\"",
-            ),
-            (
-                r#"{"current_phase":"exploded","active":false}"#,
-                "current_phase must be one of: ",
-                ends,
-            ),
-            (
-                r#"{"current_phase":"exploded","error":"boom","completed_at":"2026-11-21T12:00:00Z"}"#,
-                "current_phase must be one of: ",
-                ends,
-            ),
-            (
-                r#"{"run_outcome":"continue","current_phase":"exploded","active":false}"#,
-                "current_phase must be one of: ",
-                ends,
-            ),
-            (
-                r#"{"current_phase":"exploded"}"#,
-                "current_phase must be one of: ",
-                "exploded",
-            ),
-            (
-                r#"{"current_phase":7,"active":false}"#,
-                "current_phase must be a string",
-                "7",
-            ),
-            (
-                r#"{"active":"yes","completed_at":"2026-11-21T12:00:00Z"}"#,
-                "active must be true or false",
-                "yes",
-            ),
-            (
-                r#"{"completed_at":7}"#,
-                "completed_at must be a string",
-                "7",
-            ),
+        for (state, begins, names) in cases![
+            (r#"{"lifecycle_outcome":"paused","run_outcome":"finish","current_phase":"complete"}"# =>
+                "lifecycle_outcome must be one of: ", "askuserQuestion, but is \"paused\""),
+            (r#"{"terminal_outcome":"paused","active":false}"# =>
+                "lifecycle_outcome must be one of: ", "askuserQuestion, but is \"paused\""),
+            (r#"{"run_outcome":"paused","current_phase":"failed","active":false}"# =>
+                "run_outcome must be one of: ", "cancelled, but is \"paused\""),
+            (r#"{"current_phase":"exploded","active":false}"# => "current_phase must be one of: ",
+                ends),
+            (r#"{"current_phase":"exploded","error":"boom","completed_at":"2026-11-21T12:00:00Z"}"# =>
+                "current_phase must be one of: ", ends),
+            (r#"{"run_outcome":"continue","current_phase":"exploded","active":false}"# =>
+                "current_phase must be one of: ", ends),
+            (r#"{"current_phase":"exploded"}"# => "current_phase must be one of: ", "exploded"),
+            (r#"{"current_phase":7,"active":false}"# => "current_phase must be a string", "7"),
+            (r#"{"active":"yes","completed_at":"2026-11-21T12:00:00Z"}"# =>
+                "active must be true or false", "yes"),
+            (r#"{"completed_at":7}"# => "completed_at must be a string", "7"),
         ] {
             let refusal = refused(state);
             assert!(refusal.message.starts_with(begins), "{state}: {refusal}");

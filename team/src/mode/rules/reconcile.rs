@@ -1,11 +1,12 @@
-//! What becomes of the modes that are active when another one becomes so, in this order: decide, complete those that hand
-//! over (in the session, then at the root), bring the list of skills in line. Whoever asked then starts the mode.
+//! What happens to the active modes when another one starts: decide, complete those that hand over (in the session,
+//! then at the root), update the list of skills. The caller then starts the mode.
 //!
-//! What becomes active at the root becomes so for every session, so that each session with active modes has its say; one
-//! "no" refuses all. A session that gave no sign of life for long holds up nobody: instead of saying no it ends.
+//! A mode that starts at the root is active for every session, so every session with active modes is asked, and one
+//! denial refuses it. A session that was silent for too long is ended instead of denying anything.
 
-use crate::mode::rules::board::{Board, Standing, visible_from};
-use crate::mode::rules::denial::{self, Action, Place, session_option};
+use crate::mode::rules::board::{Board, Standing, object, put, visible_from};
+use crate::mode::rules::denial::{self, Action, ActiveMode, session_option};
+use crate::mode::rules::outcome::Lifecycle;
 use crate::mode::rules::prompt::lock;
 use crate::mode::rules::reading::is_asked;
 use crate::mode::rules::transition::{Denial, Kind, Review, Transition, decide};
@@ -13,9 +14,10 @@ use crate::prelude::*;
 use crate::projections::mode::event::{Change, Fields, ModeTransitioned, SessionEnd};
 use crate::projections::mode::{Mode, Scope};
 use crate::projections::words;
+use serde_json::json;
 
 words! {
-    /// What sort of request makes a mode active, as its traces name it.
+    /// Which request starts a mode, as the events name it.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Source {
         /// A prompt.
@@ -52,8 +54,8 @@ words! {
     }
 }
 
-/// Decides what becomes of making a mode active in a scope, and ends what hands over to it. The mode itself is left to
-/// the caller. What is answered names all that was completed, in sessions as well.
+/// Decides whether a mode may become active in a scope, and ends the modes that hand over to it. Starting the mode is
+/// left to the caller. The answer names every mode that was completed, also in sessions.
 pub(crate) fn reconcile(
     board: &mut Board<'_>,
     team: &str,
@@ -95,7 +97,7 @@ pub(crate) fn reconcile(
     Ok(all_told(&all, mode))
 }
 
-/// What whoever asked is told: also of what hands over in sessions, where the root itself has nothing to hand over.
+/// The answer for the caller. It names hand-offs in sessions, too, even where the root hands nothing over.
 fn all_told(all: &[(Scope, Transition)], mode: Mode) -> Transition {
     let own = all.first().map(|(_, own)| own.clone());
     let mut told = own.unwrap_or_else(|| decide(&[], mode, Review::Unknown));
@@ -111,12 +113,12 @@ fn all_told(all: &[(Scope, Transition)], mode: Mode) -> Transition {
     told
 }
 
-/// What becomes of it in one scope.
+/// The transition in one scope.
 fn decided(board: &Board<'_>, scope: &Scope, mode: Mode) -> Result<Transition> {
     Ok(decide(&board.beside(scope)?, mode, review(board, scope)?))
 }
 
-/// The refusal, where any scope says no. It names all that is in the way, wherever that is.
+/// The refusal, if the transition is denied in any scope. It names every mode that is in the way, and where.
 fn denied(
     board: &Board<'_>,
     team: &str,
@@ -124,7 +126,7 @@ fn denied(
     source: Source,
 ) -> Result<Option<Refusal>> {
     let mut whole: Option<Transition> = None;
-    let mut places: Vec<Place> = Vec::new();
+    let mut places: Vec<ActiveMode> = Vec::new();
     let mut sessions = Vec::new();
     let mut at_root = false;
     for (scope, denied) in all.iter().filter(|(_, one)| !one.is_allowed()) {
@@ -180,12 +182,7 @@ fn take_over(board: &mut Board<'_>, scope: &Scope, mode: Mode) -> Result<()> {
         if !state.is_some_and(|state| is_waiting(&state)) {
             continue;
         }
-        let ending = Ending {
-            change: Change::Updated,
-            exit: Some(Exit::Handoff),
-            set: Fields::new(),
-            unset: Vec::new(),
-        };
+        let ending = Ending::new(Change::Updated, Exit::Handoff, Fields::new());
         end(board, &scope, interview, ending)?;
     }
     Ok(())
@@ -215,19 +212,11 @@ pub(crate) fn end_session(
         if state.is_active() {
             canceled.push(mode);
         }
-        let mut set = ended("cancelled", "cancelled", "userinterlude");
         let why = match reason {
             SessionEnd::Ended => "its session ended",
             SessionEnd::Stale => "its session gave no sign of life for long",
         };
-        set.insert("stop_reason".into(), why.into());
-        let ending = Ending {
-            change: Change::Canceled,
-            exit: Some(Exit::Abort),
-            set,
-            unset: Vec::new(),
-        };
-        end(board, &scope, mode, ending)?;
+        end(board, &scope, mode, Ending::canceled(Some(why)))?;
     }
     board.end_session(session, reason, note)?;
     Ok(canceled)
@@ -293,9 +282,6 @@ fn complete_sources(
     transition: &Transition,
     source: Source,
 ) -> Result<()> {
-    if transition.kind != Kind::AutoComplete {
-        return Ok(());
-    }
     let trace = story(board, scope, transition)?;
     let mut touched = Vec::new();
     for mode in &transition.auto_completed {
@@ -324,28 +310,25 @@ fn auto_complete(
     let destination = transition.requested;
     let reason = transition.message.clone().unwrap_or_default();
     let note = format!("{mode} was completed because {destination} took over from it");
-    let mut set = ended("completed", "finish", "finished");
-    set.insert("auto_completed_reason".into(), reason.into());
-    set.insert("completion_note".into(), note.into());
-    set.insert("transition_source".into(), source.name().into());
-    set.insert("transition_target_mode".into(), destination.name().into());
-    let ending = Ending {
-        change: Change::AutoCompleted,
-        exit: Some(Exit::Handoff),
-        set,
-        unset: Vec::new(),
-    };
+    let mut set = ended("completed", Lifecycle::Finished);
+    set.extend(object(json!({
+        "auto_completed_reason": reason,
+        "completion_note": note,
+        "transition_source": source.name(),
+        "transition_target_mode": destination,
+    })));
+    let ending = Ending::new(Change::AutoCompleted, Exit::Handoff, set);
     end(board, scope, mode, ending)
 }
 
 /// The fields of a state that is over.
-pub(crate) fn ended(phase: &str, run: &str, lifecycle: &str) -> Fields {
-    let mut set = Fields::new();
-    set.insert("active".into(), false.into());
-    set.insert("current_phase".into(), phase.into());
-    set.insert("run_outcome".into(), run.into());
-    set.insert("lifecycle_outcome".into(), lifecycle.into());
-    set
+pub(crate) fn ended(phase: &str, outcome: Lifecycle) -> Fields {
+    object(json!({
+        "active": false,
+        "current_phase": phase,
+        "run_outcome": outcome.run(),
+        "lifecycle_outcome": outcome,
+    }))
 }
 
 /// How an active mode ends.
@@ -356,6 +339,24 @@ pub(crate) struct Ending {
     pub exit: Option<Exit>,
     pub set: Fields,
     pub unset: Vec<String>,
+}
+
+impl Ending {
+    pub fn new(change: Change, exit: Exit, set: Fields) -> Ending {
+        Ending {
+            change,
+            exit: Some(exit),
+            set,
+            unset: Vec::new(),
+        }
+    }
+
+    /// Its user stepped in.
+    pub fn canceled(reason: Option<&str>) -> Ending {
+        let mut set = ended("cancelled", Lifecycle::UserInterlude);
+        put(&mut set, "stop_reason", reason);
+        Ending::new(Change::Canceled, Exit::Abort, set)
+    }
 }
 
 /// Ends an active mode: changes its state, then releases what it holds. The time of an end that was there already stays.
@@ -393,20 +394,16 @@ pub(crate) fn release(board: &mut Board<'_>, scope: &Scope, mode: Mode, exit: Ex
     let Some(state) = board.state(scope, mode)? else {
         return Ok(());
     };
-    let Some(Value::Object(lock)) = state.fields.get("input_lock") else {
+    let Some(mut lock) = lock::held(&state.fields).cloned() else {
         return Ok(());
     };
-    if lock.get("active") != Some(&Value::Bool(true)) {
-        return Ok(());
-    }
-    let mut lock = lock.clone();
     lock.insert("active".into(), false.into());
     lock.insert("released_at".into(), board.now().to_string().into());
     lock.insert("exit_reason".into(), exit.name().into());
     board.lock(scope, mode, false, lock)
 }
 
-/// What becomes of a question that is pending: nobody is to answer it any more, unless all is done.
+/// How a pending question ends: satisfied on success, else cleared.
 fn settled_question(board: &Board<'_>, fields: &Fields, exit: Exit) -> Option<Value> {
     let Some(Value::Object(question)) = fields.get("question_enforcement") else {
         return None;
@@ -416,34 +413,35 @@ fn settled_question(board: &Board<'_>, fields: &Fields, exit: Exit) -> Option<Va
     }
     let now = board.now().to_string();
     let mut question = question.clone();
-    match exit {
-        Exit::Success => {
-            question.insert("status".into(), "satisfied".into());
-            question.insert("satisfied_at".into(), now.into());
-        }
-        Exit::Error | Exit::Abort | Exit::Handoff => {
-            question.insert("status".into(), "cleared".into());
-            question.insert("cleared_at".into(), now.into());
-            question.insert("clear_reason".into(), exit.name().into());
-        }
-    }
+    question.extend(object(match exit {
+        Exit::Success => json!({"status": "satisfied", "satisfied_at": now}),
+        _ => json!({"status": "cleared", "cleared_at": now, "clear_reason": exit.name()}),
+    }));
     Some(question.into())
 }
 
-/// A refusal of what needs an active mode.
-pub(crate) fn not_active(mode: Mode, team: &str, scope: &Scope) -> Refusal {
-    use crate::refusal::Code;
+/// The active state of a mode for whoever acts in a scope, and where it lies.
+pub(crate) fn active(
+    board: &Board<'_>,
+    team: &str,
+    acting: &Scope,
+    mode: Mode,
+) -> Result<(Scope, Standing)> {
+    let visible = board.visible(acting, mode)?;
+    let scope = visible.as_ref().map_or(acting, |(scope, _)| scope);
     let place = match scope.session() {
         None => "at the root".to_owned(),
         Some(session) => format!("in session {session}"),
     };
     let message = format!("mode must be active {place}, but {mode} is not");
-    let session = scope.session().map(session_option);
-    let hint = format!(
-        "teamlog mode start {team} {mode}{}",
-        session.unwrap_or_default()
-    );
-    Refusal::new(Code::ModeNotActive, message)
-        .field("mode")
-        .hint(hint)
+    let refusal = Refusal::new(Code::ModeNotActive, message).field("mode");
+    let refusal = refusal.hint(to_start(team, scope, mode));
+    let active = visible.filter(|(_, state)| state.is_active());
+    active.ok_or_else(|| refusal.into())
+}
+
+/// The command that starts a mode in a scope.
+pub(crate) fn to_start(team: &str, scope: &Scope, mode: Mode) -> String {
+    let session = scope.session().map(session_option).unwrap_or_default();
+    format!("teamlog mode start {team} {mode}{session}")
 }

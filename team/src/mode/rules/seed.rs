@@ -14,14 +14,14 @@
 //! A command starts every mode in the phase `starting`.
 
 use crate::failure::Result;
-use crate::mode::rules::board::Board;
+use crate::mode::rules::board::{Board, object};
 use crate::mode::rules::phase;
 use crate::projections::mode::event::Fields;
 use crate::projections::mode::{Mode, Scope};
 use serde_json::{Value, json};
 use teamlog_engine::Timestamp;
 
-/// Rounds that a mode goes at most, unless somebody says otherwise.
+/// Most rounds of a mode, unless its caller says otherwise.
 pub const ITERATIONS_MAX: u64 = 50;
 /// The same of autopilot that a prompt starts.
 const AUTOPILOT_ITERATIONS_MAX: u64 = 10;
@@ -39,49 +39,43 @@ pub const BLOCKED_INPUTS: [&str; 8] = [
 
 /// The state with which a command starts a mode.
 pub fn started(mode: Mode, now: Timestamp) -> Fields {
-    let mut state = begun("starting", now);
-    state.insert("iteration".into(), 0.into());
-    state.insert("max_iterations".into(), ITERATIONS_MAX.into());
+    let mut state = begun(phase::STARTING, now, 0, ITERATIONS_MAX);
     state.extend(particulars(mode));
     state
 }
 
 /// The state with which a prompt starts a mode.
 pub fn prompted(mode: Mode, now: Timestamp) -> Fields {
-    let mut state = begun(phase::seeded(mode), now);
     let (iteration, most) = match mode {
         Mode::Autopilot => (1, AUTOPILOT_ITERATIONS_MAX),
         _ => (0, ITERATIONS_MAX),
     };
-    state.insert("iteration".into(), iteration.into());
-    state.insert("max_iterations".into(), most.into());
+    let mut state = begun(phase::seeded(mode), now, iteration, most);
     state.extend(particulars(mode));
     state
 }
 
-fn begun(phase: &str, now: Timestamp) -> Fields {
-    let mut state = Fields::new();
-    state.insert("active".into(), true.into());
-    state.insert("current_phase".into(), phase.into());
-    state.insert("started_at".into(), now.to_string().into());
-    state.insert("run_outcome".into(), "continue".into());
-    state
+fn begun(phase: &str, now: Timestamp, iteration: u64, most: u64) -> Fields {
+    object(json!({
+        "active": true,
+        "current_phase": phase,
+        "started_at": now.to_string(),
+        "run_outcome": "continue",
+        "iteration": iteration,
+        "max_iterations": most,
+    }))
 }
 
 /// What a state lacks that becomes active by a write.
 pub(crate) fn fill(state: &mut Fields, now: Timestamp) {
-    for (field, value) in begun("starting", now) {
+    for (field, value) in begun(phase::STARTING, now, 0, ITERATIONS_MAX) {
         state.entry(field).or_insert(value);
     }
-    state.entry("iteration").or_insert_with(|| 0.into());
-    state
-        .entry("max_iterations")
-        .or_insert_with(|| ITERATIONS_MAX.into());
 }
 
 /// Fields that only one mode has.
 fn particulars(mode: Mode) -> Fields {
-    let fields = match mode {
+    object(match mode {
         Mode::Autopilot => json!({
             "review_cycle": 0,
             "state": {
@@ -94,11 +88,7 @@ fn particulars(mode: Mode) -> Fields {
         Mode::Blueprint => json!({"planning_complete": false}),
         Mode::Ultrawork => json!({"reinforcement_count": 0}),
         _ => Value::Null,
-    };
-    match fields {
-        Value::Object(fields) => fields,
-        _ => Fields::new(),
-    }
+    })
 }
 
 /// Locks input for a mode that just became active, if it is one that does.
@@ -113,8 +103,5 @@ pub(crate) fn lock_input(board: &mut Board<'_>, scope: &Scope, mode: Mode) -> Re
         "blocked_inputs": BLOCKED_INPUTS,
         "message": "deep-interview waits for an answer of the user; words of approval do not answer for them",
     });
-    match lock {
-        Value::Object(lock) => board.lock(scope, mode, true, lock),
-        _ => Ok(()),
-    }
+    board.lock(scope, mode, true, object(lock))
 }

@@ -1,5 +1,6 @@
 //! How the state of a mode is answered, and where it lies.
 
+use crate::handle::command::Origin;
 use crate::mode::rules::transition::{Kind, Transition};
 use crate::prelude::*;
 use crate::projections::mode::event::Fields;
@@ -65,6 +66,24 @@ pub struct ModeAnswer {
     pub shown: ModeShown,
 }
 
+/// An input, with the team that it is for and where it is given.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked<T> {
+    pub team: String,
+    pub origin: Origin,
+    pub input: T,
+}
+
+impl Team {
+    pub(crate) fn asked<T>(&self, input: T) -> Asked<T> {
+        Asked {
+            team: self.name().to_owned(),
+            origin: self.control.origin.clone(),
+            input,
+        }
+    }
+}
+
 /// What was decided, before it is recorded.
 #[derive(Debug, Clone)]
 pub(crate) struct Decided {
@@ -95,12 +114,11 @@ pub fn scope(session: Option<&str>) -> Result<Scope, Refusal> {
 /// Where the file of a name lies, relative to the data root.
 pub fn path(team: &str, scope: &Scope, name: &str) -> String {
     let teams = crate::handle::root::TEAMS_DIR;
-    match scope.session() {
-        None => format!("{teams}/{team}/{MODES_DIR}/{name}-state.json"),
-        Some(session) => {
-            format!("{teams}/{team}/{MODES_DIR}/sessions/{session}/{name}-state.json")
-        }
-    }
+    let session = scope
+        .session()
+        .map(|session| format!("sessions/{session}/"));
+    let session = session.unwrap_or_default();
+    format!("{teams}/{team}/{MODES_DIR}/{session}{name}-state.json")
 }
 
 impl ModeShown {
@@ -133,22 +151,33 @@ impl ScopeName {
 }
 
 impl Decided {
+    /// A change of a state without any transition.
+    pub fn new(mode: Mode, scope: Scope, acting: Scope) -> Decided {
+        Decided {
+            mode,
+            scope,
+            acting,
+            transition: None,
+            warnings: Vec::new(),
+            changed: true,
+        }
+    }
+
     /// The answer, once it is recorded.
     pub fn answer(&self, live: &Live, team: &str) -> Result<ModeAnswer> {
         let Some(state) = live.mode_state(&self.scope, self.mode)? else {
             return Err(missing(self.mode, &self.scope).into());
         };
-        let active_modes = crate::mode::rules::board::active(live, &self.acting)?;
-        let transition = self.transition.clone();
+        let (kind, auto_completed, message) = match self.transition.clone() {
+            Some(told) => (told.kind, told.auto_completed, told.message),
+            None => (Kind::Allow, Vec::new(), None),
+        };
         Ok(ModeAnswer {
-            kind: transition.as_ref().map_or(Kind::Allow, |told| told.kind),
+            kind,
             changed: self.changed,
-            auto_completed: transition
-                .as_ref()
-                .map(|told| told.auto_completed.clone())
-                .unwrap_or_default(),
-            message: transition.and_then(|told| told.message),
-            active_modes,
+            auto_completed,
+            message,
+            active_modes: crate::mode::rules::board::active(live, &self.acting)?,
             warnings: self.warnings.clone(),
             shown: ModeShown::of(team, state),
         })

@@ -109,15 +109,13 @@ mod tests {
     #[test]
     fn a_mode_goes_by_its_own_name_only_and_others_hint_at_it() {
         assert_eq!(mode("team").unwrap(), Mode::Team);
-        for (name, hint) in [
-            ("crew", "use team"),
-            ("Forge", "use forge"),
-            ("ultrapilot", "use team"),
-            ("ecomode", "use ultrawork"),
-            (
-                "nothing",
-                "one of autopilot, autoresearch, team, forge, ultrawork, ultraqa, blueprint, deep-interview",
-            ),
+        for (name, hint) in cases![
+            ("crew" => "use team"),
+            ("Forge" => "use forge"),
+            ("ultrapilot" => "use team"),
+            ("ecomode" => "use ultrawork"),
+            ("nothing" =>
+                "one of autopilot, autoresearch, team, forge, ultrawork, ultraqa, blueprint, deep-interview"),
         ] {
             let refusal = mode(name).unwrap_err();
             assert_eq!(refusal.code, Code::UnsupportedMode);

@@ -150,13 +150,10 @@ pub fn decide(active: &[Mode], requested: Mode, review: Review) -> Transition {
             Some(_) => Kind::AutoComplete,
             None => Kind::Overlap,
         },
-        current,
-        requested,
         resulting,
         auto_completed: handing,
-        denial: None,
         message,
-        blocking: Vec::new(),
+        ..allowed(current, requested)
     }
 }
 
@@ -185,13 +182,9 @@ fn denied(current: Vec<Mode>, requested: Mode, blocking: Vec<Mode>) -> Transitio
     };
     let mut transition = Transition {
         kind: Kind::Deny,
-        resulting: current.clone(),
-        current,
-        requested,
-        auto_completed: Vec::new(),
         denial: Some(denial),
-        message: None,
         blocking,
+        ..allowed(current, requested)
     };
     denial::word(&mut transition, Action::Start, None, &[]);
     transition

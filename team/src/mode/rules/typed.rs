@@ -1,5 +1,5 @@
-//! Fields of calls about modes, each of which says by its own name what it must be. What comes from a command line or a
-//! tool call passes no schema before.
+//! Readers for the fields of calls about modes: a value of the wrong type is refused by the name of its field. Calls
+//! from a command line or a tool have not been checked against a schema before.
 
 use crate::projections::mode::event::Fields;
 use serde::de::Error;

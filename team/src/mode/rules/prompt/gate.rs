@@ -363,36 +363,20 @@ mod tests {
 
     #[test]
     fn what_says_too_little_gets_a_plan_first() {
-        for (prompt, skills, reason) in [
-            ("forge it", "blueprint", "underspecified"),
-            ("forge", "blueprint", "underspecified"),
-            ("make it nice with ultrawork", "blueprint", "underspecified"),
-            (
-                "autopilot and ultrawork, please",
-                "blueprint",
-                "underspecified",
-            ),
-            (
-                "ultraqa the thing with ulw",
-                "ultraqa,blueprint",
-                "underspecified",
-            ),
-            (
-                "deep-interview, then autopilot",
-                "deep-interview,blueprint",
-                "underspecified",
-            ),
-            ("force: forge it", "forge", "forced"),
-            ("!forge it", "forge", "forced"),
-            ("forge src/main.rs", "forge", "well_specified"),
-            (
-                "blueprint it, then autopilot",
-                "blueprint,autopilot",
-                "blueprint",
-            ),
-            ("ultraqa the thing", "ultraqa", ""),
-            ("autoresearch the thing", "autoresearch", ""),
-            ("nothing of the kind", "", ""),
+        for (prompt, skills, reason) in cases![
+            ("forge it" => "blueprint", "underspecified"),
+            ("forge" => "blueprint", "underspecified"),
+            ("make it nice with ultrawork" => "blueprint", "underspecified"),
+            ("autopilot and ultrawork, please" => "blueprint", "underspecified"),
+            ("ultraqa the thing with ulw" => "ultraqa,blueprint", "underspecified"),
+            ("deep-interview, then autopilot" => "deep-interview,blueprint", "underspecified"),
+            ("force: forge it" => "forge", "forced"),
+            ("!forge it" => "forge", "forced"),
+            ("forge src/main.rs" => "forge", "well_specified"),
+            ("blueprint it, then autopilot" => "blueprint,autopilot", "blueprint"),
+            ("ultraqa the thing" => "ultraqa", ""),
+            ("autoresearch the thing" => "autoresearch", ""),
+            ("nothing of the kind" => "", ""),
         ] {
             assert_eq!(
                 told(prompt, Planned::default()),
@@ -415,26 +399,14 @@ mod tests {
     #[test]
     fn a_go_ahead_passes_only_behind_a_complete_plan() {
         let planned = |complete, prior| Planned { complete, prior };
-        for (prompt, planned, reason) in [
-            ("team", planned(true, None), "approved"),
-            ("Forge, please!", planned(true, None), "underspecified"),
-            ("Forge please!", planned(true, None), "approved"),
-            (
-                "team please",
-                planned(true, Some(Mode::Blueprint)),
-                "approved",
-            ),
-            (
-                "team please",
-                planned(true, Some(Mode::Ultraqa)),
-                "underspecified",
-            ),
-            (
-                "team",
-                planned(false, Some(Mode::Blueprint)),
-                "underspecified",
-            ),
-            ("team it up", planned(true, None), "underspecified"),
+        for (prompt, planned, reason) in cases![
+            ("team" => planned(true, None), "approved"),
+            ("Forge, please!" => planned(true, None), "underspecified"),
+            ("Forge please!" => planned(true, None), "approved"),
+            ("team please" => planned(true, Some(Mode::Blueprint)), "approved"),
+            ("team please" => planned(true, Some(Mode::Ultraqa)), "underspecified"),
+            ("team" => planned(false, Some(Mode::Blueprint)), "underspecified"),
+            ("team it up" => planned(true, None), "underspecified"),
         ] {
             assert_eq!(told(prompt, planned).1, reason, "{prompt}");
             assert_eq!(go_ahead(prompt, planned).is_some(), reason == "approved");

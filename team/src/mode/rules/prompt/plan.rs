@@ -51,11 +51,6 @@ impl Plan {
         }
         messages
     }
-    /// For whom a mode ended that was active.
-    pub fn successor(&self, source: Mode) -> Option<&Transition> {
-        let ends = |step: &&Transition| step.auto_completed.contains(&source);
-        self.steps.iter().rfind(ends)
-    }
 }
 
 fn without(modes: &[Mode], others: &[Mode]) -> Vec<Mode> {
@@ -107,12 +102,12 @@ fn split(skills: &[Skill]) -> (Vec<Mode>, Vec<Mode>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mode::rules::denial::joined;
     use crate::mode::rules::prompt::{Named, Words};
     use proptest::prelude::*;
 
     fn names(modes: &[Mode]) -> String {
-        let names: Vec<&str> = modes.iter().map(|mode| mode.name()).collect();
-        names.join(",")
+        joined(modes, ",")
     }
 
     fn modes(names: &str) -> Vec<Mode> {
@@ -129,49 +124,21 @@ mod tests {
 
     #[test]
     fn prompts_end_like_this() {
-        for (active, prompt, after, deferred, messages) in [
-            (
-                "",
-                "$blueprint $team $forge x",
-                "blueprint",
-                "team,forge",
-                "",
-            ),
-            ("", "$forge $blueprint x", "blueprint", "forge", ""),
-            ("", "$team $forge x", "team,forge", "", ""),
-            ("", "$ulw $autopilot x", "ultrawork,autopilot", "", ""),
-            (
-                "",
-                "$deep-interview $blueprint x",
-                "blueprint",
-                "",
-                "mode transiting: deep-interview -> blueprint",
-            ),
-            ("", "$analyze $team x", "team", "", ""),
-            ("", "$analyze x", "", "", ""),
-            (
-                "",
-                "$deep-interview $forge $blueprint x",
-                "deep-interview",
-                "forge,blueprint",
-                "",
-            ),
-            ("team", "$forge", "team,forge", "", ""),
-            (
-                "blueprint",
-                "$team $forge",
-                "team,forge",
-                "",
-                "mode transiting: blueprint -> team",
-            ),
-            (
-                "deep-interview",
-                "$blueprint $forge",
-                "blueprint",
-                "forge",
-                "mode transiting: deep-interview -> blueprint",
-            ),
-            ("forge", "$forge", "forge", "", ""),
+        for (active, prompt, after, deferred, messages) in cases![
+            ("" => "$blueprint $team $forge x", "blueprint", "team,forge", ""),
+            ("" => "$forge $blueprint x", "blueprint", "forge", ""),
+            ("" => "$team $forge x", "team,forge", "", ""),
+            ("" => "$ulw $autopilot x", "ultrawork,autopilot", "", ""),
+            ("" => "$deep-interview $blueprint x", "blueprint", "",
+                "mode transiting: deep-interview -> blueprint"),
+            ("" => "$analyze $team x", "team", "", ""),
+            ("" => "$analyze x", "", "", ""),
+            ("" => "$deep-interview $forge $blueprint x", "deep-interview", "forge,blueprint", ""),
+            ("team" => "$forge", "team,forge", "", ""),
+            ("blueprint" => "$team $forge", "team,forge", "", "mode transiting: blueprint -> team"),
+            ("deep-interview" => "$blueprint $forge", "blueprint", "forge",
+                "mode transiting: deep-interview -> blueprint"),
+            ("forge" => "$forge", "forge", "", ""),
         ] {
             let plan = planned(active, prompt);
             assert_eq!(plan.denied(), None, "{prompt}");
@@ -183,17 +150,12 @@ mod tests {
 
     #[test]
     fn one_denial_denies_the_whole() {
-        for (active, prompt, requested, kind) in [
-            ("", "$autopilot $team x", "team", "generic"),
-            ("", "$blueprint $autoresearch x", "autoresearch", "generic"),
-            (
-                "",
-                "$blueprint $deep-interview x",
-                "deep-interview",
-                "generic",
-            ),
-            ("team", "$blueprint x", "blueprint", "rollback"),
-            ("blueprint", "$team $autopilot x", "autopilot", "generic"),
+        for (active, prompt, requested, kind) in cases![
+            ("" => "$autopilot $team x", "team", "generic"),
+            ("" => "$blueprint $autoresearch x", "autoresearch", "generic"),
+            ("" => "$blueprint $deep-interview x", "deep-interview", "generic"),
+            ("team" => "$blueprint x", "blueprint", "rollback"),
+            ("blueprint" => "$team $autopilot x", "autopilot", "generic"),
         ] {
             let plan = planned(active, prompt);
             let denied = plan.denied().unwrap();
@@ -216,8 +178,6 @@ mod tests {
         let plan = planned("blueprint,ultrawork", "$team $forge x");
         assert_eq!(plan.started(&[Mode::Blueprint]), [Mode::Team, Mode::Forge]);
         assert_eq!(plan.completed(), [Mode::Blueprint]);
-        let successor = plan.successor(Mode::Blueprint).unwrap();
-        assert_eq!(successor.requested, Mode::Team);
     }
 
     fn any_prompt() -> impl Strategy<Value = String> {

@@ -1,6 +1,6 @@
 //! What the agent is told of its prompt: one paragraph, made of the answer and nothing else.
 
-use crate::mode::rules::denial::tool_call;
+use crate::mode::rules::denial::{joined, tool_call};
 use crate::mode::rules::prompt::answer::{PromptAnswer, Started};
 use crate::projections::mode::{Mode, Scope};
 
@@ -65,13 +65,13 @@ fn outcome(team: &str, answer: &PromptAnswer) -> Vec<String> {
     if answer.active_skills.len() > 1 {
         parts.push(format!(
             "active skills: {}.",
-            names(&answer.active_skills, ", ")
+            joined(&answer.active_skills, ", ")
         ));
     }
     if !answer.deferred_skills.is_empty() {
         parts.push(format!(
             "planning preserved over simultaneous execution follow-up; deferred skills: {}.",
-            names(&answer.deferred_skills, ", ")
+            joined(&answer.deferred_skills, ", ")
         ));
     }
     parts.extend(answer.started.iter().map(|one| activated(team, one)));
@@ -96,7 +96,7 @@ fn activated(team: &str, started: &Started) -> String {
 
 fn gate(answer: &PromptAnswer) -> Option<String> {
     let gate = answer.gate.as_ref()?;
-    let modes = names(&gate.modes, ", ");
+    let modes = joined(&gate.modes, ", ");
     if gate.applied {
         return Some(format!(
             "blueprint first: the prompt says too little to be carried out, so {modes} waits for a plan; say what it is \
@@ -117,7 +117,7 @@ fn transitions(answer: &PromptAnswer) -> Vec<String> {
             let started: Vec<Mode> = answer.started.iter().map(|started| started.mode).collect();
             vec![format!(
                 "mode transiting: {source} -> {}.",
-                names(&started, " + ")
+                joined(&started, " + ")
             )]
         }
         _ => {
@@ -125,11 +125,6 @@ fn transitions(answer: &PromptAnswer) -> Vec<String> {
             messages.map(|message| format!("{message}.")).collect()
         }
     }
-}
-
-fn names(modes: &[Mode], between: &str) -> String {
-    let names: Vec<&str> = modes.iter().map(|mode| mode.name()).collect();
-    names.join(between)
 }
 
 /// A text as a sentence of its own.

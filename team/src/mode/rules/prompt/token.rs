@@ -206,33 +206,27 @@ mod tests {
 
     #[test]
     fn contiguous_tokens_count_in_their_order() {
-        for (prompt, skills) in [
-            (
-                "$blueprint $team $forge ship this fix",
-                "blueprint,team,forge",
-            ),
-            ("please run $team now", "team"),
-            ("$blueprint\n\t $forge x", "blueprint,forge"),
-            ("$blueprint, $forge x", "blueprint"),
-            ("$blueprint and $forge x", "blueprint"),
-            ("$blueprint ($forge) x", "blueprint"),
-            ("$blueprint $rcs:unknown $forge x", "blueprint,forge"),
-            ("$unknown $forge x", "forge"),
-            ("$unknown, then $forge x", "forge"),
-            ("$blueprint $unknown, $forge x", "blueprint"),
-            ("$team $swarm $crew x", "team"),
-            ("$ulw $autopilot x", "ultrawork,autopilot"),
-            ("$brief $autoforge x", "deep-interview,autopilot"),
-            (
-                "$rcs:forge $roblox-ai-os-creator-skills:team x",
-                "forge,team",
-            ),
-            ("$RCS:Forge x", "forge"),
-            ("$other:forge x", ""),
-            ("$rcs:forge:x y", ""),
-            ("$analyze $team x", "analyze,team"),
-            ("$cancel", "cancel"),
-            ("no token", ""),
+        for (prompt, skills) in cases![
+            ("$blueprint $team $forge ship this fix" => "blueprint,team,forge"),
+            ("please run $team now" => "team"),
+            ("$blueprint\n\t $forge x" => "blueprint,forge"),
+            ("$blueprint, $forge x" => "blueprint"),
+            ("$blueprint and $forge x" => "blueprint"),
+            ("$blueprint ($forge) x" => "blueprint"),
+            ("$blueprint $rcs:unknown $forge x" => "blueprint,forge"),
+            ("$unknown $forge x" => "forge"),
+            ("$unknown, then $forge x" => "forge"),
+            ("$blueprint $unknown, $forge x" => "blueprint"),
+            ("$team $swarm $crew x" => "team"),
+            ("$ulw $autopilot x" => "ultrawork,autopilot"),
+            ("$brief $autoforge x" => "deep-interview,autopilot"),
+            ("$rcs:forge $roblox-ai-os-creator-skills:team x" => "forge,team"),
+            ("$RCS:Forge x" => "forge"),
+            ("$other:forge x" => ""),
+            ("$rcs:forge:x y" => ""),
+            ("$analyze $team x" => "analyze,team"),
+            ("$cancel" => "cancel"),
+            ("no token" => ""),
         ] {
             assert_eq!(found(prompt), skills, "{prompt}");
         }
