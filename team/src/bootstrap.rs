@@ -33,7 +33,7 @@ use fields::core_named;
 use teamlog_engine::Timestamp;
 use verdict::illegal;
 
-/// What becomes of a report on a run. Pure.
+/// Decides about a report on a run. Pure.
 pub fn decide(run: &Run, report: &Report) -> Verdict {
     if let Some((code, rolled_back_to, why)) = breach::found(run, report) {
         let first = (report.event == Event::CoreHandshakeTimedOut).then(|| {

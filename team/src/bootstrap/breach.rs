@@ -1,5 +1,4 @@
-//! The contract's codes: when each fits, in the order in which one is chosen where several do, and where a run falls
-//! back to.
+//! The contract's codes: when each applies, and where a run falls back to. Where several apply, the first counts.
 
 use super::fields::Who;
 use super::how::How;
@@ -73,7 +72,7 @@ pub const BREACHES: [BreachRow; 6] = [
     },
 ];
 
-/// The violation that a report is, if it is one.
+/// The violation of the contract in a report, if there is one.
 pub fn found(run: &Run, report: &Report) -> Option<(Code, State, String)> {
     BREACHES.iter().find_map(|row| {
         let why = (row.fits)(run, report)?;

@@ -1,7 +1,6 @@
-//! Which events can be reported of a run: their names, the states in which each is legal, what is said with it.
-//!
-//! One table; the reader of payloads, the rules and the documents are made of it. A signal that members send each other
-//! stands for an event where there is one of the same meaning.
+//! Which events can be reported of a run: their names, the states in which each is legal, and their fields.
+//! One table, which the reader of payloads, the rules and the documents use. A signal that members send each other
+//! stands for the event of the same meaning, if there is one.
 
 use crate::projections::bootstrap::State;
 use crate::projections::spelling;
@@ -21,7 +20,7 @@ pub struct EventRow {
     pub to: &'static str,
     /// What is said with it.
     pub fields: &'static [Field],
-    /// What else has to hold, and what it is called where it does not.
+    /// What else has to hold, and the code where it does not.
     pub guard: &'static str,
 }
 
@@ -236,7 +235,7 @@ impl Event {
                 | Event::SynthesisResult
         )
     }
-    /// Whether it alone may violate the contract, whatever is said with it.
+    /// Whether the event by itself may violate the contract, whatever its data.
     pub(super) fn is_too_early_by_itself(self) -> bool {
         matches!(
             self,

@@ -1,4 +1,4 @@
-//! What is said with an event, read field by field: every fault names the field, the value and the rule.
+//! The data of an event, read field by field: every fault names the field, the value and the rule.
 
 use super::events::{Event, Field, KEPT};
 use crate::prelude::*;
@@ -41,12 +41,12 @@ pub struct Fields {
 
 /// Where the rest of a message is kept.
 const MESSAGE: &str = "message";
-/// Most letters by which a part of a message may differ from a field to be taken for that field, mistyped; and the fewest
-/// letters that it has to have.
+/// A name in a message counts as a mistyped field if it differs by at most so many letters, and has at least so many.
 const LOOKALIKE: (usize, usize) = (1, 4);
 
 impl Fields {
-    /// What was said, with aliases resolved; and what is only kept with it: of a message, whatever there is no field for.
+    /// The fields with aliases resolved, and what is only kept beside them: of a message, everything that the event
+    /// has no field for.
     ///
     /// # Errors
     /// `invalid_input`: a field that the event does not have, or twice, or not though it has to.
@@ -103,8 +103,8 @@ impl Fields {
         }
     }
 
-    /// Whether what was said is what the name of its signal settles. That the lead signs what is for the core alone is a
-    /// violation of its own, and looked at later.
+    /// Checks the field that the name of the signal settles. That the lead signs what is for the core alone is a
+    /// violation of its own, which is checked later.
     pub fn agree(
         &self,
         event: Event,

@@ -1,4 +1,4 @@
-//! What has to hold for a report on the way from `INIT` to `RUNNING`, and what it then does.
+//! The rules for reports on the way from `INIT` to `RUNNING`: what has to hold, and what the report then does.
 
 use super::fields::{Who, core_named};
 use super::how::How;
@@ -30,7 +30,7 @@ pub fn probed(run: &Run, probe: &Probe) -> Ruled {
     Ok(Accepted::one(BootstrapAct::Probed(probe.clone())).warned(warning))
 }
 
-/// The branch of the outcome.
+/// Takes the branch that the outcome leads to.
 pub fn branched(run: &Run, asked: Option<Case>, name: Option<&str>) -> Ruled {
     let mismatch =
         |message: String| Err(Refusal::new(Code::BranchMismatch, message).field("data.case"));
@@ -74,7 +74,7 @@ pub fn branched(run: &Run, asked: Option<Case>, name: Option<&str>) -> Ruled {
     Ok(Accepted::one(BootstrapAct::BranchTaken { case, team_name }))
 }
 
-/// The end, where there is no team.
+/// Enters the fallback, where no team can be created or launched.
 pub fn fallen_back(run: &Run, reason: Option<&String>) -> Ruled {
     let outcome = run.probe.as_ref().map(|probe| probe.outcome);
     if run.state == State::TeamProbed && outcome != Some(Outcome::Unavailable) {
@@ -140,12 +140,9 @@ pub fn roster(run: &Run, core: Option<&[Core]>, domains: Option<&[String]>) -> R
     }))
 }
 
-fn repeated(names: &[String]) -> Option<&str> {
+fn repeated(names: &[String]) -> Option<&String> {
     let mut seen = BTreeSet::new();
-    names
-        .iter()
-        .map(String::as_str)
-        .find(|name| !seen.insert(*name))
+    names.iter().find(|name| !seen.insert(*name))
 }
 
 fn not_in<'a>(wanted: &'a [String], there: &[String]) -> Vec<&'a str> {
@@ -217,7 +214,7 @@ pub fn relaunched(run: &Run, missing: Option<&[Core]>) -> Ruled {
     }
 }
 
-/// The evidence has to be whole, and what the log says.
+/// The evidence has to be complete, and agree with the log.
 pub fn running(run: &Run, evidence: Option<&Map<String, Value>>) -> Ruled {
     let evidence = proof::checked(run, evidence)?;
     Ok(Accepted::one(BootstrapAct::RunningEntered { evidence }))

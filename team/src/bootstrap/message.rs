@@ -1,7 +1,7 @@
-//! A report that is a message as members send it: under the name of its signal, with whatever else it holds.
-//!
-//! What an event has no field for is a mistake where the event is reported, and a part of the message where a message is:
-//! there it is kept, unless it looks like a field that somebody mistyped.
+//! A report that is a message of a member: it has the name of its signal, and may hold more than the event has fields
+//! for.
+//! A field that the event does not have is refused in a report of the event. In a message it is kept, unless it looks
+//! like a mistyped field.
 
 use super::events::{Event, Named, SIGNALS, named};
 use super::fields::invalid;
@@ -24,7 +24,7 @@ pub struct Opened<'a> {
     pub is_message: bool,
 }
 
-/// Takes the name of the signal off what is said, where it agrees with that of the report.
+/// Takes the name of the signal out of the data. It has to agree with the name of the report.
 ///
 /// # Errors
 /// `invalid_input`: the two contradict each other, or something is said twice.
@@ -56,7 +56,7 @@ pub fn opened<'a>(name: &'a str, data: &'a Map<String, Value>) -> Result<Opened<
     })
 }
 
-/// The name under which it is read: that of the signal, if that is what the report is of.
+/// The name under which it is read: that of the signal, if the report names the event of that signal.
 fn agreed<'a>(name: &'a str, signal: &'a str) -> Result<&'a str, Refusal> {
     if name == signal {
         return Ok(name);

@@ -6,8 +6,8 @@ use crate::refusal::{Code, Refusal};
 /// How the file of a domain may have been found.
 pub const ORIGINS: [&str; 2] = ["absolute", "relative_fallback"];
 
-/// A path and how it was found come together, and are of each other; the result in a message (`of_message`) holds the path
-/// alone.
+/// Checks that a path and how it was found are both given and agree. The result in a message (`of_message`) holds the
+/// path alone.
 pub fn check(path: Option<&str>, origin: Option<&str>, of_message: bool) -> Result<(), Refusal> {
     let field = "domain_file_path";
     let relative = |path: &str| path.strip_prefix("references/").is_some_and(inside);
@@ -32,19 +32,13 @@ pub fn check(path: Option<&str>, origin: Option<&str>, of_message: bool) -> Resu
             return Err(Refusal::new(Code::InvalidInput, message).field(format!("data.{field}")));
         }
     };
-    match origin {
-        "absolute" if !path.starts_with('/') => Err(invalid(
-            field,
-            path,
-            "must begin with / where data.path_origin is absolute",
-        )),
-        "relative_fallback" if !relative(path) => Err(invalid(
-            field,
-            path,
-            "must be references/… without .. where data.path_origin is relative_fallback",
-        )),
-        _ => Ok(()),
-    }
+    let rule = match origin {
+        "absolute" if !path.starts_with('/') => "must begin with /",
+        "relative_fallback" if !relative(path) => "must be references/… without ..",
+        _ => return Ok(()),
+    };
+    let rule = format!("{rule} where data.path_origin is {origin}");
+    Err(invalid(field, path, rule))
 }
 
 /// Whether what stands behind the directory names something in it.

@@ -1,4 +1,4 @@
-//! What was reported: the name of an event and what was said with it, read into what the rules look at.
+//! Reads a report, the name of an event and its data, into the payload that the rules look at.
 
 use super::events::{Event, KEPT, Named, named};
 use super::fields::{Fields, Who, invalid, names_in, split};
@@ -23,7 +23,7 @@ pub struct Report {
     pub beside: Map<String, Value>,
 }
 
-/// What was said with an event: what the contract's codes look at, and the rule for the rest.
+/// The data of an event: what the contract's codes look at, and the rule for the rest.
 pub struct Payload {
     /// Who says it.
     pub by: Option<Who>,
@@ -35,7 +35,7 @@ pub struct Payload {
     pub case: Option<Case>,
     /// As whom the lead writes.
     pub role: Option<String>,
-    /// Whether the lead says that it only plays the others.
+    /// Whether the lead calls it a simulation of the others.
     pub simulation: bool,
     /// What the platform answered.
     pub raw: Option<String>,
@@ -60,7 +60,7 @@ impl Payload {
         }
     }
 
-    /// The same, as somebody says it.
+    /// The same, with who says it.
     fn by(by: Who, rule: impl Fn(&Run, &Who) -> Ruled + 'static) -> Payload {
         let who = by.clone();
         Payload {
@@ -91,7 +91,7 @@ pub struct Review {
     pub fix_requests: Option<Value>,
 }
 
-/// A reviewer's word that everything was reviewed.
+/// A reviewer's report that everything was reviewed.
 #[derive(Debug, Clone)]
 pub struct Round1 {
     pub reviewed: Option<Covered>,
@@ -326,7 +326,7 @@ fn said(event: Event, fields: Fields, data: &Map<String, Value>) -> Result<Paylo
     })
 }
 
-/// What moves nothing, but may be looked for later.
+/// A report that moves nothing, but is recorded.
 fn reported(event: Event, data: &Map<String, Value>) -> Payload {
     let mut said = data.clone();
     for taken in KEPT.iter().chain(&["run", SIGNAL]) {
@@ -356,11 +356,8 @@ fn probed(fields: &Fields) -> Result<Probe, Refusal> {
         }
         (Some(Value::Object(one)), _) => in_object(one)?,
         (Some(other), _) => {
-            return Err(invalid(
-                "outcome",
-                other,
-                "must be a word, an object or the literal answer",
-            ));
+            let rule = "must be a word, an object or the literal answer";
+            return Err(invalid("outcome", other, rule));
         }
         (None, Some(raw)) => probe::read(raw),
         (None, None) if fields.value("team_name").is_some() => bare(Outcome::Ok),
@@ -457,19 +454,13 @@ fn roster(fields: &Fields) -> Result<Roster, Refusal> {
     }
     if let Some(members) = fields.list("members")? {
         let (both, others) = split(members);
-        core = Some(core.unwrap_or_default().into_iter().chain(both).collect());
-        domains = Some(
-            domains
-                .unwrap_or_default()
-                .into_iter()
-                .chain(others)
-                .collect(),
-        );
+        core.get_or_insert_default().extend(both);
+        domains.get_or_insert_default().extend(others);
     }
     Ok((core, domains))
 }
 
-/// Under `evidence`, or as what is said itself.
+/// The evidence: in `evidence`, or the data itself.
 fn evidence(fields: Fields) -> Result<Option<Map<String, Value>>, Refusal> {
     let given = fields.map("evidence")?;
     let own = fields.all();

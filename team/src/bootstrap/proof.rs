@@ -1,4 +1,4 @@
-//! The evidence of a launch, as somebody gives it: whole, of the right shape, and what the log says.
+//! The evidence of a launch that a caller gives: it has to be complete, of the right shape, and agree with the log.
 
 use super::fields::names_in;
 use crate::prelude::*;

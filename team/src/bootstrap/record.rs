@@ -1,7 +1,6 @@
-//! `bootstrap-record`, `bootstrap-explain`: what happened in a run is reported, or it is asked what would come of that.
-//!
-//! A report that is not accepted is answered all the same: a violation of the contract is recorded, and the run falls
-//! back; whatever else a rule says no to leaves nothing behind.
+//! `bootstrap-record`, `bootstrap-explain`: reports what happened in a run, or asks what a report would do.
+//! A violation of the contract is recorded, and the run falls back. Any other report that a rule does not accept
+//! records nothing. Both are answered with where the run stands.
 
 use crate::bootstrap::breach::BREACHES;
 use crate::bootstrap::show::run_of;
@@ -169,7 +168,7 @@ impl BootstrapRecord {
         bootstrap::read(&self.event, &self.data)
     }
 
-    /// What was decided of a report, and what happened thereby, each with the one that led to it.
+    /// What was decided about a report, what happens in the run, and the report as it was read.
     fn decided(
         &self,
         run: &Run,
@@ -245,7 +244,7 @@ impl BootstrapRecord {
     }
 }
 
-/// A refusal of a rule of the run's, with where it stands. What cannot be read at all stays as it is.
+/// Adds where the run stands to the refusal of a rule. The refusal of data that cannot be read stays as it is.
 fn standing(run: &Run, refusal: Refusal) -> Refusal {
     if matches!(refusal.code, Code::InvalidInput | Code::TooLarge) {
         return refusal;

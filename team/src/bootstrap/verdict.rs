@@ -1,10 +1,10 @@
-//! What becomes of a report.
+//! What is decided about a report.
 
 use crate::projections::bootstrap::event::BootstrapAct;
 use crate::projections::bootstrap::{Run, State};
 use crate::refusal::{Code, Refusal};
 
-/// What becomes of a report.
+/// What is decided about a report.
 #[derive(Debug, Clone)]
 pub enum Verdict {
     /// It happened.

@@ -1,4 +1,4 @@
-//! What has to hold for a report while the team works, and what it then does.
+//! The rules for reports while the team works: what has to hold, and what the report then does.
 
 use super::fields::{DOMAINS_MAX, Who, core_named};
 use super::how::How;
@@ -11,13 +11,13 @@ use crate::projections::bootstrap::{Core, Domain, Run, Verdict};
 
 /// What the summary of a cleared gate has to hold.
 pub const SUMMARY: [&str; 4] = ["pass_domains", "revised_domains", "excluded_domains", RISKS];
-/// The one of them that holds anything, not names.
+/// The one of these fields that may hold anything; the others hold names.
 const RISKS: &str = "residual_risks";
 
 const OBSTRUCTION: Who = Who::Core(Core::Obstruction);
 /// How often a result of a round goes to the same member of the core.
 const SENT_MAX: u32 = 2;
-/// What is said where no domain takes part any more.
+/// The hint where no domain takes part any more.
 const NOBODY: &str = "no domain is left; only member_added leads on";
 
 /// A domain that takes part.
@@ -39,7 +39,8 @@ pub fn started(run: &Run, name: &str) -> Ruled {
     }
 }
 
-/// A domain gives its result to one of the core, or both; a round after a review that did not accept it begins with it.
+/// A domain sends its result to one or both members of the core. After a review that did not pass it, the new result
+/// begins the next round.
 pub fn delivered(run: &Run, mapping: &Mapping) -> Ruled {
     let event = "mapping_result";
     let domain = active(run, event, &mapping.domain)?;
@@ -101,7 +102,7 @@ pub fn delivered(run: &Run, mapping: &Mapping) -> Ruled {
     Ok(accepted)
 }
 
-/// One of the core has a domain's result.
+/// A member of the core confirms that it has a domain's result.
 pub fn acked(run: &Run, by: &Who, name: &str, message_id: &str) -> Ruled {
     let event = "delivery_ack";
     let Who::Core(by) = by else {
@@ -126,7 +127,7 @@ pub fn acked(run: &Run, by: &Who, name: &str, message_id: &str) -> Ruled {
     }
 }
 
-/// One of the core did not say in time that it has a domain's result.
+/// A member of the core did not confirm a domain's result in time.
 pub fn ack_missed(run: &Run, missing: Option<Core>, name: &str, message_id: Option<&str>) -> Ruled {
     let event = "delivery_ack_timeout";
     let domain = active(run, event, name)?;
@@ -165,7 +166,7 @@ pub fn ack_missed(run: &Run, missing: Option<Core>, name: &str, message_id: Opti
     Ok(Accepted::one(act).warned(Some(&warning)))
 }
 
-/// The first time it is sent once more; the second blocks the domain.
+/// After the first time-out the result is sent once more; the second one blocks the domain.
 pub fn timed_out(domain: &Domain, missing_ack: Core) -> BootstrapAct {
     BootstrapAct::DeliveryTimedOut {
         domain: domain.domain.clone(),
@@ -391,7 +392,7 @@ fn is_name(value: &Value) -> bool {
     value.as_str().is_some_and(|name| !name.trim().is_empty())
 }
 
-/// What a summary says else than the log, which counts.
+/// The warning where a summary disagrees with the log; the log counts.
 fn disagreement(run: &Run, summary: &Map<String, Value>) -> Option<String> {
     let said = |key: &str| -> BTreeSet<&str> {
         let values = summary.get(key).and_then(Value::as_array);
@@ -422,7 +423,7 @@ pub fn requested(run: &Run, by: &Who) -> Ruled {
     }
 }
 
-/// The synthesizer is at it, or done.
+/// The synthesizer accepts the request, or delivers the synthesis.
 pub fn synthesized(run: &Run, event: &'static str, by: &Who, done: bool) -> Ruled {
     only(&Who::Core(Core::Synthesizer), run, event, by)?;
     if !run.final_requested {

@@ -77,7 +77,7 @@ impl Command for Ack {
             Some(_) => (AckStatus::Acked, ack.event(None, None)),
         };
         if let Some(message) = &message {
-            // Whatever becomes of an ack, it belongs to the story and the task of its message.
+            // Also an ack that does not count belongs to the trace and the task of its message.
             event.refs.set_given([
                 (RefKind::Trace, message.trace_id.as_deref()),
                 (RefKind::Task, message.task_id.as_deref()),

@@ -93,7 +93,7 @@ impl Team {
         };
         match self.rounds(&round) {
             Ok(_) => Ok(()),
-            // Whoever holds the lock so long may well be recording the ack.
+            // The holder of the lock may be recording the ack.
             Err(failure) if is_locked(&failure) => {
                 watch.wait(Some(WHILE_LOCKED))?;
                 Ok(())

@@ -255,7 +255,7 @@ fn at(live: &Live, list: &DeadLetterList, cursor: &str) -> Result<u64> {
     }
 }
 
-/// A dead letter with its message and with what became of it.
+/// A dead letter with its message, and whether it was requeued or acknowledged.
 pub(crate) fn shown(live: &Live, reader: &Reader, letter: DeadLetter) -> Result<DeadLetterShown> {
     let time = |seq: Option<u64>| -> Result<Option<String>> {
         let event = seq.map(|seq| page::event(live, reader, seq)).transpose()?;

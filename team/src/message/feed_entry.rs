@@ -1,4 +1,4 @@
-//! An entry of an agent's feed: an event as the agent is told it.
+//! An entry of an agent's feed: an event in the form that the agent reads.
 
 use crate::prelude::*;
 use crate::projections::task::event::{TaskAct, TaskFact};

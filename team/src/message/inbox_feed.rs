@@ -1,6 +1,5 @@
 //! `inbox-feed`: what an agent is to be told, in the order of the log, behind a cursor of its own.
-//!
-//! The cursor is a seq of the log, so that nothing is missed or told twice, whoever restarts in between.
+//! The cursor is a seq of the log, so nothing is missed or told twice when a reader restarts.
 
 use crate::message::feed_entry::FeedEntry;
 use crate::prelude::*;

@@ -1,4 +1,4 @@
-//! Mail as brokers read it: a message with what became of it, and a request to tell its recipient.
+//! Mail as brokers read it: a message with its marks, and a request to tell its recipient.
 
 use crate::prelude::*;
 use crate::projections::Message;
@@ -80,7 +80,7 @@ impl Mail {
         }
     }
 
-    /// The same with what became of it.
+    /// The same with the marks on it.
     #[must_use]
     pub(crate) fn marked(self, marks: &Marks) -> Mail {
         Mail {
@@ -91,7 +91,7 @@ impl Mail {
     }
 }
 
-/// What came of asking somebody to tell a recipient: `{ok, transport, reason, request_id?, message_id, to_worker?}`.
+/// Whether and how a recipient is told: `{ok, transport, reason, request_id?, message_id, to_worker?}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DispatchOutcome {
     /// Whether the recipient is told, or was

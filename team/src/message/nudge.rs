@@ -213,7 +213,7 @@ impl Command for Group {
                 events.push(message.withheld().map_err(Refusal::from)?);
             } else {
                 let (_, decided) = new.settle(live, now)?;
-                // Whoever nudges joins once.
+                // The sender joins once.
                 let joined = events.iter().any(|event| event.kind == "message_sent");
                 events.extend(
                     decided

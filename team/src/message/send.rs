@@ -161,7 +161,7 @@ pub(crate) struct NewMessage {
     pub random: u64,
 }
 
-/// What becomes of a message.
+/// How a send is decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Settled {
     Sent(Message),
@@ -273,7 +273,7 @@ impl Command for NewMessage {
 }
 
 impl NewMessage {
-    /// What becomes of the message, and the events that record it.
+    /// The decision, and the events that record it.
     pub(crate) fn settle(&self, live: &Live, now: Timestamp) -> Result<(Settled, Vec<NewEvent>)> {
         let mut message = self.message(live, now)?;
         if message.created_at > now.plus_micros(AHEAD_MAX_MICROS) {

@@ -3,12 +3,10 @@
 //! In a session where the root holds a state of the mode as well, a tombstone stays: without it that state would count
 //! for the session from then on.
 
-use crate::mode::rules::board::{self, Board, is_tombstone};
-use crate::mode::rules::reconcile::{Exit, release};
-use crate::mode::rules::shown::{Asked, path, scope};
-use crate::mode::rules::{skill, typed};
-use crate::prelude::*;
-use crate::projections::mode::{Mode, Scope};
+use crate::mode::prelude::*;
+use crate::mode::rules::board::{self, is_tombstone};
+use crate::mode::rules::reconcile::release;
+use crate::mode::rules::typed;
 
 operation! {
     /// Take the state of a mode away, active or not

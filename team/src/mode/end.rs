@@ -6,14 +6,9 @@
 //! | `mode-fail` | `failed` | `failed` | `failed` |
 //! | `mode-cancel` | `cancelled` | `cancelled` | `userinterlude` |
 
-use crate::mode::rules::board::{Board, put};
-use crate::mode::rules::outcome::Lifecycle;
-use crate::mode::rules::reconcile::{Ending, Exit, active, end, ended, is_waiting};
-use crate::mode::rules::shown::{Asked, Decided, ModeAnswer, scope};
-use crate::mode::rules::{phase, skill};
-use crate::prelude::*;
-use crate::projections::mode::event::{Change, Fields};
-use crate::projections::mode::{Mode, Scope};
+use crate::mode::prelude::*;
+use crate::mode::rules::phase;
+use crate::mode::rules::reconcile::{active, end, ended, is_waiting};
 
 operation! {
     /// Complete an active mode

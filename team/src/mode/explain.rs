@@ -1,12 +1,8 @@
 //! `mode-explain`: what would become of making a mode active, without doing it.
 
-use crate::mode::rules::board::Board;
-use crate::mode::rules::reconcile::{Source, reconcile};
-use crate::mode::rules::shown::scope;
-use crate::mode::rules::skill;
+use crate::mode::prelude::*;
+use crate::mode::rules::reconcile::reconcile;
 use crate::mode::rules::transition::{Review, Transition, decide};
-use crate::prelude::*;
-use crate::projections::mode::Mode;
 
 operation! {
     /// Say what would become of making a mode active, without doing it

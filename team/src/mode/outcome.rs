@@ -1,12 +1,8 @@
 //! `mode-outcome`: how a state reads: whether it ended, and how.
 
-use crate::mode::rules::board::Board;
+use crate::mode::prelude::*;
 use crate::mode::rules::reading::{self, Reading};
-use crate::mode::rules::shown::{missing, scope};
-use crate::mode::rules::skill;
-use crate::prelude::*;
-use crate::projections::mode::Mode;
-use crate::projections::mode::event::Fields;
+use crate::mode::rules::shown::missing;
 
 operation! {
     /// Read from a state whether its mode ended, and how

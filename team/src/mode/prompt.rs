@@ -1,26 +1,21 @@
 //! `mode-prompt`: what a prompt asks for, decided as a whole before anything is recorded.
 
-use crate::mode::rules::board::{self, Board, object, put, visible_from};
+use crate::mode::prelude::*;
+use crate::mode::rules::board;
 use crate::mode::rules::denial::{self, Action};
-use crate::mode::rules::outcome::{self, Lifecycle};
+use crate::mode::rules::outcome;
 use crate::mode::rules::prompt::answer::{Keyword, PromptAnswer, Started};
 use crate::mode::rules::prompt::gate::{Planned, gated};
 use crate::mode::rules::prompt::keyword::going_on;
 use crate::mode::rules::prompt::plan::{Plan, plan};
 use crate::mode::rules::prompt::{Named, Words, lock, text, typed};
 use crate::mode::rules::reading::is_asked;
-use crate::mode::rules::reconcile::{
-    Ending, Exit, Source, end, ended, is_waiting, reconcile, review,
-};
+use crate::mode::rules::reconcile::{end, ended, is_waiting, reconcile, review};
 use crate::mode::rules::seed;
-use crate::mode::rules::shown::{Asked, path, scope};
 use crate::mode::rules::skill::{CANCEL, Skill};
 use crate::mode::rules::transition::{Kind, Transition};
-use crate::prelude::*;
-use crate::projections::mode::event::{Change, Fields, ModeGateBypassed, ModePromptDecided};
-use crate::projections::mode::{Mode, Scope};
+use crate::projections::mode::event::{ModeGateBypassed, ModePromptDecided};
 use crate::projections::team::settings::{PHRASES, Setting};
-use serde_json::json;
 
 operation! {
     /// Carry out what a prompt asks for: all of its skills, or none
@@ -391,7 +386,7 @@ impl PromptDecision<'_> {
     }
 }
 
-/// The lock on input that holds for whoever types in a scope.
+/// The lock on input that applies to a prompt in a scope.
 fn held_lock(board: &Board<'_>, scope: &Scope) -> Result<Option<Fields>> {
     for scope in visible_from(scope) {
         let interview = board.state(&scope, Mode::DeepInterview)?;

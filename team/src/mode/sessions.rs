@@ -1,12 +1,9 @@
 //! `mode-sessions`, `mode-end-session`: the sessions that work in a team: since when, when they were heard of last, and
 //! their ends.
 
-use crate::mode::rules::board::Board;
+use crate::mode::prelude::*;
 use crate::mode::rules::reconcile::end_session;
-use crate::mode::rules::shown::scope;
-use crate::prelude::*;
 use crate::projections::mode::event::SessionEnd;
-use crate::projections::mode::{Mode, Scope};
 use crate::projections::team::settings::Setting;
 
 operation! {

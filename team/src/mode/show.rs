@@ -1,10 +1,9 @@
-//! `mode-show`, `mode-list`: the states of modes, as whoever acts in a session sees them: its own ones, else those of the
-//! root.
+//! `mode-show`, `mode-list`: the states of modes as a session sees them: its own ones, else those of the root.
 
-use crate::mode::rules::shown::{ModeShown, missing, scope};
-use crate::mode::rules::{board, skill};
-use crate::prelude::*;
-use crate::projections::mode::{Mode, ModeState, Scope};
+use crate::mode::prelude::*;
+use crate::mode::rules::board;
+use crate::mode::rules::shown::{ModeShown, missing};
+use crate::projections::mode::ModeState;
 
 operation! {
     /// List the states of modes, those of a session before those of the root
@@ -140,7 +139,7 @@ pub(crate) fn own(live: &Live, scope: &Scope) -> Result<Vec<ModeState>> {
     Ok(states)
 }
 
-/// The states that count for whoever acts in a scope.
+/// The states that a caller in a scope sees.
 pub(crate) fn visible(live: &Live, scope: &Scope) -> Result<Vec<ModeState>> {
     let mut states: Vec<ModeState> = Vec::new();
     for scope in board::visible_from(scope) {

@@ -1,12 +1,8 @@
 //! `mode-start`: makes a mode active, in a session or for everybody.
 
-use crate::mode::rules::board::{Board, put};
-use crate::mode::rules::reconcile::{Source, reconcile};
-use crate::mode::rules::shown::{Asked, Decided, ModeAnswer, scope};
-use crate::mode::rules::{contract, seed, skill};
-use crate::prelude::*;
-use crate::projections::mode::event::Fields;
-use crate::projections::mode::{Mode, Scope};
+use crate::mode::prelude::*;
+use crate::mode::rules::reconcile::reconcile;
+use crate::mode::rules::{contract, seed};
 
 operation! {
     /// Make a mode active, unless those that are active do not go with it

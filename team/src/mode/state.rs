@@ -3,16 +3,14 @@
 //! `skill-active`, the list of active skills, of which only what is said beside the list can be written.
 
 use crate::mode::clear::ModeClear;
-use crate::mode::rules::board::{self, Board, object};
+use crate::mode::prelude::*;
+use crate::mode::rules::board;
 use crate::mode::rules::reconcile::to_start;
-use crate::mode::rules::shown::{Asked, SKILL_ACTIVE, path, scope};
-use crate::mode::rules::{contract, skill, typed};
+use crate::mode::rules::shown::SKILL_ACTIVE;
+use crate::mode::rules::{contract, typed};
 use crate::mode::show::visible;
 use crate::mode::write::ModeWrite;
-use crate::prelude::*;
-use crate::projections::mode::event::Fields;
-use crate::projections::mode::{DERIVED, Mode, Scope, skills_state};
-use serde_json::json;
+use crate::projections::mode::{DERIVED, skills_state};
 
 input! {
     "read": StateRead {
@@ -67,7 +65,7 @@ pub struct StateWritten {
     /// What to tell of the modes that were completed for it
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transition: Option<String>,
-    /// What was spelled as of old, and how it was read
+    /// Which older spellings were given, and how they were read
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }

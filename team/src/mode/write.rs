@@ -5,16 +5,13 @@
 
 use crate::api::rules::Rules;
 use crate::mode::end::{cancel_linked, linked};
-use crate::mode::rules::board::{Board, ORIGIN, Standing, is_tombstone, put};
+use crate::mode::prelude::*;
+use crate::mode::rules::board::{ORIGIN, is_tombstone};
 use crate::mode::rules::contract::{self, Written};
 use crate::mode::rules::outcome::RunOutcome;
-use crate::mode::rules::reconcile::{Ending, Exit, Source, active, end, reconcile};
-use crate::mode::rules::shown::{Asked, Decided, ModeAnswer, scope};
-use crate::mode::rules::{seed, skill, typed};
+use crate::mode::rules::reconcile::{active, end, reconcile};
+use crate::mode::rules::{seed, typed};
 use crate::mode::start;
-use crate::prelude::*;
-use crate::projections::mode::event::{Change, Fields};
-use crate::projections::mode::{Mode, Scope};
 
 operation! {
     /// Change fields of an active mode; a phase or outcome that ends it does so
@@ -215,7 +212,7 @@ fn settle(
     Ok(true)
 }
 
-/// What an outcome makes of an active mode. One that waits for its user keeps the lock on input.
+/// How an outcome changes an active mode. A mode that waits for its user keeps the lock on input.
 fn ending(run: RunOutcome) -> (Change, Option<Exit>) {
     match run {
         RunOutcome::Finish => (Change::Completed, Some(Exit::Success)),

@@ -1,4 +1,4 @@
-//! `thread-post`: somebody says something in a thread; whoever takes part, or is named, is told.
+//! `thread-post`: a message in a thread, for those who take part or are named.
 
 use crate::prelude::*;
 use crate::projections::thread::event::{Posted, ThreadAct, ThreadFact};

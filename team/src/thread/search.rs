@@ -139,7 +139,7 @@ impl ThreadSearch {
 }
 
 impl ThreadSearchAnswer {
-    /// Notes what came of a thread; whether that ends the page.
+    /// Adds a thread if it holds the text; says whether the page ends there.
     fn take(&mut self, thread: &Thread, found: &Found) -> bool {
         match found {
             Found::Holds => self.threads.push(ThreadShown::from(thread)),

@@ -100,7 +100,7 @@ pub(crate) fn warning(info: Option<&BudgetInfo>, used: u64) -> Option<String> {
 }
 
 impl Team {
-    /// What whoever works for the team is to be warned of, in a line of plain text.
+    /// A warning about the budget for those who work for the team, in a line of plain text.
     pub fn budget_warning(&mut self) -> Result<Option<String>> {
         self.query(|live, _| {
             let info = live.budget()?;

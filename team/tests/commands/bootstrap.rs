@@ -240,10 +240,8 @@ fn a_run_goes_from_the_first_call_to_the_synthesis() {
     assert_eq!(boot.shown().next, ["round1_complete"]);
     boot.ok("round1_complete", json!({"coverage": {"reviewed_domains": ["a", "b"], "active_domains": ["b", "a"]}, "verdicts": {"a": "PASS", "b": "PASS"}}));
     let summary = json!({"pass_domains": ["a", "b"], "revised_domains": [], "excluded_domains": [], "residual_risks": []});
-    let said = boot.ok(
-        "gate_cleared",
-        json!({"clear_summary": summary, "conditions": ["be brief"]}),
-    );
+    let data = json!({"clear_summary": summary, "conditions": ["be brief"]});
+    let said = boot.ok("gate_cleared", data);
     assert_eq!(said.warnings, [""; 0]);
     assert_eq!(asked(&boot.shown()), Some(9));
     boot.ok("final_synthesis_requested", json!({}));

@@ -5,6 +5,14 @@ use crate::prelude::*;
 use teamlog_team::bootstrap::breach::BREACHES;
 use teamlog_team::projections::bootstrap::{RunShown, StepStatus};
 
+/// Before the team is launched.
+const UNLAUNCHED: [State; 4] = [
+    State::Init,
+    State::TeamProbed,
+    State::TeamReady,
+    State::MembersReady,
+];
+
 #[test]
 fn an_initial_task_launch_is_a_breach_until_the_team_works() {
     let code = Code::BreachInitialTaskLaunch;
@@ -71,12 +79,7 @@ fn domains_wait_for_both_acks_of_the_core() {
         ("CATEGORY_SKELETON", {}),
     ];
     for (event, data) in said {
-        for at in [
-            State::Init,
-            State::TeamProbed,
-            State::TeamReady,
-            State::MembersReady,
-        ] {
+        for at in UNLAUNCHED {
             Boot::at(at).breach(event, data.clone(), code, at);
         }
         let mut boot = Boot::at(State::CoreReady);
@@ -98,12 +101,7 @@ fn nobody_says_that_the_team_works_before_the_core_does() {
         ("running_entered", json!({})),
         ("swarm_declared", json!({})),
     ] {
-        for at in [
-            State::Init,
-            State::TeamProbed,
-            State::TeamReady,
-            State::MembersReady,
-        ] {
+        for at in UNLAUNCHED {
             Boot::at(at).breach(event, data.clone(), code, at);
         }
         let mut boot = Boot::at(State::CoreReady);

@@ -55,10 +55,8 @@ fn what_is_not_understood_is_asked_about_and_never_guessed() {
         boot.no("branch_taken", json!({"case": case}), Code::BranchMismatch);
     }
     boot.no("fallback_entered", json!({}), Code::BranchMismatch);
-    let said = boot.ok(
-        "team_create_returned",
-        json!({"raw": "Already leading team"}),
-    );
+    let data = json!({"raw": "Already leading team"});
+    let said = boot.ok("team_create_returned", data);
     assert_eq!(said.warnings.len(), 1);
     boot.no("branch_taken", json!({"case": "B"}), Code::BranchMismatch);
     boot.ok("branch_taken", json!({"case": "B", "team_name": "crew"}));
@@ -129,11 +127,8 @@ fn evidence_is_looked_at_field_by_field() {
                 Some(value) => fields.insert(field.to_owned(), value),
                 None => fields.remove(field),
             };
-            let said = boot.no(
-                "running_entered",
-                json!({"evidence": evidence}),
-                Code::EvidenceInvalid,
-            );
+            let data = json!({"evidence": evidence});
+            let said = boot.no("running_entered", data, Code::EvidenceInvalid);
             assert!(said.message.unwrap().contains(field), "{field}");
         }
     }

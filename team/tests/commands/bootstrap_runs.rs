@@ -89,10 +89,8 @@ fn what_cannot_be_read_is_an_error_that_names_the_field() {
 fn signals_are_the_events_that_they_mean_or_are_kept_as_they_are() {
     for signal in OTHER_SIGNALS {
         let mut boot = Boot::new();
-        let said = boot.ok(
-            signal,
-            json!({"from": "synthesizer", "run": "x", "note": "n"}),
-        );
+        let data = json!({"from": "synthesizer", "run": "x", "note": "n"});
+        let said = boot.ok(signal, data);
         assert_eq!(said.state, State::Init);
         let recorded = events(&mut boot.team).pop().unwrap();
         has!(recorded, {"kind": "bootstrap_signal_recorded",
@@ -149,11 +147,8 @@ fn through_the_api_what_is_not_accepted_is_a_fault_with_the_same_fields() {
         teamlog_team::api::call(&boot.world.root, operation, input, Default::default())
     };
     let data: Map<String, Value> = Map::from_iter([("member".to_owned(), json!("a"))]);
-    let fault = call(
-        "bootstrap-record",
-        json!({"event": "task_launched", "data": data}),
-    )
-    .unwrap_err();
+    let input = json!({"event": "task_launched", "data": data});
+    let fault = call("bootstrap-record", input).unwrap_err();
     assert_eq!(fault.code, "PROTOCOL_BREACH_INITIAL_TASK_LAUNCH");
     has!(fault.details, {"state": "TEAM_READY", "rolled_back_to": "TEAM_READY", "accepted": false});
     let fault = call("bootstrap-record", json!({"event": "core_pinged"})).unwrap_err();

@@ -166,10 +166,11 @@ fn an_ack_that_rejects_is_none() {
     let mut boot = Boot::cleared();
     boot.ok("final_synthesis_requested", json!({}));
     for status in ["rejected", "received"] {
+        let data = json!({"status": status});
         unread(
             &mut boot,
             "FINAL_SYNTHESIS_ACK",
-            json!({"status": status}),
+            data,
             "data.status",
             "accepted",
         );
@@ -245,17 +246,11 @@ fn a_revision_of_what_passed_is_told_so() {
     let mut boot = running();
     boot.deliver("a", "a-1");
     boot.review("a", "PASS");
-    let said = boot.no(
-        "revision_submitted",
-        json!({"d": "a"}),
-        Code::UntriggeredRevision,
-    );
+    let data = json!({"d": "a"});
+    let said = boot.no("revision_submitted", data, Code::UntriggeredRevision);
     assert!(said.message.unwrap().ends_with("but is PASS"));
-    let said = boot.no(
-        "revision_submitted",
-        json!({"d": "b"}),
-        Code::UntriggeredRevision,
-    );
+    let data = json!({"d": "b"});
+    let said = boot.no("revision_submitted", data, Code::UntriggeredRevision);
     assert!(said.message.unwrap().contains("there is none on round 1"));
 }
 

@@ -66,10 +66,8 @@ fn a_result_goes_to_both_under_one_id_and_each_confirms_it() {
         delivery_ack {"by": "lead", "d": "a", "message_id": "m"} => Code::IllegalEvent;
         OBSTRUCTION_ACK_RECEIVED {"domain": "a", "message_id": "m", "status": "received"};
     );
-    let again = boot.ok(
-        "OBSTRUCTION_DELIVERY_ACK",
-        json!({"domain": "a", "message_id": "m"}),
-    );
+    let data = json!({"domain": "a", "message_id": "m"});
+    let again = boot.ok("OBSTRUCTION_DELIVERY_ACK", data);
     assert_eq!(again.warnings.len(), 1);
     assert_eq!(
         boot.ok("mapping_result", to("obstruction", "m"))

@@ -77,10 +77,8 @@ fn a_report_is_kept_whole_and_moves_no_state() {
 #[test]
 fn reports_about_anybody_are_taken_and_bad_names_are_not() {
     let (_, mut team) = demo();
-    report(
-        &mut team,
-        json!({"type": "worker_stale_stdout", "worker": "long-gone"}),
-    );
+    let event = json!({"type": "worker_stale_stdout", "worker": "long-gone"});
+    report(&mut team, event);
     for (bad, field) in cases![
         ({"type": "worker_idle", "worker": "../x"}, "worker"),
         ({"type": "worker_idle", "worker": "dev", "task_id": "a/b"}, "task_id"),
@@ -173,10 +171,8 @@ fn events_are_read_from_a_cursor_on_and_filtered() {
         json(&read(&mut team, &ReadEvents::default())),
         json!({"count": 0, "cursor": "", "events": []})
     );
-    report(
-        &mut team,
-        json!({"type": "worker_diff_report", "worker": "dev", "task_id": "7"}),
-    );
+    let event = json!({"type": "worker_diff_report", "worker": "dev", "task_id": "7"});
+    report(&mut team, event);
     let second = report(&mut team, json!({"type": "worker_idle", "worker": "dev"}));
     send(&mut team, "qa", "a");
     let last = report(

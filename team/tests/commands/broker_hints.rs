@@ -166,11 +166,8 @@ fn a_leader_that_stopped_is_stale_until_it_does_something() {
     has!(found, {"leader_stale": true, "leader_attention_pending": true, "team_stalled": true,
         "reasons": ["leader_attention_pending:leader_session_stopped"]});
     world.later(SECOND);
-    ok(
-        &world,
-        "broadcast",
-        json!({"from_worker": "leader-fixed", "body": "I am here"}),
-    );
+    let input = json!({"from_worker": "leader-fixed", "body": "I am here"});
+    ok(&world, "broadcast", input);
     has!(stall(), {"leader_stale": false, "reasons": []});
     // Only the program's own stop tells of one, and no leader is missing in a team that ended.
     world.later(SECOND);
@@ -217,11 +214,8 @@ fn what_a_leader_does_behind_its_stop_counts_whatever_time_the_stop_gives() {
 fn the_newest_events_are_read_from_the_end_as_they_are_from_the_beginning() {
     let world = world();
     let report = |kind: &str, worker: &str| {
-        ok(
-            &world,
-            "append-event",
-            json!({"type": kind, "worker": worker, "state": "idle"}),
-        );
+        let input = json!({"type": kind, "worker": worker, "state": "idle"});
+        ok(&world, "append-event", input);
     };
     for n in 0..6 {
         report(

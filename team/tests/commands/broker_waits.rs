@@ -28,10 +28,8 @@ fn whoever_waits_is_woken_by_another_handle() {
         let done = given!(AwaitEvent, kind: EventType::WorkerIdle, worker: "dev",
             ..behind(&known.event_id));
         let idle = waiting(&world, done);
-        let audit = report(
-            &mut team,
-            json!({"type": "worker_diff_report", "worker": "dev"}),
-        );
+        let input = json!({"type": "worker_diff_report", "worker": "dev"});
+        let audit = report(&mut team, input);
         let any = any.join().unwrap();
         assert_eq!(any.status, AwaitStatus::Event);
         assert_eq!(any.event.as_ref(), Some(&audit));
@@ -55,10 +53,8 @@ fn whoever_waits_is_woken_by_another_handle() {
 #[test]
 fn without_a_cursor_only_what_is_to_come_counts() {
     let (world, mut team) = demo();
-    let known = report(
-        &mut team,
-        json!({"type": "worker_stopped", "worker": "dev"}),
-    );
+    let input = json!({"type": "worker_stopped", "worker": "dev"});
+    let known = report(&mut team, input);
     let at_once = given!(AwaitEvent, timeout_ms: 0, poll_ms: 5);
     assert_eq!(
         json(&team.await_event(&at_once).unwrap()),

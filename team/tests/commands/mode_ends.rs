@@ -131,13 +131,8 @@ fn canceling_forge_takes_the_ultrawork_along_that_it_is_linked_to() {
         start(&mut team, Mode::Ultrawork, "s2").unwrap();
         start(&mut team, Mode::Ultrawork, "s1").unwrap();
         start(&mut team, Mode::Forge, "s1").unwrap();
-        update(
-            &mut team,
-            Mode::Forge,
-            "s1",
-            json!({"linked_ultrawork": linked}),
-        )
-        .unwrap();
+        let set = json!({"linked_ultrawork": linked});
+        update(&mut team, Mode::Forge, "s1", set).unwrap();
         let new = recorded(&mut team, |team| {
             drop(cancel(team, Mode::Forge, "s1").unwrap())
         });

@@ -25,13 +25,8 @@ fn a_session_sees_its_own_states_and_else_those_of_the_root() {
     let (_, mut team) = demo();
     start(&mut team, Mode::Team, "").unwrap();
     start(&mut team, Mode::Forge, "s1").unwrap();
-    write(
-        &mut team,
-        Mode::Team,
-        "s1",
-        json!({"current_phase": "failed"}),
-    )
-    .unwrap();
+    let set = json!({"current_phase": "failed"});
+    write(&mut team, Mode::Team, "s1", set).unwrap();
     assert_eq!(show(&mut team, Mode::Team, "")["active"], true);
     has!(show(&mut team, Mode::Team, "s1"), {"active": false}, "the session wins");
     has!(show(&mut team, Mode::Team, "s2"), {"active": true}, "that of the root");
@@ -399,13 +394,8 @@ fn beside_the_list_of_skills_anything_may_be_said_and_nothing_in_it() {
 fn a_state_that_was_read_can_be_written_back() {
     let (_, mut team) = demo();
     start(&mut team, Mode::Autopilot, "s1").unwrap();
-    update(
-        &mut team,
-        Mode::Autopilot,
-        "s1",
-        json!({"note": {"a": [1, 2.5, null]}}),
-    )
-    .unwrap();
+    let set = json!({"note": {"a": [1, 2.5, null]}});
+    update(&mut team, Mode::Autopilot, "s1", set).unwrap();
     let mut whole = read(&mut team, "autopilot", "s1");
     // `state` of a call is its fields.
     let nested = whole.as_object_mut().unwrap().remove("state").unwrap();

@@ -96,13 +96,8 @@ fn a_write_makes_active_what_it_does_not_end_by_the_same_rules() {
             ),
             Code::InvalidInput,
         );
-        let over = write(
-            team,
-            Mode::Autopilot,
-            "s1",
-            json!({"active": false, "k": 1}),
-        )
-        .unwrap();
+        let set = json!({"active": false, "k": 1});
+        let over = write(team, Mode::Autopilot, "s1", set).unwrap();
         assert_eq!(over.shown.state["run_outcome"], "finish");
     });
     assert_eq!(
@@ -111,13 +106,8 @@ fn a_write_makes_active_what_it_does_not_end_by_the_same_rules() {
         "what is not active meets nobody"
     );
     assert_eq!(active(&mut team, "s1"), [Mode::Forge]);
-    let done = write(
-        &mut team,
-        Mode::Forge,
-        "s1",
-        json!({"current_phase": "complete"}),
-    )
-    .unwrap();
+    let set = json!({"current_phase": "complete"});
+    let done = write(&mut team, Mode::Forge, "s1", set).unwrap();
     assert!(!done.shown.active);
     assert_eq!(
         kinds(&mut team).last().map(String::as_str),

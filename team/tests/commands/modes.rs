@@ -192,13 +192,8 @@ fn conflicts_count_in_session_and_root_and_the_denial_says_where_to_clear() {
     let (_, mut team) = demo();
     start(&mut team, Mode::Forge, "").unwrap();
     start(&mut team, Mode::Team, "s1").unwrap();
-    write(
-        &mut team,
-        Mode::Forge,
-        "s1",
-        json!({"current_phase": "executing"}),
-    )
-    .unwrap();
+    let set = json!({"current_phase": "executing"});
+    write(&mut team, Mode::Forge, "s1", set).unwrap();
     let refusal = refused(start(&mut team, Mode::Blueprint, "s1"), Code::ModeDenied);
     assert_eq!(refusal.details["denial"], "rollback");
     has!(refusal.details, {"current": ["forge", "team"]}, "in the order of their activation");
@@ -262,13 +257,8 @@ fn a_review_that_is_clean_leaves_no_way_back_to_the_plan() {
 fn a_mode_that_is_active_already_is_answered_and_nothing_happens() {
     let (_, mut team) = demo();
     start(&mut team, Mode::Forge, "").unwrap();
-    update(
-        &mut team,
-        Mode::Forge,
-        "",
-        json!({"current_phase": "executing"}),
-    )
-    .unwrap();
+    let set = json!({"current_phase": "executing"});
+    update(&mut team, Mode::Forge, "", set).unwrap();
     for at in ["", "s1"] {
         let new = recorded(&mut team, |team| {
             let answer = start(team, Mode::Forge, at).unwrap();

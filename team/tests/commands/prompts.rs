@@ -252,13 +252,8 @@ fn the_gate_asks_for_a_plan_and_lets_through_what_was_decided() {
 
     let answer = prompt(&mut team, "forge please", "s-1").unwrap();
     assert_eq!(names(&answer.active_skills), "blueprint", "no plan yet");
-    update(
-        &mut team,
-        Mode::Blueprint,
-        "s-1",
-        json!({"planning_complete": true}),
-    )
-    .unwrap();
+    let set = json!({"planning_complete": true});
+    update(&mut team, Mode::Blueprint, "s-1", set).unwrap();
     let answer = prompt(&mut team, "forge please", "s-1").unwrap();
     assert_eq!(names(&answer.active_skills), "forge");
     assert_eq!(json(&answer.gate)["reason"], "approved");
@@ -446,13 +441,8 @@ fn a_review_in_the_state_decides_whether_autopilot_goes_back_to_its_plan() {
     ] {
         let world = World::new();
         let mut team = with(&world, "autopilot", "");
-        update(
-            &mut team,
-            Mode::Autopilot,
-            "",
-            json!({"review_verdict": verdict}),
-        )
-        .unwrap();
+        let set = json!({"review_verdict": verdict});
+        update(&mut team, Mode::Autopilot, "", set).unwrap();
         assert_eq!(
             explained(&mut team, Mode::Blueprint, "").kind,
             kind,

@@ -212,10 +212,8 @@ fn a_worker_is_idle_by_whoever_spoke_last() {
         team.write_worker_status(says(worker, "idle", None))
             .unwrap();
     }
-    saw(
-        &mut team,
-        json!({"workerStateByName": {"qa": "working", "lead": "idle", "ghost": "idle"}}),
-    );
+    let input = json!({"workerStateByName": {"qa": "working", "lead": "idle", "ghost": "idle"}});
+    saw(&mut team, input);
     let found = idle(&mut team);
     has!(found, {"idle_workers": ["dev", "ghost", "lead"], "non_idle_workers": ["qa"],
         "worker_count": 3, "idle_worker_count": 3});
@@ -239,10 +237,8 @@ fn the_last_idle_transition_is_told_however_long_ago() {
         &world,
         json!({"type": "worker_idle", "worker": "qa", "prev_state": "working", "task_id": "7"}),
     );
-    reports(
-        &world,
-        json!({"type": "all_workers_idle", "worker": "lead", "worker_count": 2}),
-    );
+    let input = json!({"type": "all_workers_idle", "worker": "lead", "worker_count": 2});
+    reports(&world, input);
     reports(
         &world,
         json!({"type": "team_leader_nudge", "worker": "leader-fixed", "reason": "all idle"}),

@@ -3,13 +3,13 @@
 
 use crate::doctor::AHEAD_TOLERATED_MICROS;
 use crate::handle::command::Origin;
+use crate::mode::prelude::*;
 use crate::mode::rules::denial::ActiveMode;
-use crate::prelude::*;
+use crate::projections::mode::SessionLife;
 use crate::projections::mode::event::{
-    Change, Fields, InputLock, ModeChanged, ModeCleared, ModeFact, ModeStarted, SessionEnd,
-    SessionEnded, SessionSeen, SkillsSynced,
+    InputLock, ModeChanged, ModeCleared, ModeFact, ModeStarted, SessionEnd, SessionEnded,
+    SessionSeen, SkillsSynced,
 };
-use crate::projections::mode::{Mode, Scope, SessionLife};
 use crate::projections::team::settings::Setting;
 use teamlog_engine::JsonError;
 
@@ -103,7 +103,7 @@ impl<'a> Board<'a> {
         Ok(self.state(scope, mode)?.filter(Standing::is_active))
     }
 
-    /// Where the state lies that counts for whoever acts in a scope: in the session, else at the root.
+    /// The state that a caller in this scope sees, and where it lies: in the session, else at the root.
     pub fn visible(&self, scope: &Scope, mode: Mode) -> Result<Option<(Scope, Standing)>> {
         for scope in visible_from(scope) {
             if let Some(state) = self.state(&scope, mode)? {
@@ -134,8 +134,7 @@ impl<'a> Board<'a> {
         Ok(active)
     }
 
-    /// The modes that are active for whoever acts in a scope, in the order in which they became so: those of which the
-    /// state is active that counts there.
+    /// The modes that are active for a caller in a scope, in the order in which they started.
     pub fn active(&self, scope: &Scope) -> Result<Vec<Mode>> {
         let mut active = Vec::new();
         for mode in Mode::ALL {
@@ -149,8 +148,8 @@ impl<'a> Board<'a> {
         Ok(active.into_iter().map(|(_, mode)| mode).collect())
     }
 
-    /// The modes that may be in the way of another one in a scope, in the order in which they became active: those of the
-    /// session and those of the root, which is everybody's, also where a state of the session hides it.
+    /// The modes that another one in this scope may collide with, in the order in which they started: those of the
+    /// session, and those of the root even where a state of the session hides them.
     pub fn beside(&self, scope: &Scope) -> Result<Vec<Mode>> {
         let mut all = Vec::new();
         for scope in visible_from(scope) {
@@ -407,7 +406,7 @@ impl<'a> Board<'a> {
     }
 }
 
-/// The scopes that count for whoever acts in one, the first one first.
+/// The scopes that a caller in one sees, the nearest first.
 pub(crate) fn visible_from(scope: &Scope) -> Vec<Scope> {
     match scope {
         Scope::Root => vec![Scope::Root],
@@ -453,7 +452,7 @@ pub(crate) fn is_tombstone(state: &Standing) -> bool {
     state.fields.is_empty() || (!state.is_active() && phase == Some("cleared"))
 }
 
-/// The modes that are active for whoever acts in a scope; see [`Board::active`].
+/// The modes that are active for a caller in a scope; see [`Board::active`].
 pub(crate) fn active(live: &Live, scope: &Scope) -> Result<Vec<Mode>> {
     Board::new(live, Timestamp::default()).active(scope)
 }

@@ -1,4 +1,5 @@
-//! What a write makes of a mode's state: the fields of before, those of the call over them, and an outcome that fits.
+//! How a write changes the state of a mode: the fields of before, those of the call over them, and an outcome that
+//! fits.
 //!
 //! 1. The fields of the call replace those of before; an outcome of before is not kept.
 //! 2. A state of forge is checked ([`crate::mode::rules::phase`]).
@@ -11,11 +12,10 @@
 //! A call that says both that a mode is active and that it ended is refused. Where the mode only was active before, an
 //! ending phase or outcome ends it.
 
-use crate::mode::rules::outcome::{self, Lifecycle, RunOutcome};
+use crate::mode::prelude::*;
+use crate::mode::rules::outcome::{self, RunOutcome};
 use crate::mode::rules::phase::{check_forge, fill};
 use crate::mode::rules::reading::{canonical, filled, inferred, is_asked};
-use crate::prelude::*;
-use crate::projections::mode::Mode;
 
 /// Fields that only the call itself sets.
 const OUTCOMES: [&str; 3] = ["run_outcome", "lifecycle_outcome", "terminal_outcome"];
@@ -42,9 +42,9 @@ pub struct Written {
     pub state: Map<String, Value>,
     /// How it ended; `None` where it goes on.
     pub lifecycle: Option<Lifecycle>,
-    /// The same in the words of old.
+    /// The same as a `run_outcome`.
     pub run: RunOutcome,
-    /// What was spelled as of old.
+    /// The older spellings that were given.
     pub warnings: Vec<String>,
 }
 
@@ -252,14 +252,13 @@ mod tests {
 
     #[test]
     fn a_write_without_any_outcome_makes_it_active() {
-        assert_eq!(
-            made(json!({"k": 1})),
-            json!({"k": 1, "active": true, "run_outcome": "continue"})
-        );
-        assert_eq!(
-            made(json!({"active": true, "completed_at": "2026-11-20T12:00:00Z"})),
-            json!({"active": true, "run_outcome": "continue"})
-        );
+        for (given, state) in cases![
+            ({"k": 1}, {"k": 1, "active": true, "run_outcome": "continue"}),
+            ({"active": true, "completed_at": "2026-11-20T12:00:00Z"},
+                {"active": true, "run_outcome": "continue"}),
+        ] {
+            assert_eq!(made(given), state);
+        }
     }
 
     #[test]
@@ -277,24 +276,20 @@ mod tests {
                 json!({"active": false, "run_outcome": "finish", "lifecycle_outcome": "finished", "completed_at": NOON})
             );
         }
-        assert_eq!(
-            made(
-                json!({"current_phase": "cancelled", "active": false, "completed_at": "2026-11-20T12:00:00Z"})
-            ),
-            json!({
-                "active": false, "current_phase": "cancelled", "run_outcome": "cancelled",
-                "lifecycle_outcome": "userinterlude", "completed_at": "2026-11-20T12:00:00Z"
-            })
-        );
+        let mut said = json!({"current_phase": "cancelled", "active": false});
+        said["completed_at"] = "2026-11-20T12:00:00Z".into();
+        let mut whole = said.clone();
+        whole["run_outcome"] = "cancelled".into();
+        whole["lifecycle_outcome"] = "userinterlude".into();
+        assert_eq!(made(said), whole);
     }
 
     #[test]
     fn every_outcome_is_stored_by_its_pair() {
         for outcome in Lifecycle::ALL {
             let made = made(json!({"lifecycle_outcome": outcome}));
-            assert_eq!(made["lifecycle_outcome"], outcome.name());
-            assert_eq!(made["run_outcome"], outcome.run().name());
-            assert_eq!(made["active"], false);
+            has!(made, {"lifecycle_outcome": outcome.name(), "active": false,
+                "run_outcome": outcome.run().name()});
         }
         for outcome in RunOutcome::ALL {
             let made = made(json!({"run_outcome": outcome}));
@@ -396,19 +391,12 @@ mod tests {
 
     #[test]
     fn the_inner_state_counts_for_more_and_must_be_an_object() {
-        let flat = flattened(object(
-            json!({"a": 1, "b": 1, "state": {"b": 2, "state": 3}}),
-        ))
-        .unwrap();
-        assert_eq!(Value::from(flat), json!({"a": 1, "b": 2, "state": 3}));
-        assert_eq!(
-            flattened(object(json!({"state": null}))).unwrap(),
-            Map::new()
-        );
-        assert_eq!(
-            flattened(object(json!({"state": 7}))).unwrap_err().message,
-            "state must be an object, but is \"7\""
-        );
+        let flat = |given| flattened(object(given)).map(Value::from);
+        let given = json!({"a": 1, "b": 1, "state": {"b": 2, "state": 3}});
+        assert_eq!(flat(given).unwrap(), json!({"a": 1, "b": 2, "state": 3}));
+        assert_eq!(flat(json!({"state": null})).unwrap(), json!({}));
+        let message = flat(json!({"state": 7})).unwrap_err().message;
+        assert_eq!(message, r#"state must be an object, but is "7""#);
     }
 
     #[test]
@@ -425,13 +413,9 @@ mod tests {
             assert_eq!(read.lifecycle_outcome, written.lifecycle);
             assert_eq!(read.run_outcome, Some(written.run));
             assert_eq!(read.warnings, [""; 0]);
-            let again = write(
-                Mode::Autopilot,
-                Some(&written.state),
-                &written.state,
-                noon(),
-            );
-            assert_eq!(again.unwrap().state, written.state);
+            let state = &written.state;
+            let again = write(Mode::Autopilot, Some(state), state, noon());
+            assert_eq!(again.unwrap().state, *state);
         }
     }
 }

@@ -1,4 +1,5 @@
-//! How a mode ended, in the words that people are told, in those of old, and in every other spelling of either.
+//! How a mode ended: the words of `lifecycle_outcome`, the older ones of `run_outcome`, and every other spelling of
+//! either.
 
 use crate::prelude::*;
 use crate::projections::words;
@@ -26,7 +27,7 @@ words! {
 }
 
 words! {
-    /// How a run stands, in the words of old.
+    /// How a run stands, in the older vocabulary.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "snake_case")]
     pub enum RunOutcome {
@@ -46,7 +47,7 @@ words! {
 }
 
 impl Lifecycle {
-    /// The same in the words of old.
+    /// The same as a `run_outcome`.
     pub fn run(self) -> RunOutcome {
         match self {
             Lifecycle::Finished => RunOutcome::Finish,
@@ -58,7 +59,7 @@ impl Lifecycle {
 }
 
 impl RunOutcome {
-    /// The same as people are told; `None` where it goes on. `asked`: whether a question is pending.
+    /// The same as a `lifecycle_outcome`; `None` where it goes on. `asked`: whether a question is pending.
     pub fn lifecycle(self, asked: bool) -> Option<Lifecycle> {
         match self {
             RunOutcome::Progress | RunOutcome::Continue => None,
@@ -78,7 +79,7 @@ impl RunOutcome {
 /// What a word means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Word {
-    /// This outcome, and this in the words of old (`None` where it is no such word).
+    /// This outcome, and this `run_outcome` (`None` where the word is none).
     Ends(Lifecycle, Option<RunOutcome>),
     /// That the user has to do something: a question, if one is pending.
     Waits,

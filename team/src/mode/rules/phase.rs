@@ -1,10 +1,9 @@
 //! Forge's phases, the only ones that are enforced, and the rest of what its states must keep to.
 
-use crate::mode::rules::outcome::{self, Lifecycle};
+use crate::mode::prelude::*;
+use crate::mode::rules::outcome;
 use crate::mode::rules::reading::filled;
 use crate::mode::rules::seed::ITERATIONS_MAX;
-use crate::prelude::*;
-use crate::projections::mode::Mode;
 
 /// The phases of forge.
 pub const FORGE: [&str; 8] = [
@@ -143,8 +142,8 @@ pub fn forge(phase: &str) -> Result<&'static str, Refusal> {
     }
 }
 
-/// Checks a state of forge and fills in what an active one has to say. `resumed`: whether this very call says that it is
-/// active, which an ending phase contradicts; where it only was active, the phase ends it.
+/// Checks a state of forge, and fills in the fields that an active one must have. `resumed`: whether this call itself
+/// says `active`, which contradicts an ending phase; a state that only was active before is ended by such a phase.
 pub fn check_forge(
     state: &mut Map<String, Value>,
     resumed: bool,
@@ -344,19 +343,9 @@ mod tests {
 
     #[test]
     fn every_mode_begins_and_ends_in_a_phase() {
-        let seeds: Vec<&str> = Mode::ALL.into_iter().map(seeded).collect();
         assert_eq!(
-            seeds,
-            [
-                "blueprint",
-                "executing",
-                "starting",
-                "starting",
-                "planning",
-                "planning",
-                "planning",
-                "intent-first"
-            ]
+            Mode::ALL.map(seeded).join(" "),
+            "blueprint executing starting starting planning planning planning intent-first"
         );
         assert_eq!(complete(Mode::DeepInterview), "completed");
         assert_eq!(complete(Mode::Forge), "complete");

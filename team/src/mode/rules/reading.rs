@@ -13,9 +13,9 @@
 //! A word that nobody knows decides nothing, and what stands below it does not either: it is refused. So is a phase that no
 //! mode has, unless its state is active, as phases are free while a mode runs.
 
-use crate::mode::rules::outcome::{Lifecycle, RunOutcome, lifecycle, of_phase, run};
+use crate::mode::prelude::*;
+use crate::mode::rules::outcome::{RunOutcome, lifecycle, of_phase, run};
 use crate::mode::rules::phase;
-use crate::prelude::*;
 use crate::projections::words;
 
 words! {
@@ -49,13 +49,13 @@ words! {
 pub struct Reading {
     /// How it ended; `null` while it runs, or where nothing tells
     pub lifecycle_outcome: Option<Lifecycle>,
-    /// The same in the words of old; `null` where nothing tells
+    /// The same as a `run_outcome`; `null` where nothing tells
     pub run_outcome: Option<RunOutcome>,
     /// Whether it ended
     pub terminal: bool,
     /// The field that decided
     pub evidence: Evidence,
-    /// What was spelled as of old
+    /// The older spellings that were given
     pub warnings: Vec<String>,
 }
 

@@ -4,17 +4,13 @@
 //! A mode that starts at the root is active for every session, so every session with active modes is asked, and one
 //! denial refuses it. A session that was silent for too long is ended instead of denying anything.
 
-use crate::mode::rules::board::{Board, Standing, object, put, visible_from};
+use crate::mode::prelude::*;
 use crate::mode::rules::denial::{self, Action, ActiveMode, session_option};
-use crate::mode::rules::outcome::Lifecycle;
 use crate::mode::rules::prompt::lock;
 use crate::mode::rules::reading::is_asked;
 use crate::mode::rules::transition::{Denial, Kind, Review, Transition, decide};
-use crate::prelude::*;
-use crate::projections::mode::event::{Change, Fields, ModeTransitioned, SessionEnd};
-use crate::projections::mode::{Mode, Scope};
+use crate::projections::mode::event::{ModeTransitioned, SessionEnd};
 use crate::projections::words;
-use serde_json::json;
 
 words! {
     /// Which request starts a mode, as the events name it.
@@ -420,7 +416,7 @@ fn settled_question(board: &Board<'_>, fields: &Fields, exit: Exit) -> Option<Va
     Some(question.into())
 }
 
-/// The active state of a mode for whoever acts in a scope, and where it lies.
+/// The active state of a mode that a caller in a scope sees, and where it lies.
 pub(crate) fn active(
     board: &Board<'_>,
     team: &str,

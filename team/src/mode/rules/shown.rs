@@ -1,10 +1,9 @@
 //! How the state of a mode is answered, and where it lies.
 
 use crate::handle::command::Origin;
+use crate::mode::prelude::*;
 use crate::mode::rules::transition::{Kind, Transition};
-use crate::prelude::*;
-use crate::projections::mode::event::Fields;
-use crate::projections::mode::{Mode, ModeState, Scope, is_session_id};
+use crate::projections::mode::{ModeState, is_session_id};
 
 /// Where states lie, relative to a team's directory.
 pub const MODES_DIR: &str = "modes";
@@ -59,7 +58,7 @@ pub struct ModeAnswer {
     pub message: Option<String>,
     /// Modes that are active now, in the order in which they became so
     pub active_modes: Vec<Mode>,
-    /// What was spelled as of old, and how it was read
+    /// Which older spellings were given, and how they were read
     pub warnings: Vec<String>,
     /// The state
     #[serde(flatten)]

@@ -1,4 +1,5 @@
-//! What starting a mode does to those that are active. Pure: a set, a mode and the verdict of a review in, a record out.
+//! Whether a mode may start, and what that does to the active ones. Pure: a set of modes, a mode and the verdict of a
+//! review go in, a record comes out.
 //!
 //! The first row that fits decides:
 //!
@@ -117,8 +118,8 @@ fn hands_off(from: Mode, to: Mode, review: Review) -> bool {
     HAND_OFFS.contains(&(from, to)) && !needless
 }
 
-/// Decides what becomes of starting a mode. The active ones stand in the order in which they became active; one that is
-/// named twice counts once.
+/// Decides whether a mode may start. The active ones are in the order in which they started; one that is named twice
+/// counts once.
 pub fn decide(active: &[Mode], requested: Mode, review: Review) -> Transition {
     let mut current: Vec<Mode> = Vec::new();
     for mode in active {

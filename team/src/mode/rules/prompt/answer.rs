@@ -1,4 +1,4 @@
-//! What became of a prompt, as programs read it; [`crate::mode::rules::prompt::text`] says the same to agents.
+//! The answer to a prompt, for programs; [`crate::mode::rules::prompt::text`] says the same to agents.
 
 use crate::mode::rules::prompt::Found;
 use crate::mode::rules::prompt::gate::Gate;

@@ -5,7 +5,7 @@ use crate::mode::rules::skill::Skill;
 use crate::mode::rules::transition::{Kind, Review, Transition, decide};
 use crate::projections::mode::Mode;
 
-/// What becomes of a prompt's skills.
+/// What is decided about the skills of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     /// The modes that are decided on, in their order.

@@ -1,4 +1,4 @@
-//! What the agent is told of its prompt: one paragraph, made of the answer and nothing else.
+//! The answer to a prompt as one paragraph for the agent.
 
 use crate::mode::rules::denial::{joined, tool_call};
 use crate::mode::rules::prompt::answer::{PromptAnswer, Started};
