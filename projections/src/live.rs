@@ -27,8 +27,6 @@ pub const TAIL_BYTES_MAX: u64 = 256 << 10;
 pub const TAIL_EVENTS_MAX: usize = 32;
 /// In a process that stays, a tail of more events becomes a run: whoever else reads the team folds so many.
 pub const STAYING_TAIL_EVENTS_MAX: usize = 512;
-/// A command merges no more bytes than this.
-pub const MERGE_BYTES_MAX: u64 = 16 << 20;
 
 /// The state of a team.
 ///
@@ -189,8 +187,8 @@ impl Live {
         Ok(when.text() != settings::BEFORE_ANSWER)
     }
 
-    /// Puts the tail into a run if it is longer than [`TAIL_BYTES_MAX`] or [`TAIL_EVENTS_MAX`], then merges runs
-    /// of at most [`MERGE_BYTES_MAX`]. Cheap when nothing is due. Does nothing while buffered events are not yet written.
+    /// Puts the tail into a run if it is longer than [`TAIL_BYTES_MAX`] or [`TAIL_EVENTS_MAX`], then merges runs where they
+    /// have become too many. Cheap when nothing is due. Does nothing while buffered events are not yet written.
     pub fn flush_if_due(&mut self) -> Result<()> {
         let short = self.tail.bytes <= TAIL_BYTES_MAX && self.tail.places.len() <= TAIL_EVENTS_MAX;
         if short || self.past {
@@ -200,7 +198,7 @@ impl Live {
         if !self.tail.places.is_empty() {
             return Ok(());
         }
-        match self.overlay.store().merge(MERGE_BYTES_MAX) {
+        match self.overlay.store().merge() {
             Ok(Some(store)) => self.overlay.flushed(store),
             Ok(None) => {}
             // Merging reads what no answer needed, and may be the first to meet damage there.

@@ -20,10 +20,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Runs of more events than this start one level higher, those of eight times as many two levels, and so on.
-const LEVEL_EVENTS: u64 = 4096;
-/// How many neighbours of one level become a run of the next.
-pub(super) const FANOUT: usize = 8;
+/// A store has at most so many runs behind a merge, however long the log is.
+pub(super) const RUNS_MAX: usize = 8;
+/// Runs of at most so many events start on level 0: somewhat more than a command leaves behind.
+const LEVEL_EVENTS: u64 = 64;
 
 /// The last event that a run covers, so that a run can be held against the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub struct RunMeta {
     pub first_seq: u64,
     /// Last event covered.
     pub last: Anchor,
-    /// 0 for a run of few events as flushed, one more for eight times as many and for each merge.
+    /// 0 for a run of few events as flushed, more for one of many; each merge gives the highest of its runs and one more.
     pub level: u8,
 }
 
@@ -442,13 +442,14 @@ fn lock_path(dir: &Path) -> PathBuf {
     path.into()
 }
 
-/// The level at which a run of so many events starts.
-fn level_of(events: u64) -> u8 {
+/// The level at which a run of so many events starts: the one that merging small runs would have given it as the oldest run.
+/// On level L that run is made of at most C(L + [`RUNS_MAX`], [`RUNS_MAX`]) small ones (see `merge.rs`).
+pub(super) fn level_of(events: u64) -> u8 {
     let mut level = 0;
-    let mut most = LEVEL_EVENTS;
-    while events > most {
-        most = most.saturating_mul(FANOUT as u64);
+    let mut small_runs = 1_u64;
+    while events > LEVEL_EVENTS.saturating_mul(small_runs) {
         level += 1;
+        small_runs = small_runs.saturating_mul(level + RUNS_MAX as u64) / level;
     }
-    level
+    level as u8
 }

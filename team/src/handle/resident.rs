@@ -19,9 +19,6 @@ use teamlog_engine::identity::LogId;
 use teamlog_engine::layout::LOCK_FILE;
 use teamlog_engine::{CommitError, Committed, Writer, WriterCounts};
 
-/// The most that is merged at a time behind the answers.
-const MERGE_BYTES_MAX: u64 = 1 << 30;
-
 /// The least time between two batches of view files, so that a file is written once however often it changed meanwhile.
 const VIEWS_PAUSE: Duration = Duration::from_millis(50);
 
@@ -392,7 +389,7 @@ impl Resident {
             live.flush()?;
             Ok::<_, Failure>(live.store())
         })?;
-        if let Some(merged) = store.merge(MERGE_BYTES_MAX)? {
+        if let Some(merged) = store.merge()? {
             writer.with_state(|live| live.adopt(merged));
         }
         Ok(())

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 enum Step {
     Change(Vec<u8>, Option<Vec<u8>>),
     Flush(u8),
-    Merge(u64),
+    Merge,
     MergeAll,
     Reopen,
 }
@@ -42,7 +42,7 @@ fn a_step() -> impl Strategy<Value = Step> {
         60 => (a_key(), proptest::option::weighted(0.8, a_value()))
             .prop_map(|(key, value)| Step::Change(key, value)),
         6 => (1_u8..255).prop_map(Step::Flush),
-        1 => prop_oneof![Just(u64::MAX), Just(100_000)].prop_map(Step::Merge),
+        1 => Just(Step::Merge),
         1 => Just(Step::MergeAll),
         1 => Just(Step::Reopen),
     ]
@@ -94,7 +94,7 @@ proptest! {
                     store = flush(&store, u64::from(events) * 3, &pending);
                     model.extend(std::mem::take(&mut pending));
                 }
-                Step::Merge(bytes_max) => store = store.merge(bytes_max).unwrap().unwrap(),
+                Step::Merge => store = store.merge().unwrap().unwrap(),
                 Step::MergeAll => store = store.merge_all().unwrap().unwrap(),
                 Step::Reopen => store = open(&storage),
             }
