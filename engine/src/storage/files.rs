@@ -187,9 +187,14 @@ impl Storage for Files {
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        let (from_dir, from) = self.root_dir.parent(from)?;
-        let (to_dir, to) = self.root_dir.parent(to)?;
-        Ok(renameat(from_dir, from, to_dir, to)?)
+        let (from_dir, from_name) = self.root_dir.parent(from)?;
+        if from.parent() == to.parent()
+            && let Some(to_name) = to.file_name()
+        {
+            return Ok(renameat(&from_dir, from_name, &from_dir, to_name)?);
+        }
+        let (to_dir, to_name) = self.root_dir.parent(to)?;
+        Ok(renameat(from_dir, from_name, to_dir, to_name)?)
     }
 
     fn remove_file(&self, path: &Path) -> io::Result<()> {
