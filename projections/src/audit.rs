@@ -4,10 +4,11 @@
 //! Every message and ack is counted; of the events in between, a sample is looked up in every index. It changes nothing.
 
 use crate::fact::Sent;
-use crate::message::event::MessageFact;
+use crate::files::Home;
+use crate::live::Live;
+use crate::message::event::{MessageAcked, MessageFact};
 use crate::message::{self, InboxQuery};
 use crate::prelude::*;
-use crate::views::Home;
 use std::ops::ControlFlow;
 use teamlog_engine::event::RefKind;
 use teamlog_engine::reader::Located;
@@ -54,11 +55,8 @@ pub struct Audit {
     pub snapshots: Finding,
 }
 
-/// The greatest `(created_at, id)` of a task's messages, and the event that recorded it.
-struct Newest {
-    created_at: i64,
-    id: String,
-}
+/// The greatest `(created_at, id)` of a task's messages.
+type Newest = (Timestamp, String);
 
 /// What the log amounts to for one agent.
 #[derive(Default)]
@@ -132,34 +130,31 @@ impl Pass<'_> {
         };
         match *fact {
             MessageFact::Sent(sent) => self.sent(event, &sent),
-            MessageFact::Acked(acked) => {
-                let known = self.live.message(&acked.message_id)?;
-                let Some(known) =
-                    known.filter(|known| known.to == acked.agent && known.seq < event.seq)
-                else {
-                    return Ok(());
-                };
-                // The first ack counts, so the index names this event or one before it.
-                self.audit
-                    .acks
-                    .expect(known.acked.is_some_and(|seq| seq <= event.seq), || {
-                        format!(
-                            "event {} acknowledges {}, but the index says {}",
-                            event.seq,
-                            acked.message_id,
-                            match known.acked {
-                                Some(seq) => format!("event {seq} does"),
-                                None => "nothing does".to_owned(),
-                            }
-                        )
-                    });
-                if known.acked == Some(event.seq) {
-                    self.mail.entry(acked.agent).or_default().acked += 1;
-                }
-                Ok(())
-            }
+            MessageFact::Acked(acked) => self.acked(event.seq, acked),
             _ => Ok(()),
         }
+    }
+
+    fn acked(&mut self, seq: u64, acked: MessageAcked) -> Result<()> {
+        let known = self.live.message(&acked.message_id)?;
+        let known = known.filter(|known| known.to == acked.agent && known.seq < seq);
+        let Some(known) = known else {
+            return Ok(());
+        };
+        // The first ack counts, so the index names this event or one before it.
+        let noted = known.acked.is_some_and(|first| first <= seq);
+        self.audit.acks.expect(noted, || {
+            let says = match known.acked {
+                Some(first) => format!("event {first} does"),
+                None => "nothing does".to_owned(),
+            };
+            let id = &acked.message_id;
+            format!("event {seq} acknowledges {id}, but the index says {says}")
+        });
+        if known.acked == Some(seq) {
+            self.mail.entry(acked.agent).or_default().acked += 1;
+        }
+        Ok(())
     }
 
     /// Place and refs of an event, as the index has them.
@@ -176,11 +171,8 @@ impl Pass<'_> {
             };
             let page = live.with_ref(kind, value, Some(event.seq + 1), 1)?;
             index.expect(page.seqs == [event.seq], || {
-                format!(
-                    "event {} is not found by its {} {value:?}",
-                    event.seq,
-                    kind.name()
-                )
+                let kind = kind.name();
+                format!("event {} is not found by its {kind} {value:?}", event.seq)
             });
         }
         Ok(())
@@ -188,17 +180,10 @@ impl Pass<'_> {
 
     fn sent(&mut self, event: &Event<'_>, sent: &Sent) -> Result<()> {
         if let (Some(task), Some(_)) = (&sent.task_id, &sent.change) {
-            let (created_at, id) = (sent.created_at.micros(), &sent.id);
-            let newer = self
-                .tasks
-                .get(task)
-                .is_none_or(|newest| (newest.created_at, &newest.id) < (created_at, id));
-            if newer {
-                let newest = Newest {
-                    created_at,
-                    id: id.clone(),
-                };
-                self.tasks.insert(task.clone(), newest);
+            let newest = (sent.created_at, sent.id.clone());
+            let known = self.tasks.entry(task.clone()).or_default();
+            if *known < newest {
+                *known = newest;
             }
         }
         let known = self.live.message(&sent.id)?;
@@ -250,11 +235,10 @@ impl Pass<'_> {
             format!("message {} is not in the inbox of {}", sent.id, sent.to)
         });
         inbox.expect(open == unread, || {
+            let not = if open { "" } else { "not " };
             format!(
-                "message {} is {}among the unread of {}",
-                sent.id,
-                if open { "" } else { "not " },
-                sent.to
+                "message {} is {not}among the unread of {}",
+                sent.id, sent.to
             )
         });
         if event.seq > self.views_upto {
@@ -264,10 +248,8 @@ impl Pass<'_> {
         message::view::line(event, sent.envelope(event), &sent.from, &mut self.line);
         let same = message::view::line_is(&self.home, &sent.to, at, &self.line)?;
         inbox.expect(same, || {
-            format!(
-                "inboxes/{}.jsonl does not hold message {} as the log does",
-                sent.to, sent.id
-            )
+            let (to, id) = (&sent.to, &sent.id);
+            format!("inboxes/{to}.jsonl does not hold message {id} as the log does")
         });
         Ok(())
     }
@@ -277,49 +259,35 @@ impl Pass<'_> {
         for agent in self.live.agents()? {
             let mail = self.mail.remove(&agent.name).unwrap_or_default();
             let unread = mail.received.saturating_sub(mail.acked);
-            let acks = &mut self.audit.acks;
-            acks.expect(
-                (agent.received, agent.unread) == (mail.received, unread),
-                || {
-                    format!(
-                        "{} has {} messages, {unread} of them unread, but the index says {} and {}",
-                        agent.name, mail.received, agent.received, agent.unread
-                    )
-                },
-            );
-            let listed = self.live.unread_count(&agent.name)?;
-            acks.expect(listed == unread, || {
+            let (acks, name) = (&mut self.audit.acks, &agent.name);
+            let same = (agent.received, agent.unread) == (mail.received, unread);
+            acks.expect(same, || {
                 format!(
-                    "{listed} messages are listed as unread of {}, {unread} are",
-                    agent.name
+                    "{name} has {} messages, {unread} of them unread, but the index says {} and {}",
+                    mail.received, agent.received, agent.unread
                 )
+            });
+            let listed = self.live.unread_count(name)?;
+            acks.expect(listed == unread, || {
+                format!("{listed} messages are listed as unread of {name}, {unread} are")
             });
         }
         for (agent, mail) in &self.mail {
-            let acks = &mut self.audit.acks;
-            acks.expect(mail.received == 0, || {
-                format!(
-                    "the index knows nothing of the {} messages of {agent}",
-                    mail.received
-                )
+            let received = mail.received;
+            self.audit.acks.expect(received == 0, || {
+                format!("the index knows nothing of the {received} messages of {agent}")
             });
         }
         for (id, newest) in &self.tasks {
             let task = self.live.task(id)?;
-            let at = task.as_ref().map(|task| {
-                (
-                    task.last_message_created_at.micros(),
-                    task.last_message_id.as_str(),
-                )
-            });
-            let snapshots = &mut self.audit.snapshots;
-            snapshots.expect(at == Some((newest.created_at, newest.id.as_str())), || {
-                let says = at.map_or("knows no such task", |(_, id)| id);
-                format!(
-                    "the newest message of task {id} is {}, the snapshot says {says}",
-                    newest.id
-                )
-            });
+            let at = task.map(|task| (task.last_message_created_at, task.last_message_id));
+            self.audit
+                .snapshots
+                .expect(at.as_ref() == Some(newest), || {
+                    let says = at.as_ref().map_or("knows no such task", |(_, id)| id);
+                    let newest = &newest.1;
+                    format!("the newest message of task {id} is {newest}, the snapshot says {says}")
+                });
         }
         Ok(())
     }

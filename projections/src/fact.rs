@@ -23,7 +23,7 @@ use crate::vocabulary;
 use crate::worker::event::WorkerFact;
 use crate::worker::supervision::SupervisionFact;
 use std::ops::Range;
-use teamlog_engine::{Event, Json, NewEvent, Timestamp};
+use teamlog_engine::{Event, Json, NewEvent, RefKind, Timestamp};
 
 /// What an event says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,10 +98,10 @@ pub struct TaskChange {
     pub deps: Option<Vec<String>>,
     /// `status` of an update.
     pub status: Option<Status>,
-    /// `progress` of an update, as JSON text.
-    pub progress: Option<String>,
-    /// `eta` of an update, as JSON text.
-    pub eta: Option<String>,
+    /// `progress` of an update.
+    pub progress: Option<Json>,
+    /// `eta` of an update.
+    pub eta: Option<Json>,
     /// `blocked` of an update.
     pub blocked: Option<bool>,
     /// `note` of an update.
@@ -194,11 +194,18 @@ pub(crate) fn sender(event: &Event<'_>, envelope: &str) -> Result<String> {
     stored::sender(envelope).map_err(undecodable(event))
 }
 
-/// An event of `kind` by `actor`, with no refs yet.
-pub(crate) fn event(kind: &'static str, actor: &str, payload: Json) -> NewEvent {
+/// An event of `kind` by `actor`, with those refs that have a value.
+pub(crate) fn event<const N: usize>(
+    kind: &'static str,
+    actor: &str,
+    payload: Json,
+    refs: [(RefKind, Option<&str>); N],
+) -> NewEvent {
     debug_assert!(
         vocabulary::find(kind).is_some(),
         "{kind} is not in the vocabulary"
     );
-    NewEvent::new(kind, actor, payload)
+    let mut event = NewEvent::new(kind, actor, payload);
+    event.refs.set_given(refs);
+    event
 }

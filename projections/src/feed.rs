@@ -77,7 +77,7 @@ fn one(agent: Option<&str>) -> Told<'_> {
     agent.map_or(Told::Nobody, Told::One)
 }
 
-impl Live {
+impl TeamState {
     /// The first `limit` events behind `since` that an agent is told, oldest first.
     pub fn feed(&self, agent: &str, since: u64, limit: usize) -> Result<FeedPage> {
         let own = first(

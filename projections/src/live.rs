@@ -4,41 +4,37 @@
 //! notes the places and brings the views up to date. Queries cost as much as what they answer, whatever the
 //! length of the history.
 
-mod event;
 mod found;
 mod load;
 
+pub use crate::team::Counts;
 pub use crate::tx::SeqPage;
 pub use found::Found;
 pub use load::{DERIVED_DIR, derived_dir, old_derived, remove_old_derived};
 
 use crate::error::{Error, Result};
-use crate::pipeline::{self, Tail};
+use crate::files::Mended;
+use crate::pipeline;
+use crate::state::{Tail, TeamState};
 use crate::team::settings::{self, Setting};
 use crate::tx::Rows;
-use crate::views::{BatchGate, BatchState, Mended, ViewBatch, Views};
+use crate::views::{BatchGate, BatchState, ViewBatch, Views};
+use std::ops::Deref;
 use std::sync::Arc;
-use teamlog_engine::derived::{Anchor, Overlay, Store};
+use teamlog_engine::derived::{Anchor, Store};
 use teamlog_engine::{Event, Head, Log, Place, Reader, State, Timestamp};
 
 /// A tail of more bytes of log becomes a run.
 pub const TAIL_BYTES_MAX: u64 = 256 << 10;
 /// A tail of more events becomes a run.
 pub const TAIL_EVENTS_MAX: usize = 32;
-/// In a process that stays, a tail of more events becomes a run: whoever else reads the team folds so many.
+/// In a process that stays, a tail of more events becomes a run: every other reader of the team has to fold the tail.
 pub const STAYING_TAIL_EVENTS_MAX: usize = 512;
 
-/// The state of a team.
-///
-/// Its questions stand with their nouns (`task/query.rs` and so on). Each answers I/O and `Derived` errors; the times and
-/// seqs of a page are bounds that the caller chooses, and none walks over history.
+/// The state of a team, and what keeps it up to date. Its questions are those of [`TeamState`].
 pub struct Live {
     log: Log,
-    overlay: Overlay,
-    /// What is committed and in no run.
-    tail: Tail,
-    /// The last event folded; ahead of the tail while a group is being written.
-    folded: u64,
+    state: TeamState,
     /// `None` unless this is the state of the log's writer.
     views: Option<Views>,
     /// Why the views could not be kept; the next writer mends them.
@@ -50,32 +46,24 @@ pub struct Live {
     past: bool,
 }
 
-/// How many of what the team's log holds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Events, foreign ones included.
-    pub events: u64,
-    /// Messages sent.
-    pub messages: u64,
-    /// Messages acknowledged.
-    pub acks: u64,
-    /// Tasks.
-    pub tasks: u64,
+impl Deref for Live {
+    type Target = TeamState;
+    fn deref(&self) -> &TeamState {
+        &self.state
+    }
 }
 
 impl Live {
-    /// The last event that the state covers; 0 for an empty log.
-    pub fn seq(&self) -> u64 {
-        self.folded
-    }
-
     /// When the last committed event was stamped; it may lie ahead of the clock.
     pub fn last_at(&self) -> Option<Timestamp> {
         self.last().map(|anchor| anchor.id.created_at())
     }
 
     fn last(&self) -> Option<Anchor> {
-        self.tail.last.or_else(|| self.overlay.store().covered())
+        self.state
+            .tail
+            .last
+            .or_else(|| self.state.overlay.store().covered())
     }
 
     /// Whether this is the state up to the reader's head: of the same log, and of the very event that the head names, for
@@ -83,7 +71,7 @@ impl Live {
     pub fn is_at_head(&self, reader: &Reader) -> bool {
         let head = reader.head();
         self.log.identity().log == reader.identity().log
-            && self.folded == head.last_seq
+            && self.state.folded == head.last_seq
             && self.last().map(|anchor| anchor.id) == head.last_id
     }
 
@@ -123,8 +111,8 @@ impl Live {
         self.views_error.as_ref()
     }
 
-    /// From now on views are only noted as due, unless the team's setting `views.when` says otherwise; whoever asks for that
-    /// calls [`Live::collect_views`] soon after every event, and [`Live::finish_views`] before the lock is given back.
+    /// From now on views are only noted as due, unless the team's setting `views.when` says otherwise; the
+    /// caller then calls [`Live::collect_views`] soon after every event, and [`Live::finish_views`] before it gives back the lock.
     pub fn write_views_later(&mut self) {
         self.views_later = true;
         if let Some(views) = &mut self.views {
@@ -140,7 +128,9 @@ impl Live {
     /// What became due since the last call, to be written without holding up the state; then [`Live::views_written`] is to
     /// be told. Nothing while events are folded that are not durable yet.
     pub fn collect_views(&mut self) -> Option<ViewBatch> {
-        let settled = self.last().is_some_and(|last| last.seq == self.folded);
+        let settled = self
+            .last()
+            .is_some_and(|last| last.seq == self.state.folded);
         if !settled || !self.are_views_due() {
             return None;
         }
@@ -181,6 +171,10 @@ impl Live {
         }
     }
 
+    pub(crate) fn log(&self) -> &Log {
+        &self.log
+    }
+
     /// Whether the team lets views follow the answers.
     pub(crate) fn views_may_follow(&self) -> Result<bool> {
         let (when, _) = self.setting(Setting::ViewsWhen)?;
@@ -190,16 +184,17 @@ impl Live {
     /// Puts the tail into a run if it is longer than [`TAIL_BYTES_MAX`] or [`TAIL_EVENTS_MAX`], then merges runs where they
     /// have become too many. Cheap when nothing is due. Does nothing while buffered events are not yet written.
     pub fn flush_if_due(&mut self) -> Result<()> {
-        let short = self.tail.bytes <= TAIL_BYTES_MAX && self.tail.places.len() <= TAIL_EVENTS_MAX;
+        let short = self.state.tail.bytes <= TAIL_BYTES_MAX
+            && self.state.tail.places.len() <= TAIL_EVENTS_MAX;
         if short || self.past {
             return Ok(());
         }
         self.flush()?;
-        if !self.tail.places.is_empty() {
+        if !self.state.tail.places.is_empty() {
             return Ok(());
         }
-        match self.overlay.store().merge() {
-            Ok(Some(store)) => self.overlay.flushed(store),
+        match self.state.overlay.store().merge() {
+            Ok(Some(store)) => self.state.overlay.flushed(store),
             Ok(None) => {}
             // Merging reads what no answer needed, and may be the first to meet damage there.
             Err(teamlog_engine::Error::Derived { .. }) => self.repair()?,
@@ -208,35 +203,41 @@ impl Live {
         Ok(())
     }
 
-    /// Whether a process that stays has to look after this state: the tail is long, or views fell behind.
+    /// Whether a process that stays should call for maintenance: the tail is long, or views fell behind.
     pub fn wants_tending(&self) -> bool {
-        let long =
-            self.tail.bytes > TAIL_BYTES_MAX || self.tail.places.len() > STAYING_TAIL_EVENTS_MAX;
+        let long = self.state.tail.bytes > TAIL_BYTES_MAX
+            || self.state.tail.places.len() > STAYING_TAIL_EVENTS_MAX;
         long || self.views_error.is_some()
     }
 
     /// The derived store below: to be merged by a thread that holds up nobody, then for [`Live::adopt`].
     pub fn store(&self) -> Store {
-        self.overlay.store().clone()
+        self.state.overlay.store().clone()
     }
 
     /// Goes on over a store in which runs of the one below were merged, unless that has moved on.
     pub fn adopt(&mut self, merged: Store) {
-        if merged.covered() == self.overlay.store().covered() {
-            self.overlay.rebased(merged);
+        if merged.covered() == self.state.overlay.store().covered() {
+            self.state.overlay.rebased(merged);
         }
     }
 
     /// Puts the tail into a run, whatever its length.
     pub fn flush(&mut self) -> Result<()> {
-        let settled = self.tail.last.is_some_and(|last| last.seq == self.folded);
+        let settled = self
+            .state
+            .tail
+            .last
+            .is_some_and(|last| last.seq == self.state.folded);
         if self.past || !settled {
             return Ok(());
         }
-        let changes = vec![self.overlay.changes().collect()];
-        if let Some(store) = pipeline::write_run(self.overlay.store(), &self.tail, changes)? {
-            self.overlay.flushed(store);
-            self.tail = Tail::default();
+        let changes = vec![self.state.overlay.changes().collect()];
+        if let Some(store) =
+            pipeline::write_run(self.state.overlay.store(), &self.state.tail, changes)?
+        {
+            self.state.overlay.flushed(store);
+            self.state.tail = Tail::default();
         }
         Ok(())
     }
@@ -244,10 +245,6 @@ impl Live {
     /// The digest of the state, as lower-case hex: equal to that of a rebuilt state. Reads all of it.
     pub fn digest(&self) -> Result<String> {
         digest(self.rows())
-    }
-
-    pub(crate) fn rows(&self) -> Rows<'_> {
-        Rows(self.overlay.view())
     }
 }
 
@@ -276,22 +273,16 @@ pub(crate) fn digest(rows: Rows<'_>) -> Result<String> {
 impl State for Live {
     fn apply(&mut self, events: &[Event<'static>]) -> teamlog_engine::Result<()> {
         for event in events {
-            pipeline::fold(&mut self.overlay, event)?;
-            self.folded = event.seq;
+            pipeline::fold(&mut self.state.overlay, event)?;
+            self.state.folded = event.seq;
         }
         Ok(())
     }
 
     fn committed(&mut self, _: &Head, events: &[Event<'static>], places: &[Place], crcs: &[u32]) {
         for ((event, place), crc) in events.iter().zip(places).zip(crcs) {
-            self.tail.push(event, *place, *crc);
+            self.state.tail.push(event, *place, *crc);
         }
         self.with_views(|views, live| views.update(live, events));
-    }
-}
-
-impl Live {
-    pub(crate) fn log(&self) -> &Log {
-        &self.log
     }
 }

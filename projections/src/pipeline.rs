@@ -10,6 +10,7 @@
 
 use crate::error::{Error, Result};
 use crate::fact::Fact;
+use crate::state::Tail;
 use crate::tx::{Projection, Recorded, Tx};
 use crate::{
     artifact, bootstrap, delivery, feed, message, mode, response, task, team, usage, worker,
@@ -20,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, ScopedJoinHandle};
 use teamlog_engine::codec::Frame;
-use teamlog_engine::derived::{Anchor, Change, Changes, Delta, Store, Table, key};
+use teamlog_engine::derived::{Anchor, Change, Changes, Delta, Overlay, Store, Table, key};
 use teamlog_engine::reader::{Chain, Located, SPAN_BYTES, Span};
 use teamlog_engine::{Event, Place, Reader};
 
@@ -75,28 +76,6 @@ pub struct Progress {
     pub events: u64,
     /// Events there are.
     pub total: u64,
-}
-
-/// Events that no run holds yet: their places, and what a run over them would be anchored at.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Tail {
-    pub places: Vec<Place>,
-    pub last: Option<Anchor>,
-    /// Bytes of log.
-    pub bytes: u64,
-}
-
-impl Tail {
-    pub fn push(&mut self, event: &Event<'_>, place: Place, crc: u32) {
-        self.places.push(place);
-        self.bytes += u64::from(place.len);
-        self.last = Some(Anchor {
-            seq: event.seq,
-            id: event.id,
-            place,
-            crc,
-        });
-    }
 }
 
 /// Decoded events of one span.
@@ -165,6 +144,20 @@ pub(crate) struct Folded {
     /// Changes that no run holds, with the events they come from; empty unless runs could not be written.
     pub unwritten: Vec<Table>,
     pub tail: Tail,
+}
+
+impl Folded {
+    /// The state that it is, and the events that no run holds.
+    pub fn into_overlay(self) -> (Overlay, Tail) {
+        let mut overlay = Overlay::new(self.store);
+        for (key, value) in self.unwritten.iter().flat_map(Table::changes) {
+            match value {
+                Some(value) => overlay.put(key, value),
+                None => overlay.delete(key),
+            }
+        }
+        (overlay, self.tail)
+    }
 }
 
 /// Sees every batch in order, on a worker of its own.

@@ -2,9 +2,9 @@
 
 pub(crate) use crate::error::Result;
 pub(crate) use crate::fact::Fact;
-pub(crate) use crate::live::Live;
+pub(crate) use crate::state::TeamState;
 pub(crate) use crate::tx::{
-    Entry, Micros, Recorded, Row, Rows, Tx, end_of, key_of, numbered, row, time,
+    As, Entry, Micros, Recorded, Row, Rows, Stored, Tx, end_of, key_of, named, numbered, row, time,
 };
 pub(crate) use schemars::JsonSchema;
 pub(crate) use serde::{Deserialize, Serialize};

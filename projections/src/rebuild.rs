@@ -1,13 +1,14 @@
 //! Rebuilding everything from the log: the derived store beside the old one, then all views.
 
 use crate::error::Result;
+use crate::files::{Home, Mended};
 use crate::live::{Counts, Live, derived_dir, remove_old_derived};
 use crate::message::view::Inboxes;
-use crate::pipeline::{self, Bulk, Tail};
+use crate::pipeline::{self, Bulk};
+use crate::state::Tail;
 use crate::team::TeamInfo;
-use crate::views::mend::{clear, mend_inboxes, mend_tasks, mend_team};
-use crate::views::{Home, Mended, Views};
-use crate::{bootstrap, delivery, mode, thread, worker};
+use crate::views::Views;
+use crate::views::mend::{clear, mend_files, mend_inboxes};
 use std::sync::Arc;
 use std::time::Duration;
 use teamlog_engine::derived::{Overlay, Store};
@@ -64,7 +65,13 @@ pub fn rehydrate_with(
         reader,
         store,
         bulk,
-        Some(Box::new(|batch| inboxes.take_batch(batch))),
+        Some(Box::new(|batch| {
+            let mut facts = batch.events();
+            facts.try_for_each(|(event, fact)| match fact {
+                Some(fact) => inboxes.take(event, fact),
+                None => Ok(()),
+            })
+        })),
         progress,
     )?;
     let mut store = folded.store;
@@ -106,18 +113,12 @@ fn mend_views(live: &Live, reader: &Reader, inboxes: Inboxes) -> Result<Mended> 
             false => Ok(mended),
         };
     }
-    mended.add(mend_team(live, &home)?);
-    mended.add(mend_tasks(live, &home)?);
+    mended.add(mend_files(live, reader, &home)?);
     match inboxes.wanted() {
         true => mended.add(inboxes.finish(live, reader)?),
         // The team was created without views, and got them later: nothing was built on the way.
         false => mended.add(mend_inboxes(live, reader, &home)?),
     }
-    mended.add(delivery::view::mend(live, reader, &home)?);
-    mended.add(worker::view::mend(live, reader, &home)?);
-    mended.add(mode::view::mend(live, &home)?);
-    mended.add(bootstrap::view::mend(live, &home)?);
-    mended.add(thread::view::mend(live, reader, &home)?);
     Views::open(reader, false, Arc::default())?.settle(live.seq())?;
     Ok(mended)
 }

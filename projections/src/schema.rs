@@ -3,6 +3,7 @@
 
 use crate::message::{Message, MessageType, Priority};
 use crate::task::Status;
+use crate::words::named_in_json;
 use crate::worker::event::{AckStatus, WorkerState};
 use crate::worker::supervision::ApprovalStatus;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -38,6 +39,11 @@ named! {
     WorkerState: "What a worker does",
     AckStatus: "Whether a worker agrees to its shutdown",
     ApprovalStatus: "A reviewer's decision"
+}
+
+named_in_json! {
+    Priority: "priority is not known",
+    Status: "status must be one of a task"
 }
 
 /// What [`Message::to_json`] writes.

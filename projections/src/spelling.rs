@@ -1,25 +1,12 @@
-//! How far two words are from each other, for whoever mistyped one.
+//! Finds the name that somebody mistyped.
 
 /// Most letters of what somebody typed that are looked at: the words that there are, are short.
 const LOOKED_AT_MAX: usize = 128;
 
 /// The fewest letters to add, drop or change between a word that there is and one that somebody typed.
 pub fn distance(known: &str, typed: &str) -> usize {
-    let typed: Vec<char> = typed.chars().take(LOOKED_AT_MAX).collect();
-    let mut row: Vec<usize> = (0..=typed.len()).collect();
-    for (at, letter) in known.chars().enumerate() {
-        let mut before = at;
-        let mut left = at + 1;
-        let mut next = vec![left];
-        for (found, above) in typed.iter().zip(row.iter().skip(1)) {
-            let changed = before + usize::from(*found != letter);
-            left = changed.min(above + 1).min(left + 1);
-            before = *above;
-            next.push(left);
-        }
-        row = next;
-    }
-    row.last().copied().unwrap_or_default()
+    let typed: String = typed.chars().take(LOOKED_AT_MAX).collect();
+    strsim::levenshtein(known, &typed)
 }
 
 /// The known name that was probably meant, and how far it is: case, `_` and `-` do not count.

@@ -10,10 +10,11 @@ use crate::error::{Error, Result};
 use crate::fact::Fact;
 use rkyv::rancor::Fallible;
 use rkyv::with::{ArchiveWith, DeserializeWith, SerializeWith};
-use rkyv::{Archive, Place, Serialize};
+use rkyv::{Archive, Deserialize, Place, Serialize};
 use std::borrow::Cow;
+use std::marker::PhantomData;
 use teamlog_engine::derived::{Changes, View, key};
-use teamlog_engine::{Event, Timestamp};
+use teamlog_engine::{Event, EventId, Json, Timestamp};
 
 /// An event with what it says.
 #[derive(Debug, Clone, Copy)]
@@ -70,6 +71,8 @@ macro_rules! row {
 }
 pub(crate) use row;
 
+row!(String);
+
 impl Row for u64 {
     fn encode(&self, out: &mut Vec<u8>) {
         out.clear();
@@ -114,6 +117,24 @@ impl<'a> Rows<'a> {
             Ok(Entry { key, value })
         })
     }
+    /// The entries whose keys begin with `prefix` and go on with a name behind `after`.
+    pub fn behind(
+        self,
+        prefix: &[u8],
+        after: Option<&str>,
+    ) -> impl Iterator<Item = Result<Entry<'a>>> + use<'a> {
+        let from = match after {
+            None => prefix.to_vec(),
+            // The next key there can be.
+            Some(after) => [prefix, after.as_bytes(), &[0]].concat(),
+        };
+        self.walk(&from, &end_of(prefix), false)
+    }
+    /// The first time in an index by time.
+    pub fn first_time(self, index: u8) -> Result<Option<Timestamp>> {
+        let first = self.prefix(&[index], false).next().transpose()?;
+        Ok(first.and_then(|entry| entry.time()))
+    }
     /// The newest `limit` numbers of a series before `before`, ascending.
     pub fn page(self, series: &[u8], before: Option<u64>, limit: usize) -> Result<SeqPage> {
         let end = match before {
@@ -157,6 +178,15 @@ impl Entry<'_> {
     pub fn behind(&self, prefix: usize) -> &[u8] {
         self.key.get(prefix..).unwrap_or_default()
     }
+    /// The same as a name.
+    pub fn name(&self, prefix: usize) -> String {
+        String::from_utf8_lossy(self.behind(prefix)).into_owned()
+    }
+    /// The time that the key holds behind its namespace.
+    pub fn time(&self) -> Option<Timestamp> {
+        let bytes = self.behind(1).first_chunk::<8>()?;
+        Timestamp::from_micros(i64::from_be_bytes(*bytes))
+    }
     /// The number at the end of a key of a series.
     pub fn seq(&self) -> u64 {
         self.key
@@ -174,27 +204,107 @@ fn decoded<T: Row>(key: &[u8], value: &[u8]) -> Result<T> {
     })
 }
 
-/// Stores a time as microseconds: `#[rkyv(with = Micros)]`.
+/// Stores a field as a `T`: `#[rkyv(with = As<i64>)]` on a time.
 #[derive(Debug)]
-pub struct Micros;
+pub struct As<T>(PhantomData<T>);
 
-impl ArchiveWith<Timestamp> for Micros {
-    type Archived = rkyv::Archived<i64>;
-    type Resolver = rkyv::Resolver<i64>;
-    fn resolve_with(at: &Timestamp, resolver: Self::Resolver, out: Place<Self::Archived>) {
-        at.micros().resolve(resolver, out);
+/// A time, stored as microseconds.
+pub type Micros = As<i64>;
+
+/// A type that rows hold as a `T`.
+pub trait Stored<T>: Sized {
+    /// What is stored.
+    fn stored(&self) -> T;
+    /// What was stored.
+    fn found(stored: T) -> Self;
+}
+
+impl Stored<i64> for Timestamp {
+    fn stored(&self) -> i64 {
+        self.micros()
+    }
+    fn found(micros: i64) -> Timestamp {
+        time(micros)
     }
 }
 
-impl<S: Fallible + ?Sized> SerializeWith<Timestamp, S> for Micros {
-    fn serialize_with(at: &Timestamp, serializer: &mut S) -> Result<Self::Resolver, S::Error> {
-        at.micros().serialize(serializer)
+/// The seq of an event, 0 for none.
+impl Stored<u64> for Option<u64> {
+    fn stored(&self) -> u64 {
+        self.unwrap_or_default()
+    }
+    fn found(seq: u64) -> Option<u64> {
+        (seq != 0).then_some(seq)
     }
 }
 
-impl<D: Fallible + ?Sized> DeserializeWith<rkyv::Archived<i64>, Timestamp, D> for Micros {
-    fn deserialize_with(at: &rkyv::Archived<i64>, _: &mut D) -> Result<Timestamp, D::Error> {
-        Ok(time(at.to_native()))
+/// The id of an event, zeros for none.
+impl Stored<[u8; 16]> for Option<EventId> {
+    fn stored(&self) -> [u8; 16] {
+        self.map_or([0; 16], |id| id.bytes())
+    }
+    fn found(bytes: [u8; 16]) -> Option<EventId> {
+        EventId::from_bytes(bytes)
+    }
+}
+
+impl Stored<String> for Json {
+    fn stored(&self) -> String {
+        self.as_str().to_owned()
+    }
+    fn found(text: String) -> Json {
+        // Rows pass a checksum, and hold the text of JSON only.
+        Json::parse(&text).unwrap_or_else(|_| Json::from_canonical("null".to_owned()))
+    }
+}
+
+impl Stored<String> for Option<String> {
+    fn stored(&self) -> String {
+        self.clone().unwrap_or_default()
+    }
+    fn found(text: String) -> Option<String> {
+        Some(text).filter(|text| !text.is_empty())
+    }
+}
+
+impl Stored<i64> for Option<Timestamp> {
+    fn stored(&self) -> i64 {
+        self.unwrap_or_default().micros()
+    }
+    fn found(micros: i64) -> Option<Timestamp> {
+        Some(time(micros))
+    }
+}
+
+impl<T, F: Stored<T>> Stored<Option<T>> for Option<F> {
+    fn stored(&self) -> Option<T> {
+        self.as_ref().map(F::stored)
+    }
+    fn found(stored: Option<T>) -> Option<F> {
+        stored.map(F::found)
+    }
+}
+
+impl<T: Archive, F: Stored<T>> ArchiveWith<F> for As<T> {
+    type Archived = T::Archived;
+    type Resolver = T::Resolver;
+    fn resolve_with(field: &F, resolver: T::Resolver, out: Place<T::Archived>) {
+        field.stored().resolve(resolver, out);
+    }
+}
+
+impl<T: Serialize<S>, F: Stored<T>, S: Fallible + ?Sized> SerializeWith<F, S> for As<T> {
+    fn serialize_with(field: &F, serializer: &mut S) -> Result<T::Resolver, S::Error> {
+        field.stored().serialize(serializer)
+    }
+}
+
+impl<T: Archive, F: Stored<T>, D: Fallible + ?Sized> DeserializeWith<T::Archived, F, D> for As<T>
+where
+    T::Archived: Deserialize<T, D>,
+{
+    fn deserialize_with(stored: &T::Archived, deserializer: &mut D) -> Result<F, D::Error> {
+        stored.deserialize(deserializer).map(F::found)
     }
 }
 
@@ -220,6 +330,13 @@ pub(crate) fn key_of(namespace: u8, name: &[u8]) -> Vec<u8> {
     let mut key = Vec::with_capacity(name.len() + 1);
     key.push(namespace);
     key.extend_from_slice(name);
+    key
+}
+
+/// A namespace and a name, closed, so that no name is the beginning of another.
+pub(crate) fn named(namespace: u8, name: &str) -> Vec<u8> {
+    let mut key = key_of(namespace, name.as_bytes());
+    key.push(0);
     key
 }
 
@@ -257,6 +374,29 @@ impl<'a> Tx<'a> {
     pub(crate) fn put(&mut self, key: &[u8], row: &impl Row) {
         row.encode(&mut self.buffer);
         self.state.put(key, &self.buffer);
+    }
+    /// Changes a row, which is the default where there is none.
+    pub(crate) fn change<T: Row + Default>(
+        &mut self,
+        key: &[u8],
+        change: impl FnOnce(&mut T),
+    ) -> Result<()> {
+        let mut row: T = self.get(key)?.unwrap_or_default();
+        change(&mut row);
+        self.put(key, &row);
+        Ok(())
+    }
+    /// One more.
+    pub(crate) fn increment(&mut self, key: &[u8]) -> Result<()> {
+        self.change(key, |count: &mut u64| *count += 1)
+    }
+    /// Keeps the largest number.
+    pub(crate) fn raise(&mut self, key: &[u8], number: u64) -> Result<()> {
+        let largest: u64 = self.get(key)?.unwrap_or_default();
+        if number > largest {
+            self.put(key, &number);
+        }
+        Ok(())
     }
     /// Sets a key that says all by being there.
     pub(crate) fn mark(&mut self, key: &[u8]) {

@@ -13,7 +13,7 @@
 //! | `threads/<id>.jsonl` | one line per message of a thread; only grows |
 //! | `views` | the cursor: up to which event the files are current |
 //!
-//! The writer of the log writes them after the head, then the cursor; whoever writes next mends what lies between. A writer
+//! The writer of the log writes them after the head, then the cursor; the next writer mends what lies between. A writer
 //! that stays may note what is due and write it behind the answers, many events at a time ([`ViewBatch`]). None is synced:
 //! a file is as good as its length and the log behind it.
 
@@ -29,8 +29,10 @@ pub use batch::ViewBatch;
 pub(crate) use batch::{BatchGate, BatchState};
 pub use check::{Fault, Malformed, ViewsFound, ViewsSource};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::fact::Fact;
+use crate::files::Home;
+pub use crate::files::Mended;
 use crate::live::Live;
 use crate::mode::Scope;
 use crate::team::settings::Setting;
@@ -38,13 +40,9 @@ use crate::thread::event::ThreadAct;
 use crate::usage::event::UsageFact;
 use crate::worker::event::WorkerAct;
 use crate::{bootstrap, delivery, message, mode, task, thread, worker};
-use batch::Changes;
 use cursor::Cursor;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-use teamlog_engine::storage::{Open, Storage};
+use std::sync::{Arc, PoisonError};
 use teamlog_engine::{Event, Reader};
 
 /// A gap of more events between cursor and head is mended by looking at all views.
@@ -52,107 +50,6 @@ const GAP_EVENTS_MAX: u64 = 16 << 10;
 /// More events, or bytes of them, are not left for later: memory is bounded, and so is what a crash leaves to mend.
 const DUE_EVENTS_MAX: u64 = 8 << 10;
 const DUE_BYTES_MAX: usize = 16 << 20;
-
-/// What bringing the views up to date took.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Mended {
-    /// Files that were right already.
-    pub kept: u64,
-    /// Files written anew or extended.
-    pub written: u64,
-    /// Files that no task or agent accounts for, removed.
-    pub removed: u64,
-}
-
-impl Mended {
-    pub(crate) fn add(&mut self, other: Mended) {
-        self.kept += other.kept;
-        self.written += other.written;
-        self.removed += other.removed;
-    }
-    /// One file, written or found right.
-    pub(crate) fn one(written: bool) -> Mended {
-        Mended {
-            written: u64::from(written),
-            kept: u64::from(!written),
-            removed: 0,
-        }
-    }
-}
-
-/// Where a team's views lie.
-#[derive(Clone)]
-pub(crate) struct Home {
-    pub storage: Arc<dyn Storage>,
-    pub dir: PathBuf,
-    pub team: String,
-    pub log: [u8; 16],
-    /// Where changes of files go that are made later.
-    later: Option<Arc<Mutex<Changes>>>,
-}
-
-impl Home {
-    pub fn of(reader: &Reader) -> Home {
-        Home {
-            storage: Arc::clone(reader.storage()),
-            dir: reader.dir().to_path_buf(),
-            team: reader.identity().team.clone(),
-            log: reader.identity().log.0,
-            later: None,
-        }
-    }
-    /// Whether a change is kept to be made later.
-    fn later(&self, keep: impl FnOnce(&mut Changes) -> bool) -> bool {
-        let later = self.later.as_ref();
-        later.is_some_and(|later| keep(&mut locked(later)))
-    }
-    /// Replaces a file whole, now or later.
-    pub fn replace(&self, path: &Path, text: &[u8]) -> Result<()> {
-        if self.later(|later| later.replace(path, text)) {
-            return Ok(());
-        }
-        let replaced = self.storage.replace(path, text, false);
-        replaced.map_err(failed("write", path))
-    }
-    /// Adds lines to a file that is `whole` bytes long with them, now or later. `false` where it is not what it should be.
-    pub fn grow(&self, path: &Path, lines: &[u8], whole: u64) -> Result<bool> {
-        if self.later(|later| later.grow(path, lines, whole)) {
-            return Ok(true);
-        }
-        let file = self.storage.open(path, Open::Create);
-        let file = file.map_err(failed("open", path))?;
-        let len = file.stat().map_err(failed("look at", path))?.len;
-        if len != whole && len + lines.len() as u64 != whole {
-            return Ok(false);
-        }
-        if len != whole {
-            file.write_all_at(lines, len)
-                .map_err(failed("write", path))?;
-        }
-        Ok(true)
-    }
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.dir.join(name)
-    }
-    pub fn exists(&self, name: &str) -> Result<bool> {
-        let path = self.path(name);
-        Ok(self
-            .storage
-            .stat(&path)
-            .map_err(failed("look at", &path))?
-            .is_some())
-    }
-}
-
-fn locked(changes: &Mutex<Changes>) -> std::sync::MutexGuard<'_, Changes> {
-    changes.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Makes an I/O error name the view.
-pub(crate) fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
-    let wrap = teamlog_engine::Error::io(doing, path);
-    move |error| Error::Engine(wrap(error))
-}
 
 /// What some events touched.
 #[derive(Default)]
@@ -359,13 +256,9 @@ impl Views {
     pub fn collect(&mut self, live: &Live) -> Result<ViewBatch> {
         self.gate.wait().check(&self.home)?;
         let touched = self.take_due();
-        let later = Arc::new(Mutex::default());
-        let home = Home {
-            later: Some(Arc::clone(&later)),
-            ..self.home.clone()
-        };
+        let (home, later) = self.home.later();
         write(live, &home, &touched)?;
-        let changes = std::mem::take(&mut *locked(&later));
+        let changes = std::mem::take(&mut *later.lock().unwrap_or_else(PoisonError::into_inner));
         let gate = Arc::clone(&self.gate);
         Ok(ViewBatch::new(self.home.clone(), changes, live.seq(), gate))
     }
@@ -409,7 +302,12 @@ fn write(live: &Live, home: &Home, touched: &Touched) -> Result<Mended> {
         mended.add(bootstrap::view::write(live, home, &touched.runs)?);
     }
     if !touched.threads.is_empty() {
-        mended.add(thread::view::write(live, home, &touched.threads)?);
+        mended.add(thread::view::write(
+            live,
+            live.log(),
+            home,
+            &touched.threads,
+        )?);
     }
     if !touched.dead_letters.is_empty() {
         let reader = live.log().reader()?;
@@ -431,13 +329,11 @@ fn write_tasks(live: &Live, home: &Home, ids: &BTreeSet<String>) -> Result<Mende
     for id in ids {
         if let Some(task) = live.task(id)? {
             task::view::text(&task, &mut text);
-            home.replace(&task::view::path(&home.path(task::view::DIR), id), &text)?;
+            let path = home.path(task::view::DIR).join(task::view::file_name(id));
+            home.replace(&path, &text)?;
         }
     }
-    Ok(Mended {
-        written: ids.len() as u64,
-        ..Mended::default()
-    })
+    Ok(Mended::written(ids.len()))
 }
 
 fn write_inboxes(live: &Live, home: &Home, lines: &BTreeMap<String, Vec<u8>>) -> Result<Mended> {
@@ -450,8 +346,5 @@ fn write_inboxes(live: &Live, home: &Home, lines: &BTreeMap<String, Vec<u8>>) ->
             message::view::rebuild(live, &live.log().reader()?, home, agent)?;
         }
     }
-    Ok(Mended {
-        written: lines.len() as u64,
-        ..Mended::default()
-    })
+    Ok(Mended::written(lines.len()))
 }

@@ -40,10 +40,8 @@ pub fn find(name: &str) -> Option<&'static Kind> {
 
 const fn log(name: &'static str, command: &'static str, doc: &'static str) -> Kind {
     Kind {
-        name,
         command: Some(command),
-        doc,
-        decode: |_| Ok(Fact::Counted),
+        ..unused(name, doc)
     }
 }
 
@@ -68,18 +66,13 @@ const LOG: &[Kind] = &[
 ];
 
 /// Kinds that no command records. They stay reserved: a log that holds one as a foreign event would change its meaning.
+#[rustfmt::skip]
 const UNUSED: &[Kind] = &[
     unused("manifest_written", "The team's manifest changed."),
     unused("members_removed", "Agents ceased to be members."),
-    unused(
-        "resource_policy_set",
-        "How overlapping paths are treated was set.",
-    ),
+    unused("resource_policy_set", "How overlapping paths are treated was set."),
     unused("task_assigned", "A task got an owner without a claim."),
-    unused(
-        "team_settings_changed",
-        "Whether agents join by acting, or views are kept, changed.",
-    ),
+    unused("team_settings_changed", "Whether agents join by acting, or views are kept, changed."),
     unused("thread_participants_added", "Agents joined a thread."),
 ];
 
@@ -114,78 +107,50 @@ mod tests {
     #[test]
     fn no_kind_stands_twice() {
         for pair in KINDS.windows(2) {
-            assert!(
-                pair[0].name < pair[1].name,
-                "{} {}",
-                pair[0].name,
-                pair[1].name
-            );
+            let (one, next) = (pair[0].name, pair[1].name);
+            assert!(one < next, "{one} {next}");
         }
     }
 
     #[test]
     fn every_row_is_complete_and_names_match_the_pattern() {
         for kind in KINDS.iter() {
-            let mut letters = kind.name.bytes();
+            let name = kind.name;
+            let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
             assert!(
-                letters.next().is_some_and(|b| b.is_ascii_lowercase()),
-                "{}",
-                kind.name
+                name.starts_with(|letter: char| letter.is_ascii_lowercase()),
+                "{name}"
             );
-            assert!(
-                letters.all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_'),
-                "{}",
-                kind.name
-            );
+            assert!(name.bytes().all(plain), "{name}");
             let typed = |command: &str| command.starts_with("teamlog ");
-            assert!(kind.command.is_none_or(typed), "{}", kind.name);
-            assert!(
-                kind.doc.ends_with('.') && kind.doc.len() > 10,
-                "{}",
-                kind.name
-            );
+            assert!(kind.command.is_none_or(typed), "{name}");
+            assert!(kind.doc.ends_with('.') && kind.doc.len() > 10, "{name}");
             assert_eq!(find(kind.name).map(|found| found.doc), Some(kind.doc));
         }
     }
 
     #[test]
     fn the_kinds_that_the_protocols_name_are_there() {
-        for name in [
-            "message_sent",
-            "message_duplicate",
-            "message_suppressed",
-            "delivery_acked",
-            "delivery_retry",
-            "delivery_dead_letter",
-            "message_acked",
-            "message_ack_duplicate",
-            "ack_rejected",
-            "task_lease_expired",
-            "bootstrap_breached",
-            "bootstrap_blocked",
-            "worker_event_reported",
-            "task_completed",
-            "task_failed",
-            "task_imported",
-            "team_created",
-            "members_added",
-            "log_tail_quarantined",
-            "response_stored",
-        ] {
+        let names = "message_sent message_duplicate message_suppressed delivery_acked delivery_retry \
+            delivery_dead_letter message_acked message_ack_duplicate ack_rejected task_lease_expired \
+            bootstrap_breached bootstrap_blocked worker_event_reported task_completed task_failed task_imported \
+            team_created members_added log_tail_quarantined response_stored";
+        for name in names.split_whitespace() {
             assert!(find(name).is_some(), "{name}");
         }
     }
 
     #[test]
     fn other_names_are_foreign() {
-        for name in [
+        let names = [
             "",
             "message",
             "deploy_finished",
             "message_sent_",
             "MESSAGE_SENT",
             "zz",
-        ] {
+        ];
+        for name in names {
             assert!(find(name).is_none(), "{name}");
         }
     }

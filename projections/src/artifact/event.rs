@@ -33,10 +33,12 @@ words! {
     }
 }
 
+#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 /// `artifact_stored`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArtifactStored {
-    /// Its name.
+    /// Its name, which rows have in their keys.
+    #[rkyv(with = rkyv::with::Skip)]
     pub name: String,
     /// What it is.
     pub kind: ArtifactKind,
@@ -54,15 +56,13 @@ pub struct ArtifactStored {
 
 impl Payload for ArtifactStored {
     fn check(&self) -> Decoded<()> {
-        name("name", &self.name)?;
         let hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
         if self.digest.len() != DIGEST_LETTERS || !self.digest.bytes().all(hex) {
             return Err("digest is none".to_owned());
         }
-        let mut task = self.task_id.iter();
-        task.try_for_each(|task| name("task_id", task))?;
-        let mut worker = self.worker.iter();
-        worker.try_for_each(|worker| name("worker", worker))
+        name("name", &self.name)?;
+        name("task_id", &self.task_id)?;
+        name("worker", &self.worker)
     }
 }
 
@@ -70,13 +70,12 @@ impl ArtifactFact {
     /// The event that records it; `trace` is that of the task.
     pub fn event(&self, actor: &str, trace: Option<&str>) -> NewEvent {
         let ArtifactFact::Stored(stored) = self;
-        let mut event = event(self.kind(), actor, write(self));
-        event.refs.set_given([
+        let refs = [
             (RefKind::Agent, stored.worker.as_deref()),
             (RefKind::Task, stored.task_id.as_deref()),
             (RefKind::Trace, trace),
-        ]);
-        event
+        ];
+        event(self.kind(), actor, write(self), refs)
     }
 }
 

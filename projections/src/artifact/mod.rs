@@ -12,30 +12,19 @@ const ARTIFACT: u8 = 0x4E;
 const BY_KIND: u8 = 0x4F;
 
 /// An artifact.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct Artifact {
-    /// What was recorded of it.
-    pub stored: ArtifactStored,
-    /// How many versions it has had.
-    pub versions: u64,
-    /// The event that recorded the last of them.
+    /// The event that recorded its last version.
     pub seq: u64,
     /// When that was.
+    #[rkyv(with = Micros)]
     pub at: Timestamp,
+    /// How many versions it has had.
+    pub versions: u64,
+    /// What was recorded of it.
+    pub stored: ArtifactStored,
 }
-
-#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-struct ArtifactRow {
-    seq: u64,
-    at: i64,
-    versions: u64,
-    kind: ArtifactKind,
-    digest: String,
-    size: u64,
-    task_id: Option<String>,
-    worker: Option<String>,
-}
-row!(ArtifactRow);
+row!(Artifact);
 
 /// The fold.
 pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
@@ -44,20 +33,19 @@ pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     };
     let ArtifactFact::Stored(stored) = &**fact;
     let key = key_of(ARTIFACT, stored.name.as_bytes());
-    let before: Option<ArtifactRow> = tx.get(&key)?;
-    if let Some(before) = before.as_ref().filter(|before| before.kind != stored.kind) {
-        tx.delete(&by_kind(before.kind, &stored.name));
+    let before: Option<Artifact> = tx.get(&key)?;
+    if let Some(before) = before
+        .as_ref()
+        .filter(|before| before.stored.kind != stored.kind)
+    {
+        tx.delete(&by_kind(before.stored.kind, &stored.name));
     }
     tx.mark(&by_kind(stored.kind, &stored.name));
-    let row = ArtifactRow {
+    let row = Artifact {
         seq: recorded.event.seq,
-        at: recorded.event.created_at.micros(),
+        at: recorded.event.created_at,
         versions: before.map_or(0, |before| before.versions) + 1,
-        kind: stored.kind,
-        digest: stored.digest.clone(),
-        size: stored.size,
-        task_id: stored.task_id.clone(),
-        worker: stored.worker.clone(),
+        stored: stored.clone(),
     };
     tx.put(&key, &row);
     Ok(())

@@ -251,7 +251,7 @@ pub struct Delivered {
     pub to: Core,
     /// The domain's round.
     pub round: u32,
-    /// Whether it was sent before, in vain.
+    /// Whether it was sent before without an ack.
     pub resent: bool,
     /// When the delivery times out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -317,7 +317,7 @@ impl BootstrapAct {
     fn check(&self) -> Decoded<()> {
         match self {
             BootstrapAct::Started { domains } | BootstrapAct::RosterBuilt { domains, .. } => {
-                domains.iter().try_for_each(|domain| id("domains", domain))
+                id("domains", domains)
             }
             act => act.domain().map_or(Ok(()), |domain| id("domain", domain)),
         }
@@ -399,10 +399,7 @@ impl BootstrapFact {
         payload.insert("run".to_owned(), self.run.as_str().into());
         payload.extend(beside.clone());
         payload.append(&mut fields);
-        let mut event = event(self.act.kind(), actor, Json::of(&payload)?);
-        event
-            .refs
-            .set_given([(RefKind::Trace, trace), (RefKind::Agent, self.act.member())]);
-        Ok(event)
+        let refs = [(RefKind::Trace, trace), (RefKind::Agent, self.act.member())];
+        Ok(event(self.act.kind(), actor, Json::of(&payload)?, refs))
     }
 }

@@ -19,7 +19,7 @@ pub(crate) use query::all;
 pub use run::{
     DELIVERY_MICROS, Delivery, Domain, Gate, HANDSHAKE_MICROS, Handshake, LastBreach, Run,
 };
-pub use shown::{BreachShown, CoreReady, DomainShown, GateShown, RunShown};
+pub use shown::{CoreReady, DomainShown, RunShown};
 pub use words::{Case, Core, Method, Outcome, State, Verdict};
 
 use crate::bootstrap::event::{BootstrapAct, BootstrapFact};
@@ -55,7 +55,7 @@ impl Row for Run {
     }
 }
 
-/// The id of a run, where only that is of interest.
+/// The id of a run, as it is.
 struct Id(String);
 
 impl Row for Id {

@@ -4,7 +4,7 @@ use super::{BEGUN, DUE, DUE_BYTES, Id, NUMBERED, RUN, Run, due_key};
 use crate::prelude::*;
 use teamlog_engine::derived::key;
 
-impl Live {
+impl TeamState {
     /// A run of the bootstrap contract by its id.
     pub fn bootstrap_run(&self, id: &str) -> Result<Option<Run>> {
         self.rows().get(&key_of(RUN, id.as_bytes()))
@@ -43,19 +43,13 @@ impl Live {
         let end = due_key(now.micros().saturating_add(1), "");
         let mut runs = Vec::new();
         for entry in self.rows().walk(&[DUE], &end, false).take(limit) {
-            let id = String::from_utf8_lossy(entry?.behind(DUE_BYTES)).into_owned();
-            runs.extend(self.bootstrap_run(&id)?);
+            runs.extend(self.bootstrap_run(&entry?.name(DUE_BYTES))?);
         }
         Ok(runs)
     }
     /// When the next thing of any run times out.
     pub fn next_bootstrap_due(&self) -> Result<Option<Timestamp>> {
-        let Some(entry) = self.rows().prefix(&[DUE], false).next() else {
-            return Ok(None);
-        };
-        let entry = entry?;
-        let micros = entry.behind(1).first_chunk::<8>();
-        Ok(micros.and_then(|bytes| Timestamp::from_micros(i64::from_be_bytes(*bytes))))
+        self.rows().first_time(DUE)
     }
 }
 

@@ -6,9 +6,8 @@
 
 use super::{Case, Core, Evidence, Method, State, Verdict};
 use crate::bootstrap::event::{BootstrapAct, Breach, Delivered, Feedback, Probe};
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 use serde_json::{Map, Value};
-use teamlog_engine::Timestamp;
 
 /// How long a handshake with the core may take, in microseconds.
 pub const HANDSHAKE_MICROS: i64 = 60_000_000;
@@ -129,29 +128,31 @@ pub struct Delivery {
     pub until: Option<i64>,
 }
 
-/// `bootstrap_gate_cleared`, as it was given.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// What the reviewer said when it cleared the gate
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "GateShown")]
 pub struct Gate {
-    /// What the reviewer says of it.
+    /// Its summary, as it was given
     pub clear_summary: Map<String, Value>,
-    /// What the synthesis has to respect.
+    /// What the synthesis has to respect, as it was given
     pub conditions_for_final_synthesis: Vec<Value>,
 }
 
-/// A violation of the contract.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// A violation of the contract
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "BreachShown")]
 pub struct LastBreach {
-    /// The contract's code.
+    /// The contract's code
     pub code: String,
-    /// The event that was reported.
+    /// The event that was reported
     pub event: String,
-    /// Where the run stood.
+    /// Where the run stood
     pub at_state: State,
-    /// Where it fell back to.
+    /// Where it fell back to
     pub rolled_back_to: State,
-    /// What was violated.
+    /// What was violated
     pub why: String,
-    /// The event that records it.
+    /// The event that records it
     pub seq: u64,
 }
 
@@ -373,18 +374,10 @@ impl Run {
 
     /// The handshake with that member of the core.
     pub fn handshake(&self, core: Core) -> Handshake {
-        let [obstruction, synthesizer] = self.core;
-        match core {
-            Core::Obstruction => obstruction,
-            Core::Synthesizer => synthesizer,
-        }
+        self.core[core as usize]
     }
     fn handshake_mut(&mut self, core: Core) -> &mut Handshake {
-        let [obstruction, synthesizer] = &mut self.core;
-        match core {
-            Core::Obstruction => obstruction,
-            Core::Synthesizer => synthesizer,
-        }
+        &mut self.core[core as usize]
     }
     /// Whether both of the core are ready.
     pub fn both_acked(&self) -> bool {
@@ -401,23 +394,20 @@ impl Run {
     }
     /// The domains that were not left out.
     pub fn active(&self) -> impl Iterator<Item = &Domain> {
-        self.domains
-            .iter()
-            .filter(|domain| domain.excluded.is_none())
+        let domains = self.domains.iter();
+        domains.filter(|domain| domain.excluded.is_none())
     }
     /// The team's name, as far as the attempt to create one gave it.
     pub fn known_team_name(&self) -> Option<&str> {
         let probed = self
             .probe
-            .as_ref()
-            .and_then(|probe| probe.team_name.as_deref());
+            .iter()
+            .find_map(|probe| probe.team_name.as_deref());
         self.team_name.as_deref().or(probed)
     }
     /// Whether there is a team to work with, as far as anybody knows.
     pub fn is_usable(&self) -> bool {
-        self.probe
-            .as_ref()
-            .is_some_and(|probe| probe.outcome.is_usable())
+        self.probe.iter().any(|probe| probe.outcome.is_usable())
     }
     /// When the next thing of it times out.
     pub fn due(&self) -> Option<i64> {
@@ -507,18 +497,10 @@ impl Domain {
 
     /// What became of its result with that member of the core.
     pub fn delivery(&self, core: Core) -> &Delivery {
-        let [obstruction, synthesizer] = &self.deliveries;
-        match core {
-            Core::Obstruction => obstruction,
-            Core::Synthesizer => synthesizer,
-        }
+        &self.deliveries[core as usize]
     }
     fn delivery_mut(&mut self, core: Core) -> &mut Delivery {
-        let [obstruction, synthesizer] = &mut self.deliveries;
-        match core {
-            Core::Obstruction => obstruction,
-            Core::Synthesizer => synthesizer,
-        }
+        &mut self.deliveries[core as usize]
     }
     /// Whether both of the core have the result of this round.
     pub fn is_delivered(&self) -> bool {

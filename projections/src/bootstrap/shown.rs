@@ -1,9 +1,8 @@
 //! How a run is shown: in its view file and in answers.
 
-use super::run::{Delivery, Domain};
+use super::run::{Delivery, Domain, Gate, LastBreach};
 use super::{Case, Core, Evidence, Run, State, Verdict, checklist};
 use crate::prelude::*;
-use serde_json::{Map, Value};
 
 /// A run of the bootstrap contract
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -37,13 +36,13 @@ pub struct RunShown {
     /// Whether every domain was reviewed once
     pub round1_complete: bool,
     /// What the reviewer said when it cleared the gate
-    pub gate: Option<GateShown>,
+    pub gate: Option<Gate>,
     /// How far the final synthesis is: `none`, `requested`, `accepted`, `delivered`
     pub synthesis: String,
     /// Violations of the contract so far
     pub breaches: u64,
     /// The last one
-    pub last_breach: Option<BreachShown>,
+    pub last_breach: Option<LastBreach>,
     /// When the next thing of it times out
     pub due_at: Option<String>,
     /// The story that it belongs to
@@ -92,32 +91,6 @@ pub struct DomainShown {
     pub reviewed_round: u32,
 }
 
-/// What the reviewer said when it cleared the gate
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct GateShown {
-    /// Its summary, as it was given
-    pub clear_summary: Map<String, Value>,
-    /// What the synthesis has to respect, as it was given
-    pub conditions_for_final_synthesis: Vec<Value>,
-}
-
-/// A violation of the contract
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct BreachShown {
-    /// The contract's code
-    pub code: String,
-    /// The event that was reported
-    pub event: String,
-    /// Where the run stood
-    pub at_state: State,
-    /// Where it fell back to
-    pub rolled_back_to: State,
-    /// What was violated
-    pub why: String,
-    /// The event that records it
-    pub seq: u64,
-}
-
 impl From<&Run> for RunShown {
     fn from(run: &Run) -> RunShown {
         let core_ready = CoreReady {
@@ -139,20 +112,10 @@ impl From<&Run> for RunShown {
             evidence: Evidence::of(run),
             work: run.domains.iter().map(DomainShown::from).collect(),
             round1_complete: run.round1_complete,
-            gate: run.gate.as_ref().map(|gate| GateShown {
-                clear_summary: gate.clear_summary.clone(),
-                conditions_for_final_synthesis: gate.conditions_for_final_synthesis.clone(),
-            }),
+            gate: run.gate.clone(),
             synthesis: synthesis(run).to_owned(),
             breaches: run.breaches,
-            last_breach: run.last_breach.as_ref().map(|breach| BreachShown {
-                code: breach.code.clone(),
-                event: breach.event.clone(),
-                at_state: breach.at_state,
-                rolled_back_to: breach.rolled_back_to,
-                why: breach.why.clone(),
-                seq: breach.seq,
-            }),
+            last_breach: run.last_breach.clone(),
             due_at: run.due().map(|at| time(at).to_string()),
             trace_id: run.trace_id.clone(),
             started_at: time(run.started_at).to_string(),

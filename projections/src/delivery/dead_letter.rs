@@ -3,13 +3,16 @@
 use super::{DAY, DEAD_LETTER, DEAD_LETTERS, letter_key};
 use crate::delivery::event::DeliveryDead;
 use crate::prelude::*;
+use rkyv::with::Skip;
 
 /// A dead letter, without its message.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct DeadLetter {
     /// The event that recorded it.
+    #[rkyv(with = Skip)]
     pub seq: u64,
     /// The id of that event.
+    #[rkyv(with = As<[u8; 16]>)]
     pub event: Option<EventId>,
     /// Its own id.
     pub id: String,
@@ -26,28 +29,16 @@ pub struct DeadLetter {
     /// How many attempts were made.
     pub attempts: u32,
     /// When it was recorded.
+    #[rkyv(with = Micros)]
     pub created_at: Timestamp,
     /// The event by which its recipient acknowledged the message after all.
+    #[rkyv(with = As<u64>)]
     pub acked: Option<u64>,
     /// The event that gave it another chance.
+    #[rkyv(with = As<u64>)]
     pub requeued: Option<u64>,
 }
-
-#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-struct LetterRow {
-    event: [u8; 16],
-    id: String,
-    message_id: String,
-    to: String,
-    task_id: Option<String>,
-    trace_id: Option<String>,
-    reason: String,
-    attempts: u32,
-    at: i64,
-    acked: u64,
-    requeued: u64,
-}
-row!(LetterRow);
+row!(DeadLetter);
 
 #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 struct DayRow {
@@ -107,8 +98,9 @@ pub(super) fn keep(tx: &mut Tx<'_>, event: &Event<'_>, dead: &DeliveryDead) -> R
     if !to.is_empty() {
         tx.mark(&numbered(DEAD_LETTERS, &to, event.seq));
     }
-    let letter = LetterRow {
-        event: event.id.bytes(),
+    let letter = DeadLetter {
+        seq: event.seq,
+        event: Some(event.id),
         id: dead.id.clone(),
         message_id: dead.message_id.clone(),
         to,
@@ -116,9 +108,9 @@ pub(super) fn keep(tx: &mut Tx<'_>, event: &Event<'_>, dead: &DeliveryDead) -> R
         trace_id: reference(RefKind::Trace),
         reason: dead.reason.clone(),
         attempts: dead.attempts,
-        at: event.created_at.micros(),
-        acked: 0,
-        requeued: 0,
+        created_at: event.created_at,
+        acked: None,
+        requeued: None,
     };
     tx.put(&letter_key(event.seq), &letter);
     let key = key_of(DAY, event.created_at.day().as_bytes());
@@ -132,69 +124,44 @@ pub(super) fn keep(tx: &mut Tx<'_>, event: &Event<'_>, dead: &DeliveryDead) -> R
 /// Notes that the message was acknowledged after all.
 pub(super) fn acked(tx: &mut Tx<'_>, id: &str, seq: u64) -> Result<()> {
     mark(tx, id, |letter| {
-        if letter.acked == 0 {
-            letter.acked = seq;
-        }
+        letter.acked.get_or_insert(seq);
     })
 }
 
 /// Notes another chance.
 pub(super) fn requeued(tx: &mut Tx<'_>, id: &str, seq: u64) -> Result<()> {
-    mark(tx, id, |letter| letter.requeued = seq)
+    mark(tx, id, |letter| letter.requeued = Some(seq))
 }
 
-fn mark(tx: &mut Tx<'_>, id: &str, change: impl Fn(&mut LetterRow)) -> Result<()> {
+fn mark(tx: &mut Tx<'_>, id: &str, change: impl Fn(&mut DeadLetter)) -> Result<()> {
     let Some(seq) = tx.get::<u64>(&key_of(DEAD_LETTER, id.as_bytes()))? else {
         return Ok(());
     };
     let key = letter_key(seq);
-    if let Some(mut letter) = tx.get::<LetterRow>(&key)? {
+    if let Some(mut letter) = tx.get::<DeadLetter>(&key)? {
         change(&mut letter);
         tx.put(&key, &letter);
     }
     Ok(())
 }
 
-impl Live {
+impl TeamState {
     /// A dead letter by its id.
     pub fn dead_letter(&self, id: &str) -> Result<Option<DeadLetter>> {
-        match self
-            .rows()
-            .get::<u64>(&key_of(DEAD_LETTER, id.as_bytes()))?
-        {
-            Some(seq) => self.dead_letter_at(seq),
-            None => Ok(None),
-        }
+        let seq: Option<u64> = self.rows().get(&key_of(DEAD_LETTER, id.as_bytes()))?;
+        seq.map_or(Ok(None), |seq| self.dead_letter_at(seq))
     }
     /// The dead letter that an event recorded.
     pub fn dead_letter_at(&self, seq: u64) -> Result<Option<DeadLetter>> {
-        let row: Option<LetterRow> = self.rows().get(&letter_key(seq))?;
-        Ok(row.map(|row| letter(seq, row)))
-    }
-}
-
-fn letter(seq: u64, row: LetterRow) -> DeadLetter {
-    let event = |seq: u64| (seq != 0).then_some(seq);
-    DeadLetter {
-        seq,
-        event: EventId::from_bytes(row.event),
-        id: row.id,
-        message_id: row.message_id,
-        to: row.to,
-        task_id: row.task_id,
-        trace_id: row.trace_id,
-        reason: row.reason,
-        attempts: row.attempts,
-        created_at: time(row.at),
-        acked: event(row.acked),
-        requeued: event(row.requeued),
+        let letter: Option<DeadLetter> = self.rows().get(&letter_key(seq))?;
+        Ok(letter.map(|letter| DeadLetter { seq, ..letter }))
     }
 }
 
 /// The days on which there are dead letters, in order.
 pub(crate) fn days(rows: Rows<'_>) -> Result<Vec<String>> {
     rows.prefix(&[DAY], false)
-        .map(|entry| Ok(String::from_utf8_lossy(entry?.behind(1)).into_owned()))
+        .map(|entry| Ok(entry?.name(1)))
         .collect()
 }
 
@@ -211,6 +178,10 @@ pub(crate) fn of_day<'a>(
     let walk = rows.walk(&letter_key(first), &letter_key(end), reverse);
     Ok(walk.map(|entry| {
         let entry = entry?;
-        Ok(letter(entry.seq(), entry.row()?))
+        let seq = entry.seq();
+        Ok(DeadLetter {
+            seq,
+            ..entry.row()?
+        })
     }))
 }

@@ -1,8 +1,8 @@
 //! Deliveries, and the JSON of what is recorded of them.
 
 use crate::delivery::attempt_end;
-use crate::fact::events::{Payload, events};
-use crate::fact::stored::{Decoded, id, write};
+use crate::fact::events::{checks, events};
+use crate::fact::stored::write;
 use crate::fact::{Fact, event};
 use crate::message::MessageInfo;
 use crate::team::settings::Policy;
@@ -69,23 +69,10 @@ pub struct DeliveryDead {
     pub due_at: Option<String>,
 }
 
-impl Payload for DeliveryRequired {
-    fn check(&self) -> Decoded<()> {
-        id("message_id", &self.message_id)
-    }
-}
-
-impl Payload for DeliveryAttempt {
-    fn check(&self) -> Decoded<()> {
-        id("message_id", &self.message_id)
-    }
-}
-
-impl Payload for DeliveryDead {
-    fn check(&self) -> Decoded<()> {
-        id("id", &self.id)?;
-        id("message_id", &self.message_id)
-    }
+checks! {
+    DeliveryRequired { id message_id }
+    DeliveryAttempt { id message_id }
+    DeliveryDead { id id, id message_id }
 }
 
 /// An event about a message: its recipient, task and story are those of the message.
@@ -95,15 +82,14 @@ pub(crate) fn about(
     message: &MessageInfo,
     payload: &impl Serialize,
 ) -> NewEvent {
-    let mut event = event(kind, actor, write(payload));
     let to = Some(&*message.to).filter(|to| !to.is_empty());
-    event.refs.set_given([
+    let refs = [
         (RefKind::Message, Some(&*message.id)),
         (RefKind::Agent, to),
         (RefKind::Trace, message.trace_id.as_deref()),
         (RefKind::Task, message.task_id.as_deref()),
-    ]);
-    event
+    ];
+    event(kind, actor, write(payload), refs)
 }
 
 impl DeliveryFact {

@@ -9,6 +9,7 @@ use crate::delivery::event::{DeliveryDead, DeliveryFact, DeliveryRequired};
 use crate::message::event::MessageFact;
 use crate::prelude::*;
 use crate::team::settings::Policy;
+use rkyv::with::Skip;
 
 mod dead_letter;
 pub mod event;
@@ -34,9 +35,10 @@ const DAY: u8 = 0x43;
 const DEAD_LETTERS: u8 = 0xA0;
 
 /// How a delivery stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum State {
     /// It waits for the ack.
+    #[default]
     Open,
     /// That event acknowledged it.
     Acked(u64),
@@ -45,47 +47,52 @@ pub enum State {
 }
 
 /// The delivery of a message.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(
+    Debug, Clone, Default, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize,
+)]
 pub struct Delivery {
     /// The message.
+    #[rkyv(with = Skip)]
     pub message_id: String,
-    /// The message's recipient.
-    pub to: String,
     /// The event that required it; 0 where only the dead letter is known.
     pub required: u64,
     /// The id of that event.
+    #[rkyv(with = As<[u8; 16]>)]
     pub required_id: Option<EventId>,
     /// When its first attempt began.
+    #[rkyv(with = Micros)]
     pub started_at: Timestamp,
     /// When it is tried again, and how often.
     pub policy: Policy,
     /// Attempts made so far.
     pub attempt: u32,
     /// How it stands.
+    #[rkyv(with = As<(u8, u64)>)]
     pub state: State,
     /// The last dead letter of this message.
     pub dead_letter: Option<String>,
+    /// The message's recipient.
+    pub to: String,
 }
+row!(Delivery);
 
-#[derive(Default, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-struct DeliveryRow {
-    required: u64,
-    required_id: [u8; 16],
-    started: i64,
-    timeout: u64,
-    retries: u32,
-    attempt: u32,
-    /// 0 open, 1 acked, 2 dead.
-    state: u8,
-    closed: u64,
-    dead_letter: Option<String>,
-    to: String,
+/// As a number, and the event that made it so.
+impl Stored<(u8, u64)> for State {
+    fn stored(&self) -> (u8, u64) {
+        match self {
+            State::Open => (0, 0),
+            State::Acked(seq) => (1, *seq),
+            State::Dead(seq) => (2, *seq),
+        }
+    }
+    fn found((state, seq): (u8, u64)) -> State {
+        match state {
+            1 => State::Acked(seq),
+            2 => State::Dead(seq),
+            _ => State::Open,
+        }
+    }
 }
-row!(DeliveryRow);
-
-const OPEN: u8 = 0;
-const ACKED: u8 = 1;
-const DEAD: u8 = 2;
 
 /// The fold.
 pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
@@ -94,14 +101,17 @@ pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
         Fact::Delivery(fact) => match &**fact {
             DeliveryFact::Required(required) => require(tx, event, required),
             DeliveryFact::Retry(retry) => attempt(tx, &retry.message_id, retry.attempt),
-            DeliveryFact::Acked(acked) => {
-                close(tx, &acked.message_id, |row| row.state == OPEN, event.seq)
-            }
+            DeliveryFact::Acked(acked) => close(
+                tx,
+                &acked.message_id,
+                |row| row.state == State::Open,
+                event.seq,
+            ),
             DeliveryFact::Dead(dead) => bury(tx, event, dead),
         },
         Fact::Message(fact) => match &**fact {
             MessageFact::Acked(acked) => {
-                let own = |row: &DeliveryRow| row.to == acked.agent;
+                let own = |row: &Delivery| row.to == acked.agent;
                 close(tx, &acked.message_id, own, event.seq)
             }
             _ => Ok(()),
@@ -112,7 +122,7 @@ pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
 
 fn require(tx: &mut Tx<'_>, event: &Event<'_>, required: &DeliveryRequired) -> Result<()> {
     let key = key_of(DELIVERY, required.message_id.as_bytes());
-    let before: Option<DeliveryRow> = tx.get(&key)?;
+    let before: Option<Delivery> = tx.get(&key)?;
     let mut dead_letter = None;
     if let Some(before) = before {
         unschedule(tx, &required.message_id, &before);
@@ -121,26 +131,19 @@ fn require(tx: &mut Tx<'_>, event: &Event<'_>, required: &DeliveryRequired) -> R
     if let Some(id) = dead_letter.as_deref().filter(|_| required.requeued) {
         dead_letter::requeued(tx, id, event.seq)?;
     }
-    let row = DeliveryRow {
+    let timeout = required.policy.ack_timeout_seconds;
+    let row = Delivery {
+        message_id: required.message_id.clone(),
         required: event.seq,
-        required_id: event.id.bytes(),
-        started: required
+        required_id: Some(event.id),
+        started_at: required
             .due_at
-            .map_or(event.created_at, |due| {
-                schedule::start_of(due, required.policy.ack_timeout_seconds)
-            })
-            .micros(),
-        timeout: required.policy.ack_timeout_seconds,
-        retries: required.policy.max_retries,
+            .map_or(event.created_at, |due| schedule::start_of(due, timeout)),
+        policy: required.policy,
         attempt: 1,
-        state: OPEN,
-        closed: 0,
+        state: State::Open,
         dead_letter,
-        to: event
-            .refs
-            .get(RefKind::Agent)
-            .unwrap_or_default()
-            .to_owned(),
+        to: recipient(event),
     };
     schedule(tx, &required.message_id, &row);
     tx.put(&key, &row);
@@ -149,10 +152,10 @@ fn require(tx: &mut Tx<'_>, event: &Event<'_>, required: &DeliveryRequired) -> R
 
 fn attempt(tx: &mut Tx<'_>, message_id: &str, attempt: u32) -> Result<()> {
     let key = key_of(DELIVERY, message_id.as_bytes());
-    let Some(mut row) = tx.get::<DeliveryRow>(&key)? else {
+    let Some(mut row) = tx.get::<Delivery>(&key)? else {
         return Ok(());
     };
-    if row.state != OPEN || attempt <= row.attempt {
+    if row.state != State::Open || attempt <= row.attempt {
         return Ok(());
     }
     unschedule(tx, message_id, &row);
@@ -166,23 +169,22 @@ fn attempt(tx: &mut Tx<'_>, message_id: &str, attempt: u32) -> Result<()> {
 fn close(
     tx: &mut Tx<'_>,
     message_id: &str,
-    counts: impl Fn(&DeliveryRow) -> bool,
+    counts: impl Fn(&Delivery) -> bool,
     seq: u64,
 ) -> Result<()> {
     let key = key_of(DELIVERY, message_id.as_bytes());
-    let Some(mut row) = tx.get::<DeliveryRow>(&key)?.filter(counts) else {
+    let Some(mut row) = tx.get::<Delivery>(&key)?.filter(counts) else {
         return Ok(());
     };
-    if row.state == ACKED {
+    if matches!(row.state, State::Acked(_)) {
         return Ok(());
     }
     if let Some(id) = &row.dead_letter {
         dead_letter::acked(tx, id, seq)?;
     }
-    if row.state == OPEN {
+    if row.state == State::Open {
         unschedule(tx, message_id, &row);
-        row.state = ACKED;
-        row.closed = seq;
+        row.state = State::Acked(seq);
         tx.put(&key, &row);
     }
     Ok(())
@@ -193,36 +195,31 @@ fn bury(tx: &mut Tx<'_>, event: &Event<'_>, dead: &DeliveryDead) -> Result<()> {
         return Ok(());
     }
     let key = key_of(DELIVERY, dead.message_id.as_bytes());
-    let mut row = match tx.get::<DeliveryRow>(&key)? {
+    let mut row = match tx.get::<Delivery>(&key)? {
         Some(row) => row,
         // History of which only the end is known.
-        None => DeliveryRow {
+        None => Delivery {
             attempt: dead.attempts,
-            to: event
-                .refs
-                .get(RefKind::Agent)
-                .unwrap_or_default()
-                .to_owned(),
-            ..DeliveryRow::default()
+            to: recipient(event),
+            ..Delivery::default()
         },
     };
     unschedule(tx, &dead.message_id, &row);
-    if row.state != ACKED {
-        row.state = DEAD;
-        row.closed = event.seq;
+    if !matches!(row.state, State::Acked(_)) {
+        row.state = State::Dead(event.seq);
     }
     row.dead_letter = Some(dead.id.clone());
     tx.put(&key, &row);
     Ok(())
 }
 
-fn schedule(tx: &mut Tx<'_>, message_id: &str, row: &DeliveryRow) {
-    tx.mark(&due_key(row.due(), message_id));
+fn schedule(tx: &mut Tx<'_>, message_id: &str, row: &Delivery) {
+    tx.mark(&due_key(row.due_at(), message_id));
 }
 
-fn unschedule(tx: &mut Tx<'_>, message_id: &str, row: &DeliveryRow) {
-    if row.state == OPEN {
-        tx.delete(&due_key(row.due(), message_id));
+fn unschedule(tx: &mut Tx<'_>, message_id: &str, row: &Delivery) {
+    if row.state == State::Open {
+        tx.delete(&due_key(row.due_at(), message_id));
     }
 }
 
@@ -234,10 +231,12 @@ fn due_key(at: Timestamp, message_id: &str) -> Vec<u8> {
     key
 }
 
-impl DeliveryRow {
-    fn due(&self) -> Timestamp {
-        schedule::attempt_end(time(self.started), self.timeout, self.attempt)
-    }
+fn recipient(event: &Event<'_>) -> String {
+    event
+        .refs
+        .get(RefKind::Agent)
+        .unwrap_or_default()
+        .to_owned()
 }
 
 impl Delivery {

@@ -1,32 +1,19 @@
 //! Questions about deliveries. What is due by when is asked in `schedule.rs`.
 
-use super::{ACKED, DEAD, DEAD_LETTERS, DELIVERY, Delivery, DeliveryRow, State};
-use crate::live::SeqPage;
+use super::{DEAD_LETTERS, DELIVERY, Delivery};
 use crate::prelude::*;
-use crate::team::settings::Policy;
+use crate::tx::SeqPage;
 use teamlog_engine::derived::key;
 
-impl Live {
+impl TeamState {
     /// The delivery of a message, if one was required.
     pub fn delivery(&self, message_id: &str) -> Result<Option<Delivery>> {
-        let row: Option<DeliveryRow> = self.rows().get(&key_of(DELIVERY, message_id.as_bytes()))?;
-        Ok(row.map(|row| Delivery {
-            message_id: message_id.to_owned(),
-            to: row.to,
-            required: row.required,
-            required_id: EventId::from_bytes(row.required_id),
-            started_at: time(row.started),
-            policy: Policy {
-                ack_timeout_seconds: row.timeout,
-                max_retries: row.retries,
-            },
-            attempt: row.attempt,
-            state: match row.state {
-                ACKED => State::Acked(row.closed),
-                DEAD => State::Dead(row.closed),
-                _ => State::Open,
-            },
-            dead_letter: row.dead_letter,
+        let delivery: Option<Delivery> =
+            self.rows().get(&key_of(DELIVERY, message_id.as_bytes()))?;
+        let message_id = message_id.to_owned();
+        Ok(delivery.map(|delivery| Delivery {
+            message_id,
+            ..delivery
         }))
     }
 

@@ -49,20 +49,16 @@ fn step(delivery: &Delivery, attempt: u32) -> Step {
     }
 }
 
-impl Live {
+impl TeamState {
     /// When the next attempt of any delivery ends.
     pub fn next_due(&self) -> Result<Option<Timestamp>> {
-        match self.rows().prefix(&[DUE], false).next() {
-            Some(entry) => Ok(entry?.behind(1).first_chunk().and_then(at)),
-            None => Ok(None),
-        }
+        self.rows().first_time(DUE)
     }
     /// Deliveries that wait for their ack, the next one that is due first.
     pub fn open_deliveries(&self, limit: usize) -> Result<Vec<Delivery>> {
         let mut open = Vec::new();
         for entry in self.rows().prefix(&[DUE], false).take(limit) {
-            let id = String::from_utf8_lossy(entry?.behind(9)).into_owned();
-            open.extend(self.delivery(&id)?);
+            open.extend(self.delivery(&entry?.name(9))?);
         }
         Ok(open)
     }
@@ -89,9 +85,7 @@ impl Live {
             None => Ok(None),
             Some(entry) => {
                 let entry = entry?;
-                let id = String::from_utf8_lossy(entry.behind(9)).into_owned();
-                let due = entry.behind(1).first_chunk().and_then(at);
-                Ok(due.map(|due| (due, id)))
+                Ok(entry.time().map(|due| (due, entry.name(9))))
             }
         };
         following.live = Some(self);
@@ -99,16 +93,12 @@ impl Live {
     }
 }
 
-fn at(bytes: &[u8; 8]) -> Option<Timestamp> {
-    Timestamp::from_micros(i64::from_be_bytes(*bytes))
-}
-
 /// What the deliveries that were met lead to, earliest first.
 #[derive(Default)]
 struct Following<'a> {
-    live: Option<&'a Live>,
+    live: Option<&'a TeamState>,
     heap: BinaryHeap<Reverse<(Timestamp, String, u32)>>,
-    met: std::collections::BTreeMap<String, Delivery>,
+    met: BTreeMap<String, Delivery>,
 }
 
 type Indexed = Option<(Timestamp, String)>;

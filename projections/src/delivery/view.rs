@@ -5,11 +5,8 @@
 
 use crate::delivery::{self, DeadLetter};
 use crate::fact;
+use crate::files::{Home, Mended, Take, Walk, failed, in_pieces};
 use crate::prelude::*;
-use crate::views::mend::remove_others;
-use crate::views::{Home, Mended, failed};
-use std::io::ErrorKind;
-use std::ops::ControlFlow;
 use std::path::Path;
 use teamlog_engine::storage::{File, Open};
 
@@ -18,16 +15,16 @@ pub(crate) const DIR: &str = "dead-letter";
 /// Where the directory is built that is missing.
 const ASIDE: &str = "dead-letter.new";
 
-/// A file is written and compared in pieces of about this size, and its last line is looked for in steps of it.
+/// The last line of a file is looked for in steps of this size.
 const PIECE_BYTES: usize = 64 << 10;
 
-pub(crate) fn file_name(day: &str) -> String {
+fn file_name(day: &str) -> String {
     format!("{day}.jsonl")
 }
 
 /// Appends a dead letter's line: its event's seq, its fields, its message.
 fn line(
-    live: &Live,
+    live: &TeamState,
     reader: &Reader,
     team: &str,
     letter: &DeadLetter,
@@ -50,7 +47,12 @@ fn line(
 }
 
 /// Adds the dead letters that those events recorded.
-pub(crate) fn append(live: &Live, reader: &Reader, home: &Home, seqs: &[u64]) -> Result<Mended> {
+pub(crate) fn append(
+    live: &TeamState,
+    reader: &Reader,
+    home: &Home,
+    seqs: &[u64],
+) -> Result<Mended> {
     if !home.exists(DIR)? {
         return mend(live, reader, home);
     }
@@ -62,19 +64,18 @@ pub(crate) fn append(live: &Live, reader: &Reader, home: &Home, seqs: &[u64]) ->
                 .push(letter);
         }
     }
-    let mut mended = Mended::default();
     for (day, letters) in &days {
         if !extend(live, reader, home, day, letters)? {
-            rebuild(live, reader, home, &home.path(DIR), day)?;
+            let path = home.path(DIR).join(file_name(day));
+            home.build(&path, |take| each_piece(live, reader, home, day, take))?;
         }
-        mended.written += 1;
     }
-    Ok(mended)
+    Ok(Mended::written(days.len()))
 }
 
 /// Puts lines behind those of the file. `false` where it does not end with the dead letter before them.
 fn extend(
-    live: &Live,
+    live: &TeamState,
     reader: &Reader,
     home: &Home,
     day: &str,
@@ -86,10 +87,7 @@ fn extend(
     let before = delivery::of_day(live.rows(), day, first.seq, true)?.next();
     let before = before.transpose()?.map(|letter| letter.seq);
     let path = home.path(DIR).join(file_name(day));
-    let file = home
-        .storage
-        .open(&path, Open::Create)
-        .map_err(failed("open", &path))?;
+    let file = home.open(&path, Open::Create)?;
     let len = file.stat().map_err(failed("look at", &path))?.len;
     let there = match len {
         0 => None,
@@ -140,114 +138,43 @@ fn seq_of(line: &[u8]) -> Option<u64> {
 }
 
 /// Brings all files in line; where the directory is missing, it is built beside and renamed whole.
-pub(crate) fn mend(live: &Live, reader: &Reader, home: &Home) -> Result<Mended> {
+pub(crate) fn mend(live: &TeamState, reader: &Reader, home: &Home) -> Result<Mended> {
     let days = delivery::days(live.rows())?;
-    let mut mended = Mended::default();
-    let there = home.exists(DIR)?;
-    if !there && days.is_empty() {
-        return Ok(mended);
+    if home.exists(DIR)? || days.is_empty() {
+        return Walk::mend(home, |to| walk(live, reader, to));
     }
-    let dir = home.path(if there { DIR } else { ASIDE });
-    if !there {
-        match home.storage.remove_dir_all(&dir) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                return Err(failed("remove", &dir)(error));
-            }
-            _ => {}
-        }
-        home.storage
-            .create_dir(&dir)
-            .map_err(failed("create", &dir))?;
-    }
+    let dir = home.fresh_dir(ASIDE)?;
     for day in &days {
-        let same = there && is_whole(live, reader, home, &dir, day)?;
-        if !same {
-            rebuild(live, reader, home, &dir, day)?;
-        }
-        mended.add(Mended::one(!same));
+        let path = dir.join(file_name(day));
+        home.build(&path, |take| each_piece(live, reader, home, day, take))?;
     }
-    match there {
-        true => {
-            let names: BTreeSet<String> = days.iter().map(|day| file_name(day)).collect();
-            mended.removed += remove_others(home, DIR, &names)?;
-        }
-        false => {
-            let to = home.path(DIR);
-            home.storage
-                .rename(&dir, &to)
-                .map_err(failed("rename", &dir))?;
-        }
+    home.rename(&dir, &home.path(DIR))?;
+    Ok(Mended::written(days.len()))
+}
+
+/// Goes over all of `dead-letter/`.
+pub(crate) fn walk(live: &TeamState, reader: &Reader, to: &mut Walk<'_>) -> Result<()> {
+    let home = to.home;
+    for day in delivery::days(live.rows())? {
+        to.lines(DIR, &file_name(&day), |take| {
+            each_piece(live, reader, home, &day, take)
+        })?;
     }
-    Ok(mended)
+    to.end(DIR)
 }
 
 /// Shows the text of a day's file, piece by piece.
 fn each_piece(
-    live: &Live,
+    live: &TeamState,
     reader: &Reader,
     home: &Home,
     day: &str,
-    mut piece: impl FnMut(&[u8]) -> Result<ControlFlow<()>>,
+    take: Take<'_>,
 ) -> Result<()> {
-    let mut text = Vec::new();
-    for letter in delivery::of_day(live.rows(), day, u64::MAX, false)? {
-        line(live, reader, &home.team, &letter?, &mut text)?;
-        if text.len() >= PIECE_BYTES {
-            if piece(&text)?.is_break() {
-                return Ok(());
-            }
-            text.clear();
-        }
-    }
-    piece(&text).map(|_| ())
-}
-
-/// Whether a file is what it should be.
-pub(crate) fn is_whole(
-    live: &Live,
-    reader: &Reader,
-    home: &Home,
-    dir: &Path,
-    day: &str,
-) -> Result<bool> {
-    let path = dir.join(file_name(day));
-    let file = match home.storage.open(&path, Open::Read) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
-        opened => opened.map_err(failed("open", &path))?,
-    };
-    let len = file.stat().map_err(failed("look at", &path))?.len;
-    let (mut at, mut same) = (0, true);
-    each_piece(live, reader, home, day, |text| {
-        let mut there = vec![0; text.len()];
-        same = file.read_exact_at(&mut there, at).is_ok() && there == text;
-        at += text.len() as u64;
-        Ok(match same {
-            true => ControlFlow::Continue(()),
-            false => ControlFlow::Break(()),
-        })
-    })?;
-    Ok(same && at == len)
-}
-
-/// Builds a day's file anew, beside and renamed whole.
-fn rebuild(live: &Live, reader: &Reader, home: &Home, dir: &Path, day: &str) -> Result<()> {
-    let path = dir.join(file_name(day));
-    let aside = dir.join(format!("{day}.jsonl.tmp"));
-    let file = home
-        .storage
-        .open(&aside, Open::Create)
-        .map_err(failed("open", &aside))?;
-    file.set_len(0).map_err(failed("cut", &aside))?;
-    let mut at = 0;
-    each_piece(live, reader, home, day, |text| {
-        file.write_all_at(text, at)
-            .map_err(failed("write", &aside))?;
-        at += text.len() as u64;
-        Ok(ControlFlow::Continue(()))
-    })?;
-    home.storage
-        .rename(&aside, &path)
-        .map_err(failed("rename", &aside))
+    let letters = delivery::of_day(live.rows(), day, u64::MAX, false)?;
+    in_pieces(letters, take, |letter, text| {
+        line(live, reader, &home.team, &letter, text)
+    })
 }
 
 #[cfg(test)]

@@ -7,18 +7,21 @@ use serde::de::DeserializeOwned;
 /// What an event says, as it is stored.
 pub(crate) trait Payload: DeserializeOwned {
     /// The rules that its type does not tell: a log may come from anywhere.
-    fn check(&self) -> Decoded<()> {
-        Ok(())
-    }
+    fn check(&self) -> Decoded<()>;
 }
 
-/// Payloads of whose fields every value that reads is right.
-macro_rules! unchecked {
-    ($($payload:ty),*) => {
-        $(impl Payload for $payload {})*
+/// Declares the rules of payloads: `TaskClaimed { name worker, id token }`.
+macro_rules! checks {
+    ($($payload:ty { $($rule:ident $field:ident),* })*) => {
+        $(impl $crate::fact::events::Payload for $payload {
+            fn check(&self) -> $crate::fact::stored::Decoded<()> {
+                $($crate::fact::stored::$rule(stringify!($field), &self.$field)?;)*
+                Ok(())
+            }
+        })*
     };
 }
-pub(crate) use unchecked;
+pub(crate) use checks;
 
 /// How a payload is read. A type whose shape is not that of its JSON does it by itself.
 pub(crate) trait Decode: Sized {

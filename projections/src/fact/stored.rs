@@ -1,6 +1,6 @@
 //! How payloads are read and written, and the JSON of messages: `{message:{envelope}, sent_at?, not_applied?:{field: reason}}`.
 
-use super::events::Decode;
+use super::events::{Decode, Payload};
 use super::{Sent, TaskChange, event};
 use crate::message::event::{MessageFact, Suppressed, UNREAD};
 use crate::message::{
@@ -95,7 +95,7 @@ pub(crate) fn read<'a, T: Deserialize<'a>>(payload: &'a str) -> Decoded<T> {
     serde_json::from_str(payload).map_err(|error| error.to_string())
 }
 
-/// Our own shapes always serialise within the limits: short strings, no numbers but small ones, no nesting.
+/// Writes one of our own payloads, which are always within the limits of an event.
 pub(crate) fn write(value: &impl Serialize) -> Json {
     match Json::of(value) {
         Ok(json) => json,
@@ -103,12 +103,86 @@ pub(crate) fn write(value: &impl Serialize) -> Json {
     }
 }
 
-pub(crate) fn name(field: &'static str, value: &str) -> Decoded<()> {
-    check_name(field, value, Names::Imported).map_err(|error| error.to_string())
+/// The texts that a field holds: one, perhaps one, or several.
+pub(crate) trait Texts {
+    fn texts(&self) -> impl Iterator<Item = &str>;
 }
 
-pub(crate) fn id(field: &'static str, value: &str) -> Decoded<()> {
-    check_id(field, value).map_err(|error| error.to_string())
+impl Texts for str {
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self)
+    }
+}
+
+impl Texts for String {
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.as_str())
+    }
+}
+
+impl Texts for Option<String> {
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        self.as_deref().into_iter()
+    }
+}
+
+impl Texts for Vec<String> {
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        self.iter().map(String::as_str)
+    }
+}
+
+/// By key.
+impl<T> Texts for BTreeMap<String, T> {
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        self.keys().map(String::as_str)
+    }
+}
+
+/// Whether each of the texts can be a name.
+pub(crate) fn name(field: &'static str, texts: &(impl Texts + ?Sized)) -> Decoded<()> {
+    let mut texts = texts.texts();
+    let checked = texts.try_for_each(|text| check_name(field, text, Names::Imported));
+    checked.map_err(|error| error.to_string())
+}
+
+/// Whether each of the texts can be an id.
+pub(crate) fn id(field: &'static str, texts: &(impl Texts + ?Sized)) -> Decoded<()> {
+    let checked = texts.texts().try_for_each(|text| check_id(field, text));
+    checked.map_err(|error| error.to_string())
+}
+
+/// Whether a payload within a payload keeps its own rules.
+pub(crate) fn payload(_: &'static str, payload: &impl Payload) -> Decoded<()> {
+    payload.check()
+}
+
+/// JSON as it is, perhaps none; `null` is none.
+pub(crate) mod json {
+    use super::*;
+    use serde::{Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(json: &Option<Json>, to: S) -> Result<S::Ok, S::Error> {
+        let raw = json
+            .as_ref()
+            .map(|json| serde_json::from_str(json.as_str()));
+        let raw: Option<&RawValue> = raw.transpose().map_err(serde::ser::Error::custom)?;
+        raw.serialize(to)
+    }
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Json>, D::Error> {
+        let raw: Option<Box<RawValue>> = Deserialize::deserialize(from)?;
+        Ok(present(raw.as_deref()))
+    }
+}
+
+/// Reads a field in which `null` stands for the default.
+pub(crate) fn or_default<'de, D, T>(from: D) -> Result<T, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    T: Deserialize<'de> + Default,
+{
+    let given: Option<T> = Deserialize::deserialize(from)?;
+    Ok(given.unwrap_or_default())
 }
 
 pub(crate) fn envelope(payload: &str) -> Decoded<&str> {
@@ -142,8 +216,7 @@ pub(crate) fn message(payload: &str) -> Decoded<Message> {
     complete.map_err(|error| error.to_string())
 }
 
-/// What lies between the brackets of a payload that holds nothing but an envelope; whoever reads it as one value finds
-/// out whether that is so.
+/// The envelope of a payload that seems to hold nothing else. If it does, the text does not parse as one value.
 fn sole_envelope(payload: &str) -> Option<&str> {
     let text = payload.strip_prefix(SENT_OPENING)?.strip_suffix('}')?;
     (text.starts_with('{') && text.ends_with('}')).then_some(text)
@@ -180,11 +253,11 @@ fn sent_as(
             stored.schema_version
         ));
     }
-    id("message.id", &stored.id)?;
-    name("message.from", &stored.from)?;
-    name("message.to", &stored.to)?;
+    id("message.id", &*stored.id)?;
+    name("message.from", &*stored.from)?;
+    name("message.to", &*stored.to)?;
     if let Some(task) = &stored.task_id {
-        name("message.task_id", task)?;
+        name("message.task_id", &**task)?;
     }
     let kind = MessageType::from_name(&stored.kind).ok_or("message.type is not known")?;
     let said = match left_out.is_empty() {
@@ -229,25 +302,21 @@ fn without(payload: &str, left_out: &LeftOut<'_>) -> Decoded<String> {
     serde_json::to_string(&fields).map_err(|error| error.to_string())
 }
 
-/// The body of plain mail; whoever puts something else than text there has a message without one.
+/// The body of plain mail; one that is no text is ignored.
 fn body(payload: &str) -> Decoded<Option<String>> {
     let StoredMail { body } = read(payload)?;
     Ok(body.and_then(|raw| serde_json::from_str(raw.get()).ok()))
 }
 
 fn assignment(payload: &str) -> Decoded<TaskChange> {
-    let StoredAssign {
-        subject,
-        details,
-        deps,
-    } = read(payload)?;
-    deps.iter()
-        .flatten()
-        .try_for_each(|dep| id("message.payload.deps", dep))?;
+    let stored: StoredAssign = read(payload)?;
+    if let Some(deps) = &stored.deps {
+        id("message.payload.deps", deps)?;
+    }
     Ok(TaskChange {
-        subject,
-        details,
-        deps,
+        subject: stored.subject,
+        details: stored.details,
+        deps: stored.deps,
         ..TaskChange::default()
     })
 }
@@ -268,10 +337,10 @@ fn update(payload: &str) -> Decoded<TaskChange> {
     })
 }
 
-fn present(raw: Option<&RawValue>) -> Option<String> {
-    raw.map(RawValue::get)
-        .filter(|text| *text != "null")
-        .map(str::to_owned)
+/// `null` is nothing.
+pub(crate) fn present(raw: Option<&RawValue>) -> Option<Json> {
+    let json = Json::parse(raw?.get()).ok()?;
+    Some(json).filter(|json| json.as_str() != "null")
 }
 
 impl Message {
@@ -341,25 +410,18 @@ impl Message {
     }
 
     fn wrapped(&self, text: String) -> Result<Json, InvalidMessage> {
-        Json::parse(&text).map_err(|error| {
-            InvalidMessage::new(
-                "message.payload",
-                error.to_string(),
-                "must fit into an event",
-            )
-        })
+        let rule = "must fit into an event";
+        Json::parse(&text)
+            .map_err(|error| InvalidMessage::new("message.payload", error.to_string(), rule))
     }
 
     fn record(&self, kind: &'static str, payload: Json) -> NewEvent {
-        let mut event = event(kind, &self.from, payload);
-        event.refs.set(RefKind::Agent, self.to.clone());
-        event.refs.set(RefKind::Message, self.id.clone());
-        if let Some(task) = &self.task_id {
-            event.refs.set(RefKind::Task, task.clone());
-        }
-        if let Some(trace) = &self.trace_id {
-            event.refs.set(RefKind::Trace, trace.clone());
-        }
-        event
+        let refs = [
+            (RefKind::Agent, Some(&*self.to)),
+            (RefKind::Message, Some(&*self.id)),
+            (RefKind::Task, self.task_id.as_deref()),
+            (RefKind::Trace, self.trace_id.as_deref()),
+        ];
+        event(kind, &self.from, payload, refs)
     }
 }

@@ -4,9 +4,10 @@
 use super::Live;
 use super::load::{derived_dir, open, past};
 use crate::error::Result;
-use crate::pipeline::{self, Bulk, Progress, Tail};
+use crate::pipeline::{self, Bulk, Progress};
+use crate::state::Tail;
 use std::sync::Arc;
-use teamlog_engine::derived::{Overlay, Store, Table};
+use teamlog_engine::derived::Store;
 use teamlog_engine::storage::Storage;
 use teamlog_engine::{Log, Reader};
 
@@ -58,7 +59,7 @@ impl Live {
         })
     }
 
-    /// The state folded from the whole log, with runs on `scratch`: what the derived store says counts for nothing.
+    /// The state folded from the whole log, with runs on `scratch`: the derived store is not read.
     pub fn fresh(
         log: &Log,
         reader: &Reader,
@@ -73,13 +74,7 @@ impl Live {
             .map_err(teamlog_engine::Error::io("create", reader.dir()))?;
         let store = Store::aside(scratch, &dir, log.options().lock_deadline)?;
         let folded = pipeline::fold_all(reader, store, Bulk::new(workers), None, progress)?;
-        let mut overlay = Overlay::new(folded.store);
-        for (key, value) in folded.unwritten.iter().flat_map(Table::changes) {
-            match value {
-                Some(value) => overlay.put(key, value),
-                None => overlay.delete(key),
-            }
-        }
+        let (overlay, _) = folded.into_overlay();
         let seq = reader.head().last_seq;
         Ok(Live::past(log, overlay, Tail::default(), seq))
     }

@@ -2,10 +2,12 @@
 
 use super::Live;
 use crate::error::{Error, Result};
-use crate::pipeline::{self, Bulk, PROJECTIONS, Tail};
+use crate::pipeline::{self, Bulk, PROJECTIONS};
+use crate::state::{Tail, TeamState};
 use std::io;
 use std::path::{Path, PathBuf};
-use teamlog_engine::derived::{Overlay, Store, Table};
+use std::sync::Arc;
+use teamlog_engine::derived::{Overlay, Store};
 use teamlog_engine::reader::Point;
 use teamlog_engine::storage::Storage;
 use teamlog_engine::{Log, Reader};
@@ -91,14 +93,16 @@ impl Live {
     /// After an error that [`is_derived`](crate::Error::is_derived): loads the state anew, with new runs in the place of damaged ones.
     pub fn repair(&mut self) -> Result<()> {
         let reader = self.log.reader()?;
-        let store = self.overlay.store();
+        let store = self.state.overlay.store();
         let sound = match store.damaged() {
             Some(run) => store.before(run.first_seq),
-            // No run owns up to it: nothing of the store is trusted.
+            // No run is known to be damaged, so none of them is trusted.
             None => store.before(1),
         };
         if self.past {
-            let cut = reader.upto(Point::Seq(self.folded))?.unwrap_or(reader);
+            let cut = reader
+                .upto(Point::Seq(self.state.folded))?
+                .unwrap_or(reader);
             *self = past(&self.log.clone(), &cut, sound)?;
             return Ok(());
         }
@@ -120,7 +124,7 @@ impl Live {
 
 /// Opens the derived store of the reader's log; runs whose last event the log does not hold are left out.
 pub(crate) fn open(reader: &Reader) -> Result<Store> {
-    let storage = std::sync::Arc::clone(reader.storage());
+    let storage = Arc::clone(reader.storage());
     Ok(Store::open(
         storage,
         &derived_dir(reader.dir()),
@@ -156,14 +160,7 @@ fn over(log: &Log, reader: &Reader, store: Store) -> Result<Live> {
 
 fn bulk(reader: &Reader, store: Store) -> Result<(Overlay, Tail)> {
     let folded = pipeline::fold_all(reader, store, Bulk::new(DECODERS), None, &mut |_| {})?;
-    let mut overlay = Overlay::new(folded.store);
-    for (key, value) in folded.unwritten.iter().flat_map(Table::changes) {
-        match value {
-            Some(value) => overlay.put(key, value),
-            None => overlay.delete(key),
-        }
-    }
-    Ok((overlay, folded.tail))
+    Ok(folded.into_overlay())
 }
 
 fn serial(reader: &Reader, store: Store, head: u64) -> Result<(Overlay, Tail)> {
@@ -195,13 +192,15 @@ impl Live {
     pub(crate) fn new(log: &Log, overlay: Overlay, tail: Tail, folded: u64) -> Live {
         Live {
             log: log.clone(),
-            overlay,
-            tail,
-            folded,
+            state: TeamState {
+                overlay,
+                tail,
+                folded,
+            },
             views: None,
             views_error: None,
             views_later: false,
-            view_gate: std::sync::Arc::default(),
+            view_gate: Arc::default(),
             past: false,
         }
     }

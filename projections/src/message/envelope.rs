@@ -16,7 +16,8 @@ pub const SCHEMA_VERSION: u32 = 1;
 
 words! {
     /// The type of a message.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
     #[repr(u8)]
     pub enum MessageType {
         /// A task is given to the recipient.
@@ -46,6 +47,7 @@ words! {
         /// An agent did not answer in time.
         AgentTimeout = "agent_timeout",
         /// Plain mail with a `body`.
+        #[default]
         Message = "message",
     }
 }
@@ -53,6 +55,7 @@ words! {
 words! {
     /// How urgent a message is.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+    #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
     #[repr(u8)]
     pub enum Priority {
         /// Can wait.
@@ -166,16 +169,13 @@ impl Envelope {
     /// # Errors
     /// Malformed JSON, a repeated key, or a field of another JSON type than the envelope's.
     pub fn parse(text: &str) -> Result<Envelope, InvalidMessage> {
-        let malformed = |why: String| {
-            InvalidMessage::new(
-                "message",
-                rules::shown(text),
-                format!("must be a JSON object ({why})"),
-            )
+        let malformed = |why: &dyn std::fmt::Display| {
+            let rule = format!("must be a JSON object ({why})");
+            InvalidMessage::new("message", rules::shown(text), rule)
         };
-        let json = Json::parse(text).map_err(|error| malformed(error.to_string()))?;
-        let fields: Fields<'_> =
-            serde_json::from_str(json.as_str()).map_err(|error| malformed(error.to_string()))?;
+        let json = Json::parse(text).map_err(|error| malformed(&error))?;
+        let fields = serde_json::from_str(json.as_str());
+        let fields: Fields<'_> = fields.map_err(|error| malformed(&error))?;
         let mut envelope = Envelope::default();
         for (name, raw) in fields.0 {
             envelope.take(&name, raw)?;
@@ -194,13 +194,8 @@ impl Envelope {
             "priority" => self.priority = text("message.priority", raw)?,
             "created_at" => self.created_at = text("message.created_at", raw)?,
             "schema_version" => {
-                self.schema_version = serde_json::from_str(raw.get()).map_err(|_| {
-                    InvalidMessage::new(
-                        "message.schema_version",
-                        rules::shown(raw.get()),
-                        "must be 1",
-                    )
-                })?;
+                let version = serde_json::from_str(raw.get());
+                self.schema_version = version.map_err(|_| not_one(rules::shown(raw.get())))?;
             }
             "payload" => self.payload = (raw.get() != "null").then(|| raw.get().to_owned()),
             _ => self
@@ -218,12 +213,8 @@ impl Envelope {
         random: u64,
     ) -> Result<Message, InvalidMessage> {
         if !matches!(self.schema_version, None | Some(1)) {
-            let found = self.schema_version.unwrap_or_default().to_string();
-            return Err(InvalidMessage::new(
-                "message.schema_version",
-                found,
-                "must be 1",
-            ));
+            let found = self.schema_version.unwrap_or_default();
+            return Err(not_one(found.to_string()));
         }
         let kind = required("message.type", self.kind)?;
         let message = Message {
@@ -240,21 +231,15 @@ impl Envelope {
             priority: match self.priority {
                 None => Priority::default(),
                 Some(name) => Priority::from_name(&name).ok_or_else(|| {
-                    InvalidMessage::new(
-                        "message.priority",
-                        rules::quoted(&name),
-                        "must be one of low, normal, high, critical",
-                    )
+                    let rule = Priority::rule();
+                    InvalidMessage::new("message.priority", rules::quoted(&name), rule)
                 })?,
             },
             created_at: match self.created_at {
                 None => now,
                 Some(text) => Timestamp::parse(&text).map_err(|why| {
-                    InvalidMessage::new(
-                        "message.created_at",
-                        rules::quoted(&text),
-                        format!("must be an ISO 8601 time ({why})"),
-                    )
+                    let rule = format!("must be an ISO 8601 time ({why})");
+                    InvalidMessage::new("message.created_at", rules::quoted(&text), rule)
                 })?,
             },
             payload: json("message.payload", self.payload.as_deref().unwrap_or("{}"))?,
@@ -264,6 +249,10 @@ impl Envelope {
         message.validate(names)?;
         Ok(message)
     }
+}
+
+fn not_one(found: String) -> InvalidMessage {
+    InvalidMessage::new("message.schema_version", found, "must be 1")
 }
 
 /// A field that must be a string, or null for absent.

@@ -2,8 +2,8 @@
 //! themselves.
 
 use crate::delivery::event::about;
-use crate::fact::events::{Decode, Payload, events};
-use crate::fact::stored::{Decoded, id, name, read, write};
+use crate::fact::events::{Decode, checks, events};
+use crate::fact::stored::{Decoded, name, read, write};
 use crate::fact::{Fact, Sent, event};
 use crate::message::{MessageInfo, MessageType};
 use crate::words;
@@ -94,10 +94,12 @@ pub struct MessageMarked {
     pub agent: String,
 }
 
+#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 /// `dispatch_requested`: somebody should tell a worker of something.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DispatchRequested {
-    /// The request's own id.
+    /// The request's own id, which rows have in their keys.
+    #[rkyv(with = rkyv::with::Skip)]
     pub request_id: String,
     /// What it is about: `mailbox`, `inbox`, `nudge`.
     pub kind: String,
@@ -138,33 +140,11 @@ pub struct DispatchMoved {
     pub reason: Option<String>,
 }
 
-impl Payload for MessageAcked {
-    fn check(&self) -> Decoded<()> {
-        id("message_id", &self.message_id)?;
-        name("agent", &self.agent)
-    }
-}
-
-impl Payload for MessageMarked {
-    fn check(&self) -> Decoded<()> {
-        id("message_id", &self.message_id)?;
-        name("agent", &self.agent)
-    }
-}
-
-impl Payload for DispatchRequested {
-    fn check(&self) -> Decoded<()> {
-        id("request_id", &self.request_id)?;
-        name("to_worker", &self.to_worker)?;
-        let mut message = self.message_id.iter();
-        message.try_for_each(|message| id("message_id", message))
-    }
-}
-
-impl Payload for DispatchMoved {
-    fn check(&self) -> Decoded<()> {
-        id("request_id", &self.request_id)
-    }
+checks! {
+    MessageAcked { id message_id, name agent }
+    MessageMarked { id message_id, name agent }
+    DispatchRequested { id request_id, name to_worker, id message_id }
+    DispatchMoved { id request_id }
 }
 
 /// Why a wake-up was held back whose recipient has an unread one.
@@ -230,9 +210,8 @@ impl MessageAcked {
     /// The `message_acked` event; `trace` and `task` are those of the message.
     pub fn event(&self, trace: Option<&str>, task: Option<&str>) -> NewEvent {
         let mut event = self.record(&MessageFact::Acked(self.clone()), self);
-        event
-            .refs
-            .set_given([(RefKind::Trace, trace), (RefKind::Task, task)]);
+        let refs = [(RefKind::Trace, trace), (RefKind::Task, task)];
+        event.refs.set_given(refs);
         event
     }
     /// The `message_ack_duplicate` event.
@@ -257,9 +236,10 @@ impl MessageAcked {
         self.record(&MessageFact::AckRejected, &rejection)
     }
     fn record(&self, fact: &MessageFact, payload: &impl Serialize) -> NewEvent {
-        let mut event = event(fact.kind(), &self.agent, write(payload));
-        event.refs.set(RefKind::Agent, self.agent.clone());
-        event.refs.set(RefKind::Message, self.message_id.clone());
-        event
+        let refs = [
+            (RefKind::Agent, Some(&*self.agent)),
+            (RefKind::Message, Some(&*self.message_id)),
+        ];
+        event(fact.kind(), &self.agent, write(payload), refs)
     }
 }

@@ -4,12 +4,12 @@
 //! unread: the unread messages are the undelivered ones and those that were delivered and wait for their ack.
 
 use super::row::{
-    AGENT, AgentRow, INBOX, LastSentRow, MESSAGE, MessageRow, UNACKED, UNDELIVERED, UnackedRow,
+    AGENT, AgentInfo, INBOX, LastSent, MESSAGE, MessageInfo, UNACKED, UNDELIVERED, Unacked,
     cooldown_key,
 };
 use crate::fact::Sent;
 use crate::message::MessageType;
-use crate::message::dispatch::DispatchStatus;
+use crate::message::dispatch::DispatchStatus::{Delivered, Failed, Notified};
 use crate::message::event::{MailFact, Mark, MessageAcked, MessageFact, Suppressed};
 use crate::message::{dispatch, marks, unread, view};
 use crate::prelude::*;
@@ -30,15 +30,9 @@ pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
             MailFact::Notified(marked) => marks::mark(tx, event, Mark::Notified, marked),
             MailFact::Delivered(marked) => marks::mark(tx, event, Mark::Delivered, marked),
             MailFact::Requested(request) => dispatch::request(tx, event, request),
-            MailFact::DispatchNotified(moved) => {
-                dispatch::step(tx, event, DispatchStatus::Notified, moved)
-            }
-            MailFact::DispatchDelivered(moved) => {
-                dispatch::step(tx, event, DispatchStatus::Delivered, moved)
-            }
-            MailFact::DispatchFailed(moved) => {
-                dispatch::step(tx, event, DispatchStatus::Failed, moved)
-            }
+            MailFact::DispatchNotified(moved) => dispatch::step(tx, event, Notified, moved),
+            MailFact::DispatchDelivered(moved) => dispatch::step(tx, event, Delivered, moved),
+            MailFact::DispatchFailed(moved) => dispatch::step(tx, event, Failed, moved),
         },
         _ => Ok(()),
     }
@@ -49,36 +43,37 @@ fn receive(tx: &mut Tx<'_>, event: &Event<'_>, sent: &Sent) -> Result<()> {
     if tx.has(&key)? {
         return Ok(());
     }
-    let at = event.created_at.micros();
-    let message = MessageRow {
+    let message = MessageInfo {
+        id: sent.id.clone(),
         seq: event.seq,
-        acked: 0,
-        kind: sent.kind as u8,
+        acked: None,
+        kind: sent.kind,
         to: sent.to.clone(),
         task_id: sent.task_id.clone(),
         trace_id: sent.trace_id.clone(),
     };
     tx.put(&key, &message);
     let agent_key = key_of(AGENT, sent.to.as_bytes());
-    let mut agent: AgentRow = tx.get(&agent_key)?.unwrap_or_default();
-    agent.received += 1;
-    agent.unread += 1;
-    agent.wakeups += u64::from(sent.kind == MessageType::AgentWakeupRequired);
-    agent.view_bytes += view::line_bytes(event, sent.envelope.len(), &sent.from);
-    agent.last_seq = event.seq;
-    tx.put(&agent_key, &agent);
+    tx.change(&agent_key, |agent: &mut AgentInfo| {
+        agent.received += 1;
+        agent.unread += 1;
+        agent.wakeups += u64::from(sent.kind == MessageType::AgentWakeupRequired);
+        agent.view_bytes += view::line_bytes(event, sent.envelope.len(), &sent.from);
+        agent.last_seq = event.seq;
+    })?;
     tx.put(
         &cooldown_key(&sent.to, sent.task_id.as_deref(), sent.kind),
-        &LastSentRow {
+        &LastSent {
             seq: event.seq,
             // The event's own time may lie ahead of when it was recorded: the log's times never go back.
-            at: sent.sent_at.micros().min(at),
+            at: sent.sent_at.min(event.created_at),
         },
     );
     tx.mark(&numbered(INBOX, &sent.to, event.seq));
     tx.mark(&numbered(UNDELIVERED, &sent.to, event.seq));
-    let unacked = UnackedRow {
-        at,
+    let unacked = Unacked {
+        seq: event.seq,
+        recorded_at: event.created_at,
         id: sent.id.clone(),
         to: sent.to.clone(),
     };
@@ -91,21 +86,21 @@ fn receive(tx: &mut Tx<'_>, event: &Event<'_>, sent: &Sent) -> Result<()> {
 
 fn acknowledge(tx: &mut Tx<'_>, event: &Event<'_>, acked: &MessageAcked) -> Result<()> {
     let key = key_of(MESSAGE, acked.message_id.as_bytes());
-    let Some(mut message) = tx.get::<MessageRow>(&key)? else {
+    let Some(mut message) = tx.get::<MessageInfo>(&key)? else {
         return Ok(());
     };
-    if message.acked != 0 || message.to != acked.agent {
+    if message.acked.is_some() || message.to != acked.agent {
         return Ok(());
     }
-    message.acked = event.seq;
+    message.acked = Some(event.seq);
     tx.put(&key, &message);
     let agent_key = key_of(AGENT, message.to.as_bytes());
-    let mut agent: AgentRow = tx.get(&agent_key)?.unwrap_or_default();
-    agent.unread = agent.unread.saturating_sub(1);
-    if message.kind == MessageType::AgentWakeupRequired as u8 {
-        agent.wakeups = agent.wakeups.saturating_sub(1);
-    }
-    tx.put(&agent_key, &agent);
+    tx.change(&agent_key, |agent: &mut AgentInfo| {
+        agent.unread = agent.unread.saturating_sub(1);
+        if message.kind == MessageType::AgentWakeupRequired {
+            agent.wakeups = agent.wakeups.saturating_sub(1);
+        }
+    })?;
     tx.delete(&numbered(UNACKED, "", message.seq));
     marks::acknowledged(tx, event, &acked.message_id, &message)
 }

@@ -4,31 +4,40 @@
 //! Plain mail that was not delivered is found by its sender, recipient and body, so that it is not sent twice.
 
 use super::dispatch;
-use super::row::{DELIVERED, MAIL_COUNTS, MARKS, MESSAGE, MessageRow, SAME, UNDELIVERED};
+use super::row::{DELIVERED, MAIL_COUNTS, MARKS, MESSAGE, MessageInfo, SAME, UNDELIVERED};
 use crate::fact::Sent;
 use crate::message::event::{Mark, MessageMarked};
 use crate::prelude::*;
 use teamlog_engine::derived::key;
 
 /// What became of a message.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(
+    Debug, Clone, Default, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize,
+)]
 pub struct Marks {
     /// When its recipient was first told of it.
+    #[rkyv(with = As<Option<i64>>)]
     pub notified_at: Option<Timestamp>,
     /// When its recipient first had it, or acknowledged it.
+    #[rkyv(with = As<Option<i64>>)]
     pub delivered_at: Option<Timestamp>,
+    /// By what digest it is found while it is plain mail that was not delivered.
+    same: Option<String>,
     /// The newest request to tell its recipient.
     pub dispatch: Option<String>,
 }
+row!(Marks);
 
 /// Plain mail that lies undelivered in an inbox.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct SameMail {
     /// Its id.
     pub id: String,
     /// When its sender says that it was created.
+    #[rkyv(with = Micros)]
     pub created_at: Timestamp,
 }
+row!(SameMail);
 
 /// An agent's mail in numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -39,16 +48,6 @@ pub struct MailCounts {
     pub open_dispatches: u64,
 }
 
-/// Times in microseconds.
-#[derive(Default, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-struct MarksRow {
-    notified: Option<i64>,
-    delivered: Option<i64>,
-    same: Option<String>,
-    dispatch: Option<String>,
-}
-row!(MarksRow);
-
 #[derive(Default, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 struct CountsRow {
     delivered: u64,
@@ -56,24 +55,17 @@ struct CountsRow {
 }
 row!(CountsRow);
 
-#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-struct SameRow {
-    id: String,
-    created_at: i64,
-}
-row!(SameRow);
-
 /// Plain mail came in.
 pub(super) fn note_same(tx: &mut Tx<'_>, event: &Event<'_>, sent: &Sent, body: &str) {
     let digest = digest(&sent.from, &sent.to, body);
-    let row = SameRow {
+    let row = SameMail {
         id: sent.id.clone(),
-        created_at: sent.created_at.micros(),
+        created_at: sent.created_at,
     };
     tx.put(&numbered(SAME, &digest, event.seq), &row);
-    let marks = MarksRow {
+    let marks = Marks {
         same: Some(digest),
-        ..MarksRow::default()
+        ..Marks::default()
     };
     tx.put(&key_of(MARKS, sent.id.as_bytes()), &marks);
 }
@@ -85,17 +77,17 @@ pub(super) fn mark(
     marked: &MessageMarked,
 ) -> Result<()> {
     let id = marked.message_id.as_bytes();
-    let message: Option<MessageRow> = tx.get(&key_of(MESSAGE, id))?;
+    let message: Option<MessageInfo> = tx.get(&key_of(MESSAGE, id))?;
     let Some(message) = message.filter(|message| message.to == marked.agent) else {
         return Ok(());
     };
     let key = key_of(MARKS, id);
-    let mut marks: MarksRow = tx.get(&key)?.unwrap_or_default();
-    let at = event.created_at.micros();
+    let mut marks: Marks = tx.get(&key)?.unwrap_or_default();
+    let at = Some(event.created_at);
     match mark {
-        Mark::Notified if marks.notified.is_none() => marks.notified = Some(at),
-        Mark::Delivered if marks.delivered.is_none() => {
-            deliver(tx, &mut marks, &message, at)?;
+        Mark::Notified if marks.notified_at.is_none() => marks.notified_at = at,
+        Mark::Delivered if marks.delivered_at.is_none() => {
+            deliver(tx, &mut marks, &message, event)?;
             tx.mark(&numbered(DELIVERED, &message.to, message.seq));
         }
         Mark::Notified | Mark::Delivered => return Ok(()),
@@ -109,14 +101,14 @@ pub(super) fn acknowledged(
     tx: &mut Tx<'_>,
     event: &Event<'_>,
     id: &str,
-    message: &MessageRow,
+    message: &MessageInfo,
 ) -> Result<()> {
     let key = key_of(MARKS, id.as_bytes());
-    let mut marks: MarksRow = tx.get(&key)?.unwrap_or_default();
-    if marks.delivered.is_some() {
+    let mut marks: Marks = tx.get(&key)?.unwrap_or_default();
+    if marks.delivered_at.is_some() {
         tx.delete(&numbered(DELIVERED, &message.to, message.seq));
     } else {
-        deliver(tx, &mut marks, message, event.created_at.micros())?;
+        deliver(tx, &mut marks, message, event)?;
         tx.put(&key, &marks);
     }
     match &marks.dispatch {
@@ -125,8 +117,13 @@ pub(super) fn acknowledged(
     }
 }
 
-fn deliver(tx: &mut Tx<'_>, marks: &mut MarksRow, message: &MessageRow, at: i64) -> Result<()> {
-    marks.delivered = Some(at);
+fn deliver(
+    tx: &mut Tx<'_>,
+    marks: &mut Marks,
+    message: &MessageInfo,
+    event: &Event<'_>,
+) -> Result<()> {
+    marks.delivered_at = Some(event.created_at);
     tx.delete(&numbered(UNDELIVERED, &message.to, message.seq));
     if let Some(digest) = marks.same.take() {
         tx.delete(&numbered(SAME, &digest, message.seq));
@@ -140,11 +137,9 @@ pub(super) fn requested(tx: &mut Tx<'_>, message_id: &str, request: &str) -> Res
     if !tx.has(&key_of(MESSAGE, id))? {
         return Ok(());
     }
-    let key = key_of(MARKS, id);
-    let mut marks: MarksRow = tx.get(&key)?.unwrap_or_default();
-    marks.dispatch = Some(request.to_owned());
-    tx.put(&key, &marks);
-    Ok(())
+    tx.change(&key_of(MARKS, id), |marks: &mut Marks| {
+        marks.dispatch = Some(request.to_owned());
+    })
 }
 
 /// One more request to tell an agent is open, or one less.
@@ -158,11 +153,7 @@ pub(super) fn count_dispatch(tx: &mut Tx<'_>, agent: &str, opened: bool) -> Resu
 }
 
 fn recount(tx: &mut Tx<'_>, agent: &str, change: impl FnOnce(&mut CountsRow)) -> Result<()> {
-    let key = key_of(MAIL_COUNTS, agent.as_bytes());
-    let mut counts: CountsRow = tx.get(&key)?.unwrap_or_default();
-    change(&mut counts);
-    tx.put(&key, &counts);
-    Ok(())
+    tx.change(&key_of(MAIL_COUNTS, agent.as_bytes()), change)
 }
 
 /// Names hold no zero byte, so nothing else has the same text.
@@ -174,28 +165,17 @@ fn digest(from: &str, to: &str, body: &str) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-impl Live {
+impl TeamState {
     /// What became of a message beside its ack.
     pub fn marks(&self, id: &str) -> Result<Marks> {
-        let row: Option<MarksRow> = self.rows().get(&key_of(MARKS, id.as_bytes()))?;
-        let row = row.unwrap_or_default();
-        Ok(Marks {
-            notified_at: row.notified.map(time),
-            delivered_at: row.delivered.map(time),
-            dispatch: row.dispatch,
-        })
+        let marks = self.rows().get(&key_of(MARKS, id.as_bytes()))?;
+        Ok(marks.unwrap_or_default())
     }
     /// The oldest plain mail of that sender, recipient and body that is not delivered.
     pub fn same_mail(&self, from: &str, to: &str, body: &str) -> Result<Option<SameMail>> {
         let series = key::series(SAME, digest(from, to, body).as_bytes());
-        let Some(entry) = self.rows().prefix(&series, false).next() else {
-            return Ok(None);
-        };
-        let row: SameRow = entry?.row()?;
-        Ok(Some(SameMail {
-            id: row.id,
-            created_at: time(row.created_at),
-        }))
+        let first = self.rows().prefix(&series, false).next();
+        first.map(|entry| entry?.row()).transpose()
     }
     /// How many messages of an agent are not delivered, and how many requests to tell it are open.
     pub fn mail_counts(&self, agent: &str) -> Result<MailCounts> {

@@ -17,7 +17,8 @@ pub use envelope::{
     Envelope, InvalidMessage, Message, MessageType, Names, Priority, SCHEMA_VERSION,
 };
 pub use marks::{MailCounts, Marks, SameMail};
-pub use query::{AgentInfo, InboxQuery, LastSent, MessageInfo, Unacked};
+pub use query::InboxQuery;
+pub use row::{AgentInfo, LastSent, MessageInfo, Unacked};
 pub use rules::{check_id, check_name};
 pub use unapplied::{NotApplied, Unapplied};
 pub use unread::UnreadMail;

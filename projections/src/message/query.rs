@@ -1,86 +1,14 @@
 //! Questions about messages and inboxes.
 
 use super::row::{
-    AGENT, AgentRow, DELIVERED, INBOX, LastSentRow, MESSAGE, MessageRow, UNACKED, UNDELIVERED,
-    UnackedRow, cooldown_key,
+    AGENT, AgentInfo, DELIVERED, INBOX, LastSent, MESSAGE, MessageInfo, UNACKED, UNDELIVERED,
+    Unacked, cooldown_key,
 };
-use crate::live::SeqPage;
-use crate::message::MessageType;
+use crate::fact;
+use crate::message::{Message, MessageType};
 use crate::prelude::*;
+use crate::tx::SeqPage;
 use teamlog_engine::derived::key;
-
-/// What is known of a message without reading the log.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MessageInfo {
-    /// Its id.
-    pub id: String,
-    /// The event that recorded it.
-    pub seq: u64,
-    /// Its type.
-    pub kind: MessageType,
-    /// Its recipient.
-    pub to: String,
-    /// The task concerned.
-    pub task_id: Option<String>,
-    /// The story it belongs to.
-    pub trace_id: Option<String>,
-    /// The event that acknowledged it.
-    pub acked: Option<u64>,
-}
-
-impl MessageInfo {
-    /// A message that the log does not hold.
-    pub fn unknown(id: &str, to: &str) -> MessageInfo {
-        MessageInfo {
-            id: id.to_owned(),
-            seq: 0,
-            kind: MessageType::Message,
-            to: to.to_owned(),
-            task_id: None,
-            trace_id: None,
-            acked: None,
-        }
-    }
-}
-
-/// What an agent's inbox amounts to.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct AgentInfo {
-    /// The agent.
-    pub name: String,
-    /// Messages received.
-    pub received: u64,
-    /// Of those, not acknowledged.
-    pub unread: u64,
-    /// Of the unread ones, wake-ups (`agent_wakeup_required`), which nobody is to be woken up for.
-    pub wakeups: u64,
-    /// Exact length of `inboxes/<agent>.jsonl` in bytes, if it is whole.
-    pub view_bytes: u64,
-    /// The last event that put something into the inbox.
-    pub last_seq: u64,
-}
-
-/// A message that nobody acknowledged yet.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unacked {
-    /// The event that recorded it.
-    pub seq: u64,
-    /// Its id.
-    pub id: String,
-    /// Its recipient.
-    pub to: String,
-    /// When it was recorded.
-    pub recorded_at: Timestamp,
-}
-
-/// When something was last sent to a recipient about a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LastSent {
-    /// The event that recorded it.
-    pub seq: u64,
-    /// When it was sent.
-    pub at: Timestamp,
-}
 
 /// Which part of an inbox is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,40 +21,41 @@ pub struct InboxQuery {
     pub limit: usize,
 }
 
-impl Live {
+impl TeamState {
     /// A message by its id.
     pub fn message(&self, id: &str) -> Result<Option<MessageInfo>> {
-        let row: Option<MessageRow> = self.rows().get(&key_of(MESSAGE, id.as_bytes()))?;
-        Ok(row.map(|row| MessageInfo {
-            id: id.to_owned(),
-            seq: row.seq,
-            kind: MessageType::ALL
-                .get(usize::from(row.kind))
-                .copied()
-                .unwrap_or(MessageType::Message),
-            to: row.to,
-            task_id: row.task_id,
-            trace_id: row.trace_id,
-            acked: (row.acked != 0).then_some(row.acked),
-        }))
+        let message: Option<MessageInfo> = self.rows().get(&key_of(MESSAGE, id.as_bytes()))?;
+        let id = id.to_owned();
+        Ok(message.map(|message| MessageInfo { id, ..message }))
+    }
+    /// Reads the message that an event recorded.
+    ///
+    /// # Errors
+    /// `Undecodable` if it recorded none.
+    pub fn sent(&self, reader: &Reader, seq: u64) -> Result<Option<Message>> {
+        match self.event(reader, seq)? {
+            Some(event) => fact::message(&event).map(Some),
+            None => Ok(None),
+        }
     }
     /// An agent's inbox in numbers; zeros for one that never got anything.
     pub fn agent(&self, name: &str) -> Result<AgentInfo> {
-        let row: Option<AgentRow> = self.rows().get(&key_of(AGENT, name.as_bytes()))?;
-        Ok(agent_info(name.to_owned(), row.unwrap_or_default()))
+        let agent: Option<AgentInfo> = self.rows().get(&key_of(AGENT, name.as_bytes()))?;
+        Ok(AgentInfo {
+            name: name.to_owned(),
+            ..agent.unwrap_or_default()
+        })
     }
     /// All agents that have an inbox, sorted by name.
     pub fn agents(&self) -> Result<Vec<AgentInfo>> {
-        self.rows()
-            .prefix(&[AGENT], false)
-            .map(|entry| {
-                let entry = entry?;
-                Ok(agent_info(
-                    String::from_utf8_lossy(entry.behind(1)).into_owned(),
-                    entry.row()?,
-                ))
+        let agents = self.rows().prefix(&[AGENT], false).map(|entry| {
+            let entry = entry?;
+            Ok(AgentInfo {
+                name: entry.name(1),
+                ..entry.row()?
             })
-            .collect()
+        });
+        agents.collect()
     }
     /// A page of an inbox: the newest `limit` messages, oldest of the page first.
     pub fn inbox(&self, agent: &str, query: InboxQuery) -> Result<SeqPage> {
@@ -153,10 +82,8 @@ impl Live {
     pub fn unread_count(&self, agent: &str) -> Result<u64> {
         let mut count = 0;
         for series in [UNDELIVERED, DELIVERED] {
-            for entry in self
-                .rows()
-                .prefix(&key::series(series, agent.as_bytes()), false)
-            {
+            let series = key::series(series, agent.as_bytes());
+            for entry in self.rows().prefix(&series, false) {
                 entry?;
                 count += 1;
             }
@@ -170,45 +97,25 @@ impl Live {
         task_id: Option<&str>,
         kind: MessageType,
     ) -> Result<Option<LastSent>> {
-        let row: Option<LastSentRow> = self.rows().get(&cooldown_key(to, task_id, kind))?;
-        Ok(row.map(|row| LastSent {
-            seq: row.seq,
-            at: time(row.at),
-        }))
+        self.rows().get(&cooldown_key(to, task_id, kind))
     }
     /// The oldest messages that were recorded before `before` and never acknowledged, oldest first.
     pub fn stale_messages(&self, before: Timestamp, limit: usize) -> Result<Vec<Unacked>> {
         let mut found = Vec::new();
-        for entry in self
-            .rows()
-            .prefix(&key::series(UNACKED, b""), false)
-            .take(limit)
-        {
+        let series = key::series(UNACKED, b"");
+        for entry in self.rows().prefix(&series, false).take(limit) {
             let entry = entry?;
-            let row: UnackedRow = entry.row()?;
+            let unacked = Unacked {
+                seq: entry.seq(),
+                ..entry.row()?
+            };
             // In the order of the log times only grow, so the first that is too new ends the walk.
-            if time(row.at) >= before {
+            if unacked.recorded_at >= before {
                 break;
             }
-            found.push(Unacked {
-                seq: entry.seq(),
-                id: row.id,
-                to: row.to,
-                recorded_at: time(row.at),
-            });
+            found.push(unacked);
         }
         Ok(found)
-    }
-}
-
-fn agent_info(name: String, row: AgentRow) -> AgentInfo {
-    AgentInfo {
-        name,
-        received: row.received,
-        unread: row.unread,
-        wakeups: row.wakeups,
-        view_bytes: row.view_bytes,
-        last_seq: row.last_seq,
     }
 }
 

@@ -1,7 +1,8 @@
 //! How messages are stored.
 
 use crate::message::MessageType;
-use crate::tx::{key_of, row};
+use crate::prelude::*;
+use rkyv::with::Skip;
 
 /// By message id.
 pub(super) const MESSAGE: u8 = 0x20;
@@ -28,41 +29,90 @@ pub(super) const DELIVERED: u8 = 0x83;
 /// Series by digest of sender, recipient and body: plain mail that is not delivered.
 pub(super) const SAME: u8 = 0x84;
 
-#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-pub(super) struct MessageRow {
+/// What is known of a message without reading the log.
+#[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+pub struct MessageInfo {
+    /// Its id.
+    #[rkyv(with = Skip)]
+    pub id: String,
+    /// The event that recorded it.
     pub seq: u64,
-    pub acked: u64,
-    pub kind: u8,
+    /// The event that acknowledged it.
+    #[rkyv(with = As<u64>)]
+    pub acked: Option<u64>,
+    /// Its type.
+    pub kind: MessageType,
+    /// Its recipient.
     pub to: String,
+    /// The task concerned.
     pub task_id: Option<String>,
+    /// The story it belongs to.
     pub trace_id: Option<String>,
 }
-row!(MessageRow);
+row!(MessageInfo);
 
-#[derive(Default, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-pub(super) struct AgentRow {
+impl MessageInfo {
+    /// A message that the log does not hold.
+    pub fn unknown(id: &str, to: &str) -> MessageInfo {
+        MessageInfo {
+            id: id.to_owned(),
+            seq: 0,
+            acked: None,
+            kind: MessageType::Message,
+            to: to.to_owned(),
+            task_id: None,
+            trace_id: None,
+        }
+    }
+}
+
+/// What an agent's inbox amounts to.
+#[derive(
+    Debug, Clone, Default, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize,
+)]
+pub struct AgentInfo {
+    /// The agent.
+    #[rkyv(with = Skip)]
+    pub name: String,
+    /// Messages received.
     pub received: u64,
+    /// Of those, not acknowledged.
     pub unread: u64,
+    /// Of the unread ones, wake-ups (`agent_wakeup_required`), which nobody is to be woken up for.
     pub wakeups: u64,
+    /// Exact length of `inboxes/<agent>.jsonl` in bytes, if it is whole.
     pub view_bytes: u64,
+    /// The last event that put something into the inbox.
     pub last_seq: u64,
 }
-row!(AgentRow);
+row!(AgentInfo);
 
-#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-pub(super) struct LastSentRow {
+/// A message that nobody acknowledged yet.
+#[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+pub struct Unacked {
+    /// The event that recorded it.
+    #[rkyv(with = Skip)]
     pub seq: u64,
-    pub at: i64,
-}
-row!(LastSentRow);
-
-#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-pub(super) struct UnackedRow {
-    pub at: i64,
+    /// When it was recorded.
+    #[rkyv(with = Micros)]
+    pub recorded_at: Timestamp,
+    /// Its id.
     pub id: String,
+    /// Its recipient.
     pub to: String,
 }
-row!(UnackedRow);
+row!(Unacked);
+
+/// When something was last sent to a recipient about a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+pub struct LastSent {
+    /// The event that recorded it.
+    pub seq: u64,
+    /// When it was sent.
+    #[rkyv(with = Micros)]
+    pub at: Timestamp,
+}
+row!(LastSent);
 
 /// The key of the cooldown: `to::task-or-dash::type`.
 pub(super) fn cooldown_key(to: &str, task_id: Option<&str>, kind: MessageType) -> Vec<u8> {

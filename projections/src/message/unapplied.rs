@@ -26,7 +26,7 @@ words! {
     }
 }
 
-/// One thing that a message says of a task in vain.
+/// One field of a task message that is not applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unapplied {
     /// The field: `task_id`, or one of the payload.
@@ -63,7 +63,7 @@ impl Message {
     }
 }
 
-/// What the payload of a task message says in vain.
+/// The fields of the payload of a task message that are not applied.
 pub(super) fn unapplied(kind: MessageType, fields: &Fields<'_>, names: Names) -> Vec<Unapplied> {
     let faults = fields.0.iter().filter_map(|(name, raw)| {
         let (reason, rule) = field(kind, name, raw, names).err()?;

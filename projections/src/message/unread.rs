@@ -1,7 +1,7 @@
 //! Unread messages with wake-ups apart: reminders never displace what they remind of.
 
 use super::InboxQuery;
-use super::row::{LastSentRow, MESSAGE, MessageRow, UNACKED, UnackedRow, cooldown_key};
+use super::row::{LastSent, UNACKED, Unacked, cooldown_key};
 use crate::message::MessageType;
 use crate::prelude::*;
 
@@ -17,7 +17,7 @@ pub struct UnreadMail {
     pub wakeups: Vec<u64>,
 }
 
-impl Live {
+impl TeamState {
     /// The newest unread messages of an agent, wake-ups apart, at most `limit` of each. Beyond that, only as many are looked at as there are wake-ups.
     pub fn unread_mail(&self, name: &str, limit: usize) -> Result<UnreadMail> {
         let info = self.agent(name)?;
@@ -53,24 +53,24 @@ impl Live {
     }
     /// The id of the message that an event recorded, while nobody acknowledged it.
     pub fn unread_id(&self, seq: u64) -> Result<Option<String>> {
-        let row: Option<UnackedRow> = self.rows().get(&numbered(UNACKED, "", seq))?;
-        Ok(row.map(|row| row.id))
+        let unacked: Option<Unacked> = self.rows().get(&numbered(UNACKED, "", seq))?;
+        Ok(unacked.map(|unacked| unacked.id))
     }
 }
 
-fn is_wakeup(live: &Live, seq: u64) -> Result<bool> {
+fn is_wakeup(live: &TeamState, seq: u64) -> Result<bool> {
     let Some(id) = live.unread_id(seq)? else {
         return Ok(false);
     };
-    let message: Option<MessageRow> = live.rows().get(&key_of(MESSAGE, id.as_bytes()))?;
-    Ok(message.is_some_and(|row| row.kind == MessageType::AgentWakeupRequired as u8))
+    let message = live.message(&id)?;
+    Ok(message.is_some_and(|message| message.kind == MessageType::AgentWakeupRequired))
 }
 
 /// An agent was reminded once more without a second wake-up: the cooldown of its wake-ups counts from there.
 pub(super) fn withhold(tx: &mut Tx<'_>, event: &Event<'_>, to: &str) -> Result<()> {
     let key = cooldown_key(to, None, MessageType::AgentWakeupRequired);
-    if let Some(mut last) = tx.get::<LastSentRow>(&key)? {
-        last.at = event.created_at.micros();
+    if let Some(mut last) = tx.get::<LastSent>(&key)? {
+        last.at = event.created_at;
         tx.put(&key, &last);
     }
     Ok(())

@@ -4,22 +4,20 @@
 //! the end; a file of any other length is built anew.
 
 use crate::fact;
+use crate::files::{Home, Mended, Take, Walk, failed, in_pieces};
 use crate::message::inbox_seqs;
-use crate::pipeline::Batch;
 use crate::prelude::*;
 use crate::team::event::TeamFact;
-use crate::views::{Home, Mended, failed};
 use std::io::ErrorKind;
 use std::path::PathBuf;
 use teamlog_engine::storage::Open;
 
 pub(crate) const DIR: &str = "inboxes";
+/// Where the directory is built that is missing.
+const ASIDE: &str = "inboxes.new";
 
 /// While all inboxes are built, so many bytes wait in memory before they are written.
 const WAITING_BYTES: usize = 16 << 20;
-
-/// A rebuilt inbox is written in pieces of this size.
-const PIECE_BYTES: usize = 1 << 20;
 
 /// Appends a message's line: the envelope with the event's seq in front, and who recorded it where that was not its
 /// sender.
@@ -35,7 +33,7 @@ pub(crate) fn line(event: &Event<'_>, envelope: &str, from: &str, out: &mut Vec<
 }
 
 /// The same by the event alone.
-pub(crate) fn line_of(event: &Event<'_>, out: &mut Vec<u8>) -> Result<()> {
+fn line_of(event: &Event<'_>, out: &mut Vec<u8>) -> Result<()> {
     let envelope = fact::envelope(event)?;
     let from = fact::sender(event, envelope)?;
     line(event, envelope, &from, out);
@@ -60,21 +58,18 @@ fn other_actor_field(event: &Event<'_>, from: &str) -> Option<String> {
 /// Whether that text stands at that byte of an agent's inbox. A file that is missing altogether says nothing.
 pub(crate) fn line_is(home: &Home, agent: &str, at: u64, text: &[u8]) -> Result<bool> {
     let path = home.path(DIR).join(file_name(agent));
-    let file = match home.storage.open(&path, Open::Read) {
-        Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(true),
-        Err(error) => return Err(failed("open", &path)(error)),
+    let Some(file) = home.find(&path)? else {
+        return Ok(true);
     };
     let mut there = vec![0; text.len()];
     match file.read_exact_at(&mut there, at) {
-        Ok(()) => Ok(there == text),
         Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(false),
-        Err(error) => Err(failed("read", &path)(error)),
+        read => read.map(|()| there == text).map_err(failed("read", &path)),
     }
 }
 
 /// The file of an agent; names were checked when their event was decoded.
-pub(crate) fn file_name(agent: &str) -> String {
+fn file_name(agent: &str) -> String {
     format!("{agent}.jsonl")
 }
 
@@ -84,32 +79,27 @@ pub(crate) fn append(home: &Home, agent: &str, lines: &[u8], whole: u64) -> Resu
 }
 
 /// Builds one inbox anew, beside and renamed whole.
-pub(crate) fn rebuild(live: &Live, reader: &Reader, home: &Home, agent: &str) -> Result<()> {
+pub(crate) fn rebuild(live: &TeamState, reader: &Reader, home: &Home, agent: &str) -> Result<()> {
     let path = home.path(DIR).join(file_name(agent));
-    let aside = home.path(DIR).join(format!("{agent}.jsonl.tmp"));
-    let file = home
-        .storage
-        .open(&aside, Open::Create)
-        .map_err(failed("open", &aside))?;
-    file.set_len(0).map_err(failed("cut", &aside))?;
-    let (mut text, mut written) = (Vec::new(), 0);
-    for seq in inbox_seqs(live.rows(), agent) {
-        let seq = seq?;
-        if let Some(event) = live.event(reader, seq)? {
-            line_of(&event, &mut text)?;
-        }
-        if text.len() >= PIECE_BYTES {
-            file.write_all_at(&text, written)
-                .map_err(failed("write", &aside))?;
-            written += text.len() as u64;
-            text.clear();
-        }
+    home.build(&path, |take| each_piece(live, reader, agent, take))
+}
+
+fn each_piece(live: &TeamState, reader: &Reader, agent: &str, take: Take<'_>) -> Result<()> {
+    let seqs = inbox_seqs(live.rows(), agent);
+    in_pieces(seqs, take, |seq, text| match live.event(reader, seq)? {
+        Some(event) => line_of(&event, text),
+        None => Ok(()),
+    })
+}
+
+/// Goes over all of `inboxes/`.
+pub(crate) fn walk(live: &TeamState, reader: &Reader, to: &mut Walk<'_>) -> Result<()> {
+    for agent in live.agents()? {
+        to.lines(DIR, &file_name(&agent.name), |take| {
+            each_piece(live, reader, &agent.name, take)
+        })?;
     }
-    file.write_all_at(&text, written)
-        .map_err(failed("write", &aside))?;
-    home.storage
-        .rename(&aside, &path)
-        .map_err(failed("rename", &aside))
+    to.end(DIR)
 }
 
 /// Builds all inboxes from the ordered events: compares where there is a file, and rewrites from the first byte that differs.
@@ -137,7 +127,7 @@ struct Building {
 impl Inboxes {
     pub fn new(home: Home) -> Result<Inboxes> {
         let aside = !home.exists(DIR)?;
-        let dir = home.path(if aside { "inboxes.new" } else { DIR });
+        let dir = home.path(if aside { ASIDE } else { DIR });
         Ok(Inboxes {
             home,
             dir,
@@ -146,15 +136,6 @@ impl Inboxes {
             open: BTreeMap::new(),
             waiting: 0,
         })
-    }
-
-    pub(crate) fn take_batch(&mut self, batch: &Batch) -> Result<()> {
-        for (event, fact) in batch.events() {
-            if let Some(fact) = fact {
-                self.take(event, fact)?;
-            }
-        }
-        Ok(())
     }
 
     pub fn take(&mut self, event: &Event<'_>, fact: &Fact) -> Result<()> {
@@ -168,14 +149,10 @@ impl Inboxes {
         }
         match fact.sent() {
             Some(sent) if self.wanted == Some(true) => {
-                if !self.open.contains_key(&sent.to) {
-                    self.open.insert(sent.to.clone(), Building::default());
-                }
-                if let Some(building) = self.open.get_mut(&sent.to) {
-                    let before = building.text.len();
-                    line(event, sent.envelope(event), &sent.from, &mut building.text);
-                    self.waiting += building.text.len() - before;
-                }
+                let text = &mut self.open.entry(sent.to.clone()).or_default().text;
+                let before = text.len();
+                line(event, sent.envelope(event), &sent.from, text);
+                self.waiting += text.len() - before;
                 match self.waiting > WAITING_BYTES {
                     true => self.settle(),
                     false => Ok(()),
@@ -189,16 +166,7 @@ impl Inboxes {
     pub(crate) fn start(&mut self, wanted: bool) -> Result<()> {
         self.wanted = Some(wanted);
         if wanted && self.aside {
-            match self.home.storage.remove_dir_all(&self.dir) {
-                Err(error) if error.kind() != ErrorKind::NotFound => {
-                    return Err(failed("remove", &self.dir)(error));
-                }
-                _ => {}
-            }
-            self.home
-                .storage
-                .create_dir(&self.dir)
-                .map_err(failed("create", &self.dir))?;
+            self.home.fresh_dir(ASIDE)?;
         }
         Ok(())
     }
@@ -207,11 +175,7 @@ impl Inboxes {
     fn settle(&mut self) -> Result<()> {
         for (agent, building) in &mut self.open {
             let path = self.dir.join(file_name(agent));
-            let file = self
-                .home
-                .storage
-                .open(&path, Open::Create)
-                .map_err(failed("open", &path))?;
+            let file = self.home.open(&path, Open::Create)?;
             let mut there = vec![0; if self.aside { 0 } else { building.text.len() }];
             let same = !self.aside
                 && file.read_exact_at(&mut there, building.settled).is_ok()
@@ -235,19 +199,14 @@ impl Inboxes {
 
     /// Leaves everything as it is, but for what was begun beside.
     pub fn discard(self) -> Result<()> {
-        if !self.aside {
-            return Ok(());
-        }
-        match self.home.storage.remove_dir_all(&self.dir) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                Err(failed("remove", &self.dir)(error))
-            }
-            _ => Ok(()),
+        match self.aside {
+            true => self.home.remove_dir(&self.dir),
+            false => Ok(()),
         }
     }
 
     /// Writes the rest, cuts files that are too long, removes what is no inbox, and puts a new directory in its place.
-    pub fn finish(mut self, live: &Live, reader: &Reader) -> Result<Mended> {
+    pub fn finish(mut self, live: &TeamState, reader: &Reader) -> Result<Mended> {
         let mut mended = Mended::default();
         if self.wanted != Some(true) {
             return Ok(mended);
@@ -257,11 +216,7 @@ impl Inboxes {
         for (agent, building) in &self.open {
             let path = self.dir.join(file_name(agent));
             let mut written = building.written;
-            let file = self
-                .home
-                .storage
-                .open(&path, Open::Write)
-                .map_err(failed("open", &path))?;
+            let file = self.home.open(&path, Open::Write)?;
             if file.stat().map_err(failed("look at", &path))?.len > building.settled {
                 file.set_len(building.settled)
                     .map_err(failed("cut", &path))?;
@@ -270,14 +225,9 @@ impl Inboxes {
             mended.add(Mended::one(written));
             names.insert(file_name(agent));
         }
-        if self.aside {
-            let to = self.home.path(DIR);
-            self.home
-                .storage
-                .rename(&self.dir, &to)
-                .map_err(failed("rename", &self.dir))?;
-        } else {
-            mended.removed += crate::views::mend::remove_others(&self.home, DIR, &names)?;
+        match self.aside {
+            true => self.home.rename(&self.dir, &self.home.path(DIR))?,
+            false => mended.removed += self.home.remove_others(DIR, &names)?,
         }
         // A message that the log holds twice counts once in the fold; its inbox goes by the fold.
         for (agent, building) in &self.open {

@@ -3,7 +3,7 @@
 //! Without `session_id` an event is about the root. `seen_at` is when the session gave this sign of life, where the log's times
 //! lie ahead of the clock; else it is the event's own time.
 
-use crate::fact::events::{Payload, events, unchecked};
+use crate::fact::events::{Payload, checks, events};
 use crate::fact::stored::Decoded;
 use crate::fact::{Fact, event};
 use crate::mode::scope::check_session;
@@ -231,13 +231,13 @@ pub struct ModeGateBypassed {
 /// How an event comes to be: an error where what somebody gave is too deep for an event.
 type Made = Result<NewEvent, JsonError>;
 
-unchecked!(
-    ModeStarted,
-    ModeChanged,
-    ModeCleared,
-    InputLock,
-    SkillsSynced
-);
+checks! {
+    ModeStarted {}
+    ModeChanged {}
+    ModeCleared {}
+    InputLock {}
+    SkillsSynced {}
+}
 
 impl Payload for SessionSeen {
     fn check(&self) -> Decoded<()> {
@@ -279,12 +279,9 @@ fn record(
     trace: Option<&str>,
     payload: &impl Serialize,
 ) -> Made {
-    let mut event = event(fact.kind(), actor, Json::of(payload)?);
     let session = scope.and_then(Scope::session);
-    event
-        .refs
-        .set_given([(RefKind::Session, session), (RefKind::Trace, trace)]);
-    Ok(event)
+    let refs = [(RefKind::Session, session), (RefKind::Trace, trace)];
+    Ok(event(fact.kind(), actor, Json::of(payload)?, refs))
 }
 
 impl ModeFact {
@@ -307,8 +304,7 @@ impl ModeFact {
             }
         })
     }
-    /// When the session that it happened in gave a sign of life by it, if it is one: what others do to a session is none.
-    /// `at` is the time of the event.
+    /// When the session gave a sign of life by this event, which happened `at`; `None` where others did something to it.
     pub fn sign_of_life(&self, at: Timestamp) -> Option<Timestamp> {
         let seen_at = match self {
             ModeFact::Started(started) => started.seen_at,
@@ -330,41 +326,20 @@ impl ModeFact {
     }
 }
 
-impl ModeTransitioned {
-    /// The event that records it.
-    pub fn event(&self, actor: &str, trace: Option<&str>) -> Made {
-        record(
-            &ModeFact::Transitioned,
-            actor,
-            Some(&self.scope),
-            trace,
-            self,
-        )
-    }
+/// Declares the events of decisions, which move nothing.
+macro_rules! decisions {
+    ($($decision:ident => $fact:ident),*) => {
+        $(impl $decision {
+            /// The event that records it.
+            pub fn event(&self, actor: &str, trace: Option<&str>) -> Made {
+                record(&ModeFact::$fact, actor, Some(&self.scope), trace, self)
+            }
+        })*
+    };
 }
 
-impl ModePromptDecided {
-    /// The event that records it.
-    pub fn event(&self, actor: &str, trace: Option<&str>) -> Made {
-        record(
-            &ModeFact::PromptDecided,
-            actor,
-            Some(&self.scope),
-            trace,
-            self,
-        )
-    }
-}
-
-impl ModeGateBypassed {
-    /// The event that records it.
-    pub fn event(&self, actor: &str, trace: Option<&str>) -> Made {
-        record(
-            &ModeFact::GateBypassed,
-            actor,
-            Some(&self.scope),
-            trace,
-            self,
-        )
-    }
+decisions! {
+    ModeTransitioned => Transitioned,
+    ModePromptDecided => PromptDecided,
+    ModeGateBypassed => GateBypassed
 }

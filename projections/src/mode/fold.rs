@@ -1,8 +1,8 @@
 //! The fold: states, and beside them each scope in short.
 
 use super::row::{
-    ACTIVE, LIFE, LifeRow, ModeEntry, ScopeRow, StateRow, fields, is_active, scope_key, state_key,
-    text,
+    ACTIVE, LIFE, ModeEntry, ScopeRow, SessionLife, StateRow, fields, is_active, scope_key,
+    state_key, text,
 };
 use super::{Mode, Scope};
 use crate::mode::event::{
@@ -204,12 +204,12 @@ fn settle(tx: &mut Tx<'_>, event: &Event<'_>, scope: &Scope, mut row: ScopeRow) 
 /// A sign of life; the first one, or the first behind an end, begins a life.
 fn see(tx: &mut Tx<'_>, at: Timestamp, session: &str) -> Result<()> {
     let key = key_of(LIFE, session.as_bytes());
-    let at = at.micros();
-    let before: Option<LifeRow> = tx.get(&key)?;
+    let before: Option<SessionLife> = tx.get(&key)?;
     let going = before.filter(|life| life.ended_at.is_none());
-    let life = LifeRow {
+    let life = SessionLife {
+        session: session.to_owned(),
         // A clock that ran ahead may have said a later time before.
-        started_at: going.map_or(at, |life| life.started_at.min(at)),
+        started_at: going.as_ref().map_or(at, |life| life.started_at.min(at)),
         seen_at: at,
         ended_at: None,
     };
@@ -219,13 +219,9 @@ fn see(tx: &mut Tx<'_>, at: Timestamp, session: &str) -> Result<()> {
 
 fn end(tx: &mut Tx<'_>, event: &Event<'_>, ended: &SessionEnded) -> Result<()> {
     let key = key_of(LIFE, ended.session.as_bytes());
-    if let Some(life) = tx.get::<LifeRow>(&key)? {
-        let seen = ended.last_seen_at.map(|at| at.micros());
-        let life = LifeRow {
-            started_at: life.started_at,
-            seen_at: seen.unwrap_or(life.seen_at),
-            ended_at: Some(event.created_at.micros()),
-        };
+    if let Some(mut life) = tx.get::<SessionLife>(&key)? {
+        life.seen_at = ended.last_seen_at.unwrap_or(life.seen_at);
+        life.ended_at = Some(event.created_at);
         tx.put(&key, &life);
     }
     Ok(())

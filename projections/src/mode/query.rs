@@ -1,13 +1,13 @@
 //! Questions to the rows of modes.
 
 use super::row::{
-    ACTIVE, LIFE, LifeRow, ModeScope, ModeState, SESSIONS, ScopeRow, SessionLife, StateRow, fields,
+    ACTIVE, LIFE, ModeScope, ModeState, SESSIONS, ScopeRow, SessionLife, StateRow, fields,
     scope_key, sessions_with, state_key,
 };
 use super::{Mode, Scope};
 use crate::prelude::*;
 
-impl Live {
+impl TeamState {
     /// The state of a mode in a scope.
     pub fn mode_state(&self, scope: &Scope, mode: Mode) -> Result<Option<ModeState>> {
         let row: Option<StateRow> = self.rows().get(&state_key(scope, mode))?;
@@ -34,55 +34,34 @@ impl Live {
     }
     /// Sessions of which any mode is known, in order, from behind `after` on.
     pub fn mode_sessions(&self, after: Option<&str>, limit: usize) -> Result<Vec<String>> {
-        let from = match after {
-            None => SESSIONS.to_vec(),
-            // The next key there can be.
-            Some(after) => [&SESSIONS, after.as_bytes(), &[0]].concat(),
-        };
-        let found = self
-            .rows()
-            .walk(&from, &end_of(&SESSIONS), false)
-            .take(limit);
-        found
-            .map(|entry| Ok(name(entry?.behind(SESSIONS.len()))))
-            .collect()
+        let found = self.rows().behind(&SESSIONS, after).take(limit);
+        names(found, SESSIONS.len())
     }
     /// The life of a session; `None` where it never gave a sign of it.
     pub fn session_life(&self, session: &str) -> Result<Option<SessionLife>> {
-        let row: Option<LifeRow> = self.rows().get(&key_of(LIFE, session.as_bytes()))?;
-        Ok(row.map(|row| SessionLife {
-            session: session.to_owned(),
-            started_at: time(row.started_at),
-            seen_at: time(row.seen_at),
-            ended_at: row.ended_at.map(time),
-        }))
+        let life: Option<SessionLife> = self.rows().get(&key_of(LIFE, session.as_bytes()))?;
+        let session = session.to_owned();
+        Ok(life.map(|life| SessionLife { session, ..life }))
     }
     /// Sessions that gave a sign of life, in order, from behind `after` on.
     pub fn sessions(&self, after: Option<&str>, limit: usize) -> Result<Vec<String>> {
-        let from = match after {
-            None => vec![LIFE],
-            Some(after) => [&[LIFE], after.as_bytes(), &[0]].concat(),
-        };
-        let found = self.rows().walk(&from, &end_of(&[LIFE]), false).take(limit);
-        found.map(|entry| Ok(name(entry?.behind(1)))).collect()
+        names(self.rows().behind(&[LIFE], after).take(limit), 1)
     }
     /// Sessions in which a mode is active, in order.
     pub fn active_sessions(&self) -> Result<Vec<String>> {
-        self.rows()
-            .prefix(&key_of(ACTIVE, b""), false)
-            .map(|entry| Ok(name(entry?.behind(1))))
-            .collect()
+        names(self.rows().prefix(&[ACTIVE], false), 1)
     }
     /// Sessions that hold a state of a mode, in order.
     pub fn sessions_with(&self, mode: Mode) -> Result<Vec<String>> {
         let prefix = sessions_with(mode);
-        self.rows()
-            .prefix(&prefix, false)
-            .map(|entry| Ok(name(entry?.behind(prefix.len()))))
-            .collect()
+        names(self.rows().prefix(&prefix, false), prefix.len())
     }
 }
 
-fn name(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
+/// The names that keys hold behind a prefix of that length.
+fn names<'a>(
+    entries: impl Iterator<Item = Result<Entry<'a>>>,
+    prefix: usize,
+) -> Result<Vec<String>> {
+    entries.map(|entry| Ok(entry?.name(prefix))).collect()
 }

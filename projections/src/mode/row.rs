@@ -3,6 +3,7 @@
 use super::{Mode, Scope};
 use crate::mode::event::Fields;
 use crate::prelude::*;
+use rkyv::with::Skip;
 use serde_json::Value;
 
 /// By mode and scope: the state.
@@ -37,17 +38,22 @@ pub struct ModeState {
 }
 
 /// The life of a session, as far as it is recorded.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct SessionLife {
     /// The session.
+    #[rkyv(with = Skip)]
     pub session: String,
     /// When its first sign of life was recorded; behind an end, the first one after it.
+    #[rkyv(with = Micros)]
     pub started_at: Timestamp,
     /// When its last one was.
+    #[rkyv(with = Micros)]
     pub seen_at: Timestamp,
     /// When it ended; `None` while it has not.
+    #[rkyv(with = As<Option<i64>>)]
     pub ended_at: Option<Timestamp>,
 }
+row!(SessionLife);
 
 impl SessionLife {
     /// Whether it goes on: it has not ended, and its last sign of life is no older than so many seconds.
@@ -157,15 +163,6 @@ pub(super) struct ScopeRow {
     pub entries: Vec<ModeEntry>,
 }
 row!(ScopeRow);
-
-/// A [`SessionLife`] as stored, under its session.
-#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-pub(super) struct LifeRow {
-    pub started_at: i64,
-    pub seen_at: i64,
-    pub ended_at: Option<i64>,
-}
-row!(LifeRow);
 
 /// The fields that a JSON text holds; a row holds nothing else than objects.
 pub(super) fn fields(text: &str) -> Fields {

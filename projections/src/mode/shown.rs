@@ -2,8 +2,8 @@
 
 use super::{Mode, ModeEntry, ModeScope, ModeState, Scope};
 use crate::error::Result;
-use crate::live::Live;
 use crate::mode::event::Fields;
+use crate::state::TeamState;
 use serde_json::{Value, json};
 
 /// Fields of a list of skills that follow from the states, whatever its metadata says.
@@ -56,7 +56,7 @@ fn versioned(seq: u64) -> Fields {
 
 /// The list of active skills of a scope, as `skill-active-state.json` holds it; `None` where nothing is known of it. A
 /// session with active modes of its own inherits those of the root.
-pub fn skills_state(live: &Live, scope: &Scope) -> Result<Option<Fields>> {
+pub fn skills_state(live: &TeamState, scope: &Scope) -> Result<Option<Fields>> {
     let Some(own) = live.mode_scope(scope)? else {
         return Ok(None);
     };
@@ -131,7 +131,7 @@ fn primary(own: &ModeScope, root: Option<&ModeScope>) -> Option<Mode> {
 }
 
 /// The lock on input of the mode that has one, active or not.
-fn input_lock(live: &Live, own: &ModeScope) -> Result<Option<Value>> {
+fn input_lock(live: &TeamState, own: &ModeScope) -> Result<Option<Value>> {
     for entry in &own.entries {
         if entry.mode.locks_input()
             && let Some(state) = live.mode_state(&own.scope, entry.mode)?
@@ -165,7 +165,7 @@ fn shown(entry: &ModeEntry, session: Option<&str>) -> Value {
 }
 
 /// What `run-state.json` of a scope says: the state that changed last, in short; `None` where there is no state.
-pub fn run_state(live: &Live, scope: &Scope) -> Result<Option<Fields>> {
+pub fn run_state(live: &TeamState, scope: &Scope) -> Result<Option<Fields>> {
     let own = live.mode_scope(scope)?;
     let last = own.and_then(|own| own.entries.into_iter().max_by_key(|one| one.seq));
     let Some(last) = last else {

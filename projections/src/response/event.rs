@@ -59,9 +59,7 @@ impl ResponseFact {
             Ok(json) if json.as_str().len() <= RESPONSE_BYTES_MAX => json,
             _ => write(&of(None)),
         };
-        let mut event = event(self.kind(), actor, payload);
-        event.refs.set(RefKind::Key, key.to_owned());
-        event
+        event(self.kind(), actor, payload, [(RefKind::Key, Some(key))])
     }
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     Ok(())
 }
 
-impl Live {
+impl TeamState {
     /// The first answer under an idempotency key.
     pub fn response(&self, key: &str) -> Result<Option<ResponseStored>> {
         self.rows().get(&key_of(RESPONSE, key.as_bytes()))

@@ -3,23 +3,23 @@
 //! `version` counts commands, so what follows from another event (a task is blocked or not, a lease ran out) leaves it.
 
 use super::fold::{store, unborn};
-use super::row::{ClaimRow, GovernedRow, TaskRow, task_key};
-use super::{ClaimState, Status, deps};
+use super::row::task_key;
+use super::{Claim, ClaimState, Governed, Status, Task, deps};
 use crate::prelude::*;
 use crate::task::event::{
     Held, Lease, Resources, TaskAct, TaskClaimed, TaskCreated, TaskFact, TaskUpdated,
 };
 
-/// Folds one event. Of a task that is not known it says nothing, and neither does a second creation.
+/// Folds one event. Events of an unknown task, and a second creation, change nothing.
 pub(super) fn apply(tx: &mut Tx<'_>, event: &Event<'_>, fact: &TaskFact) -> Result<()> {
     let id = fact.task_id.as_str();
-    let old: Option<TaskRow> = tx.get(&task_key(id))?;
+    let old: Option<Task> = tx.get(&task_key(id))?;
     let mut new = match (&fact.act, &old) {
         (TaskAct::Created(created), None) => self::created(tx, event, id, created)?,
         (TaskAct::Created(_), Some(_)) | (_, None) => return Ok(()),
         (_, Some(old)) => old.clone(),
     };
-    let at = event.created_at.micros();
+    let at = event.created_at;
     match &fact.act {
         TaskAct::Created(_) | TaskAct::Imported(_) => {}
         TaskAct::Updated(updated) => update(&mut new, updated),
@@ -65,25 +65,21 @@ fn counts(act: &TaskAct) -> bool {
     )
 }
 
-fn created(tx: &Tx<'_>, event: &Event<'_>, id: &str, created: &TaskCreated) -> Result<TaskRow> {
-    let mut task = unborn(event.created_at.micros());
+fn created(tx: &Tx<'_>, event: &Event<'_>, id: &str, created: &TaskCreated) -> Result<Task> {
+    let mut task = unborn(event.created_at);
     task.claim_governed = true;
     if created.blocked {
-        task.status = Status::Blocked as u8;
+        task.status = Status::Blocked;
     }
     task.owner.clone_from(&created.owner);
     task.subject = Some(created.subject.clone());
     task.details = Some(created.description.clone());
-    task.priority = created.priority as u8;
+    task.priority = created.priority;
     (task.deps, task.ignored_deps) = deps::split(tx, id, &created.depends_on)?;
-    let extra = created
-        .extra
-        .as_ref()
-        .map(|extra| extra.as_str().to_owned());
-    if extra.is_some() || created.requires_code_change.is_some() {
+    if created.extra.is_some() || created.requires_code_change.is_some() {
         let governed = governed(&mut task);
         governed.requires_code_change = created.requires_code_change;
-        governed.extra = extra;
+        governed.extra.clone_from(&created.extra);
     }
     if created.resources != Resources::default() {
         declare(&mut task, &created.resources);
@@ -91,11 +87,12 @@ fn created(tx: &Tx<'_>, event: &Event<'_>, id: &str, created: &TaskCreated) -> R
     Ok(task)
 }
 
-fn governed(task: &mut TaskRow) -> &mut GovernedRow {
-    task.governed.get_or_insert_default()
+fn governed(task: &mut Task) -> &mut Governed {
+    task.governed.known = true;
+    &mut task.governed
 }
 
-fn update(task: &mut TaskRow, updated: &TaskUpdated) {
+fn update(task: &mut Task, updated: &TaskUpdated) {
     if updated.subject.is_some() {
         task.subject.clone_from(&updated.subject);
     }
@@ -107,89 +104,83 @@ fn update(task: &mut TaskRow, updated: &TaskUpdated) {
     }
 }
 
-fn declare(task: &mut TaskRow, declared: &Resources) {
+fn declare(task: &mut Task, declared: &Resources) {
     let governed = governed(task);
     governed.resources.clone_from(&declared.resources);
     governed.shared = declared.shared;
 }
 
-fn turn(task: &mut TaskRow, from: Status, to: Status) {
-    if task.status == from as u8 {
-        task.status = to as u8;
+fn turn(task: &mut Task, from: Status, to: Status) {
+    if task.status == from {
+        task.status = to;
     }
 }
 
 /// From its first claim on, a task moves by commands only.
-fn claim(task: &mut TaskRow, claimed: &TaskClaimed, at: i64) {
+fn claim(task: &mut Task, claimed: &TaskClaimed, at: Timestamp) {
     task.claim_governed = true;
-    task.status = Status::InProgress as u8;
+    task.status = Status::InProgress;
     task.owner = Some(claimed.worker.clone());
     task.blocked = false;
-    if let Some(reported) = &mut task.reported {
-        reported.blocked = false;
-    }
+    task.reported.blocked = false;
     let governed = governed(task);
     governed.epoch = claimed.epoch;
     governed.started_at = Some(at);
-    governed.claim = Some(ClaimRow {
+    governed.claim = Some(Claim {
         owner: claimed.worker.clone(),
         token: claimed.token.clone(),
-        leased_until: claimed.leased_until.micros(),
-        state: ClaimState::Live as u8,
+        leased_until: claimed.leased_until,
+        state: ClaimState::Live,
     });
 }
 
-fn renew(task: &mut TaskRow, lease: &Lease) {
+fn renew(task: &mut Task, lease: &Lease) {
     if let Some(claim) = held(task, &lease.held) {
-        claim.leased_until = lease.leased_until.micros();
+        claim.leased_until = lease.leased_until;
     }
 }
 
 /// The claim that somebody holds.
-fn held<'a>(task: &'a mut TaskRow, held: &Held) -> Option<&'a mut ClaimRow> {
-    let governed = task.governed.as_mut()?;
-    let last = governed.epoch == held.epoch;
-    governed.claim.as_mut().filter(|_| last)
+fn held<'a>(task: &'a mut Task, held: &Held) -> Option<&'a mut Claim> {
+    let last = task.governed.epoch == held.epoch;
+    task.governed.claim.as_mut().filter(|_| last)
 }
 
-fn end_claim(task: &mut TaskRow, state: ClaimState) {
-    let claim = task
-        .governed
-        .as_mut()
-        .and_then(|governed| governed.claim.as_mut());
-    if let Some(claim) = claim.filter(|claim| claim.state == ClaimState::Live as u8) {
-        claim.state = state as u8;
+fn end_claim(task: &mut Task, state: ClaimState) {
+    let claim = task.governed.claim.as_mut();
+    if let Some(claim) = claim.filter(|claim| claim.state == ClaimState::Live) {
+        claim.state = state;
     }
 }
 
-fn end(task: &mut TaskRow, held: &Held, status: Status, at: i64) {
+fn end(task: &mut Task, held: &Held, status: Status, at: Timestamp) {
     end_claim(task, ClaimState::Ended);
-    task.status = status as u8;
+    task.status = status;
     task.owner = Some(held.worker.clone());
     governed(task).completed_at = Some(at);
 }
 
-/// Back to whoever wants it.
-fn requeue(task: &mut TaskRow, held: &Held, state: ClaimState) {
+/// Pending again, without an owner.
+fn requeue(task: &mut Task, held: &Held, state: ClaimState) {
     if self::held(task, held).is_some() {
         end_claim(task, state);
-        task.status = Status::Pending as u8;
+        task.status = Status::Pending;
         task.owner = None;
     }
 }
 
 /// A command that ends a task governs it: no message brings it back.
-fn cancel(task: &mut TaskRow, at: i64) {
+fn cancel(task: &mut Task, at: Timestamp) {
     end_claim(task, ClaimState::Ended);
     task.claim_governed = true;
-    task.status = Status::Canceled as u8;
+    task.status = Status::Canceled;
     task.blocked = false;
     governed(task).completed_at = Some(at);
 }
 
-fn reopen(task: &mut TaskRow) {
+fn reopen(task: &mut Task) {
     task.claim_governed = true;
-    task.status = Status::Pending as u8;
+    task.status = Status::Pending;
     task.owner = None;
     task.blocked = false;
     let governed = governed(task);

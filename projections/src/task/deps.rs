@@ -1,7 +1,7 @@
-//! Whether dependencies lead back to where they start. For one that nobody waits for they cannot, so nothing is looked at.
+//! Whether dependencies form a cycle. A task that no other waits for cannot close one, so nothing is read then.
 
-use super::ready;
-use super::row::{TaskRow, task_key};
+use super::row::task_key;
+use super::{Task, ready};
 use crate::prelude::*;
 
 /// A dependency is looked at through at most so many tasks; one that leads further counts as a cycle, so that the cost of
@@ -14,7 +14,7 @@ enum Way {
     Out,
     /// Back to it: the tasks on the way, from the dependency to the task.
     Back(Vec<String>),
-    /// Further than anybody looks.
+    /// Further than [`DEPENDENCY_WALK_MAX`] tasks.
     Far,
 }
 
@@ -42,9 +42,9 @@ pub(super) fn split(
     Ok((deps, ignored))
 }
 
-impl Live {
+impl TeamState {
     /// The first of the wanted dependencies that `split` would leave out, as a cycle from the task back to it. It has only
-    /// the task and the dependency where the way is longer than anybody looks.
+    /// the task and the dependency where the way is longer than [`DEPENDENCY_WALK_MAX`].
     pub fn dependency_cycle(&self, id: &str, wanted: &[String]) -> Result<Option<Vec<String>>> {
         let can_close = self.rows().has(&ready::waited_for(id))?;
         for dep in wanted.iter().filter(|dep| can_close || *dep == id) {
@@ -60,7 +60,7 @@ impl Live {
 }
 
 /// Follows the dependencies of `from` as far as they go, or until they come to `to`.
-fn way(from: &str, to: &str, row: impl Fn(&[u8]) -> Result<Option<TaskRow>>) -> Result<Way> {
+fn way(from: &str, to: &str, row: impl Fn(&[u8]) -> Result<Option<Task>>) -> Result<Way> {
     // Each task that was met, and through which one.
     let mut met = BTreeMap::from([(from.to_owned(), None)]);
     let mut open = vec![from.to_owned()];

@@ -1,15 +1,14 @@
 //! What can happen to a task, and the JSON of those payloads.
 
-use crate::fact::events::{Payload, events, unchecked};
-use crate::fact::stored::{Decoded, id, name, write};
-use crate::fact::{Fact, event};
+use crate::fact::event;
+use crate::fact::events::{checks, events};
+use crate::fact::stored::{json, or_default, write};
 use crate::message::Priority;
+use crate::prelude::*;
 use crate::task::Status;
 use crate::task::imported::TaskImported;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::value::RawValue;
-use std::borrow::Cow;
-use teamlog_engine::{Json, NewEvent, RefKind, Timestamp};
+use serde::de::Error;
+use serde::{Deserializer, Serializer};
 
 events! {
     /// One thing that happens to a task.
@@ -70,16 +69,21 @@ pub struct TaskCreated {
     /// How urgent it is.
     #[serde(
         default,
-        skip_serializing_if = "priority::is_normal",
-        with = "priority"
+        deserialize_with = "or_default",
+        skip_serializing_if = "is_normal"
     )]
     pub priority: Priority,
     /// The paths that its holder may write.
     #[serde(flatten)]
     pub resources: Resources,
     /// What else its creator said of it: a JSON object.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "extra")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(serialize_with = "json::serialize", deserialize_with = "object")]
     pub extra: Option<Json>,
+}
+
+fn is_normal(priority: &Priority) -> bool {
+    *priority == Priority::Normal
 }
 
 /// What a task declares of paths: `resource_declared`, and a part of `task_created`.
@@ -193,128 +197,42 @@ pub struct TaskCanceled {
 mod blocked {
     use super::*;
 
-    pub fn serialize<S: Serializer>(blocked: &bool, serializer: S) -> Result<S::Ok, S::Error> {
-        let status = match blocked {
-            true => Status::Blocked,
-            false => Status::Pending,
-        };
-        serializer.serialize_str(status.name())
+    pub fn serialize<S: Serializer>(blocked: &bool, to: S) -> Result<S::Ok, S::Error> {
+        match blocked {
+            true => Status::Blocked.serialize(to),
+            false => Status::Pending.serialize(to),
+        }
     }
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
-        let name: Cow<'de, str> = Deserialize::deserialize(deserializer)?;
-        match Status::from_name(&name) {
-            Some(Status::Pending) => Ok(false),
-            Some(Status::Blocked) => Ok(true),
-            _ => Err(serde::de::Error::custom(
-                "status is neither pending nor blocked",
-            )),
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
+        match Status::deserialize(from)? {
+            Status::Pending => Ok(false),
+            Status::Blocked => Ok(true),
+            _ => Err(Error::custom("status is neither pending nor blocked")),
         }
     }
 }
 
-/// `priority`, stored by its name.
-mod priority {
-    use super::*;
-
-    pub fn is_normal(priority: &Priority) -> bool {
-        *priority == Priority::Normal
+fn object<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Json>, D::Error> {
+    let raw: Option<Box<RawValue>> = Deserialize::deserialize(from)?;
+    if raw.as_ref().is_some_and(|raw| !raw.get().starts_with('{')) {
+        return Err(Error::custom("extra is not an object"));
     }
-    pub fn serialize<S: Serializer>(priority: &Priority, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(priority.name())
-    }
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Priority, D::Error> {
-        let name: Option<Cow<'de, str>> = Deserialize::deserialize(deserializer)?;
-        let known = name.map_or(Some(Priority::Normal), |name| Priority::from_name(&name));
-        known.ok_or_else(|| serde::de::Error::custom("priority is not known"))
-    }
+    let json = raw.map(|raw| Json::parse(raw.get()).map_err(Error::custom));
+    json.transpose()
 }
 
-/// `extra`, stored as the object that it is.
-mod extra {
-    use super::*;
-
-    pub fn serialize<S: Serializer>(
-        extra: &Option<Json>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        let raw = extra
-            .as_ref()
-            .map(|extra| serde_json::from_str::<&RawValue>(extra.as_str()));
-        let raw = raw.transpose().map_err(serde::ser::Error::custom)?;
-        raw.serialize(serializer)
-    }
-    pub fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Option<Json>, D::Error> {
-        let raw: Option<Box<RawValue>> = Deserialize::deserialize(deserializer)?;
-        let Some(raw) = raw else {
-            return Ok(None);
-        };
-        if !raw.get().starts_with('{') {
-            return Err(serde::de::Error::custom("extra is not an object"));
-        }
-        Json::parse(raw.get())
-            .map(Some)
-            .map_err(serde::de::Error::custom)
-    }
-}
-
-fn ids(field: &'static str, ids: &[String]) -> Decoded<()> {
-    ids.iter().try_for_each(|one| id(field, one))
-}
-
-impl Payload for TaskCreated {
-    fn check(&self) -> Decoded<()> {
-        self.owner
-            .iter()
-            .try_for_each(|owner| name("owner", owner))?;
-        ids("depends_on", &self.depends_on)
-    }
-}
-
-unchecked!(TaskUpdated, Resources, TaskCanceled);
-
-impl Payload for DepsChanged {
-    fn check(&self) -> Decoded<()> {
-        ids("depends_on", &self.depends_on)
-    }
-}
-
-impl Payload for TaskBlocked {
-    fn check(&self) -> Decoded<()> {
-        ids("waits_for", &self.waits_for)
-    }
-}
-
-impl Payload for TaskClaimed {
-    fn check(&self) -> Decoded<()> {
-        name("worker", &self.worker)?;
-        id("token", &self.token)
-    }
-}
-
-impl Payload for Lease {
-    fn check(&self) -> Decoded<()> {
-        self.held.check()
-    }
-}
-
-impl Payload for Held {
-    fn check(&self) -> Decoded<()> {
-        name("worker", &self.worker)
-    }
-}
-
-impl Payload for TaskCompleted {
-    fn check(&self) -> Decoded<()> {
-        self.held.check()
-    }
-}
-
-impl Payload for TaskFailed {
-    fn check(&self) -> Decoded<()> {
-        self.held.check()
-    }
+checks! {
+    TaskCreated { name owner, id depends_on }
+    TaskUpdated {}
+    Resources {}
+    TaskCanceled {}
+    DepsChanged { id depends_on }
+    TaskBlocked { id waits_for }
+    TaskClaimed { name worker, id token }
+    Held { name worker }
+    Lease { payload held }
+    TaskCompleted { payload held }
+    TaskFailed { payload held }
 }
 
 impl TaskClaimed {
@@ -338,12 +256,11 @@ impl TaskFact {
 
     /// The event that records it. `agent` is whom it concerns: the holder or the owner; `trace` is the task's story.
     pub fn event(&self, actor: &str, agent: Option<&str>, trace: Option<&str>) -> NewEvent {
-        let mut event = event(self.act.kind(), actor, write(self));
-        event.refs.set_given([
+        let refs = [
             (RefKind::Task, Some(&*self.task_id)),
             (RefKind::Agent, agent),
             (RefKind::Trace, trace),
-        ]);
-        event
+        ];
+        event(self.act.kind(), actor, write(self), refs)
     }
 }

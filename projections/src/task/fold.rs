@@ -1,13 +1,12 @@
 //! The fold of task messages.
 
-use super::row::{COUNTS, NUMBERED, SUPERSEDED, TaskRow, natural_key, owned_key, task_key};
-use super::{NUMBER_DIGITS_MAX, Status, TaskCounts, commanded, deps, held, ready};
-use crate::error::Result;
-use crate::fact::{Fact, Sent, TaskChange};
-use crate::message::{MessageType, Priority};
+use super::row::{COUNTS, NUMBERED, SUPERSEDED, natural_key, owned_key, task_key};
+use super::{NUMBER_DIGITS_MAX, Status, Task, TaskCounts, commanded, deps, held, ready};
+use crate::fact::{Sent, TaskChange};
+use crate::message::MessageType;
+use crate::prelude::*;
 use crate::task::event::TaskAct;
 use crate::task::imported::TaskImported;
-use crate::tx::{Recorded, Tx, numbered};
 
 /// The fold.
 pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
@@ -27,14 +26,12 @@ fn message(tx: &mut Tx<'_>, seq: u64, sent: &Sent) -> Result<()> {
     let (Some(id), Some(change)) = (&sent.task_id, &sent.change) else {
         return Ok(());
     };
-    let old: Option<TaskRow> = tx.get(&task_key(id))?;
+    let old: Option<Task> = tx.get(&task_key(id))?;
     if old.as_ref().is_some_and(|old| !is_newer(sent, old)) {
         tx.mark(&numbered(SUPERSEDED, "", seq));
         return Ok(());
     }
-    let mut new = old
-        .clone()
-        .unwrap_or_else(|| unborn(sent.created_at.micros()));
+    let mut new = old.clone().unwrap_or_else(|| unborn(sent.created_at));
     match new.claim_governed {
         true => report(&mut new, sent, change),
         false => {
@@ -45,24 +42,24 @@ fn message(tx: &mut Tx<'_>, seq: u64, sent: &Sent) -> Result<()> {
         }
     }
     new.last_message_id.clone_from(&sent.id);
-    new.last_message_created_at = sent.created_at.micros();
+    new.last_message_created_at = sent.created_at;
     new.seq = seq;
     store(tx, id, old.as_ref(), &new)
 }
 
-/// A snapshot without messages becomes a message-governed task as it stood; of a known task it says nothing.
+/// A snapshot without messages becomes a message-governed task; it does not change a known one.
 fn imported(tx: &mut Tx<'_>, seq: u64, task: &TaskImported) -> Result<()> {
     if tx.has(&task_key(&task.task_id))? {
         return Ok(());
     }
     let last = task.last_message_created_at.unwrap_or(task.updated_at);
-    let new = TaskRow {
-        updated_at: task.updated_at.micros(),
+    let new = Task {
+        updated_at: task.updated_at,
         owner: task.owner.clone(),
         assigned_by: task.assigned_by.clone(),
         subject: task.subject.clone(),
         details: task.details.clone(),
-        status: task.status as u8,
+        status: task.status,
         progress: task.progress.clone(),
         eta: task.eta.clone(),
         blocked: task.blocked,
@@ -72,18 +69,19 @@ fn imported(tx: &mut Tx<'_>, seq: u64, task: &TaskImported) -> Result<()> {
         snapshot_version: task.snapshot_version,
         version: task.snapshot_version.max(1),
         last_message_id: task.last_message_id.clone().unwrap_or_default(),
-        last_message_created_at: last.micros(),
+        last_message_created_at: last,
         seq,
-        ..unborn(task.created_at.micros())
+        ..unborn(task.created_at)
     };
     store(tx, &task.task_id, None, &new)
 }
 
 /// Stores a task that was `old` before, and brings all that is kept about it in line.
-pub(super) fn store(tx: &mut Tx<'_>, id: &str, old: Option<&TaskRow>, new: &TaskRow) -> Result<()> {
+pub(super) fn store(tx: &mut Tx<'_>, id: &str, old: Option<&Task>, new: &Task) -> Result<()> {
     let natural = natural_key(id);
-    if old.is_none() {
-        number(tx, id)?;
+    if let Some(number) = whole_number(id).filter(|_| old.is_none()) {
+        // The next task gets a new one.
+        tx.raise(&[NUMBERED], number)?;
     }
     reindex(tx, &natural, old, new)?;
     count(tx, old, new)?;
@@ -92,51 +90,37 @@ pub(super) fn store(tx: &mut Tx<'_>, id: &str, old: Option<&TaskRow>, new: &Task
     ready::follow(tx, id, &natural, old, new)
 }
 
-/// Keeps in mind the largest number among the ids, so that the next task gets a new one.
-fn number(tx: &mut Tx<'_>, id: &str) -> Result<()> {
-    let Some(number) = whole_number(id) else {
-        return Ok(());
-    };
-    let largest: u64 = tx.get(&[NUMBERED])?.unwrap_or_default();
-    if number > largest {
-        tx.put(&[NUMBERED], &number);
-    }
-    Ok(())
-}
-
-/// The number that an id is. Larger ones than anybody counts to are names like others.
+/// The number that an id is, unless it has too many digits.
 fn whole_number(id: &str) -> Option<u64> {
     let digits = id.len() <= NUMBER_DIGITS_MAX && id.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| id.parse().ok()).flatten()
 }
 
 /// The monotonic guard: strictly newer by `(created_at, id)`.
-fn is_newer(sent: &Sent, old: &TaskRow) -> bool {
-    (sent.created_at.micros(), sent.id.as_str())
+fn is_newer(sent: &Sent, old: &Task) -> bool {
+    (sent.created_at, sent.id.as_str())
         > (old.last_message_created_at, old.last_message_id.as_str())
 }
 
-/// A task of which nothing is known but when it came to be: pending, until something says otherwise.
-pub(super) fn unborn(created_at: i64) -> TaskRow {
-    TaskRow {
+/// A new task: pending, and nothing else is known of it.
+pub(super) fn unborn(created_at: Timestamp) -> Task {
+    Task {
         created_at,
         updated_at: created_at,
-        status: Status::Pending as u8,
-        priority: Priority::Normal as u8,
-        ..TaskRow::default()
+        ..Task::default()
     }
 }
 
 /// A message-governed task follows the message.
-fn govern(task: &mut TaskRow, sent: &Sent, change: &TaskChange) {
+fn govern(task: &mut Task, sent: &Sent, change: &TaskChange) {
     if sent.kind == MessageType::TaskAssign {
-        task.status = Status::Assigned as u8;
+        task.status = Status::Assigned;
         task.owner = Some(sent.to.clone());
         task.assigned_by = Some(sent.from.clone());
-        task.priority = sent.priority as u8;
+        task.priority = sent.priority;
     } else {
         if let Some(status) = change.status {
-            task.status = status as u8;
+            task.status = status;
         }
         task.last_update_from = Some(sent.from.clone());
         task.owner.get_or_insert_with(|| sent.to.clone());
@@ -145,13 +129,13 @@ fn govern(task: &mut TaskRow, sent: &Sent, change: &TaskChange) {
     if task.trace_id.is_none() {
         task.trace_id.clone_from(&sent.trace_id);
     }
-    task.updated_at = sent.created_at.micros();
+    task.updated_at = sent.created_at;
     task.snapshot_version += 1;
     task.version += 1;
 }
 
 /// What a message sets beside status and owner.
-fn describe(task: &mut TaskRow, change: &TaskChange) {
+fn describe(task: &mut Task, change: &TaskChange) {
     set(&mut task.subject, &change.subject);
     set(&mut task.details, &change.details);
     set(&mut task.progress, &change.progress);
@@ -160,31 +144,31 @@ fn describe(task: &mut TaskRow, change: &TaskChange) {
     task.blocked = change.blocked.unwrap_or(task.blocked);
 }
 
-fn set(field: &mut Option<String>, value: &Option<String>) {
+fn set<T: Clone>(field: &mut Option<T>, value: &Option<T>) {
     if value.is_some() {
         field.clone_from(value);
     }
 }
 
 /// Of a claim-governed task a message only reports; neither version counts it.
-fn report(task: &mut TaskRow, sent: &Sent, change: &TaskChange) {
+fn report(task: &mut Task, sent: &Sent, change: &TaskChange) {
     if sent.kind == MessageType::TaskAssign {
-        task.reported_status = Some(Status::Assigned as u8);
+        task.reported_status = Some(Status::Assigned);
         task.reported_owner = Some(sent.to.clone());
     } else if let Some(status) = change.status {
-        task.reported_status = Some(status as u8);
+        task.reported_status = Some(status);
     }
-    let reported = task.reported.get_or_insert_default();
+    let reported = &mut task.reported;
     set(&mut reported.progress, &change.progress);
     set(&mut reported.eta, &change.eta);
     set(&mut reported.note, &change.note);
     reported.blocked = change.blocked.unwrap_or(reported.blocked);
-    reported.by.clone_from(&sent.from);
-    reported.at = sent.created_at.micros();
+    reported.by = Some(sent.from.clone());
+    reported.at = Some(sent.created_at);
 }
 
 /// Brings the indexes from the old row to the new one.
-fn reindex(tx: &mut Tx<'_>, natural: &[u8], old: Option<&TaskRow>, new: &TaskRow) -> Result<()> {
+fn reindex(tx: &mut Tx<'_>, natural: &[u8], old: Option<&Task>, new: &Task) -> Result<()> {
     let before = old.map(|old| old.index_keys(natural)).unwrap_or_default();
     let after = new.index_keys(natural);
     for key in &before {
@@ -201,38 +185,34 @@ fn reindex(tx: &mut Tx<'_>, natural: &[u8], old: Option<&TaskRow>, new: &TaskRow
 }
 
 /// Counts tasks by status, in the team and for their owner.
-fn count(tx: &mut Tx<'_>, old: Option<&TaskRow>, new: &TaskRow) -> Result<()> {
-    let same_status = old.map(|old| old.status) == Some(new.status);
-    if !same_status {
-        recount(tx, &[COUNTS], old.map(|old| old.status), Some(new.status))?;
+fn count(tx: &mut Tx<'_>, old: Option<&Task>, new: &Task) -> Result<()> {
+    let (before, after) = (old.map(|old| old.status), Some(new.status));
+    if before != after {
+        recount(tx, &[COUNTS], before, after)?;
     }
     let was = old.and_then(|old| old.owner.as_ref());
     match (was, &new.owner) {
-        (Some(one), Some(same)) if one == same && same_status => Ok(()),
-        (Some(one), Some(same)) if one == same => {
-            let before = old.map(|old| old.status);
-            recount(tx, &owned_key(same), before, Some(new.status))
-        }
+        (Some(one), Some(same)) if one == same => match before == after {
+            true => Ok(()),
+            false => recount(tx, &owned_key(same), before, after),
+        },
         (was, is) => {
-            if let Some(was) = was {
-                recount(tx, &owned_key(was), old.map(|old| old.status), None)?;
-            }
-            match is {
-                Some(is) => recount(tx, &owned_key(is), None, Some(new.status)),
-                None => Ok(()),
-            }
+            let mut was = was.iter();
+            was.try_for_each(|was| recount(tx, &owned_key(was), before, None))?;
+            let mut is = is.iter();
+            is.try_for_each(|is| recount(tx, &owned_key(is), None, after))
         }
     }
 }
 
-fn recount(tx: &mut Tx<'_>, key: &[u8], from: Option<u8>, to: Option<u8>) -> Result<()> {
-    let mut counts: TaskCounts = tx.get(key)?.unwrap_or_default();
-    if let Some(count) = from.and_then(|from| counts.by_status.get_mut(usize::from(from))) {
-        *count = count.saturating_sub(1);
-    }
-    if let Some(count) = to.and_then(|to| counts.by_status.get_mut(usize::from(to))) {
-        *count += 1;
-    }
-    tx.put(key, &counts);
-    Ok(())
+fn recount(tx: &mut Tx<'_>, key: &[u8], from: Option<Status>, to: Option<Status>) -> Result<()> {
+    tx.change(key, |counts: &mut TaskCounts| {
+        if let Some(from) = from {
+            let count = &mut counts.by_status[from as usize];
+            *count = count.saturating_sub(1);
+        }
+        if let Some(to) = to {
+            counts.by_status[to as usize] += 1;
+        }
+    })
 }

@@ -1,20 +1,24 @@
 //! Which paths are held: the live claims of tasks that declared resources, by holder.
 
-use super::row::TaskRow;
+use super::Task;
 use crate::natural;
 use crate::prelude::*;
+use rkyv::with::Skip;
 
 /// By holder and task.
 const HELD: u8 = 0x44;
 
 /// A live claim on a task that declared resources, whether or not its lease ran out meanwhile.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct HeldResources {
     /// The task.
+    #[rkyv(with = Skip)]
     pub task_id: String,
     /// Who holds it.
+    #[rkyv(with = Skip)]
     pub holder: String,
     /// The claim counts before that moment.
+    #[rkyv(with = As<i64>)]
     pub leased_until: Timestamp,
     /// What the task declared.
     pub resources: Vec<String>,
@@ -22,16 +26,10 @@ pub struct HeldResources {
     pub shared: Option<bool>,
 }
 
-#[derive(PartialEq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-struct HeldRow {
-    leased_until: i64,
-    resources: Vec<String>,
-    shared: Option<bool>,
-}
-row!(HeldRow);
+row!(HeldResources);
 
 /// Brings the index from the old row of a task to the new one.
-pub(super) fn follow(tx: &mut Tx<'_>, natural: &[u8], old: Option<&TaskRow>, new: &TaskRow) {
+pub(super) fn follow(tx: &mut Tx<'_>, natural: &[u8], old: Option<&Task>, new: &Task) {
     let before = old.and_then(|old| entry(old, natural));
     let after = entry(new, natural);
     if before == after {
@@ -47,32 +45,26 @@ pub(super) fn follow(tx: &mut Tx<'_>, natural: &[u8], old: Option<&TaskRow>, new
     }
 }
 
-fn entry(task: &TaskRow, natural: &[u8]) -> Option<(Vec<u8>, HeldRow)> {
+fn entry(task: &Task, natural: &[u8]) -> Option<(Vec<u8>, HeldResources)> {
     let claim = task.claim()?;
-    let governed = task.governed.as_ref()?;
-    if governed.resources.is_empty() {
+    if task.governed.resources.is_empty() {
         return None;
     }
-    let key = [&*prefix(&claim.owner), natural].concat();
-    let row = HeldRow {
+    let key = [&*named(HELD, &claim.owner), natural].concat();
+    let held = HeldResources {
+        task_id: task.task_id.clone(),
+        holder: claim.owner.clone(),
         leased_until: claim.leased_until,
-        resources: governed.resources.clone(),
-        shared: governed.shared,
+        resources: task.governed.resources.clone(),
+        shared: task.governed.shared,
     };
-    Some((key, row))
+    Some((key, held))
 }
 
-/// The beginning of the keys of a holder. No name holds a zero.
-fn prefix(holder: &str) -> Vec<u8> {
-    let mut key = key_of(HELD, holder.as_bytes());
-    key.push(0);
-    key
-}
-
-impl Live {
+impl TeamState {
     /// What a holder's live claims hold of paths, in natural order of the tasks.
     pub fn held_by(&self, holder: &str) -> Result<Vec<HeldResources>> {
-        found(self.rows(), &prefix(holder))
+        found(self.rows(), &named(HELD, holder))
     }
     /// What all live claims hold of paths, holder by holder.
     pub fn held_resources(&self) -> Result<Vec<HeldResources>> {
@@ -84,23 +76,14 @@ fn found(rows: Rows<'_>, prefix: &[u8]) -> Result<Vec<HeldResources>> {
     let mut held = Vec::new();
     for entry in rows.prefix(prefix, false) {
         let entry = entry?;
-        let row: HeldRow = entry.row()?;
         let mut names = entry.behind(1).splitn(2, |byte| *byte == 0);
         let holder = String::from_utf8_lossy(names.next().unwrap_or_default()).into_owned();
         let task = natural::decode(names.next().unwrap_or_default());
-        held.push(row.held(task.unwrap_or_default(), holder));
+        held.push(HeldResources {
+            task_id: task.unwrap_or_default(),
+            holder,
+            ..entry.row()?
+        });
     }
     Ok(held)
-}
-
-impl HeldRow {
-    fn held(self, task_id: String, holder: String) -> HeldResources {
-        HeldResources {
-            task_id,
-            holder,
-            leased_until: Timestamp::from_micros(self.leased_until).unwrap_or_default(),
-            resources: self.resources,
-            shared: self.shared,
-        }
-    }
 }

@@ -21,10 +21,11 @@ pub(crate) use query::all;
 pub(crate) use row::status_in;
 
 use crate::message::Priority;
+use crate::prelude::*;
 use crate::words;
-use teamlog_engine::{Json, Timestamp};
+use rkyv::with::Skip;
 
-/// Ids of more digits do not count as numbers.
+/// Ids with more digits are not treated as numbers.
 pub const NUMBER_DIGITS_MAX: usize = 15;
 
 /// How messages that arrive out of order are dealt with; the name in every snapshot.
@@ -32,10 +33,12 @@ pub const CONFLICT_POLICY: &str = "created_at_then_message_id_monotonic";
 
 words! {
     /// The state of a task.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
     #[repr(u8)]
     pub enum Status {
         /// Nobody works on it.
+        #[default]
         Pending = "pending",
         /// It waits for something.
         Blocked = "blocked",
@@ -59,14 +62,19 @@ impl Status {
     }
 }
 
-/// A task snapshot.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A task snapshot, as it is stored under its id.
+#[derive(
+    Debug, Clone, Default, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize,
+)]
 pub struct Task {
     /// Its id.
+    #[rkyv(with = Skip)]
     pub task_id: String,
     /// `created_at` of the first message applied.
+    #[rkyv(with = As<i64>)]
     pub created_at: Timestamp,
     /// `created_at` of the last message applied.
+    #[rkyv(with = As<i64>)]
     pub updated_at: Timestamp,
     /// Who works on it.
     pub owner: Option<String>,
@@ -79,8 +87,10 @@ pub struct Task {
     /// Its state.
     pub status: Status,
     /// How far it is, as its reporter says it.
+    #[rkyv(with = As<Option<String>>)]
     pub progress: Option<Json>,
     /// When it will be done, as its reporter says it.
+    #[rkyv(with = As<Option<String>>)]
     pub eta: Option<Json>,
     /// Whether it was reported blocked.
     pub blocked: bool,
@@ -103,6 +113,7 @@ pub struct Task {
     /// The owner that an assignment named for a claim-governed task.
     pub reported_owner: Option<String>,
     /// What messages said of a claim-governed task beside these.
+    #[rkyv(with = As<Option<Box<Reported>>>)]
     pub reported: Reported,
     /// Counts applied task messages.
     pub snapshot_version: u64,
@@ -111,33 +122,46 @@ pub struct Task {
     /// The last message applied.
     pub last_message_id: String,
     /// Its `created_at`.
+    #[rkyv(with = As<i64>)]
     pub last_message_created_at: Timestamp,
     /// Seq of the last event that changed it.
     pub seq: u64,
     /// What only commands make of a task.
+    #[rkyv(with = As<Option<Box<Governed>>>)]
     pub governed: Governed,
 }
 
 /// What messages said of a claim-governed task, which moved nothing. Each thing stays until it is said otherwise.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(
+    Debug, Clone, Default, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize,
+)]
 pub struct Reported {
     /// Whether it is blocked; a new claim takes that back.
     pub blocked: bool,
     /// How far it is.
+    #[rkyv(with = As<Option<String>>)]
     pub progress: Option<Json>,
     /// When it will be done.
+    #[rkyv(with = As<Option<String>>)]
     pub eta: Option<Json>,
     /// The last note.
     pub note: Option<String>,
     /// Who reported last.
+    #[rkyv(with = As<String>)]
     pub by: Option<String>,
     /// When that was, by the message.
+    #[rkyv(with = As<i64>)]
     pub at: Option<Timestamp>,
 }
 
 /// What only commands make of a task.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(
+    Debug, Clone, Default, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize,
+)]
 pub struct Governed {
+    /// Whether a command said any of it; most tasks of an imported history have none, and store none.
+    #[rkyv(with = Skip)]
+    known: bool,
     /// Whether it cannot be done without changing code, if somebody said.
     pub requires_code_change: Option<bool>,
     /// What its completion brought.
@@ -145,8 +169,10 @@ pub struct Governed {
     /// Why it failed.
     pub error: Option<String>,
     /// When it was last claimed.
+    #[rkyv(with = As<Option<i64>>)]
     pub started_at: Option<Timestamp>,
     /// When it was completed, failed or canceled.
+    #[rkyv(with = As<Option<i64>>)]
     pub completed_at: Option<Timestamp>,
     /// How many claims it has had.
     pub epoch: u64,
@@ -157,25 +183,26 @@ pub struct Governed {
     /// Whether others may hold the same paths meanwhile, if somebody said.
     pub shared: Option<bool>,
     /// What else its creator said of it: a JSON object.
+    #[rkyv(with = As<Option<String>>)]
     pub extra: Option<Json>,
 }
 
 /// A claim on a task.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct Claim {
     /// Who made it.
     pub owner: String,
     /// What its holder presents.
     pub token: String,
     /// It counts before that moment.
+    #[rkyv(with = As<i64>)]
     pub leased_until: Timestamp,
     /// How it stands.
     pub state: ClaimState,
 }
 
 /// How a claim stands, as far as it is recorded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub enum ClaimState {
     /// Its holder works on the task.
     Live,
@@ -185,9 +212,24 @@ pub enum ClaimState {
     Ended,
 }
 
-impl ClaimState {
-    /// All of them.
-    pub const ALL: [ClaimState; 3] = [ClaimState::Live, ClaimState::Expired, ClaimState::Ended];
+impl Stored<Option<Box<Reported>>> for Reported {
+    fn stored(&self) -> Option<Box<Reported>> {
+        self.by.is_some().then(|| Box::new(self.clone()))
+    }
+    fn found(stored: Option<Box<Reported>>) -> Reported {
+        stored.map(|reported| *reported).unwrap_or_default()
+    }
+}
+
+impl Stored<Option<Box<Governed>>> for Governed {
+    fn stored(&self) -> Option<Box<Governed>> {
+        self.known.then(|| Box::new(self.clone()))
+    }
+    fn found(stored: Option<Box<Governed>>) -> Governed {
+        let known = stored.is_some();
+        let governed = stored.map(|governed| *governed).unwrap_or_default();
+        Governed { known, ..governed }
+    }
 }
 
 impl Task {

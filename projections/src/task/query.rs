@@ -2,17 +2,16 @@
 
 use super::row::{
     BLOCKED, BY_STATUS, COMPLETED, COUNTS, LEASES, NUMBERED, OPEN, SUPERSEDED, TASK, TIMED_BYTES,
-    TaskRow, natural_key, owned_key, owner_prefix, task_key, timed_key,
+    natural_key, owned_key, owner_prefix, timed_key,
 };
 use super::{Status, Task, TaskCounts, TaskFilter, TaskPage, ready};
 use crate::natural;
 use crate::prelude::*;
 
-impl Live {
+impl TeamState {
     /// A task by its id.
     pub fn task(&self, id: &str) -> Result<Option<Task>> {
-        let row: Option<TaskRow> = self.rows().get(&task_key(id))?;
-        Ok(row.map(|row| row.into_task(id.to_owned())))
+        by_natural(self.rows(), &natural_key(id))
     }
     /// Tasks in natural order, behind the one with id `after` (which need not exist).
     pub fn tasks(
@@ -25,25 +24,19 @@ impl Live {
             (None, None) => vec![key_of(TASK, b"")],
             (None, Some(status)) => vec![key_of(BY_STATUS, &[status as u8])],
             (Some(owner), status) => {
-                let wanted = Status::ALL
-                    .into_iter()
-                    .filter(|one| status.is_none_or(|only| only == *one));
-                wanted
-                    .map(|status| [owner_prefix(owner), vec![status as u8]].concat())
-                    .collect()
+                let of = |status| [owner_prefix(owner), vec![status as u8]].concat();
+                match status {
+                    Some(status) => vec![of(status)],
+                    None => Status::ALL.map(of).to_vec(),
+                }
             }
         };
         page(self.rows(), prefixes, 0, after.map(natural_key), limit)
     }
     /// Tasks in state `blocked` or reported blocked, in natural order.
     pub fn blocked_tasks(&self, after: Option<&str>, limit: usize) -> Result<TaskPage> {
-        page(
-            self.rows(),
-            vec![key_of(BLOCKED, b"")],
-            0,
-            after.map(natural_key),
-            limit,
-        )
+        let lists = vec![vec![BLOCKED]];
+        page(self.rows(), lists, 0, after.map(natural_key), limit)
     }
     /// Tasks that can be taken up: most urgent first, then oldest, then by id, behind `after`. For an agent those are
     /// what is for anybody and what is assigned to it.
@@ -55,22 +48,15 @@ impl Live {
     ) -> Result<TaskPage> {
         let after = after.map(|task| {
             let natural = natural_key(&task.task_id);
-            ready::rank(task.priority as u8, task.created_at.micros(), &natural)
+            ready::rank(task.priority, task.created_at, &natural)
         });
-        page(
-            self.rows(),
-            ready_lists(agent),
-            ready::RANK_BYTES,
-            after,
-            limit,
-        )
+        let lists = ready_lists(agent);
+        page(self.rows(), lists, ready::RANK_BYTES, after, limit)
     }
     /// How many tasks can be taken up, by that agent if one is named.
     pub fn ready_count(&self, agent: Option<&str>) -> Result<u64> {
-        let counts = ready_lists(agent)
-            .into_iter()
-            .map(|list| listed(self.rows(), &list));
-        counts.sum()
+        let lists = ready_lists(agent).into_iter();
+        lists.map(|list| listed(self.rows(), &list)).sum()
     }
     /// Unfinished tasks of an owner that it cannot go on with, since they are blocked or a dependency is not completed;
     /// in natural order.
@@ -91,28 +77,28 @@ impl Live {
     pub fn owned_counts(&self, owner: &str) -> Result<TaskCounts> {
         Ok(self.rows().get(&owned_key(owner))?.unwrap_or_default())
     }
-    /// Those of the dependencies that are not completed, in order; one that is not known is not.
+    /// The dependencies that are not completed, in order; an unknown one counts as not completed.
     pub fn open_deps(&self, deps: &[String]) -> Result<Vec<String>> {
-        let mut open = Vec::new();
-        for dep in deps {
-            let row: Option<TaskRow> = self.rows().get(&task_key(dep))?;
-            if row.is_none_or(|row| row.status != Status::Completed as u8) {
-                open.push(dep.clone());
-            }
-        }
-        Ok(open)
+        self.deps_with(deps, |status| status != Some(Status::Completed))
     }
-    /// Those of these dependencies that failed or were canceled, in order: nothing completes them unless somebody steps in.
+    /// The dependencies that failed or were canceled, in order.
     pub fn lost_deps(&self, deps: &[String]) -> Result<Vec<String>> {
-        let mut lost = Vec::new();
+        let lost = [Some(Status::Failed), Some(Status::Canceled)];
+        self.deps_with(deps, |status| lost.contains(&status))
+    }
+    fn deps_with(
+        &self,
+        deps: &[String],
+        wanted: impl Fn(Option<Status>) -> bool,
+    ) -> Result<Vec<String>> {
+        let mut found = Vec::new();
         for dep in deps {
-            let row: Option<TaskRow> = self.rows().get(&task_key(dep))?;
-            let ended = [Status::Failed as u8, Status::Canceled as u8];
-            if row.is_some_and(|row| ended.contains(&row.status)) {
-                lost.push(dep.clone());
+            let task = self.task(dep)?;
+            if wanted(task.map(|task| task.status)) {
+                found.push(dep.clone());
             }
         }
-        Ok(lost)
+        Ok(found)
     }
     /// Tasks that have the task `id` among their dependencies, in the order of their first doing so.
     pub fn dependents(&self, id: &str) -> Result<Vec<Task>> {
@@ -129,17 +115,15 @@ impl Live {
     }
     /// Claimed tasks whose lease ran out by `now`, the earliest first.
     pub fn expired_tasks(&self, now: Timestamp, limit: usize) -> Result<Vec<Task>> {
-        let end = timed_key(LEASES, now.micros().saturating_add(1), b"");
-        let mut tasks = Vec::new();
-        for entry in self.rows().walk(&[LEASES], &end, false).take(limit) {
-            tasks.extend(by_natural(self.rows(), entry?.behind(TIMED_BYTES))?);
-        }
-        Ok(tasks)
+        let end = end_of(&timed_key(LEASES, now, b""));
+        timed(self.rows(), &[LEASES], &end, limit)
     }
     /// The ids of the tasks that holders of claims completed after `since`, in natural order. No more is read than that.
     pub fn completed_since(&self, since: Option<Timestamp>) -> Result<Vec<String>> {
-        let from = since.map_or(0, |since| since.micros().saturating_add(1));
-        let from = timed_key(COMPLETED, from, b"");
+        let from = match since {
+            None => vec![COMPLETED],
+            Some(since) => end_of(&timed_key(COMPLETED, since, b"")),
+        };
         let mut found = Vec::new();
         for entry in self.rows().walk(&from, &end_of(&[COMPLETED]), false) {
             found.push(entry?.behind(TIMED_BYTES).to_vec());
@@ -150,35 +134,27 @@ impl Live {
     }
     /// How many leases run at `now`. Reads as many entries.
     pub fn lease_count(&self, now: Timestamp) -> Result<u64> {
-        let from = timed_key(LEASES, now.micros().saturating_add(1), b"");
+        let from = end_of(&timed_key(LEASES, now, b""));
         let leases = self.rows().walk(&from, &end_of(&[LEASES]), false);
         leases.map(|entry| entry.map(|_| 1)).sum()
     }
     /// Who holds a lease that runs at `now`. Reads as many tasks.
     pub fn lease_holders(&self, now: Timestamp) -> Result<BTreeSet<String>> {
-        let from = timed_key(LEASES, now.micros().saturating_add(1), b"");
-        let mut holders = BTreeSet::new();
-        for entry in self.rows().walk(&from, &end_of(&[LEASES]), false) {
-            let found = by_natural(self.rows(), entry?.behind(TIMED_BYTES))?;
-            holders.extend(found.and_then(|task| Some(task.claim()?.owner.clone())));
-        }
-        Ok(holders)
+        let from = end_of(&timed_key(LEASES, now, b""));
+        let held = timed(self.rows(), &from, &end_of(&[LEASES]), usize::MAX)?;
+        let claims = held.iter().filter_map(Task::claim);
+        Ok(claims.map(|claim| claim.owner.clone()).collect())
     }
     /// When the next lease runs out.
     pub fn next_lease(&self) -> Result<Option<Timestamp>> {
-        let Some(entry) = self.rows().prefix(&[LEASES], false).next() else {
-            return Ok(None);
-        };
-        let entry = entry?;
-        let micros = entry.behind(1).first_chunk::<8>();
-        Ok(micros.and_then(|bytes| Timestamp::from_micros(i64::from_be_bytes(*bytes))))
+        self.rows().first_time(LEASES)
     }
     /// A number that is the id of no task, larger than all that are.
     pub fn next_task_number(&self) -> Result<u64> {
         let largest: u64 = self.rows().get(&[NUMBERED])?.unwrap_or_default();
         Ok(largest.saturating_add(1))
     }
-    /// Whether all dependencies of a task are completed; one that is not known is not.
+    /// Whether all dependencies of a task are completed; an unknown one is not.
     pub fn ready(&self, task: &Task) -> Result<bool> {
         Ok(self.open_deps(&task.deps)?.is_empty())
     }
@@ -188,12 +164,8 @@ impl Live {
     }
     /// Unfinished tasks last updated before `before`, longest untouched first.
     pub fn stale_tasks(&self, before: Timestamp, limit: usize) -> Result<Vec<Task>> {
-        let end = timed_key(OPEN, before.micros(), b"");
-        let mut tasks = Vec::new();
-        for entry in self.rows().walk(&[OPEN], &end, false).take(limit) {
-            tasks.extend(by_natural(self.rows(), entry?.behind(TIMED_BYTES))?);
-        }
-        Ok(tasks)
+        let end = timed_key(OPEN, before, b"");
+        timed(self.rows(), &[OPEN], &end, limit)
     }
     /// Whether the message recorded by that event came too late and changed nothing.
     pub fn superseded(&self, seq: u64) -> Result<bool> {
@@ -228,10 +200,8 @@ fn page(
             from.extend_from_slice(after);
             from.push(0);
         }
-        for entry in rows
-            .walk(&from, &end_of(prefix), false)
-            .take(limit.saturating_add(1))
-        {
+        let entries = rows.walk(&from, &end_of(prefix), false);
+        for entry in entries.take(limit.saturating_add(1)) {
             found.push(entry?.behind(prefix.len()).to_vec());
         }
     }
@@ -245,18 +215,29 @@ fn page(
     Ok(TaskPage { tasks, more })
 }
 
+/// The first tasks of an index by time.
+fn timed(rows: Rows<'_>, from: &[u8], end: &[u8], limit: usize) -> Result<Vec<Task>> {
+    let mut tasks = Vec::new();
+    for entry in rows.walk(from, end, false).take(limit) {
+        tasks.extend(by_natural(rows, entry?.behind(TIMED_BYTES))?);
+    }
+    Ok(tasks)
+}
+
 fn by_natural(rows: Rows<'_>, natural: &[u8]) -> Result<Option<Task>> {
-    let row: Option<TaskRow> = rows.get(&key_of(TASK, natural))?;
-    Ok(row
-        .zip(natural::decode(natural))
-        .map(|(row, id)| row.into_task(id)))
+    let task: Option<Task> = rows.get(&key_of(TASK, natural))?;
+    let task = task.zip(natural::decode(natural));
+    Ok(task.map(|(task, task_id)| Task { task_id, ..task }))
 }
 
 /// Every task in natural order.
 pub(crate) fn all<'a>(rows: Rows<'a>) -> impl Iterator<Item = Result<Task>> + use<'a> {
     rows.prefix(&[TASK], false).map(|entry| {
         let entry = entry?;
-        let row: TaskRow = entry.row()?;
-        Ok(row.into_task(natural::decode(entry.behind(1)).unwrap_or_default()))
+        let task_id = natural::decode(entry.behind(1)).unwrap_or_default();
+        Ok(Task {
+            task_id,
+            ..entry.row()?
+        })
     })
 }

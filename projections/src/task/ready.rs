@@ -4,14 +4,14 @@
 //! is completed, or no longer is, they are looked at again. The lists are ordered as work is taken up: most urgent first,
 //! then oldest, then by id; each has a count.
 
-use super::Status;
-use super::row::{TaskRow, natural_key, task_key};
-use crate::error::Result;
-use crate::tx::{Rows, Tx, key_of, row};
+use super::row::{natural_key, task_key};
+use super::{Status, Task};
+use crate::message::Priority;
+use crate::prelude::*;
 
-/// Tasks that can be taken up, by whoever may.
+/// Tasks that an agent can take up.
 const READY: u8 = 0x36;
-/// The same by who may: their owner, where they are assigned; under no name those for anybody.
+/// The same by agent: those of an owner under its name, those for any agent under no name.
 const READY_FOR: u8 = 0x37;
 /// Unfinished tasks that cannot be gone on with, by owner.
 const WAITING: u8 = 0x38;
@@ -26,12 +26,6 @@ const FREED: u8 = 0x3F;
 
 /// Bytes of an entry of a ready list before the natural key.
 pub(super) const RANK_BYTES: usize = 9;
-
-#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-struct WaiterRow {
-    task: String,
-}
-row!(WaiterRow);
 
 /// The list of what `agent` can take up of its own, or of what anybody can.
 pub(super) fn ready_for(agent: Option<&str>) -> Vec<u8> {
@@ -59,10 +53,10 @@ pub(super) fn count_key(list: &[u8]) -> Vec<u8> {
 }
 
 /// Where a task stands in a ready list.
-pub(super) fn rank(priority: u8, created_at: i64, natural: &[u8]) -> Vec<u8> {
+pub(super) fn rank(priority: Priority, created_at: Timestamp, natural: &[u8]) -> Vec<u8> {
     let mut rank = Vec::with_capacity(RANK_BYTES + natural.len());
-    rank.push(u8::MAX - priority);
-    rank.extend_from_slice(&created_at.to_be_bytes());
+    rank.push(u8::MAX - priority as u8);
+    rank.extend_from_slice(&created_at.micros().to_be_bytes());
     rank.extend_from_slice(natural);
     rank
 }
@@ -72,8 +66,8 @@ pub(super) fn follow(
     tx: &mut Tx<'_>,
     id: &str,
     natural: &[u8],
-    old: Option<&TaskRow>,
-    new: &TaskRow,
+    old: Option<&Task>,
+    new: &Task,
 ) -> Result<()> {
     for dep in &new.deps {
         if old.is_none_or(|old| !old.deps.contains(dep)) {
@@ -81,13 +75,13 @@ pub(super) fn follow(
         }
     }
     place(tx, natural, old, new)?;
-    let completed = |task: &TaskRow| task.status == Status::Completed as u8;
+    let completed = |task: &Task| task.status == Status::Completed;
     if old.is_some_and(completed) == completed(new) {
         return Ok(());
     }
     for waiter in waiters(tx, id)? {
         let natural = natural_key(&waiter);
-        let task: Option<TaskRow> = tx.get(&task_key(&waiter))?;
+        let task: Option<Task> = tx.get(&task_key(&waiter))?;
         // It may have been assigned anew, with other dependencies.
         if let Some(task) = task.filter(|task| task.deps.iter().any(|dep| dep == id)) {
             place(tx, &natural, Some(&task), &task)?;
@@ -97,7 +91,7 @@ pub(super) fn follow(
 }
 
 /// Takes a task out of the lists where it no longer belongs, and puts it into those where it does.
-fn place(tx: &mut Tx<'_>, natural: &[u8], old: Option<&TaskRow>, new: &TaskRow) -> Result<()> {
+fn place(tx: &mut Tx<'_>, natural: &[u8], old: Option<&Task>, new: &Task) -> Result<()> {
     let before = match old {
         Some(old) => listed(tx, natural, old)?,
         None => Vec::new(),
@@ -113,7 +107,7 @@ fn place(tx: &mut Tx<'_>, natural: &[u8], old: Option<&TaskRow>, new: &TaskRow) 
 }
 
 /// Where a stored task stands.
-fn listed(tx: &Tx<'_>, natural: &[u8], task: &TaskRow) -> Result<Vec<Entry>> {
+fn listed(tx: &Tx<'_>, natural: &[u8], task: &Task) -> Result<Vec<Listed>> {
     let free = lists(task, natural, false);
     if task.deps.is_empty() {
         return Ok(free);
@@ -128,10 +122,10 @@ fn listed(tx: &Tx<'_>, natural: &[u8], task: &TaskRow) -> Result<Vec<Entry>> {
     Ok(found)
 }
 
-fn has_open_deps(tx: &Tx<'_>, task: &TaskRow) -> Result<bool> {
+fn has_open_deps(tx: &Tx<'_>, task: &Task) -> Result<bool> {
     for dep in &task.deps {
-        let row: Option<TaskRow> = tx.get(&task_key(dep))?;
-        if row.is_none_or(|row| row.status != Status::Completed as u8) {
+        let row: Option<Task> = tx.get(&task_key(dep))?;
+        if row.is_none_or(|row| row.status != Status::Completed) {
             return Ok(true);
         }
     }
@@ -140,72 +134,66 @@ fn has_open_deps(tx: &Tx<'_>, task: &TaskRow) -> Result<bool> {
 
 /// A place in a list.
 #[derive(Clone, PartialEq)]
-struct Entry {
+struct Listed {
     list: Vec<u8>,
     at: Vec<u8>,
 }
 
-impl Entry {
+impl Listed {
     fn key(&self) -> Vec<u8> {
         [&*self.list, &*self.at].concat()
     }
     fn enter(&self, tx: &mut Tx<'_>) -> Result<()> {
         tx.mark(&self.key());
-        let key = count_key(&self.list);
-        let count: u64 = tx.get(&key)?.unwrap_or_default();
-        tx.put(&key, &(count + 1));
-        Ok(())
+        tx.increment(&count_key(&self.list))
     }
     fn leave(&self, tx: &mut Tx<'_>) -> Result<()> {
         tx.delete(&self.key());
-        let key = count_key(&self.list);
-        let count: u64 = tx.get(&key)?.unwrap_or_default();
-        tx.put(&key, &count.saturating_sub(1));
-        Ok(())
+        tx.change(&count_key(&self.list), |count: &mut u64| {
+            *count = count.saturating_sub(1);
+        })
     }
 }
 
 /// Where a task belongs.
-fn lists(task: &TaskRow, natural: &[u8], open_deps: bool) -> Vec<Entry> {
-    let is = |status: Status| task.status == status as u8;
+fn lists(task: &Task, natural: &[u8], open_deps: bool) -> Vec<Listed> {
     let held_up = match task.claim_governed {
         true => open_deps,
-        false => task.blocked || is(Status::Blocked) || open_deps,
+        false => task.blocked || task.status == Status::Blocked || open_deps,
     };
     let mut entries = Vec::new();
     if let (false, Some(taker)) = (held_up, taker(task)) {
         for list in [ready_all(), ready_for(taker)] {
             let at = rank(task.priority, task.created_at, natural);
-            entries.push(Entry { list, at });
+            entries.push(Listed { list, at });
         }
     }
-    let unfinished = !(is(Status::Completed) || is(Status::Failed) || is(Status::Canceled));
-    if let (true, true, Some(owner)) = (held_up, unfinished, &task.owner) {
+    if let (true, false, Some(owner)) = (held_up, task.status.is_final(), &task.owner) {
         let list = waiting_of(owner);
         let at = natural.to_vec();
-        entries.push(Entry { list, at });
+        entries.push(Listed { list, at });
     }
-    if task.claim_governed && is(Status::Blocked) && !held_up {
+    if task.claim_governed && task.status == Status::Blocked && !held_up {
         let list = freed();
         let at = natural.to_vec();
-        entries.push(Entry { list, at });
+        entries.push(Listed { list, at });
     }
     entries
 }
 
 /// Who may take up a task that nothing holds up: `Some(None)` is anybody, `None` nobody. What a message made `pending`
 /// is for anybody, what one assigned, or a command gave an owner, for that owner.
-fn taker(task: &TaskRow) -> Option<Option<&str>> {
-    let is = |status: Status| task.status == status as u8;
-    match task.claim_governed {
-        false if is(Status::Pending) => Some(None),
-        false if is(Status::Assigned) => Some(task.owner.as_deref()),
-        true if is(Status::Pending) || is(Status::Blocked) => Some(task.owner.as_deref()),
+fn taker(task: &Task) -> Option<Option<&str>> {
+    match (task.claim_governed, task.status) {
+        (false, Status::Pending) => Some(None),
+        (false, Status::Assigned) | (true, Status::Pending | Status::Blocked) => {
+            Some(task.owner.as_deref())
+        }
         _ => None,
     }
 }
 
-/// Notes once and for all that a task waits, or once waited, for another.
+/// Notes that a task waits for another. The note stays when it no longer waits.
 fn enlist(tx: &mut Tx<'_>, dep: &str, task: &str) -> Result<()> {
     let known = [&*named(WAITS, dep), task.as_bytes()].concat();
     if tx.has(&known)? {
@@ -214,10 +202,8 @@ fn enlist(tx: &mut Tx<'_>, dep: &str, task: &str) -> Result<()> {
     tx.mark(&known);
     let count_key = waited_for(dep);
     let count: u64 = tx.get(&count_key)?.unwrap_or_default();
-    let task = task.to_owned();
-    tx.put(&waiter_key(dep, count), &WaiterRow { task });
-    tx.put(&count_key, &(count + 1));
-    Ok(())
+    tx.put(&waiter_key(dep, count), &task.to_owned());
+    tx.increment(&count_key)
 }
 
 /// The key that is there if a task waits, or once waited, for another.
@@ -229,8 +215,7 @@ fn waiters(tx: &Tx<'_>, dep: &str) -> Result<Vec<String>> {
     let count: u64 = tx.get(&waited_for(dep))?.unwrap_or_default();
     let mut tasks = Vec::new();
     for number in 0..count {
-        let row: Option<WaiterRow> = tx.get(&waiter_key(dep, number))?;
-        tasks.extend(row.map(|row| row.task));
+        tasks.extend(tx.get::<String>(&waiter_key(dep, number))?);
     }
     Ok(tasks)
 }
@@ -241,16 +226,9 @@ pub(super) fn waiting_for<'a>(
     dep: &str,
 ) -> impl Iterator<Item = Result<String>> + use<'a> {
     let entries = rows.prefix(&named(WAITERS, dep), false);
-    entries.map(|entry| Ok(entry?.row::<WaiterRow>()?.task))
+    entries.map(|entry| entry?.row())
 }
 
 fn waiter_key(dep: &str, number: u64) -> Vec<u8> {
     [&*named(WAITERS, dep), &number.to_be_bytes()].concat()
-}
-
-/// A namespace and a name, closed, so that no name is the beginning of another.
-fn named(namespace: u8, name: &str) -> Vec<u8> {
-    let mut key = key_of(namespace, name.as_bytes());
-    key.push(0);
-    key
 }

@@ -1,11 +1,11 @@
 //! `tasks/<id>.json`: one stored task, the superset of its renderings.
 
+use crate::files::Walk;
 use crate::message::Priority;
 use crate::prelude::*;
-use crate::task::{CONFLICT_POLICY, Status, Task};
+use crate::task::{self, CONFLICT_POLICY, Status, Task};
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value};
-use std::path::{Path, PathBuf};
 
 pub(crate) const DIR: &str = "tasks";
 
@@ -29,14 +29,12 @@ struct TaskView<'a> {
     details: Option<&'a str>,
     /// The same
     description: Option<&'a str>,
-    #[schemars(with = "Status")]
-    status: &'a str,
+    status: Status,
     /// Who works on it
     owner: Option<&'a str>,
     /// Who gave it to the owner
     assigned_by: Option<&'a str>,
-    #[schemars(with = "Priority")]
-    priority: &'a str,
+    priority: Priority,
     /// How far it is, as its reporter says it
     #[schemars(with = "Option<Value>")]
     progress: Option<&'a RawValue>,
@@ -59,17 +57,14 @@ struct TaskView<'a> {
     /// The story it belongs to
     trace_id: Option<&'a str>,
     /// Time of the first message applied
-    #[schemars(with = "Timestamp")]
-    created_at: String,
+    created_at: Timestamp,
     /// Time of the last message applied
-    #[schemars(with = "Timestamp")]
-    updated_at: String,
+    updated_at: Timestamp,
     /// Who sent the last update applied
     last_update_from: Option<&'a str>,
     /// What a message reported of a claim-governed task
-    #[schemars(with = "Option<Status>")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    reported_status: Option<&'a str>,
+    reported_status: Option<Status>,
     /// Whom an assignment named for a claim-governed task
     #[serde(skip_serializing_if = "Option::is_none")]
     reported_owner: Option<&'a str>,
@@ -91,9 +86,8 @@ struct TaskView<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     reported_by: Option<&'a str>,
     /// Time of that message
-    #[schemars(with = "Option<Timestamp>")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    reported_at: Option<String>,
+    reported_at: Option<Timestamp>,
     /// Whether it cannot be done without changing code
     #[serde(skip_serializing_if = "Option::is_none")]
     requires_code_change: Option<bool>,
@@ -110,13 +104,11 @@ struct TaskView<'a> {
     #[serde(skip_serializing_if = "is_zero")]
     epoch: u64,
     /// When it was last claimed
-    #[schemars(with = "Option<Timestamp>")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    started_at: Option<String>,
+    started_at: Option<Timestamp>,
     /// When it was completed, failed or canceled
-    #[schemars(with = "Option<Timestamp>")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    completed_at: Option<String>,
+    completed_at: Option<Timestamp>,
     /// The paths that its holder may write, relative to the repository
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     resources: &'a [String],
@@ -134,8 +126,7 @@ struct TaskView<'a> {
     /// The last message applied
     last_message_id: Option<&'a str>,
     /// Its time
-    #[schemars(with = "Option<Timestamp>")]
-    last_message_created_at: Option<String>,
+    last_message_created_at: Option<Timestamp>,
     /// How messages that arrive out of order are dealt with
     snapshot_conflict_policy: &'a str,
     /// Whether the lease of the claim ran out, which no event says yet; in answers only, never in the file
@@ -153,8 +144,7 @@ struct ClaimView<'a> {
     /// What its holder presents
     token: &'a str,
     /// It counts before that moment
-    #[schemars(with = "Timestamp")]
-    leased_until: String,
+    leased_until: Timestamp,
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -176,10 +166,10 @@ impl<'a> TaskView<'a> {
             title: task.subject.as_deref(),
             details: task.details.as_deref(),
             description: task.details.as_deref(),
-            status: task.status.name(),
+            status: task.status,
             owner: task.owner.as_deref(),
             assigned_by: task.assigned_by.as_deref(),
-            priority: task.priority.name(),
+            priority: task.priority,
             progress: task.progress.as_ref().and_then(raw),
             eta: task.eta.as_ref().and_then(raw),
             blocked: task.blocked,
@@ -189,35 +179,35 @@ impl<'a> TaskView<'a> {
             blocked_by: &task.deps,
             ignored_deps: &task.ignored_deps,
             trace_id: task.trace_id.as_deref(),
-            created_at: task.created_at.to_string(),
-            updated_at: task.updated_at.to_string(),
+            created_at: task.created_at,
+            updated_at: task.updated_at,
             last_update_from: task.last_update_from.as_deref(),
-            reported_status: task.reported_status.map(|status| status.name()),
+            reported_status: task.reported_status,
             reported_owner: task.reported_owner.as_deref(),
             reported_blocked: task.reported.blocked,
             reported_progress: task.reported.progress.as_ref().and_then(raw),
             reported_eta: task.reported.eta.as_ref().and_then(raw),
             reported_note: task.reported.note.as_deref(),
             reported_by: task.reported.by.as_deref(),
-            reported_at: task.reported.at.map(|at| at.to_string()),
+            reported_at: task.reported.at,
             requires_code_change: governed.requires_code_change,
             result: governed.result.as_deref(),
             error: governed.error.as_deref(),
             claim: task.claim().map(|claim| ClaimView {
                 owner: &claim.owner,
                 token: &claim.token,
-                leased_until: claim.leased_until.to_string(),
+                leased_until: claim.leased_until,
             }),
             epoch: governed.epoch,
-            started_at: governed.started_at.map(|at| at.to_string()),
-            completed_at: governed.completed_at.map(|at| at.to_string()),
+            started_at: governed.started_at,
+            completed_at: governed.completed_at,
             resources: &governed.resources,
             shared: governed.shared,
             extra: governed.extra.as_ref().and_then(raw),
             version: task.version,
             snapshot_version: task.snapshot_version,
             last_message_id: named.then_some(&task.last_message_id),
-            last_message_created_at: named.then(|| task.last_message_created_at.to_string()),
+            last_message_created_at: named.then_some(task.last_message_created_at),
             snapshot_conflict_policy: CONFLICT_POLICY,
             lease_expired: false,
             seq: task.seq,
@@ -233,13 +223,9 @@ impl Task {
 
     /// The same with the mark `lease_expired`, if the lease of its claim ran out by that moment.
     pub fn to_json_at(&self, now: Timestamp) -> Json {
-        let lease_expired = self.lease_expired(now);
-        let view = TaskView::of(self);
-        TaskView {
-            lease_expired,
-            ..view
-        }
-        .json()
+        let mut view = TaskView::of(self);
+        view.lease_expired = self.lease_expired(now);
+        view.json()
     }
 }
 
@@ -274,11 +260,17 @@ pub(crate) fn text(task: &Task, text: &mut Vec<u8>) {
 }
 
 /// The file of a task; ids were checked when their event was decoded.
-pub(crate) fn path(dir: &Path, id: &str) -> PathBuf {
-    dir.join(file_name(id))
-}
-
-/// The file's name.
 pub(crate) fn file_name(id: &str) -> String {
     format!("{id}.json")
+}
+
+/// Goes over all of `tasks/`.
+pub(crate) fn walk(live: &TeamState, to: &mut Walk<'_>) -> Result<()> {
+    let mut content = Vec::new();
+    for task in task::all(live.rows()) {
+        let task = task?;
+        text(&task, &mut content);
+        to.file(DIR, &file_name(&task.task_id), &content)?;
+    }
+    to.end(DIR)
 }

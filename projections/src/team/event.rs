@@ -1,8 +1,8 @@
 //! What can happen to the team itself, and the JSON of those payloads.
 
 use super::settings::{Form, Setting, Value};
-use crate::fact::events::{Decode, Payload, events};
-use crate::fact::stored::{Decoded, name, read, write};
+use crate::fact::events::{Decode, checks, events};
+use crate::fact::stored::{Decoded, read, write};
 use crate::fact::{Fact, event};
 use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -57,19 +57,11 @@ pub struct ConfigChanged {
     pub changes: Vec<(Setting, Option<Value>)>,
 }
 
-impl Payload for TeamCreated {
-    fn check(&self) -> Decoded<()> {
-        self.members.iter().try_for_each(|one| name("members", one))
-    }
+checks! {
+    TeamCreated { name members }
+    MembersAdded { name members }
+    TeamClosed {}
 }
-
-impl Payload for MembersAdded {
-    fn check(&self) -> Decoded<()> {
-        self.members.iter().try_for_each(|one| name("members", one))
-    }
-}
-
-impl Payload for TeamClosed {}
 
 fn by_key<S: Serializer>(changes: &[(Setting, Option<Value>)], to: S) -> Result<S::Ok, S::Error> {
     let changes = changes
@@ -117,7 +109,7 @@ fn value_of(setting: Setting, key: &str, value: serde_json::Value) -> Decoded<Va
 impl TeamFact {
     /// The event that records it.
     pub fn event(&self, actor: &str) -> NewEvent {
-        event(self.kind(), actor, write(self))
+        event(self.kind(), actor, write(self), [])
     }
 }
 

@@ -15,9 +15,10 @@ const MEMBER: u8 = 0x11;
 const COUNT: u8 = 0x12;
 
 /// The team and its settings.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct TeamInfo {
     /// When it was created.
+    #[rkyv(with = Micros)]
     pub created_at: Timestamp,
     /// Whether agents join by acting.
     pub open: bool,
@@ -25,10 +26,29 @@ pub struct TeamInfo {
     pub views: bool,
     /// How many members it has.
     pub members: u64,
-    /// When it was closed.
-    pub closed_at: Option<Timestamp>,
     /// Seq of the last event that changed it, its settings or its members.
     pub seq: u64,
+    /// `open` as the team was created; what the setting goes back to when it is unset.
+    pub(crate) born_open: bool,
+    /// The same of `views`.
+    pub(crate) born_views: bool,
+    /// When it was closed.
+    #[rkyv(with = As<Option<i64>>)]
+    pub closed_at: Option<Timestamp>,
+}
+row!(TeamInfo);
+
+/// How many of what the team's log holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Events, foreign ones included.
+    pub events: u64,
+    /// Messages sent.
+    pub messages: u64,
+    /// Messages acknowledged.
+    pub acks: u64,
+    /// Tasks.
+    pub tasks: u64,
 }
 
 impl TeamInfo {
@@ -38,42 +58,19 @@ impl TeamInfo {
     }
 }
 
-#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-struct InfoRow {
-    created_at: i64,
-    open: bool,
-    views: bool,
-    members: u64,
-    seq: u64,
-    /// As `team_created` has it; what a setting that is unset goes back to.
-    born_open: bool,
-    born_views: bool,
-    closed_at: Option<i64>,
-}
-row!(InfoRow);
-
-/// How the team was created.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Born {
-    pub open: bool,
-    pub views: bool,
-}
-
 /// The fold. The first `team_created` counts; a later one, which no command records, changes nothing.
 pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     let event = recorded.event;
-    let count = key_of(COUNT, event.kind.as_bytes());
-    let before: u64 = tx.get(&count)?.unwrap_or_default();
-    tx.put(&count, &(before + 1));
+    tx.increment(&key_of(COUNT, event.kind.as_bytes()))?;
     activity::note(tx, recorded)?;
-    let info: Option<InfoRow> = tx.get(&[INFO])?;
+    let info: Option<TeamInfo> = tx.get(&[INFO])?;
     let Fact::Team(fact) = recorded.fact else {
         return Ok(());
     };
     match (&**fact, info) {
         (TeamFact::Created(created), None) => {
-            let info = InfoRow {
-                created_at: event.created_at.micros(),
+            let info = TeamInfo {
+                created_at: event.created_at,
                 open: created.open,
                 views: created.views,
                 members: 0,
@@ -92,7 +89,7 @@ pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
             Ok(())
         }
         (TeamFact::Closed(_), Some(mut info)) if info.closed_at.is_none() => {
-            info.closed_at = Some(event.created_at.micros());
+            info.closed_at = Some(event.created_at);
             info.seq = event.seq;
             tx.put(&[INFO], &info);
             Ok(())
@@ -101,7 +98,7 @@ pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     }
 }
 
-fn add_members(tx: &mut Tx<'_>, mut info: InfoRow, names: &[String], seq: u64) -> Result<()> {
+fn add_members(tx: &mut Tx<'_>, mut info: TeamInfo, names: &[String], seq: u64) -> Result<()> {
     for name in names {
         let key = key_of(MEMBER, name.as_bytes());
         if !tx.has(&key)? {
@@ -114,7 +111,7 @@ fn add_members(tx: &mut Tx<'_>, mut info: InfoRow, names: &[String], seq: u64) -
     Ok(())
 }
 
-fn configure(tx: &mut Tx<'_>, mut info: InfoRow, changed: &ConfigChanged, seq: u64) {
+fn configure(tx: &mut Tx<'_>, mut info: TeamInfo, changed: &ConfigChanged, seq: u64) {
     settings::change(tx, changed);
     for (setting, value) in &changed.changes {
         let switch = |born| value.as_ref().map_or(born, settings::Value::switch);

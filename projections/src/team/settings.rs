@@ -16,35 +16,62 @@ pub const SECONDS_MAX: u64 = 30 * 24 * 60 * 60;
 /// The most often a delivery may be tried again.
 pub const RETRIES_MAX: u64 = 100;
 
-/// One setting.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Setting {
-    /// `delivery.<type>.ack_timeout_seconds`; without a type `delivery.default.…`.
-    AckTimeout(Option<MessageType>),
-    /// `delivery.<type>.max_retries`; without a type `delivery.default.…`.
-    MaxRetries(Option<MessageType>),
-    /// `nudge.cooldown_seconds`.
-    NudgeCooldown,
-    /// `nudge.idle_seconds`.
-    NudgeIdle,
-    /// `members.open`.
-    MembersOpen,
-    /// `views`.
-    Views,
-    /// `views.when`.
-    ViewsWhen,
-    /// `governance.cleanup_requires_all_workers_inactive`.
-    CleanupGate,
-    /// `resources.root`.
-    ResourcesRoot,
-    /// `resources.policy`.
-    ResourcesPolicy,
-    /// `modes.trigger`.
-    ModesTrigger,
-    /// `modes.session_stale_seconds`.
-    SessionStale,
-    /// `guard.known`.
-    GuardKnown,
+/// Declares the settings that have one key each: key, what it can be, its default if it has one, what it is for.
+macro_rules! settings {
+    ($($name:ident: $key:literal, $form:expr, $default:expr, $doc:literal;)*) => {
+        /// One setting.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Setting {
+            /// `delivery.<type>.ack_timeout_seconds`; without a type `delivery.default.…`.
+            AckTimeout(Option<MessageType>),
+            /// `delivery.<type>.max_retries`; without a type `delivery.default.…`.
+            MaxRetries(Option<MessageType>),
+            $(#[doc = concat!("`", $key, "`.")] $name,)*
+        }
+
+        /// Every setting with a key of its own, in the order in which they are listed.
+        const PLAIN: [Plain; [$($key),*].len()] = [$(Plain {
+            setting: Setting::$name,
+            key: $key,
+            form: $form,
+            default: $default,
+            doc: $doc,
+        }),*];
+    };
+}
+
+settings! {
+    NudgeCooldown: "nudge.cooldown_seconds", Form::Number(0, SECONDS_MAX), Some("900"),
+        "least seconds between two nudges of one agent";
+    NudgeIdle: "nudge.idle_seconds", Form::Number(0, SECONDS_MAX), Some("300"),
+        "seconds without an event of its own after which an agent is idle";
+    MembersOpen: "members.open", Form::Switch, None,
+        "whether agents join by acting";
+    Views: "views", Form::Switch, None,
+        "whether view files are kept";
+    ViewsWhen: "views.when", Form::Choice(&[AFTER_ANSWER, BEFORE_ANSWER]), Some(AFTER_ANSWER),
+        "whether a daemon writes view files before it answers, or at most 250 ms after it";
+    CleanupGate: "governance.cleanup_requires_all_workers_inactive", Form::Switch, Some("true"),
+        "whether work that is left over keeps a team from being closed";
+    ResourcesRoot: "resources.root", Form::Path, Some(""),
+        "the repository that the resources of tasks lie in";
+    ResourcesPolicy: "resources.policy", Form::Choice(&[EXCLUSIVE, ADVISORY]), Some(EXCLUSIVE),
+        "whether overlapping resources of two agents are refused, or taken with a warning";
+    ModesTrigger: "modes.trigger", Form::Choice(&[PHRASES, TOKENS]), Some(PHRASES),
+        "whether prompts start modes by `$name` and phrases, or by `$name` alone";
+    SessionStale: "modes.session_stale_seconds", Form::Number(60, SECONDS_MAX), Some("86400"),
+        "seconds without a sign of life after which a session holds up nobody";
+    GuardKnown: "guard.known", Form::Programs, Some(""),
+        "programs that `guard` trusts to write in the repository only where they may";
+}
+
+/// A setting with a key of its own.
+struct Plain {
+    setting: Setting,
+    key: &'static str,
+    form: Form,
+    default: Option<&'static str>,
+    doc: &'static str,
 }
 
 /// The value of a setting.
@@ -91,8 +118,9 @@ const PATH_BYTES_MAX: usize = 4096;
 /// Most bytes of a list of programs.
 const PROGRAMS_BYTES_MAX: usize = 4096;
 
+#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 /// How a delivery is to go on without an ack.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policy {
     /// How long each attempt waits; at least one second.
     pub ack_timeout_seconds: u64,
@@ -138,42 +166,23 @@ impl Setting {
         let types = || std::iter::once(None).chain(MessageType::ALL.map(Some));
         types()
             .flat_map(|kind| [Setting::AckTimeout(kind), Setting::MaxRetries(kind)])
-            .chain([
-                Setting::NudgeCooldown,
-                Setting::NudgeIdle,
-                Setting::MembersOpen,
-                Setting::Views,
-                Setting::ViewsWhen,
-                Setting::CleanupGate,
-                Setting::ResourcesRoot,
-                Setting::ResourcesPolicy,
-                Setting::ModesTrigger,
-                Setting::SessionStale,
-                Setting::GuardKnown,
-            ])
+            .chain(PLAIN.iter().map(|plain| plain.setting))
+    }
+
+    /// Its row, where it has a key of its own.
+    fn plain(self) -> Option<&'static Plain> {
+        PLAIN.iter().find(|plain| plain.setting == self)
     }
 
     /// Its key, as users type it.
     pub fn key(self) -> String {
-        let delivery = |kind: Option<MessageType>, what: &str| {
-            let kind = kind.map_or("default", MessageType::name);
-            format!("delivery.{kind}.{what}")
+        let (kind, what) = match self {
+            Setting::AckTimeout(kind) => (kind, "ack_timeout_seconds"),
+            Setting::MaxRetries(kind) => (kind, "max_retries"),
+            setting => return setting.plain().map_or("", |plain| plain.key).to_owned(),
         };
-        match self {
-            Setting::AckTimeout(kind) => delivery(kind, "ack_timeout_seconds"),
-            Setting::MaxRetries(kind) => delivery(kind, "max_retries"),
-            Setting::NudgeCooldown => "nudge.cooldown_seconds".into(),
-            Setting::NudgeIdle => "nudge.idle_seconds".into(),
-            Setting::MembersOpen => "members.open".into(),
-            Setting::Views => "views".into(),
-            Setting::ViewsWhen => "views.when".into(),
-            Setting::CleanupGate => "governance.cleanup_requires_all_workers_inactive".into(),
-            Setting::ResourcesRoot => "resources.root".into(),
-            Setting::ResourcesPolicy => "resources.policy".into(),
-            Setting::ModesTrigger => "modes.trigger".into(),
-            Setting::SessionStale => "modes.session_stale_seconds".into(),
-            Setting::GuardKnown => "guard.known".into(),
-        }
+        let kind = kind.map_or("default", MessageType::name);
+        format!("delivery.{kind}.{what}")
     }
 
     /// The setting of that key.
@@ -194,50 +203,22 @@ impl Setting {
             Setting::AckTimeout(None) => {
                 "seconds that each attempt of a delivery waits for its ack"
             }
-            Setting::AckTimeout(Some(_)) => "the same for messages of that type",
             Setting::MaxRetries(None) => {
                 "how often a delivery is tried again before it is a dead letter"
             }
-            Setting::MaxRetries(Some(_)) => "the same for messages of that type",
-            Setting::NudgeCooldown => "least seconds between two nudges of one agent",
-            Setting::NudgeIdle => {
-                "seconds without an event of its own after which an agent is idle"
-            }
-            Setting::MembersOpen => "whether agents join by acting",
-            Setting::Views => "whether view files are kept",
-            Setting::ViewsWhen => {
-                "whether a daemon writes view files before it answers, or at most 250 ms after it"
-            }
-            Setting::CleanupGate => "whether work that is left over keeps a team from being closed",
-            Setting::ResourcesRoot => "the repository that the resources of tasks lie in",
-            Setting::ResourcesPolicy => {
-                "whether overlapping resources of two agents are refused, or taken with a warning"
-            }
-            Setting::ModesTrigger => {
-                "whether prompts start modes by `$name` and phrases, or by `$name` alone"
-            }
-            Setting::SessionStale => {
-                "seconds without a sign of life after which a session holds up nobody"
-            }
-            Setting::GuardKnown => {
-                "programs that `guard` trusts to write in the repository only where they may"
-            }
+            setting => setting
+                .plain()
+                .map_or("the same for messages of that type", |plain| plain.doc),
         }
     }
 
     /// What it can be.
     pub fn form(self) -> Form {
         match self {
-            Setting::AckTimeout(_) => Form::Number(1, SECONDS_MAX),
             Setting::MaxRetries(_) => Form::Number(0, RETRIES_MAX),
-            Setting::NudgeCooldown | Setting::NudgeIdle => Form::Number(0, SECONDS_MAX),
-            Setting::MembersOpen | Setting::Views | Setting::CleanupGate => Form::Switch,
-            Setting::ResourcesRoot => Form::Path,
-            Setting::ViewsWhen => Form::Choice(&[AFTER_ANSWER, BEFORE_ANSWER]),
-            Setting::ResourcesPolicy => Form::Choice(&[EXCLUSIVE, ADVISORY]),
-            Setting::ModesTrigger => Form::Choice(&[PHRASES, TOKENS]),
-            Setting::SessionStale => Form::Number(60, SECONDS_MAX),
-            Setting::GuardKnown => Form::Programs,
+            setting => setting
+                .plain()
+                .map_or(Form::Number(1, SECONDS_MAX), |plain| plain.form),
         }
     }
 
@@ -276,16 +257,14 @@ impl Setting {
             Setting::AckTimeout(Some(DecisionRequired | ShutdownRequest)) => 180,
             Setting::MaxRetries(None | Some(ShutdownRequest)) => 2,
             Setting::MaxRetries(Some(DecisionRequired)) => 3,
-            Setting::NudgeCooldown => 900,
-            Setting::NudgeIdle => 300,
-            Setting::CleanupGate => return Some(Value::Switch(true)),
-            Setting::ResourcesRoot => return Some(Value::Text(String::new())),
-            Setting::ViewsWhen => return Some(Value::Text(AFTER_ANSWER.to_owned())),
-            Setting::ResourcesPolicy => return Some(Value::Text(EXCLUSIVE.to_owned())),
-            Setting::ModesTrigger => return Some(Value::Text(PHRASES.to_owned())),
-            Setting::GuardKnown => return Some(Value::Text(String::new())),
-            Setting::SessionStale => 24 * 60 * 60,
-            _ => return None,
+            setting => {
+                let text = setting.plain()?.default?;
+                return Some(match setting.form() {
+                    Form::Number(..) => Value::Number(text.parse().ok()?),
+                    Form::Switch => Value::Switch(text == "true"),
+                    Form::Choice(_) | Form::Path | Form::Programs => Value::Text(text.to_owned()),
+                });
+            }
         };
         Some(Value::Number(number))
     }
@@ -335,16 +314,12 @@ fn programs(text: &str) -> Result<String, String> {
     }
 }
 
-#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-struct TextRow(String);
-row!(TextRow);
-
 /// Folds the settings that a team keeps by key; the caller sees to those that the team itself keeps.
 pub(crate) fn change(tx: &mut Tx<'_>, changed: &ConfigChanged) {
     for (setting, value) in &changed.changes {
         let key = key_of(SETTING, setting.key().as_bytes());
         match value {
-            Some(Value::Text(text)) => tx.put(&key, &TextRow(text.clone())),
+            Some(Value::Text(text)) => tx.put(&key, text),
             Some(value) => tx.put(&key, &value.number()),
             None => tx.delete(&key),
         }
@@ -358,13 +333,11 @@ pub(crate) fn recorded(rows: Rows<'_>, setting: Setting) -> Result<Option<Value>
     Ok(match setting.form() {
         Form::Number(..) => number()?.map(Value::Number),
         Form::Switch => number()?.map(|number| Value::Switch(number != 0)),
-        Form::Choice(_) | Form::Path | Form::Programs => {
-            rows.get::<TextRow>(&key)?.map(|row| Value::Text(row.0))
-        }
+        Form::Choice(_) | Form::Path | Form::Programs => rows.get(&key)?.map(Value::Text),
     })
 }
 
-impl Live {
+impl TeamState {
     /// The value of a setting that counts, and whether somebody set it.
     pub fn setting(&self, setting: Setting) -> Result<(Value, bool)> {
         match recorded(self.rows(), setting)? {
@@ -376,7 +349,7 @@ impl Live {
     pub fn settings(&self) -> Result<BTreeMap<String, Value>> {
         let mut settings = BTreeMap::new();
         for entry in self.rows().prefix(&[SETTING], false) {
-            let key = String::from_utf8_lossy(entry?.behind(1)).into_owned();
+            let key = entry?.name(1);
             if let Some(setting) = Setting::find(&key)
                 && let Some(value) = recorded(self.rows(), setting)?
             {
@@ -390,12 +363,15 @@ impl Live {
         if let Some(value) = setting.own_default() {
             return Ok(value);
         }
-        let born = |pick: fn(crate::team::Born) -> bool| -> Result<Value> {
-            Ok(Value::Switch(self.born()?.is_some_and(pick)))
-        };
         match setting {
-            Setting::MembersOpen => born(|born| born.open),
-            Setting::Views => born(|born| born.views),
+            Setting::MembersOpen => {
+                let open = self.team()?.is_some_and(|team| team.born_open);
+                Ok(Value::Switch(open))
+            }
+            Setting::Views => {
+                let views = self.team()?.is_some_and(|team| team.born_views);
+                Ok(Value::Switch(views))
+            }
             setting => Ok(self.setting(setting.general())?.0),
         }
     }

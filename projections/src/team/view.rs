@@ -1,5 +1,6 @@
 //! `team.json`.
 
+use crate::files::pretty;
 use crate::prelude::*;
 use crate::team::TeamInfo;
 use crate::team::settings::Value;
@@ -47,7 +48,7 @@ struct BudgetView {
 }
 
 /// The file's content.
-pub(crate) fn text(name: &str, info: &TeamInfo, live: &Live) -> Result<Vec<u8>> {
+pub(crate) fn text(name: &str, info: &TeamInfo, live: &TeamState) -> Result<Vec<u8>> {
     let members = live.members()?;
     let (mut agents, mut seq) = (Vec::new(), info.seq);
     for id in &members {
@@ -79,7 +80,5 @@ pub(crate) fn text(name: &str, info: &TeamInfo, live: &Live) -> Result<Vec<u8>> 
         }),
         seq,
     };
-    let mut text = serde_json::to_vec_pretty(&view).unwrap_or_default();
-    text.push(b'\n');
-    Ok(text)
+    Ok(pretty(&view))
 }

@@ -1,7 +1,7 @@
 //! What can happen to a thread, and the JSON of those payloads.
 
-use crate::fact::events::{Payload, events};
-use crate::fact::stored::{Decoded, name, write};
+use crate::fact::events::{checks, events};
+use crate::fact::stored::write;
 use crate::fact::{Fact, event};
 use serde::{Deserialize, Serialize};
 use teamlog_engine::{NewEvent, RefKind};
@@ -37,7 +37,7 @@ pub struct ThreadStarted {
 pub struct Posted {
     /// Who said it.
     pub from: String,
-    /// Who is told of it, whoever that was meant to be.
+    /// Who is told of it, by name.
     pub to: Vec<String>,
     /// What was said.
     pub body: String,
@@ -50,39 +50,20 @@ pub struct ThreadLinked {
     pub task_id: String,
 }
 
-impl Payload for ThreadStarted {
-    fn check(&self) -> Decoded<()> {
-        for one in &self.participants {
-            name("participants", one)?;
-        }
-        self.task_id
-            .iter()
-            .try_for_each(|task| name("task_id", task))
-    }
-}
-
-impl Payload for Posted {
-    fn check(&self) -> Decoded<()> {
-        name("from", &self.from)?;
-        self.to.iter().try_for_each(|one| name("to", one))
-    }
-}
-
-impl Payload for ThreadLinked {
-    fn check(&self) -> Decoded<()> {
-        name("task_id", &self.task_id)
-    }
+checks! {
+    ThreadStarted { name participants, name task_id }
+    Posted { name from, name to }
+    ThreadLinked { name task_id }
 }
 
 impl ThreadFact {
     /// The event that records it; `task` and `trace` are those of the thread.
     pub fn event(&self, actor: &str, task: Option<&str>, trace: Option<&str>) -> NewEvent {
-        let mut event = event(self.act.kind(), actor, write(self));
-        event.refs.set_given([
+        let refs = [
             (RefKind::Thread, Some(&*self.thread_id)),
             (RefKind::Task, task),
             (RefKind::Trace, trace),
-        ]);
-        event
+        ];
+        event(self.act.kind(), actor, write(self), refs)
     }
 }

@@ -1,11 +1,12 @@
 //! The fold.
 
-use super::row::{NUMBERED, POSTS, ThreadRow, number, thread_key};
+use super::Thread;
+use super::row::{NUMBERED, POSTS, number, thread_key};
 use super::shown::post_line;
 use crate::prelude::*;
 use crate::thread::event::{Posted, ThreadAct, ThreadFact, ThreadStarted};
 
-/// The fold. What is said of a thread that never began, or begins twice, counts for nothing.
+/// The fold. Events of an unknown thread, and a second start, change nothing.
 pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     let Fact::Thread(fact) = recorded.fact else {
         return Ok(());
@@ -27,22 +28,19 @@ fn start(tx: &mut Tx<'_>, event: &Event<'_>, id: &str, started: &ThreadStarted) 
         return Ok(());
     }
     if let Some(number) = number(id) {
-        let largest: u64 = tx.get(&[NUMBERED])?.unwrap_or_default();
-        if number > largest {
-            tx.put(&[NUMBERED], &number);
-        }
+        tx.raise(&[NUMBERED], number)?;
     }
-    let at = event.created_at.micros();
-    let row = ThreadRow {
+    let row = Thread {
+        id: id.to_owned(),
         first: event.seq,
         seq: event.seq,
-        created_at: at,
-        updated_at: at,
+        created_at: event.created_at,
+        updated_at: event.created_at,
         title: started.title.clone(),
         participants: started.participants.clone(),
         task_id: started.task_id.clone(),
         trace_id: event.refs.get(RefKind::Trace).map(str::to_owned),
-        ..ThreadRow::default()
+        ..Thread::default()
     };
     tx.put(&key, &row);
     Ok(())
@@ -52,14 +50,14 @@ fn change(
     tx: &mut Tx<'_>,
     event: &Event<'_>,
     fact: &ThreadFact,
-    with: impl FnOnce(&mut Tx<'_>, &mut ThreadRow),
+    with: impl FnOnce(&mut Tx<'_>, &mut Thread),
 ) -> Result<()> {
     let key = thread_key(&fact.thread_id);
-    let Some(mut row) = tx.get::<ThreadRow>(&key)? else {
+    let Some(mut row) = tx.get::<Thread>(&key)? else {
         return Ok(());
     };
     row.seq = event.seq;
-    row.updated_at = event.created_at.micros();
+    row.updated_at = event.created_at;
     if row.trace_id.is_none() {
         row.trace_id = event.refs.get(RefKind::Trace).map(str::to_owned);
     }
@@ -68,9 +66,9 @@ fn change(
     Ok(())
 }
 
-fn post(tx: &mut Tx<'_>, event: &Event<'_>, id: &str, posted: &Posted, row: &mut ThreadRow) {
+fn post(tx: &mut Tx<'_>, event: &Event<'_>, id: &str, posted: &Posted, row: &mut Thread) {
     row.messages += 1;
     row.view_bytes += post_line(event, id, posted).len() as u64;
-    row.last_post = Some((event.seq, event.id.bytes()));
+    row.last_post = Some((event.seq, event.id));
     tx.mark(&numbered(POSTS, id, event.seq));
 }

@@ -1,16 +1,18 @@
 //! Questions to the rows of threads.
 
-use super::row::{NUMBERED, POSTS, THREAD, Thread, ThreadRow, thread_key};
-use crate::live::SeqPage;
+use super::Thread;
+use super::row::{NUMBERED, POSTS, THREAD, thread_key};
 use crate::natural;
 use crate::prelude::*;
+use crate::tx::SeqPage;
 use teamlog_engine::derived::key;
 
-impl Live {
+impl TeamState {
     /// A thread by its id.
     pub fn thread(&self, id: &str) -> Result<Option<Thread>> {
-        let row: Option<ThreadRow> = self.rows().get(&thread_key(id))?;
-        Ok(row.map(|row| shown(id.to_owned(), row)))
+        let thread: Option<Thread> = self.rows().get(&thread_key(id))?;
+        let id = id.to_owned();
+        Ok(thread.map(|thread| Thread { id, ..thread }))
     }
     /// Threads whose ids come before `before`, the last one first.
     pub fn threads_before(&self, before: Option<&str>, limit: usize) -> Result<Vec<Thread>> {
@@ -44,26 +46,9 @@ pub(crate) fn seqs<'a>(rows: Rows<'a>, id: &str) -> impl Iterator<Item = Result<
         .map(|entry| Ok(entry?.seq()))
 }
 
-fn of_entry(entry: &crate::tx::Entry<'_>) -> Result<Thread> {
+fn of_entry(entry: &Entry<'_>) -> Result<Thread> {
     // A key that does not decode gives an empty id; the row still holds the rest.
     let id = natural::decode(entry.behind(1)).unwrap_or_default();
-    Ok(shown(id, entry.row()?))
-}
-
-fn shown(id: String, row: ThreadRow) -> Thread {
-    let last = row.last_post;
-    Thread {
-        id,
-        title: row.title,
-        participants: row.participants,
-        task_id: row.task_id,
-        trace_id: row.trace_id,
-        messages: row.messages,
-        first: row.first,
-        seq: row.seq,
-        created_at: time(row.created_at),
-        updated_at: time(row.updated_at),
-        last_post: last.and_then(|(seq, id)| Some((seq, EventId::from_bytes(id)?))),
-        view_bytes: row.view_bytes,
-    }
+    let thread = entry.row()?;
+    Ok(Thread { id, ..thread })
 }

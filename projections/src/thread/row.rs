@@ -1,8 +1,8 @@
 //! How threads are stored.
 
 use crate::natural;
-use crate::tx::row;
-use teamlog_engine::{EventId, Timestamp};
+use crate::prelude::*;
+use rkyv::with::Skip;
 
 /// By id, in natural order: the thread.
 pub(super) const THREAD: u8 = 0x48;
@@ -11,11 +11,31 @@ pub(super) const NUMBERED: u8 = 0x49;
 /// Series by thread: what was said in it.
 pub(super) const POSTS: u8 = 0xB0;
 
-/// A thread.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A thread, as it is stored under its id.
+#[derive(
+    Debug, Clone, Default, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize,
+)]
 pub struct Thread {
     /// Its id.
+    #[rkyv(with = Skip)]
     pub id: String,
+    /// The event that began it.
+    pub first: u64,
+    /// The last event of it.
+    pub seq: u64,
+    /// When it began.
+    #[rkyv(with = Micros)]
+    pub created_at: Timestamp,
+    /// When the last thing happened to it.
+    #[rkyv(with = Micros)]
+    pub updated_at: Timestamp,
+    /// How many messages it holds.
+    pub messages: u64,
+    /// Exact length of `threads/<id>.jsonl` in bytes, if it is whole.
+    pub view_bytes: u64,
+    /// The event that recorded its last message, and that event's id.
+    #[rkyv(with = As<Option<(u64, [u8; 16])>>)]
+    pub last_post: Option<(u64, EventId)>,
     /// What it is about.
     pub title: String,
     /// Who takes part.
@@ -24,38 +44,17 @@ pub struct Thread {
     pub task_id: Option<String>,
     /// The story that it belongs to.
     pub trace_id: Option<String>,
-    /// How many messages it holds.
-    pub messages: u64,
-    /// The event that began it.
-    pub first: u64,
-    /// The last event of it.
-    pub seq: u64,
-    /// When it began.
-    pub created_at: Timestamp,
-    /// When the last thing happened to it.
-    pub updated_at: Timestamp,
-    /// The event that recorded its last message, and that event's id.
-    pub last_post: Option<(u64, EventId)>,
-    /// Exact length of `threads/<id>.jsonl` in bytes, if it is whole.
-    pub view_bytes: u64,
 }
+row!(Thread);
 
-/// A [`Thread`] as stored, under its id.
-#[derive(Default, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-pub(super) struct ThreadRow {
-    pub first: u64,
-    pub seq: u64,
-    pub created_at: i64,
-    pub updated_at: i64,
-    pub messages: u64,
-    pub view_bytes: u64,
-    pub last_post: Option<(u64, [u8; 16])>,
-    pub title: String,
-    pub participants: Vec<String>,
-    pub task_id: Option<String>,
-    pub trace_id: Option<String>,
+impl Stored<Option<(u64, [u8; 16])>> for Option<(u64, EventId)> {
+    fn stored(&self) -> Option<(u64, [u8; 16])> {
+        self.map(|(seq, id)| (seq, id.bytes()))
+    }
+    fn found(stored: Option<(u64, [u8; 16])>) -> Option<(u64, EventId)> {
+        stored.and_then(|(seq, id)| Some((seq, EventId::from_bytes(id)?)))
+    }
 }
-row!(ThreadRow);
 
 pub(super) fn thread_key(id: &str) -> Vec<u8> {
     let mut key = vec![THREAD];
@@ -70,5 +69,5 @@ pub(super) fn number(id: &str) -> Option<u64> {
     plain.then(|| digits.parse().ok()).flatten()
 }
 
-/// Larger numbers than anybody counts to are names like others.
+/// Ids with more digits are not treated as numbers.
 const NUMBER_DIGITS_MAX: usize = 15;

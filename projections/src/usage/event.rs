@@ -1,7 +1,7 @@
 //! Tokens that agents used, and how many they may: what is recorded of them, and the JSON of those payloads.
 
-use crate::fact::events::{Payload, events, unchecked};
-use crate::fact::stored::{Decoded, name, write};
+use crate::fact::events::{checks, events};
+use crate::fact::stored::write;
 use crate::fact::{Fact, event};
 use serde::{Deserialize, Serialize};
 use teamlog_engine::{NewEvent, RefKind};
@@ -70,28 +70,23 @@ pub struct SoftLimitReached {
     pub tokens: u64,
 }
 
-impl Payload for UsageReported {
-    fn check(&self) -> Decoded<()> {
-        name("worker", &self.worker)?;
-        self.task_id
-            .iter()
-            .try_for_each(|task| name("task_id", task))
-    }
+checks! {
+    UsageReported { name worker, name task_id }
+    Budget {}
+    SoftLimitReached {}
 }
-
-unchecked!(Budget, SoftLimitReached);
 
 impl UsageFact {
     /// The event that records it; `trace` is that of the task.
     pub fn event(&self, actor: &str, trace: Option<&str>) -> NewEvent {
-        let mut event = event(self.kind(), actor, write(self));
-        if let UsageFact::Reported(reported) = self {
-            event.refs.set_given([
+        let refs = match self {
+            UsageFact::Reported(reported) => [
                 (RefKind::Agent, Some(&*reported.worker)),
                 (RefKind::Task, reported.task_id.as_deref()),
                 (RefKind::Trace, trace),
-            ]);
-        }
-        event
+            ],
+            _ => [(RefKind::Agent, None); 3],
+        };
+        event(self.kind(), actor, write(self), refs)
     }
 }

@@ -88,13 +88,13 @@ fn report(tx: &mut Tx<'_>, event: &Event<'_>, reported: &UsageReported) -> Resul
     let task = reported.task_id.as_deref().map(Whose::Task);
     let whose = [Whose::Team, Whose::Agent(&reported.worker)];
     for whose in whose.into_iter().chain(task) {
-        let mut row: Used = tx.get(&key(whose))?.unwrap_or_default();
-        row.input_tokens = row.input_tokens.saturating_add(reported.input_tokens);
-        row.output_tokens = row.output_tokens.saturating_add(reported.output_tokens);
-        row.tokens = row.tokens.saturating_add(reported.tokens);
-        row.reports += 1;
-        row.at = event.created_at;
-        tx.put(&key(whose), &row);
+        tx.change(&key(whose), |used: &mut Used| {
+            used.input_tokens = used.input_tokens.saturating_add(reported.input_tokens);
+            used.output_tokens = used.output_tokens.saturating_add(reported.output_tokens);
+            used.tokens = used.tokens.saturating_add(reported.tokens);
+            used.reports += 1;
+            used.at = event.created_at;
+        })?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use super::{AGENT_TAG, BUDGET, BudgetInfo, BudgetRow, USED, Used, Whose, key};
 use crate::prelude::*;
 
-impl Live {
+impl TeamState {
     /// Tokens that were used.
     pub fn used(&self, whose: Whose<'_>) -> Result<Used> {
         Ok(self.rows().get(&key(whose))?.unwrap_or_default())
@@ -21,18 +21,10 @@ impl Live {
     /// Agents that used any, by name, from behind `after` on.
     pub fn agents_used(&self, after: Option<&str>, limit: usize) -> Result<Vec<(String, Used)>> {
         let prefix = [USED, AGENT_TAG];
-        let from = match after {
-            None => prefix.to_vec(),
-            // The next key there can be.
-            Some(after) => [&prefix, after.as_bytes(), &[0]].concat(),
-        };
-        let found = self.rows().walk(&from, &end_of(&prefix), false).take(limit);
-        found
-            .map(|entry| {
-                let entry: Entry<'_> = entry?;
-                let name = String::from_utf8_lossy(entry.behind(prefix.len())).into_owned();
-                Ok((name, entry.row()?))
-            })
-            .collect()
+        let found = self.rows().behind(&prefix, after).take(limit).map(|entry| {
+            let entry = entry?;
+            Ok((entry.name(prefix.len()), entry.row()?))
+        });
+        found.collect()
     }
 }

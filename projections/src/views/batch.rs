@@ -1,48 +1,9 @@
 //! Changes of view files that were decided under the lock of the state, and are written without it.
 
-use super::{Home, failed};
 use crate::error::Result;
-use std::collections::BTreeMap;
+use crate::files::{Changes, Home, failed};
 use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-
-/// Files of more bytes are written at once: what waits in memory is bounded.
-const CHANGES_BYTES_MAX: usize = 64 << 20;
-
-/// What is to become of files, each of them named once.
-#[derive(Default)]
-pub(crate) struct Changes {
-    replaced: BTreeMap<PathBuf, Vec<u8>>,
-    /// Lines for the end of a file, and how long it is with them.
-    grown: BTreeMap<PathBuf, (Vec<u8>, u64)>,
-    bytes: usize,
-}
-
-impl Changes {
-    /// Keeps the new content of a file, if there is room.
-    pub fn replace(&mut self, path: &Path, text: &[u8]) -> bool {
-        let room = self.has_room(text);
-        if room {
-            self.replaced.insert(path.to_owned(), text.to_vec());
-        }
-        room
-    }
-
-    /// Keeps new lines of a file, if there is room.
-    pub fn grow(&mut self, path: &Path, lines: &[u8], whole: u64) -> bool {
-        let room = self.has_room(lines);
-        if room {
-            self.grown.insert(path.to_owned(), (lines.to_vec(), whole));
-        }
-        room
-    }
-
-    fn has_room(&mut self, bytes: &[u8]) -> bool {
-        self.bytes += bytes.len();
-        self.bytes <= CHANGES_BYTES_MAX
-    }
-}
 
 /// What became of the last batch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -70,7 +31,7 @@ impl BatchState {
     }
 }
 
-/// Keeps whoever writes view files behind the batch that was collected before: its content is older.
+/// Makes writers of view files wait for the batch that was collected before, whose content is older.
 #[derive(Default)]
 pub(crate) struct BatchGate {
     state: Mutex<BatchState>,

@@ -3,8 +3,8 @@
 //! 36 bytes: `TLVIEWS1`, 16 bytes log id, u64 seq, u32 CRC-32 of the bytes before (little-endian). Overwritten in place
 //! and never synced: one that does not check is no cursor, and all views are looked at.
 
-use super::{Home, failed};
 use crate::error::Result;
+use crate::files::{Home, failed};
 use std::io::ErrorKind;
 use std::sync::Arc;
 use teamlog_engine::storage::{File, Open};
@@ -26,8 +26,9 @@ impl Cursor {
         let path = home.path(NAME);
         let seq = match home.storage.read(&path, 4096) {
             Ok(bytes) => decode(&bytes, &home.log),
-            Err(error) if error.kind() == ErrorKind::NotFound => None,
-            Err(error) if error.kind() == ErrorKind::FileTooLarge => None,
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::FileTooLarge) => {
+                None
+            }
             Err(error) => return Err(failed("read", &path)(error)),
         };
         Ok(Cursor { seq, file: None })
@@ -42,10 +43,7 @@ impl Cursor {
         let file = match &self.file {
             Some(file) => Arc::clone(file),
             None => {
-                let file = home
-                    .storage
-                    .open(&path, Open::Create)
-                    .map_err(failed("open", &path))?;
+                let file = home.open(&path, Open::Create)?;
                 Arc::clone(self.file.insert(Arc::from(file)))
             }
         };

@@ -1,6 +1,7 @@
 //! Bringing all views in line with the state: only files that differ are written, and files of nothing are removed.
 
-use super::{Home, Mended, failed};
+use crate::files::{Home, Mended, Walk, failed};
+use crate::live::Live;
 use crate::message::view::Inboxes;
 use crate::prelude::*;
 use crate::task::Task;
@@ -27,19 +28,25 @@ pub(crate) const VIEW_DIRS: [&str; 7] = [
 const WRITERS: usize = 2;
 /// Tasks that go to a thread at once.
 const PORTION: usize = 128;
-/// A view that is larger is not read for comparison, but written.
-const COMPARED_BYTES_MAX: u64 = 4 << 20;
 
 /// Brings every view in line.
 pub(crate) fn mend_all(live: &Live, reader: &Reader, home: &Home) -> Result<Mended> {
+    let mut mended = mend_files(live, reader, home)?;
+    mended.add(mend_inboxes(live, reader, home)?);
+    Ok(mended)
+}
+
+/// Brings every view in line but the inboxes.
+pub(crate) fn mend_files(live: &Live, reader: &Reader, home: &Home) -> Result<Mended> {
     let mut mended = mend_team(live, home)?;
     mended.add(mend_tasks(live, home)?);
-    mended.add(mend_inboxes(live, reader, home)?);
     mended.add(delivery::view::mend(live, reader, home)?);
-    mended.add(worker::view::mend(live, reader, home)?);
-    mended.add(mode::view::mend(live, home)?);
-    mended.add(bootstrap::view::mend(live, home)?);
-    mended.add(crate::thread::view::mend(live, reader, home)?);
+    mended.add(Walk::mend(home, |to| {
+        worker::view::walk(live, reader, to)?;
+        mode::view::walk(live, to)?;
+        bootstrap::view::walk(live, to)?;
+        crate::thread::view::walk(live, reader, to)
+    })?);
     Ok(mended)
 }
 
@@ -49,7 +56,7 @@ pub(crate) fn mend_team(live: &Live, home: &Home) -> Result<Mended> {
         return Ok(Mended::default());
     };
     let text = team::view::text(&home.team, &info, live)?;
-    put(home, &home.path(TEAM), &text).map(Mended::one)
+    home.put(&home.path(TEAM), &text).map(Mended::one)
 }
 
 /// Brings all inboxes in line, by one pass over the log.
@@ -75,43 +82,31 @@ pub(crate) fn mend_tasks(live: &Live, home: &Home) -> Result<Mended> {
     if home.exists(task::view::DIR)? {
         let (mut mended, names) = each_task(live, &|task, text| {
             task::view::text(task, text);
-            put(home, &task::view::path(&place, &task.task_id), text)
+            let path = place.join(task::view::file_name(&task.task_id));
+            home.put(&path, text)
         })?;
-        mended.removed += remove_others(home, task::view::DIR, &names)?;
+        mended.removed += home.remove_others(task::view::DIR, &names)?;
         return Ok(mended);
     }
-    let aside = home.path("tasks.new");
-    match home.storage.remove_dir_all(&aside) {
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            return Err(failed("remove", &aside)(error));
-        }
-        _ => {}
-    }
-    home.storage
-        .create_dir(&aside)
-        .map_err(failed("create", &aside))?;
+    let aside = home.fresh_dir("tasks.new")?;
     let (mended, _) = each_task(live, &|task, text| {
         task::view::text(task, text);
-        let path = task::view::path(&aside, &task.task_id);
-        let file = home
-            .storage
-            .open(&path, Open::CreateNew)
-            .map_err(failed("create", &path))?;
+        let path = aside.join(task::view::file_name(&task.task_id));
+        let opened = home.storage.open(&path, Open::CreateNew);
+        let file = opened.map_err(failed("create", &path))?;
         file.write_all_at(text, 0).map_err(failed("write", &path))?;
         Ok(true)
     })?;
-    home.storage
-        .rename(&aside, &place)
-        .map_err(failed("rename", &aside))?;
+    home.rename(&aside, &place)?;
     Ok(mended)
 }
 
+/// Writes the view of a task, in the place of what the text holds; whether it had to.
+type Write<'a> = &'a (dyn Fn(&Task, &mut Vec<u8>) -> Result<bool> + Sync);
+
 /// Shows every task to `write` on one of some threads, or on this one where none can be started; gives back what they did
 /// and the names of the files.
-fn each_task(
-    live: &Live,
-    write: &(dyn Fn(&Task, &mut Vec<u8>) -> Result<bool> + Sync),
-) -> Result<(Mended, BTreeSet<String>)> {
+fn each_task(live: &Live, write: Write<'_>) -> Result<(Mended, BTreeSet<String>)> {
     let mut names = BTreeSet::new();
     let mended = thread::scope(|scope| {
         let (portions, received) = bounded::<Vec<Task>>(WRITERS * 2);
@@ -166,10 +161,7 @@ fn feed(
     Ok(())
 }
 
-fn writer(
-    portions: &Receiver<Vec<Task>>,
-    write: &(dyn Fn(&Task, &mut Vec<u8>) -> Result<bool> + Sync),
-) -> Result<Mended> {
+fn writer(portions: &Receiver<Vec<Task>>, write: Write<'_>) -> Result<Mended> {
     let mut mended = Mended::default();
     for portion in portions {
         write_all(portion, write, &mut mended)?;
@@ -177,48 +169,12 @@ fn writer(
     Ok(mended)
 }
 
-fn write_all(
-    portion: Vec<Task>,
-    write: &(dyn Fn(&Task, &mut Vec<u8>) -> Result<bool> + Sync),
-    mended: &mut Mended,
-) -> Result<()> {
+fn write_all(portion: Vec<Task>, write: Write<'_>, mended: &mut Mended) -> Result<()> {
     let mut text = Vec::new();
     for task in portion {
         mended.add(Mended::one(write(&task, &mut text)?));
     }
     Ok(())
-}
-
-/// Writes a file whose content differs; whether it did.
-pub(crate) fn put(home: &Home, path: &Path, text: &[u8]) -> Result<bool> {
-    match home.storage.read(path, COMPARED_BYTES_MAX) {
-        Ok(there) if there == text => return Ok(false),
-        Ok(_) => {}
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::FileTooLarge) => {}
-        Err(error) => return Err(failed("read", path)(error)),
-    }
-    home.replace(path, text)?;
-    Ok(true)
-}
-
-/// Removes what is in a view directory and not among `names`; says how many files that were.
-pub(crate) fn remove_others(home: &Home, dir: &str, names: &BTreeSet<String>) -> Result<u64> {
-    let dir = home.path(dir);
-    let mut removed = 0;
-    for name in home.storage.list(&dir).map_err(failed("list", &dir))? {
-        if names.contains(&name) {
-            continue;
-        }
-        let path = dir.join(&name);
-        let stat = home.storage.stat(&path).map_err(failed("look at", &path))?;
-        match stat.is_some_and(|stat| stat.is_dir) {
-            true => home.storage.remove_dir_all(&path),
-            false => home.storage.remove_file(&path),
-        }
-        .map_err(failed("remove", &path))?;
-        removed += 1;
-    }
-    Ok(removed)
 }
 
 /// Removes every view of a team that keeps none any more, the cursor last. Without a cursor there are none, unless
@@ -228,18 +184,17 @@ pub(crate) fn clear(home: &Home) -> Result<Mended> {
     for dir in VIEW_DIRS {
         if home.exists(dir)? {
             mended.removed += files_below(home, &home.path(dir))?;
-            let path = home.path(dir);
-            home.storage
-                .remove_dir_all(&path)
-                .map_err(failed("remove", &path))?;
+            home.remove_dir(&home.path(dir))?;
         }
     }
     for file in [TEAM, super::cursor::NAME] {
         let path = home.path(file);
         match home.storage.remove_file(&path) {
-            Ok(()) => mended.removed += u64::from(file == TEAM),
             Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(failed("remove", &path)(error)),
+            removed => {
+                removed.map_err(failed("remove", &path))?;
+                mended.removed += u64::from(file == TEAM);
+            }
         }
     }
     Ok(mended)

@@ -1,4 +1,4 @@
-//! When an agent last did something, and whether the last it said was that it has nothing to do.
+//! When an agent was last active, and whether it last reported to be idle.
 
 use crate::message::MessageType;
 use crate::prelude::*;
@@ -16,7 +16,7 @@ pub struct Activity {
     /// When that was recorded.
     #[rkyv(with = Micros)]
     pub at: Timestamp,
-    /// Whether the last it said of itself was that it has nothing to do: by an `idle_notification`, or as its status.
+    /// Whether it last reported to be idle: by an `idle_notification`, or as its status.
     pub said_idle: bool,
 }
 
@@ -70,7 +70,7 @@ fn touch(
     Ok(())
 }
 
-impl Live {
+impl TeamState {
     /// What an agent last did; `None` for one that never did anything.
     pub fn activity(&self, agent: &str) -> Result<Option<Activity>> {
         self.rows().get(&key_of(ACTIVITY, agent.as_bytes()))

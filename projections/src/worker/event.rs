@@ -1,8 +1,8 @@
 //! What workers are known by: who they are, what they last said of themselves, what they were told; and the JSON of those
 //! payloads. When each was written is the time of its event.
 
-use crate::fact::events::{Payload, events, unchecked};
-use crate::fact::stored::{self, Decoded, read, write};
+use crate::fact::events::{checks, events};
+use crate::fact::stored::{Decoded, read, write};
 use crate::fact::{event, undecodable};
 use crate::prelude::*;
 use crate::words;
@@ -64,11 +64,11 @@ pub struct Identity {
     pub model: Option<String>,
 }
 
-/// What an agent is there for that never said.
+/// The role of an agent that never registered.
 pub const UNREGISTERED_ROLE: &str = "worker";
 
 impl Identity {
-    /// A worker that never said anything of itself: its place, and what it is taken to be there for.
+    /// A worker that never registered: its place, and its assumed role.
     pub fn unregistered(index: u32, role: &str) -> Identity {
         Identity {
             index,
@@ -169,19 +169,13 @@ pub struct Instructions {
     pub content: String,
 }
 
-unchecked!(
-    Identity,
-    Heartbeat,
-    Instructions,
-    ShutdownRequest,
-    ShutdownAck
-);
-
-impl Payload for StatusChange {
-    fn check(&self) -> Decoded<()> {
-        let mut task = self.current_task_id.iter();
-        task.try_for_each(|task| stored::id("current_task_id", task))
-    }
+checks! {
+    Identity {}
+    Heartbeat {}
+    Instructions {}
+    ShutdownRequest {}
+    ShutdownAck {}
+    StatusChange { id current_task_id }
 }
 
 impl WorkerAct {
@@ -189,9 +183,8 @@ impl WorkerAct {
     pub fn event(self, actor: &str, worker: &str) -> NewEvent {
         let worker = worker.to_owned();
         let fact = WorkerFact { worker, act: self };
-        let mut event = event(fact.act.kind(), actor, write(&fact));
-        event.refs.set(RefKind::Agent, fact.worker);
-        event
+        let refs = [(RefKind::Agent, Some(&*fact.worker))];
+        event(fact.act.kind(), actor, write(&fact), refs)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Questions to the staff's rows.
+//! Questions about workers.
 
 use super::ATTENTION;
 use super::row::{
@@ -16,7 +16,7 @@ where
     rows.get(&key_of(namespace, name.as_bytes()))
 }
 
-impl Live {
+impl TeamState {
     /// Who a worker is; `None` for one that never registered.
     pub fn identity(&self, worker: &str) -> Result<Option<Noted<Identity>>> {
         noted(self.rows(), IDENTITY, worker)
@@ -76,7 +76,7 @@ pub(crate) fn workers(rows: Rows<'_>) -> Result<BTreeSet<String>> {
     let mut names = BTreeSet::new();
     for part in WorkerPart::ALL {
         for entry in rows.prefix(&[part.namespace()], false) {
-            names.insert(String::from_utf8_lossy(entry?.behind(1)).into_owned());
+            names.insert(entry?.name(1));
         }
     }
     Ok(names)

@@ -1,4 +1,4 @@
-//! How the staff's rows are stored.
+//! How what is known of workers is stored.
 
 use crate::tx::{Micros, row};
 use crate::worker::event::{Heartbeat, Identity, ShutdownAck, ShutdownRequest, StatusChange};
@@ -31,7 +31,7 @@ pub(super) const REPORTED: u8 = 0x5A;
 pub(super) const PHASE: u8 = 0x5B;
 
 #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-/// Something with the event that said it last.
+/// Something that is known, with the event that last said it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Noted<T> {
     /// The event that said it.

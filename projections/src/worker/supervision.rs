@@ -3,8 +3,8 @@
 
 use super::ATTENTION;
 use super::event::WorkerState;
-use crate::fact::events::{Decode, Payload, events};
-use crate::fact::stored::{Decoded, id, name, read, write};
+use crate::fact::events::{Decode, checks, events};
+use crate::fact::stored::{Decoded, name, read, write};
 use crate::fact::{event, undecodable};
 use crate::prelude::*;
 use crate::task::{Status, TaskCounts};
@@ -129,30 +129,16 @@ struct Snapshot<'a> {
     snapshot: &'a RawValue,
 }
 
-impl Payload for Approval {
-    fn check(&self) -> Decoded<()> {
-        name("task_id", &self.task_id)
-    }
+checks! {
+    Approval { name task_id }
+    AttentionSet {}
+    Baselines { name workers }
+    PhaseChanged { id to }
 }
-
-impl Payload for AttentionSet {}
 
 impl Decode for SnapshotWritten {
     fn decode(text: &str) -> Decoded<SnapshotWritten> {
         read(text).map(|Snapshot { .. }| SnapshotWritten)
-    }
-}
-
-impl Payload for Baselines {
-    fn check(&self) -> Decoded<()> {
-        let mut workers = self.workers.keys();
-        workers.try_for_each(|worker| name("workers", worker))
-    }
-}
-
-impl Payload for PhaseChanged {
-    fn check(&self) -> Decoded<()> {
-        id("to", &self.to)
     }
 }
 
@@ -161,7 +147,7 @@ impl Decode for Reported {
         let value: serde_json::Value = read(text)?;
         let text = |field: &str| value.get(field).and_then(serde_json::Value::as_str);
         // What is no name can be nobody's key either.
-        let worker = text("worker").filter(|worker| name("worker", worker).is_ok());
+        let worker = text("worker").filter(|worker| name("worker", *worker).is_ok());
         Ok(Reported {
             kind: text("type").unwrap_or_default().to_owned(),
             worker: worker.unwrap_or_default().to_owned(),
@@ -174,12 +160,11 @@ impl Approval {
     /// The event that records it; `trace` is that of the task.
     pub fn event(&self, trace: Option<&str>) -> NewEvent {
         let kind = SupervisionFact::Approval(self.clone()).kind();
-        let mut event = event(kind, &self.reviewer, write(self));
-        event.refs.set_given([
+        let refs = [
             (RefKind::Task, Some(&*self.task_id)),
             (RefKind::Trace, trace),
-        ]);
-        event
+        ];
+        event(kind, &self.reviewer, write(self), refs)
     }
 }
 
@@ -187,7 +172,7 @@ impl Baselines {
     /// The event that records it.
     pub fn event(self, actor: &str) -> NewEvent {
         let payload = write(&self);
-        event(SupervisionFact::Baselines(self).kind(), actor, payload)
+        event(SupervisionFact::Baselines(self).kind(), actor, payload, [])
     }
 }
 
@@ -195,7 +180,7 @@ impl PhaseChanged {
     /// The event that records it.
     pub fn event(self, actor: &str) -> NewEvent {
         let payload = write(&self);
-        event(SupervisionFact::Phase(self).kind(), actor, payload)
+        event(SupervisionFact::Phase(self).kind(), actor, payload, [])
     }
 }
 
@@ -222,7 +207,7 @@ impl ShutdownGated {
             in_progress: of(Status::InProgress),
             failed: of(Status::Failed),
         };
-        event(SupervisionFact::Gated.kind(), actor, write(&gate))
+        event(SupervisionFact::Gated.kind(), actor, write(&gate), [])
     }
 }
 
@@ -237,7 +222,8 @@ pub fn snapshot_written(actor: &str, snapshot: &str) -> Result<NewEvent, JsonErr
         offset: 0,
     })?;
     let kind = SupervisionFact::Snapshot(SnapshotWritten).kind();
-    Ok(event(kind, actor, Json::of(&Snapshot { snapshot: raw })?))
+    let payload = Json::of(&Snapshot { snapshot: raw })?;
+    Ok(event(kind, actor, payload, []))
 }
 
 /// The snapshot that an event recorded, as JSON text.
@@ -254,7 +240,7 @@ pub fn snapshot<'a>(event: &'a Event<'_>) -> Result<&'a str> {
 /// # Errors
 /// Where it is too deep for an event.
 pub fn attention_set(actor: &str, said: &impl Serialize) -> Result<NewEvent, JsonError> {
-    Ok(event(ATTENTION, actor, Json::of(said)?))
+    Ok(event(ATTENTION, actor, Json::of(said)?, []))
 }
 
 /// What an event recorded of the leader.

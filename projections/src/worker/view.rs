@@ -9,9 +9,8 @@
 //! | `shutdown-request.json` | that it was asked to stop |
 //! | `shutdown-ack.json` | what it says to that |
 
+use crate::files::{Home, Mended, Walk, pretty};
 use crate::prelude::*;
-use crate::views::mend::{put, remove_others};
-use crate::views::{Home, Mended, failed};
 use crate::worker::event::{WorkerAct, inbox_content};
 use crate::worker::{
     self, HeartbeatShown, Noted, ShutdownAckShown, ShutdownRequestShown, StatusShown, WorkerPart,
@@ -36,7 +35,7 @@ struct Record<'a, T> {
 }
 
 /// The file of a part.
-pub(crate) fn file_name(part: WorkerPart) -> &'static str {
+fn file_name(part: WorkerPart) -> &'static str {
     match part {
         WorkerPart::Identity => "identity.json",
         WorkerPart::Heartbeat => "heartbeat.json",
@@ -48,7 +47,7 @@ pub(crate) fn file_name(part: WorkerPart) -> &'static str {
 }
 
 /// A worker's directory, relative to the team's; names were checked when their event was decoded.
-pub(crate) fn dir(worker: &str) -> String {
+fn dir(worker: &str) -> String {
     format!("{DIR}/{worker}")
 }
 
@@ -65,8 +64,8 @@ pub(crate) fn touched(act: &WorkerAct) -> WorkerPart {
 }
 
 /// The content of a part's file; `None` where nothing is known.
-pub(crate) fn text(
-    live: &Live,
+fn text(
+    live: &TeamState,
     reader: &Reader,
     worker: &str,
     part: WorkerPart,
@@ -102,33 +101,31 @@ fn record<T, S: Serialize>(
     show: impl FnOnce(Noted<T>) -> S,
 ) -> Option<Vec<u8>> {
     let noted = noted?;
-    let record = Record {
+    Some(pretty(&Record {
         schema_version: 1,
         schema_version_text: "1.0.0",
         worker,
         seq: noted.seq,
         shown: show(noted),
-    };
-    // Into memory nothing fails.
-    let mut text = serde_json::to_vec_pretty(&record).unwrap_or_default();
-    text.push(b'\n');
-    Some(text)
+    }))
 }
 
 /// Writes the parts that some events touched. A worker whose directory is missing gets all that is known of it.
 pub(crate) fn write(
-    live: &Live,
+    live: &TeamState,
     reader: &Reader,
     home: &Home,
     touched: &TouchedParts,
 ) -> Result<Mended> {
     if !home.exists(DIR)? {
-        return mend(live, reader, home);
+        return Walk::mend(home, |to| walk(live, reader, to));
     }
     let mut mended = Mended::default();
     for (worker, parts) in touched {
         if !home.exists(&dir(worker))? {
-            mended.add(mend_worker(live, reader, home, worker)?.0);
+            mended.add(Walk::mend(home, |to| {
+                walk_worker(live, reader, worker, to)
+            })?);
             continue;
         }
         for part in parts {
@@ -142,43 +139,21 @@ pub(crate) fn write(
     Ok(mended)
 }
 
-/// Brings `workers/` in line with the state.
-pub(crate) fn mend(live: &Live, reader: &Reader, home: &Home) -> Result<Mended> {
-    let mut mended = Mended::default();
-    let workers = worker::workers(live.rows())?;
-    if workers.is_empty() && !home.exists(DIR)? {
-        return Ok(mended);
+/// Goes over all of `workers/`.
+pub(crate) fn walk(live: &TeamState, reader: &Reader, to: &mut Walk<'_>) -> Result<()> {
+    for worker in worker::workers(live.rows())? {
+        walk_worker(live, reader, &worker, to)?;
+        to.end(&dir(&worker))?;
+        to.keep(DIR, &worker);
     }
-    let all = home.path(DIR);
-    home.storage
-        .create_dir(&all)
-        .map_err(failed("create", &all))?;
-    for worker in &workers {
-        let (files, names) = mend_worker(live, reader, home, worker)?;
-        mended.add(files);
-        mended.removed += remove_others(home, &dir(worker), &names)?;
-    }
-    mended.removed += remove_others(home, DIR, &workers)?;
-    Ok(mended)
+    to.end(DIR)
 }
 
-/// Brings a worker's files in line; says which ones there should be.
-fn mend_worker(
-    live: &Live,
-    reader: &Reader,
-    home: &Home,
-    worker: &str,
-) -> Result<(Mended, BTreeSet<String>)> {
-    let (mut mended, mut names) = (Mended::default(), BTreeSet::new());
-    let place = home.path(&dir(worker));
-    home.storage
-        .create_dir(&place)
-        .map_err(failed("create", &place))?;
+fn walk_worker(live: &TeamState, reader: &Reader, worker: &str, to: &mut Walk<'_>) -> Result<()> {
     for part in worker::parts(live.rows(), worker)? {
         if let Some(text) = text(live, reader, worker, part)? {
-            mended.add(Mended::one(put(home, &place.join(file_name(part)), &text)?));
-            names.insert(file_name(part).to_owned());
+            to.file(&dir(worker), file_name(part), &text)?;
         }
     }
-    Ok((mended, names))
+    Ok(())
 }

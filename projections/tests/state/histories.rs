@@ -34,107 +34,48 @@ enum Step {
     LoseDerived,
 }
 
+/// What an event says; numbers stand for ids, names and values.
 #[derive(Debug, Clone)]
 enum Said {
-    Assign {
-        id: u8,
-        task: u8,
-        to: u8,
-        minute: u8,
-        deps: Vec<u8>,
-    },
-    Update {
-        id: u8,
-        task: u8,
-        minute: u8,
-        status: u8,
-    },
-    Mail {
-        id: u8,
-        to: u8,
-    },
-    Ack {
-        id: u8,
-        by: u8,
-    },
-    Required {
-        id: u8,
-        to: u8,
-        retries: u8,
-        requeued: bool,
-    },
-    Retried {
-        id: u8,
-        attempt: u8,
-    },
-    Buried {
-        id: u8,
-        letter: u8,
-    },
-    Confirmed {
-        id: u8,
-    },
-    Marked {
-        id: u8,
-        by: u8,
-        delivered: bool,
-    },
-    Requested {
-        request: u8,
-        id: u8,
-        to: u8,
-    },
-    Moved {
-        request: u8,
-        step: u8,
-    },
-    Configured {
-        setting: u8,
-        value: Option<u8>,
-    },
-    Import {
-        task: u8,
-        minute: u8,
-        status: u8,
-    },
-    Did {
-        task: u8,
-        what: u8,
-        by: u8,
-        number: u8,
-        deps: Vec<u8>,
-    },
+    /// Id, task, recipient, minute, dependencies.
+    Assign(u8, u8, u8, u8, Vec<u8>),
+    /// Id, task, minute, status.
+    Update(u8, u8, u8, u8),
+    /// Id, recipient.
+    Mail(u8, u8),
+    /// Id, agent.
+    Ack(u8, u8),
+    /// Id, recipient, retries, whether a dead letter gets another chance.
+    Required(u8, u8, u8, bool),
+    /// Id, attempt.
+    Retried(u8, u8),
+    /// Id, dead letter.
+    Buried(u8, u8),
+    /// Id.
+    Confirmed(u8),
+    /// Id, agent, whether it has the message.
+    Marked(u8, u8, bool),
+    /// Request, id, recipient.
+    Requested(u8, u8, u8),
+    /// Request, step.
+    Moved(u8, u8),
+    /// Setting, value.
+    Configured(u8, Option<u8>),
+    /// Task, minute, status.
+    Import(u8, u8, u8),
+    /// Task, act, agent, number, dependencies.
+    Did(u8, u8, u8, u8, Vec<u8>),
     Foreign,
-    Staff {
-        what: u8,
-        worker: u8,
-        value: u8,
-    },
-    Moded {
-        what: u8,
-        mode: u8,
-        session: u8,
-        value: u8,
-    },
-    /// Anything in a run, sense or not.
-    Boot {
-        run: u8,
-        what: u8,
-        domain: u8,
-        value: u8,
-    },
-    /// Anything in a thread, begun or not.
-    Talked {
-        thread: u8,
-        what: u8,
-        by: u8,
-        to: Vec<u8>,
-    },
-    Used {
-        by: u8,
-        what: u8,
-        number: u8,
-    },
+    /// Part, worker, value.
+    Staff(u8, u8, u8),
+    /// Act, mode, session, value.
+    Moded(u8, u8, u8, u8),
+    /// Anything in a run, sense or not: run, act, domain, value.
+    Boot(u8, u8, u8, u8),
+    /// Anything in a thread, begun or not: thread, act, agent, recipients.
+    Talked(u8, u8, u8, Vec<u8>),
+    /// Agent, act, number.
+    Used(u8, u8, u8),
     /// Mostly not.
     Closed(u8),
 }
@@ -154,37 +95,37 @@ fn said() -> impl Strategy<Value = Said> {
     let deps = || prop::collection::vec(0u8..6, 0..3);
     prop_oneof![
         3 => (0u8..40, 0u8..6, 0u8..3, 0u8..9, deps())
-            .prop_map(|(id, task, to, minute, deps)| Said::Assign { id, task, to, minute, deps }),
+            .prop_map(|(id, task, to, minute, deps)| Said::Assign(id, task, to, minute, deps)),
         3 => (0u8..40, 0u8..6, 0u8..9, 0u8..7)
-            .prop_map(|(id, task, minute, status)| Said::Update { id, task, minute, status }),
-        4 => (0u8..12, 0u8..3).prop_map(|(id, to)| Said::Mail { id, to }),
+            .prop_map(|(id, task, minute, status)| Said::Update(id, task, minute, status)),
+        4 => (0u8..12, 0u8..3).prop_map(|(id, to)| Said::Mail(id, to)),
         5 => (0u8..12, 0u8..3, any::<bool>())
-            .prop_map(|(id, by, delivered)| Said::Marked { id, by, delivered }),
+            .prop_map(|(id, by, delivered)| Said::Marked(id, by, delivered)),
         2 => (0u8..REQUESTS, 0u8..12, 0u8..3)
-            .prop_map(|(request, id, to)| Said::Requested { request, id, to }),
-        2 => (0u8..REQUESTS, 0u8..3).prop_map(|(request, step)| Said::Moved { request, step }),
-        2 => (0u8..40, 0u8..3).prop_map(|(id, by)| Said::Ack { id, by }),
+            .prop_map(|(request, id, to)| Said::Requested(request, id, to)),
+        2 => (0u8..REQUESTS, 0u8..3).prop_map(|(request, step)| Said::Moved(request, step)),
+        2 => (0u8..40, 0u8..3).prop_map(|(id, by)| Said::Ack(id, by)),
         3 => (0u8..10, 0u8..3, 0u8..3, any::<bool>())
-            .prop_map(|(id, to, retries, requeued)| Said::Required { id, to, retries, requeued }),
-        2 => (0u8..10, 0u8..4).prop_map(|(id, attempt)| Said::Retried { id, attempt }),
-        2 => (0u8..10, 0u8..20).prop_map(|(id, letter)| Said::Buried { id, letter }),
-        1 => (0u8..10).prop_map(|id| Said::Confirmed { id }),
+            .prop_map(|(id, to, retries, requeued)| Said::Required(id, to, retries, requeued)),
+        2 => (0u8..10, 0u8..4).prop_map(|(id, attempt)| Said::Retried(id, attempt)),
+        2 => (0u8..10, 0u8..20).prop_map(|(id, letter)| Said::Buried(id, letter)),
+        1 => (0u8..10).prop_map(Said::Confirmed),
         1 => (0u8..8, proptest::option::of(0u8..4))
-            .prop_map(|(setting, value)| Said::Configured { setting, value }),
+            .prop_map(|(setting, value)| Said::Configured(setting, value)),
         1 => (0u8..6, 0u8..9, 0u8..7)
-            .prop_map(|(task, minute, status)| Said::Import { task, minute, status }),
+            .prop_map(|(task, minute, status)| Said::Import(task, minute, status)),
         8 => (0u8..6, 0u8..17, 0u8..3, 0u8..9, deps())
-            .prop_map(|(task, what, by, number, deps)| Said::Did { task, what, by, number, deps }),
+            .prop_map(|(task, what, by, number, deps)| Said::Did(task, what, by, number, deps)),
         1 => Just(Said::Foreign),
         5 => (0u8..13, 0u8..3, 0u8..4)
-            .prop_map(|(what, worker, value)| Said::Staff { what, worker, value }),
+            .prop_map(|(what, worker, value)| Said::Staff(what, worker, value)),
         8 => (0u8..13, 0u8..8, 0u8..4, 0u8..6)
-            .prop_map(|(what, mode, session, value)| Said::Moded { what, mode, session, value }),
+            .prop_map(|(what, mode, session, value)| Said::Moded(what, mode, session, value)),
         8 => (0u8..2, 0u8..32, 0u8..3, 0u8..6)
-            .prop_map(|(run, what, domain, value)| Said::Boot { run, what, domain, value }),
+            .prop_map(|(run, what, domain, value)| Said::Boot(run, what, domain, value)),
         6 => (0u8..3, 0u8..8, 0u8..3, prop::collection::vec(0u8..3, 0..3))
-            .prop_map(|(thread, what, by, to)| Said::Talked { thread, what, by, to }),
-        3 => (0u8..3, 0u8..8, 0u8..9).prop_map(|(by, what, number)| Said::Used { by, what, number }),
+            .prop_map(|(thread, what, by, to)| Said::Talked(thread, what, by, to)),
+        3 => (0u8..3, 0u8..8, 0u8..9).prop_map(|(by, what, number)| Said::Used(by, what, number)),
         1 => (0u8..4).prop_map(Said::Closed),
     ]
 }
@@ -226,13 +167,7 @@ fn configured(setting: u8, value: Option<u8>) -> NewEvent {
 fn event(said: &Said, known: &mut BTreeSet<String>, sent: &mut Vec<Message>) -> NewEvent {
     let agent = |at: &u8| AGENTS[usize::from(*at)];
     let message = match said {
-        Said::Assign {
-            id,
-            task,
-            to,
-            minute,
-            deps,
-        } => {
+        Said::Assign(id, task, to, minute, deps) => {
             let payload = serde_json::json!({"subject": format!("s{id}"), "deps": deps.iter().map(u8::to_string).collect::<Vec<_>>()});
             let mut assignment = assign(
                 &format!("m{id}"),
@@ -244,12 +179,7 @@ fn event(said: &Said, known: &mut BTreeSet<String>, sent: &mut Vec<Message>) -> 
             assignment.priority = Priority::ALL[usize::from(id % 4)];
             assignment
         }
-        Said::Update {
-            id,
-            task,
-            minute,
-            status,
-        } => {
+        Said::Update(id, task, minute, status) => {
             let payload = serde_json::json!({"status": STATUSES[usize::from(*status)], "blocked": id % 2 == 0});
             update(
                 &format!("m{id}"),
@@ -259,7 +189,7 @@ fn event(said: &Said, known: &mut BTreeSet<String>, sent: &mut Vec<Message>) -> 
                 &payload.to_string(),
             )
         }
-        Said::Mail { id, to } => {
+        Said::Mail(id, to) => {
             let payload = format!("{{\"body\":\"b{}\"}}", id % 3);
             message(
                 &format!("m{id}"),
@@ -269,46 +199,41 @@ fn event(said: &Said, known: &mut BTreeSet<String>, sent: &mut Vec<Message>) -> 
                 &payload,
             )
         }
-        Said::Ack { id, by } => return ack(&format!("m{id}"), agent(by)),
-        Said::Required {
-            id,
-            to,
-            retries,
-            requeued,
-        } => {
+        Said::Ack(id, by) => return ack(&format!("m{id}"), agent(by)),
+        Said::Required(id, to, retries, requeued) => {
             let required = given!(DeliveryRequired; message_id: format!("m{id}"),
                 policy: given!(Policy; ack_timeout_seconds: 60, max_retries: u32::from(*retries)),
                 due_at: (retries % 2 == 0).then(|| at(2)), requeued: *requeued);
             return DeliveryFact::Required(required).event("lead", &info(*id, agent(to)));
         }
-        Said::Retried { id, attempt } => {
+        Said::Retried(id, attempt) => {
             let retry = DeliveryFact::Retry(given!(DeliveryAttempt; message_id: format!("m{id}"),
                 attempt: u32::from(*attempt), due_at: at(3).to_string()));
             return retry.event("teamlog", &info(*id, "dev"));
         }
-        Said::Buried { id, letter } => {
+        Said::Buried(id, letter) => {
             let dead = DeliveryFact::Dead(given!(DeliveryDead; id: format!("dlq_{letter}"),
                 message_id: format!("m{id}"), reason: "ack_timeout", attempts: 3,
                 due_at: at(4).to_string()));
             let to = AGENTS[usize::from(letter % 3)];
             return dead.event("teamlog", &info(*id, to));
         }
-        Said::Confirmed { id } => {
+        Said::Confirmed(id) => {
             let acked = DeliveryFact::Acked(given!(DeliveryAttempt; message_id: format!("m{id}"),
                 attempt: 1, due_at: None::<String>));
             return acked.event("dev", &info(*id, "dev"));
         }
-        Said::Marked { id, by, delivered } => {
+        Said::Marked(id, by, delivered) => {
             let mark = match delivered {
                 true => Mark::Delivered,
                 false => Mark::Notified,
             };
             return marked(mark, &format!("m{id}"), agent(by));
         }
-        Said::Requested { request, id, to } => {
+        Said::Requested(request, id, to) => {
             return requested(&format!("r{request}"), &format!("m{id}"), agent(to));
         }
-        Said::Moved { request, step } => {
+        Said::Moved(request, step) => {
             let steps = [
                 DispatchStep::Notified,
                 DispatchStep::Delivered,
@@ -316,12 +241,8 @@ fn event(said: &Said, known: &mut BTreeSet<String>, sent: &mut Vec<Message>) -> 
             ];
             return moved(&format!("r{request}"), steps[usize::from(*step)]);
         }
-        Said::Configured { setting, value } => return configured(*setting, *value),
-        Said::Import {
-            task,
-            minute,
-            status,
-        } => {
+        Said::Configured(setting, value) => return configured(*setting, *value),
+        Said::Import(task, minute, status) => {
             let snapshot = serde_json::json!({
                 "task_id": task.to_string(),
                 "created_at": at(0).to_string(),
@@ -334,47 +255,22 @@ fn event(said: &Said, known: &mut BTreeSet<String>, sent: &mut Vec<Message>) -> 
             let task = TaskImported::parse(&snapshot.to_string()).unwrap();
             return task.event("teamlog");
         }
-        Said::Did {
-            task,
-            what,
-            by,
-            number,
-            deps,
-        } => {
+        Said::Did(task, what, by, number, deps) => {
             let act = act(*what, agent(by), *number, deps);
             let fact = TaskFact::of(task.to_string(), act);
             return fact.event(agent(by), Some(agent(by)), (*number == 3).then_some("tr_2"));
         }
         Said::Foreign | Said::Closed(1..) => return foreign("something_happened"),
         Said::Closed(0) => return closed(),
-        Said::Boot {
-            run,
-            what,
-            domain,
-            value,
-        } => return reported(*run, *what, *domain, *value),
-        Said::Talked {
-            thread,
-            what,
-            by,
-            to,
-        } => {
+        Said::Boot(run, what, domain, value) => return reported(*run, *what, *domain, *value),
+        Said::Talked(thread, what, by, to) => {
             let mut to: Vec<String> = to.iter().map(|at| agent(at).to_owned()).collect();
             to.dedup();
             return talked(*thread, *what, agent(by), to);
         }
-        Said::Used { by, what, number } => return spent(*what, agent(by), *number),
-        Said::Staff {
-            what,
-            worker,
-            value,
-        } => return staffed(*what, agent(worker), *value),
-        Said::Moded {
-            what,
-            mode,
-            session,
-            value,
-        } => return moded(*what, *mode, *session, *value),
+        Said::Used(by, what, number) => return spent(*what, agent(by), *number),
+        Said::Staff(what, worker, value) => return staffed(*what, agent(worker), *value),
+        Said::Moded(what, mode, session, value) => return moded(*what, *mode, *session, *value),
     };
     match known.insert(message.id.clone()) {
         true => {
@@ -525,27 +421,10 @@ proptest! {
 fn a_long_tail_is_folded_in_bulk_and_kept_as_runs() {
     let team = Team::empty(Format::Jsonl);
     team.append(vec![created(&AGENTS, false)]);
-    let writer = team.log.lock().unwrap().into_writer(());
     for group in 0..10 {
-        let events: Vec<_> = (0..500)
-            .map(|n| {
-                message(
-                    &format!("m{group}-{n}"),
-                    MessageType::Message,
-                    AGENTS[n % 3],
-                    1,
-                    "{}",
-                )
-                .sent()
-                .unwrap()
-            })
-            .collect();
-        let job = move |(): &(), _| Ok::<_, std::convert::Infallible>(((), events.clone()));
-        writer
-            .commit(teamlog_engine::Durability::Synced, job)
-            .unwrap();
+        let sent = (0..500).map(|n| plain(&format!("m{group}-{n}"), AGENTS[n % 3], 1).sent());
+        team.force(sent.map(Result::unwrap).collect());
     }
-    writer.close().unwrap();
     let live = team.live();
     assert_eq!(live.counts().unwrap().messages, 5000);
     assert!(

@@ -289,13 +289,7 @@ fn what_leads_out_of_its_place_is_not_decoded() {
     ] {
         let team = Team::new();
         let event = NewEvent::new(kind, "dev", teamlog_engine::Json::parse(payload).unwrap());
-        let writer = team.log.lock().unwrap().into_writer(());
-        let job = move |(): &(), _| Ok::<_, std::convert::Infallible>(((), vec![event.clone()]));
-        writer
-            .commit(teamlog_engine::Durability::Synced, job)
-            .unwrap();
-        writer.close().unwrap();
-        let loaded = Live::load(&team.log, &team.log.reader().unwrap());
-        assert!(loaded.is_err(), "{kind} {payload}");
+        team.force(vec![event]);
+        team.load_error();
     }
 }

@@ -34,20 +34,6 @@ fn listed(team: &Team, session: Option<&str>) -> Vec<String> {
     names.collect()
 }
 
-fn faults(team: &Team) -> Vec<(String, &'static str)> {
-    let found = ViewsSource::new(&team.log)
-        .against(&team.live(), &team.log.reader().unwrap())
-        .unwrap();
-    let faults = found.faults.into_iter();
-    faults.map(|fault| (fault.file, fault.what)).collect()
-}
-
-fn rebuilt(team: &Team) -> (Mended, String) {
-    let exclusive = team.log.lock().unwrap();
-    let (found, _) = rehydrate(&team.log, &exclusive.reader(), 2, &mut |_| {}).unwrap();
-    (found.views, found.digest)
-}
-
 fn modes_files(team: &Team) -> Vec<String> {
     let files = team.views().into_iter().map(|(name, _)| name);
     files.filter(|name| name.starts_with("modes/")).collect()
@@ -289,7 +275,7 @@ fn a_run_is_the_state_that_changed_last() {
 #[test]
 fn a_session_whose_name_leads_elsewhere_is_not_decoded() {
     for evil in ["../x", "", "a.b", "a/b", &"x".repeat(65)] {
-        for event in [
+        for mut event in [
             started(Mode::Forge, Some(evil)),
             ended(Mode::Forge, Some(evil)),
             mode_cleared(Mode::Forge, Some(evil), true),
@@ -297,17 +283,9 @@ fn a_session_whose_name_leads_elsewhere_is_not_decoded() {
             skills_synced(Some(evil), &[], "{}"),
         ] {
             let team = Team::new();
-            let mut event = event;
             event.refs = Default::default();
-            let writer = team.log.lock().unwrap().into_writer(());
-            let job =
-                move |(): &(), _| Ok::<_, std::convert::Infallible>(((), vec![event.clone()]));
-            writer
-                .commit(teamlog_engine::Durability::Synced, job)
-                .unwrap();
-            writer.close().unwrap();
-            let loaded = Live::load(&team.log, &team.log.reader().unwrap());
-            assert!(loaded.is_err(), "{evil:?}");
+            team.force(vec![event]);
+            team.load_error();
         }
     }
 }
@@ -362,7 +340,7 @@ fn each_state_has_a_file_and_each_scope_its_lists() {
     assert_eq!(team.json(list)["active_skills"][1]["skill"], "ultrawork");
     assert_eq!(team.json(list)["seq"], 6, "what it inherits changed it");
     assert_eq!(team.view("modes/sessions/s2/skill-active-state.json"), idle);
-    assert_eq!(faults(&team), []);
+    assert_eq!(team.faults(), []);
 
     team.append(vec![mode_cleared(Mode::Forge, Some("s1"), false)]);
     assert!(
@@ -377,8 +355,8 @@ fn each_state_has_a_file_and_each_scope_its_lists() {
         mode_cleared(Mode::Blueprint, Some("s2"), false),
     ]);
     assert_eq!(modes_files(&team), [""; 0]);
-    assert_eq!(faults(&team), []);
-    let (mended, digest) = rebuilt(&team);
+    assert_eq!(team.faults(), []);
+    let (mended, digest) = team.rebuilt();
     assert_eq!((mended.written, mended.removed), (0, 0));
     assert_eq!(team.live().digest().unwrap(), digest);
 }
@@ -428,21 +406,21 @@ fn lost_and_damaged_files_are_told_and_mended() {
                 FILES.iter().map(|name| (*name, "missing")).collect()
             }
         };
-        let mut found = faults(&team);
+        let mut found = team.faults();
         found.sort();
         let told: Vec<_> = told
             .into_iter()
             .map(|(file, what)| (file.to_owned(), what))
             .collect();
         assert_eq!(found, told, "{damage}");
-        let mended = rebuilt(&team).0;
+        let mended = team.rebuilt().0;
         assert_eq!(
             mended.written + mended.removed,
             told.len() as u64,
             "{damage}"
         );
         assert_eq!(team.views(), whole.views(), "{damage}");
-        assert_eq!(faults(&team), []);
+        assert_eq!(team.faults(), []);
     }
 }
 
@@ -463,7 +441,7 @@ fn a_crash_behind_the_head_leaves_what_the_next_writer_mends() {
     writer.close().unwrap();
     assert_eq!(modes_files(&team), FILES, "nobody wrote files");
     team.append(vec![foreign("seen")]);
-    assert_eq!(faults(&team), []);
+    assert_eq!(team.faults(), []);
     assert_eq!(team.json("modes/team-state.json")["active"], false);
     assert_eq!(
         team.json("modes/sessions/s1/skill-active-state.json")["active_skills"]
@@ -486,7 +464,7 @@ fn closing_a_team_removes_the_files_and_one_without_views_has_none() {
     let bare = Team::empty(Format::Binary);
     bare.append(vec![created(&["lead"], false)]);
     bare.append(vec![started(Mode::Team, None)]);
-    rebuilt(&bare);
+    bare.rebuilt();
     assert!(bare.views().is_empty());
 }
 
@@ -507,10 +485,10 @@ proptest! {
             team.append(events.map(|(what, mode, session, value)| moded(what, mode, session, value)).collect());
             let live = team.live();
             check_modes(&live);
-            prop_assert_eq!(faults(&team), []);
+            prop_assert_eq!(team.faults(), []);
         }
         let digest = team.live().digest().unwrap();
-        let (mended, anew) = rebuilt(&team);
+        let (mended, anew) = team.rebuilt();
         prop_assert_eq!((mended.written, mended.removed, anew), (0, 0, digest));
     }
 }

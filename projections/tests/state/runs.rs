@@ -209,12 +209,7 @@ fn decoded(kind: &'static str, payload: &Value) -> Result<(), String> {
     let team = Team::new();
     let json = teamlog_engine::Json::of(payload).unwrap();
     let event = NewEvent::new(kind, "lead", json);
-    let writer = team.log.lock().unwrap().into_writer(());
-    let job = move |(): &(), _| Ok::<_, std::convert::Infallible>(((), vec![event]));
-    writer
-        .commit(teamlog_engine::Durability::Synced, job)
-        .unwrap();
-    writer.close().unwrap();
+    team.force(vec![event]);
     let reader = team.log.reader().unwrap();
     let live = Live::load(&team.log, &reader);
     live.map(drop).map_err(|error| error.to_string())

@@ -23,20 +23,6 @@ fn staffed_team() -> Team {
     team
 }
 
-fn rebuilt(team: &Team) -> (Mended, String) {
-    let exclusive = team.log.lock().unwrap();
-    let (found, _) = rehydrate(&team.log, &exclusive.reader(), 2, &mut |_| {}).unwrap();
-    (found.views, found.digest)
-}
-
-fn faults(team: &Team) -> Vec<(String, &'static str)> {
-    let found = ViewsSource::new(&team.log)
-        .against(&team.live(), &team.log.reader().unwrap())
-        .unwrap();
-    let faults = found.faults.into_iter();
-    faults.map(|fault| (fault.file, fault.what)).collect()
-}
-
 #[test]
 fn the_last_word_of_each_sort_counts_and_names_its_event() {
     let team = staffed_team();
@@ -134,15 +120,8 @@ fn what_comes_from_outside_is_read_as_far_as_it_goes() {
 fn a_worker_whose_name_leads_elsewhere_is_not_decoded() {
     for what in [0, 1, 3, 5, 6, 7] {
         let team = Team::new();
-        let evil = staffed(what, "../../x", 1);
-        let writer = team.log.lock().unwrap().into_writer(());
-        let job = move |(): &(), _| Ok::<_, std::convert::Infallible>(((), vec![evil.clone()]));
-        writer
-            .commit(teamlog_engine::Durability::Synced, job)
-            .unwrap();
-        writer.close().unwrap();
-        let loaded = Live::load(&team.log, &team.log.reader().unwrap());
-        assert!(loaded.is_err(), "{what}");
+        team.force(vec![staffed(what, "../../x", 1)]);
+        team.load_error();
     }
 }
 
@@ -176,8 +155,8 @@ fn each_part_has_a_file_that_follows_it() {
     let status = team.json("workers/dev/status.json");
     has!(status, {"state": "idle", "seq": 15});
     assert!(status.get("current_task_id").is_none());
-    assert_eq!(rebuilt(&team).0.written, 0);
-    assert_eq!(faults(&team), []);
+    assert_eq!(team.rebuilt().0.written, 0);
+    assert_eq!(team.faults(), []);
 }
 
 #[test]
@@ -214,10 +193,10 @@ fn lost_and_damaged_files_are_told_and_mended() {
                 vec![("workers/nobody".to_owned(), "unknown")]
             }
         };
-        let mut found = faults(&team);
+        let mut found = team.faults();
         found.sort();
         assert_eq!(found, told, "{damage}");
-        let mended = rebuilt(&team).0;
+        let mended = team.rebuilt().0;
         assert_eq!(mended.written + mended.removed, told.len() as u64);
         assert_eq!(team.views(), whole.views(), "{damage}");
     }
@@ -233,7 +212,7 @@ fn the_next_word_of_a_worker_brings_back_its_lost_directory() {
         assert_eq!(there.is_some(), dir == "workers", "nobody touched dev");
         team.append(vec![staffed(1, "dev", 1)]);
         assert_eq!(team.storage.list(&team.path("workers/dev")).unwrap(), PARTS);
-        assert_eq!(faults(&team), []);
+        assert_eq!(team.faults(), []);
     }
 }
 
@@ -267,10 +246,10 @@ fn closing_a_team_removes_its_views_and_keeps_its_log() {
         live.identity("dev").unwrap().is_some(),
         "what is known stays"
     );
-    assert_eq!(faults(&team), []);
+    assert_eq!(team.faults(), []);
     // Whoever writes or rebuilds brings nothing back.
     team.append(vec![foreign("seen")]);
-    let (mended, digest) = rebuilt(&team);
+    let (mended, digest) = team.rebuilt();
     assert_eq!(
         (mended, digest),
         (Mended::default(), team.live().digest().unwrap())
@@ -288,17 +267,17 @@ fn views_that_a_crash_left_in_a_closed_team_go_with_the_next_writer() {
         commit(&writer, vec![closed()]);
         writer.close().unwrap();
         assert_eq!(team.views().len(), 7, "six parts and team.json");
-        let told = faults(&team);
+        let told = team.faults();
         assert!(
             told.contains(&("workers/dev".to_owned(), "unknown")),
             "{told:?}"
         );
         match rebuild {
-            true => assert_eq!(rebuilt(&team).0.removed, 7),
+            true => assert_eq!(team.rebuilt().0.removed, 7),
             false => team.append(vec![foreign("seen")]),
         }
         assert!(team.views().is_empty(), "{rebuild}");
-        assert_eq!(faults(&team), []);
+        assert_eq!(team.faults(), []);
     }
 }
 
@@ -307,6 +286,6 @@ fn a_team_without_views_gets_no_files_of_workers() {
     let team = Team::empty(Format::Binary);
     team.append(vec![created(&["lead", "dev"], false)]);
     team.append(vec![staffed(5, "dev", 1)]);
-    rebuilt(&team);
+    team.rebuilt();
     assert!(team.views().is_empty());
 }

@@ -55,6 +55,11 @@ pub fn message(id: &str, kind: MessageType, to: &str, minute: i64, payload: &str
         extra: Vec::new(), actor: None::<String>)
 }
 
+/// Mail that says nothing.
+pub fn plain(id: &str, to: &str, minute: i64) -> Message {
+    message(id, MessageType::Message, to, minute, "{}")
+}
+
 pub fn assign(id: &str, task: &str, to: &str, minute: i64, payload: &str) -> Message {
     let task_id = Some(task.to_owned());
     given!(
@@ -124,12 +129,36 @@ impl Team {
         live.flush_if_due().unwrap();
     }
     pub fn send(&self, messages: &[Message]) {
-        self.append(
-            messages
-                .iter()
-                .map(|message| message.sent().unwrap())
-                .collect(),
-        );
+        let sent = messages.iter().map(|message| message.sent().unwrap());
+        self.append(sent.collect());
+    }
+    /// Appends events that no fold looks at.
+    pub fn force(&self, events: Vec<NewEvent>) {
+        let writer = self.log.lock().unwrap().into_writer(());
+        let job = move |(): &(), _| Ok::<_, std::convert::Infallible>(((), events.clone()));
+        writer.commit(Durability::Synced, job).unwrap();
+        writer.close().unwrap();
+    }
+    /// Why the state cannot be loaded.
+    pub fn load_error(&self) -> teamlog_projections::Error {
+        let loaded = Live::load(&self.log, &self.log.reader().unwrap());
+        loaded.err().unwrap()
+    }
+    pub fn task(&self, id: &str) -> Task {
+        self.live().task(id).unwrap().unwrap()
+    }
+    /// What is wrong with the view files.
+    pub fn faults(&self) -> Vec<(String, &'static str)> {
+        let source = ViewsSource::new(&self.log);
+        let found = source.against(&self.live(), &self.log.reader().unwrap());
+        let faults = found.unwrap().faults.into_iter();
+        faults.map(|fault| (fault.file, fault.what)).collect()
+    }
+    /// What a rebuild does to the view files, and the digest that it finds.
+    pub fn rebuilt(&self) -> (Mended, String) {
+        let exclusive = self.log.lock().unwrap();
+        let (found, _) = rehydrate(&self.log, &exclusive.reader(), 2, &mut |_| {}).unwrap();
+        (found.views, found.digest)
     }
     pub fn live(&self) -> Live {
         Live::load(&self.log, &self.log.reader().unwrap()).unwrap()
@@ -146,31 +175,18 @@ impl Team {
     /// Every view file with its content.
     pub fn views(&self) -> Vec<(String, String)> {
         let mut views = Vec::new();
-        for dir in ["tasks", "inboxes", "dead-letter"] {
-            if self.storage.stat(&self.path(dir)).unwrap().is_some() {
-                for name in self.storage.list(&self.path(dir)).unwrap() {
-                    let name = format!("{dir}/{name}");
-                    views.push((name.clone(), self.view(&name)));
-                }
-            }
+        for dir in [
+            "tasks",
+            "inboxes",
+            "dead-letter",
+            "modes",
+            "threads",
+            "workers",
+        ] {
+            self.below(dir, &mut views);
         }
-        self.below("modes", &mut views);
-        self.below("threads", &mut views);
-        if self.storage.stat(&self.path("workers")).unwrap().is_some() {
-            for worker in self.storage.list(&self.path("workers")).unwrap() {
-                let dir = format!("workers/{worker}");
-                for name in self.storage.list(&self.path(&dir)).unwrap() {
-                    let name = format!("{dir}/{name}");
-                    views.push((name.clone(), self.view(&name)));
-                }
-            }
-        }
-        if self
-            .storage
-            .stat(&self.path("team.json"))
-            .unwrap()
-            .is_some()
-        {
+        let team = self.storage.stat(&self.path("team.json"));
+        if team.unwrap().is_some() {
             views.push(("team.json".into(), self.view("team.json")));
         }
         views

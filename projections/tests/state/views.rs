@@ -28,12 +28,6 @@ fn write(team: &Team, name: &str, text: &str) {
         .unwrap();
 }
 
-fn rebuilt(team: &Team) -> (Mended, String) {
-    let exclusive = team.log.lock().unwrap();
-    let (found, _) = rehydrate(&team.log, &exclusive.reader(), 2, &mut |_| {}).unwrap();
-    (found.views, found.digest)
-}
-
 #[test]
 fn views_follow_every_command() {
     let team = filled();
@@ -72,7 +66,7 @@ fn a_team_without_views_has_no_files() {
     let team = Team::empty(Format::Jsonl);
     team.append(vec![created(&["lead", "dev"], false)]);
     team.send(&[assign("m1", "1", "dev", 1, "{}")]);
-    rebuilt(&team);
+    team.rebuilt();
     assert!(team.views().is_empty());
     let names = team.storage.list(Path::new("teams/demo")).unwrap();
     assert!(
@@ -152,7 +146,7 @@ fn an_inbox_that_is_not_whole_is_rebuilt_by_the_next_message_to_it() {
                 .is_some()
         );
         assert_eq!(
-            rebuilt(&team).0,
+            team.rebuilt().0,
             given!(Mended; kept: 5, written: 0, removed: 0),
             "{damage}"
         );
@@ -194,7 +188,7 @@ fn a_rebuild_writes_only_what_differs() {
     let team = filled();
     let before = team.views();
     assert_eq!(
-        rebuilt(&team).0,
+        team.rebuilt().0,
         given!(Mended; kept: 5, written: 0, removed: 0)
     );
     write(&team, "tasks/1.json", "torn");
@@ -203,14 +197,14 @@ fn a_rebuild_writes_only_what_differs() {
     write(&team, "inboxes/qa.jsonl", &qa.replace("hi", "ho"));
     team.storage.create_dir(&team.path("inboxes/odd")).unwrap();
     assert_eq!(
-        rebuilt(&team).0,
+        team.rebuilt().0,
         given!(Mended; kept: 3, written: 2, removed: 2)
     );
     assert_eq!(team.views(), before);
     team.storage.remove_dir_all(&team.path("inboxes")).unwrap();
     team.storage.remove_dir_all(&team.path("tasks")).unwrap();
     assert_eq!(
-        rebuilt(&team).0,
+        team.rebuilt().0,
         given!(Mended; kept: 1, written: 4, removed: 0)
     );
     assert_eq!(team.views(), before);
@@ -238,7 +232,7 @@ fn views_wait_for_the_group_that_makes_them() {
     assert_eq!(team.view("inboxes/qa.jsonl").lines().count(), 2);
     let mut live = writer.close().unwrap();
     live.flush().unwrap();
-    assert_eq!(live.digest().unwrap(), rebuilt(&team).1);
+    assert_eq!(live.digest().unwrap(), team.rebuilt().1);
 }
 
 /// A writer that stays, with two batches of changes of the same files: one that is collected, and the events behind it.
@@ -269,7 +263,7 @@ fn what_is_written_at_once_waits_for_the_batch_before() {
     });
     drop(writer);
     assert_eq!(team.json("tasks/1.json")["note"], "new");
-    assert_eq!(rebuilt(&team).0.written, 0);
+    assert_eq!(team.rebuilt().0.written, 0);
 }
 
 #[test]
@@ -286,5 +280,5 @@ fn behind_a_batch_that_failed_all_is_mended() {
     });
     drop(writer);
     assert_eq!(team.json("tasks/1.json")["note"], "new");
-    assert_eq!(rebuilt(&team).0.written, 0);
+    assert_eq!(team.rebuilt().0.written, 0);
 }

@@ -56,186 +56,75 @@ fn nulls_stand_for_absent() {
 #[test]
 fn unknown_fields_are_kept() {
     let message = complete(r#"{"x":{"y":[1,"z"]},"type":"message","from":"a","to":"b"}"#).unwrap();
+    let json = message.to_json().unwrap();
     assert!(
-        message
-            .to_json()
-            .unwrap()
-            .as_str()
+        json.as_str()
             .ends_with(r#","payload":{},"x":{"y":[1,"z"]}}"#)
     );
-    let again = Envelope::parse(message.to_json().unwrap().as_str()).unwrap();
+    let again = Envelope::parse(json.as_str()).unwrap();
     assert_eq!(again.complete(Names::New, now(), 0).unwrap(), message);
 }
 
+/// What is wrong with an envelope, and what is said of it. `A{` and `U{` begin the payload of an assignment, of an update;
+/// `LONG` is a name that is too long.
+const REFUSALS: &str = r#"
+nonsense => message => must be a JSON object
+[1] => message => must be a JSON object
+{"from":"a","from":"b"} => message => must be a JSON object
+{"from":"a","to":"b"} => message.type => is required
+{"type":"gossip","from":"a","to":"b"} => message.type => must be one of task_assign,
+{"type":"handoff","to":"b"} => message.from => is required
+{"type":"handoff","from":"a"} => message.to => is required
+{"type":"handoff","from":1,"to":"b"} => message.from => must be a string
+{"type":"handoff","from":"a/b","to":"b"} => message.from => path separator
+{"type":"handoff","from":"a","to":"a\\b"} => message.to => path separator
+{"type":"handoff","from":"a..b","to":"b"} => message.from => traversal token
+{"type":"handoff","from":"","to":"b"} => message.from => must not be empty
+{"type":"handoff","from":"a b","to":"b"} => message.from => ^[A-Za-z0-9._-]+$
+{"type":"handoff","from":".a","to":"b"} => message.from => must not begin with .
+{"type":"handoff","from":"-a","to":"b"} => message.from => must not begin with -
+{"type":"handoff","from":"LONG","to":"b"} => message.from => at most 128 bytes
+{"type":"handoff","from":"a","to":"b","task_id":"../x"} => message.task_id => path separator
+{"id":"","type":"handoff","from":"a","to":"b"} => message.id => must not be empty
+{"id":"a\nb","type":"handoff","from":"a","to":"b"} => message.id => control characters
+{"trace_id":"a\u0085b","type":"handoff","from":"a","to":"b"} => message.trace_id => control characters
+{"priority":"urgent","type":"handoff","from":"a","to":"b"} => message.priority => must be one of low
+{"created_at":"soon","type":"handoff","from":"a","to":"b"} => message.created_at => ISO 8601
+{"schema_version":2,"type":"handoff","from":"a","to":"b"} => message.schema_version => must be 1
+{"schema_version":"1","type":"handoff","from":"a","to":"b"} => message.schema_version => must be 1
+{"payload":[],"type":"handoff","from":"a","to":"b"} => message.payload => must be an object
+A{"subject":1} => message.payload.subject => must be a string
+A{"details":[]} => message.payload.details => must be a string
+A{"deps":"t"} => message.payload.deps => array of task ids
+A{"deps":["a\nb"]} => message.payload.deps => must match the pattern
+U{"status":3} => message.payload.status => must be one of pending, blocked, assigned, in_progress, completed, failed, canceled, done, skipped
+U{"note":3} => message.payload.note => must be a string
+U{"blocked":"no"} => message.payload.blocked => must be true or false
+"#;
+
 #[test]
 fn every_rule_names_its_field() {
-    let assign = |payload: &str| {
-        format!(r#"{{"type":"task_assign","from":"a","to":"b","task_id":"t","payload":{payload}}}"#)
+    let task = |kind: &str, payload: &str| {
+        format!(r#"{{"type":"{kind}","from":"a","to":"b","task_id":"t","payload":{payload}}}"#)
     };
-    let update = |payload: &str| {
-        format!(r#"{{"type":"task_update","from":"a","to":"b","task_id":"t","payload":{payload}}}"#)
-    };
-    let long = "x".repeat(129);
-    let cases: Vec<(String, &str, &str)> = vec![
-        ("nonsense".into(), "message", "must be a JSON object"),
-        ("[1]".into(), "message", "must be a JSON object"),
-        (
-            r#"{"from":"a","from":"b"}"#.into(),
-            "message",
-            "must be a JSON object",
-        ),
-        (
-            r#"{"from":"a","to":"b"}"#.into(),
-            "message.type",
-            "is required",
-        ),
-        (
-            r#"{"type":"gossip","from":"a","to":"b"}"#.into(),
-            "message.type",
-            "must be one of task_assign,",
-        ),
-        (
-            r#"{"type":"handoff","to":"b"}"#.into(),
-            "message.from",
-            "is required",
-        ),
-        (
-            r#"{"type":"handoff","from":"a"}"#.into(),
-            "message.to",
-            "is required",
-        ),
-        (
-            r#"{"type":"handoff","from":1,"to":"b"}"#.into(),
-            "message.from",
-            "must be a string",
-        ),
-        (
-            r#"{"type":"handoff","from":"a/b","to":"b"}"#.into(),
-            "message.from",
-            "path separator",
-        ),
-        (
-            r#"{"type":"handoff","from":"a","to":"a\\b"}"#.into(),
-            "message.to",
-            "path separator",
-        ),
-        (
-            r#"{"type":"handoff","from":"a..b","to":"b"}"#.into(),
-            "message.from",
-            "traversal token",
-        ),
-        (
-            r#"{"type":"handoff","from":"","to":"b"}"#.into(),
-            "message.from",
-            "must not be empty",
-        ),
-        (
-            r#"{"type":"handoff","from":"a b","to":"b"}"#.into(),
-            "message.from",
-            "^[A-Za-z0-9._-]+$",
-        ),
-        (
-            r#"{"type":"handoff","from":".a","to":"b"}"#.into(),
-            "message.from",
-            "must not begin with .",
-        ),
-        (
-            r#"{"type":"handoff","from":"-a","to":"b"}"#.into(),
-            "message.from",
-            "must not begin with -",
-        ),
-        (
-            format!(r#"{{"type":"handoff","from":"{long}","to":"b"}}"#),
-            "message.from",
-            "at most 128 bytes",
-        ),
-        (
-            r#"{"type":"handoff","from":"a","to":"b","task_id":"../x"}"#.into(),
-            "message.task_id",
-            "path separator",
-        ),
-        (
-            r#"{"id":"","type":"handoff","from":"a","to":"b"}"#.into(),
-            "message.id",
-            "must not be empty",
-        ),
-        (
-            r#"{"id":"a\nb","type":"handoff","from":"a","to":"b"}"#.into(),
-            "message.id",
-            "control characters",
-        ),
-        (
-            r#"{"trace_id":"a\u0085b","type":"handoff","from":"a","to":"b"}"#.into(),
-            "message.trace_id",
-            "control characters",
-        ),
-        (
-            r#"{"priority":"urgent","type":"handoff","from":"a","to":"b"}"#.into(),
-            "message.priority",
-            "must be one of low",
-        ),
-        (
-            r#"{"created_at":"soon","type":"handoff","from":"a","to":"b"}"#.into(),
-            "message.created_at",
-            "ISO 8601",
-        ),
-        (
-            r#"{"schema_version":2,"type":"handoff","from":"a","to":"b"}"#.into(),
-            "message.schema_version",
-            "must be 1",
-        ),
-        (
-            r#"{"schema_version":"1","type":"handoff","from":"a","to":"b"}"#.into(),
-            "message.schema_version",
-            "must be 1",
-        ),
-        (
-            r#"{"payload":[],"type":"handoff","from":"a","to":"b"}"#.into(),
-            "message.payload",
-            "must be an object",
-        ),
-        (
-            assign(r#"{"subject":1}"#),
-            "message.payload.subject",
-            "must be a string",
-        ),
-        (
-            assign(r#"{"details":[]}"#),
-            "message.payload.details",
-            "must be a string",
-        ),
-        (
-            assign(r#"{"deps":"t"}"#),
-            "message.payload.deps",
-            "array of task ids",
-        ),
-        (
-            assign(r#"{"deps":["a\nb"]}"#),
-            "message.payload.deps",
-            "must match the pattern",
-        ),
-        (
-            update(r#"{"status":3}"#),
-            "message.payload.status",
-            "must be one of pending, blocked, assigned, in_progress, completed, failed, canceled, done, skipped",
-        ),
-        (
-            update(r#"{"note":3}"#),
-            "message.payload.note",
-            "must be a string",
-        ),
-        (
-            update(r#"{"blocked":"no"}"#),
-            "message.payload.blocked",
-            "must be true or false",
-        ),
-    ];
-    for (text, field, rule) in cases {
+    let mut rows = 0;
+    for row in REFUSALS.trim().lines() {
+        let cells: Vec<&str> = row.split(" => ").collect();
+        let [text, field, rule] = cells[..] else {
+            panic!("{row}");
+        };
+        let text = match text.split_at(1) {
+            ("A", payload) => task("task_assign", payload),
+            ("U", payload) => task("task_update", payload),
+            _ => text.replace("LONG", &"x".repeat(129)),
+        };
         let error = complete(&text).expect_err(&text);
         assert_eq!(error.field, field, "{text}: {error}");
         assert!(error.rule.contains(rule), "{text}: {error}");
         assert!(error.to_string().starts_with(field), "{error}");
+        rows += 1;
     }
+    assert_eq!(rows, 32);
 }
 
 #[test]
