@@ -1,54 +1,39 @@
-//! Artifacts whose files are not what was left: gone, or of other bytes. Every one of them is read.
+//! Artifacts whose files are gone or were changed. Every one of them is read.
 
-use super::scene::Scene;
-use super::{Check, Health};
+use super::Check;
+use super::observed::{Observed, Seen, had, said};
 use crate::artifact::{ARTIFACT_BYTES_MAX, is_whole};
 use crate::projections::artifact::Artifact;
 use serde_json::{Value, json};
 
-const NAME: &str = "artifacts";
 /// No more of them than this are listed.
 const LISTED_MAX: usize = 20;
 
-pub(super) fn check(scene: &Scene<'_>) -> Check {
-    let live = match &scene.fresh {
-        Ok(live) => live,
-        Err(why) => return Check::not_made(NAME, why),
+pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
+    let artifacts = had(&seen.fresh)?.artifacts(None, None, usize::MAX);
+    let artifacts = artifacts.map_err(said)?;
+    let is_damaged = |artifact: &&Artifact| {
+        let path = seen.dir.join(artifact.stored.path());
+        let bytes = seen.root.storage().read(&path, ARTIFACT_BYTES_MAX);
+        !bytes.is_ok_and(|bytes| is_whole(artifact, &bytes))
     };
-    let artifacts = match live.artifacts(None, None, usize::MAX) {
-        Ok(artifacts) => artifacts,
-        Err(error) => return Check::not_made(NAME, &error.to_string()),
-    };
-    let damaged: Vec<&Artifact> = artifacts
-        .iter()
-        .filter(|artifact| !is_there(scene, artifact))
-        .collect();
+    let damaged: Vec<&Artifact> = artifacts.iter().filter(is_damaged).collect();
+    let all = artifacts.len();
     let check = match damaged.first() {
-        None => Check::healthy(NAME, format!("{} artifacts, all whole", artifacts.len())),
-        Some(first) => {
-            let summary = format!(
-                "{} of {} artifacts are gone or hold something else: {}",
-                damaged.len(),
-                artifacts.len(),
-                first.stored.path()
-            );
-            Check::new(NAME, Health::Unhealthy, summary)
-                .recommend(scene.command("artifact list", ""))
-        }
+        None => Check::healthy(format!("{all} artifacts, all whole")),
+        Some(first) => Check::unhealthy(format!(
+            "{} of {all} artifacts are gone or hold something else: {}",
+            damaged.len(),
+            first.stored.path()
+        ))
+        .recommend(seen.command("artifact list", "")),
     };
-    let listed: Vec<Value> = damaged
-        .iter()
-        .take(LISTED_MAX)
+    let listed = damaged.iter().take(LISTED_MAX);
+    let listed: Vec<Value> = listed
         .map(|one| json!({"name": one.stored.name, "path": one.stored.path()}))
         .collect();
-    check
-        .detail("artifacts", artifacts.len())
+    Ok(check
+        .detail("artifacts", all)
         .detail("damaged", damaged.len())
-        .detail("files", listed)
-}
-
-fn is_there(scene: &Scene<'_>, artifact: &Artifact) -> bool {
-    let path = scene.dir.join(artifact.stored.path());
-    let bytes = scene.root.storage().read(&path, ARTIFACT_BYTES_MAX);
-    bytes.is_ok_and(|bytes| is_whole(artifact, &bytes))
+        .detail("files", listed))
 }

@@ -1,7 +1,7 @@
 //! The backups that are known, by the notes of earlier runs and by what the caller names: where the log is damaged, or was and
 //! is salvaged, which of them holds what is lost?
 
-use super::scene::Scene;
+use super::observed::{Observed, Seen, had, said};
 use super::{Check, Health};
 use crate::backup::dir::BackupDir;
 use crate::handle::root::team_dir;
@@ -12,8 +12,7 @@ use teamlog_engine::backup::Backup;
 use teamlog_engine::layout::SALVAGED;
 use teamlog_engine::repair::Lost;
 use teamlog_engine::verify::Severity;
-
-const NAME: &str = "backups";
+use teamlog_engine::{Error, Reader};
 
 /// A backup of one log of the team.
 struct Known {
@@ -31,12 +30,12 @@ struct Loss {
     salvaged: bool,
 }
 
-pub(super) fn check(scene: &Scene<'_>) -> Check {
-    let (known, unusable) = known(scene);
-    let check = match loss(scene) {
+pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
+    let (known, unusable) = known(seen);
+    let check = match loss(seen) {
         Ok(None) => none_needed(&known),
-        Ok(Some(loss)) => needed(scene, &known, &loss),
-        Err(why) => Check::not_made(NAME, &why),
+        Ok(Some(loss)) => needed(seen, &known, &loss),
+        Err(why) => Check::not_made(&why),
     };
     let listed: Vec<_> = known
         .iter()
@@ -50,16 +49,16 @@ pub(super) fn check(scene: &Scene<'_>) -> Check {
             })
         })
         .collect();
-    check.detail("known", listed).detail("unusable", unusable)
+    Ok(check.detail("known", listed).detail("unusable", unusable))
 }
 
 /// The backups in every directory that is known, and the directories where none can be read, with the reason.
-fn known(scene: &Scene<'_>) -> (Vec<Known>, Vec<String>) {
+fn known(seen: &Observed<'_>) -> (Vec<Known>, Vec<String>) {
     let (mut known, mut unusable) = (Vec::new(), Vec::new());
-    for directory in scene.backup_directories() {
-        let options = scene.root.options().clone();
+    for directory in seen.backup_directories() {
+        let options = seen.root.options().clone();
         let opened = BackupDir::open(&directory, options)
-            .and_then(|backup_dir| backup_dir.backups(scene.team()));
+            .and_then(|backup_dir| backup_dir.backups(seen.team));
         match opened {
             Ok(backups) if backups.is_empty() => {
                 unusable.push(format!("{}: there is none", directory.display()));
@@ -74,19 +73,16 @@ fn known(scene: &Scene<'_>) -> (Vec<Known>, Vec<String>) {
     (known, unusable)
 }
 
-fn loss(scene: &Scene<'_>) -> Result<Option<Loss>, String> {
-    let (log, report) = match (&scene.log, &scene.report) {
-        (Ok(log), Ok(report)) => (log, report),
+fn loss(seen: &Observed<'_>) -> Seen<Option<Loss>> {
+    let Ok(log) = &seen.log else {
         // Not even its identity can be read.
-        (Err(_), _) => {
-            return Ok(Some(Loss {
-                log: None,
-                seq: None,
-                salvaged: false,
-            }));
-        }
-        (_, Err(why)) => return Err(why.clone()),
+        return Ok(Some(Loss {
+            log: None,
+            seq: None,
+            salvaged: false,
+        }));
     };
+    let report = had(&seen.report)?;
     if !report.ok {
         let errors = report.problems.iter();
         let errors = errors.filter(|problem| problem.severity == Severity::Error);
@@ -97,22 +93,21 @@ fn loss(scene: &Scene<'_>) -> Result<Option<Loss>, String> {
         }));
     }
     match log.identity().origin == "salvage" {
-        true => salvaged(scene),
+        true => salvaged(had(&seen.reader)?).map_err(said),
         false => Ok(None),
     }
 }
 
 /// What the last salvage could not take.
-fn salvaged(scene: &Scene<'_>) -> Result<Option<Loss>, String> {
+fn salvaged(reader: &Reader) -> Result<Option<Loss>, Error> {
     #[derive(serde::Deserialize)]
     struct Told {
         log: String,
         lost: Vec<Lost>,
     }
-    let reader = scene.reader.as_ref().map_err(Clone::clone)?;
     let mut last = None;
     for event in reader.events(None) {
-        let (_, _, event) = event.map_err(|error| error.to_string())?;
+        let (_, _, event) = event?;
         if event.kind == SALVAGED
             && !event.foreign
             && let Ok(told) = serde_json::from_str::<Told>(&event.payload)
@@ -134,25 +129,17 @@ fn none_needed(known: &[Known]) -> Check {
     let newest = known
         .iter()
         .max_by_key(|known| known.backup.manifest().backed_up_at);
-    Check::healthy(
-        NAME,
-        match newest {
-            None => "none is known".to_owned(),
-            Some(newest) => format!("the newest that is known: {}", place(newest)),
-        },
-    )
+    Check::healthy(match newest {
+        None => "none is known".to_owned(),
+        Some(newest) => format!("the newest that is known: {}", place(newest)),
+    })
 }
 
 /// Names the backup that holds most of what is lost, and how to get at it.
-fn needed(scene: &Scene<'_>, known: &[Known], loss: &Loss) -> Check {
-    let mut of_log: Vec<&Known> = known
-        .iter()
-        .filter(|known| {
-            loss.log
-                .as_ref()
-                .is_none_or(|log| known.backup.manifest().log == *log)
-        })
-        .collect();
+fn needed(seen: &Observed<'_>, known: &[Known], loss: &Loss) -> Check {
+    let lost_log = loss.log.as_ref();
+    let is_of_log = |known: &&Known| lost_log.is_none_or(|log| known.backup.manifest().log == *log);
+    let mut of_log: Vec<&Known> = known.iter().filter(is_of_log).collect();
     of_log.sort_by_key(|known| std::cmp::Reverse(known.backup.manifest().seq));
     // Never one that is damaged itself; it reads them only now that one is needed.
     let whole = |known: &&&Known| known.backup.verify().is_ok_and(|report| report.ok);
@@ -164,30 +151,24 @@ fn needed(scene: &Scene<'_>, known: &[Known], loss: &Loss) -> Check {
     };
     let holds = |best: &&Known| loss.seq.is_none_or(|seq| best.backup.manifest().seq >= seq);
     let Some(best) = best.filter(holds) else {
-        let (health, but) = match (known.is_empty(), best) {
-            (true, _) => (Health::Healthy, "no backup is known".to_owned()),
-            (false, None) => (Health::Warn, "no backup that is known holds it".to_owned()),
-            (false, Some(best)) => {
-                let but = format!(
-                    "no backup that is known holds it; the one that goes furthest: {}",
-                    place(best)
-                );
-                (Health::Warn, but)
-            }
+        let none = "no backup that is known holds it";
+        let but = match (known.is_empty(), best) {
+            (true, _) => "no backup is known".to_owned(),
+            (false, None) => none.to_owned(),
+            (false, Some(best)) => format!("{none}; the one that goes furthest: {}", place(best)),
         };
-        let health = if loss.salvaged {
-            Health::Healthy
-        } else {
-            health
+        let health = match known.is_empty() || loss.salvaged {
+            true => Health::Healthy,
+            false => Health::Warn,
         };
-        return Check::new(NAME, health, format!("{what}; {but}"));
+        return Check::new(health, format!("{what}; {but}"));
     };
-    let restore = restore(scene, best);
+    let restore = restore(seen, best);
     let summary = format!("{what}; a backup holds it: {}", place(best));
     match loss.salvaged {
         // Whether that is still wanted nobody can know: the log is sound.
-        true => Check::healthy(NAME, format!("{summary}; to look: {restore}")),
-        false => Check::new(NAME, Health::Warn, summary).recommend(restore),
+        true => Check::healthy(format!("{summary}; to look: {restore}")),
+        false => Check::warn(summary).recommend(restore),
     }
     .detail("directory", best.directory.to_string_lossy())
     .detail("log", best.backup.manifest().log.as_str())
@@ -206,9 +187,9 @@ fn place(known: &Known) -> String {
 }
 
 /// The command that restores it beside the team, as it is typed.
-fn restore(scene: &Scene<'_>, known: &Known) -> String {
-    let (team, log) = (scene.team(), &known.backup.manifest().log);
-    let free = |name: &String| !matches!(scene.root.storage().stat(&team_dir(name)), Ok(Some(_)));
+fn restore(seen: &Observed<'_>, known: &Known) -> String {
+    let (team, log) = (seen.team, &known.backup.manifest().log);
+    let free = |name: &String| !matches!(seen.root.storage().stat(&team_dir(name)), Ok(Some(_)));
     let numbered = (2..100).map(|number| format!("{team}-restored-{number}"));
     let name = std::iter::once(format!("{team}-restored"))
         .chain(numbered)
@@ -216,7 +197,7 @@ fn restore(scene: &Scene<'_>, known: &Known) -> String {
         .unwrap_or_else(|| format!("{team}-restored"));
     format!(
         "{} restore {} {name} --from {team} --log {log}",
-        scene.program(),
+        seen.program,
         quoted(&known.directory.to_string_lossy())
     )
 }

@@ -1,28 +1,24 @@
 //! The log's last time beside the clock: the log's times never go back, so a clock that once ran ahead leaves its mark.
 
-use super::scene::Scene;
-use super::{Check, Health};
+use super::Check;
+use super::observed::{Observed, Seen, had};
 use teamlog_engine::Timestamp;
 
-const NAME: &str = "clock";
 /// Clocks of machines that share a log differ, and events that come at once are stamped a microsecond apart.
 pub(crate) const AHEAD_TOLERATED_MICROS: i64 = 1_000_000;
 
-pub(super) fn check(scene: &Scene<'_>) -> Check {
-    let now = scene.root.options().clock.now();
-    match &scene.reader {
-        Err(why) => Check::not_made(NAME, why),
-        Ok(reader) => judge(reader.head().last_id.map(|id| id.created_at()), now),
-    }
+pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
+    let last = had(&seen.reader)?.head().last_id.map(|id| id.created_at());
+    Ok(judge(last, seen.root.options().clock.now()))
 }
 
 fn judge(last: Option<Timestamp>, now: Timestamp) -> Check {
     let Some(last) = last else {
-        return Check::healthy(NAME, "the log has no events yet");
+        return Check::healthy("the log has no events yet");
     };
     let ahead = last.micros() - now.micros();
     if ahead <= AHEAD_TOLERATED_MICROS {
-        return Check::healthy(NAME, "the last event does not lie in the future")
+        return Check::healthy("the last event does not lie in the future")
             .detail("last_event_at", last.to_string());
     }
     let seconds = ahead / 1_000_000;
@@ -30,13 +26,14 @@ fn judge(last: Option<Timestamp>, now: Timestamp) -> Check {
         "the last event lies {seconds} s in the future, at {last}: a clock ran ahead then, or this one is behind. \
          Until the clock passes it, new events get times just after it; deadlines follow the clock"
     );
-    Check::new(NAME, Health::Warn, summary)
+    Check::warn(summary)
         .detail("last_event_at", last.to_string())
         .detail("ahead_seconds", seconds)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Health;
     use super::*;
 
     #[test]

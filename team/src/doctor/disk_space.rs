@@ -1,21 +1,20 @@
 //! The disk: room for what comes next.
 
-use super::scene::Scene;
+use super::observed::{Observed, Seen, said};
 use super::{Check, Health};
 use teamlog_engine::storage::Space;
 
-const NAME: &str = "disk_space";
 /// Less is worth a look.
 const FEW_BYTES: u64 = 1 << 30;
 /// So is less than one part in so many.
 const FEW_PARTS: u64 = 20;
 
-pub(super) fn check(scene: &Scene<'_>) -> Check {
-    match scene.root.space() {
-        None => Check::healthy(NAME, "the data root lies in memory"),
-        Some(Ok(space)) => judge(space, scene.root.options().segment_bytes_max),
-        Some(Err(error)) => Check::not_made(NAME, &error.to_string()),
-    }
+pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
+    let Some(space) = seen.root.space() else {
+        return Ok(Check::healthy("the data root lies in memory"));
+    };
+    let segment = seen.root.options().segment_bytes_max;
+    Ok(judge(space.map_err(said)?, segment))
 }
 
 fn judge(space: Space, segment: u64) -> Check {
@@ -31,7 +30,7 @@ fn judge(space: Space, segment: u64) -> Check {
     } else {
         (Health::Healthy, format!("{mib} MiB are free"))
     };
-    Check::new(NAME, health, summary)
+    Check::new(health, summary)
         .detail("free_bytes", space.free)
         .detail("total_bytes", space.total)
 }

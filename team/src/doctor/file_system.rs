@@ -1,32 +1,30 @@
 //! The file system: local, so that locks exclude and syncs reach a disk.
 
-use super::scene::Scene;
-use super::{Check, Health};
+use super::Check;
+use super::observed::{Observed, Seen, said};
 use teamlog_engine::storage::FileSystemKind;
 
-const NAME: &str = "file_system";
-
-pub(super) fn check(scene: &Scene<'_>) -> Check {
-    match scene.root.file_system() {
-        None => Check::healthy(NAME, "the data root lies in memory"),
-        Some(Ok(kind)) => judge(&kind),
-        Some(Err(error)) => Check::not_made(NAME, &error.to_string()),
+pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
+    match seen.root.file_system() {
+        None => Ok(Check::healthy("the data root lies in memory")),
+        Some(kind) => Ok(judge(&kind.map_err(said)?)),
     }
 }
 
 fn judge(kind: &FileSystemKind) -> Check {
     match kind {
-        FileSystemKind::Local => Check::healthy(NAME, "local").detail("kind", "local"),
+        FileSystemKind::Local => Check::healthy("local").detail("kind", "local"),
         FileSystemKind::Network(name) => {
             let summary =
                 format!("the data root lies on {name}, where locks and syncs cannot be trusted");
-            Check::new(NAME, Health::Unhealthy, summary).detail("kind", name.as_str())
+            Check::unhealthy(summary).detail("kind", name.as_str())
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Health;
     use super::*;
 
     #[test]

@@ -1,57 +1,38 @@
 //! What killed commands and older versions left: staging directories of the data root, derived files that nobody reads.
 
-use super::scene::Scene;
-use super::{Check, Health};
+use super::Check;
+use super::observed::{Observed, Seen, said};
 use crate::handle::staging::{Leftover, Purpose};
 use crate::projections::live::old_derived;
 
-const NAME: &str = "leftovers";
-
-pub(super) fn check(scene: &Scene<'_>) -> Check {
-    let leftovers = match scene.root.leftovers() {
-        Ok(leftovers) => leftovers,
-        Err(failure) => return Check::not_made(NAME, &failure.to_string()),
-    };
-    let old = match old_derived(scene.root.storage().as_ref(), &scene.dir) {
-        Ok(old) => old,
-        Err(error) => return Check::not_made(NAME, &error.to_string()),
-    };
-    let left: Vec<&Leftover> = leftovers
-        .iter()
-        .filter(|leftover| leftover.holder.is_none())
-        .collect();
-    let mut said: Vec<String> = left.iter().map(|leftover| told(leftover)).collect();
+pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
+    let leftovers = seen.root.leftovers().map_err(said)?;
+    let old = old_derived(seen.root.storage().as_ref(), &seen.dir).map_err(said)?;
+    let left = leftovers.iter().filter(|left| left.holder.is_none());
+    let mut found: Vec<String> = left.map(told).collect();
+    let mut commands = Vec::new();
+    if !found.is_empty() {
+        commands.push(format!("{} doctor clean --yes", seen.program));
+    }
     if !old.is_empty() {
-        let what = if old.len() == 1 {
-            "directory"
-        } else {
-            "directories"
+        let what = match old.len() {
+            1 => "1 directory".to_owned(),
+            many => format!("{many} directories"),
         };
-        said.push(format!(
-            "{} {what} of derived files of an older teamlog",
-            old.len()
-        ));
+        found.push(format!("{what} of derived files of an older teamlog"));
+        commands.push(seen.rehydrate());
     }
-    let mut check = match said.is_empty() {
-        true => Check::healthy(NAME, "no killed command left anything"),
-        false => Check::new(NAME, Health::Warn, said.join("; ")),
+    let mut check = match found.is_empty() {
+        true => Check::healthy("no killed command left anything"),
+        false => Check::warn(found.join("; ")),
     };
-    if !left.is_empty() {
-        check = check.recommend(format!("{} doctor clean --yes", scene.program()));
-    }
-    if !old.is_empty() {
-        check = check.recommend(scene.rehydrate());
-    }
+    check.recommendations = commands;
     let old: Vec<String> = old
         .iter()
         .map(|path| path.to_string_lossy().into_owned())
         .collect();
-    check
-        .detail(
-            "staging",
-            serde_json::to_value(&leftovers).unwrap_or_default(),
-        )
-        .detail("old_derived", old)
+    let staging = serde_json::to_value(&leftovers).unwrap_or_default();
+    Ok(check.detail("staging", staging).detail("old_derived", old))
 }
 
 fn told(leftover: &Leftover) -> String {

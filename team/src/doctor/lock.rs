@@ -1,35 +1,27 @@
 //! The lock: can it be had now, and if not, who holds it?
 
-use super::scene::Scene;
-use super::{Check, Health};
+use super::Check;
+use super::observed::{Observed, Seen, said};
 use std::time::Duration;
 use teamlog_engine::layout::LOCK_FILE;
 use teamlog_engine::storage::LockError;
 
-const NAME: &str = "lock";
-
-pub(super) fn check(scene: &Scene<'_>) -> Check {
-    let path = scene.dir.join(LOCK_FILE);
-    let storage = scene.root.storage();
+pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
+    let path = seen.dir.join(LOCK_FILE);
+    let storage = seen.root.storage();
     // To lock a file that is missing would make it.
-    match storage.stat(&path) {
-        Ok(Some(stat)) if !stat.is_dir => {}
-        Ok(_) => return Check::not_made(NAME, "there is no lock file"),
-        Err(error) => return Check::not_made(NAME, &error.to_string()),
+    let there = storage.stat(&path).map_err(said)?;
+    if there.is_none_or(|stat| stat.is_dir) {
+        return Err("there is no lock file".to_owned());
     }
     let free = storage
         .lock(&path, Duration::ZERO)
-        .and_then(|_file| storage.lock_dir(&scene.dir, Duration::ZERO).map(drop));
-    match free {
-        Ok(()) => Check::healthy(NAME, "free: whoever writes next gets it at once"),
+        .and_then(|_file| storage.lock_dir(&seen.dir, Duration::ZERO).map(drop));
+    Ok(match free {
+        Ok(()) => Check::healthy("free: whoever writes next gets it at once"),
         Err(LockError::Busy(holder)) => {
-            let summary = format!("held by {holder}; others wait for it");
-            Check::new(NAME, Health::Warn, summary).detail("holder", holder)
+            Check::warn(format!("held by {holder}; others wait for it")).detail("holder", holder)
         }
-        Err(LockError::Io(error)) => Check::new(
-            NAME,
-            Health::Warn,
-            format!("it cannot be taken from here: {error}"),
-        ),
-    }
+        Err(LockError::Io(error)) => Check::warn(format!("it cannot be taken from here: {error}")),
+    })
 }

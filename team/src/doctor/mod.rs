@@ -1,37 +1,33 @@
 //! `doctor check`: is everything that belongs to a team as it should be, and if not, which command mends it?
 //!
 //! Invariants: a check changes nothing, neither on disk nor in the log; it never stops at the first problem; what cannot be
-//! checked says why, so that one broken part does not hide the others. One file per check; `scene.rs` looks at everything
-//! once, and the checks judge what it saw.
+//! checked says why, so that one broken part does not hide the others. `observed.rs` looks at everything once; each check
+//! judges what it saw.
 
-mod ack_index_consistency;
 mod artifacts;
+mod audit;
 mod backups;
 mod bootstrap;
 mod checkpoint;
 mod clock;
 mod disk_space;
 mod file_system;
-mod index_inbox_sample_consistency;
-mod index_integrity;
 mod leftovers;
 mod lock;
 mod malformed_jsonl;
 mod modes;
+mod observed;
 mod quarantine;
 pub mod repair;
 mod salvage;
-mod scene;
 mod segments;
 mod sidecars;
-mod snapshot_monotonicity;
 mod views;
 
 pub(crate) use clock::AHEAD_TOLERATED_MICROS;
 
 use crate::prelude::*;
-use crate::projections::audit::Finding;
-use scene::Scene;
+use observed::{Observed, Seen};
 use std::path::PathBuf;
 
 /// Messages and events that are looked up one by one, unless the caller says otherwise.
@@ -63,7 +59,7 @@ pub struct DoctorCheck {
 }
 
 /// How something is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Health {
     /// As it should be.
@@ -75,7 +71,7 @@ pub enum Health {
 }
 
 /// One check.
-#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Check {
     /// A stable name.
     pub name: &'static str,
@@ -84,14 +80,14 @@ pub struct Check {
     /// In one line, for people.
     pub summary: String,
     /// More, for machines.
-    #[schemars(with = "serde_json::Value")]
+    #[schemars(with = "Value")]
     pub details: Map<String, Value>,
     /// The commands that mend it, as they are typed.
     pub recommendations: Vec<String>,
 }
 
 /// What was looked at.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Stats {
     /// Valid events.
     pub events: u64,
@@ -114,7 +110,7 @@ pub struct Stats {
 }
 
 /// The answer of the table, its parts in the order in which the checks are listed there.
-#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct DoctorAnswer {
     /// The team.
     pub team: String,
@@ -133,21 +129,31 @@ pub struct DoctorAnswer {
 }
 
 impl Check {
-    fn new(name: &'static str, status: Health, summary: impl Into<String>) -> Check {
+    /// A check, which gets its name from [`CHECKS`].
+    fn new(status: Health, summary: impl Into<String>) -> Check {
         Check {
-            name,
+            name: "",
             status,
             summary: summary.into(),
             details: Map::new(),
             recommendations: Vec::new(),
         }
     }
-    fn healthy(name: &'static str, summary: impl Into<String>) -> Check {
-        Check::new(name, Health::Healthy, summary)
+    fn healthy(summary: impl Into<String>) -> Check {
+        Check::new(Health::Healthy, summary)
     }
-    /// A check that could not be made. What stands in its way is another check's business, and so is the command.
-    fn not_made(name: &'static str, why: &str) -> Check {
-        Check::new(name, Health::Warn, format!("not checked: {why}"))
+    fn warn(summary: impl Into<String>) -> Check {
+        Check::new(Health::Warn, summary)
+    }
+    fn unhealthy(summary: impl Into<String>) -> Check {
+        Check::new(Health::Unhealthy, summary)
+    }
+    /// A check that could not be made. Another check tells what stands in its way, and which command mends it.
+    fn not_made(why: &str) -> Check {
+        Check::warn(format!("not checked: {why}"))
+    }
+    fn named(self, name: &'static str) -> Check {
+        Check { name, ..self }
     }
     fn detail(mut self, name: &str, value: impl Into<Value>) -> Check {
         self.details.insert(name.to_owned(), value.into());
@@ -176,26 +182,23 @@ impl Root {
         progress: &mut (dyn FnMut(u64, u64) + Send),
     ) -> Result<DoctorAnswer> {
         let mut looks = 0;
-        let (scene, checks) = loop {
-            let scene = Scene::look(self, &check, progress)?;
-            let mut checks = all(&scene);
-            let unwell = checks.iter().any(|check| check.status != Health::Healthy);
+        let (seen, checks) = loop {
+            let seen = Observed::look(self, &check, progress)?;
+            let mut checks = all(&seen);
+            let unwell = |check: &Check| check.status != Health::Healthy;
             looks += 1;
             // What is compared must be of one moment, and nobody is kept from writing.
-            if !unwell || !scene.has_moved() {
-                break (scene, checks);
+            if !checks.iter().any(unwell) || !seen.has_moved() {
+                break (seen, checks);
             }
             if looks == LOOKS_MAX {
-                for check in checks
-                    .iter_mut()
-                    .filter(|check| MOVING.contains(&check.name))
-                {
-                    if check.status != Health::Healthy {
-                        *check =
-                            Check::not_made(check.name, "somebody writes all the time; try again");
+                for check in &mut checks {
+                    if unwell(check) && MOVING.contains(&check.name) {
+                        let not_made = Check::not_made("somebody writes all the time; try again");
+                        *check = not_made.named(check.name);
                     }
                 }
-                break (scene, checks);
+                break (seen, checks);
             }
         };
         let overall = checks.iter().map(|check| check.status).max();
@@ -210,10 +213,10 @@ impl Root {
                 }
             }
         }
-        let salvage = scene.salvage();
+        let salvage = seen.salvage();
         if recommendations.contains(&salvage) {
             // A damaged log comes first; and a salvage ends with what a rehydration does.
-            let rehydrate = scene.rehydrate();
+            let rehydrate = seen.rehydrate();
             recommendations.retain(|command| *command != salvage && *command != rehydrate);
             recommendations.insert(0, salvage);
         }
@@ -221,7 +224,7 @@ impl Root {
             generated_at: self.options().clock.now().to_string(),
             overall_status: overall,
             exit_code: if overall == Health::Unhealthy { 2 } else { 0 },
-            stats: stats(&scene, &checks, check.sample_size),
+            stats: stats(&seen, &checks, check.sample_size),
             team: check.team,
             checks,
             recommendations,
@@ -229,41 +232,45 @@ impl Root {
     }
 }
 
-fn all(scene: &Scene<'_>) -> Vec<Check> {
-    vec![
-        index_integrity::check(scene),
-        malformed_jsonl::check(scene),
-        snapshot_monotonicity::check(scene),
-        index_inbox_sample_consistency::check(scene),
-        ack_index_consistency::check(scene),
-        segments::check(scene),
-        sidecars::check(scene),
-        checkpoint::check(scene),
-        views::check(scene),
-        modes::check(scene),
-        bootstrap::check(scene),
-        artifacts::check(scene),
-        quarantine::check(scene),
-        backups::check(scene),
-        leftovers::check(scene),
-        clock::check(scene),
-        lock::check(scene),
-        file_system::check(scene),
-        disk_space::check(scene),
-    ]
+/// The checks by name, in the order of the answer. One that gives an error could not be made.
+const CHECKS: [(&str, fn(&Observed<'_>) -> Seen<Check>); 19] = [
+    ("index_integrity", audit::index),
+    ("malformed_jsonl", malformed_jsonl::check),
+    ("snapshot_monotonicity", audit::snapshots),
+    ("index_inbox_sample_consistency", audit::inbox),
+    ("ack_index_consistency", audit::acks),
+    ("segments", segments::check),
+    ("sidecars", sidecars::check),
+    ("checkpoint", checkpoint::check),
+    ("views", views::check),
+    ("modes", modes::check),
+    ("bootstrap", bootstrap::check),
+    ("artifacts", artifacts::check),
+    ("quarantine", quarantine::check),
+    ("backups", backups::check),
+    ("leftovers", leftovers::check),
+    ("clock", clock::check),
+    ("lock", lock::check),
+    ("file_system", file_system::check),
+    ("disk_space", disk_space::check),
+];
+
+fn all(seen: &Observed<'_>) -> Vec<Check> {
+    let made = CHECKS.iter().map(|(name, check)| {
+        let made = check(seen).unwrap_or_else(|why| Check::not_made(&why));
+        made.named(name)
+    });
+    made.collect()
 }
 
-fn stats(scene: &Scene<'_>, checks: &[Check], sample_size: u64) -> Stats {
-    let counts = scene
-        .fresh
-        .as_ref()
-        .ok()
-        .and_then(|live| live.counts().ok());
+fn stats(seen: &Observed<'_>, checks: &[Check], sample_size: u64) -> Stats {
+    let fresh = seen.fresh.as_ref().ok();
+    let counts = fresh.and_then(|live| live.counts().ok());
     let count = |health| {
         let of_these = checks.iter().filter(|check| check.status == health);
         of_these.count() as u64
     };
-    let (events, segments, bytes) = match &scene.report {
+    let (events, segments, bytes) = match &seen.report {
         Ok(report) => (report.events, report.segments, report.bytes),
         Err(_) => (0, 0, 0),
     };
@@ -278,26 +285,4 @@ fn stats(scene: &Scene<'_>, checks: &[Check], sample_size: u64) -> Stats {
         warn: count(Health::Warn),
         unhealthy: count(Health::Unhealthy),
     }
-}
-
-/// A check that is a part of the audit: whatever it finds is mended by folding anew.
-fn findings(name: &'static str, finding: &Finding, what: &str, scene: &Scene<'_>) -> Check {
-    let wrong = finding.faults.len() as u64 + finding.omitted;
-    let check = match finding.faults.first() {
-        None => Check::healthy(
-            name,
-            format!("{} {what} agree with the log", finding.checked),
-        ),
-        Some(first) => {
-            let summary = format!(
-                "{wrong} of {} {what} disagree with the log: {first}",
-                finding.checked
-            );
-            Check::new(name, Health::Unhealthy, summary).recommend(scene.rehydrate())
-        }
-    };
-    check
-        .detail("checked", finding.checked)
-        .detail("wrong", wrong)
-        .detail("faults", finding.faults.clone())
 }

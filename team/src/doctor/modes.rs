@@ -9,7 +9,7 @@
 //!
 //! The first two are worth a look. The last two are files that somebody changed, and that hooks and displays believe.
 
-use super::scene::{Scene, keeps_views};
+use super::observed::{Observed, Seen, had, keeps_views, said};
 use super::{Check, Health};
 use crate::mode::rules::denial::session_option;
 use crate::projections::mode::{Mode, ModeEntry, ModeScope, Scope, skills_state};
@@ -19,7 +19,6 @@ use crate::projections::{Live, Result};
 use serde_json::{Value, json};
 use teamlog_engine::Timestamp;
 
-const NAME: &str = "modes";
 /// The phase of what was cleared.
 const CLEARED: &str = "cleared";
 /// Sessions that are asked for at once.
@@ -54,30 +53,22 @@ struct Found {
     faults: Vec<Fault>,
 }
 
-pub(super) fn check(scene: &Scene<'_>) -> Check {
-    let live = match &scene.fresh {
-        Ok(live) => live,
-        Err(why) => return Check::not_made(NAME, why),
-    };
-    // Files that a crash left behind are the views' business.
-    let current = matches!(scene.cursor, Ok(Some(seq)) if seq == live.seq()) && keeps_views(live);
-    let files = scene.log.as_ref().ok().filter(|_| current);
+pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
+    let live = had(&seen.fresh)?;
+    // `views` judges files that a crash left behind.
+    let current = seen.views_are_current(live) && keeps_views(live);
+    let files = seen.log.as_ref().ok().filter(|_| current);
     let files = files.map(ViewsSource::new);
-    match look(live, files.as_ref(), scene.root.options().clock.now()) {
-        Ok(found) => judged(&found, scene),
-        Err(error) => Check::not_made(NAME, &error.to_string()),
-    }
+    let found = look(live, files.as_ref(), seen.root.options().clock.now());
+    Ok(judged(&found.map_err(said)?, seen))
 }
 
-fn judged(found: &Found, scene: &Scene<'_>) -> Check {
+fn judged(found: &Found, seen: &Observed<'_>) -> Check {
     let mut check = match found.faults.first() {
-        None => Check::healthy(
-            NAME,
-            format!(
-                "{} of {} modes are active, none was left behind",
-                found.active, found.states
-            ),
-        ),
+        None => Check::healthy(format!(
+            "{} of {} modes are active, none was left behind",
+            found.active, found.states
+        )),
         Some(first) => {
             let health = match found.faults.iter().any(Fault::is_of_a_file) {
                 true => Health::Unhealthy,
@@ -90,25 +81,18 @@ fn judged(found: &Found, scene: &Scene<'_>) -> Check {
                 first.place(),
                 first.what
             );
-            Check::new(NAME, health, summary)
+            Check::new(health, summary)
         }
     };
-    let mut commands: Vec<String> = Vec::new();
+    let commands = &mut check.recommendations;
     for fault in &found.faults {
-        let command = fault.command(scene);
+        let command = fault.command(seen);
         if !commands.contains(&command) && commands.len() < LISTED_MAX {
             commands.push(command);
         }
     }
-    for command in commands {
-        check = check.recommend(command);
-    }
-    let listed: Vec<Value> = found
-        .faults
-        .iter()
-        .take(LISTED_MAX)
-        .map(Fault::json)
-        .collect();
+    let listed = found.faults.iter().take(LISTED_MAX);
+    let listed: Vec<Value> = listed.map(Fault::json).collect();
     check
         .detail("states", found.states)
         .detail("active", found.active)
@@ -127,13 +111,13 @@ impl Fault {
             Scope::Session(session) => format!("{} in session {session}", self.mode),
         }
     }
-    fn command(&self, scene: &Scene<'_>) -> String {
+    fn command(&self, seen: &Observed<'_>) -> String {
         match (&self.scope, self.is_of_a_file()) {
-            (_, true) => scene.rehydrate(),
-            (Scope::Root, _) => scene.command("mode clear", &format!("{} --root", self.mode)),
+            (_, true) => seen.rehydrate(),
+            (Scope::Root, _) => seen.command("mode clear", &format!("{} --root", self.mode)),
             (Scope::Session(session), _) => {
                 let session = session_option(session);
-                scene.command("mode clear", &format!("{}{session}", self.mode))
+                seen.command("mode clear", &format!("{}{session}", self.mode))
             }
         }
     }
@@ -195,12 +179,13 @@ fn look(live: &Live, files: Option<&ViewsSource>, now: Timestamp) -> Result<Foun
 impl Found {
     fn fault(&mut self, kind: &'static str, scope: &Scope, mode: Mode, what: String) {
         let scope = scope.clone();
-        self.faults.push(Fault {
+        let fault = Fault {
             kind,
             scope,
             mode,
             what,
-        });
+        };
+        self.faults.push(fault);
     }
 
     fn states_of(
@@ -254,19 +239,19 @@ impl Found {
             let state = live.mode_state(&scope.scope, mode)?;
             let handed =
                 state.is_some_and(|state| state.fields.contains_key("auto_completed_reason"));
-            let what = match (listed.contains(&mode), active) {
-                (true, false) if handed => (
-                    "auto_completed",
-                    "was completed by another mode, but its file lists it as active",
-                ),
-                (true, false) => (
-                    "skill_active",
-                    "is listed as active by its file, but is not",
-                ),
+            let (kind, what) = match (listed.contains(&mode), active) {
+                (true, false) if handed => {
+                    let what = "was completed by another mode, but its file lists it as active";
+                    ("auto_completed", what)
+                }
+                (true, false) => {
+                    let what = "is listed as active by its file, but is not";
+                    ("skill_active", what)
+                }
                 (false, true) => ("skill_active", "is active, but its file does not list it"),
                 _ => continue,
             };
-            self.fault(what.0, &scope.scope, mode, what.1.to_owned());
+            self.fault(kind, &scope.scope, mode, what.to_owned());
         }
         Ok(())
     }

@@ -18,7 +18,7 @@ pub struct Repair {
 }
 
 /// What goes, or went.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RepairAnswer {
     /// `planned` without `yes`, `repaired`, or `unchanged` where nothing lies behind that event.
     #[schemars(extend("enum" = ["planned", "repaired", "unchanged"]))]
@@ -47,14 +47,11 @@ impl Team {
         }
         if !repair.yes {
             let cut = self.log.plan_cut(repair.to).map_err(input_fault)?;
-            return Ok(self.answer(
-                if cut.is_empty() {
-                    "unchanged"
-                } else {
-                    "planned"
-                },
-                cut,
-            ));
+            let status = match cut.is_empty() {
+                true => "unchanged",
+                false => "planned",
+            };
+            return Ok(self.answer(status, cut));
         }
         let actor = repair.actor.as_deref().unwrap_or(DEFAULT_ACTOR);
         let (cut, exclusive) =
@@ -93,6 +90,6 @@ impl Team {
 }
 
 fn archive_of(payload: &str) -> Option<String> {
-    let payload: serde_json::Value = serde_json::from_str(payload).ok()?;
+    let payload: Value = serde_json::from_str(payload).ok()?;
     payload["archive"].as_str().map(str::to_owned)
 }

@@ -5,7 +5,6 @@ use crate::log::rehydrate::{Rehydrate, RehydrateAnswer};
 use crate::prelude::*;
 use crate::projections::team::event::TeamCreated;
 use std::ops::ControlFlow;
-use teamlog_engine::layout::EVENTS_DIR;
 use teamlog_engine::repair::salvage;
 
 impl Root {
@@ -26,23 +25,23 @@ impl Root {
             names::check_free("actor", actor)?;
         }
         let dir = team_dir(team);
-        // A directory with segments was a team once, whatever became of its identity.
-        if !matches!(self.storage().stat(&dir.join(EVENTS_DIR)), Ok(Some(_))) {
+        if !self.holds_segments(team) {
             self.team(team)?;
         }
         let actor = actor.unwrap_or(DEFAULT_ACTOR);
-        let alone = self.pause(team);
-        let salvage = || {
-            let mut more = |reader: &Reader| born_again(reader, actor);
+        let pause = self.pause(team);
+        let log_options = self.log_options();
+        let mut more = |reader: &Reader| created_again(reader, actor);
+        let mut salvage = || {
             Ok(salvage(
                 self.storage(),
                 &dir,
-                &self.log_options(),
+                &log_options,
                 actor,
                 &mut more,
             )?)
         };
-        let salvaged = match &alone {
+        let salvaged = match &pause {
             Some(pause) => pause.guard(self.options(), team, salvage)?,
             None => salvage()?,
         };
@@ -55,7 +54,7 @@ impl Root {
 }
 
 /// A team whose creation is lost is created once more, open to whoever acts: nothing tells who its members were.
-fn born_again(reader: &Reader, actor: &str) -> Result<Vec<NewEvent>, Error> {
+fn created_again(reader: &Reader, actor: &str) -> Result<Vec<NewEvent>, Error> {
     let created: Option<()> = reader.each(None, |located| {
         let event = &located.frame.event;
         Ok::<_, Error>(match event.kind == "team_created" && !event.foreign {
@@ -63,15 +62,13 @@ fn born_again(reader: &Reader, actor: &str) -> Result<Vec<NewEvent>, Error> {
             false => ControlFlow::Continue(()),
         })
     })?;
-    Ok(match created {
-        Some(()) => Vec::new(),
-        None => {
-            let again = TeamCreated {
-                members: Vec::new(),
-                open: true,
-                views: true,
-            };
-            vec![again.event(actor, None)]
-        }
-    })
+    if created.is_some() {
+        return Ok(Vec::new());
+    }
+    let again = TeamCreated {
+        members: Vec::new(),
+        open: true,
+        views: true,
+    };
+    Ok(vec![again.event(actor, None)])
 }

@@ -1,34 +1,26 @@
 //! The segments: every byte of the log against everything that vouches for it, as `verify` does.
 
-use super::scene::Scene;
+use super::observed::{Observed, Seen, had};
 use super::{Check, Health};
 use teamlog_engine::layout::HEAD_FILE;
 use teamlog_engine::verify::{Kind, Problem, Severity};
 
-const NAME: &str = "segments";
-
-pub(super) fn check(scene: &Scene<'_>) -> Check {
-    let report = match &scene.report {
-        Ok(report) => report,
-        Err(why) => return Check::not_made(NAME, why),
-    };
-    let problems: Vec<&Problem> = report
-        .problems
-        .iter()
-        .filter(|problem| problem.file != HEAD_FILE)
-        .collect();
-    let whole = format!(
-        "{} events in {} segments check, up to event {}",
-        report.events, report.segments, report.last_seq
-    );
-    judge(Check::healthy(NAME, whole), &problems, scene).detail("last_seq", report.last_seq)
+pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
+    let report = had(&seen.report)?;
+    let of_segments = |problem: &&Problem| problem.file != HEAD_FILE;
+    let problems: Vec<&Problem> = report.problems.iter().filter(of_segments).collect();
+    let check = judge(&problems, seen).unwrap_or_else(|| {
+        Check::healthy(format!(
+            "{} events in {} segments check, up to event {}",
+            report.events, report.segments, report.last_seq
+        ))
+    });
+    Ok(check.detail("last_seq", report.last_seq))
 }
 
-/// The check, or what the problems make of it.
-pub(super) fn judge(healthy: Check, problems: &[&Problem], scene: &Scene<'_>) -> Check {
-    let Some(first) = worst_first(problems) else {
-        return healthy;
-    };
+/// What problems make of a check, where there are any.
+pub(super) fn judge(problems: &[&Problem], seen: &Observed<'_>) -> Option<Check> {
+    let first = worst_first(problems)?;
     let summary = format!(
         "{} problems, the first: {} at byte {}: {}",
         problems.len(),
@@ -36,41 +28,31 @@ pub(super) fn judge(healthy: Check, problems: &[&Problem], scene: &Scene<'_>) ->
         first.offset,
         first.message
     );
-    let check = match first.severity {
+    let (health, command) = match first.severity {
         // The segments are clean to their end, so whoever takes the lock makes a new head.
-        Severity::Error if first.kind == Kind::DamagedHead && only_the_head(scene) => {
-            Check::new(healthy.name, Health::Unhealthy, summary).recommend(scene.rehydrate())
+        Severity::Error if first.kind == Kind::DamagedHead && only_the_head(seen) => {
+            (Health::Unhealthy, Some(seen.rehydrate()))
         }
-        Severity::Error => {
-            Check::new(healthy.name, Health::Unhealthy, summary).recommend(scene.salvage())
-        }
-        Severity::Warning if first.kind == Kind::UnknownFile => {
-            Check::new(healthy.name, Health::Warn, summary)
-        }
+        Severity::Error => (Health::Unhealthy, Some(seen.salvage())),
+        Severity::Warning if first.kind == Kind::UnknownFile => (Health::Warn, None),
         // What a crash left: whoever takes the lock next recovers it.
-        Severity::Warning => {
-            Check::new(healthy.name, Health::Warn, summary).recommend(scene.rehydrate())
-        }
+        Severity::Warning => (Health::Warn, Some(seen.rehydrate())),
     };
+    let mut check = Check::new(health, summary);
+    check.recommendations.extend(command);
     let listed = serde_json::to_value(problems).unwrap_or_default();
-    check.detail("problems", listed)
+    Some(check.detail("problems", listed))
 }
 
 fn worst_first<'a>(problems: &[&'a Problem]) -> Option<&'a Problem> {
-    let error = problems
-        .iter()
-        .find(|problem| problem.severity == Severity::Error);
-    let crash = problems
-        .iter()
-        .find(|problem| problem.kind != Kind::UnknownFile);
+    let mut all = problems.iter();
+    let error = all.clone().find(|one| one.severity == Severity::Error);
+    let crash = all.find(|one| one.kind != Kind::UnknownFile);
     error.or(crash).or(problems.first()).copied()
 }
 
-fn only_the_head(scene: &Scene<'_>) -> bool {
-    scene.report.as_ref().is_ok_and(|report| {
-        report
-            .problems
-            .iter()
-            .all(|problem| problem.kind == Kind::DamagedHead)
-    })
+fn only_the_head(seen: &Observed<'_>) -> bool {
+    let of_head = |problem: &Problem| problem.kind == Kind::DamagedHead;
+    let report = seen.report.as_ref();
+    report.is_ok_and(|report| report.problems.iter().all(of_head))
 }

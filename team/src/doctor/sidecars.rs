@@ -1,127 +1,131 @@
 //! The small files beside the segments: identity, head, lock file, cursor of the views, manifest of the derived store.
 
-use super::scene::Scene;
+use super::observed::{Observed, Seen};
 use super::{Check, Health, segments};
 use crate::projections::live::DERIVED_DIR;
 use crate::projections::views::ViewsSource;
 use serde_json::{Value, json};
+use std::path::Path;
 use teamlog_engine::layout::{HEAD_FILE, LOCK_FILE, LOG_FILE};
 use teamlog_engine::verify::Problem;
 
-const NAME: &str = "sidecars";
+const DERIVED_LOCK_FILE: &str = "derived.lock";
+const VIEWS_FILE: &str = "views";
 
-pub(super) fn check(scene: &Scene<'_>) -> Check {
-    let log = match &scene.log {
+/// What is wrong with a file: which one, how bad it is, and why.
+type Fault = (&'static str, Health, String);
+
+pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
+    let log = match &seen.log {
         Ok(log) => log,
         Err(why) => {
-            return Check::new(NAME, Health::Unhealthy, why.clone())
+            return Ok(Check::unhealthy(why.clone())
                 .detail("faults", json!([{"file": LOG_FILE, "why": why}]))
-                .recommend(scene.salvage());
+                .recommend(seen.salvage()));
         }
     };
-    let head = head(scene);
-    let mut faults: Vec<(&str, Health, String)> = Vec::new();
-    if head.status != Health::Healthy {
-        faults.push((HEAD_FILE, head.status, head.summary.clone()));
-    }
-    faults.extend(lock_file(scene));
-    faults.extend(cursor(&ViewsSource::new(log), scene));
-    faults.extend(derived_lock(scene));
-    faults.extend(manifest(scene));
-    let Some(worst) = faults.iter().map(|(_, health, _)| *health).max() else {
-        return Check::healthy(
-            NAME,
-            "identity, head, lock file, cursor of the views and manifest are sound",
-        );
-    };
-    let listed: Vec<Value> = faults
-        .iter()
-        .map(|(file, _, why)| json!({"file": file, "why": why}))
+    let head = head(seen);
+    let of_head = head.as_ref();
+    let faults: Vec<Fault> = of_head
+        .map(|head| (HEAD_FILE, head.status, head.summary.clone()))
+        .into_iter()
+        .chain(lock_file(seen))
+        .chain(cursor(&ViewsSource::new(log), seen))
+        .chain(derived_lock(seen))
+        .chain(manifest(seen))
         .collect();
+    let Some(worst) = faults.iter().map(|(_, health, _)| *health).max() else {
+        let sound = "identity, head, lock file, cursor of the views and manifest are sound";
+        return Ok(Check::healthy(sound));
+    };
+    let listed = faults
+        .iter()
+        .map(|(file, _, why)| json!({"file": file, "why": why}));
+    let listed: Vec<Value> = listed.collect();
     let summary: Vec<&str> = faults.iter().map(|(_, _, why)| why.as_str()).collect();
-    let mut check = Check::new(NAME, worst, summary.join("; ")).detail("faults", listed);
-    check.recommendations = head.recommendations;
-    let rehydrate = scene.rehydrate();
+    let mut check = Check::new(worst, summary.join("; ")).detail("faults", listed);
+    check.recommendations = head.map(|head| head.recommendations).unwrap_or_default();
     if check.recommendations.is_empty() {
-        check.recommendations.push(rehydrate);
+        check.recommendations.push(seen.rehydrate());
     }
-    check
+    Ok(check)
 }
 
-fn head(scene: &Scene<'_>) -> Check {
-    let healthy = Check::healthy(NAME, "");
-    match &scene.report {
+/// What is wrong with the head.
+fn head(seen: &Observed<'_>) -> Option<Check> {
+    match &seen.report {
         Ok(report) => {
-            let problems: Vec<&Problem> = report
-                .problems
-                .iter()
-                .filter(|problem| problem.file == HEAD_FILE)
-                .collect();
-            segments::judge(healthy, &problems, scene)
+            let of_head = |problem: &&Problem| problem.file == HEAD_FILE;
+            let problems: Vec<&Problem> = report.problems.iter().filter(of_head).collect();
+            segments::judge(&problems, seen)
         }
         // Verification reads the head before anything else; where it fails, the log's error says at what.
-        Err(why) => Check::new(NAME, Health::Unhealthy, why.clone()).recommend(scene.salvage()),
+        Err(why) => Some(Check::unhealthy(why.clone()).recommend(seen.salvage())),
     }
 }
 
-fn lock_file(scene: &Scene<'_>) -> Option<(&'static str, Health, String)> {
-    match scene.root.storage().stat(&scene.dir.join(LOCK_FILE)) {
-        Ok(Some(stat)) if !stat.is_dir => None,
-        Ok(Some(_)) => {
+/// Whether there is a directory at that name, or something else; `None` for nothing.
+fn is_dir(seen: &Observed<'_>, name: impl AsRef<Path>) -> Result<Option<bool>, std::io::Error> {
+    let stat = seen.root.storage().stat(&seen.dir.join(name))?;
+    Ok(stat.map(|stat| stat.is_dir))
+}
+
+fn lock_file(seen: &Observed<'_>) -> Option<Fault> {
+    let (health, why) = match is_dir(seen, LOCK_FILE) {
+        Ok(Some(false)) => return None,
+        Ok(Some(true)) => {
             let why = "lock must be a file, but is a directory: nobody can write";
-            Some((LOCK_FILE, Health::Unhealthy, why.to_owned()))
+            (Health::Unhealthy, why.to_owned())
         }
         Ok(None) => {
             let why = "the lock file is missing: the next writer makes a new one";
-            Some((LOCK_FILE, Health::Warn, why.to_owned()))
+            (Health::Warn, why.to_owned())
         }
-        Err(error) => Some((LOCK_FILE, Health::Unhealthy, format!("lock: {error}"))),
-    }
+        Err(error) => (Health::Unhealthy, format!("lock: {error}")),
+    };
+    Some((LOCK_FILE, health, why))
 }
 
-fn cursor(views: &ViewsSource, scene: &Scene<'_>) -> Option<(&'static str, Health, String)> {
-    const FILE: &str = "views";
-    match (&scene.cursor, views.has_cursor()) {
+fn cursor(views: &ViewsSource, seen: &Observed<'_>) -> Option<Fault> {
+    let (health, why) = match (&seen.cursor, views.has_cursor()) {
         // No writer gets past it: the views fall behind for good.
-        (Err(why), _) => Some((FILE, Health::Unhealthy, why.clone())),
+        (Err(why), _) => (Health::Unhealthy, why.clone()),
         (Ok(None), Ok(true)) => {
             let why = "the cursor of the views is damaged or another log's: the next writer looks at all views";
-            Some((FILE, Health::Warn, why.to_owned()))
+            (Health::Warn, why.to_owned())
         }
         (Ok(Some(seq)), _) => {
-            let head = scene.reader.as_ref().ok()?.head().last_seq;
-            (*seq > head).then(|| {
-                let why = format!("the views say that they contain event {seq}, but the log ends with event {head}");
-                (FILE, Health::Warn, why)
-            })
+            let head = seen.reader.as_ref().ok()?.head().last_seq;
+            if *seq <= head {
+                return None;
+            }
+            let why = format!(
+                "the views say that they contain event {seq}, but the log ends with event {head}"
+            );
+            (Health::Warn, why)
         }
-        (Ok(None), _) => None,
-    }
+        (Ok(None), _) => return None,
+    };
+    Some((VIEWS_FILE, health, why))
 }
 
-/// The derived store's own lock file. It comes with the first run, so that it is missing says nothing.
-fn derived_lock(scene: &Scene<'_>) -> Option<(&'static str, Health, String)> {
-    const FILE: &str = "derived.lock";
-    let stat = scene.root.storage().stat(&scene.dir.join(FILE)).ok()??;
-    stat.is_dir.then(|| {
-        let why = "derived.lock must be a file, but is a directory: remove it, or nothing derived is written any more";
-        (FILE, Health::Unhealthy, why.to_owned())
-    })
+/// The derived store's own lock file. The first run makes it, so that it may be missing.
+fn derived_lock(seen: &Observed<'_>) -> Option<Fault> {
+    let is_dir = is_dir(seen, DERIVED_LOCK_FILE).ok()??;
+    let why = "derived.lock must be a file, but is a directory: remove it, or nothing derived is written any more";
+    is_dir.then(|| (DERIVED_LOCK_FILE, Health::Unhealthy, why.to_owned()))
 }
 
-fn manifest(scene: &Scene<'_>) -> Option<(&'static str, Health, String)> {
-    let dir = scene.dir.join(DERIVED_DIR);
-    if let Ok(Some(stat)) = scene.root.storage().stat(&dir)
-        && !stat.is_dir
-    {
-        let why = "derived must be a directory, but is a file: the next writer puts a new one in its place";
-        return Some((DERIVED_DIR, Health::Warn, why.to_owned()));
-    }
-    let found = scene.found.as_ref().ok()?;
-    let why = found.left_out.as_ref()?;
-    Some((
-        DERIVED_DIR,
-        Health::Warn,
-        format!("the derived store: {why}"),
-    ))
+fn manifest(seen: &Observed<'_>) -> Option<Fault> {
+    let why = match is_dir(seen, DERIVED_DIR) {
+        Ok(Some(false)) => {
+            "derived must be a directory, but is a file: the next writer puts a new one in its place"
+                .to_owned()
+        }
+        _ => {
+            let why = seen.found.as_ref().ok()?.left_out.as_ref()?;
+            format!("the derived store: {why}")
+        }
+    };
+    Some((DERIVED_DIR, Health::Warn, why))
 }

@@ -154,6 +154,11 @@ impl Root {
     pub fn options(&self) -> &RootOptions {
         &self.options
     }
+    /// Whether a directory of that name holds segments: it was a team once, whatever became of its identity.
+    pub(crate) fn holds_segments(&self, team: &str) -> bool {
+        let events = team_dir(team).join(EVENTS_DIR);
+        matches!(self.storage.stat(&events), Ok(Some(_)))
+    }
     /// The names of the teams, sorted. Skips what is no team: names that break the rule, directories without a log.
     pub fn teams(&self) -> Result<Vec<String>> {
         let dir = Path::new(TEAMS_DIR);

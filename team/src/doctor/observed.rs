@@ -1,30 +1,30 @@
-//! Everything that the checks judge, looked at once. Each part stands by itself: where one cannot be had, it says why.
+//! Everything that the checks judge, looked at once. Where one part cannot be had, it says why, and the others are there.
 
 use super::DoctorCheck;
 use crate::backup::notes as backup_notes;
-use crate::failure::Result;
-use crate::handle::root::{Root, team_dir};
-use crate::names;
+use crate::handle::root::team_dir;
+use crate::prelude::*;
 use crate::projections::audit::{Audit, audit};
 use crate::projections::live::Found;
+use crate::projections::rebuild::Progress;
 use crate::projections::views::ViewsSource;
-use crate::projections::{Error, Live};
 use std::path::PathBuf;
 use std::sync::Arc;
-use teamlog_engine::layout::EVENTS_DIR;
+use teamlog_engine::Log;
 use teamlog_engine::storage::Memory;
 use teamlog_engine::verify::Report;
-use teamlog_engine::{Log, Reader};
 
 /// Something that was looked at, or why it could not be.
 pub(super) type Seen<T> = std::result::Result<T, String>;
 
-/// What was seen.
-pub(super) struct Scene<'a> {
+/// A team as it was seen.
+pub(super) struct Observed<'a> {
     pub root: &'a Root,
     pub dir: PathBuf,
-    team: &'a str,
-    program: &'a str,
+    /// The team's name.
+    pub team: &'a str,
+    /// How commands begin.
+    pub program: &'a str,
     backups: &'a [PathBuf],
     /// The log, if its identity can be read.
     pub log: Seen<Log>,
@@ -42,7 +42,7 @@ pub(super) struct Scene<'a> {
     pub cursor: Seen<Option<u64>>,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> Observed<'a> {
     /// Looks at a team.
     ///
     /// # Errors
@@ -51,32 +51,31 @@ impl<'a> Scene<'a> {
         root: &'a Root,
         check: &'a DoctorCheck,
         progress: &mut (dyn FnMut(u64, u64) + Send),
-    ) -> Result<Scene<'a>> {
+    ) -> Result<Observed<'a>> {
         names::check_known("team", &check.team)?;
         let dir = team_dir(&check.team);
         let storage = root.storage();
-        // A directory with segments was a team once, whatever became of its identity.
-        if !matches!(storage.stat(&dir.join(EVENTS_DIR)), Ok(Some(_))) {
+        if !root.holds_segments(&check.team) {
             root.team(&check.team)?;
         }
         let log = Log::open(storage.clone(), &dir, root.log_options()).map_err(said);
-        let report = with(&log, |log| log.verify(None).map_err(said));
-        let reader = with(&log, |log| log.peek().map_err(said));
-        let found = with(&reader, |reader| {
-            Live::found(log.as_ref()?, reader).map_err(said)
-        });
-        let fresh = with(&reader, |reader| {
-            let mut tell =
-                |at: crate::projections::rebuild::Progress| progress(at.events, at.total);
+        let report = had(&log).and_then(|log| log.verify(None).map_err(said));
+        let reader = had(&log).and_then(|log| log.peek().map_err(said));
+        let both = had(&log).and_then(|log| Ok((log, had(&reader)?)));
+        let found = both
+            .clone()
+            .and_then(|(log, reader)| Live::found(log, reader).map_err(said));
+        let fresh = both.and_then(|(log, reader)| {
+            let mut tell = |at: Progress| progress(at.events, at.total);
             let scratch = Arc::new(Memory::new());
-            Live::fresh(log.as_ref()?, reader, scratch, super::cores(), &mut tell).map_err(said)
+            Live::fresh(log, reader, scratch, super::cores(), &mut tell).map_err(said)
         });
-        let cursor = with(&log, |log| ViewsSource::new(log).cursor().map_err(said));
+        let cursor = had(&log).and_then(|log| ViewsSource::new(log).cursor().map_err(said));
         let upto = match (&cursor, &fresh) {
             (Ok(Some(seq)), Ok(live)) if keeps_views(live) => *seq,
             _ => 0,
         };
-        let audit = with(&reader, |reader| {
+        let audit = had(&reader).and_then(|reader| {
             // Where next to nothing is stored, the next command folds the same from the log.
             let stored = found.as_ref().ok().and_then(|found| found.live.as_ref());
             let state = match stored {
@@ -85,7 +84,7 @@ impl<'a> Scene<'a> {
             };
             audit(state, reader, check.sample_size, upto).map_err(said)
         });
-        Ok(Scene {
+        Ok(Observed {
             root,
             team: &check.team,
             program: &check.program,
@@ -113,14 +112,9 @@ impl<'a> Scene<'a> {
         head || views != self.cursor.as_ref().ok().copied()
     }
 
-    /// The team.
-    pub fn team(&self) -> &str {
-        self.team
-    }
-
-    /// How commands begin.
-    pub fn program(&self) -> &str {
-        self.program
+    /// Whether the views say that they are at the end of the log.
+    pub fn views_are_current(&self, live: &Live) -> bool {
+        matches!(self.cursor, Ok(Some(seq)) if seq == live.seq())
     }
 
     /// Directories with backups, as far as the team and the caller know.
@@ -159,13 +153,11 @@ pub(super) fn is_closed(live: &Live) -> bool {
     matches!(live.is_closed(), Ok(true))
 }
 
-fn with<T, U>(seen: &Seen<T>, look: impl FnOnce(&T) -> Seen<U>) -> Seen<U> {
-    match seen {
-        Ok(seen) => look(seen),
-        Err(why) => Err(why.clone()),
-    }
+/// What was looked at, for a check that cannot be made without it.
+pub(super) fn had<T>(seen: &Seen<T>) -> Seen<&T> {
+    seen.as_ref().map_err(Clone::clone)
 }
 
-fn said(error: impl Into<Error>) -> String {
-    error.into().to_string()
+pub(super) fn said(error: impl ToString) -> String {
+    error.to_string()
 }

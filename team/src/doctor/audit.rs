@@ -1,0 +1,91 @@
+//! The parts of the audit: what is stored, held against the log. Whatever is wrong is mended by folding anew.
+
+use super::Check;
+use super::observed::{Observed, Seen, had, keeps_views, said};
+use crate::projections::Live;
+use crate::projections::audit::Finding;
+use crate::projections::views::ViewsSource;
+
+/// No more files than this are named.
+const LISTED_MAX: usize = 20;
+
+/// Acks in the message index and unread counts, against every ack of the log.
+pub(super) fn acks(seen: &Observed<'_>) -> Seen<Check> {
+    Ok(judge(&had(&seen.audit)?.acks, "acks and counts", seen))
+}
+
+/// The message index against inboxes and inbox files, by a sample of messages.
+pub(super) fn inbox(seen: &Observed<'_>) -> Seen<Check> {
+    Ok(judge(&had(&seen.audit)?.inbox, "lookups of messages", seen))
+}
+
+/// Every byte of the derived store, and a sample of events: each is where the index says and found by each of its refs.
+pub(super) fn index(seen: &Observed<'_>) -> Seen<Check> {
+    let found = had(&seen.found)?;
+    if let Some(damage) = &found.damage {
+        // Damage is noticed before the store is used, so no answer is wrong; it only costs time.
+        let check = Check::warn(damage.clone()).detail("runs", found.runs);
+        return Ok(check.recommend(seen.rehydrate()));
+    }
+    let check = judge(&had(&seen.audit)?.index, "lookups of events", seen);
+    Ok(check
+        .detail("runs", found.runs)
+        .detail("covered", found.covered))
+}
+
+/// Task snapshots never fall behind or go back: each is at the newest message of its task, by `(created_at, id)`, and so is
+/// its file.
+pub(super) fn snapshots(seen: &Observed<'_>) -> Seen<Check> {
+    let finding = &had(&seen.audit)?.snapshots;
+    let check = judge(finding, "task snapshots", seen);
+    let (true, Ok(log), Ok(live)) = (finding.faults.is_empty(), &seen.log, &seen.fresh) else {
+        return Ok(check);
+    };
+    // `views` judges files that a crash left behind.
+    if !seen.views_are_current(live) || !keeps_views(live) {
+        return Ok(check);
+    }
+    let behind = files_behind(&ViewsSource::new(log), live).map_err(said)?;
+    let Some(first) = behind.first() else {
+        return Ok(check);
+    };
+    let count = behind.len();
+    let summary = format!("{count} task files are not at their task's snapshot: {first}");
+    let listed: Vec<&String> = behind.iter().take(LISTED_MAX).collect();
+    Ok(Check::unhealthy(summary)
+        .detail("wrong", count)
+        .detail("faults", serde_json::json!(listed))
+        .recommend(seen.rehydrate()))
+}
+
+fn files_behind(views: &ViewsSource, live: &Live) -> crate::projections::Result<Vec<String>> {
+    let mut behind = Vec::new();
+    for (id, (message, version)) in views.snapshots()? {
+        let Some(task) = live.task(&id)? else {
+            continue;
+        };
+        if (&task.last_message_id, task.snapshot_version) != (&message, version) {
+            behind.push(format!(
+                "tasks/{id}.json is at version {version} ({message}), the snapshot at {} ({})",
+                task.snapshot_version, task.last_message_id
+            ));
+        }
+    }
+    Ok(behind)
+}
+
+fn judge(finding: &Finding, what: &str, seen: &Observed<'_>) -> Check {
+    let wrong = finding.faults.len() as u64 + finding.omitted;
+    let checked = finding.checked;
+    let check = match finding.faults.first() {
+        None => Check::healthy(format!("{checked} {what} agree with the log")),
+        Some(first) => Check::unhealthy(format!(
+            "{wrong} of {checked} {what} disagree with the log: {first}"
+        ))
+        .recommend(seen.rehydrate()),
+    };
+    check
+        .detail("checked", checked)
+        .detail("wrong", wrong)
+        .detail("faults", finding.faults.clone())
+}
