@@ -166,13 +166,13 @@ pub struct ClaimInput {
 /// `POST /v1/tasks/{taskId}/claim`.
 pub fn claim(input: ClaimInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
     let team = request.team()?;
-    let job = team.claim_job(TaskClaim {
+    let claim = team.claim_with_token(TaskClaim {
         task_id: input.task_id,
         worker: input.agent_id,
         expected_version: input.expected_version,
         lease_ms: Some(input.ttl_ms.unwrap_or(TTL_MS)),
     });
-    request.exchange(team, job, leased)
+    request.exchange(team, claim, leased)
 }
 
 /// What can be wrong with a claim that is presented, in the order in which it is looked at.

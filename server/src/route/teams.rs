@@ -169,8 +169,7 @@ pub fn set_up(input: SetUpInput, request: &mut RequestContext<'_>) -> Result<Rep
         }),
     };
     let team = request.team()?;
-    let job = team.setup_job(setup);
-    request.exchange(team, job, |live, answer: &TeamSetupAnswer, _| {
+    request.exchange(team, setup, |live, answer: &TeamSetupAnswer, _| {
         let team = shown(live, &answer.team)?;
         Exchange::of(201, &OneTeam { team })
     })

@@ -87,6 +87,8 @@ pub(crate) enum Decision<D> {
 
 /// How things are once a command is recorded.
 pub(crate) struct After<'a> {
+    /// The team's name.
+    pub team: &'a str,
     /// The state behind its events.
     pub live: &'a Live,
     /// Its events.
@@ -172,12 +174,14 @@ impl Team {
         control: Control,
         text: Text<C::Answer>,
     ) -> Result<(Stage<C>, Vec<Event<'static>>)> {
-        let (decider, decided) = (control.clone(), command.clone());
+        let (decider, decided, team) = (control.clone(), command.clone(), self.name().to_owned());
         let committed = self.commit(move |writer| {
             writer.commit_with(
                 Durability::Synced,
                 move |live: &Live, now| decider.decide(&decided, live, now),
-                move |live, stage, events| control.answer(&command, live, stage, events, text),
+                move |live, stage, events| {
+                    control.answer(&command, (&team, live), stage, events, text)
+                },
             )
         })?;
         Ok((committed.answer, committed.events))
@@ -194,10 +198,18 @@ impl Team {
             Stage::Denied(refusal) => Err(refusal.into()),
             Stage::Repeated(text) => read(&text),
             // Recorded, but the state could not be read for the answer; by now it may have been rebuilt.
-            Stage::Granted(decided, now) => self.query(|live, _| {
-                let events = &events;
-                command.answer(&decided, &After { live, events, now })
-            }),
+            Stage::Granted(decided, now) => {
+                let (team, events) = (&self.name().to_owned(), &events);
+                self.query(|live, _| {
+                    let after = After {
+                        team,
+                        live,
+                        events,
+                        now,
+                    };
+                    command.answer(&decided, &after)
+                })
+            }
         }
     }
 }
@@ -302,7 +314,7 @@ impl Control {
     fn answer<C: Command>(
         &self,
         command: &C,
-        live: &Live,
+        (team, live): (&str, &Live),
         stage: &mut Stage<C>,
         events: &[Event<'static>],
         text: Text<C::Answer>,
@@ -311,7 +323,13 @@ impl Control {
             return Vec::new();
         };
         let now = *now;
-        let Ok(answer) = command.answer(decided, &After { live, events, now }) else {
+        let after = After {
+            team,
+            live,
+            events,
+            now,
+        };
+        let Ok(answer) = command.answer(decided, &after) else {
             return Vec::new();
         };
         let response = self.key.as_ref().and_then(|_| text(&answer));

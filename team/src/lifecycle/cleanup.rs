@@ -96,8 +96,7 @@ impl Team {
     /// Closes the team. What is active ends in the same group; what does not fit there, and what a closed team of an earlier
     /// version left active, behind it.
     fn close(&mut self, gate: Option<Cleanup>) -> Result<CleanupAnswer> {
-        let team = self.name().to_owned();
-        let answer = self.execute(Closing { team, gate })?;
+        let answer = self.execute(Closing { gate })?;
         let mut more = self.query(|live, _| Ok(live.is_closed()? && closing::is_due(live)?))?;
         while more {
             more = self.execute_unkeyed(Rest)?;
@@ -130,7 +129,6 @@ impl Command for Rest {
 /// A team on its way to its end.
 #[derive(Debug, Clone)]
 struct Closing {
-    team: String,
     gate: Option<Cleanup>,
 }
 
@@ -179,15 +177,16 @@ impl Command for Closing {
         Ok(Decision::Granted((), events))
     }
 
-    fn answer(&self, (): &(), _: &After<'_>) -> Result<CleanupAnswer> {
+    fn answer(&self, (): &(), after: &After<'_>) -> Result<CleanupAnswer> {
         Ok(CleanupAnswer {
-            team_name: self.team.clone(),
+            team_name: after.team.to_owned(),
             cleanup_mode: self.mode(),
         })
     }
 }
 
 impl Closing {
+    /// The events that say that the team ends.
     fn end(&self, live: &Live) -> Result<[NewEvent; 2]> {
         let phase = live.phase()?.map(|noted| noted.what);
         let phase = PhaseChanged {
@@ -235,10 +234,8 @@ impl Cleanup {
         if left.failed > 0 && !self.confirm_issues {
             let message = format!("shutdown_confirm_issues_required:failed={}", left.failed);
             let hint = "look at the failed tasks, then say \"confirm_issues\": true";
-            return Err(left
-                .refusal(Code::ShutdownConfirm, message)
-                .hint(hint)
-                .into());
+            let refusal = left.refusal(Code::ShutdownConfirm, message);
+            return Err(refusal.hint(hint).into());
         }
         if left.pending + left.blocked + left.in_progress > 0 {
             let message = format!(
@@ -246,22 +243,18 @@ impl Cleanup {
                 left.pending, left.blocked, left.in_progress, left.failed
             );
             let hint = "finish or cancel what is left over, or say \"force\": true";
-            return Err(left
-                .refusal(Code::ShutdownGateBlocked, message)
-                .hint(hint)
-                .into());
+            let refusal = left.refusal(Code::ShutdownGateBlocked, message);
+            return Err(refusal.hint(hint).into());
         }
-        match rejected(live)? {
-            None => Ok(()),
-            Some((worker, reason)) => {
-                let message = format!("shutdown_rejected:{worker}:{reason}");
-                Err(Refusal::new(Code::ShutdownRejected, message)
-                    .hint("ask it again, or say \"force\": true")
-                    .detail("worker", worker)
-                    .detail("reason", reason)
-                    .into())
-            }
-        }
+        let Some((worker, reason)) = rejected(live)? else {
+            return Ok(());
+        };
+        let message = format!("shutdown_rejected:{worker}:{reason}");
+        Err(Refusal::new(Code::ShutdownRejected, message)
+            .hint("ask it again, or say \"force\": true")
+            .detail("worker", worker)
+            .detail("reason", reason)
+            .into())
     }
 }
 
@@ -274,10 +267,8 @@ fn rejected(live: &Live) -> Result<Option<(String, String)>> {
         let asked = live.shutdown_request(&worker)?;
         let stale = asked.is_some_and(|asked| asked.seq > ack.seq);
         if ack.what.status == AckStatus::Reject && !stale {
-            let reason = ack
-                .what
-                .reason
-                .unwrap_or_else(|| "no reason given".to_owned());
+            let reason = ack.what.reason;
+            let reason = reason.unwrap_or_else(|| "no reason given".to_owned());
             return Ok(Some((worker, reason)));
         }
     }

@@ -2,8 +2,7 @@
 
 use crate::prelude::*;
 use crate::projections::team::event::{MembersAdded, TeamFact};
-use crate::projections::worker::event::WorkerAct;
-use crate::projections::worker::event::{Identity, UNREGISTERED_ROLE};
+use crate::projections::worker::event::{Identity, UNREGISTERED_ROLE, WorkerAct};
 use crate::usage::report::SetBudget;
 
 /// Most agents that are named at once.
@@ -50,32 +49,18 @@ pub struct TeamSetupAnswer {
 impl Team {
     /// Sets the team up.
     pub fn set_up(&mut self, setup: TeamSetup) -> Result<TeamSetupAnswer> {
-        let job = self.setup_job(setup);
-        self.execute(job)
-    }
-
-    /// What the team is set up with, as it is carried out.
-    pub fn setup_job(&self, setup: TeamSetup) -> Job {
-        let team = self.name().to_owned();
-        Job { team, setup }
+        self.execute(setup)
     }
 }
 
-/// What a team is set up with, and its name.
-#[derive(Debug, Clone)]
-pub struct Job {
-    team: String,
-    setup: TeamSetup,
-}
-
-impl Command for Job {
+impl Command for TeamSetup {
     type Decided = ();
     type Answer = TeamSetupAnswer;
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<()>> {
-        let mut events = self.setup.joining(live)?;
-        events.extend(self.setup.identities(live)?);
-        if let Some(budget) = &self.setup.budget
+        let mut events = self.joining(live)?;
+        events.extend(self.identities(live)?);
+        if let Some(budget) = &self.budget
             && let Decision::Granted((), set) = budget.decide(live, now)?
         {
             let before = events.len();
@@ -84,15 +69,11 @@ impl Command for Job {
         Ok(Decision::Granted((), events))
     }
 
-    fn answer(&self, (): &(), _: &After<'_>) -> Result<TeamSetupAnswer> {
+    fn answer(&self, (): &(), after: &After<'_>) -> Result<TeamSetupAnswer> {
+        let agents = self.agents.iter().map(|agent| agent.id.clone());
         Ok(TeamSetupAnswer {
-            team: self.team.clone(),
-            agents: self
-                .setup
-                .agents
-                .iter()
-                .map(|agent| agent.id.clone())
-                .collect(),
+            team: after.team.to_owned(),
+            agents: agents.collect(),
         })
     }
 }
@@ -132,9 +113,8 @@ impl TeamSetup {
             if agent.id == LEADER {
                 let message =
                     format!("agents must say nothing new of {LEADER:?}, who is known to all teams");
-                return Err(Refusal::new(Code::InvalidInput, message)
-                    .field("agents")
-                    .into());
+                let refusal = Refusal::new(Code::InvalidInput, message);
+                return Err(refusal.field("agents").into());
             }
             events.push(WorkerAct::Identity(after).event(&agent.id, &agent.id));
         }
@@ -159,8 +139,8 @@ impl AgentSetup {
 
 /// The event as one of a group in which others stand before those that it was decided with.
 fn behind(mut event: NewEvent, before: usize) -> NewEvent {
-    if let Some(teamlog_engine::Cause::Earlier(at)) = event.cause {
-        event.cause = Some(teamlog_engine::Cause::Earlier(at + before));
+    if let Some(Cause::Earlier(at)) = &mut event.cause {
+        *at += before;
     }
     event
 }

@@ -1,6 +1,7 @@
 //! `append-event`: what a worker reports. It is there for others to read, and moves no state, whatever its type says.
 
 use crate::api::rules::Rules;
+use crate::handle::command::unrecorded;
 use crate::log::append::inherit_trace;
 use crate::log::event_type::EventType;
 use crate::log::team_event::{REPORTED, TeamEvent};
@@ -71,20 +72,11 @@ pub struct AppendEventAnswer {
 /// Fields of a team event that only the log sets.
 const OWN: [&str; 3] = ["event_id", "team", "created_at"];
 
-#[derive(Debug, Clone)]
-struct Job {
-    event: NewEvent,
-    team: String,
-}
-
 impl Team {
     /// Records what a worker reports.
     pub fn append_event(&mut self, append: AppendEvent) -> Result<AppendEventAnswer> {
-        let job = Job {
-            event: append.event()?,
-            team: self.name().to_owned(),
-        };
-        self.execute(job)
+        append.event()?;
+        self.execute(append)
     }
 }
 
@@ -105,11 +97,8 @@ impl AppendEvent {
             return Err(Refusal::invalid(name, &value.to_string(), rule));
         }
         let payload = Json::of(self).map_err(|error| {
-            Refusal::invalid(
-                "input",
-                self.kind.name(),
-                &format!("must be an event ({error})"),
-            )
+            let rule = format!("must be an event ({error})");
+            Refusal::invalid("input", self.kind.name(), &rule)
         })?;
         let mut event = NewEvent::new(REPORTED, self.worker.clone(), payload);
         event.refs.set_given([
@@ -121,24 +110,19 @@ impl AppendEvent {
     }
 }
 
-impl Command for Job {
+impl Command for AppendEvent {
     type Decided = ();
     type Answer = AppendEventAnswer;
 
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
-        let mut event = self.event.clone();
+        let mut event = self.event()?;
         inherit_trace(live, &mut event)?;
         Ok(Decision::Granted((), vec![event]))
     }
 
     fn answer(&self, (): &(), after: &After<'_>) -> Result<AppendEventAnswer> {
-        let event = after
-            .events
-            .first()
-            .and_then(|event| TeamEvent::of(event, &self.team));
-        match event {
-            Some(event) => Ok(AppendEventAnswer { event }),
-            None => Err(Error::Poisoned("the writer answered without an event".into()).into()),
-        }
+        let event = TeamEvent::of(&after.last_event()?, after.team);
+        let event = event.ok_or_else(unrecorded)?;
+        Ok(AppendEventAnswer { event })
     }
 }

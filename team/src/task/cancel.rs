@@ -4,8 +4,8 @@ use crate::prelude::*;
 use crate::projections::task::Claim;
 use crate::projections::task::event::{TaskAct, TaskCanceled};
 use crate::task::claimant::claimant;
-use crate::task::create::{TaskAnswer, record};
-use crate::task::holding::{Scene, check_expected};
+use crate::task::create::TaskAnswer;
+use crate::task::holding::{Draft, check_expected};
 
 operation! {
     /// Cancel a task
@@ -55,9 +55,9 @@ impl Command for TaskCancel {
         if !self.force || !self.claimant().hold.is_empty() {
             return Ok(());
         }
-        let scene = Scene::of(live, &self.task_id, now)?;
-        match scene.task.claim() {
-            Some(claim) => Err(self.needs_claim(&scene, claim, who).into()),
+        let draft = Draft::of(live, &self.task_id, now)?;
+        match draft.task.claim() {
+            Some(claim) => Err(self.needs_claim(&draft, claim, who).into()),
             None => Ok(()),
         }
     }
@@ -69,25 +69,23 @@ impl Command for TaskCancel {
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<()>> {
         self.claimant().check_worker()?;
         check_expected(self.expected_version)?;
-        let scene = Scene::of(live, &self.task_id, now)?;
-        scene.decision(|scene| {
-            scene.check_open()?;
-            scene.check_version(self.expected_version)?;
-            let forced = self.check_claim(scene)?;
+        let draft = Draft::of(live, &self.task_id, now)?;
+        draft.decision(|draft| {
+            draft.check_open()?;
+            draft.check_version(self.expected_version)?;
+            let forced = self.check_claim(draft)?;
             let canceled = TaskAct::Canceled(TaskCanceled {
                 reason: self.reason.clone(),
                 forced,
             });
-            let owner = scene.task.owner.clone();
-            scene.act(canceled, self.actor(), owner.as_deref());
+            let owner = draft.task.owner.clone();
+            draft.act(canceled, self.actor(), owner.as_deref());
             Ok(())
         })
     }
 
     fn answer(&self, (): &(), after: &After<'_>) -> Result<TaskAnswer> {
-        Ok(TaskAnswer {
-            task: record(after.live, &self.task_id, after.now)?,
-        })
+        TaskAnswer::of(&self.task_id, after)
     }
 }
 
@@ -97,13 +95,13 @@ impl TaskCancel {
     }
 
     /// Whether the claim of somebody else ends with the task.
-    fn check_claim(&self, scene: &Scene) -> Result<bool, Refusal> {
+    fn check_claim(&self, draft: &Draft) -> Result<bool, Refusal> {
         let hold = self.claimant().hold;
         let presented = !hold.is_empty();
         if presented {
-            scene.standing(hold)?;
+            draft.standing(hold)?;
         }
-        let Some(claim) = scene.task.claim() else {
+        let Some(claim) = draft.task.claim() else {
             return Ok(false);
         };
         if presented {
@@ -112,18 +110,18 @@ impl TaskCancel {
         if self.force && self.actor() == LEADER {
             return Ok(true);
         }
-        Err(self.needs_claim(scene, claim, self.actor()))
+        Err(self.needs_claim(draft, claim, self.actor()))
     }
 
-    fn needs_claim(&self, scene: &Scene, claim: &Claim, who: &str) -> Refusal {
+    fn needs_claim(&self, draft: &Draft, claim: &Claim, who: &str) -> Refusal {
         let who = match self.force {
             true => format!("but {who} cannot force it"),
             false => "but no claim_token is given".to_owned(),
         };
         let message = format!(
             "task {} must be canceled by {}, who works on it, or by the leader by force, {who}",
-            scene.task.task_id, claim.owner
+            draft.task.task_id, claim.owner
         );
-        scene.refusal(Code::ClaimConflict, message)
+        draft.refusal(Code::ClaimConflict, message)
     }
 }

@@ -5,8 +5,8 @@ use crate::prelude::*;
 use crate::projections::task::event::{DepsChanged, Resources, TaskAct, TaskUpdated};
 use crate::resource;
 use crate::task::blocking;
-use crate::task::create::{TaskAnswer, check_cycle, dependencies, record};
-use crate::task::holding::{Scene, check_expected};
+use crate::task::create::{TaskAnswer, check_cycle, dependencies};
+use crate::task::holding::{Draft, check_expected};
 
 operation! {
     /// Change what a task is about, or what it waits for
@@ -74,28 +74,26 @@ impl Command for TaskChange {
         let wanted = self.blocked_by.as_deref().map(dependencies).transpose()?;
         let resources = self.resources.as_deref();
         let resources = resources.map(resource::declared).transpose()?;
-        let scene = Scene::of(live, &self.task_id, now)?;
-        scene.decision(|scene| {
-            scene.check_version(self.expected_version)?;
-            let owner = scene.task.owner.clone();
+        let draft = Draft::of(live, &self.task_id, now)?;
+        draft.decision(|draft| {
+            draft.check_version(self.expected_version)?;
+            let owner = draft.task.owner.clone();
             let updated = TaskAct::Updated(TaskUpdated {
                 subject: self.subject.clone(),
                 description: self.description.clone(),
                 requires_code_change: self.requires_code_change,
             });
-            let cause = scene.act(updated, DEFAULT_ACTOR, owner.as_deref());
-            self.declare(scene, resources, cause)?;
+            let cause = draft.act(updated, DEFAULT_ACTOR, owner.as_deref());
+            self.declare(draft, resources, cause)?;
             match wanted {
-                Some(wanted) => wait_for(live, scene, wanted, cause),
+                Some(wanted) => wait_for(live, draft, wanted, cause),
                 None => Ok(()),
             }
         })
     }
 
     fn answer(&self, (): &(), after: &After<'_>) -> Result<TaskAnswer> {
-        Ok(TaskAnswer {
-            task: record(after.live, &self.task_id, after.now)?,
-        })
+        TaskAnswer::of(&self.task_id, after)
     }
 }
 
@@ -103,55 +101,55 @@ impl TaskChange {
     /// Other paths for whoever holds it next.
     fn declare(
         &self,
-        scene: &mut Scene,
+        draft: &mut Draft,
         resources: Option<Vec<String>>,
         cause: usize,
     ) -> Result<(), Refusal> {
         if resources.is_none() && self.shared.is_none() {
             return Ok(());
         }
-        if let Some(claim) = scene.task.claim() {
+        if let Some(claim) = draft.task.claim() {
             let message = format!(
                 "resources must be declared while nobody works on task {}, but {} does until {}",
-                scene.task.task_id, claim.owner, claim.leased_until
+                draft.task.task_id, claim.owner, claim.leased_until
             );
-            let refusal = scene.refusal(Code::ClaimConflict, message);
+            let refusal = draft.refusal(Code::ClaimConflict, message);
             return Err(refusal.field("resources"));
         }
-        let governed = &scene.task.governed;
+        let governed = &draft.task.governed;
         let declared = Resources {
             resources: resources.unwrap_or_else(|| governed.resources.clone()),
             shared: self.shared.or(governed.shared),
         };
         if (&declared.resources, declared.shared) != (&governed.resources, governed.shared) {
-            let owner = scene.task.owner.clone();
+            let owner = draft.task.owner.clone();
             let declared = TaskAct::ResourcesDeclared(declared);
-            scene.follow(declared, DEFAULT_ACTOR, owner.as_deref(), cause);
+            draft.follow(declared, DEFAULT_ACTOR, owner.as_deref(), cause);
         }
         Ok(())
     }
 }
 
 /// Other dependencies; a claim-governed task that nobody works on is blocked by them, or no longer.
-fn wait_for(live: &Live, scene: &mut Scene, wanted: Vec<String>, cause: usize) -> Result<()> {
-    check_cycle(live, &scene.task.task_id, &wanted)?;
-    let owner = scene.task.owner.clone();
-    if wanted != scene.task.deps {
+fn wait_for(live: &Live, draft: &mut Draft, wanted: Vec<String>, cause: usize) -> Result<()> {
+    check_cycle(live, &draft.task.task_id, &wanted)?;
+    let owner = draft.task.owner.clone();
+    if wanted != draft.task.deps {
         let changed = TaskAct::DepsChanged(DepsChanged {
             depends_on: wanted.clone(),
         });
-        scene.follow(changed, DEFAULT_ACTOR, owner.as_deref(), cause);
-        scene.task.deps = wanted;
+        draft.follow(changed, DEFAULT_ACTOR, owner.as_deref(), cause);
+        draft.task.deps = wanted;
     }
-    if !scene.task.claim_governed {
+    if !draft.task.claim_governed {
         return Ok(());
     }
-    let blocked = scene.task.status == Status::Blocked;
-    if blocked && live.open_deps(&scene.task.deps)?.is_empty() {
-        let cause = scene.events.len() - 1;
-        scene.follow(TaskAct::Unblocked, DEFAULT_ACTOR, owner.as_deref(), cause);
+    let blocked = draft.task.status == Status::Blocked;
+    if blocked && live.open_deps(&draft.task.deps)?.is_empty() {
+        let cause = draft.events.len() - 1;
+        draft.follow(TaskAct::Unblocked, DEFAULT_ACTOR, owner.as_deref(), cause);
         return Ok(());
     }
-    let Scene { task, events } = scene;
+    let Draft { task, events } = draft;
     blocking::block(live, task, DEFAULT_ACTOR, events)
 }

@@ -4,7 +4,7 @@ use crate::prelude::*;
 use crate::projections::task::event::{Held, Lease, TaskAct, TaskClaimed};
 use crate::resource::{Holdings, Overlap};
 use crate::task::create::record;
-use crate::task::holding::{self, Scene, lease_end};
+use crate::task::holding::{self, Draft, lease_end};
 use crate::task::record::TaskRecord;
 use crate::usage::budget;
 use crate::uuid;
@@ -57,9 +57,9 @@ pub struct ClaimAnswer {
     pub overlaps: Vec<Overlap>,
 }
 
-/// A claim with the token it will have.
+/// A claim with the token that it is going to have.
 #[derive(Debug, Clone)]
-pub struct Job {
+pub struct ClaimWithToken {
     claim: TaskClaim,
     token: String,
 }
@@ -67,18 +67,18 @@ pub struct Job {
 impl Team {
     /// Takes a task for a worker.
     pub fn task_claim(&mut self, claim: TaskClaim) -> Result<ClaimAnswer> {
-        let job = self.claim_job(claim);
-        self.execute(job)
+        let claim = self.claim_with_token(claim);
+        self.execute(claim)
     }
 
-    /// A claim with the token it will have.
-    pub fn claim_job(&self, claim: TaskClaim) -> Job {
+    /// A claim with the token that it is going to have.
+    pub fn claim_with_token(&self, claim: TaskClaim) -> ClaimWithToken {
         let token = token(&*self.options.ids);
-        Job { claim, token }
+        ClaimWithToken { claim, token }
     }
 }
 
-impl Command for Job {
+impl Command for ClaimWithToken {
     /// What is held twice from now on.
     type Decided = Vec<Overlap>;
     type Answer = ClaimAnswer;
@@ -90,15 +90,15 @@ impl Command for Job {
         holding::check_expected(claim.expected_version)?;
         check_worker(live, &claim.worker)?;
         budget::check(live, Some(&claim.worker))?;
-        let scene = Scene::of(live, &claim.task_id, now)?;
-        scene.decision(|scene| {
-            check_ready(live, scene)?;
-            scene.expect(claim.expected_version, Code::ClaimConflict)?;
-            check_free(scene, &claim.worker)?;
-            let overlaps = Holdings::of(live, &claim.worker, now)?.grant(&scene.task)?;
+        let draft = Draft::of(live, &claim.task_id, now)?;
+        draft.decision(|draft| {
+            check_ready(live, draft)?;
+            draft.expect(claim.expected_version, Code::ClaimConflict)?;
+            check_free(draft, &claim.worker)?;
+            let overlaps = Holdings::of(live, &claim.worker, now)?.grant(&draft.task)?;
             // A lease that ran out is the cause of what takes its place.
-            let overdue = (!scene.events.is_empty()).then_some(0);
-            take(live, scene, &claim.worker, (&self.token, until), overdue)?;
+            let overdue = (!draft.events.is_empty()).then_some(0);
+            take(live, draft, &claim.worker, (&self.token, until), overdue)?;
             Ok(overlaps)
         })
     }
@@ -140,54 +140,50 @@ pub(crate) fn check_worker(live: &Live, worker: &str) -> Result<()> {
     membership::check(live, "worker", worker)
 }
 
-fn check_ready(live: &Live, scene: &Scene) -> Result<()> {
-    let open = live.open_deps(&scene.task.deps)?;
+fn check_ready(live: &Live, draft: &Draft) -> Result<()> {
+    let open = live.open_deps(&draft.task.deps)?;
     if open.is_empty() {
         return Ok(());
     }
-    let lost = live.lost_deps(&scene.task.deps)?;
-    let mut message = format!(
-        "the dependencies of task {} must be completed, but these are not: {}",
-        scene.task.task_id,
-        open.join(", ")
-    );
+    let lost = live.lost_deps(&draft.task.deps)?;
+    let (id, names) = (&draft.task.task_id, open.join(", "));
+    let message =
+        format!("the dependencies of task {id} must be completed, but these are not: {names}");
+    let refusal = draft.refusal(Code::BlockedDependency, message);
+    let mut refusal = refusal.detail("dependencies", open);
     if !lost.is_empty() {
-        message.push_str("; failed or canceled: ");
-        message.push_str(&lost.join(", "));
+        let names = lost.join(", ");
+        refusal
+            .message
+            .push_str(&format!("; failed or canceled: {names}"));
+        refusal = refusal.detail("failed_dependencies", lost);
     }
-    let refusal = scene.refusal(Code::BlockedDependency, message);
-    let refusal = refusal.detail("dependencies", open);
-    Err(match lost.is_empty() {
-        true => refusal,
-        false => refusal.detail("failed_dependencies", lost),
-    }
-    .into())
+    Err(refusal.into())
 }
 
-fn check_free(scene: &Scene, worker: &str) -> Result<(), Refusal> {
-    scene.check_open()?;
-    let task = &scene.task;
+fn check_free(draft: &Draft, worker: &str) -> Result<(), Refusal> {
+    draft.check_open()?;
+    let task = &draft.task;
     let owner = task.owner.as_deref();
-    let conflict = |message: String| Err(scene.refusal(Code::ClaimConflict, message));
+    let conflict = |message: String| Err(draft.refusal(Code::ClaimConflict, message));
     if let Some(claim) = task.claim().filter(|claim| claim.owner == worker) {
         let message = format!(
             "task {} must be free, but {worker} holds it already, with epoch {} until {}",
             task.task_id, task.governed.epoch, claim.leased_until
         );
-        let refusal = scene
+        let refusal = draft
             .refusal(Code::ClaimConflict, message)
             .detail("yours", true);
         return Err(refusal.hint("present that epoch to renew, complete, fail or release it"));
     }
     if task.status == Status::InProgress {
-        let until = task.claim().map(|claim| claim.leased_until);
-        let until = until
-            .map(|until| format!(" until {until}"))
-            .unwrap_or_default();
+        let until = task
+            .claim()
+            .map(|claim| format!(" until {}", claim.leased_until));
+        let (id, until) = (&task.task_id, until.unwrap_or_default());
+        let owner = owner.unwrap_or("somebody");
         return conflict(format!(
-            "task {} must be free, but {} works on it{until}",
-            task.task_id,
-            owner.unwrap_or("somebody")
+            "task {id} must be free, but {owner} works on it{until}"
         ));
     }
     // Messages assign a task to say whose it is; a pending one they leave to anybody.
@@ -204,24 +200,24 @@ fn check_free(scene: &Scene, worker: &str) -> Result<(), Refusal> {
 /// The claim itself, with its token and its end; whoever acts joins an open team.
 pub(crate) fn take(
     live: &Live,
-    scene: &mut Scene,
+    draft: &mut Draft,
     worker: &str,
     (token, leased_until): (&str, Timestamp),
     cause: Option<usize>,
 ) -> Result<()> {
-    scene.events.extend(membership::joining(live, worker)?);
+    draft.events.extend(membership::joining(live, worker)?);
     let lease = Lease {
         held: Held {
             worker: worker.to_owned(),
-            epoch: scene.task.governed.epoch.saturating_add(1),
+            epoch: draft.task.governed.epoch.saturating_add(1),
             forced: false,
         },
         leased_until,
     };
     let token = token.to_owned();
     let claimed = TaskAct::Claimed(TaskClaimed::of(lease, token));
-    let mut event = holding::event(&scene.task, claimed, worker, Some(worker));
+    let mut event = holding::event(&draft.task, claimed, worker, Some(worker));
     event.cause = cause.map(Cause::Earlier);
-    scene.events.push(event);
+    draft.events.push(event);
     Ok(())
 }

@@ -4,7 +4,7 @@ use crate::prelude::*;
 use crate::resource::{Holdings, Overlap};
 use crate::task::claim::{check_worker, claimed, take, token};
 use crate::task::create::record;
-use crate::task::holding::{self, Scene, lease_end};
+use crate::task::holding::{self, Draft, lease_end};
 use crate::task::listed::rank;
 use crate::task::record::TaskRecord;
 use crate::usage::budget;
@@ -35,7 +35,7 @@ pub struct ClaimNext {
 }
 
 /// `{ok, task, claimToken?, epoch?, leased_until?, overlaps?}`; `task` is `null` where nothing is ready for the worker.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClaimNextAnswer {
     /// Always true
     pub ok: bool,
@@ -60,9 +60,9 @@ pub struct ClaimNextAnswer {
     pub overlaps: Vec<Overlap>,
 }
 
-/// A claim with the token it will have.
+/// A claim with the token that it is going to have.
 #[derive(Debug, Clone)]
-struct Job {
+struct NextWithToken {
     claim: ClaimNext,
     token: String,
 }
@@ -72,11 +72,11 @@ impl Team {
     /// then by id.
     pub fn claim_next(&mut self, claim: ClaimNext) -> Result<ClaimNextAnswer> {
         let token = token(&*self.options.ids);
-        self.execute(Job { claim, token })
+        self.execute(NextWithToken { claim, token })
     }
 }
 
-impl Command for Job {
+impl Command for NextWithToken {
     /// The task that was taken, and what is held twice from now on.
     type Decided = Option<(String, Vec<Overlap>)>;
     type Answer = ClaimNextAnswer;
@@ -106,20 +106,16 @@ impl Command for Job {
             return Ok(Decision::Granted(None, events));
         };
         let id = task.task_id.clone();
-        let mut scene = Scene { task, events };
-        take(live, &mut scene, worker, (&self.token, until), overdue)?;
-        Ok(Decision::Granted(Some((id, overlaps)), scene.events))
+        let mut draft = Draft { task, events };
+        take(live, &mut draft, worker, (&self.token, until), overdue)?;
+        Ok(Decision::Granted(Some((id, overlaps)), draft.events))
     }
 
     fn answer(&self, taken: &Self::Decided, after: &After<'_>) -> Result<ClaimNextAnswer> {
         let Some((id, overlaps)) = taken else {
             return Ok(ClaimNextAnswer {
                 ok: true,
-                task: None,
-                claim_token: None,
-                epoch: None,
-                leased_until: None,
-                overlaps: Vec::new(),
+                ..ClaimNextAnswer::default()
             });
         };
         let claimed = claimed(record(after.live, id, after.now)?, self.token.clone());

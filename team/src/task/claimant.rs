@@ -36,6 +36,20 @@ macro_rules! claimant {
 }
 pub(crate) use claimant;
 
+/// What a command says of its caller that has a [`Claimant`].
+macro_rules! of_claimant {
+    () => {
+        fn admits(&self, live: &Live, actor: Option<&str>, _: Timestamp) -> Result<()> {
+            self.claimant().admits(live, actor)
+        }
+
+        fn names_actor(&self) -> bool {
+            self.claimant().is_named()
+        }
+    };
+}
+pub(crate) use of_claimant;
+
 impl<'a> Claimant<'a> {
     /// # Errors
     /// `not_holder`; the state's.

@@ -59,11 +59,19 @@ pub struct TaskCreate {
     pub extra: Map<String, Value>,
 }
 
-/// `{task}`: a task that was made or changed.
+/// `{task}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskAnswer {
     /// The task
     pub task: TaskRecord,
+}
+
+impl TaskAnswer {
+    /// The task as it stands after a command.
+    pub(crate) fn of(task_id: &str, after: &After<'_>) -> Result<TaskAnswer> {
+        let task = record(after.live, task_id, after.now)?;
+        Ok(TaskAnswer { task })
+    }
 }
 
 impl Command for TaskCreate {
@@ -86,9 +94,7 @@ impl Command for TaskCreate {
     }
 
     fn answer(&self, id: &String, after: &After<'_>) -> Result<TaskAnswer> {
-        Ok(TaskAnswer {
-            task: record(after.live, id, after.now)?,
-        })
+        TaskAnswer::of(id, after)
     }
 }
 
@@ -127,20 +133,15 @@ impl TaskCreate {
     }
 
     fn priority(&self) -> Result<Priority, Refusal> {
-        let Some(name) = &self.priority else {
-            return Ok(Priority::Normal);
-        };
-        Priority::from_name(name)
-            .ok_or_else(|| Refusal::invalid("priority", name, &Priority::rule()))
+        let name = self.priority.as_deref().unwrap_or("normal");
+        let known = Priority::from_name(name);
+        known.ok_or_else(|| Refusal::invalid("priority", name, &Priority::rule()))
     }
 
     /// What the creator says beside what is known, as it will lie in an event.
     fn extra(&self) -> Result<Option<Json>, Refusal> {
-        if let Some(name) = self
-            .extra
-            .keys()
-            .find(|name| RESERVED.contains(&name.as_str()))
-        {
+        let mut names = self.extra.keys();
+        if let Some(name) = names.find(|name| RESERVED.contains(&name.as_str())) {
             let hint = match name.as_str() {
                 "id" => "a task's own id is task_id",
                 "depends_on" | "deps" => "what a task waits for is blocked_by",
@@ -154,17 +155,12 @@ impl TaskCreate {
             return Ok(None);
         }
         // An event holds it one level deeper.
-        let fits = Json::of(&Map::from_iter([(
-            "extra".to_owned(),
-            Value::Object(self.extra.clone()),
-        )]));
-        match fits.and_then(|_| Json::of(&self.extra)) {
-            Ok(extra) => Ok(Some(extra)),
-            Err(error) => {
-                let message = format!("input must fit into an event, but {error}");
-                Err(Refusal::new(Code::InvalidInput, message).field("input"))
-            }
-        }
+        let fits = Json::of(&BTreeMap::from([("extra", &self.extra)]));
+        let extra = fits.and_then(|_| Json::of(&self.extra));
+        extra.map(Some).map_err(|error| {
+            let message = format!("input must fit into an event, but {error}");
+            Refusal::new(Code::InvalidInput, message).field("input")
+        })
     }
 
     fn id(&self, live: &Live) -> Result<String> {
@@ -172,7 +168,11 @@ impl TaskCreate {
             names::check_new("task_id", id)?;
             return match live.task(id)? {
                 None => Ok(id.clone()),
-                Some(_) => Err(exists(id).into()),
+                Some(_) => {
+                    let message = format!("task_id must be new, but there is a task {id:?}");
+                    let refusal = Refusal::new(Code::TaskExists, message).field("task_id");
+                    Err(refusal.detail("task_id", id.as_str()).into())
+                }
             };
         }
         let number = live.next_task_number()?;
@@ -218,18 +218,7 @@ pub(crate) fn check_cycle(live: &Live, id: &str, deps: &[String]) -> Result<()> 
 
 /// The task as it stands after a command.
 pub(crate) fn record(live: &Live, id: &str, now: Timestamp) -> Result<TaskRecord> {
-    match live.task(id)? {
-        Some(task) => {
-            let failed = blocking::failed_dependencies(live, &task)?;
-            Ok(TaskRecord::at(task, failed, now))
-        }
-        None => Err(holding::not_found(id).into()),
-    }
-}
-
-fn exists(id: &str) -> Refusal {
-    let message = format!("task_id must be new, but there is a task {id:?}");
-    Refusal::new(Code::TaskExists, message)
-        .field("task_id")
-        .detail("task_id", id)
+    let task = live.task(id)?.ok_or_else(|| holding::not_found(id))?;
+    let failed = blocking::failed_dependencies(live, &task)?;
+    Ok(TaskRecord::at(task, failed, now))
 }

@@ -5,7 +5,7 @@
 
 use crate::prelude::*;
 use crate::task::finish::TaskFinish;
-use crate::task::holding::{Hold, Scene, Standing};
+use crate::task::holding::{Draft, Hold, Standing};
 use crate::task::renew::TaskRenew;
 
 /// A claim as its holder presents it.
@@ -39,30 +39,22 @@ impl Fence {
             lease_ms: Some(lease_ms),
             ..TaskRenew::default()
         };
-        Fenced {
-            fence: self,
-            command,
-        }
+        self.before(command)
     }
 
     /// The task is done.
     pub fn complete(self, result: Option<String>) -> Fenced<TaskFinish> {
-        let command = TaskFinish {
-            result,
-            ..self.finish(Status::Completed)
-        };
-        Fenced {
-            fence: self,
-            command,
-        }
+        let command = self.finish(Status::Completed);
+        self.before(TaskFinish { result, ..command })
     }
 
     /// The task is given up.
     pub fn fail(self, error: Option<String>) -> Fenced<TaskFinish> {
-        let command = TaskFinish {
-            error,
-            ..self.finish(Status::Failed)
-        };
+        let command = self.finish(Status::Failed);
+        self.before(TaskFinish { error, ..command })
+    }
+
+    fn before<C>(self, command: C) -> Fenced<C> {
         Fenced {
             fence: self,
             command,
@@ -81,24 +73,24 @@ impl Fence {
         }
     }
 
-    fn check(&self, scene: &Scene) -> Result<(), Refusal> {
-        self.check_epoch(scene)?;
-        scene.check_open()?;
+    fn check(&self, draft: &Draft) -> Result<(), Refusal> {
+        self.check_epoch(draft)?;
+        draft.check_open()?;
         let hold = Hold {
             token: None,
             epoch: Some(self.epoch),
             force: self.force,
         };
         // Whose lease ran out is told so, whoever records that; the task itself is as good as free.
-        if let Ok(Standing::GaveUp | Standing::Unclaimed) = scene.standing(hold) {
-            return scene.held(hold).map(drop);
+        if let Ok(Standing::GaveUp | Standing::Unclaimed) = draft.standing(hold) {
+            return draft.held(hold).map(drop);
         }
-        self.check_holder(scene)?;
-        scene.held(hold).map(drop)
+        self.check_holder(draft)?;
+        draft.held(hold).map(drop)
     }
 
-    fn check_epoch(&self, scene: &Scene) -> Result<(), Refusal> {
-        let (task, epoch) = (&scene.task, self.epoch);
+    fn check_epoch(&self, draft: &Draft) -> Result<(), Refusal> {
+        let (task, epoch) = (&draft.task, self.epoch);
         let last = task.governed.epoch;
         if epoch == last {
             return Ok(());
@@ -107,15 +99,15 @@ impl Fence {
             "epoch must be that of the last claim on task {}, {last}, but is {epoch}",
             task.task_id
         );
-        let refusal = scene.refusal(Code::EpochMismatch, message).field("epoch");
+        let refusal = draft.refusal(Code::EpochMismatch, message).field("epoch");
         Err(refusal.hint("somebody else may have claimed the task since: read it, and claim it again if it is free"))
     }
 
-    fn check_holder(&self, scene: &Scene) -> Result<(), Refusal> {
-        let claim = scene.task.governed.claim.as_ref();
-        match (claim, &self.agent) {
-            (Some(claim), Some(agent)) if claim.owner != *agent && !self.force => {
-                Err(scene.not_holder(claim, "agent", agent))
+    fn check_holder(&self, draft: &Draft) -> Result<(), Refusal> {
+        let claim = draft.task.governed.claim.as_ref();
+        match claim.zip(self.agent.as_ref()) {
+            Some((claim, agent)) if claim.owner != *agent && !self.force => {
+                Err(draft.not_holder(claim, "agent", agent))
             }
             _ => Ok(()),
         }
@@ -137,8 +129,8 @@ impl<C: Command> Command for Fenced<C> {
     }
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<C::Decided>> {
-        let scene = Scene::of(live, &self.fence.task_id, now)?;
-        match scene.decision(|scene| Ok(self.fence.check(scene)?))? {
+        let draft = Draft::of(live, &self.fence.task_id, now)?;
+        match draft.decision(|draft| Ok(self.fence.check(draft)?))? {
             Decision::Granted((), _) => self.command.decide(live, now),
             Decision::Denied(refusal, events) => Ok(Decision::Denied(refusal, events)),
         }

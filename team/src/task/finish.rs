@@ -3,9 +3,9 @@
 use crate::prelude::*;
 use crate::projections::task::Claim;
 use crate::projections::task::event::{TaskAct, TaskCompleted, TaskFailed};
-use crate::task::claimant::claimant;
+use crate::task::claimant::{claimant, of_claimant};
 use crate::task::create::record;
-use crate::task::holding::{Hold, Scene, Standing, check_expected};
+use crate::task::holding::{Draft, Hold, Standing, check_expected};
 use crate::task::record::TaskRecord;
 use crate::task::{blocking, evidence};
 
@@ -63,42 +63,41 @@ pub struct HolderAnswer {
     pub task: TaskRecord,
 }
 
+impl HolderAnswer {
+    /// The task as it stands after a command.
+    pub(crate) fn of(task_id: &str, after: &After<'_>) -> Result<HolderAnswer> {
+        let task = record(after.live, task_id, after.now)?;
+        Ok(HolderAnswer { ok: true, task })
+    }
+}
+
 claimant!(TaskFinish, |it| it.worker.as_deref());
 
 impl Command for TaskFinish {
     type Decided = ();
     type Answer = HolderAnswer;
 
-    fn admits(&self, live: &Live, actor: Option<&str>, _: Timestamp) -> Result<()> {
-        self.claimant().admits(live, actor)
-    }
-
-    fn names_actor(&self) -> bool {
-        self.claimant().is_named()
-    }
+    of_claimant!();
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<()>> {
         let to = self.way()?;
         let hold = self.claimant().hold.check()?;
         self.claimant().check_worker()?;
         check_expected(self.expected_version)?;
-        let scene = Scene::of(live, &self.task_id, now)?;
-        scene.decision(|scene| {
-            scene.check_open()?;
-            scene.check_version(self.expected_version)?;
-            let claim = self.holder(scene, hold)?;
+        let draft = Draft::of(live, &self.task_id, now)?;
+        draft.decision(|draft| {
+            draft.check_open()?;
+            draft.check_version(self.expected_version)?;
+            let claim = self.holder(draft, hold)?;
             if to == Status::Completed {
-                evidence::check(&scene.task, self.result.as_deref())?;
+                evidence::check(&draft.task, self.result.as_deref())?;
             }
-            self.finish(live, scene, &claim, to)
+            self.finish(live, draft, &claim, to)
         })
     }
 
     fn answer(&self, (): &(), after: &After<'_>) -> Result<HolderAnswer> {
-        Ok(HolderAnswer {
-            ok: true,
-            task: record(after.live, &self.task_id, after.now)?,
-        })
+        HolderAnswer::of(&self.task_id, after)
     }
 }
 
@@ -112,35 +111,24 @@ impl TaskFinish {
         }
     }
 
-    fn holder(&self, scene: &Scene, hold: Hold<'_>) -> Result<Claim, Refusal> {
-        let standing = scene.standing(hold)?;
-        let status = scene.task.status;
-        match standing {
-            Standing::Holds(claim) => Ok(claim.clone()),
-            _ if status == Status::InProgress => {
-                let message = format!(
-                    "task {} must be claimed, but is in progress without a claim",
-                    scene.task.task_id
-                );
-                Err(scene.refusal(Code::ClaimConflict, message))
-            }
-            _ => {
-                let message = format!(
-                    "from must be the status of task {}, {}, but is {:?}",
-                    scene.task.task_id,
-                    status.name(),
-                    self.from
-                );
-                Err(scene
-                    .refusal(Code::InvalidTransition, message)
-                    .field("from"))
-            }
+    fn holder(&self, draft: &Draft, hold: Hold<'_>) -> Result<Claim, Refusal> {
+        if let Standing::Holds(claim) = draft.standing(hold)? {
+            return Ok(claim.clone());
         }
+        let (id, status) = (&draft.task.task_id, draft.task.status);
+        if status == Status::InProgress {
+            let message = format!("task {id} must be claimed, but is in progress without a claim");
+            return Err(draft.refusal(Code::ClaimConflict, message));
+        }
+        let (status, from) = (status.name(), &self.from);
+        let message = format!("from must be the status of task {id}, {status}, but is {from:?}");
+        let refusal = draft.refusal(Code::InvalidTransition, message);
+        Err(refusal.field("from"))
     }
 
-    fn finish(&self, live: &Live, scene: &mut Scene, claim: &Claim, to: Status) -> Result<()> {
+    fn finish(&self, live: &Live, draft: &mut Draft, claim: &Claim, to: Status) -> Result<()> {
         let by = self.claimant();
-        let held = by.hold.held(&scene.task, claim);
+        let held = by.hold.held(&draft.task, claim);
         let act = match to {
             Status::Completed => TaskAct::Completed(TaskCompleted {
                 held,
@@ -151,25 +139,20 @@ impl TaskFinish {
                 error: self.error.clone(),
             }),
         };
-        let cause = scene.act(act, by.actor(claim), Some(&claim.owner));
-        match to {
-            Status::Completed => {
-                let Scene { task, events } = scene;
-                blocking::unblock(live, &task.task_id, cause, DEFAULT_ACTOR, events)
-            }
-            _ => Ok(()),
+        let cause = draft.act(act, by.actor(claim), Some(&claim.owner));
+        if to != Status::Completed {
+            return Ok(());
         }
+        let Draft { task, events } = draft;
+        blocking::unblock(live, &task.task_id, cause, DEFAULT_ACTOR, events)
     }
 }
 
 fn status(field: &'static str, name: &str) -> Result<Status, Refusal> {
     Status::from_name(name).ok_or_else(|| {
         let known = Status::ALL.map(Status::name).join(", ");
-        Refusal::invalid(
-            field,
-            name,
-            &format!("must be one of the valid task statuses {known}"),
-        )
+        let rule = format!("must be one of the valid task statuses {known}");
+        Refusal::invalid(field, name, &rule)
     })
 }
 

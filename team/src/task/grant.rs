@@ -2,7 +2,7 @@
 //! like one that does.
 
 use crate::prelude::*;
-use crate::task::holding::{Hold, Scene, Standing};
+use crate::task::holding::{Draft, Hold, Standing};
 
 /// What every surface's answer to a claim says of the task that was claimed.
 #[derive(Deserialize)]
@@ -27,25 +27,25 @@ pub(crate) fn check_live(live: &Live, stored: &str, now: Timestamp) -> Result<()
     let Some(claimed) = claimed(stored) else {
         return Ok(());
     };
-    let scene = Scene::of(live, &claimed.id, now)?;
+    let draft = Draft::of(live, &claimed.id, now)?;
     let hold = Hold {
         token: None,
         epoch: Some(claimed.epoch),
         force: false,
     };
-    let why = match scene.standing(hold) {
+    let why = match draft.standing(hold) {
         Ok(Standing::Holds(_)) => return Ok(()),
         Err(refusal) if refusal.code == Code::LeaseExpired => {
             return Err(Failure::Refused(advised(refusal)));
         }
-        Err(_) => format!("was claimed again, as epoch {}", scene.task.governed.epoch),
-        Ok(_) => format!("is {}", scene.task.status.name()),
+        Err(_) => format!("was claimed again, as epoch {}", draft.task.governed.epoch),
+        Ok(_) => format!("is {}", draft.task.status.name()),
     };
     let message = format!(
         "the claim that the key was answered with, epoch {} of task {}, must be live, but the task {why}",
         claimed.epoch, claimed.id
     );
-    let refusal = scene.refusal(Code::ClaimConflict, message);
+    let refusal = draft.refusal(Code::ClaimConflict, message);
     Err(Failure::Refused(advised(refusal)))
 }
 

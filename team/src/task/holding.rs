@@ -22,10 +22,8 @@ pub(crate) fn lease_end(lease_ms: Option<u64>, now: Timestamp) -> Result<Timesta
         let rule = format!("lease_ms must be {LEASE_MS_MIN} to {LEASE_MS_MAX}, but is {asked}");
         return Err(Refusal::new(Code::InvalidInput, rule).field("lease_ms"));
     }
-    let micros = i64::try_from(asked)
-        .unwrap_or(i64::MAX)
-        .saturating_mul(1000);
-    Ok(now.plus_micros(micros))
+    // It was checked to be small.
+    Ok(now.plus_micros(asked as i64 * 1000))
 }
 
 /// What a caller presents of its claim; with both, both must be right.
@@ -41,13 +39,11 @@ impl Hold<'_> {
     /// # Errors
     /// `invalid_input` where neither is given.
     pub fn check(self) -> Result<Self, Refusal> {
-        match self.is_empty() {
-            true => {
-                let message = "claim_token is required, or epoch: what the claim was answered with";
-                Err(Refusal::new(Code::InvalidInput, message).field("claim_token"))
-            }
-            false => Ok(self),
+        if !self.is_empty() {
+            return Ok(self);
         }
+        let message = "claim_token is required, or epoch: what the claim was answered with";
+        Err(Refusal::new(Code::InvalidInput, message).field("claim_token"))
     }
 
     /// Whether these may present it, each known by the name of a field. A token is of one claim and cannot be guessed, so it
@@ -71,18 +67,13 @@ impl Hold<'_> {
         let Some(claim) = task.claim().filter(|claim| self.fits(&task, claim)) else {
             return Ok(());
         };
-        let other = presenters
-            .into_iter()
-            .filter_map(|(field, who)| Some((field, who?)))
-            .find(|(_, who)| *who != claim.owner);
-        match other {
-            Some((field, who)) => {
-                let events = Vec::new();
-                let task = task.clone();
-                Err(Scene { task, events }.not_holder(claim, field, who).into())
+        for (field, who) in presenters {
+            if let Some(who) = who.filter(|who| *who != claim.owner) {
+                let (task, events) = (task.clone(), Vec::new());
+                return Err(Draft { task, events }.not_holder(claim, field, who).into());
             }
-            None => Ok(()),
         }
+        Ok(())
     }
 
     /// Whose claim ends or is renewed by it, as events name it.
@@ -113,32 +104,32 @@ pub(crate) enum Standing<'a> {
     Unclaimed,
 }
 
-/// A task that is about to change, as it is once what is overdue has been recorded.
-pub(crate) struct Scene {
+/// A task with the events that are going to be recorded of it. Where its lease ran out, that is the first of them, and the
+/// task is as it stands after it.
+pub(crate) struct Draft {
     pub task: Task,
     pub events: Vec<NewEvent>,
 }
 
-impl Scene {
+impl Draft {
     /// # Errors
     /// `invalid_input`, `task_not_found`; the state's.
-    pub fn of(live: &Live, task_id: &str, now: Timestamp) -> Result<Scene> {
+    pub fn of(live: &Live, task_id: &str, now: Timestamp) -> Result<Draft> {
         names::check_known("task_id", task_id)?;
         let task = live.task(task_id)?.ok_or_else(|| not_found(task_id))?;
-        Scene::with(live, task, now)
+        Draft::with(live, task, now)
     }
 
     /// The same for a task that was read already.
-    pub fn with(live: &Live, mut task: Task, now: Timestamp) -> Result<Scene> {
+    pub fn with(live: &Live, mut task: Task, now: Timestamp) -> Result<Draft> {
         let mut events = Vec::new();
         expire(live, &mut task, now, DEFAULT_ACTOR, &mut events)?;
-        Ok(Scene { task, events })
+        Ok(Draft { task, events })
     }
 
     /// Appends the event that an act on the task is, and says which one of the group it is.
     pub fn act(&mut self, act: TaskAct, actor: &str, agent: Option<&str>) -> usize {
-        let event = event(&self.task, act, actor, agent);
-        self.events.push(event);
+        self.events.push(event(&self.task, act, actor, agent));
         self.events.len() - 1
     }
 
@@ -149,10 +140,17 @@ impl Scene {
         self.events.push(event);
     }
 
-    /// Where the rules refuse, what is overdue is recorded all the same.
+    /// Gives the task back to whoever wants it, blocked if it waits for others.
+    pub fn give_back(&mut self, live: &Live) -> Result<()> {
+        self.task.owner = None;
+        self.task.status = Status::Pending;
+        blocking::block(live, &mut self.task, DEFAULT_ACTOR, &mut self.events)
+    }
+
+    /// The decision by these rules. Where they refuse, a lease that ran out is recorded all the same.
     pub fn decision<V>(
         mut self,
-        rules: impl FnOnce(&mut Scene) -> Result<V>,
+        rules: impl FnOnce(&mut Draft) -> Result<V>,
     ) -> Result<Decision<V>> {
         let overdue = self.events.len();
         match rules(&mut self) {
@@ -165,8 +163,7 @@ impl Scene {
         }
     }
 
-    /// # Errors
-    /// `version_conflict`, `invalid_input`.
+    /// Refuses another version than the one expected.
     pub fn check_version(&self, expected: Option<u64>) -> Result<(), Refusal> {
         self.expect(expected, Code::VersionConflict)
     }
@@ -174,30 +171,23 @@ impl Scene {
     /// The same with the code of a claim.
     pub fn expect(&self, expected: Option<u64>, code: Code) -> Result<(), Refusal> {
         check_expected(expected)?;
-        match expected {
-            Some(expected) if expected != self.task.version => {
-                let message = format!(
-                    "expected_version must be that of task {}, {}, but is {expected}",
-                    self.task.task_id, self.task.version
-                );
-                Err(self.refusal(code, message).field("expected_version"))
-            }
-            _ => Ok(()),
-        }
+        let (id, version) = (&self.task.task_id, self.task.version);
+        let Some(expected) = expected.filter(|expected| *expected != version) else {
+            return Ok(());
+        };
+        let message =
+            format!("expected_version must be that of task {id}, {version}, but is {expected}");
+        Err(self.refusal(code, message).field("expected_version"))
     }
 
-    /// # Errors
-    /// `already_terminal`.
+    /// Refuses a task that is finished.
     pub fn check_open(&self) -> Result<(), Refusal> {
         let status = self.task.status;
         if !status.is_final() {
             return Ok(());
         }
-        let message = format!(
-            "task {} must not be finished, but is {}",
-            self.task.task_id,
-            status.name()
-        );
+        let (id, name) = (&self.task.task_id, status.name());
+        let message = format!("task {id} must not be finished, but is {name}");
         let refusal = self.refusal(Code::AlreadyTerminal, message);
         Err(match status {
             Status::Failed => refusal.hint("a failed task can be reopened"),
@@ -226,17 +216,12 @@ impl Scene {
     /// # Errors
     /// `lease_expired`, `claim_conflict`.
     pub fn held(&self, hold: Hold<'_>) -> Result<Claim, Refusal> {
-        match self.standing(hold)? {
-            Standing::Holds(claim) => Ok(claim.clone()),
-            Standing::GaveUp | Standing::Unclaimed => {
-                let message = format!(
-                    "task {} must be claimed, but is {}",
-                    self.task.task_id,
-                    self.task.status.name()
-                );
-                Err(self.refusal(Code::ClaimConflict, message))
-            }
+        if let Standing::Holds(claim) = self.standing(hold)? {
+            return Ok(claim.clone());
         }
+        let (id, status) = (&self.task.task_id, self.task.status.name());
+        let message = format!("task {id} must be claimed, but is {status}");
+        Err(self.refusal(Code::ClaimConflict, message))
     }
 
     fn expired(&self, claim: &Claim) -> Refusal {
@@ -261,15 +246,12 @@ impl Scene {
     }
 
     fn not_yours(&self, hold: Hold<'_>) -> Refusal {
-        let field = if hold.token.is_some() {
-            "claim_token"
-        } else {
-            "epoch"
+        let field = match hold.token {
+            Some(_) => "claim_token",
+            None => "epoch",
         };
-        let message = format!(
-            "{field} must be that of the last claim on task {}",
-            self.task.task_id
-        );
+        let id = &self.task.task_id;
+        let message = format!("{field} must be that of the last claim on task {id}");
         self.refusal(Code::ClaimConflict, message).field(field)
     }
 
@@ -292,13 +274,11 @@ impl Scene {
 }
 
 pub(crate) fn check_expected(expected: Option<u64>) -> Result<(), Refusal> {
-    match expected {
-        Some(0) => {
-            let message = "expected_version must be a positive integer, but is 0";
-            Err(Refusal::new(Code::InvalidInput, message).field("expected_version"))
-        }
-        _ => Ok(()),
+    if expected != Some(0) {
+        return Ok(());
     }
+    let message = "expected_version must be a positive integer, but is 0";
+    Err(Refusal::new(Code::InvalidInput, message).field("expected_version"))
 }
 
 /// Records that the lease of a task ran out, if it did: the task goes back to whoever wants it, blocked if it waits for
@@ -314,20 +294,11 @@ pub(crate) fn expire(
         return Ok(());
     };
     let lease = Lease {
-        held: Held {
-            worker: claim.owner.clone(),
-            epoch: task.governed.epoch,
-            forced: false,
-        },
+        held: holder(task, claim),
         leased_until: claim.leased_until,
     };
-    let worker = claim.owner.clone();
-    events.push(event(
-        task,
-        TaskAct::LeaseExpired(lease),
-        actor,
-        Some(&worker),
-    ));
+    let expired = TaskAct::LeaseExpired(lease);
+    events.push(event(task, expired, actor, Some(&claim.owner)));
     task.owner = None;
     task.status = Status::Pending;
     if let Some(claim) = &mut task.governed.claim {

@@ -3,6 +3,7 @@
 pub mod approval;
 pub mod assign;
 pub mod blocking;
+pub(crate) mod by_message;
 pub mod cancel;
 pub mod change;
 pub mod claim;

@@ -1,16 +1,16 @@
 //! `read-task` and `list-tasks`: tasks as the mutation contract shows them.
 
 use crate::prelude::*;
-use crate::task::create::record;
+use crate::task::create::{TaskAnswer, record};
 use crate::task::list::Tasks;
 use crate::task::listed::Listed;
 use crate::task::record::TaskRecord;
 
 operation! {
     /// Read one task
-    "read-task": Reads(ReadTask) -> TaskData = |team, asked| {
+    "read-task": Reads(ReadTask) -> TaskAnswer = |team, asked| {
         let task = team.task_record(&asked.task_id)?;
-        Ok(TaskData { task })
+        Ok(TaskAnswer { task })
     },
     refuses = [TaskNotFound],
     without_team = |missing| Refusal {
@@ -21,14 +21,7 @@ operation! {
 
 operation! {
     /// List tasks, in natural order of their ids
-    "list-tasks": Reads(ListTasks) -> TasksData = |team, asked| {
-        let records = team.task_records(asked.into())?;
-        Ok(TasksData {
-            count: records.tasks.len(),
-            tasks: records.tasks,
-            next_cursor: records.next_cursor,
-        })
-    },
+    "list-tasks": Reads(ListTasks) -> TasksData = |team, asked| team.task_records(asked.into()),
     refuses = [CursorUnknown],
     empty = |_, _| TasksData::default()
 }
@@ -39,13 +32,6 @@ operation! {
 pub struct ReadTask {
     /// The task's id
     pub task_id: String,
-}
-
-/// `{task}`.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct TaskData {
-    /// The task
-    task: TaskRecord,
 }
 
 /// `list-tasks`.
@@ -82,20 +68,11 @@ impl From<ListTasks> for Tasks {
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct TasksData {
     /// Tasks on the page
-    count: usize,
+    pub count: usize,
     /// The page, in natural order of ids
-    tasks: Vec<TaskRecord>,
+    pub tasks: Vec<TaskRecord>,
     /// The last id of the page while more remain
     #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<String>,
-}
-
-/// A page of tasks.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TaskRecords {
-    /// The page.
-    pub tasks: Vec<TaskRecord>,
-    /// The last id of the page while more remain.
     pub next_cursor: Option<String>,
 }
 
@@ -108,7 +85,7 @@ impl Team {
     }
 
     /// Tasks as they stand now, in natural order of their ids.
-    pub fn task_records(&mut self, tasks: Tasks) -> Result<TaskRecords> {
+    pub fn task_records(&mut self, tasks: Tasks) -> Result<TasksData> {
         let now = self.now();
         let page = self.tasks(tasks)?;
         let mut failed = page.failed_dependencies;
@@ -116,7 +93,8 @@ impl Team {
             let failed = failed.remove(&task.task_id).unwrap_or_default();
             TaskRecord::at(task.into_task(), failed, now)
         };
-        Ok(TaskRecords {
+        Ok(TasksData {
+            count: page.count,
             tasks: page.tasks.into_iter().map(record).collect(),
             next_cursor: page.next_cursor,
         })

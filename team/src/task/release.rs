@@ -2,11 +2,9 @@
 
 use crate::prelude::*;
 use crate::projections::task::event::TaskAct;
-use crate::task::blocking;
-use crate::task::claimant::claimant;
-use crate::task::create::record;
+use crate::task::claimant::{claimant, of_claimant};
 use crate::task::finish::HolderAnswer;
-use crate::task::holding::{Scene, check_expected};
+use crate::task::holding::{Draft, check_expected};
 
 operation! {
     /// Give a claimed task back; that is no completion
@@ -43,45 +41,37 @@ impl Command for TaskRelease {
     type Decided = ();
     type Answer = HolderAnswer;
 
-    fn admits(&self, live: &Live, actor: Option<&str>, _: Timestamp) -> Result<()> {
-        self.claimant().admits(live, actor)
-    }
+    of_claimant!();
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<()>> {
         self.claimant().check_worker()?;
         let hold = self.claimant().hold.check()?;
         check_expected(self.expected_version)?;
-        let scene = Scene::of(live, &self.task_id, now)?;
-        scene.decision(|scene| {
-            scene.check_open()?;
-            scene.check_version(self.expected_version)?;
-            if is_nobodys(scene) {
+        let draft = Draft::of(live, &self.task_id, now)?;
+        draft.decision(|draft| {
+            draft.check_open()?;
+            draft.check_version(self.expected_version)?;
+            if is_nobodys(draft) {
                 // Whoever still believes to hold it should know what became of its claim.
-                return match scene.standing(hold) {
+                return match draft.standing(hold) {
                     Err(expired) if expired.code == Code::LeaseExpired => Err(expired.into()),
                     _ => Ok(()),
                 };
             }
-            let claim = scene.held(hold)?;
-            let held = hold.held(&scene.task, &claim);
-            scene.act(TaskAct::Released(held), &self.worker, Some(&claim.owner));
-            let Scene { task, events } = scene;
-            task.owner = None;
-            task.status = Status::Pending;
-            blocking::block(live, task, crate::log::append::DEFAULT_ACTOR, events)
+            let claim = draft.held(hold)?;
+            let held = hold.held(&draft.task, &claim);
+            draft.act(TaskAct::Released(held), &self.worker, Some(&claim.owner));
+            draft.give_back(live)
         })
     }
 
     fn answer(&self, (): &(), after: &After<'_>) -> Result<HolderAnswer> {
-        Ok(HolderAnswer {
-            ok: true,
-            task: record(after.live, &self.task_id, after.now)?,
-        })
+        HolderAnswer::of(&self.task_id, after)
     }
 }
 
 /// Whether the task waits for whoever wants it.
-fn is_nobodys(scene: &Scene) -> bool {
-    let task = &scene.task;
+fn is_nobodys(draft: &Draft) -> bool {
+    let task = &draft.task;
     matches!(task.status, Status::Pending | Status::Blocked) && task.owner.is_none()
 }

@@ -2,9 +2,9 @@
 
 use crate::prelude::*;
 use crate::projections::task::event::{Lease, TaskAct};
-use crate::task::claimant::claimant;
+use crate::task::claimant::{claimant, of_claimant};
 use crate::task::create::record;
-use crate::task::holding::{Scene, check_expected, lease_end};
+use crate::task::holding::{Draft, check_expected, lease_end};
 use crate::task::record::TaskRecord;
 
 operation! {
@@ -70,30 +70,24 @@ impl Command for TaskRenew {
     type Answer = RenewAnswer;
     const GRANTS: bool = true;
 
-    fn admits(&self, live: &Live, actor: Option<&str>, _: Timestamp) -> Result<()> {
-        self.claimant().admits(live, actor)
-    }
-
-    fn names_actor(&self) -> bool {
-        self.claimant().is_named()
-    }
+    of_claimant!();
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Option<String>>> {
         let hold = self.claimant().hold.check()?;
         self.claimant().check_worker()?;
         let until = lease_end(self.lease_ms, now)?;
         check_expected(self.expected_version)?;
-        let scene = Scene::of(live, &self.task_id, now)?;
-        scene.decision(|scene| {
-            scene.check_open()?;
-            scene.check_version(self.expected_version)?;
-            let claim = scene.held(hold)?;
+        let draft = Draft::of(live, &self.task_id, now)?;
+        draft.decision(|draft| {
+            draft.check_open()?;
+            draft.check_version(self.expected_version)?;
+            let claim = draft.held(hold)?;
             let lease = Lease {
-                held: hold.held(&scene.task, &claim),
+                held: hold.held(&draft.task, &claim),
                 leased_until: until.max(claim.leased_until),
             };
             let actor = self.claimant().actor(&claim);
-            scene.act(TaskAct::Renewed(lease), actor, Some(&claim.owner));
+            draft.act(TaskAct::Renewed(lease), actor, Some(&claim.owner));
             // Whoever overrides a holder does not become it.
             Ok((!self.force || self.claim_token.is_some()).then_some(claim.token))
         })

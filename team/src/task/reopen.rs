@@ -2,9 +2,8 @@
 
 use crate::prelude::*;
 use crate::projections::task::event::TaskAct;
-use crate::task::blocking;
-use crate::task::create::{TaskAnswer, record};
-use crate::task::holding::{Scene, check_expected};
+use crate::task::create::TaskAnswer;
+use crate::task::holding::{Draft, check_expected};
 
 operation! {
     /// Make a failed task pending again
@@ -36,30 +35,25 @@ impl Command for TaskReopen {
             names::check_known("worker", worker)?;
         }
         check_expected(self.expected_version)?;
-        let scene = Scene::of(live, &self.task_id, now)?;
-        scene.decision(|scene| {
-            if scene.task.status != Status::Failed {
+        let draft = Draft::of(live, &self.task_id, now)?;
+        draft.decision(|draft| {
+            if draft.task.status != Status::Failed {
                 let message = format!(
                     "task {} must have failed to be reopened, but is {}",
-                    scene.task.task_id,
-                    scene.task.status.name()
+                    draft.task.task_id,
+                    draft.task.status.name()
                 );
-                return Err(scene.refusal(Code::InvalidTransition, message).into());
+                return Err(draft.refusal(Code::InvalidTransition, message).into());
             }
-            scene.check_version(self.expected_version)?;
+            draft.check_version(self.expected_version)?;
             let actor = self.worker.as_deref().unwrap_or(DEFAULT_ACTOR);
-            let owner = scene.task.owner.clone();
-            scene.act(TaskAct::Reopened, actor, owner.as_deref());
-            let Scene { task, events } = scene;
-            task.owner = None;
-            task.status = Status::Pending;
-            blocking::block(live, task, DEFAULT_ACTOR, events)
+            let owner = draft.task.owner.clone();
+            draft.act(TaskAct::Reopened, actor, owner.as_deref());
+            draft.give_back(live)
         })
     }
 
     fn answer(&self, (): &(), after: &After<'_>) -> Result<TaskAnswer> {
-        Ok(TaskAnswer {
-            task: record(after.live, &self.task_id, after.now)?,
-        })
+        TaskAnswer::of(&self.task_id, after)
     }
 }

@@ -48,9 +48,8 @@ impl Team {
         let (team, now) = (self.name().to_owned(), self.now());
         names::check_known("task_id", &show.task_id)?;
         self.query(|live, reader| {
-            let task = live
-                .task(&show.task_id)?
-                .ok_or_else(|| not_found(&team, &show.task_id))?;
+            let task = live.task(&show.task_id)?;
+            let task = task.ok_or_else(|| not_found(&team, &show.task_id))?;
             let mut answer = TaskShowAnswer {
                 team: team.clone(),
                 failed_dependencies: blocking::failed_dependencies(live, &task)?,
