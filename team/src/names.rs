@@ -1,33 +1,43 @@
 //! The rules for identifiers, checked before any path is built from one.
 //!
 //! Names (teams, agents, task ids) and free identifiers (message ids, trace ids) follow the rules of
-//! [`projections::message`](crate::projections::message); here a broken rule becomes a [`Refusal`].
+//! [`projections::message`](crate::projections::message); here a broken rule becomes a [`Refusal`] that names field, value and rule.
 
 use crate::projections::message::{InvalidMessage, Names, check_id, check_name};
 use crate::refusal::{Code, Refusal};
 
-/// Checks a name that is about to come into the world.
-///
-/// # Errors
-/// `invalid_input`, naming field, value and rule.
+/// Checks a name that is about to be given.
 pub fn check_new(field: &'static str, value: &str) -> Result<(), Refusal> {
     Ok(check_name(field, value, Names::New)?)
 }
 
 /// Checks a name that is looked up: it may be an imported one.
-///
-/// # Errors
-/// `invalid_input`, naming field, value and rule.
 pub fn check_known(field: &'static str, value: &str) -> Result<(), Refusal> {
     Ok(check_name(field, value, Names::Known)?)
 }
 
 /// Checks a free identifier: not empty, bounded, no control characters.
-///
-/// # Errors
-/// `invalid_input`, naming field, value and rule.
 pub fn check_free(field: &'static str, value: &str) -> Result<(), Refusal> {
     Ok(check_id(field, value)?)
+}
+
+/// Checks free identifiers as far as they are given.
+pub(crate) fn check_free_given<const N: usize>(
+    given: [(&'static str, &Option<String>); N],
+) -> Result<(), Refusal> {
+    for (field, value) in given {
+        if let Some(value) = value {
+            check_free(field, value)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a text can be the kind of an event: `^[a-z][a-z0-9_]*$`.
+pub(crate) fn is_kind(kind: &str) -> bool {
+    let mut bytes = kind.bytes();
+    bytes.next().is_some_and(|byte| byte.is_ascii_lowercase())
+        && bytes.all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'))
 }
 
 /// A text without the whitespace around it, which must leave something.

@@ -13,7 +13,7 @@ pub use spans::{Outcome, Span, SpanKind};
 
 use crate::log::recorded::Recorded;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use teamlog_engine::{Event, EventId, RefKind};
 
 /// Some events in the order of the log, and what they are to each other.
@@ -76,7 +76,10 @@ impl<'a> Story<'a> {
     /// The story of events that stand in the order of the log; `outside` says what is known of causes that are not
     /// among them.
     pub fn of(events: &'a [Recorded], outside: &'a [OutsideCause]) -> Story<'a> {
-        let mut index = Index::new(outside);
+        let mut index = Index {
+            outside: outside.iter().map(|cause| (&*cause.id, cause)).collect(),
+            ..Index::default()
+        };
         let mut steps: Vec<Step<'a>> = Vec::with_capacity(events.len());
         let first = events.first().map_or(0, at);
         let mut before = first;
@@ -119,14 +122,10 @@ impl<'a> Story<'a> {
 
 /// The distinct causes that events name and that are not among them, in the order of their ids.
 pub(crate) fn causes_outside(events: &[Recorded]) -> Vec<EventId> {
-    let here: std::collections::BTreeSet<EventId> =
-        events.iter().map(|recorded| recorded.event.id).collect();
-    let named = events
-        .iter()
-        .filter_map(|recorded| recorded.event.refs.cause);
-    let outside: std::collections::BTreeSet<EventId> =
-        named.filter(|id| !here.contains(id)).collect();
-    outside.into_iter().collect()
+    let events = || events.iter().map(|recorded| &recorded.event);
+    let here: BTreeSet<EventId> = events().map(|event| event.id).collect();
+    let named: BTreeSet<EventId> = events().filter_map(|event| event.refs.cause).collect();
+    named.difference(&here).copied().collect()
 }
 
 fn at(recorded: &Recorded) -> i64 {
@@ -134,6 +133,7 @@ fn at(recorded: &Recorded) -> i64 {
 }
 
 /// What stands before the event at hand.
+#[derive(Default)]
 struct Index<'a> {
     steps: BTreeMap<EventId, usize>,
     sent: BTreeMap<&'a str, usize>,
@@ -141,32 +141,20 @@ struct Index<'a> {
 }
 
 impl<'a> Index<'a> {
-    fn new(outside: &'a [OutsideCause]) -> Index<'a> {
-        Index {
-            steps: BTreeMap::new(),
-            sent: BTreeMap::new(),
-            outside: outside
-                .iter()
-                .map(|cause| (cause.id.as_str(), cause))
-                .collect(),
-        }
-    }
-
     fn add(&mut self, step: usize, event: &'a Event<'static>) {
         self.steps.insert(event.id, step);
-        if let Some(message) = message_sent(event) {
+        if event.kind == "message_sent"
+            && !event.foreign
+            && let Some(message) = event.refs.get(RefKind::Message)
+        {
             self.sent.entry(message).or_insert(step);
         }
     }
 
     fn parent(&self, event: &Event<'_>) -> Parent<'a> {
-        match event.refs.cause {
-            Some(cause) => self.cause(event, cause),
-            None => self.about(event),
-        }
-    }
-
-    fn cause(&self, event: &Event<'_>, cause: EventId) -> Parent<'a> {
+        let Some(cause) = event.refs.cause else {
+            return self.about(event);
+        };
         if cause >= event.id {
             return Parent::NotBefore(cause);
         }
@@ -189,13 +177,5 @@ impl<'a> Index<'a> {
             Some(step) => Parent::Message(*step),
             None => Parent::None,
         }
-    }
-}
-
-/// The id of the message that an event sent.
-fn message_sent<'a>(event: &'a Event<'_>) -> Option<&'a str> {
-    match event.foreign || event.kind != "message_sent" {
-        true => None,
-        false => event.refs.get(RefKind::Message),
     }
 }

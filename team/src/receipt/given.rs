@@ -28,15 +28,13 @@ impl GivenReceipt {
     /// # Errors
     /// `signature_missing`, `signed_by_another_key`, `signature_invalid`.
     pub fn check(&self, key: &PublicKey) -> Result<(), Refusal> {
-        match &self.signed {
-            Some(signed) => key.check(&self.receipt, signed),
-            None => {
-                let message = "the receipt must be signed, but holds no signature";
-                Err(Refusal::new(Code::SignatureMissing, message)
-                    .field("signature")
-                    .hint("make one with: teamlog head TEAM --sign KEYFILE --json"))
-            }
+        if let Some(signed) = &self.signed {
+            return key.check(&self.receipt, signed);
         }
+        let message = "the receipt must be signed, but holds no signature";
+        Err(Refusal::new(Code::SignatureMissing, message)
+            .field("signature")
+            .hint("make one with: teamlog head TEAM --sign KEYFILE --json"))
     }
 }
 
@@ -66,60 +64,55 @@ impl Team {
     pub fn still_holds(&self, receipt: &Receipt) -> Result<()> {
         let here = self.log.identity().log.to_string();
         let standing = self.log.standing(receipt)?;
+        let (seq, length, segment) = (receipt.seq, receipt.length, &receipt.segment);
         let (code, message) = match &standing {
             Standing::Holds => return Ok(()),
-            Standing::OtherLog => (
-                Code::ReceiptOfAnotherLog,
-                format!(
-                    "last_receipt must be of this log, {here}, but is of log {}",
-                    shown(&receipt.log)
-                ),
-            ),
+            Standing::OtherLog => {
+                let log = shown(&receipt.log);
+                let message =
+                    format!("last_receipt must be of this log, {here}, but is of log {log}");
+                (Code::ReceiptOfAnotherLog, message)
+            }
             Standing::Malformed => {
                 let rule = "must name a segment of this log";
-                return Err(Refusal::invalid("segment", &receipt.segment, rule).into());
+                return Err(Refusal::invalid("segment", segment, rule).into());
             }
             Standing::RolledBack(last) => (
                 Code::RolledBack,
                 format!(
-                    "the log must hold event {}, for which last_receipt vouches, but ends with event {last}: an older \
-                     state was put back",
-                    receipt.seq
+                    "the log must hold event {seq}, for which last_receipt vouches, but ends with event {last}: an older \
+                     state was put back"
                 ),
             ),
             Standing::Cut => (
                 Code::CutBelowReceipt,
                 format!(
-                    "{} must hold the {} bytes for which last_receipt vouches, but was cut",
-                    receipt.segment, receipt.length
+                    "{segment} must hold the {length} bytes for which last_receipt vouches, but was cut"
                 ),
             ),
             Standing::Changed => (
                 Code::ChangedSinceReceipt,
                 format!(
-                    "the first {} bytes of {} must be those for which last_receipt vouches (event {}), but are others",
-                    receipt.length, receipt.segment, receipt.seq
+                    "the first {length} bytes of {segment} must be those for which last_receipt vouches (event {seq}), but are others"
                 ),
             ),
             Standing::ChangedBefore { file, why } => (
                 Code::ChangedSinceReceipt,
                 format!(
-                    "{} must be what it was when last_receipt was given (event {}), but {why}",
-                    file.display(),
-                    receipt.seq
+                    "{} must be what it was when last_receipt was given (event {seq}), but {why}",
+                    file.display()
                 ),
             ),
         };
-        let refusal = Refusal::new(code, message)
+        let mut refusal = Refusal::new(code, message)
             .field("last_receipt")
             .detail("log", here)
             .detail("receipt_log", receipt.log.as_str())
-            .detail("receipt_seq", receipt.seq)
-            .detail("segment", receipt.segment.as_str());
-        Err(match standing {
-            Standing::RolledBack(last) => refusal.detail("last_seq", last),
-            _ => refusal,
+            .detail("receipt_seq", seq)
+            .detail("segment", segment.as_str());
+        if let Standing::RolledBack(last) = standing {
+            refusal = refusal.detail("last_seq", last);
         }
-        .into())
+        Err(refusal.into())
     }
 }

@@ -4,9 +4,10 @@
 //! public one (RFC 8410), both in armour. A secret key is never shown: not by `Debug`, not in an error.
 
 use crate::receipt::pem;
-use crate::refusal::{Code, Refusal};
+use crate::refusal::{Code, Refusal, shown};
+use crate::shapes::hex;
 use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
-use std::fmt::{self, Write};
+use std::fmt;
 use teamlog_engine::Receipt;
 
 /// Bytes of random that a secret key is made of.
@@ -125,20 +126,17 @@ impl PublicKey {
             let message = format!(
                 "the receipt must be signed by {}, but says that it is by {}",
                 self.hex(),
-                crate::refusal::shown(&signed.public_key)
+                shown(&signed.public_key)
             );
             return Err(Refusal::new(Code::SignedByAnotherKey, message).field("key"));
         }
-        let good = signature_of(&signed.signature)
-            .is_some_and(|good| self.0.verify_strict(&signed_bytes(receipt), &good).is_ok());
-        match good {
-            true => Ok(()),
-            false => Err(Refusal::new(
-                Code::SignatureInvalid,
-                "the signature must be that of the receipt, but receipt, signature or key was changed",
-            )
-            .field("signature")),
+        let verifies = |good| self.0.verify_strict(&signed_bytes(receipt), &good).is_ok();
+        if signature_of(&signed.signature).is_some_and(verifies) {
+            return Ok(());
         }
+        let message =
+            "the signature must be that of the receipt, but receipt, signature or key was changed";
+        Err(Refusal::new(Code::SignatureInvalid, message).field("signature"))
     }
 }
 
@@ -158,20 +156,10 @@ fn signature_of(text: &str) -> Option<Signature> {
     }
     for (byte, digits) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {
         let digits = std::str::from_utf8(digits).ok()?;
-        let is_hex = digits
-            .bytes()
-            .all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
-        *byte = u8::from_str_radix(digits, 16).ok().filter(|_| is_hex)?;
+        *byte = u8::from_str_radix(digits, 16).ok()?;
     }
-    Some(Signature::from_bytes(&bytes))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    // Only lower-case digits, and no signs.
+    (hex(&bytes) == text).then(|| Signature::from_bytes(&bytes))
 }
 
 #[cfg(test)]
@@ -193,17 +181,12 @@ mod tests {
         let key = SecretKey::from_seed([7; SEED_BYTES]);
         let text = key.text();
         assert_eq!(SecretKey::parse(&text).unwrap().public(), key.public());
-        assert_eq!(
-            PublicKey::parse(&key.public().text()).unwrap(),
-            key.public()
-        );
+        let public = PublicKey::parse(&key.public().text()).unwrap();
+        assert_eq!(public, key.public());
         let secret = text.lines().nth(1).unwrap();
         assert!(!format!("{key:?}").contains("7, 7"));
-        for broken in [
-            text.replace("MC4C", "MC4D"),
-            secret.to_owned(),
-            String::new(),
-        ] {
+        let changed = text.replace("MC4C", "MC4D");
+        for broken in [changed, secret.to_owned(), String::new()] {
             let said = SecretKey::parse(&broken).unwrap_err();
             assert!(!format!("{said:?}").contains(&secret[..20]), "{said:?}");
         }
@@ -230,9 +213,10 @@ mod tests {
         let key = SecretKey::from_seed([7; SEED_BYTES]);
         let signed = key.sign(&receipt());
         key.public().check(&receipt(), &signed).unwrap();
-        let refused = |key: &PublicKey, receipt: &Receipt, signed: &Signed| {
-            key.check(receipt, signed).unwrap_err().code
+        let refused = |key: &SecretKey, receipt: &Receipt, signed: &Signed| {
+            key.public().check(receipt, signed).unwrap_err().code
         };
+        let invalid = Code::SignatureInvalid;
         let changes: [fn(&mut Receipt); 5] = [
             |receipt| receipt.log.replace_range(0..1, "0"),
             |receipt| receipt.seq += 1,
@@ -243,68 +227,41 @@ mod tests {
         for change in changes {
             let mut changed = receipt();
             change(&mut changed);
-            assert_eq!(
-                refused(&key.public(), &changed, &signed),
-                Code::SignatureInvalid
-            );
+            assert_eq!(refused(&key, &changed, &signed), invalid);
         }
         for at in 0..signed.signature.len() {
             let mut forged = signed.clone();
-            let digit = if &forged.signature[at..=at] == "0" {
-                "1"
-            } else {
-                "0"
+            let digit = match &forged.signature[at..=at] {
+                "0" => "1",
+                _ => "0",
             };
             forged.signature.replace_range(at..=at, digit);
-            assert_eq!(
-                refused(&key.public(), &receipt(), &forged),
-                Code::SignatureInvalid,
-                "digit {at}"
-            );
+            assert_eq!(refused(&key, &receipt(), &forged), invalid, "digit {at}");
         }
         let other = SecretKey::from_seed([8; SEED_BYTES]);
-        assert_eq!(
-            refused(&other.public(), &receipt(), &signed),
-            Code::SignedByAnotherKey
-        );
+        let by_another = refused(&other, &receipt(), &signed);
+        assert_eq!(by_another, Code::SignedByAnotherKey);
         // A signature under a borrowed name.
         let mut borrowed = other.sign(&receipt());
         borrowed.public_key = signed.public_key.clone();
-        assert_eq!(
-            refused(&key.public(), &receipt(), &borrowed),
-            Code::SignatureInvalid
-        );
-        for signature in [
-            "",
-            "é",
-            &signed.signature.to_uppercase(),
-            &signed.signature[2..],
-        ] {
+        assert_eq!(refused(&key, &receipt(), &borrowed), invalid);
+        let upper = signed.signature.to_uppercase();
+        for signature in ["", "é", &upper, &signed.signature[2..]] {
             let mut broken = signed.clone();
             broken.signature = signature.to_owned();
-            assert_eq!(
-                refused(&key.public(), &receipt(), &broken),
-                Code::SignatureInvalid,
-                "{signature:?}"
-            );
+            assert_eq!(refused(&key, &receipt(), &broken), invalid, "{signature:?}");
         }
     }
 
     #[test]
     fn what_is_signed_is_these_lines() {
-        let bytes = String::from_utf8(signed_bytes(&receipt())).unwrap();
-        let lines: Vec<&str> = bytes.split_inclusive('\n').collect();
-        assert_eq!(
-            lines,
-            [
-                "teamlog receipt 1\n",
-                "log bdd73226-2feb-6e95-28ef-e333b266f103\n",
-                "seq 3\n",
-                "segment 2026-11-21.jsonl\n",
-                "length 1009\n",
-                &format!("digest {}\n", "0f".repeat(32)),
-            ]
-        );
+        let lines = "teamlog receipt 1\n\
+            log bdd73226-2feb-6e95-28ef-e333b266f103\n\
+            seq 3\n\
+            segment 2026-11-21.jsonl\n\
+            length 1009\n";
+        let expected = format!("{lines}digest {}\n", "0f".repeat(32));
+        assert_eq!(signed_bytes(&receipt()), expected.into_bytes());
     }
 
     /// What stands between the fences behind that example's name in the document of the format.

@@ -5,15 +5,13 @@ const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 /// The bytes in armour, lines of 64 characters.
 pub(crate) fn armour(label: &str, bytes: &[u8]) -> String {
     let mut text = format!("-----BEGIN {label}-----\n");
-    let coded = base64(bytes);
-    for (at, c) in coded.chars().enumerate() {
+    for (at, c) in base64(bytes).chars().enumerate() {
         if at > 0 && at % 64 == 0 {
             text.push('\n');
         }
         text.push(c);
     }
-    text.push_str(&format!("\n-----END {label}-----\n"));
-    text
+    text + &format!("\n-----END {label}-----\n")
 }
 
 /// The bytes out of the armour; `None` where text, label or coding is another.

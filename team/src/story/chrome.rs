@@ -27,19 +27,11 @@ impl<'a> Chrome<'a> {
         for recorded in &answer.events {
             tracks.process(&recorded.event.actor);
         }
-        let ended = |at: Option<usize>| {
-            let event = match at {
-                Some(at) => answer.events.get(at),
-                None => answer.events.last(),
-            };
-            event.map_or(0, micros)
-        };
+        let at = |at: usize| answer.events.get(at).map_or(0, micros);
+        let last = answer.events.len().saturating_sub(1);
         let drawn = answer.spans.iter().filter(|span| is_drawn(span));
         let bars = drawn
-            .map(|span| {
-                let from = ended(Some(span.first));
-                tracks.bar(span, from, ended(span.last))
-            })
+            .map(|span| tracks.bar(span, at(span.first), at(span.last.unwrap_or(last))))
             .collect();
         Chrome {
             answer,

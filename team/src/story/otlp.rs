@@ -11,7 +11,6 @@ use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use teamlog_engine::{EventId, RefKind};
 
 /// A page of a trace as one `ExportTraceServiceRequest`.
@@ -20,14 +19,14 @@ pub struct Otlp<'a> {
     answer: &'a TraceAnswer,
     story: Story<'a>,
     /// Of each step the spans that it belongs to.
-    places: Vec<Place>,
+    step_spans: Vec<StepSpans>,
     /// Of each span the steps that lie on it.
-    residents: Vec<Vec<usize>>,
+    span_steps: Vec<Vec<usize>>,
 }
 
 /// The spans of a step, by index.
 #[derive(Debug, Clone, Copy, Default)]
-struct Place {
+struct StepSpans {
     /// The one that it lies on; `None` is that of the page.
     home: Option<usize>,
     /// That of its task, where the task is in somebody's hands.
@@ -38,18 +37,18 @@ impl<'a> Otlp<'a> {
     /// The page, each event on its span.
     pub fn of(answer: &'a TraceAnswer) -> Otlp<'a> {
         let story = answer.story();
-        let places = places(&story);
-        let mut residents = vec![Vec::new(); story.spans.len()];
-        for (step, place) in places.iter().enumerate() {
-            if let Some(steps) = place.home.and_then(|home| residents.get_mut(home)) {
+        let step_spans = step_spans(&story);
+        let mut span_steps = vec![Vec::new(); story.spans.len()];
+        for (step, spans) in step_spans.iter().enumerate() {
+            if let Some(steps) = spans.home.and_then(|home| span_steps.get_mut(home)) {
                 steps.push(step);
             }
         }
         Otlp {
             answer,
             story,
-            places,
-            residents,
+            step_spans,
+            span_steps,
         }
     }
 
@@ -78,14 +77,14 @@ impl<'a> Otlp<'a> {
         }
     }
 
-    fn place(&self, step: usize) -> Place {
-        self.places.get(step).copied().unwrap_or_default()
+    fn spans_of(&self, step: usize) -> StepSpans {
+        self.step_spans.get(step).copied().unwrap_or_default()
     }
 
     /// The span above a task or a message: that of its cause, else that of its task, else that of the page.
     fn above(&self, span: &Span) -> Option<String> {
         let task = match span.kind {
-            SpanKind::Message => self.place(span.first).task,
+            SpanKind::Message => self.spans_of(span.first).task,
             SpanKind::Task => None,
         };
         let begun = task.and_then(|task| self.story.spans.get(task));
@@ -93,11 +92,10 @@ impl<'a> Otlp<'a> {
             return self.id_of(task);
         }
         match self.step(span.first)?.parent {
-            Parent::Cause(cause) => self.id_of(self.place(cause).home),
-            Parent::Outside(cause) if self.is_here(cause) => match outside_span(cause) {
-                Some(id) => Some(id),
-                None => self.id_of(task),
-            },
+            Parent::Cause(cause) => self.id_of(self.spans_of(cause).home),
+            Parent::Outside(cause) if self.is_here(cause) => {
+                outside_span(cause).or_else(|| self.id_of(task))
+            }
             _ => self.id_of(task),
         }
     }
@@ -108,16 +106,17 @@ impl<'a> Otlp<'a> {
     }
 
     /// The span of the page itself.
-    fn page(&self) -> Shape<'_> {
-        let loose = (0..self.places.len()).filter(|step| self.place(*step).home.is_none());
-        Shape {
+    fn page(&self) -> OtlpSpan<'_> {
+        let steps = 0..self.step_spans.len();
+        let loose = steps.filter(|step| self.spans_of(*step).home.is_none());
+        OtlpSpan {
             trace_id: trace_id(&self.answer.trace_id),
             span_id: self.id_of(None).unwrap_or_default(),
             parent_span_id: None,
             name: format!("trace {}", self.answer.trace_id),
             kind: INTERNAL,
             start_time_unix_nano: self.nanos(Some(0)),
-            end_time_unix_nano: self.nanos(self.places.len().checked_sub(1)),
+            end_time_unix_nano: self.nanos(self.step_spans.len().checked_sub(1)),
             attributes: vec![
                 text("teamlog.trace_id", &self.answer.trace_id),
                 count("teamlog.events", self.answer.count as u64),
@@ -128,14 +127,14 @@ impl<'a> Otlp<'a> {
         }
     }
 
-    fn span(&self, at: usize, span: &'a Span) -> Shape<'_> {
+    fn span(&self, at: usize, span: &'a Span) -> OtlpSpan<'_> {
         // A message that is not acknowledged has not begun to last; a task lasts as long as the page does.
         let end = match (span.last, span.kind) {
             (Some(last), _) => last,
             (None, SpanKind::Message) => span.first,
-            (None, SpanKind::Task) => self.places.len().saturating_sub(1),
+            (None, SpanKind::Task) => self.step_spans.len().saturating_sub(1),
         };
-        Shape {
+        OtlpSpan {
             trace_id: trace_id(&self.answer.trace_id),
             span_id: self.id_of(Some(at)).unwrap_or_default(),
             parent_span_id: self.above(span),
@@ -149,7 +148,7 @@ impl<'a> Otlp<'a> {
                 text("teamlog.agent", &span.agent),
                 text("teamlog.outcome", span.outcome.name()),
             ],
-            events: Events(self, self.residents.get(at).cloned().unwrap_or_default()),
+            events: Events(self, self.span_steps.get(at).cloned().unwrap_or_default()),
             links: self.link(span).into_iter().collect(),
             status: Status {
                 code: match span.outcome {
@@ -174,10 +173,10 @@ impl<'a> Otlp<'a> {
 }
 
 /// Each step's spans, in one walk.
-fn places(story: &Story<'_>) -> Vec<Place> {
+fn step_spans(story: &Story<'_>) -> Vec<StepSpans> {
     let (mut tasks, mut messages) = (BTreeMap::new(), BTreeMap::new());
     let mut spans = story.spans.iter().enumerate().peekable();
-    let mut places = Vec::with_capacity(story.steps.len());
+    let mut all = Vec::with_capacity(story.steps.len());
     for (at, step) in story.steps.iter().enumerate() {
         while let Some((number, span)) = spans.next_if(|(_, span)| span.first == at) {
             match span.kind {
@@ -190,12 +189,12 @@ fn places(story: &Story<'_>) -> Vec<Place> {
         let task = task.filter(|(_, last)| last.is_none_or(|last| at <= last));
         let task = task.map(|(number, _)| *number);
         let message = refs.get(RefKind::Message).and_then(|id| messages.get(id));
-        places.push(Place {
+        all.push(StepSpans {
             home: message.map(|(number, _)| *number).or(task),
             task,
         });
     }
-    places
+    all
 }
 
 /// The span that an event of another page lies on, where that is certain: a sent message has its own.
@@ -224,12 +223,8 @@ fn derived(kind: &str, of: &[u8], len: usize) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(format!("teamlog {kind}\0").as_bytes());
     hasher.update(of);
-    let hash = hasher.finalize();
-    let mut hex = String::with_capacity(2 * len);
-    for byte in hash.as_bytes().iter().take(len) {
-        // Writing to a String cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-    }
+    let mut hex = hasher.finalize().to_hex().to_string();
+    hex.truncate(2 * len);
     hex
 }
 
@@ -241,7 +236,7 @@ const ERROR: u8 = 2;
 /// A span as OTLP has it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Shape<'a> {
+struct OtlpSpan<'a> {
     trace_id: String,
     span_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -296,11 +291,6 @@ fn count(key: &'static str, value: u64) -> Attribute<'static> {
     Attribute { key, value }
 }
 
-fn flag(key: &'static str) -> Attribute<'static> {
-    let value = Value::Flag(true);
-    Attribute { key, value }
-}
-
 /// The events of a span.
 struct Events<'a>(&'a Otlp<'a>, Vec<usize>);
 
@@ -326,11 +316,10 @@ fn happened<'a>(step: &Step<'a>) -> Happened<'a> {
         text("teamlog.event_id", event.id.to_string()),
         text("teamlog.actor", &*event.actor),
     ];
-    let refs = RefKind::ALL.into_iter().filter_map(|kind| {
-        let value = event.refs.get(kind)?;
-        Some(text(ref_key(kind), value))
-    });
-    attributes.extend(refs);
+    for kind in RefKind::ALL {
+        let value = event.refs.get(kind);
+        attributes.extend(value.map(|value| text(ref_key(kind), value)));
+    }
     if let Some(cause) = event.refs.cause {
         attributes.push(text("teamlog.cause", cause.to_string()));
     }
@@ -342,12 +331,10 @@ fn happened<'a>(step: &Step<'a>) -> Happened<'a> {
         ("teamlog.refused", marks.refused),
         ("teamlog.acked", marks.acked),
     ];
-    attributes.extend(
-        marks
-            .into_iter()
-            .filter(|(_, set)| *set)
-            .map(|(key, _)| flag(key)),
-    );
+    for (key, _) in marks.into_iter().filter(|(_, set)| *set) {
+        let value = Value::Flag(true);
+        attributes.push(Attribute { key, value });
+    }
     attributes.push(text("teamlog.payload", &*event.payload));
     Happened {
         time_unix_nano: (i128::from(event.created_at.micros()) * 1000).to_string(),

@@ -132,10 +132,8 @@ impl<'a> Fold<'a> {
     fn sent(&mut self, at: usize, recorded: &'a Recorded) {
         let event = &recorded.event;
         // Whoever asked for the story got it from a log whose state is folded: what cannot be read was an error there.
-        let Ok(fact) = Fact::decode(event) else {
-            return;
-        };
-        let Some(sent) = fact.sent() else {
+        let fact = Fact::decode(event);
+        let Ok(Some(sent)) = fact.as_ref().map(Fact::sent) else {
             return;
         };
         if let (Some(task), false) = (event.refs.get(RefKind::Task), recorded.marks.superseded) {
@@ -175,18 +173,22 @@ impl<'a> Fold<'a> {
         }
     }
 
+    /// The span of the message that an event is about.
+    fn message(&self, event: &Event<'_>) -> Option<usize> {
+        let message = event.refs.get(RefKind::Message)?;
+        self.messages.get(message).copied()
+    }
+
     fn delivered(&mut self, at: usize, event: &Event<'_>, outcome: Outcome) {
-        let message = event.refs.get(RefKind::Message);
-        if let Some(span) = message.and_then(|message| self.messages.get(message)) {
-            self.end(at, *span, outcome);
+        if let Some(span) = self.message(event) {
+            self.end(at, span, outcome);
         }
     }
 
     /// A dead letter that is given another chance is on its way again.
     fn required_again(&mut self, event: &Event<'_>) {
-        let message = event.refs.get(RefKind::Message);
-        let span = message.and_then(|message| self.messages.get(message));
-        let span = span.and_then(|span| self.spans.get_mut(*span));
+        let span = self.message(event);
+        let span = span.and_then(|span| self.spans.get_mut(span));
         if let Some(span) = span.filter(|span| span.outcome == Outcome::DeadLetter) {
             span.outcome = Outcome::Open;
             (span.last_seq, span.last, span.duration_us) = (None, None, None);
@@ -210,8 +212,8 @@ impl<'a> Fold<'a> {
     fn end(&mut self, at: usize, span: usize, outcome: Outcome) {
         let seq = self.seq(at);
         let micros = |at: usize| {
-            let event = self.events.get(at).map(|recorded| &recorded.event);
-            event.map_or(0, |event| event.created_at.micros())
+            let recorded = self.events.get(at);
+            recorded.map_or(0, |recorded| recorded.event.created_at.micros())
         };
         let ended = micros(at);
         if let Some(span) = self.spans.get_mut(span) {
