@@ -1,7 +1,7 @@
 //! Why a command has no answer: refused by a rule, or failed beneath.
 
 use crate::refusal::Refusal;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::io;
 use teamlog_engine as engine;
 use teamlog_engine::error::{is_no_space, is_not_permitted};
@@ -79,31 +79,18 @@ pub fn code_of_io(error: &io::Error) -> &'static str {
 
 /// What machines are told beside that, by name.
 pub fn details_of(error: &engine::Error) -> Map<String, Value> {
-    let mut details = Map::new();
-    match error {
+    let details = match error {
         engine::Error::Corrupt {
             path, offset, seq, ..
-        } => {
-            details.insert("file".to_owned(), path.display().to_string().into());
-            details.insert("offset".to_owned(), (*offset).into());
-            details.insert("seq".to_owned(), (*seq).into());
-        }
-        engine::Error::Newer { seq, kind, .. } => {
-            details.insert("seq".to_owned(), (*seq).into());
-            details.insert("kind".to_owned(), kind.clone().into());
-        }
+        } => json!({"file": path.display().to_string(), "offset": offset, "seq": seq}),
+        engine::Error::Newer { seq, kind, .. } => json!({"seq": seq, "kind": kind}),
         engine::Error::Locked {
             holder, waited_ms, ..
-        } => {
-            details.insert("holder".to_owned(), holder.clone().into());
-            details.insert("waited_ms".to_owned(), (*waited_ms).into());
-        }
-        engine::Error::LockLost { holder, .. } => {
-            details.insert("holder".to_owned(), holder.clone().into());
-        }
-        _ => {}
-    }
-    details
+        } => json!({"holder": holder, "waited_ms": waited_ms}),
+        engine::Error::LockLost { holder, .. } => json!({"holder": holder}),
+        _ => Value::Null,
+    };
+    details.as_object().cloned().unwrap_or_default()
 }
 
 impl From<engine::Error> for Failure {

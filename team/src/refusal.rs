@@ -1,6 +1,6 @@
 //! Refusals: the domain's "no". A refusal has a stable code, writes nothing, and is not an error of the system.
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::{Map, Value};
 use std::fmt::Display;
 
@@ -8,10 +8,10 @@ use std::fmt::Display;
 macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $code:ident = $text:literal,)*) => {
         /// The stable codes of refusals, as machines read them.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
         #[non_exhaustive]
         pub enum Code {
-            $($(#[doc = $doc])+ $code,)*
+            $($(#[doc = $doc])+ #[serde(rename = $text)] $code,)*
         }
 
         impl Code {
@@ -202,12 +202,6 @@ impl std::fmt::Display for Code {
     }
 }
 
-impl Serialize for Code {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
-    }
-}
-
 /// Why a command may not happen.
 #[derive(Debug, Clone, PartialEq, Serialize, thiserror::Error)]
 #[error("{message}")]
@@ -254,6 +248,14 @@ impl Refusal {
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Refusal {
         self.hint = Some(hint.into());
+        self
+    }
+    /// The same with more details: the fields of a JSON object.
+    #[must_use]
+    pub(crate) fn details(mut self, details: Value) -> Refusal {
+        if let Value::Object(details) = details {
+            self.details.extend(details);
+        }
         self
     }
     /// The same with one more detail.

@@ -90,7 +90,7 @@ pub fn show(
 
 fn shape(team: &mut Team) -> Result<TeamShape> {
     let team_id = team.name().to_owned();
-    team.look(|live, _| shown(live, &team_id))
+    team.query(|live, _| shown(live, &team_id))
 }
 
 fn shown(live: &Live, team_id: &str) -> Result<TeamShape> {

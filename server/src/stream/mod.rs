@@ -54,7 +54,7 @@ impl Hub {
         let filter = input.filter();
         filter.check()?;
         let mut team = served.team(&call.team)?;
-        let head = team.look(|live, _| Ok(live.seq()))?;
+        let head = team.query(|live, _| Ok(live.seq()))?;
         // A client that comes again asks as it did at first, and its header says how far it came.
         let after = last_event_id(call)?.or(input.after).unwrap_or(head);
         if after > head {

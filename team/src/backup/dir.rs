@@ -14,8 +14,8 @@ use teamlog_engine::verify::Report;
 pub struct BackupDir {
     storage: Arc<dyn Storage>,
     /// Where it lies, absolute; `None` in memory.
-    path: Option<PathBuf>,
-    options: RootOptions,
+    pub(crate) path: Option<PathBuf>,
+    pub(crate) options: RootOptions,
 }
 
 impl BackupDir {
@@ -38,9 +38,8 @@ impl BackupDir {
     /// The same, after making the directory if it is missing. It must lie outside `data_root`: a backup there would go
     /// the way of what it is a backup of.
     pub fn create(path: &Path, data_root: &Path, options: RootOptions) -> Result<BackupDir> {
-        let root = data_root
-            .canonicalize()
-            .map_err(Error::io("open", data_root))?;
+        let root = data_root.canonicalize();
+        let root = root.map_err(Error::io("open", data_root))?;
         let above = path.ancestors().find(|above| above.exists());
         let above = above.unwrap_or(Path::new(""));
         let rest = path.strip_prefix(above).unwrap_or(path);
@@ -69,11 +68,6 @@ impl BackupDir {
         }
     }
 
-    /// Where it lies, absolute; `None` in memory.
-    pub(crate) fn path(&self) -> Option<&Path> {
-        self.path.as_deref()
-    }
-
     /// The storage.
     pub fn storage(&self) -> &Arc<dyn Storage> {
         &self.storage
@@ -94,8 +88,8 @@ impl BackupDir {
         Ok(found)
     }
 
-    /// The backup of a team; or that of the backup directory's own directory, where that is itself the directory of one backup. Of a
-    /// team whose log was replaced there is one of each log: `log` says which, else it is the one that was made last.
+    /// The backup of a team; or that which lies in the directory itself. Of a team whose log was replaced there is one of each
+    /// log: `log` says which, else it is the one that was made last.
     ///
     /// # Errors
     /// `backup_not_found`, `invalid_input`; `Corrupt`, I/O.
@@ -108,29 +102,24 @@ impl BackupDir {
             };
         };
         let backups = self.backups(team)?;
-        let logs: Vec<String> = backups
-            .iter()
-            .map(|backup| backup.manifest().log.clone())
-            .collect();
-        let chosen = backups
-            .into_iter()
-            .find(|backup| backup.manifest().log == log);
-        match chosen {
-            Some(backup) => Ok(backup),
-            None if logs.is_empty() => Err(self.no_backup(team)?.into()),
-            None => {
-                let message = format!(
-                    "log must be one of which the directory holds a backup, but is {}",
-                    shown(log)
-                );
-                Err(Refusal::new(Code::BackupNotFound, message)
-                    .field("log")
-                    .hint(format!("it holds backups of the logs: {}", logs.join(", ")))
-                    .detail("team", team)
-                    .detail("known", logs)
-                    .into())
-            }
+        if backups.is_empty() {
+            return Err(self.no_backup(team)?.into());
         }
+        let logs = backups.iter().map(|backup| backup.manifest().log.clone());
+        let logs: Vec<String> = logs.collect();
+        let mut backups = backups.into_iter();
+        if let Some(chosen) = backups.find(|backup| backup.manifest().log == log) {
+            return Ok(chosen);
+        }
+        let log = shown(log);
+        let message =
+            format!("log must be one of which the directory holds a backup, but is {log}");
+        Err(Refusal::new(Code::BackupNotFound, message)
+            .field("log")
+            .hint(format!("it holds backups of the logs: {}", logs.join(", ")))
+            .detail("team", team)
+            .detail("known", logs)
+            .into())
     }
 
     /// All backups of a team, each of another log: first the one that was made last.
@@ -174,33 +163,19 @@ impl BackupDir {
         Ok(self.backup(team, log)?.verify()?)
     }
 
-    pub(crate) fn options(&self) -> &RootOptions {
-        &self.options
-    }
-
     fn log_options(&self) -> LogOptions {
-        LogOptions {
-            clock: self.options.clock.clone(),
-            ids: self.options.ids.clone(),
-            lock_deadline: self.options.lock_deadline,
-            segment_bytes_max: self.options.segment_bytes_max,
-            gathering: None,
-        }
+        self.options.of_logs(None)
     }
 }
 
 fn check_outside(path: &Path, existing: &Path, root: &Path) -> Result<(), Failure> {
-    let real: PathBuf = existing
-        .canonicalize()
-        .map_err(Error::io("open", existing))?;
+    let real = existing.canonicalize();
+    let real = real.map_err(Error::io("open", existing))?;
     if !real.starts_with(root) {
         return Ok(());
     }
-    let message = format!(
-        "directory must lie outside the data root {}, but is {}",
-        root.display(),
-        path.display()
-    );
+    let (root, path) = (root.display(), path.display());
+    let message = format!("directory must lie outside the data root {root}, but is {path}");
     Err(Refusal::new(Code::InvalidInput, message)
         .field("directory")
         .hint("choose a directory on another disk, if there is one")

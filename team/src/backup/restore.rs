@@ -2,6 +2,7 @@
 
 use crate::backup::dir::BackupDir;
 use crate::backup::take::millis;
+use crate::handle::root::team_exists;
 use crate::handle::staged::StagedTeam;
 use crate::prelude::*;
 use std::sync::Arc;
@@ -49,7 +50,7 @@ pub struct RestoreAnswer {
     pub bytes: u64,
     /// When the backup was made.
     #[schemars(with = "String")]
-    #[serde(serialize_with = "as_text")]
+    #[serde(serialize_with = "crate::shapes::time")]
     pub backed_up_at: Timestamp,
     /// The receipt of the backup; `null` where it held no event.
     pub backup_receipt: Option<Receipt>,
@@ -57,10 +58,6 @@ pub struct RestoreAnswer {
     pub state_digest: String,
     /// How long it took.
     pub elapsed_ms: u64,
-}
-
-fn as_text<S: serde::Serializer>(time: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(time)
 }
 
 impl Root {
@@ -76,14 +73,10 @@ impl Root {
         if self.find(&restore.team)?.is_some() {
             return Err(exists(&restore).into());
         }
-        let aside = StagedTeam::reserve(self, &restore.team, restore.allow_network_fs)?;
-        let (log, restored) = backup.restore(
-            Arc::new(aside.storage().clone()),
-            aside.dir(),
-            &restore.team,
-            restore.format,
-            self.log_options(),
-        )?;
+        let staged = StagedTeam::reserve(self, &restore.team, restore.allow_network_fs)?;
+        let storage = Arc::new(staged.storage().clone());
+        let (team, format, options) = (&restore.team, restore.format, self.log_options());
+        let (log, restored) = backup.restore(storage, staged.dir(), team, format, options)?;
         let report = log.verify(None)?;
         if let Some(problem) = report.problems.first() {
             return Err(Error::Corrupt {
@@ -94,14 +87,12 @@ impl Root {
             }
             .into());
         }
-        let mut team = Team::new(log, self.options().clone());
+        let mut team = Team::new(log, self.options().clone(), None);
         let rebuilt = team.rehydrate(Default::default(), &mut |_, _| {})?;
-        let (log, format) = {
-            let identity = team.log().identity();
-            (identity.log.to_string(), identity.format.name())
-        };
+        let identity = team.log().identity();
+        let (log, format) = (identity.log.to_string(), identity.format.name());
         drop(team);
-        if !aside.settle()? {
+        if !staged.settle()? {
             return Err(exists(&restore).into());
         }
         let manifest = backup.manifest();
@@ -129,13 +120,7 @@ fn exists(restore: &Restore) -> Refusal {
     let from = restore.from.as_ref().unwrap_or(team);
     let log = restore.log.as_ref();
     let log = log.map(|log| format!(" --log {log}")).unwrap_or_default();
-    Refusal::new(
-        Code::TeamExists,
-        format!("team must be new, but {team:?} exists"),
-    )
-    .field("team")
-    .hint(format!(
+    team_exists(team).hint(format!(
         "restore beside it: teamlog restore DIR {team}-restored --from {from}{log}; or move its directory out of teams first"
     ))
-    .detail("team", team.as_str())
 }

@@ -76,11 +76,11 @@ impl Team {
         let started = Instant::now();
         let reader = self.reader()?;
         let now = self.options.clock.now();
-        let deadline = backup_dir.options().lock_deadline;
+        let deadline = backup_dir.options.lock_deadline;
         let dir = Path::new(self.name());
         let kept = backup::keep(&reader, backup_dir.storage(), dir, now, deadline)
             .map_err(|error| diverged(self.name(), error))?;
-        if let Some(directory) = backup_dir.path() {
+        if let Some(directory) = &backup_dir.path {
             backup_notes::put(self.log.storage().as_ref(), self.log.dir(), directory, now);
         }
         let manifest = &kept.manifest;
@@ -105,9 +105,6 @@ impl Team {
 
 impl Root {
     /// Backs up every team. One that fails does not keep the others from being backed up.
-    ///
-    /// # Errors
-    /// I/O, where the teams cannot be listed.
     pub fn backup_all(&self, backup_dir: &BackupDir) -> Result<BackupAllAnswer> {
         let started = Instant::now();
         let (mut backups, mut failed) = (Vec::new(), Vec::new());
@@ -132,18 +129,15 @@ impl Root {
 
 /// A backup that is not a past of the log is evidence, and is not written over.
 fn diverged(team: &str, error: Error) -> Failure {
-    match &error {
-        Error::ForeignFile { path, why } if path.ends_with(MANIFEST_FILE) => {
-            let message = format!("the backup must hold a past of team {team:?}, but {why}");
-            Refusal::new(Code::BackupDiverged, message)
-                .field("directory")
-                .hint(format!(
-                    "look with: teamlog verify {team}; to keep both, back up into another directory"
-                ))
-                .into()
-        }
-        _ => error.into(),
-    }
+    let why = match &error {
+        Error::ForeignFile { path, why } if path.ends_with(MANIFEST_FILE) => why,
+        _ => return error.into(),
+    };
+    let message = format!("the backup must hold a past of team {team:?}, but {why}");
+    let hint =
+        format!("look with: teamlog verify {team}; to keep both, back up into another directory");
+    let refusal = Refusal::new(Code::BackupDiverged, message).field("directory");
+    refusal.hint(hint).into()
 }
 
 pub(crate) fn millis(started: Instant) -> u64 {

@@ -32,8 +32,5 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     let listed: Vec<Value> = listed
         .map(|one| json!({"name": one.stored.name, "path": one.stored.path()}))
         .collect();
-    Ok(check
-        .detail("artifacts", all)
-        .detail("damaged", damaged.len())
-        .detail("files", listed))
+    Ok(check.details(json!({"artifacts": all, "damaged": damaged.len(), "files": listed})))
 }

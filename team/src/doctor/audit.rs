@@ -5,6 +5,7 @@ use super::observed::{Observed, Seen, had, keeps_views, said};
 use crate::projections::Live;
 use crate::projections::audit::Finding;
 use crate::projections::views::ViewsSource;
+use serde_json::json;
 
 /// No more files than this are named.
 const LISTED_MAX: usize = 20;
@@ -24,13 +25,11 @@ pub(super) fn index(seen: &Observed<'_>) -> Seen<Check> {
     let found = had(&seen.found)?;
     if let Some(damage) = &found.damage {
         // Damage is noticed before the store is used, so no answer is wrong; it only costs time.
-        let check = Check::warn(damage.clone()).detail("runs", found.runs);
-        return Ok(check.recommend(seen.rehydrate()));
+        let check = Check::warn(damage.clone()).recommend(seen.rehydrate());
+        return Ok(check.details(json!({"runs": found.runs})));
     }
     let check = judge(&had(&seen.audit)?.index, "lookups of events", seen);
-    Ok(check
-        .detail("runs", found.runs)
-        .detail("covered", found.covered))
+    Ok(check.details(json!({"runs": found.runs, "covered": found.covered})))
 }
 
 /// Task snapshots never fall behind or go back: each is at the newest message of its task, by `(created_at, id)`, and so is
@@ -52,10 +51,8 @@ pub(super) fn snapshots(seen: &Observed<'_>) -> Seen<Check> {
     let count = behind.len();
     let summary = format!("{count} task files are not at their task's snapshot: {first}");
     let listed: Vec<&String> = behind.iter().take(LISTED_MAX).collect();
-    Ok(Check::unhealthy(summary)
-        .detail("wrong", count)
-        .detail("faults", serde_json::json!(listed))
-        .recommend(seen.rehydrate()))
+    let check = Check::unhealthy(summary).recommend(seen.rehydrate());
+    Ok(check.details(json!({"wrong": count, "faults": listed})))
 }
 
 fn files_behind(views: &ViewsSource, live: &Live) -> crate::projections::Result<Vec<String>> {
@@ -84,8 +81,5 @@ fn judge(finding: &Finding, what: &str, seen: &Observed<'_>) -> Check {
         ))
         .recommend(seen.rehydrate()),
     };
-    check
-        .detail("checked", checked)
-        .detail("wrong", wrong)
-        .detail("faults", finding.faults.clone())
+    check.details(json!({"checked": checked, "wrong": wrong, "faults": finding.faults}))
 }

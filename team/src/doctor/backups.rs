@@ -49,7 +49,7 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
             })
         })
         .collect();
-    Ok(check.detail("known", listed).detail("unusable", unusable))
+    Ok(check.details(json!({"known": listed, "unusable": unusable})))
 }
 
 /// The backups in every directory that is known, and the directories where none can be read, with the reason.
@@ -165,14 +165,13 @@ fn needed(seen: &Observed<'_>, known: &[Known], loss: &Loss) -> Check {
     };
     let restore = restore(seen, best);
     let summary = format!("{what}; a backup holds it: {}", place(best));
-    match loss.salvaged {
+    let check = match loss.salvaged {
         // Whether that is still wanted nobody can know: the log is sound.
         true => Check::healthy(format!("{summary}; to look: {restore}")),
         false => Check::warn(summary).recommend(restore),
-    }
-    .detail("directory", best.directory.to_string_lossy())
-    .detail("log", best.backup.manifest().log.as_str())
-    .detail("seq", best.backup.manifest().seq)
+    };
+    let (directory, manifest) = (best.directory.to_string_lossy(), best.backup.manifest());
+    check.details(json!({"directory": directory, "log": manifest.log, "seq": manifest.seq}))
 }
 
 fn place(known: &Known) -> String {
@@ -191,10 +190,9 @@ fn restore(seen: &Observed<'_>, known: &Known) -> String {
     let (team, log) = (seen.team, &known.backup.manifest().log);
     let free = |name: &String| !matches!(seen.root.storage().stat(&team_dir(name)), Ok(Some(_)));
     let numbered = (2..100).map(|number| format!("{team}-restored-{number}"));
-    let name = std::iter::once(format!("{team}-restored"))
-        .chain(numbered)
-        .find(free)
-        .unwrap_or_else(|| format!("{team}-restored"));
+    let plain = format!("{team}-restored");
+    let mut names = std::iter::once(plain.clone()).chain(numbered);
+    let name = names.find(free).unwrap_or(plain);
     format!(
         "{} restore {} {name} --from {team} --log {log}",
         seen.program,

@@ -34,5 +34,5 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     let listed: Vec<Value> = listed
         .map(|run| json!({"run": run.run, "state": run.state, "due_at": run.due_at}))
         .collect();
-    Ok(check.detail("overdue", shown.len()).detail("runs", listed))
+    Ok(check.details(json!({"overdue": shown.len(), "runs": listed})))
 }

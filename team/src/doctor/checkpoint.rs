@@ -2,12 +2,13 @@
 
 use super::Check;
 use super::observed::{Observed, Seen, had, said};
+use serde_json::json;
 
 pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     let (found, fresh) = (had(&seen.found)?, had(&seen.fresh)?);
     let Some(stored) = &found.live else {
         let summary = "next to nothing is stored; the next command folds the log";
-        return Ok(Check::healthy(summary).detail("covered", found.covered));
+        return Ok(Check::healthy(summary).details(json!({"covered": found.covered})));
     };
     let stored = stored.digest().map_err(said)?;
     let folded = fresh.digest().map_err(said)?;
@@ -16,8 +17,7 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
         false => Check::unhealthy("the stored state is not what the log folds to")
             .recommend(seen.rehydrate()),
     };
-    Ok(check
-        .detail("covered", found.covered)
-        .detail("stored_digest", stored)
-        .detail("folded_digest", folded))
+    let covered = found.covered;
+    let digests = json!({"covered": covered, "stored_digest": stored, "folded_digest": folded});
+    Ok(check.details(digests))
 }

@@ -2,6 +2,7 @@
 
 use super::Check;
 use super::observed::{Observed, Seen, had};
+use serde_json::json;
 use teamlog_engine::Timestamp;
 
 /// Clocks of machines that share a log differ, and events that come at once are stamped a microsecond apart.
@@ -18,17 +19,16 @@ fn judge(last: Option<Timestamp>, now: Timestamp) -> Check {
     };
     let ahead = last.micros() - now.micros();
     if ahead <= AHEAD_TOLERATED_MICROS {
-        return Check::healthy("the last event does not lie in the future")
-            .detail("last_event_at", last.to_string());
+        let check = Check::healthy("the last event does not lie in the future");
+        return check.details(json!({"last_event_at": last.to_string()}));
     }
     let seconds = ahead / 1_000_000;
     let summary = format!(
         "the last event lies {seconds} s in the future, at {last}: a clock ran ahead then, or this one is behind. \
          Until the clock passes it, new events get times just after it; deadlines follow the clock"
     );
-    Check::warn(summary)
-        .detail("last_event_at", last.to_string())
-        .detail("ahead_seconds", seconds)
+    let at = last.to_string();
+    Check::warn(summary).details(json!({"last_event_at": at, "ahead_seconds": seconds}))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::observed::{Observed, Seen, said};
 use super::{Check, Health};
+use serde_json::json;
 use teamlog_engine::storage::Space;
 
 /// Less is worth a look.
@@ -30,9 +31,8 @@ fn judge(space: Space, segment: u64) -> Check {
     } else {
         (Health::Healthy, format!("{mib} MiB are free"))
     };
-    Check::new(health, summary)
-        .detail("free_bytes", space.free)
-        .detail("total_bytes", space.total)
+    let details = json!({"free_bytes": space.free, "total_bytes": space.total});
+    Check::new(health, summary).details(details)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::Check;
 use super::observed::{Observed, Seen, said};
+use serde_json::json;
 use teamlog_engine::storage::FileSystemKind;
 
 pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
@@ -13,11 +14,11 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
 
 fn judge(kind: &FileSystemKind) -> Check {
     match kind {
-        FileSystemKind::Local => Check::healthy("local").detail("kind", "local"),
+        FileSystemKind::Local => Check::healthy("local").details(json!({"kind": "local"})),
         FileSystemKind::Network(name) => {
             let summary =
                 format!("the data root lies on {name}, where locks and syncs cannot be trusted");
-            Check::unhealthy(summary).detail("kind", name.as_str())
+            Check::unhealthy(summary).details(json!({"kind": name}))
         }
     }
 }

@@ -4,6 +4,7 @@ use super::Check;
 use super::observed::{Observed, Seen, said};
 use crate::handle::staging::{Leftover, Purpose};
 use crate::projections::live::old_derived;
+use serde_json::json;
 
 pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     let leftovers = seen.root.leftovers().map_err(said)?;
@@ -27,12 +28,8 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
         false => Check::warn(found.join("; ")),
     };
     check.recommendations = commands;
-    let old: Vec<String> = old
-        .iter()
-        .map(|path| path.to_string_lossy().into_owned())
-        .collect();
-    let staging = serde_json::to_value(&leftovers).unwrap_or_default();
-    Ok(check.detail("staging", staging).detail("old_derived", old))
+    let old: Vec<_> = old.iter().map(|path| path.to_string_lossy()).collect();
+    Ok(check.details(json!({"staging": leftovers, "old_derived": old})))
 }
 
 fn told(leftover: &Leftover) -> String {

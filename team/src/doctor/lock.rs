@@ -2,6 +2,7 @@
 
 use super::Check;
 use super::observed::{Observed, Seen, said};
+use serde_json::json;
 use std::time::Duration;
 use teamlog_engine::layout::LOCK_FILE;
 use teamlog_engine::storage::LockError;
@@ -20,7 +21,8 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     Ok(match free {
         Ok(()) => Check::healthy("free: whoever writes next gets it at once"),
         Err(LockError::Busy(holder)) => {
-            Check::warn(format!("held by {holder}; others wait for it")).detail("holder", holder)
+            let check = Check::warn(format!("held by {holder}; others wait for it"));
+            check.details(json!({"holder": holder}))
         }
         Err(LockError::Io(error)) => Check::warn(format!("it cannot be taken from here: {error}")),
     })

@@ -23,8 +23,5 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
         .iter()
         .map(|line| json!({"file": line.file, "line": line.line, "why": line.why}))
         .collect();
-    Ok(check
-        .detail("total", bad)
-        .detail("lines", lines)
-        .detail("files", listed))
+    Ok(check.details(json!({"total": bad, "lines": lines, "files": listed})))
 }

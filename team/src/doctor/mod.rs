@@ -155,8 +155,11 @@ impl Check {
     fn named(self, name: &'static str) -> Check {
         Check { name, ..self }
     }
-    fn detail(mut self, name: &str, value: impl Into<Value>) -> Check {
-        self.details.insert(name.to_owned(), value.into());
+    /// The same with these details: the fields of a JSON object.
+    fn details(mut self, details: Value) -> Check {
+        if let Value::Object(details) = details {
+            self.details.extend(details);
+        }
         self
     }
     fn recommend(mut self, command: String) -> Check {
@@ -166,7 +169,7 @@ impl Check {
 }
 
 /// Threads for what can be done side by side.
-fn cores() -> usize {
+pub(crate) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 

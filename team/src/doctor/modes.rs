@@ -93,11 +93,10 @@ fn judged(found: &Found, seen: &Observed<'_>) -> Check {
     }
     let listed = found.faults.iter().take(LISTED_MAX);
     let listed: Vec<Value> = listed.map(Fault::json).collect();
-    check
-        .detail("states", found.states)
-        .detail("active", found.active)
-        .detail("wrong", found.faults.len())
-        .detail("faults", listed)
+    let wrong = found.faults.len();
+    check.details(
+        json!({"states": found.states, "active": found.active, "wrong": wrong, "faults": listed}),
+    )
 }
 
 impl Fault {

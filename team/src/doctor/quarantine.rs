@@ -44,11 +44,9 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
         }
         (None, None) => Check::healthy(format!("{} files, each as it was set aside", files.len())),
     };
+    let count = files.len();
     Ok(check
-        .detail("files", files.len())
-        .detail("bytes", bytes)
-        .detail("unnamed", json!(unnamed))
-        .detail("changed", json!(changed)))
+        .details(json!({"files": count, "bytes": bytes, "unnamed": unnamed, "changed": changed})))
 }
 
 /// What the log says of the quarantine.

@@ -42,9 +42,7 @@ impl Team {
     /// # Errors
     /// `invalid_input` where the log cannot be cut there; the log's.
     pub fn repair(&mut self, repair: Repair) -> Result<RepairAnswer> {
-        if let Some(actor) = &repair.actor {
-            names::check_free("actor", actor)?;
-        }
+        names::check_free_given([("actor", &repair.actor)])?;
         if !repair.yes {
             let cut = self.log.plan_cut(repair.to).map_err(input_fault)?;
             let status = match cut.is_empty() {

@@ -2,6 +2,7 @@
 
 use super::observed::{Observed, Seen, had};
 use super::{Check, Health};
+use serde_json::json;
 use teamlog_engine::layout::HEAD_FILE;
 use teamlog_engine::verify::{Kind, Problem, Severity};
 
@@ -15,7 +16,7 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
             report.events, report.segments, report.last_seq
         ))
     });
-    Ok(check.detail("last_seq", report.last_seq))
+    Ok(check.details(json!({"last_seq": report.last_seq})))
 }
 
 /// What problems make of a check, where there are any.
@@ -40,8 +41,7 @@ pub(super) fn judge(problems: &[&Problem], seen: &Observed<'_>) -> Option<Check>
     };
     let mut check = Check::new(health, summary);
     check.recommendations.extend(command);
-    let listed = serde_json::to_value(problems).unwrap_or_default();
-    Some(check.detail("problems", listed))
+    Some(check.details(json!({"problems": problems})))
 }
 
 fn worst_first<'a>(problems: &[&'a Problem]) -> Option<&'a Problem> {

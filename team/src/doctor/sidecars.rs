@@ -20,7 +20,7 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
         Ok(log) => log,
         Err(why) => {
             return Ok(Check::unhealthy(why.clone())
-                .detail("faults", json!([{"file": LOG_FILE, "why": why}]))
+                .details(json!({"faults": [{"file": LOG_FILE, "why": why}]}))
                 .recommend(seen.salvage()));
         }
     };
@@ -43,7 +43,7 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
         .map(|(file, _, why)| json!({"file": file, "why": why}));
     let listed: Vec<Value> = listed.collect();
     let summary: Vec<&str> = faults.iter().map(|(_, _, why)| why.as_str()).collect();
-    let mut check = Check::new(worst, summary.join("; ")).detail("faults", listed);
+    let mut check = Check::new(worst, summary.join("; ")).details(json!({"faults": listed}));
     check.recommendations = head.map(|head| head.recommendations).unwrap_or_default();
     if check.recommendations.is_empty() {
         check.recommendations.push(seen.rehydrate());

@@ -49,8 +49,5 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     let faults: Vec<Value> = faults
         .map(|fault| json!({"file": fault.file, "what": fault.what}))
         .collect();
-    Ok(check
-        .detail("files", found.files)
-        .detail("wrong", wrong)
-        .detail("faults", faults))
+    Ok(check.details(json!({"files": found.files, "wrong": wrong, "faults": faults})))
 }

@@ -99,9 +99,6 @@ pub(crate) struct After<'a> {
 
 impl After<'_> {
     /// The last event, of a command that always records one.
-    ///
-    /// # Errors
-    /// `Poisoned` where there is none.
     pub fn last_event(&self) -> Result<Event<'static>> {
         self.events.last().cloned().ok_or_else(unrecorded)
     }
@@ -160,10 +157,9 @@ impl Team {
         control: &Control,
         text: Text<C::Answer>,
     ) -> Result<(Stage<C>, Vec<Event<'static>>)> {
-        match self.record_once(command.clone(), control.clone(), text) {
-            Err(failure) if failure.is_derived() => {
-                self.record_once(command.clone(), control.clone(), text)
-            }
+        let mut once = || self.record_once(command.clone(), control.clone(), text);
+        match once() {
+            Err(failure) if failure.is_derived() => once(),
             other => other,
         }
     }
@@ -216,18 +212,12 @@ impl Team {
 
 impl Control {
     fn check(&self) -> Result<(), Refusal> {
-        let given = [
+        names::check_free_given([
             ("key", &self.key),
             ("trace_id", &self.trace_id),
             ("actor", &self.actor),
             ("user", &self.user),
-        ];
-        for (field, value) in given {
-            if let Some(value) = value {
-                names::check_free(field, value)?;
-            }
-        }
-        Ok(())
+        ])
     }
 
     fn digest(&self) -> String {
@@ -269,28 +259,22 @@ impl Control {
             return Ok(None);
         };
         if (&first.operation, first.request) != (&self.operation, self.digest()) {
+            let (key, operation) = (shown(key), first.operation);
             let message = format!(
-                "key must be new, or that of the same request, but {} stands for another request of {}",
-                shown(key),
-                first.operation
+                "key must be new, or that of the same request, but {key} stands for another request of {operation}"
             );
-            return Err(Refusal::new(Code::IdempotencyKeyReused, message)
-                .field("key")
-                .detail("operation", first.operation)
-                .into());
+            let refusal = Refusal::new(Code::IdempotencyKeyReused, message).field("key");
+            return Err(refusal.detail("operation", operation).into());
         }
-        match first.response {
-            Some(text) => Ok(Some(text)),
-            None => {
-                let message = format!(
-                    "the request with key {} was carried out, but its answer was too large to be stored",
-                    shown(key)
-                );
-                Err(Refusal::new(Code::ResponseTooLarge, message)
-                    .field("key")
-                    .into())
-            }
+        if first.response.is_none() {
+            let message = format!(
+                "the request with key {} was carried out, but its answer was too large to be stored",
+                shown(key)
+            );
+            let refusal = Refusal::new(Code::ResponseTooLarge, message);
+            return Err(refusal.field("key").into());
         }
+        Ok(first.response)
     }
 
     /// What the caller said of what the command records.
@@ -332,9 +316,9 @@ impl Control {
         let Ok(answer) = command.answer(decided, &after) else {
             return Vec::new();
         };
-        let response = self.key.as_ref().and_then(|_| text(&answer));
+        let keyed = self.key.as_ref().map(|key| (key, text(&answer)));
         *stage = Stage::Answered(answer);
-        let Some(key) = &self.key else {
+        let Some((key, response)) = keyed else {
             return Vec::new();
         };
         // What a closed team answers changes nothing, so it is answered anew each time.

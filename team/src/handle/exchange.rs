@@ -18,16 +18,11 @@ pub struct Exchange {
 
 impl Exchange {
     /// Of a value that serialises.
-    ///
-    /// # Errors
-    /// `Invalid` for one that does not.
     pub fn of(status: u16, body: &impl Serialize) -> Result<Exchange> {
-        let body = serde_json::value::to_raw_value(body).map_err(|error| {
-            teamlog_engine::Error::Invalid {
-                field: "answer",
-                value: String::new(),
-                rule: format!("must serialise: {error}"),
-            }
+        let body = serde_json::value::to_raw_value(body).map_err(|error| Error::Invalid {
+            field: "answer",
+            value: String::new(),
+            rule: format!("must serialise: {error}"),
         })?;
         Ok(Exchange { status, body })
     }
@@ -55,12 +50,11 @@ struct Exchanged<C: Command> {
     form: Form<C::Answer>,
 }
 
+// A derived one would ask the same of the answer.
 impl<C: Command> Clone for Exchanged<C> {
     fn clone(&self) -> Self {
-        Exchanged {
-            command: self.command.clone(),
-            form: self.form,
-        }
+        let (command, form) = (self.command.clone(), self.form);
+        Exchanged { command, form }
     }
 }
 
@@ -102,14 +96,6 @@ impl Team {
     /// Whether the last answer of this handle was the repetition of an earlier one.
     pub fn repeated(&self) -> bool {
         self.repeated
-    }
-
-    /// Answers from the state up to the head of this moment.
-    ///
-    /// # Errors
-    /// Those of `answer`; the log's.
-    pub fn look<A>(&mut self, answer: impl FnMut(&Live, &Reader) -> Result<A>) -> Result<A> {
-        self.query(answer)
     }
 
     /// When the first answer under a key was recorded.

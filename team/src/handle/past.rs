@@ -25,17 +25,18 @@ pub(crate) struct Past {
 }
 
 /// Reads a point as people write it: a seq, or a time in ISO 8601.
-///
-/// # Errors
-/// Names the text and the rule that it breaks.
 pub fn point(text: &str) -> Result<Point, String> {
-    match text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty() {
-        true => text
-            .parse()
-            .map(Point::Seq)
-            .map_err(|_| format!("a seq must be below 2^64, but is {text}")),
-        false => Timestamp::parse(text).map(Point::Time),
+    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Timestamp::parse(text).map(Point::Time);
     }
+    let seq = text.parse().map(Point::Seq);
+    seq.map_err(|_| format!("a seq must be below 2^64, but is {text}"))
+}
+
+/// The time of the last event.
+fn last_time(reader: &Reader) -> Timestamp {
+    let last = reader.head().last_id;
+    last.map(|id| id.created_at()).unwrap_or_default()
 }
 
 impl Team {
@@ -51,22 +52,18 @@ impl Team {
     /// The log up to a point that `field` names.
     pub(crate) fn look_back(&self, field: &'static str, point: Point) -> Result<Past> {
         let reader = self.reader()?;
-        let ahead = match point {
-            Point::Seq(seq) => seq > reader.head().last_seq,
-            Point::Time(time) => time > self.options.clock.now(),
-        };
-        let then = match ahead {
-            true => None,
-            false => reader.upto(point)?,
+        let then = match point {
+            Point::Seq(seq) if seq > reader.head().last_seq => None,
+            Point::Time(time) if time > self.options.clock.now() => None,
+            point => reader.upto(point)?,
         };
         let Some(then) = then else {
             return Err(self.no_such_point(&reader, field, point)?.into());
         };
         let seq = then.head().last_seq;
-        let time = match (point, then.head().last_id) {
-            (Point::Time(time), _) => time,
-            (Point::Seq(_), Some(id)) => id.created_at(),
-            (Point::Seq(_), None) => Timestamp::default(),
+        let time = match point {
+            Point::Time(time) => time,
+            Point::Seq(_) => last_time(&then),
         };
         Ok(Past {
             reader: then,
@@ -82,18 +79,14 @@ impl Team {
                 let last = reader.head().last_seq;
                 format!("{field} must be an event of {team}, 1 to {last}, but is {seq}")
             }
-            (Point::Time(time), Some(first)) => {
-                let first = first.head().last_id.map(|id| id.created_at());
-                let first = first.unwrap_or_default();
-                format!(
-                    "{field} must lie between the first event of {team} ({first}) and now, but is {time}"
-                )
-            }
+            (Point::Time(time), Some(first)) => format!(
+                "{field} must lie between the first event of {team} ({}) and now, but is {time}",
+                last_time(&first)
+            ),
         };
         let hint = format!("see which events there are: teamlog replay {team} --reverse --limit 5");
-        Ok(Refusal::new(Code::PointUnknown, message)
-            .field(field)
-            .hint(hint))
+        let refusal = Refusal::new(Code::PointUnknown, message);
+        Ok(refusal.field(field).hint(hint))
     }
 
     /// Where this handle stands, unless it goes with the log.
@@ -110,9 +103,12 @@ impl Team {
     }
 }
 
-/// The refusal of a mutation on such a handle.
-pub(crate) fn unchangeable(past: &Past) -> Refusal {
-    let Moment { seq, time } = past.moment;
-    let message = format!("the past cannot be changed: this handle stands at event {seq} ({time})");
-    Refusal::new(Code::PastReadOnly, message)
+impl Past {
+    /// The refusal of a mutation on such a handle.
+    pub fn unchangeable(&self) -> Refusal {
+        let Moment { seq, time } = self.moment;
+        let message =
+            format!("the past cannot be changed: this handle stands at event {seq} ({time})");
+        Refusal::new(Code::PastReadOnly, message)
+    }
 }

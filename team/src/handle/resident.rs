@@ -40,8 +40,8 @@ pub(crate) struct Resident {
     /// How many commands on the whole log want the writer to stay away.
     pauses: Mutex<usize>,
     resumed: Condvar,
-    /// Wakes the thread that looks after the state.
-    tend: Sender<()>,
+    /// Wakes the thread that maintains the state.
+    maintain: Sender<()>,
     /// Wakes the thread that writes view files behind the answers; `None` where none could be started.
     views: Option<Sender<()>>,
     /// What writers that are gone have written.
@@ -115,14 +115,8 @@ impl Residents {
     /// The team of that name, empty at first.
     pub fn of(&self, name: &str) -> Arc<Resident> {
         let mut teams = locked(&self.teams);
-        match teams.get(name) {
-            Some(resident) => Arc::clone(resident),
-            None => {
-                let resident = Resident::new();
-                teams.insert(name.to_owned(), Arc::clone(&resident));
-                resident
-            }
-        }
+        let resident = teams.entry(name.to_owned()).or_insert_with(Resident::new);
+        Arc::clone(resident)
     }
 
     /// Closes every writer: all is synced and unlocked.
@@ -144,11 +138,9 @@ impl Residents {
                 })
                 .collect();
             let ended = threads.into_iter().map(|started| match started {
-                Ok(thread) => {
-                    let panicked =
-                        |_| Err(Error::Poisoned("closing a team panicked".into()).into());
-                    thread.join().unwrap_or_else(panicked)
-                }
+                Ok(thread) => thread.join().unwrap_or_else(|_| {
+                    Err(Error::Poisoned("closing a team panicked".into()).into())
+                }),
                 // No thread could be started for these.
                 Err(teams) => close(teams),
             });
@@ -170,7 +162,7 @@ impl Resident {
             pauses: Mutex::default(),
             resumed: Condvar::new(),
             // Without the thread the state is as right, and only slower to open.
-            tend: woken("teamlog-tend", resident, Resident::tend, Duration::ZERO)
+            maintain: woken("teamlog-tend", resident, Resident::maintain, Duration::ZERO)
                 .unwrap_or_else(|| bounded(0).0),
             // Without it views are written before the answers.
             views: woken(
@@ -193,35 +185,28 @@ impl Resident {
         let WriterSlot::Taken { writer, .. } = &*slot else {
             return Err(no_writer());
         };
-        match record(writer) {
+        let (failure, failed) = match record(writer) {
             Ok(committed) => {
                 if writer.try_state(|live| live.wants_tending()) == Some(true) {
-                    // Full means that it is going to be looked after anyway.
-                    let _ = self.tend.try_send(());
+                    // Full means that the thread is going to wake anyway.
+                    let _ = self.maintain.try_send(());
                 }
                 if let Some(views) = &self.views {
                     let _ = views.try_send(());
                 }
-                Ok(committed)
+                return Ok(committed);
             }
-            Err(CommitError::Refused(failure)) => {
-                if failure.is_derived() {
-                    writer.with_state(Live::repair)?;
-                }
-                Err(failure)
-            }
-            Err(CommitError::Failed(error)) => {
-                let failure = input_fault(error);
-                if failure.is_derived() {
-                    writer.with_state(Live::repair)?;
-                }
-                if writer.is_poisoned() {
-                    drop(slot);
-                    self.vacate();
-                }
-                Err(failure)
-            }
+            Err(CommitError::Refused(failure)) => (failure, false),
+            Err(CommitError::Failed(error)) => (input_fault(error), true),
+        };
+        if failure.is_derived() {
+            writer.with_state(Live::repair)?;
         }
+        if failed && writer.is_poisoned() {
+            drop(slot);
+            self.vacate();
+        }
+        Err(failure)
     }
 
     /// Answers from the kept state; `None` where there is none to be had, so that the log itself has to be asked.
@@ -279,6 +264,7 @@ impl Resident {
     }
 
     fn close(&self) -> Result<()> {
+        // The slot is held until the log is closed.
         match self.write().leave() {
             Some(writer) => Ok(writer.close().map(drop)?),
             None => Ok(()),
@@ -353,10 +339,8 @@ impl Resident {
             live.write_views_later();
         }
         let log = exclusive.identity().log;
-        *slot = WriterSlot::Taken {
-            log,
-            writer: Box::new(exclusive.into_writer(live)),
-        };
+        let writer = Box::new(exclusive.into_writer(live));
+        *slot = WriterSlot::Taken { log, writer };
         Ok(())
     }
 
@@ -365,10 +349,8 @@ impl Resident {
         while *pauses > 0 {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err(not_in_time(
-                    team,
-                    "this daemon, for a command on the whole log",
-                ));
+                let holder = "this daemon, for a command on the whole log";
+                return Err(not_in_time(team, holder));
             }
             let waited = self.resumed.wait_timeout(pauses, left);
             pauses = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -377,7 +359,7 @@ impl Resident {
     }
 
     /// Puts the tail into a run and merges runs. The merge holds up nobody.
-    fn tend(&self) -> Result<()> {
+    fn maintain(&self) -> Result<()> {
         let slot = self.read();
         let WriterSlot::Taken { writer, .. } = &*slot else {
             return Ok(());
@@ -406,7 +388,7 @@ impl Resident {
             writer.with_state(|live| live.views_written(written));
         }
         if writer.with_state(|live| live.views_error().is_some()) {
-            let _ = self.tend.try_send(());
+            let _ = self.maintain.try_send(());
         }
         Ok(())
     }
@@ -470,11 +452,9 @@ fn may_not_write(options: &RootOptions, team: &str, why: &str) -> Failure {
     let message = format!(
         "this process no longer writes to team {team}, since a sync failed and it does not know what the disk holds: {why}"
     );
-    let refusal = Refusal::new(Code::SyncFailed, message);
-    match &options.restart {
-        Some(restart) => refusal.hint(restart).into(),
-        None => refusal.into(),
-    }
+    let mut refusal = Refusal::new(Code::SyncFailed, message);
+    refusal.hint.clone_from(&options.restart);
+    refusal.into()
 }
 
 /// Cannot happen: a slot that was just filled holds a writer.

@@ -55,6 +55,19 @@ impl Default for RootOptions {
     }
 }
 
+impl RootOptions {
+    /// What its logs are opened with.
+    pub(crate) fn of_logs(&self, gathering: Option<Gathering>) -> LogOptions {
+        LogOptions {
+            clock: self.clock.clone(),
+            ids: self.ids.clone(),
+            lock_deadline: self.lock_deadline,
+            segment_bytes_max: self.segment_bytes_max,
+            gathering,
+        }
+    }
+}
+
 /// A data root. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Root {
@@ -83,10 +96,8 @@ impl Root {
     fn of_files(files: Files, options: RootOptions) -> Root {
         let files = Arc::new(files);
         Root {
-            storage: files.clone(),
-            files: Some(files),
-            options,
-            residents: None,
+            files: Some(files.clone()),
+            ..Root::on(files, options)
         }
     }
     /// A root on any storage.
@@ -120,10 +131,7 @@ impl Root {
     /// # Errors
     /// The log's, the first one; the others are closed all the same.
     pub fn close(&self) -> Result<()> {
-        match &self.residents {
-            Some(residents) => residents.close(),
-            None => Ok(()),
-        }
+        self.residents.as_ref().map_or(Ok(()), |all| all.close())
     }
     /// Gives the lock of a team back, where its writer stays, and keeps it so while the pause lives: for another process
     /// that is to have the team for itself.
@@ -145,6 +153,19 @@ impl Root {
     #[cfg(test)]
     pub(crate) fn residents(&self) -> Option<&Residents> {
         self.residents.as_deref()
+    }
+    /// Makes the names of its teams durable.
+    pub(crate) fn sync_teams(&self) -> Result<()> {
+        let synced = self.storage.sync_dir(Path::new(TEAMS_DIR));
+        Ok(synced.map_err(Error::io("sync", TEAMS_DIR))?)
+    }
+    /// Refuses a name for a new team that breaks the rule or is taken.
+    pub(crate) fn check_new(&self, team: &str) -> Result<()> {
+        names::check_new("team", team)?;
+        match self.find(team)? {
+            None => Ok(()),
+            Some(_) => Err(team_exists(team).into()),
+        }
     }
     /// The storage.
     pub fn storage(&self) -> &Arc<dyn Storage> {
@@ -187,24 +208,24 @@ impl Root {
         if let [team] = open.as_slice() {
             return Ok((*team).clone());
         }
-        let refusal = Refusal::new(Code::InvalidInput, "team is required").field("team");
-        Err(match (teams.is_empty(), open.is_empty()) {
-            (true, _) => refusal.hint("there is no team yet; to create one: teamlog init TEAM"),
-            (false, true) => refusal.hint(format!(
-                "every team was closed, and is meant only by its name: {}",
-                teams.join(", ")
-            )),
+        let hint = match (teams.is_empty(), open.is_empty()) {
+            (true, _) => "there is no team yet; to create one: teamlog init TEAM".to_owned(),
+            (false, true) => {
+                let teams = teams.join(", ");
+                format!("every team was closed, and is meant only by its name: {teams}")
+            }
             (false, false) => {
                 let open: Vec<&str> = open.into_iter().map(String::as_str).collect();
-                refusal.hint(format!("known teams: {}", open.join(", ")))
+                format!("known teams: {}", open.join(", "))
             }
-        }
-        .into())
+        };
+        let refusal = Refusal::new(Code::InvalidInput, "team is required").field("team");
+        Err(refusal.hint(hint).into())
     }
 
     /// Whether a team was closed. One whose state cannot be read is open: whoever opens it is told why.
     pub fn is_closed(&self, team: &str) -> bool {
-        let closed = |mut team: Team| team.look(|live, _| Ok(live.is_closed()?));
+        let closed = |mut team: Team| team.query(|live, _| Ok(live.is_closed()?));
         self.team(team).and_then(closed).unwrap_or(false)
     }
     /// Opens a team.
@@ -223,11 +244,8 @@ impl Root {
         names::check_known("team", name)?;
         match Log::open(self.storage.clone(), &team_dir(name), self.log_options()) {
             Ok(log) => {
-                let team = Team::new(log, self.options.clone());
-                Ok(Some(match &self.residents {
-                    Some(residents) => team.staying(residents.of(name)),
-                    None => team,
-                }))
+                let resident = self.residents.as_ref().map(|all| all.of(name));
+                Ok(Some(Team::new(log, self.options.clone(), resident)))
             }
             Err(Error::NoLog { .. }) if self.lost_its_identity(name)? => Err(Error::Corrupt {
                 path: team_dir(name).join(LOG_FILE),
@@ -251,13 +269,8 @@ impl Root {
     }
 
     pub(crate) fn log_options(&self) -> LogOptions {
-        LogOptions {
-            clock: self.options.clock.clone(),
-            ids: self.options.ids.clone(),
-            lock_deadline: self.options.lock_deadline,
-            segment_bytes_max: self.options.segment_bytes_max,
-            gathering: self.residents.as_ref().map(|_| GATHERING),
-        }
+        let gathering = self.residents.as_ref().map(|_| GATHERING);
+        self.options.of_logs(gathering)
     }
 
     /// What the root lies on; `None` in memory.
@@ -279,11 +292,8 @@ impl Root {
                 format!("the data root must lie on a local file system, but lies on {name}")
             }
             FileSystemKind::Local => {
-                let dir = Path::new(TEAMS_DIR);
-                if files
-                    .probe_lock(dir)
-                    .map_err(Error::io("probe the lock in", dir))?
-                {
+                let excludes = files.probe_lock(Path::new(TEAMS_DIR));
+                if excludes.map_err(Error::io("probe the lock in", TEAMS_DIR))? {
                     return Ok(());
                 }
                 "the data root must lie where a lock keeps others out, but two handles got the same lock"
@@ -297,20 +307,16 @@ impl Root {
 
     /// Whether there is a directory for teams.
     pub(crate) fn holds_teams(&self) -> Result<bool> {
-        match self.stat(Path::new(TEAMS_DIR))? {
+        let stat = self.storage.stat(Path::new(TEAMS_DIR));
+        match stat.map_err(Error::io("stat", TEAMS_DIR))? {
             None => Ok(false),
             Some(stat) if stat.is_dir => Ok(true),
             Some(_) => {
                 let message = "data_root must hold teams as a directory, but teams is a file";
-                Err(Refusal::new(Code::InvalidInput, message)
-                    .field("data_root")
-                    .into())
+                let refusal = Refusal::new(Code::InvalidInput, message);
+                Err(refusal.field("data_root").into())
             }
         }
-    }
-
-    fn stat(&self, path: &Path) -> Result<Option<teamlog_engine::storage::Stat>> {
-        Ok(self.storage.stat(path).map_err(Error::io("stat", path))?)
     }
 
     fn unknown(&self, name: &str) -> Result<Refusal> {
@@ -328,6 +334,13 @@ impl Root {
         };
         Ok(refusal.detail("team", name).detail("known", teams))
     }
+}
+
+/// The refusal of a new team whose name is taken.
+pub(crate) fn team_exists(team: &str) -> Refusal {
+    let message = format!("team must be new, but {team:?} exists");
+    let refusal = Refusal::new(Code::TeamExists, message).field("team");
+    refusal.detail("team", team)
 }
 
 /// Where a team lies.

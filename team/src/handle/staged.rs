@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 use teamlog_engine::storage::Deferred;
-use teamlog_engine::{Format, Log, NewLog};
+use teamlog_engine::{Format, Log, NewLog, Writer};
 
 /// A team that nobody sees yet. Dropping it removes it.
 pub(crate) struct StagedTeam {
@@ -23,9 +23,6 @@ pub(crate) struct StagedTeam {
 
 impl StagedTeam {
     /// Creates an empty log aside. The handle to it is for filling it, and must be gone before [`StagedTeam::settle`].
-    ///
-    /// # Errors
-    /// `unsafe_file_system` unless `anywhere`; I/O.
     pub fn begin(
         root: &Root,
         name: &str,
@@ -33,19 +30,35 @@ impl StagedTeam {
         origin: &str,
         anywhere: bool,
     ) -> Result<(StagedTeam, Team)> {
-        let aside = StagedTeam::reserve(root, name, anywhere)?;
+        let staged = StagedTeam::reserve(root, name, anywhere)?;
         let new = NewLog {
             team: name.to_owned(),
             format,
             origin: origin.to_owned(),
         };
-        let log = Log::create(
-            Arc::new(aside.storage.clone()),
-            aside.dir(),
-            new,
-            root.log_options(),
-        )?;
-        Ok((aside, Team::new(log, root.options().clone())))
+        let storage = Arc::new(staged.storage.clone());
+        let log = Log::create(storage, staged.dir(), new, root.log_options())?;
+        Ok((staged, Team::new(log, root.options().clone(), None)))
+    }
+
+    /// Imports a new team: `fill` records its events, everything derived is built from them, and the team gets its name.
+    /// `None` where there is a team of that name by then.
+    pub fn import<A>(
+        root: &Root,
+        name: &str,
+        format: Option<Format>,
+        anywhere: bool,
+        fill: impl FnOnce(&Writer<()>) -> Result<A>,
+    ) -> Result<Option<A>> {
+        let format = format.unwrap_or_default();
+        let (staged, mut team) = StagedTeam::begin(root, name, format, "import", anywhere)?;
+        let writer = team.lock()?.into_writer(());
+        let filled = fill(&writer)?;
+        writer.close()?;
+        // Everything derived is built at once from the whole log, which is cheaper than following every event.
+        team.rehydrate(Default::default(), &mut |_, _| {})?;
+        drop(team);
+        Ok(staged.settle()?.then_some(filled))
     }
 
     /// A place for a log that is yet to be put there.
@@ -53,12 +66,10 @@ impl StagedTeam {
         let teams = Path::new(TEAMS_DIR);
         let storage = root.storage();
         if !root.holds_teams()? {
-            storage
-                .create_dir(teams)
-                .map_err(Error::io("create", teams))?;
-            storage
-                .sync_dir(Path::new(""))
-                .map_err(Error::io("sync", "."))?;
+            let made = storage.create_dir(teams);
+            made.map_err(Error::io("create", teams))?;
+            let synced = storage.sync_dir(Path::new(""));
+            synced.map_err(Error::io("sync", "."))?;
             ignored::write_beside_teams(storage.as_ref())?;
         }
         if !anywhere {
@@ -90,17 +101,12 @@ impl StagedTeam {
     pub fn settle(mut self) -> Result<bool> {
         let to = team_dir(&self.name);
         ignored::write_in(&self.storage, self.dir())?;
-        self.storage
-            .sync_pending()
-            .map_err(Error::io("sync", self.dir()))?;
+        let synced = self.storage.sync_pending();
+        synced.map_err(Error::io("sync", self.dir()))?;
         match self.root.storage().rename(self.dir(), &to) {
             Ok(()) => {
                 self.settled = true;
-                let teams = Path::new(TEAMS_DIR);
-                self.root
-                    .storage()
-                    .sync_dir(teams)
-                    .map_err(Error::io("sync", teams))?;
+                self.root.sync_teams()?;
                 Ok(true)
             }
             Err(error) if in_the_way(error.kind()) => match self.root.find(&self.name)? {
@@ -112,13 +118,10 @@ impl StagedTeam {
     }
 
     fn obstructed(&self, to: &Path) -> Refusal {
-        let message = format!(
-            "team must be free, but {} exists and holds no log",
-            to.display()
-        );
-        Refusal::new(Code::TeamExists, message)
-            .field("team")
-            .detail("team", self.name.as_str())
+        let to = to.display();
+        let message = format!("team must be free, but {to} exists and holds no log");
+        let refusal = Refusal::new(Code::TeamExists, message).field("team");
+        refusal.detail("team", self.name.as_str())
     }
 }
 

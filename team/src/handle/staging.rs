@@ -2,17 +2,16 @@
 //! of a team begins as theirs do. Beside each lies a lock file, which is held for as long as a process works in it: so what
 //! a killed process left is told from what somebody still builds.
 
-use crate::failure::Result;
-use crate::handle::root::{Root, TEAMS_DIR};
+use crate::handle::root::TEAMS_DIR;
+use crate::prelude::*;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use teamlog_engine::Error;
 use teamlog_engine::layout::{EVENTS_DIR, LOCK_FILE};
 use teamlog_engine::storage::{HeldLock, LockError, Storage};
 
 /// What a staging directory is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
     /// A team that is created, imported or restored.
@@ -27,8 +26,6 @@ const LOCK_ENDING: &str = ".lock";
 const DIGITS: usize = 16;
 
 impl Purpose {
-    const ALL: [Purpose; 2] = [Purpose::New, Purpose::Purged];
-
     /// How the names of such directories begin.
     fn prefix(self) -> &'static str {
         match self {
@@ -104,7 +101,7 @@ fn hold(storage: &dyn Storage, dir: &Path, wait: Duration) -> Result<Box<dyn Hel
 }
 
 /// A staging directory, or what is left of one.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Leftover {
     /// The directory, relative to the data root.
     pub path: String,
@@ -121,7 +118,7 @@ pub struct Leftover {
 }
 
 /// What `doctor clean` found, and removed if it was to.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CleanAnswer {
     /// `planned` without `yes`, `cleaned`, or `unchanged` where there is nothing to remove.
     #[schemars(extend("enum" = ["planned", "cleaned", "unchanged"]))]
@@ -139,11 +136,8 @@ impl Root {
         }
         let names = self.storage().list(teams);
         let names = names.map_err(Error::io("list", teams))?;
-        let dirs = names.iter().map(|name| name.strip_suffix(LOCK_ENDING));
-        let mut dirs: Vec<&str> = dirs
-            .zip(&names)
-            .map(|(of_lock, name)| of_lock.unwrap_or(name))
-            .collect();
+        let dir = |name| str::strip_suffix(name, LOCK_ENDING).unwrap_or(name);
+        let mut dirs: Vec<&str> = names.iter().map(|name| dir(name)).collect();
         dirs.dedup();
         let mut leftovers = Vec::new();
         for name in dirs {
@@ -184,9 +178,7 @@ impl Root {
             }
         }
         if status == "cleaned" {
-            let teams = Path::new(TEAMS_DIR);
-            let synced = self.storage().sync_dir(teams);
-            synced.map_err(Error::io("sync", teams))?;
+            self.sync_teams()?;
         }
         match failed {
             Some(failure) => Err(failure),
@@ -206,15 +198,12 @@ impl Root {
                 holder = Some(who);
             }
         }
-        let log = dir.join(EVENTS_DIR);
+        let readable = self.storage().list(&dir.join(EVENTS_DIR));
         Ok(Leftover {
             path: dir.to_string_lossy().into_owned(),
             purpose,
             team: team.to_owned(),
-            readable: self
-                .storage()
-                .list(&log)
-                .is_ok_and(|names| !names.is_empty()),
+            readable: readable.is_ok_and(|names| !names.is_empty()),
             holder,
             removed: false,
         })
@@ -239,11 +228,10 @@ impl Root {
             Err(error) if error.kind() == ErrorKind::NotADirectory => storage.remove_file(dir),
             removed => removed,
         };
-        match removed {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                return Err(Error::io("remove", dir)(error).into());
-            }
-            _ => {}
+        if let Err(error) = removed
+            && error.kind() != ErrorKind::NotFound
+        {
+            return Err(Error::io("remove", dir)(error).into());
         }
         let removed = storage.remove_file(&beside);
         removed.map_err(Error::io("remove", beside))?;
@@ -256,22 +244,22 @@ fn locks(dir: &Path) -> [PathBuf; 2] {
     [lock_of(dir), dir.join(LOCK_FILE)]
 }
 
-fn busy(failure: crate::failure::Failure) -> Result<Option<String>> {
-    match failure {
-        crate::failure::Failure::Failed(crate::projections::Error::Engine(Error::Locked {
-            holder,
-            ..
-        })) => Ok(Some(holder)),
-        failure => Err(failure),
+fn busy(failure: Failure) -> Result<Option<String>> {
+    match failure.engine() {
+        Some(Error::Locked { holder, .. }) => Ok(Some(holder.clone())),
+        _ => Err(failure),
     }
 }
 
 /// What a staging directory of that name is for, and of which team.
 fn parse(name: &str) -> Option<(Purpose, &str)> {
-    Purpose::ALL.into_iter().find_map(|purpose| {
-        let rest = name.strip_prefix(purpose.prefix())?;
-        let (team, digits) = rest.rsplit_once('-')?;
-        let random = digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-        (random && crate::names::check_known("team", team).is_ok()).then_some((purpose, team))
-    })
+    [Purpose::New, Purpose::Purged]
+        .into_iter()
+        .find_map(|purpose| {
+            let rest = name.strip_prefix(purpose.prefix())?;
+            let (team, digits) = rest.rsplit_once('-')?;
+            let random =
+                digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+            (random && names::check_known("team", team).is_ok()).then_some((purpose, team))
+        })
 }

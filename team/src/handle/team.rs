@@ -5,7 +5,7 @@
 //! saves time later waits for [`Team::finish`].
 
 use crate::handle::command::Control;
-use crate::handle::past::{self, Past};
+use crate::handle::past::Past;
 use crate::handle::resident::{Pause, Resident};
 use crate::handle::root::RootOptions;
 use crate::prelude::*;
@@ -37,23 +37,17 @@ impl std::fmt::Debug for Team {
 }
 
 impl Team {
-    pub(crate) fn new(log: Log, options: RootOptions) -> Team {
+    /// A handle, on the writer that stays where there is one.
+    pub(crate) fn new(log: Log, options: RootOptions, resident: Option<Arc<Resident>>) -> Team {
         Team {
             log,
             options,
             live: None,
-            resident: None,
+            resident,
             pause: None,
             past: None,
             control: Control::default(),
             repeated: false,
-        }
-    }
-    /// The same team, whose writer stays.
-    pub(crate) fn staying(self, resident: Arc<Resident>) -> Team {
-        Team {
-            resident: Some(resident),
-            ..self
         }
     }
     /// The writer that stays, unless this handle has the log for itself or stands in the past.
@@ -66,10 +60,8 @@ impl Team {
     /// # Errors
     /// What a command that records would fail with: the log is damaged, or locked by others, or a sync failed before.
     pub fn writable(&self) -> Result<()> {
-        match self.resident() {
-            Some(resident) => resident.open(self),
-            None => Ok(()),
-        }
+        let resident = self.resident();
+        resident.map_or(Ok(()), |resident| resident.open(self))
     }
     /// Whether a writer of this process stays between commands, and keeps the views.
     pub(crate) fn stays_open(&self) -> bool {
@@ -77,10 +69,10 @@ impl Team {
     }
     /// What the writer that stays has written; nothing where it does not.
     pub fn counts(&self) -> WriterCounts {
-        match self.resident() {
-            Some(resident) => resident.counts(),
-            None => WriterCounts::default(),
-        }
+        let resident = self.resident();
+        resident
+            .map(|resident| resident.counts())
+            .unwrap_or_default()
     }
     /// The same team, at a point of its past for good.
     pub(crate) fn standing_at(self, past: Past) -> Team {
@@ -104,17 +96,12 @@ impl Team {
     /// Refuses to take a team's format for another.
     pub(crate) fn check_format(&self, asked: Option<Format>) -> Result<(), Refusal> {
         let format = self.log.identity().format;
-        match asked {
-            Some(asked) if asked != format => {
-                let message = format!(
-                    "format must be that of the team, {}, but is {}",
-                    format.name(),
-                    asked.name()
-                );
-                Err(Refusal::new(Code::FormatMismatch, message).field("format"))
-            }
-            _ => Ok(()),
-        }
+        let Some(asked) = asked.filter(|asked| *asked != format) else {
+            return Ok(());
+        };
+        let (format, asked) = (format.name(), asked.name());
+        let message = format!("format must be that of the team, {format}, but is {asked}");
+        Err(Refusal::new(Code::FormatMismatch, message).field("format"))
     }
 
     /// Work that may follow the answer: flush and merge derived runs. Call it once the answer is printed; a failure
@@ -156,7 +143,7 @@ impl Team {
     /// Refuses to change what is past.
     pub(crate) fn changeable(&self) -> Result<()> {
         match &self.past {
-            Some(past) => Err(past::unchangeable(past).into()),
+            Some(past) => Err(past.unchangeable().into()),
             None => Ok(()),
         }
     }
@@ -225,19 +212,17 @@ impl Team {
     /// Keeps a state for the next command of this handle, and notes what it says of the views.
     pub(crate) fn keep(&mut self, live: Live) {
         if let Some(error) = live.views_error() {
-            let note =
-                format!("recorded, but view files fell behind until the next command: {error}");
-            self.options.notes.say(note);
+            let notes = &self.options.notes;
+            notes.say(format!(
+                "recorded, but view files fell behind until the next command: {error}"
+            ));
         }
         self.live = Some(live);
     }
 
     /// Answers from the state up to the head of this moment. A derived file that proves damaged is rebuilt, once.
-    /// Where the writer stays it waits for the answer: what takes long is for [`Team::survey`].
-    pub(crate) fn query<A>(
-        &mut self,
-        mut answer: impl FnMut(&Live, &Reader) -> Result<A>,
-    ) -> Result<A> {
+    /// Where the writer stays it waits for the answer: what takes long is for `survey`.
+    pub fn query<A>(&mut self, mut answer: impl FnMut(&Live, &Reader) -> Result<A>) -> Result<A> {
         let resident = self.resident();
         match resident.and_then(|resident| resident.query(self, &mut answer)) {
             Some(answered) => answered,
@@ -280,24 +265,22 @@ impl Team {
 
 /// Refuses to change a team that was closed.
 pub(crate) fn open(live: &Live) -> Result<()> {
-    match live.team()?.and_then(|team| team.closed_at) {
-        None => Ok(()),
-        Some(at) => {
-            let message = format!("team must be open, but was closed at {at}");
-            let refusal = Refusal::new(Code::TeamClosed, message).field("team");
-            Err(refusal
-                .hint("its events can still be read; purge deletes it")
-                .into())
-        }
-    }
+    let Some(at) = live.team()?.and_then(|team| team.closed_at) else {
+        return Ok(());
+    };
+    let message = format!("team must be open, but was closed at {at}");
+    let refusal = Refusal::new(Code::TeamClosed, message).field("team");
+    let hint = "its events can still be read; purge deletes it";
+    Err(refusal.hint(hint).into())
 }
 
 /// The engine checks events once more; where it objects, the input is at fault and nothing was written.
 pub(crate) fn input_fault(error: Error) -> Failure {
     match error {
-        Error::Invalid { field, .. } => Refusal::new(Code::InvalidInput, error.to_string())
-            .field(field)
-            .into(),
+        Error::Invalid { field, .. } => {
+            let refusal = Refusal::new(Code::InvalidInput, error.to_string());
+            refusal.field(field).into()
+        }
         Error::TooLarge { .. } => Refusal::new(Code::TooLarge, error.to_string()).into(),
         error => error.into(),
     }

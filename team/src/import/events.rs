@@ -1,14 +1,14 @@
 //! `import --events`: an exported log, lossless, into a new team: seqs, ids and times stay what they were.
 
+use crate::handle::root::team_exists;
 use crate::handle::staged::StagedTeam;
-use crate::handle::team::input_fault;
 use crate::import::report::{ImportAnswer, Report};
-use crate::import::source::Found;
+use crate::import::source::{Found, append};
 use crate::log::lines::Lines;
 use crate::prelude::*;
 use std::io::BufRead;
 use std::time::Instant;
-use teamlog_engine::{Durability, Format, Json, codec};
+use teamlog_engine::{Format, Json, codec};
 
 /// How events are imported. The team must not exist.
 #[derive(Debug, Clone, Default)]
@@ -32,51 +32,35 @@ impl Root {
         source: &mut R,
     ) -> Result<ImportAnswer> {
         let started = Instant::now();
-        names::check_new("team", &import.team)?;
-        if self.find(&import.team)?.is_some() {
-            return Err(exists(&import.team).into());
-        }
-        let format = import.format.unwrap_or_default();
-        let anywhere = import.allow_network_fs;
-        let (aside, mut team) = StagedTeam::begin(self, &import.team, format, "import", anywhere)?;
-        let writer = team.lock()?.into_writer(());
-        let mut lines = Lines::new(source);
-        let mut count = 0;
-        while let Some(line) = lines.next()? {
-            let event = event(&line.text, count + 1).map_err(|refusal| at(refusal, line.number))?;
-            writer
-                .append(vec![event], Durability::Buffered)
-                .map_err(|error| match input_fault(error) {
+        let name = &import.team;
+        self.check_new(name)?;
+        let (format, anywhere) = (import.format, import.allow_network_fs);
+        let count = StagedTeam::import(self, name, format, anywhere, |writer| {
+            let mut lines = Lines::new(source);
+            let mut count = 0;
+            while let Some(line) = lines.next()? {
+                count += 1;
+                let event = event(&line.text, count).map_err(Failure::from);
+                let appended = event.and_then(|event| append(writer, event));
+                appended.map_err(|failure| match failure {
                     Failure::Refused(refusal) => at(refusal, line.number).into(),
                     failed => failed,
                 })?;
-            count += 1;
-        }
-        writer.close()?;
-        if count == 0 {
-            return Err(Refusal::new(
-                Code::InvalidInput,
-                "events must hold an event, but is empty",
-            )
-            .into());
-        }
-        team.rehydrate(Default::default(), &mut |_, _| {})?;
-        drop(team);
-        if !aside.settle()? {
-            return Err(exists(&import.team).into());
-        }
+            }
+            if count == 0 {
+                let message = "events must hold an event, but is empty";
+                return Err(Refusal::new(Code::InvalidInput, message).into());
+            }
+            Ok(count)
+        })?;
+        let count = count.ok_or_else(|| team_exists(name))?;
         let found = Found::Imported {
             created: true,
             count,
-            first: (count > 0).then_some(1),
-            last: (count > 0).then_some(count),
+            first: Some(1),
+            last: Some(count),
         };
-        Ok(ImportAnswer::new(
-            found,
-            &import.team,
-            Report::default(),
-            started,
-        ))
+        Ok(ImportAnswer::new(found, name, Report::default(), started))
     }
 }
 
@@ -89,11 +73,8 @@ fn event(text: &str, seq: u64) -> Result<NewEvent, Refusal> {
         return Err(Refusal::invalid("seq", &event.seq.to_string(), &rule));
     }
     let payload = Json::parse(&event.payload).map_err(|error| {
-        Refusal::invalid(
-            "payload",
-            &event.payload,
-            &format!("must be JSON ({error})"),
-        )
+        let rule = format!("must be JSON ({error})");
+        Refusal::invalid("payload", &event.payload, &rule)
     })?;
     let mut new = NewEvent::new(event.kind, event.actor, payload);
     new.refs = event.refs;
@@ -107,13 +88,4 @@ fn event(text: &str, seq: u64) -> Result<NewEvent, Refusal> {
 fn at(refusal: Refusal, line: u64) -> Refusal {
     let message = format!("line {line}: {}", refusal.message);
     Refusal { message, ..refusal }.detail("line", line)
-}
-
-fn exists(team: &str) -> Refusal {
-    Refusal::new(
-        Code::TeamExists,
-        format!("team must be new, but {team:?} exists"),
-    )
-    .field("team")
-    .detail("team", team)
 }

@@ -5,14 +5,15 @@
 //! leaves nothing.
 
 use crate::handle::staged::StagedTeam;
-use crate::handle::team::{self, input_fault};
+use crate::handle::team;
 use crate::import::report::{ImportAnswer, Report};
-use crate::import::source::{Entry, Found, index, read};
+use crate::import::source::{Entry, Found, append, index, read};
+use crate::log::lines::unreadable;
 use crate::prelude::*;
 use crate::projections::team::event::{MembersAdded, TeamCreated, TeamFact};
 use std::io::{BufRead, Seek};
 use std::time::Instant;
-use teamlog_engine::{Durability, Format, Head, State, Writer};
+use teamlog_engine::{Format, Head, State, Writer};
 
 /// How messages are imported.
 #[derive(Debug, Clone, Default)]
@@ -72,35 +73,30 @@ impl Root {
         if report.rejects(import.strict) || (entries.is_empty() && report.malformed > 0) {
             return Ok(Found::Rejected);
         }
-        let format = import.format.unwrap_or_default();
-        let anywhere = import.allow_network_fs;
-        let (aside, mut team) = StagedTeam::begin(self, &import.team, format, "import", anywhere)?;
-        let writer = team.lock()?.into_writer(());
+        let (name, format, anywhere) = (&import.team, import.format, import.allow_network_fs);
         let created = TeamCreated {
             members: agents(&entries),
             open: true,
             views: !import.no_views,
         };
         let event = created.event(DEFAULT_ACTOR, just_before(&entries, import.restamp));
-        writer
-            .append(vec![event], Durability::Buffered)
-            .map_err(input_fault)?;
-        let (first, last) = record(&writer, &mut entries, import.restamp, source, &mut |_| {
-            Ok(())
+        let recorded = StagedTeam::import(self, name, format, anywhere, |writer| {
+            append(writer, event)?;
+            record(
+                writer,
+                &mut entries,
+                import.restamp,
+                source,
+                &mut |_| Ok(()),
+            )
         })?;
-        writer.close()?;
-        // Everything derived is built at once from the whole log, which is cheaper than following every event.
-        team.rehydrate(Default::default(), &mut |_, _| {})?;
-        drop(team);
-        match aside.settle()? {
-            true => Ok(Found::Imported {
-                created: true,
-                count: entries.len() as u64,
-                first,
-                last,
-            }),
-            false => Err(appeared(&import.team).into()),
-        }
+        let (first, last) = recorded.ok_or_else(|| appeared(name))?;
+        Ok(Found::Imported {
+            created: true,
+            count: entries.len() as u64,
+            first,
+            last,
+        })
     }
 }
 
@@ -126,8 +122,7 @@ impl Team {
         let joining = joining(&live, &entries, import.restamp)?;
         let writer = exclusive.into_writer(live);
         if let Some(joining) = joining {
-            let joined = writer.append(vec![joining], Durability::Buffered);
-            joined.map_err(input_fault)?;
+            append(&writer, joining)?;
         }
         let mut flush = |writer: &Writer<Live>| {
             writer.sync()?;
@@ -193,17 +188,12 @@ fn record<S: State, R: BufRead + Seek>(
     flush: &mut dyn FnMut(&Writer<S>) -> Result<()>,
 ) -> Result<(Option<u64>, Option<u64>)> {
     let (mut first, mut last, mut bytes) = (None, None, 0);
-    let mut at = source
-        .stream_position()
-        .map_err(crate::log::lines::unreadable)?;
+    let mut at = source.stream_position().map_err(unreadable)?;
     for entry in entries {
         let message = read(source, &mut at, entry)?;
         let mut event = message.sent().map_err(Refusal::from)?;
         event.created_at = (!restamp).then_some(message.created_at);
-        let appended = writer
-            .append(vec![event], Durability::Buffered)
-            .map_err(input_fault)?;
-        let seq = appended.map(|appended| appended.last_seq);
+        let seq = append(writer, event)?;
         first = first.or(seq);
         last = seq.or(last);
         bytes += entry.len as usize;
@@ -263,16 +253,14 @@ fn check_newer(first: Option<&Entry>, head: &Head) -> Result<(), Refusal> {
     if first.created_at > last.created_at() {
         return Ok(());
     }
+    let (at, line, last) = (first.created_at, first.line, last.created_at());
     let message = format!(
-        "message.created_at must be later than the team's last event ({}), but is {} in line {}",
-        last.created_at(),
-        first.created_at,
-        first.line
+        "message.created_at must be later than the team's last event ({last}), but is {at} in line {line}"
     );
     Err(Refusal::new(Code::NotNewer, message)
         .field("message.created_at")
         .hint("import into a new team, or record the messages as of now with --restamp")
-        .detail("line", first.line))
+        .detail("line", line))
 }
 
 fn appeared(team: &str) -> Refusal {

@@ -1,8 +1,9 @@
 //! What an import answers: counts, and the first lines that did not get in.
 
+use crate::backup::take::millis;
 use crate::import::source::Found;
 use crate::prelude::*;
-use crate::projections::message::Unapplied;
+use crate::projections::message::{NotApplied, Unapplied};
 use std::time::Instant;
 
 /// Most problems that a report lists.
@@ -22,7 +23,7 @@ pub struct LineProblem {
 
 /// `{status, team, created, imported, duplicates, malformed, not_applied{reason:n}, problems[], problems_omitted,
 /// first_seq, last_seq, elapsed_ms}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ImportAnswer {
     /// `ok`, or `rejected` where nothing was written: because of `strict`, or as no line was a message.
     #[schemars(extend("enum" = ["ok", "rejected"]))]
@@ -56,8 +57,8 @@ pub struct ImportAnswer {
 pub type Reasons = BTreeMap<&'static str, u64>;
 
 /// Counts a message under each of its reasons.
-pub(crate) fn count(reasons: &mut Reasons, unapplied: &[Unapplied]) {
-    let its: BTreeSet<&'static str> = unapplied.iter().map(|one| one.reason.name()).collect();
+pub(crate) fn count(reasons: &mut Reasons, its: impl Iterator<Item = NotApplied>) {
+    let its: BTreeSet<&'static str> = its.map(NotApplied::name).collect();
     for reason in its {
         *reasons.entry(reason).or_default() += 1;
     }
@@ -82,15 +83,15 @@ impl Report {
     /// A line whose message is known; `why` says whence.
     pub fn duplicate(&mut self, line: u64, id: &str, why: &str) {
         self.duplicates += 1;
-        self.note(
-            line,
-            "duplicate",
-            format!("message.id must be new, but {why}: {id:?}"),
-        );
+        let message = format!("message.id must be new, but {why}: {id:?}");
+        self.note(line, "duplicate", message);
     }
     /// A message that says something of a task in vain; it is recorded all the same.
     pub fn unapplied(&mut self, line: u64, unapplied: &[Unapplied]) {
-        count(&mut self.not_applied, unapplied);
+        count(
+            &mut self.not_applied,
+            unapplied.iter().map(|one| one.reason),
+        );
         for one in unapplied {
             self.note(line, "not_applied", one.rule.to_string());
         }
@@ -121,16 +122,13 @@ impl ImportAnswer {
         let mut answer = ImportAnswer {
             status: "rejected",
             team: team.to_owned(),
-            created: false,
-            imported: 0,
             duplicates: report.duplicates,
             malformed: report.malformed,
             not_applied: report.not_applied,
             problems_omitted: report.all - report.problems.len() as u64,
             problems: report.problems,
-            first_seq: None,
-            last_seq: None,
-            elapsed_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+            elapsed_ms: millis(started),
+            ..ImportAnswer::default()
         };
         if let Found::Imported {
             created,

@@ -1,13 +1,14 @@
 //! The input of an import: which messages it holds, and where.
 
 use crate::failure::{Failure, Result};
+use crate::handle::team::input_fault;
 use crate::import::report::Report;
 use crate::log::lines::{Lines, unreadable};
 use crate::projections::Envelope;
 use crate::projections::message::{InvalidMessage, Message, Names, Unapplied};
 use std::io::{BufRead, Seek, SeekFrom};
-use teamlog_engine::Timestamp;
 use teamlog_engine::limits::EVENT_BYTES_MAX;
+use teamlog_engine::{Durability, NewEvent, State, Timestamp, Writer};
 
 /// One message of the input: its key, who it concerns, and where it lies.
 #[derive(Debug, Clone)]
@@ -37,6 +38,12 @@ pub(crate) enum Found {
         last: Option<u64>,
     },
     Rejected,
+}
+
+/// Appends an event to the log of an import.
+pub(crate) fn append<S: State>(writer: &Writer<S>, event: NewEvent) -> Result<Option<u64>> {
+    let appended = writer.append(vec![event], Durability::Buffered);
+    Ok(appended.map_err(input_fault)?.map(|last| last.last_seq))
 }
 
 /// Reads the whole input once: its valid messages in the order of `(created_at, id)`, each id once (the first line

@@ -2,16 +2,17 @@
 //! snapshots of tasks whose messages are gone, and what else happened. All of it gets into a new team, built aside, or none.
 
 use crate::backup::take::millis;
+use crate::handle::root::team_exists;
 use crate::handle::staged::StagedTeam;
-use crate::handle::team::input_fault;
 use crate::import::report::Reasons;
+use crate::import::source::append;
 use crate::import::team_chat_history::{Item, history};
 use crate::import::team_chat_source::{Chat, FileProblem, read_chat};
 use crate::prelude::*;
 use crate::projections::team::event::{TeamCreated, TeamFact};
 use std::time::Instant;
 use teamlog_engine::storage::Storage;
-use teamlog_engine::{Durability, Format, Json, Writer};
+use teamlog_engine::{Format, Json};
 
 /// How a directory is imported. The team must not exist.
 #[derive(Debug, Clone, Default)]
@@ -61,7 +62,7 @@ pub struct ChatCounts {
 }
 
 /// `{status, team, …counts, problems[], problems_omitted, first_seq, last_seq, elapsed_ms}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ChatAnswer {
     /// `ok`, or `rejected` where nothing was written: because of `strict`, or as nothing was found.
     #[schemars(extend("enum" = ["ok", "rejected"]))]
@@ -113,11 +114,7 @@ impl Root {
             status: "rejected",
             team: import.team.clone(),
             counts: chat.counts.clone(),
-            problems: Vec::new(),
-            problems_omitted: 0,
-            first_seq: None,
-            last_seq: None,
-            elapsed_ms: 0,
+            ..ChatAnswer::default()
         };
         let nothing = history.is_empty() && chat.members.is_empty();
         if !nothing && (!import.strict || problems == 0) {
@@ -131,54 +128,41 @@ impl Root {
     }
 
     fn record(&self, import: &ImportTeamChat, chat: &Chat, history: Vec<Item>) -> Result<u64> {
-        let format = import.format.unwrap_or_default();
-        let anywhere = import.allow_network_fs;
-        let (aside, mut team) = StagedTeam::begin(self, &import.team, format, "import", anywhere)?;
-        let writer = team.lock()?.into_writer(());
         let created = TeamCreated {
             members: members(chat),
             open: true,
             views: !import.no_views,
         };
         let first = history.first().map(|item| item.at.plus_micros(-1));
-        append(&writer, created.event(DEFAULT_ACTOR, first))?;
-        if let Some(config) = &chat.config {
-            let config = TeamFact::ConfigChanged(config.clone());
-            let mut event = config.event(DEFAULT_ACTOR);
-            event.created_at = first;
-            append(&writer, event)?;
-        }
-        for item in history {
-            let mut event = item.event;
-            event.created_at = Some(item.at);
-            append(&writer, event)?;
-        }
-        let said = Imported {
+        let counts = chat.counts.clone();
+        let imported = Imported {
             source: "team-chat",
-            counts: chat.counts.clone(),
+            counts,
         };
-        let payload =
-            Json::of(&said).map_err(|error| Refusal::new(Code::InvalidInput, error.to_string()))?;
-        append(
-            &writer,
-            NewEvent::new("log_imported", DEFAULT_ACTOR, payload),
-        )?;
-        writer.sync()?;
-        let last = writer.head().last_seq;
-        writer.close()?;
-        team.rehydrate(Default::default(), &mut |_, _| {})?;
-        drop(team);
-        match aside.settle()? {
-            true => Ok(last),
-            false => Err(exists(&import.team).into()),
-        }
+        let payload = Json::of(&imported)
+            .map_err(|error| Refusal::new(Code::InvalidInput, error.to_string()))?;
+        let (name, format, anywhere) = (&import.team, import.format, import.allow_network_fs);
+        let last = StagedTeam::import(self, name, format, anywhere, |writer| {
+            append(writer, created.event(DEFAULT_ACTOR, first))?;
+            if let Some(config) = &chat.config {
+                let mut event = TeamFact::ConfigChanged(config.clone()).event(DEFAULT_ACTOR);
+                event.created_at = first;
+                append(writer, event)?;
+            }
+            for item in history {
+                let mut event = item.event;
+                event.created_at = Some(item.at);
+                append(writer, event)?;
+            }
+            append(
+                writer,
+                NewEvent::new("log_imported", DEFAULT_ACTOR, payload),
+            )?;
+            writer.sync()?;
+            Ok(writer.head().last_seq)
+        })?;
+        Ok(last.ok_or_else(|| exists(name))?)
     }
-}
-
-fn append(writer: &Writer<()>, event: NewEvent) -> Result<()> {
-    let appended = writer.append(vec![event], Durability::Buffered);
-    appended.map_err(input_fault)?;
-    Ok(())
 }
 
 /// The members that the directory names, and whoever occurs in a message.
@@ -192,11 +176,5 @@ fn members(chat: &Chat) -> Vec<String> {
 }
 
 fn exists(team: &str) -> Refusal {
-    Refusal::new(
-        Code::TeamExists,
-        format!("team must be new, but {team:?} exists"),
-    )
-    .field("team")
-    .hint("to add messages to a team: teamlog import TEAM --messages FILE")
-    .detail("team", team)
+    team_exists(team).hint("to add messages to a team: teamlog import TEAM --messages FILE")
 }

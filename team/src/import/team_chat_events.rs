@@ -4,6 +4,7 @@
 
 use crate::import::source::EVENT_REST_BYTES_MAX;
 use crate::log::append::DEFAULT_ACTOR;
+use crate::names;
 use crate::projections::message::{Names, check_id, check_name};
 use serde_json::{Map, Value};
 use teamlog_engine::limits::EVENT_BYTES_MAX;
@@ -29,8 +30,8 @@ impl OldEvent {
     pub fn parse(text: &str) -> Result<OldEvent, String> {
         let whole = Json::parse(text)
             .map_err(|error| format!("the line must be a JSON object ({error})"))?;
-        if whole.as_str().len() + EVENT_REST_BYTES_MAX > EVENT_BYTES_MAX {
-            let bytes = whole.as_str().len();
+        let bytes = whole.as_str().len();
+        if bytes + EVENT_REST_BYTES_MAX > EVENT_BYTES_MAX {
             return Err(format!(
                 "the event must fit into one of {EVENT_BYTES_MAX} bytes, but has {bytes}"
             ));
@@ -68,11 +69,8 @@ impl OldEvent {
 
     /// The event that keeps it.
     pub fn kept(self) -> NewEvent {
-        let named = |field| {
-            self.first(field, |name| {
-                check_name("name", name, Names::Imported).is_ok()
-            })
-        };
+        let is_name = |name: &str| check_name("name", name, Names::Imported).is_ok();
+        let named = |field| self.first(field, is_name);
         let free = |field| self.first(field, |id| check_id("id", id).is_ok());
         let message = self.message_id().filter(|id| check_id("id", id).is_ok());
         let refs = [
@@ -114,10 +112,7 @@ impl OldEvent {
 }
 
 fn check_kind(kind: &str) -> Result<(), String> {
-    let mut bytes = kind.bytes();
-    let proper = bytes.next().is_some_and(|byte| byte.is_ascii_lowercase())
-        && bytes.all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'));
-    match proper {
+    match names::is_kind(kind) {
         true => check_id("kind", kind).map_err(|error| error.to_string()),
         false => Err(format!(
             "kind must match ^[a-z][a-z0-9_]*$, but is {kind:?}"

@@ -22,20 +22,14 @@ pub(crate) struct Item {
 /// Everything that was read, in order. What is said of a message never comes before it.
 pub(crate) fn history(chat: &mut Chat) -> Vec<Item> {
     let messages = std::mem::take(&mut chat.messages);
-    let known: BTreeMap<&str, &Message> = messages
-        .iter()
-        .map(|read| (read.message.id.as_str(), &read.message))
-        .collect();
-    let told: BTreeSet<&str> = known
-        .values()
-        .filter(|message| message.is_about_a_task())
+    let known = messages.iter().map(|read| &read.message);
+    let known: BTreeMap<&str, &Message> = known.map(|message| (&*message.id, message)).collect();
+    let about = known.values().filter(|message| message.is_about_a_task());
+    let told: BTreeSet<&str> = about
         .filter_map(|message| message.task_id.as_deref())
         .collect();
-    let letters: BTreeSet<&str> = chat
-        .dead_letters
-        .iter()
-        .map(|letter| letter.dead.message_id.as_str())
-        .collect();
+    let letters = chat.dead_letters.iter();
+    let letters: BTreeSet<&str> = letters.map(|letter| &*letter.dead.message_id).collect();
     let mut history = History {
         known: &known,
         items: Vec::new(),
@@ -73,10 +67,11 @@ struct History<'a> {
 
 impl History<'_> {
     fn push(&mut self, at: Timestamp, rank: u8, id: &str, event: NewEvent) {
+        let id = id.to_owned();
         self.items.push(Item {
             at,
             rank,
-            id: id.to_owned(),
+            id,
             event,
         });
     }
@@ -94,11 +89,13 @@ impl History<'_> {
         self.counts.messages += 1;
         self.push(message.created_at, 0, &message.id, event);
         let unapplied = message.unapplied();
-        count(&mut self.counts.not_applied, &unapplied);
+        count(
+            &mut self.counts.not_applied,
+            unapplied.iter().map(|one| one.reason),
+        );
         for one in unapplied {
-            let why = one.rule.to_string();
-            self.problems
-                .note(&read.file, read.line, "not_applied", why);
+            let (file, why) = (&read.file, one.rule.to_string());
+            self.problems.note(file, read.line, "not_applied", why);
         }
     }
 
@@ -169,17 +166,11 @@ impl History<'_> {
             return;
         }
         self.counts.tasks += 1;
-        let reasons: BTreeSet<&'static str> = read
-            .left_out
-            .iter()
-            .map(|(reason, _)| reason.name())
-            .collect();
-        for reason in reasons {
-            *self.counts.not_applied.entry(reason).or_default() += 1;
-        }
+        let reasons = read.left_out.iter().map(|(reason, _)| *reason);
+        count(&mut self.counts.not_applied, reasons);
         for (_, why) in &read.left_out {
-            self.problems
-                .note(&read.file, 0, "not_applied", why.clone());
+            let why = why.clone();
+            self.problems.note(&read.file, 0, "not_applied", why);
         }
         let event = read.task.event(DEFAULT_ACTOR);
         self.push(read.task.updated_at, 3, &read.task.task_id, event);

@@ -17,6 +17,7 @@ use crate::projections::team::event::ConfigChanged;
 use crate::projections::{Envelope, Message};
 use serde_json::value::RawValue;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::io::{Cursor, ErrorKind};
 use std::path::Path;
 use teamlog_engine::storage::Storage;
@@ -60,8 +61,9 @@ impl Problems {
             .listed
             .partition_point(|known| (known.file.as_str(), known.line) <= (file, line));
         if at < PROBLEMS_MAX {
+            let file = file.to_owned();
             let problem = FileProblem {
-                file: file.to_owned(),
+                file,
                 line,
                 kind,
                 message,
@@ -153,14 +155,12 @@ struct LegacyLetter<'a> {
 
 /// Reads a directory. Times past `latest` break a rule.
 pub(crate) fn read_chat(source: &dyn Storage, latest: Timestamp) -> Result<Chat> {
+    let (chat, first) = (Chat::default(), HashMap::new());
     let mut reading = Reading {
         source,
         latest,
-        chat: Chat::default(),
-        messages: HashMap::new(),
-        events: HashMap::new(),
-        acks: HashMap::new(),
-        letters: HashMap::new(),
+        chat,
+        first,
     };
     reading.team()?;
     reading.config()?;
@@ -184,7 +184,7 @@ pub(crate) fn read_chat(source: &dyn Storage, latest: Timestamp) -> Result<Chat>
 }
 
 /// What the lines of a file are.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Sort {
     Message,
     Event,
@@ -195,12 +195,16 @@ struct Reading<'a> {
     source: &'a dyn Storage,
     latest: Timestamp,
     chat: Chat,
-    /// Where each id was first seen.
-    messages: HashMap<String, String>,
-    events: HashMap<String, String>,
-    acks: HashMap<String, String>,
-    letters: HashMap<String, String>,
+    /// Where each id was first seen, by what it is the id of.
+    first: HashMap<(IdOf, String), String>,
 }
+
+/// What an id is of, and how problems name it.
+type IdOf = (Sort, &'static str);
+const OF_MESSAGE: IdOf = (Sort::Message, "message.id");
+const OF_EVENT: IdOf = (Sort::Event, "id");
+const OF_ACK: IdOf = (Sort::Event, "the ack");
+const OF_LETTER: IdOf = (Sort::Letter, "id");
 
 impl Reading<'_> {
     fn malformed(&mut self, file: &str, line: u64, why: impl Into<String>) {
@@ -208,19 +212,31 @@ impl Reading<'_> {
         self.chat.problems.note(file, line, "malformed", why.into());
     }
 
-    fn duplicate(&mut self, file: &str, line: u64, what: &str, id: &str, first: &str) {
-        self.chat.counts.duplicates += 1;
-        let why = format!("{what} must be new, but {first} has it too: {id:?}");
-        self.chat.problems.note(file, line, "duplicate", why);
+    /// Whether the id was not seen before; else it is a duplicate.
+    fn is_new(&mut self, file: &str, line: u64, of: IdOf, id: &str) -> bool {
+        let here = format!("{file} line {line}");
+        match self.first.entry((of, id.to_owned())) {
+            Entry::Vacant(entry) => {
+                entry.insert(here);
+                true
+            }
+            Entry::Occupied(first) => {
+                let (what, first) = (of.1, first.get());
+                let why = format!("{what} must be new, but {first} has it too: {id:?}");
+                self.chat.counts.duplicates += 1;
+                self.chat.problems.note(file, line, "duplicate", why);
+                false
+            }
+        }
     }
 
     fn time(&self, text: &str) -> Result<Timestamp, String> {
         let at = Timestamp::parse(text)
             .map_err(|why| format!("created_at must be a time ({why}), but is {text:?}"))?;
-        match at > self.latest {
+        let latest = self.latest;
+        match at > latest {
             true => Err(format!(
-                "created_at must not lie after now ({}), but is {text:?}",
-                self.latest
+                "created_at must not lie after now ({latest}), but is {text:?}"
             )),
             false => Ok(at),
         }
@@ -282,15 +298,19 @@ impl Reading<'_> {
         match serde_json::from_slice::<LegacyTeam>(&bytes) {
             Err(error) => self.malformed(file, error.line() as u64, error.to_string()),
             Ok(team) => {
-                for member in team.members {
-                    match check_name("members", &member, Names::Imported) {
-                        Ok(()) => self.chat.members.push(member),
-                        Err(error) => self.malformed(file, 0, error.to_string()),
-                    }
+                for member in &team.members {
+                    self.member(file, member);
                 }
             }
         }
         Ok(())
+    }
+
+    fn member(&mut self, file: &str, member: &str) {
+        match check_name("members", member, Names::Imported) {
+            Ok(()) => self.chat.members.push(member.to_owned()),
+            Err(error) => self.malformed(file, 0, error.to_string()),
+        }
     }
 
     /// How long deliveries wait for acks.
@@ -316,45 +336,40 @@ impl Reading<'_> {
     fn inbox(&mut self, file: &str) {
         let name = file.trim_start_matches("inboxes/");
         let member = name.strip_suffix(".jsonl").unwrap_or(name);
-        match check_name("members", member, Names::Imported) {
-            Ok(()) => self.chat.members.push(member.to_owned()),
-            Err(error) => self.malformed(file, 0, error.to_string()),
-        }
+        self.member(file, member);
     }
 
     /// An envelope, with the id and the time that history knows.
     fn envelope(&self, text: &str) -> Result<Message, String> {
-        let envelope = Envelope::parse(text).map_err(|error| error.to_string())?;
+        let envelope = Envelope::parse(text).map_err(said)?;
         if envelope.id.is_none() || envelope.created_at.is_none() {
             return Err("message.id and message.created_at must be given".to_owned());
         }
-        let message = envelope
-            .complete(Names::Imported, Timestamp::MAX, 0)
-            .map_err(|error| error.to_string())?;
+        let message = envelope.complete(Names::Imported, Timestamp::MAX, 0);
+        let message = message.map_err(said)?;
         self.time(&message.created_at.to_string())?;
-        fitting(message).map_err(|error| error.to_string())
+        fitting(message).map_err(said)
     }
 
     fn message(&mut self, file: &str, line: u64, text: &str) {
         match self.envelope(text) {
             Err(why) => self.malformed(file, line, why),
             Ok(message) => {
-                if let Some(first) = self.messages.get(&message.id).cloned() {
-                    return self.duplicate(file, line, "message.id", &message.id, &first);
+                if self.is_new(file, line, OF_MESSAGE, &message.id) {
+                    self.found(message, file, line);
                 }
-                self.found(message, file, line);
             }
         }
     }
 
     fn found(&mut self, message: Message, file: &str, line: u64) {
-        self.messages
-            .insert(message.id.clone(), format!("{file} line {line}"));
-        self.chat.messages.push(ReadMessage {
+        let file = file.to_owned();
+        let read = ReadMessage {
             message,
-            file: file.to_owned(),
+            file,
             line,
-        });
+        };
+        self.chat.messages.push(read);
     }
 
     /// Acks are recorded as acks; whether another event says what nothing else does is seen once all is read.
@@ -365,25 +380,17 @@ impl Reading<'_> {
             Ok(read) => read,
             Err(why) => return self.malformed(file, line, why),
         };
-        if let Some(id) = &event.id {
-            if let Some(first) = self.events.get(id).cloned() {
-                return self.duplicate(file, line, "id", id, &first);
-            }
-            self.events
-                .insert(id.clone(), format!("{file} line {line}"));
+        if let Some(id) = &event.id
+            && !self.is_new(file, line, OF_EVENT, id)
+        {
+            return;
         }
         if event.kind != "message_acked" {
             return self.chat.events.push((at, event));
         }
         match acked(&event) {
             Err(why) => self.malformed(file, line, why),
-            Ok(ack) => {
-                if let Some(first) = self.acks.get(&ack.message_id).cloned() {
-                    self.chat.events.push((at, event));
-                    return self.duplicate(file, line, "the ack", &ack.message_id, &first);
-                }
-                self.acks
-                    .insert(ack.message_id.clone(), format!("{file} line {line}"));
+            Ok(ack) if self.is_new(file, line, OF_ACK, &ack.message_id) => {
                 self.chat.acks.push(ReadAck {
                     message_id: ack.message_id,
                     agent: ack.agent,
@@ -393,6 +400,7 @@ impl Reading<'_> {
                     line,
                 });
             }
+            Ok(_) => self.chat.events.push((at, event)),
         }
     }
 
@@ -400,27 +408,26 @@ impl Reading<'_> {
         match self.dead_letter(text) {
             Err(why) => self.malformed(file, line, why),
             Ok((letter, message)) => {
-                let id = letter.dead.id.clone();
-                if let Some(first) = self.letters.get(&id).cloned() {
-                    return self.duplicate(file, line, "id", &id, &first);
+                if !self.is_new(file, line, OF_LETTER, &letter.dead.id) {
+                    return;
                 }
-                self.letters.insert(id, format!("{file} line {line}"));
                 self.chat.dead_letters.push(letter);
                 // The message may be nowhere else.
-                if let Some(message) = message
-                    && !self.messages.contains_key(&message.id)
-                {
-                    self.found(message, file, line);
+                if let Some(message) = message {
+                    let first = self.first.entry((OF_MESSAGE, message.id.clone()));
+                    if let Entry::Vacant(entry) = first {
+                        entry.insert(format!("{file} line {line}"));
+                        self.found(message, file, line);
+                    }
                 }
             }
         }
     }
 
     fn dead_letter(&self, text: &str) -> Result<(ReadLetter, Option<Message>), String> {
-        let letter: LegacyLetter<'_> =
-            serde_json::from_str(text).map_err(|error| error.to_string())?;
-        check_id("id", &letter.id).map_err(|error| error.to_string())?;
-        check_id("message_id", &letter.message_id).map_err(|error| error.to_string())?;
+        let letter: LegacyLetter<'_> = serde_json::from_str(text).map_err(said)?;
+        check_id("id", &letter.id).map_err(said)?;
+        check_id("message_id", &letter.message_id).map_err(said)?;
         let at = self.time(&letter.created_at)?;
         let message = match letter.message.map(RawValue::get) {
             None | Some("null") => None,
@@ -446,11 +453,15 @@ impl Reading<'_> {
             .and_then(snapshot)
             .and_then(|read| self.time(&read.0.updated_at.to_string()).map(|_| read));
         match parsed {
-            Ok((task, left_out)) => self.chat.tasks.push(ReadTask {
-                task,
-                left_out,
-                file: file.to_owned(),
-            }),
+            Ok((task, left_out)) => {
+                let file = file.to_owned();
+                let read = ReadTask {
+                    task,
+                    left_out,
+                    file,
+                };
+                self.chat.tasks.push(read);
+            }
             Err(why) => self.malformed(file, 0, why),
         }
         Ok(())
@@ -460,15 +471,18 @@ impl Reading<'_> {
 fn acked(event: &OldEvent) -> Result<LegacyAck, String> {
     let ack: LegacyAck = serde_json::from_str(&event.payload())
         .map_err(|error| format!("payload must name message_id and agent ({error})"))?;
-    check_id("payload.message_id", &ack.message_id).map_err(|error| error.to_string())?;
-    check_name("payload.agent", &ack.agent, Names::Imported).map_err(|error| error.to_string())?;
+    check_id("payload.message_id", &ack.message_id).map_err(said)?;
+    check_name("payload.agent", &ack.agent, Names::Imported).map_err(said)?;
     Ok(ack)
+}
+
+fn said(error: impl ToString) -> String {
+    error.to_string()
 }
 
 /// A snapshot; what no task can have is left out.
 fn snapshot(text: &str) -> Result<(TaskImported, Vec<LeftOut>), String> {
-    let mut fields: Map<String, Value> =
-        serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let mut fields: Map<String, Value> = serde_json::from_str(text).map_err(said)?;
     if fields.get("trace_id").is_some_and(|trace| trace == "") {
         fields.remove("trace_id");
     }
@@ -488,9 +502,10 @@ fn snapshot(text: &str) -> Result<(TaskImported, Vec<LeftOut>), String> {
 fn unfit(field: &str, value: &Value) -> Option<(NotApplied, &'static str)> {
     let wrong_type = |rule| Some((NotApplied::WrongType, rule));
     match (field, value) {
-        ("status", Value::String(status)) => Status::from_name(status)
-            .is_none()
-            .then_some((NotApplied::UnknownStatus, "must be one of a task")),
+        ("status", Value::String(status)) => {
+            let unknown = (NotApplied::UnknownStatus, "must be one of a task");
+            Status::from_name(status).is_none().then_some(unknown)
+        }
         ("blocked", Value::Bool(_)) | ("subject" | "details" | "note", Value::String(_)) => None,
         ("blocked", _) => wrong_type("must be true or false"),
         _ => wrong_type("must be a string"),

@@ -80,12 +80,8 @@ pub(crate) fn end(
             }
             Some(claim) => {
                 let released = TaskAct::Released(holding::holder(&task, &claim));
-                events.push(holding::event(
-                    &task,
-                    released,
-                    DEFAULT_ACTOR,
-                    Some(&claim.owner),
-                ));
+                let owner = Some(&*claim.owner);
+                events.push(holding::event(&task, released, DEFAULT_ACTOR, owner));
                 task.owner = None;
                 task.status = Status::Pending;
                 blocking::block(live, &mut task, DEFAULT_ACTOR, events)?;

@@ -93,19 +93,8 @@ pub struct ConfigChangeAnswer {
     pub event: Option<Recorded>,
 }
 
-/// A change that was decided.
-#[derive(Debug, Clone)]
-pub(crate) struct Changed {
-    changed: bool,
-    value: Value,
-    previous: Value,
-}
-
 impl Team {
     /// One setting.
-    ///
-    /// # Errors
-    /// `setting_unknown`; the log's.
     pub fn config_get(&mut self, key: &str) -> Result<ConfigGetAnswer> {
         let setting = find(key)?;
         let team = self.name().to_owned();
@@ -130,17 +119,13 @@ impl Team {
         rest.truncate(limit);
         let team = self.name().to_owned();
         self.query(|live, _| {
-            let settings: Vec<SettingShown> = rest
-                .iter()
-                .map(|setting| shown(live, *setting))
-                .collect::<Result<_>>()?;
+            let settings = rest.iter().map(|setting| shown(live, *setting));
+            let settings = settings.collect::<Result<Vec<SettingShown>>>()?;
+            let last = settings.last().filter(|_| more);
             Ok(ConfigListAnswer {
                 team: team.clone(),
                 count: settings.len(),
-                next_cursor: settings
-                    .last()
-                    .filter(|_| more)
-                    .map(|last| last.key.clone()),
+                next_cursor: last.map(|last| last.key.clone()),
                 settings,
             })
         })
@@ -151,37 +136,22 @@ impl Team {
     /// # Errors
     /// `setting_unknown`, `invalid_input`; the log's.
     pub fn config_change(&mut self, change: ConfigChange) -> Result<ConfigChangeAnswer> {
-        let (key, set) = (change.key.clone(), change.value.is_some());
-        let (change, event) = self.execute_unkeyed(change)?;
-        Ok(ConfigChangeAnswer {
-            status: match change.changed {
-                true => ConfigStatus::Changed,
-                false => ConfigStatus::Unchanged,
-            },
-            team: self.name().to_owned(),
-            key,
-            value: change.value,
-            previous: change.previous,
-            set,
-            event,
-        })
+        self.execute_unkeyed(change)
     }
 }
 
 impl Command for ConfigChange {
-    type Decided = Changed;
-    type Answer = (Changed, Option<Recorded>);
+    /// The value and the one before.
+    type Decided = (Value, Value);
+    type Answer = ConfigChangeAnswer;
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<Changed>> {
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<(Value, Value)>> {
         let setting = find(&self.key)?;
-        let wanted = match &self.value {
-            None => None,
-            Some(text) => Some(
-                setting
-                    .parse(text)
-                    .map_err(|rule| Refusal::invalid(setting.key(), text, &rule))?,
-            ),
+        let parse = |text: &String| {
+            let value = setting.parse(text);
+            value.map_err(|rule| Refusal::invalid(setting.key(), text, &rule))
         };
+        let wanted = self.value.as_ref().map(parse).transpose()?;
         let actor = self.actor.as_deref().unwrap_or(DEFAULT_ACTOR);
         names::check_free("actor", actor)?;
         let (previous, set) = live.setting(setting)?;
@@ -189,21 +159,32 @@ impl Command for ConfigChange {
             Some(value) => value.clone(),
             None => live.default_of(setting)?,
         };
-        let changed = set.then(|| previous.clone()) != wanted;
-        let changes = vec![(setting, wanted)];
-        let event =
-            changed.then(|| TeamFact::ConfigChanged(ConfigChanged { changes }).event(actor));
-        let decided = Changed {
-            changed,
-            value,
-            previous,
-        };
-        Ok(Decision::Granted(decided, event.into_iter().collect()))
+        let mut events = Vec::new();
+        if set.then(|| previous.clone()) != wanted {
+            let changes = vec![(setting, wanted)];
+            events.push(TeamFact::ConfigChanged(ConfigChanged { changes }).event(actor));
+        }
+        Ok(Decision::Granted((value, previous), events))
     }
 
-    fn answer(&self, changed: &Changed, after: &After<'_>) -> Result<(Changed, Option<Recorded>)> {
-        let event = after.events.last().cloned();
-        Ok((changed.clone(), event.map(Recorded::plain)))
+    fn answer(
+        &self,
+        (value, previous): &(Value, Value),
+        after: &After<'_>,
+    ) -> Result<Self::Answer> {
+        let event = after.events.last().cloned().map(Recorded::plain);
+        Ok(ConfigChangeAnswer {
+            status: match event {
+                Some(_) => ConfigStatus::Changed,
+                None => ConfigStatus::Unchanged,
+            },
+            team: after.team.to_owned(),
+            key: self.key.clone(),
+            value: value.clone(),
+            previous: previous.clone(),
+            set: self.value.is_some(),
+            event,
+        })
     }
 }
 

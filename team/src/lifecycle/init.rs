@@ -65,22 +65,19 @@ impl Root {
         }
         init.members.sort();
         init.members.dedup();
-        if let Some(actor) = &init.actor {
-            names::check_free("actor", actor)?;
-        }
+        names::check_free_given([("actor", &init.actor)])?;
         if let Some(team) = self.find(&init.team)? {
             let answer = join(team, init)?;
             // For a team that is older than these files. What was asked for is done whatever becomes of them.
             let _ = self.write_ignore_files(&answer.team);
             return Ok(answer);
         }
-        let format = init.format.unwrap_or_default();
-        let (aside, mut team) =
-            StagedTeam::begin(self, &init.team, format, "init", init.allow_network_fs)?;
+        let (format, anywhere) = (init.format.unwrap_or_default(), init.allow_network_fs);
+        let (staged, mut team) = StagedTeam::begin(self, &init.team, format, "init", anywhere)?;
         team.execute_unkeyed(Creation(init.clone()))?;
         team.mend_views()?;
         drop(team);
-        match aside.settle()? {
+        match staged.settle()? {
             true => Ok(InitAnswer {
                 status: "ok".into(),
                 team: init.team,
@@ -149,13 +146,12 @@ impl Command for Joining {
         let mut members = live.members()?;
         members.extend_from_slice(&added);
         members.sort();
-        let fact = TeamFact::MembersAdded(MembersAdded {
-            members: added.clone(),
-        });
-        let events = match added.is_empty() {
-            true => Vec::new(),
-            false => vec![fact.event(actor(&self.0))],
-        };
+        let mut events = Vec::new();
+        if !added.is_empty() {
+            let members = added.clone();
+            let joined = TeamFact::MembersAdded(MembersAdded { members });
+            events.push(joined.event(actor(&self.0)));
+        }
         Ok(Decision::Granted((members, added), events))
     }
 

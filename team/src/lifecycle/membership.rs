@@ -30,7 +30,7 @@ impl Team {
 
     /// Checks that an agent may act in the team.
     pub fn knows(&mut self, field: &'static str, agent: &str) -> Result<()> {
-        self.look(|live, _| check(live, field, agent))
+        self.query(|live, _| check(live, field, agent))
     }
 }
 

@@ -1,9 +1,8 @@
 //! `purge`: a team that was closed is deleted, log and all. The one command that destroys events; nothing else calls it.
 
-use crate::handle::root::{TEAMS_DIR, team_dir};
+use crate::handle::root::team_dir;
 use crate::handle::staging::{Purpose, Staging};
 use crate::prelude::*;
-use std::path::Path;
 
 /// What `purge` is asked.
 #[derive(Debug, Clone, Default)]
@@ -46,21 +45,14 @@ impl Root {
         // The lock is held until the name is free; who waits for it then finds another file, or none.
         let from = team_dir(&purge.team);
         let staging = Staging::begin(self, Purpose::Purged, &purge.team)?;
-        let storage = self.storage();
-        storage
-            .rename(&from, staging.dir())
-            .map_err(Error::io("rename", &from))?;
-        storage
-            .sync_dir(Path::new(TEAMS_DIR))
-            .map_err(Error::io("sync", TEAMS_DIR))?;
+        let renamed = self.storage().rename(&from, staging.dir());
+        renamed.map_err(Error::io("rename", &from))?;
+        self.sync_teams()?;
         drop(exclusive);
         drop(live);
-        storage
-            .remove_dir_all(staging.dir())
-            .map_err(Error::io("remove", staging.dir()))?;
-        storage
-            .sync_dir(Path::new(TEAMS_DIR))
-            .map_err(Error::io("sync", TEAMS_DIR))?;
+        let removed = self.storage().remove_dir_all(staging.dir());
+        removed.map_err(Error::io("remove", staging.dir()))?;
+        self.sync_teams()?;
         Ok(answer)
     }
 }

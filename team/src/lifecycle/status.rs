@@ -180,8 +180,11 @@ impl Team {
             let by_status = live.task_counts()?;
             let closed = live.team()?.and_then(|team| team.closed_at);
             let more = limit.saturating_add(1);
-            let mut cut = Cut::new(limit);
+            let truncated = Vec::new();
+            let mut cut = Cut { limit, truncated };
             let blocked = cut.list("blocked_tasks", live.blocked_tasks(None, more)?.tasks);
+            let stale_tasks = live.stale_tasks(before, more)?;
+            let statuses = TaskStatus::ALL.map(TaskStatus::name).into_iter();
             Ok(StatusAnswer {
                 team: identity.team.clone(),
                 closed_at: closed.map(|at| at.to_string()),
@@ -189,10 +192,7 @@ impl Team {
                 unread_counts: cut.map("unread_counts", unread_counts(live)?),
                 failed_dependencies: blocking::in_vain(live, &blocked)?,
                 blocked_tasks: Listed::all(blocked, now),
-                stale_tasks: Listed::all(
-                    cut.list("stale_tasks", live.stale_tasks(before, more)?),
-                    now,
-                ),
+                stale_tasks: Listed::all(cut.list("stale_tasks", stale_tasks), now),
                 stale_messages: cut
                     .list("stale_messages", live.stale_messages(before, more)?)
                     .into_iter()
@@ -202,11 +202,7 @@ impl Team {
                 active_modes: cut.list("active_modes", active_modes(live)?),
                 bootstrap_runs: cut.list("bootstrap_runs", bootstrap_runs(live, more)?),
                 task_count: counts.tasks,
-                tasks_by_status: TaskStatus::ALL
-                    .into_iter()
-                    .zip(by_status.by_status)
-                    .map(|(status, count)| (status.name(), count))
-                    .collect(),
+                tasks_by_status: statuses.zip(by_status.by_status).collect(),
                 message_count: counts.messages,
                 events: counts.events,
                 last_seq: reader.head().last_seq,
@@ -229,11 +225,6 @@ struct Cut {
 }
 
 impl Cut {
-    fn new(limit: usize) -> Cut {
-        let truncated = Vec::new();
-        Cut { limit, truncated }
-    }
-
     fn list<T>(&mut self, name: &'static str, mut items: Vec<T>) -> Vec<T> {
         if items.len() > self.limit {
             items.truncate(self.limit);
@@ -243,9 +234,8 @@ impl Cut {
     }
 
     fn map<V>(&mut self, name: &'static str, items: BTreeMap<String, V>) -> BTreeMap<String, V> {
-        self.list(name, items.into_iter().collect())
-            .into_iter()
-            .collect()
+        let items = self.list(name, items.into_iter().collect());
+        items.into_iter().collect()
     }
 }
 
@@ -255,14 +245,10 @@ fn minutes_before(now: Timestamp, minutes: u64) -> Timestamp {
 }
 
 fn unread_counts(live: &Live) -> Result<BTreeMap<String, u64>> {
-    let mut counts: BTreeMap<String, u64> =
-        live.members()?.into_iter().map(|name| (name, 0)).collect();
-    counts.extend(
-        live.agents()?
-            .into_iter()
-            .map(|agent| (agent.name, agent.unread)),
-    );
-    Ok(counts)
+    let members = live.members()?.into_iter().map(|name| (name, 0));
+    let agents = live.agents()?.into_iter();
+    let unread = agents.map(|agent| (agent.name, agent.unread));
+    Ok(members.chain(unread).collect())
 }
 
 fn active_modes(live: &Live) -> Result<Vec<ActiveMode>> {

@@ -28,7 +28,7 @@ impl Team {
     /// The team in few words.
     pub fn listed(&mut self) -> Result<TeamListed> {
         let team = self.name().to_owned();
-        self.look(|live, reader| {
+        self.query(|live, reader| {
             let closed_at = live.team()?.and_then(|team| team.closed_at);
             let last = match reader.head().last_seq {
                 0 => None,

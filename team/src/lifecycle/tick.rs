@@ -103,14 +103,11 @@ impl Team {
         let bootstrap = self.bootstrap_sweep(round.now, &round.actor)?;
         remove_old_derived(self.log.storage().as_ref(), self.log.dir());
         let next = self.query(|live, _| {
-            let due = match live.is_closed()? {
-                true => [None, None, None],
-                false => [
-                    live.next_due()?,
-                    live.next_lease()?,
-                    live.next_bootstrap_due()?,
-                ],
-            };
+            if live.is_closed()? {
+                return Ok(None);
+            }
+            let (delivery, bootstrap) = (live.next_due()?, live.next_bootstrap_due()?);
+            let due = [delivery, live.next_lease()?, bootstrap];
             Ok(due.into_iter().flatten().min())
         })?;
         Ok(TickAnswer {
@@ -136,15 +133,10 @@ impl Team {
         }
         Ok(sum)
     }
-}
 
-impl Team {
     /// Records what time or others did to tasks, group by group. Where nothing is due, no lock is taken.
     fn sweep(&mut self, round: &Round) -> Result<(LeasesTicked, TasksTicked)> {
-        let sweep = Sweep {
-            now: round.now,
-            actor: round.actor.clone(),
-        };
+        let sweep = Sweep(round.clone());
         let mut sum = (LeasesTicked::default(), TasksTicked::default());
         let mut more = self.query(|live, _| sweep.is_due(live))?;
         while more {
@@ -159,10 +151,7 @@ impl Team {
 
 /// One group of leases that ran out and tasks that wait no longer.
 #[derive(Debug, Clone)]
-struct Sweep {
-    now: Timestamp,
-    actor: String,
-}
+struct Sweep(Round);
 
 /// What a sweep recorded, and whether there may be more.
 #[derive(Debug, Clone, Copy)]
@@ -177,7 +166,7 @@ impl Sweep {
         if live.is_closed()? {
             return Ok(false);
         }
-        let expired = live.expired_tasks(self.now, 1)?;
+        let expired = live.expired_tasks(self.0.now, 1)?;
         Ok(!expired.is_empty() || !live.freed_tasks(1)?.is_empty())
     }
 }
@@ -187,15 +176,16 @@ impl Command for Sweep {
     type Answer = Swept;
 
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<Swept>> {
+        let Round { now, actor, .. } = &self.0;
         let mut events = Vec::new();
-        let mut expired = live.expired_tasks(self.now, SWEPT_MAX)?;
+        let mut expired = live.expired_tasks(*now, SWEPT_MAX)?;
         for task in &mut expired {
-            holding::expire(live, task, self.now, &self.actor, &mut events)?;
+            holding::expire(live, task, *now, actor, &mut events)?;
         }
         let freed = live.freed_tasks(SWEPT_MAX)?;
         for task in &freed {
             let owner = task.owner.as_deref();
-            events.push(holding::event(task, TaskAct::Unblocked, &self.actor, owner));
+            events.push(holding::event(task, TaskAct::Unblocked, actor, owner));
         }
         let swept = Swept {
             expired: expired.len() as u64,
@@ -278,13 +268,11 @@ fn event(live: &Live, due: &Due, actor: &str) -> Result<NewEvent> {
 /// Nobody needs to be told any more of a message that became a dead letter.
 fn dispatch_failed(live: &Live, due: &Due, actor: &str) -> Result<Option<NewEvent>> {
     let delivery = &due.delivery;
-    let open = match due.step {
-        Step::Retry(_) => None,
-        Step::Dead(_) => {
-            dispatch(live, &delivery.message_id)?.filter(|dispatch| dispatch.status.is_open())
-        }
-    };
-    let Some(open) = open else {
+    if let Step::Retry(_) = due.step {
+        return Ok(None);
+    }
+    let known = dispatch(live, &delivery.message_id)?;
+    let Some(open) = known.filter(|dispatch| dispatch.status.is_open()) else {
         return Ok(None);
     };
     let moved = DispatchStep::Failed.of(&open.request.request_id, Some(ACK_TIMEOUT));
@@ -300,6 +288,5 @@ pub(crate) fn message(live: &Live, delivery: &Delivery) -> Result<MessageInfo> {
 /// The id of what becomes of a delivery follows from the event that required it, so that whoever ticks names it the same.
 pub(crate) fn dead_letter_id(required: Option<teamlog_engine::EventId>) -> String {
     let bytes = required.map(|id| id.bytes()).unwrap_or_default();
-    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("dlq_{digits}")
+    format!("dlq_{}", crate::shapes::hex(&bytes))
 }

@@ -6,8 +6,7 @@ use crate::projections::vocabulary;
 use schemars::{Schema, SchemaGenerator};
 use serde::Serializer;
 use std::borrow::Cow;
-use teamlog_engine::EventId;
-use teamlog_engine::Json;
+use teamlog_engine::{EventId, Json};
 
 /// What `append` is asked. The kind must lie outside teamlog's own vocabulary.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -84,9 +83,6 @@ const SCHEMA_VERSION: u32 = 1;
 
 impl Team {
     /// Records a fact of somebody else's vocabulary.
-    ///
-    /// # Errors
-    /// `invalid_input`, `reserved_kind`; the log's.
     pub fn append(&mut self, append: Append) -> Result<AppendAnswer> {
         let fact = Fact(append.event()?);
         self.execute_unkeyed(fact)
@@ -107,11 +103,9 @@ impl Append {
         event.schema_version = SCHEMA_VERSION;
         event.foreign = true;
         event.cause = self.cause.map(Cause::Event);
+        let trace = self.trace_id.filter(|trace| !trace.is_empty());
         let refs = [
-            (
-                RefKind::Trace,
-                self.trace_id.filter(|trace| !trace.is_empty()),
-            ),
+            (RefKind::Trace, trace),
             (RefKind::Task, self.task_id),
             (RefKind::Agent, self.agent),
             (RefKind::Message, self.message_id),
@@ -135,23 +129,18 @@ fn check_kind(kind: &str) -> Result<(), Refusal> {
         let refusal = Refusal::new(Code::ReservedKind, message)
             .field("kind")
             .detail("kind", kind);
-        return Err(match reserved.command {
-            None => refusal.hint("no command produces it; it is kept for later versions"),
-            Some(command) => refusal
-                .hint(format!("it is produced by: {command}"))
-                .detail("command", command),
-        });
+        let Some(command) = reserved.command else {
+            return Err(refusal.hint("no command produces it; it is kept for later versions"));
+        };
+        let refusal = refusal.hint(format!("it is produced by: {command}"));
+        return Err(refusal.detail("command", command));
     }
-    let mut bytes = kind.bytes();
-    let proper = bytes.next().is_some_and(|byte| byte.is_ascii_lowercase())
-        && bytes.all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'));
-    match proper {
+    match names::is_kind(kind) {
         true => names::check_free("kind", kind),
-        false => Err(Refusal::invalid(
-            "kind",
-            kind,
-            "must match ^[a-z][a-z0-9_]*$",
-        )),
+        false => {
+            let rule = "must match ^[a-z][a-z0-9_]*$";
+            Err(Refusal::invalid("kind", kind, rule))
+        }
     }
 }
 
@@ -189,9 +178,7 @@ pub(crate) fn inherit_trace(live: &Live, event: &mut NewEvent) -> Result<()> {
         trace = live.task(task)?.and_then(|task| task.trace_id);
     }
     if let Some(trace) = trace {
-        event
-            .refs
-            .set(RefKind::Trace, Cow::<'static, str>::Owned(trace));
+        event.refs.set(RefKind::Trace, trace);
     }
     Ok(())
 }

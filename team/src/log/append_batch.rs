@@ -3,7 +3,6 @@
 use crate::log::append::{Append, inherit_trace};
 use crate::log::lines::{Line, Lines, unreadable};
 use crate::prelude::*;
-use crate::projections::Error;
 use serde_json::value::RawValue;
 use std::io::{self, BufRead};
 use teamlog_engine as engine;
@@ -125,12 +124,10 @@ impl Groups<'_> {
         let size = self.batch.batch_size.unwrap_or(BATCH_SIZE);
         let size = size.clamp(1, GROUP_EVENTS_MAX);
         let recorded = self.recorded;
-        while let Some(line) = self
-            .lines
-            .next()
-            .map_err(|failure| read_so_far(failure, &recorded))?
-        {
-            let event = read_line(&line.text, self.batch.actor.as_deref())
+        let failed = |failure| read_so_far(failure, &recorded);
+        while let Some(line) = self.lines.next().map_err(failed)? {
+            let event = read_line(&line.text, self.batch.actor.as_deref());
+            let event = event
                 .map_err(|refusal| so_far(refusal.detail("line", line.number).into(), &recorded))?;
             let bytes = line.text.len() + FRAMING_BYTES;
             let begun = &self.begun;
@@ -158,6 +155,15 @@ impl Groups<'_> {
         self.next_line = last_line + 1;
     }
 
+    fn stopped(&self, failure: Failure) -> Box<Stopped> {
+        // Boxed, since it is larger than what is answered by far.
+        Box::new(Stopped {
+            failure,
+            recorded: self.recorded,
+            next_line: self.next_line,
+        })
+    }
+
     /// What is recorded so far, and the first line that is not known to be.
     pub fn so_far(&self) -> (BatchAnswer, u64) {
         (self.recorded, self.next_line)
@@ -181,47 +187,34 @@ impl Group {
     }
 
     fn facts(&mut self) -> Result<Facts, Refusal> {
-        if self.events.is_empty() {
-            let actor = self.actor.as_deref();
-            let read = self.lines.iter().map(|line| read_line(line, actor));
-            return read.collect::<Result<_, _>>().map(Facts);
+        if !self.events.is_empty() {
+            return Ok(Facts(std::mem::take(&mut self.events)));
         }
-        Ok(Facts(std::mem::take(&mut self.events)))
+        let actor = self.actor.as_deref();
+        let read = self.lines.iter().map(|line| read_line(line, actor));
+        read.collect::<Result<_, _>>().map(Facts)
     }
 }
 
 impl Team {
     /// Records many, from JSON lines, in bounded memory. At a bad line everything before its batch is in the log,
     /// and the refusal's details say how much.
-    ///
-    /// # Errors
-    /// `invalid_input`, `reserved_kind`, `too_large` (each with the line); `partly_appended`; the log's, the source's. Each
-    /// with what is recorded.
     pub fn append_batch(
         &mut self,
         batch: AppendBatch,
         source: &mut dyn BufRead,
     ) -> Result<BatchAnswer, Box<Stopped>> {
         let mut groups = batch.groups(source);
-        // Boxed, since it is larger than what is answered by far.
-        let stopped = |failure, (recorded, next_line)| {
-            Box::new(Stopped {
-                failure,
-                recorded,
-                next_line,
-            })
-        };
         loop {
-            let Some(group) = groups
+            let group = groups
                 .read_next()
-                .map_err(|failure| stopped(failure, groups.so_far()))?
-            else {
+                .map_err(|failure| groups.stopped(failure))?;
+            let Some(group) = group else {
                 return Ok(groups.recorded);
             };
             let last_line = group.last_line;
-            let recorded = self
-                .append_group(group)
-                .map_err(|failure| stopped(failure, groups.so_far()))?;
+            let recorded = self.append_group(group);
+            let recorded = recorded.map_err(|failure| groups.stopped(failure))?;
             groups.advance(last_line, recorded);
         }
     }
@@ -233,43 +226,38 @@ impl Team {
     pub fn append_group(&mut self, mut group: Group) -> Result<BatchAnswer> {
         let mut answer = group.before;
         let facts = group.facts()?;
+        let (first, last) = (group.first_line, group.last_line);
         let seqs = self
             .execute_unkeyed(facts)
             .map_err(|failure| match failure {
-                Failure::Refused(refusal) => so_far(
-                    refusal
-                        .detail("first_line", group.first_line)
-                        .detail("last_line", group.last_line)
-                        .into(),
-                    &answer,
-                ),
-                failed => cut_short(failed, group.first_line, &answer),
+                Failure::Refused(refusal) => {
+                    let refusal = refusal
+                        .detail("first_line", first)
+                        .detail("last_line", last);
+                    so_far(refusal.into(), &answer)
+                }
+                failed => cut_short(failed, first, &answer),
             })?;
         answer.count += seqs.len() as u64;
         answer.first_seq = answer.first_seq.or(seqs.first().copied());
         answer.last_seq = seqs.last().copied().or(answer.last_seq);
         // The tail must not grow with the input.
-        self.finish()
-            .map_err(|failure| cut_short(failure, group.last_line + 1, &answer))?;
+        let finished = self.finish();
+        finished.map_err(|failure| cut_short(failure, last + 1, &answer))?;
         Ok(answer)
     }
 }
 
 fn read_line(text: &str, actor: Option<&str>) -> Result<NewEvent, Refusal> {
     let line: Fields<'_> = serde_json::from_str(text).map_err(|error| {
-        Refusal::invalid(
-            "line",
-            text,
-            &format!("must be a JSON object of the known fields ({error})"),
-        )
+        let rule = format!("must be a JSON object of the known fields ({error})");
+        Refusal::invalid("line", text, &rule)
     })?;
-    let cause = match &line.cause {
-        None => None,
-        Some(id) => Some(
-            EventId::from_text(id.as_bytes())
-                .ok_or_else(|| Refusal::invalid("cause", id, "must be the id of an event"))?,
-        ),
+    let parse = |id: &String| {
+        let known = EventId::from_text(id.as_bytes());
+        known.ok_or_else(|| Refusal::invalid("cause", id, "must be the id of an event"))
     };
+    let cause = line.cause.as_ref().map(parse).transpose()?;
     Append {
         kind: line.kind,
         actor: line.actor.or_else(|| actor.map(str::to_owned)),
@@ -288,21 +276,15 @@ fn read_line(text: &str, actor: Option<&str>) -> Result<NewEvent, Refusal> {
 
 /// A refusal tells what is in the log already.
 fn so_far(failure: Failure, answer: &BatchAnswer) -> Failure {
-    match failure {
-        Failure::Refused(refusal) => {
-            let line = refusal
-                .details
-                .get("line")
-                .map(|line| format!("line {line}: "));
-            let message = format!("{}{}", line.unwrap_or_default(), refusal.message);
-            let refusal = Refusal { message, ..refusal };
-            refusal
-                .detail("appended", answer.count)
-                .detail("last_seq", answer.last_seq)
-                .into()
-        }
-        failed => failed,
+    let mut refusal = match failure {
+        Failure::Refused(refusal) => refusal,
+        failed => return failed,
+    };
+    if let Some(line) = refusal.details.get("line") {
+        refusal.message = format!("line {line}: {}", refusal.message);
     }
+    let refusal = refusal.detail("appended", answer.count);
+    refusal.detail("last_seq", answer.last_seq).into()
 }
 
 /// A lock that is gone behind the first group is not `locked`: whoever repeated the whole would record that group twice.
@@ -311,11 +293,9 @@ fn cut_short(failure: Failure, from: u64, answer: &BatchAnswer) -> Failure {
         Some(engine::Error::Locked { .. } | engine::Error::LockLost { written: false, .. }) => {
             format!("append what is from line {from} on; what comes before is recorded")
         }
-        Some(engine::Error::LockLost { written: true, .. }) => {
-            format!(
-                "what comes before line {from} is recorded; look whether that line is, then append the rest"
-            )
-        }
+        Some(engine::Error::LockLost { written: true, .. }) => format!(
+            "what comes before line {from} is recorded; look whether that line is, then append the rest"
+        ),
         _ => return failure,
     };
     if answer.last_seq.is_none() {
@@ -328,17 +308,15 @@ fn cut_short(failure: Failure, from: u64, answer: &BatchAnswer) -> Failure {
 
 /// The same of an input that can be read no further.
 fn read_so_far(failure: Failure, answer: &BatchAnswer) -> Failure {
-    match failure {
-        Failure::Failed(Error::Engine(engine::Error::Io { source, .. })) => {
-            let recorded = match answer.last_seq {
-                // It is said with every failure.
-                Some(_) => "",
-                None => "; nothing of it was recorded",
-            };
-            unreadable(io::Error::new(source.kind(), format!("{source}{recorded}")))
-        }
-        failure => so_far(failure, answer),
-    }
+    let Some(engine::Error::Io { source, .. }) = failure.engine() else {
+        return so_far(failure, answer);
+    };
+    let recorded = match answer.last_seq {
+        // It is said with every failure.
+        Some(_) => "",
+        None => "; nothing of it was recorded",
+    };
+    unreadable(io::Error::new(source.kind(), format!("{source}{recorded}")))
 }
 
 /// Checked facts that are recorded together or not at all.

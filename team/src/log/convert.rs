@@ -7,7 +7,7 @@ use teamlog_engine::convert::Size;
 use teamlog_engine::{Format, Log, Receipt};
 
 /// `{status, team, format, events, groups, from, to, archive, original_receipt, …}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ConvertAnswer {
     /// `converted`, or `unchanged` where the log has that format already.
     #[schemars(extend("enum" = ["converted", "unchanged"]))]
@@ -45,19 +45,12 @@ impl Team {
             status: "unchanged",
             team: self.name().to_owned(),
             format: format.name(),
-            events: 0,
-            groups: 0,
-            from: None,
-            to: None,
-            archive: None,
-            original_receipt: None,
-            state_digest: None,
-            elapsed_ms: 0,
+            ..ConvertAnswer::default()
         };
         if let Some(converted) = converted {
             let log = &self.log;
             let log = Log::open(log.storage().clone(), log.dir(), log.options().clone())?;
-            *self = Team::new(log, self.options.clone());
+            *self = Team::new(log, self.options.clone(), None);
             let rebuilt = self.rehydrate(Default::default(), &mut |_, _| {})?;
             answer.status = "converted";
             (answer.events, answer.groups) = (converted.events, converted.groups);

@@ -6,6 +6,7 @@ use crate::handle::past::{Moment, Past};
 use crate::prelude::*;
 use crate::projections::bootstrap::State;
 use crate::projections::mode::{Mode, ModeState, Scope};
+use serde_json::json;
 use std::ops::ControlFlow;
 use teamlog_engine::reader::Point;
 
@@ -180,9 +181,8 @@ impl Team {
         if from.moment.seq > to.moment.seq {
             let (from, to) = (from.moment.seq, to.moment.seq);
             let message = format!("from must not lie behind to, event {to}, but is event {from}");
-            return Err(Refusal::new(Code::InvalidInput, message)
-                .field("from")
-                .into());
+            let refusal = Refusal::new(Code::InvalidInput, message);
+            return Err(refusal.field("from").into());
         }
         let touched = touched(&from.reader, &to.reader)?;
         let mut lives = [self.state_of(&from)?, self.state_of(&to)?];
@@ -224,6 +224,7 @@ impl Team {
         let limit = page::limit(diff.limit, page::PAGE);
         let more = rest.len() > limit;
         let page: Vec<TaskChange> = rest.into_iter().take(limit).collect();
+        let last = page.last().filter(|_| more);
         Ok(DiffAnswer {
             team: self.name().to_owned(),
             from: from.moment,
@@ -234,10 +235,7 @@ impl Team {
             tasks_created: created,
             tasks_changed: changed,
             count: page.len(),
-            next_cursor: page
-                .last()
-                .filter(|_| more)
-                .map(|last| last.task_id.clone()),
+            next_cursor: last.map(|last| last.task_id.clone()),
             tasks: page,
             inboxes: inboxes(before, after, &touched.agents)?,
             modes: modes(before, after, &touched.modes)?,
@@ -252,42 +250,49 @@ fn touched(from: &Reader, to: &Reader) -> Result<Touched> {
     to.each(behind, |located| {
         let event = &located.frame.event;
         touched.events += 1;
-        let kind = if event.foreign {
-            "foreign"
-        } else {
-            &*event.kind
+        let kind = match event.foreign {
+            true => "foreign",
+            false => &*event.kind,
         };
-        match touched.kinds.get_mut(kind) {
-            Some(count) => *count += 1,
-            None => drop(touched.kinds.insert(kind.to_owned(), 1)),
-        }
+        touched.count(kind);
         if !event.foreign {
-            if let Some(task) = event.refs.get(RefKind::Task) {
-                let known = touched.tasks.entry(natural(task));
-                known.or_insert_with(|| task.to_owned());
-            }
-            if let Some(agent) = event
-                .refs
-                .get(RefKind::Agent)
-                .filter(|agent| !touched.agents.contains(*agent))
-            {
-                touched.agents.insert(agent.to_owned());
-            }
-            if event.kind.starts_with("mode_")
-                && let Ok(of) = serde_json::from_str::<OfMode>(&event.payload)
-            {
-                let scope = Scope::of(of.session_id.as_deref());
-                touched.modes.insert((scope, of.mode));
-            }
-            if event.kind.starts_with("bootstrap_")
-                && let Ok(of) = serde_json::from_str::<OfRun>(&event.payload)
-            {
-                touched.runs.entry(natural(&of.run)).or_insert(of.run);
-            }
+            touched.note(event);
         }
         Ok::<_, Failure>(ControlFlow::<()>::Continue(()))
     })?;
     Ok(touched)
+}
+
+impl Touched {
+    fn count(&mut self, kind: &str) {
+        match self.kinds.get_mut(kind) {
+            Some(count) => *count += 1,
+            None => drop(self.kinds.insert(kind.to_owned(), 1)),
+        }
+    }
+
+    /// What an event of ours is about.
+    fn note(&mut self, event: &Event<'_>) {
+        if let Some(task) = event.refs.get(RefKind::Task) {
+            let known = self.tasks.entry(natural(task));
+            known.or_insert_with(|| task.to_owned());
+        }
+        let agent = event.refs.get(RefKind::Agent);
+        if let Some(agent) = agent.filter(|agent| !self.agents.contains(*agent)) {
+            self.agents.insert(agent.to_owned());
+        }
+        if event.kind.starts_with("mode_")
+            && let Ok(of) = serde_json::from_str::<OfMode>(&event.payload)
+        {
+            let scope = Scope::of(of.session_id.as_deref());
+            self.modes.insert((scope, of.mode));
+        }
+        if event.kind.starts_with("bootstrap_")
+            && let Ok(of) = serde_json::from_str::<OfRun>(&event.payload)
+        {
+            self.runs.entry(natural(&of.run)).or_insert(of.run);
+        }
+    }
 }
 
 fn natural(id: &str) -> Vec<u8> {
@@ -305,19 +310,15 @@ fn task_change(before: &Live, after: &Live, id: &str) -> Result<Option<TaskChang
         None => Change::Created,
         Some(_) => Change::Changed,
     };
-    let (old, new) = (
-        old.map(|old| fields(&old)).unwrap_or_default(),
-        fields(&new),
-    );
+    let old = old.as_ref().map(fields).unwrap_or_default();
+    let new = fields(&new);
     let mut differ = BTreeMap::new();
     let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
     for name in names {
         let value = |fields: &Map<String, Value>| fields.get(name).cloned().unwrap_or_default();
         let (from, to) = (value(&old), value(&new));
-        let is_empty =
-            |value: &Value| value.is_null() || value.as_array().is_some_and(Vec::is_empty);
-        let nothing = is_empty(&from) && is_empty(&to);
-        if from != to && !nothing {
+        let is_some = |value: &Value| !value.is_null() && value != &json!([]);
+        if from != to && (is_some(&from) || is_some(&to)) {
             differ.insert(name.clone(), FieldChange { from, to });
         }
     }
@@ -402,10 +403,8 @@ fn modes(
 ) -> Result<Vec<ModeChange>> {
     let mut changes = Vec::new();
     for (scope, mode) in touched {
-        let (old, new) = (
-            before.mode_state(scope, *mode)?,
-            after.mode_state(scope, *mode)?,
-        );
+        let old = before.mode_state(scope, *mode)?;
+        let new = after.mode_state(scope, *mode)?;
         let active = |state: &Option<ModeState>| state.as_ref().is_some_and(ModeState::is_active);
         let phase = |state: &Option<ModeState>| {
             let state = state.as_ref()?;
@@ -441,10 +440,8 @@ fn runs<'a>(
         let (old, Some(new)) = (before.bootstrap_run(run)?, after.bootstrap_run(run)?) else {
             continue;
         };
-        let (from, known) = (
-            old.as_ref().map(|old| old.state),
-            old.map_or(0, |old| old.breaches),
-        );
+        let from = old.as_ref().map(|old| old.state);
+        let known = old.map_or(0, |old| old.breaches);
         let breaches = new.breaches.saturating_sub(known);
         if from != Some(new.state) || breaches > 0 {
             changes.push(RunChange {

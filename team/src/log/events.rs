@@ -54,9 +54,6 @@ enum Plan {
 
 impl Team {
     /// A page of events.
-    ///
-    /// # Errors
-    /// `invalid_input`, `cursor_ahead`; the log's.
     pub fn events(&mut self, asked: &Events) -> Result<EventsAnswer> {
         asked.filter.check()?;
         // Read outside of the query, which others wait for.
@@ -70,8 +67,7 @@ impl Team {
         })?;
         let mut page = Page::new(asked);
         page.read(&reader, plan)?;
-        let stopped = page.stopped;
-        let next_after = stopped.unwrap_or(to);
+        let next_after = page.stopped.unwrap_or(to);
         let last_seq = reader.head().last_seq;
         Ok(EventsAnswer {
             count: page.events.len(),

@@ -25,20 +25,18 @@ impl Team {
     pub fn export_audit(&mut self, each: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<u64> {
         let mut transitions = Transitions::default();
         let (mut given, mut failed) = (0, None);
-        self.replay(
-            Replay::default(),
-            &mut |event, _| match line(event, &mut transitions) {
-                Ok(None) => ControlFlow::Continue(()),
-                Ok(Some(line)) => {
-                    given += 1;
-                    each(&line)
-                }
-                Err(failure) => {
-                    failed = Some(failure);
-                    ControlFlow::Break(())
-                }
-            },
-        )?;
+        let mut audit = |event: &Event<'_>, _: &[u8]| match line(event, &mut transitions) {
+            Ok(None) => ControlFlow::Continue(()),
+            Ok(Some(line)) => {
+                given += 1;
+                each(&line)
+            }
+            Err(failure) => {
+                failed = Some(failure);
+                ControlFlow::Break(())
+            }
+        };
+        self.replay(Replay::default(), &mut audit)?;
         match failed {
             Some(failure) => Err(failure),
             None => Ok(given),

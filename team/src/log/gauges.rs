@@ -38,21 +38,21 @@ impl Team {
         let now = self.options.clock.now();
         let gauges = self.query(|live, reader| {
             let counts = live.task_counts()?;
-            let tasks = Status::ALL.iter().zip(counts.by_status);
+            let tasks = Status::ALL
+                .map(Status::name)
+                .into_iter()
+                .zip(counts.by_status);
             Ok(Gauges {
                 events: reader.head().last_seq,
                 lag: reader.head().last_seq.saturating_sub(live.seq()),
                 views_behind: live.views_error().is_some(),
-                tasks: tasks
-                    .map(|(status, count)| (status.name(), count))
-                    .collect(),
+                tasks: tasks.collect(),
                 leases: live.lease_count(now)?,
                 leases_granted: live.count_of("task_claimed")?,
                 leases_expired: live.count_of("task_lease_expired")?,
                 unread: live.agents()?.iter().map(|agent| agent.unread).sum(),
                 dead_letters: live.count_of("delivery_dead_letter")?,
-                backed_up_at: None,
-                written: WriterCounts::default(),
+                ..Gauges::default()
             })
         })?;
         Ok(Gauges {

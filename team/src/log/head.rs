@@ -33,24 +33,16 @@ impl HeadAnswer {
 }
 
 impl Team {
-    /// A receipt for everything up to now. Costs hashing the active segment so far.
-    ///
-    /// # Errors
-    /// `invalid_input` for a log without events; the log's.
+    /// A receipt for everything up to now. Costs hashing the active segment so far; refused for a log
+    /// without events.
     pub fn head(&mut self) -> Result<HeadAnswer> {
-        let team = self.name().to_owned();
-        match self.reader()?.receipt()? {
-            Some(receipt) => Ok(HeadAnswer {
-                team,
-                receipt,
-                public_key: None,
-                signature: None,
-            }),
-            None => Err(Refusal::new(
-                Code::InvalidInput,
-                "the log must hold an event, but is empty",
-            )
-            .into()),
-        }
+        let message = "the log must hold an event, but is empty";
+        let empty = || Refusal::new(Code::InvalidInput, message);
+        Ok(HeadAnswer {
+            team: self.name().to_owned(),
+            receipt: self.reader()?.receipt()?.ok_or_else(empty)?,
+            public_key: None,
+            signature: None,
+        })
     }
 }

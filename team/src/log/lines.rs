@@ -55,9 +55,8 @@ impl<R: BufRead> Lines<R> {
                 bytes.pop();
             } else if bytes.len() > LINE_BYTES_MAX {
                 self.skip_rest()?;
-                return Err(self
-                    .refusal(Code::TooLarge, "must have at most 4 MiB")
-                    .into());
+                let refusal = self.refusal(Code::TooLarge, "must have at most 4 MiB");
+                return Err(refusal.into());
             }
             if bytes.iter().all(u8::is_ascii_whitespace) {
                 continue;

@@ -55,6 +55,11 @@ impl Recorded {
         }
         Ok(Recorded { event, marks })
     }
+    /// The events with these seqs, in that order, with their marks.
+    pub(crate) fn all(live: &Live, reader: &Reader, seqs: Vec<u64>) -> Result<Vec<Recorded>> {
+        let events = seqs.into_iter().map(|seq| page::event(live, reader, seq));
+        events.map(|event| Recorded::marked(live, event?)).collect()
+    }
     /// The JSON text.
     pub fn json(&self) -> String {
         let mut line = Vec::with_capacity(256);
@@ -77,9 +82,8 @@ fn is_acked(live: &Live, event: &Event<'_>) -> Result<bool> {
     let Some(id) = event.refs.get(RefKind::Message) else {
         return Ok(false);
     };
-    Ok(live
-        .message(id)?
-        .is_some_and(|message| message.acked.is_some()))
+    let message = live.message(id)?;
+    Ok(message.is_some_and(|message| message.acked.is_some()))
 }
 
 impl Serialize for Recorded {

@@ -53,16 +53,16 @@ impl Team {
     pub fn replay(&mut self, replay: Replay, each: Sink<'_>) -> Result<u64> {
         replay.check()?;
         let mut output = Output::new(&replay, each);
-        if replay.needs_state() {
-            match self.survey(|live, reader| replay.run_on_state(live, reader, &mut output)) {
-                // There is no state up to the head, but events can still be read one after another.
-                Err(failure) if failure.is_newer() && !replay.reverse => {
-                    replay.run_on_log(&self.reader()?, &mut output)?;
-                }
-                answered => answered?,
-            }
-        } else {
+        if !replay.needs_state() {
             replay.run_on_log(&self.reader()?, &mut output)?;
+            return Ok(output.given);
+        }
+        match self.survey(|live, reader| replay.run_on_state(live, reader, &mut output)) {
+            // There is no state up to the head, but events can still be read one after another.
+            Err(failure) if failure.is_newer() && !replay.reverse => {
+                replay.run_on_log(&self.reader()?, &mut output)?;
+            }
+            answered => answered?,
         }
         Ok(output.given)
     }
@@ -71,18 +71,13 @@ impl Team {
 impl Replay {
     /// Whether what it names can be a name.
     pub fn check(&self) -> Result<()> {
-        for (field, value) in [
+        Ok(names::check_free_given([
             ("kind", &self.kind),
             ("actor", &self.actor),
             ("trace_id", &self.trace_id),
             ("task_id", &self.task_id),
             ("agent", &self.agent),
-        ] {
-            if let Some(value) = value {
-                names::check_free(field, value)?;
-            }
-        }
-        Ok(())
+        ])?)
     }
 
     fn needs_state(&self) -> bool {
@@ -155,10 +150,9 @@ impl Replay {
             }
             (None, true) => each(live, reader, (first..=last).rev(), output),
             (None, false) => {
-                let behind = if first > 1 {
-                    live.place(first - 1)?
-                } else {
-                    None
+                let behind = match first {
+                    1 => None,
+                    first => live.place(first - 1)?,
                 };
                 stream(reader, behind, last, output)
             }
@@ -171,9 +165,8 @@ impl Replay {
         let mut first = self.from_seq.unwrap_or(1).max(1);
         let mut last = self.to_seq.unwrap_or(head).min(head);
         if let Some(since) = self.since {
-            first = first.max(first_not(live, reader, head, |event| {
-                event.created_at < since
-            })?);
+            let early = |event: &Event<'static>| event.created_at < since;
+            first = first.max(first_not(live, reader, head, early)?);
         }
         if let Some(until) = self.until {
             let past = first_not(live, reader, head, |event| event.created_at <= until)?;
@@ -184,17 +177,12 @@ impl Replay {
 }
 
 /// Reads the log forward from behind a place.
-fn stream(
-    reader: &Reader,
-    behind: Option<Place>,
-    last: u64,
-    output: &mut Output<'_>,
-) -> Result<()> {
+fn stream(reader: &Reader, behind: Option<Place>, last: u64, to: &mut Output<'_>) -> Result<()> {
     reader.each(behind, |located| {
         let event = &located.frame.event;
         Ok::<_, Failure>(match event.seq > last {
             true => ControlFlow::Break(()),
-            false => output.give(event),
+            false => to.give(event),
         })
     })?;
     Ok(())

@@ -72,7 +72,7 @@ impl Tail {
                 limit: Some(last),
                 ..self.filter.clone()
             };
-            let mut note = |event: &teamlog_engine::Event<'_>, _: &[u8]| {
+            let mut note = |event: &Event<'_>, _: &[u8]| {
                 seqs.push(event.seq);
                 ControlFlow::Continue(())
             };
@@ -90,9 +90,8 @@ fn check_endless(filter: &Replay) -> Result<()> {
     ] {
         if set {
             let message = format!("{field} must not be set where a log is followed: it has no end");
-            return Err(Refusal::new(Code::InvalidInput, message)
-                .field(field)
-                .into());
+            let refusal = Refusal::new(Code::InvalidInput, message);
+            return Err(refusal.field(field).into());
         }
     }
     Ok(())

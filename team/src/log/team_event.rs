@@ -90,9 +90,7 @@ impl TeamEvent {
         let known = |state: &String| WorkerState::from_name(state).is_some();
         self.prev_state = self.prev_state.filter(known);
         if self.kind == EventType::WorkerIdle.name() {
-            EventType::WorkerStateChanged
-                .name()
-                .clone_into(&mut self.kind);
+            self.kind = EventType::WorkerStateChanged.name().to_owned();
             self.source_type = Some(EventType::WorkerIdle.name().to_owned());
             self.state = Some("idle".to_owned());
         }
@@ -102,20 +100,11 @@ impl TeamEvent {
 
     /// Whether it only repeats, as a report that a worker is idle, what the one right before it says.
     pub fn repeats(&self, before: &TeamEvent) -> bool {
-        let key = |event: &TeamEvent| {
-            let TeamEvent {
-                team,
-                worker,
-                task_id,
-                state,
-                prev_state,
-                ..
-            } = event.clone();
-            (team, worker, task_id, state, prev_state)
-        };
         self.is_source(EventType::WorkerIdle)
             && before.kind == EventType::WorkerStateChanged.name()
-            && key(self) == key(before)
+            && (&self.team, &self.worker, &self.task_id)
+                == (&before.team, &before.worker, &before.task_id)
+            && (&self.state, &self.prev_state) == (&before.state, &before.prev_state)
     }
 
     /// Whether it is of that type, or was reported as such.

@@ -52,25 +52,18 @@ impl Team {
             let before = page::before(live, reader, story, trace.cursor.as_deref())?;
             let limit = page::limit(trace.limit, 0);
             let page = live.with_ref(RefKind::Trace, &trace.trace_id, before, limit)?;
-            let events = page
-                .seqs
-                .iter()
-                .map(|seq| Recorded::marked(live, page::event(live, reader, *seq)?))
-                .collect::<Result<Vec<Recorded>>>()?;
-            let causes_outside = story::causes_outside(&events)
-                .into_iter()
-                .map(|id| outside(live, reader, id))
-                .collect::<Result<Vec<OutsideCause>>>()?;
+            let events = Recorded::all(live, reader, page.seqs)?;
+            let causes = story::causes_outside(&events).into_iter();
+            let causes = causes.map(|id| outside(live, reader, id));
+            let causes_outside = causes.collect::<Result<Vec<OutsideCause>>>()?;
+            let oldest = events.first().filter(|_| page.older);
             Ok(TraceAnswer {
                 spans: Story::of(&events, &causes_outside).spans,
                 causes_outside,
                 team: team.clone(),
                 trace_id: trace.trace_id.clone(),
                 count: events.len(),
-                next_cursor: events
-                    .first()
-                    .filter(|_| page.older)
-                    .map(|oldest| oldest.event.id.to_string()),
+                next_cursor: oldest.map(|oldest| oldest.event.id.to_string()),
                 events,
             })
         })
@@ -79,17 +72,12 @@ impl Team {
 
 fn outside(live: &Live, reader: &Reader, id: EventId) -> Result<OutsideCause> {
     let event = page::event_of(live, reader, id)?;
-    let (seq, kind, trace_id) = match event {
-        Some(event) => {
-            let trace = event.refs.get(RefKind::Trace).map(str::to_owned);
-            (Some(event.seq), Some(event.kind.into_owned()), trace)
-        }
-        None => (None, None, None),
-    };
+    let event = event.as_ref();
+    let trace_id = event.and_then(|event| event.refs.get(RefKind::Trace));
     Ok(OutsideCause {
         id: id.to_string(),
-        seq,
-        kind,
-        trace_id,
+        seq: event.map(|event| event.seq),
+        kind: event.map(|event| event.kind.to_string()),
+        trace_id: trace_id.map(str::to_owned),
     })
 }

@@ -110,13 +110,10 @@ fn listed(live: &Live, reader: &Reader, trace: &str) -> Result<Option<TraceListe
     };
     let first = page::event(live, reader, *first)?.created_at;
     let last = page::event(live, reader, *last)?.created_at;
-    let agents = page
-        .seqs
-        .iter()
-        .rev()
-        .take(READ)
-        .map(|seq| Ok(page::event(live, reader, *seq)?.actor.into_owned()))
-        .collect::<Result<BTreeSet<String>>>()?;
+    let mut agents = BTreeSet::new();
+    for seq in page.seqs.iter().rev().take(READ) {
+        agents.insert(page::event(live, reader, *seq)?.actor.into_owned());
+    }
     Ok(Some(TraceListed {
         trace_id: trace.to_owned(),
         first_at: first.to_string(),

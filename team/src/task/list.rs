@@ -45,14 +45,11 @@ impl Team {
                 return Err(page::unknown_cursor(cursor, "the id of a task").into());
             }
             let page = live.tasks(&filter, tasks.cursor.as_deref(), limit)?;
+            let last = page.tasks.last().filter(|_| page.more);
             Ok(TasksAnswer {
                 failed_dependencies: blocking::in_vain(live, &page.tasks)?,
                 count: page.tasks.len(),
-                next_cursor: page
-                    .tasks
-                    .last()
-                    .filter(|_| page.more)
-                    .map(|last| last.task_id.clone()),
+                next_cursor: last.map(|last| last.task_id.clone()),
                 tasks: Listed::all(page.tasks, now),
             })
         })
@@ -60,10 +57,11 @@ impl Team {
 }
 
 fn filter(tasks: &Tasks) -> Result<TaskFilter> {
-    let status = match &tasks.status {
-        None => None,
-        Some(name) => Some(Status::from_name(name).ok_or_else(|| unknown_status(name))?),
+    let known = |name: &String| {
+        let status = Status::from_name(name);
+        status.ok_or_else(|| Refusal::invalid("status", name, &Status::rule()))
     };
+    let status = tasks.status.as_ref().map(known).transpose()?;
     if let Some(owner) = &tasks.owner {
         names::check_known("owner", owner)?;
     }
@@ -74,8 +72,4 @@ fn filter(tasks: &Tasks) -> Result<TaskFilter> {
         status,
         owner: tasks.owner.clone(),
     })
-}
-
-fn unknown_status(name: &str) -> Refusal {
-    Refusal::invalid("status", name, &Status::rule())
 }

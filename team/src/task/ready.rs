@@ -56,16 +56,13 @@ impl Team {
                 }
             };
             let page = listed::can_start(live, agent, after.as_ref(), limit, now)?;
+            let last = page.tasks.last().filter(|_| page.more);
             Ok(ReadyAnswer {
                 team: team.clone(),
                 agent: ready.agent.clone(),
                 count: page.tasks.len(),
                 total: page.total,
-                next_cursor: page
-                    .tasks
-                    .last()
-                    .filter(|_| page.more)
-                    .map(|last| last.task_id.clone()),
+                next_cursor: last.map(|last| last.task_id.clone()),
                 tasks: Listed::all(page.tasks, now),
             })
         })

@@ -75,20 +75,13 @@ fn history(live: &Live, reader: &Reader, show: &TaskShow) -> Result<(Vec<Recorde
     let before = page::before(live, reader, task, show.cursor.as_deref())?;
     let limit = page::limit(show.limit, page::PAGE);
     let page = live.with_ref(task.0, task.1, before, limit)?;
-    let events = page
-        .seqs
-        .into_iter()
-        .map(|seq| Recorded::marked(live, page::event(live, reader, seq)?))
-        .collect::<Result<_>>()?;
-    Ok((events, page.older))
+    Ok((Recorded::all(live, reader, page.seqs)?, page.older))
 }
 
 fn not_found(team: &str, task: &str) -> Refusal {
-    Refusal::new(
-        Code::TaskNotFound,
-        format!("task_id must name a task of {team}, but is {task:?}"),
-    )
-    .field("task_id")
-    .detail("task_id", task)
-    .hint(format!("list them with: teamlog tasks {team}"))
+    let message = format!("task_id must name a task of {team}, but is {task:?}");
+    Refusal::new(Code::TaskNotFound, message)
+        .field("task_id")
+        .detail("task_id", task)
+        .hint(format!("list them with: teamlog tasks {team}"))
 }

@@ -38,7 +38,7 @@ fn busy(world: &World, format: Format) -> Team {
 /// What is active: modes, claims, what is due, requests to tell somebody something.
 fn active(team: &mut Team) -> [usize; 4] {
     let modes = status(team).active_modes.len();
-    let found = team.look(|live, _| {
+    let found = team.query(|live, _| {
         Ok([
             live.expired_tasks(teamlog_engine::Timestamp::MAX, 99)?
                 .len(),

@@ -119,7 +119,8 @@ fn what_a_monitor_reads_costs_the_same_however_many_tasks_were_completed() {
         let seen = team.read_monitor_snapshot(ReadSnapshot {}).unwrap();
         let completed = seen.snapshot.unwrap().completed_event_task_ids;
         assert_eq!(completed.len(), 1, "only what is new");
-        team.look(|live, _| Ok(live.store().blocks_read())).unwrap()
+        team.query(|live, _| Ok(live.store().blocks_read()))
+            .unwrap()
     };
     grow(100);
     let short = measure();

@@ -56,23 +56,18 @@ impl Storage for ReadOnly {
 }
 
 fn turned(answer: &DoctorAnswer) -> BTreeMap<&'static str, Health> {
-    let not_healthy = answer
-        .checks
-        .iter()
-        .filter(|check| check.status != Health::Healthy);
-    not_healthy
-        .map(|check| (check.name, check.status))
+    let all = answer.checks.iter().map(|check| (check.name, check.status));
+    all.filter(|(_, status)| *status != Health::Healthy)
         .collect()
 }
 
 fn history(world: &World, format: Format) {
     let mut team = world.team(Some(&["lead", "dev", "qa"]), format);
     for round in 0..40 {
-        team.task_assign(assign(&format!("T-{}", round % 7), "dev"))
-            .unwrap();
+        let (given, begun) = (format!("T-{}", round % 7), format!("T-{}", round % 5));
+        team.task_assign(assign(&given, "dev")).unwrap();
         world.later(MINUTE);
-        team.task_update(update(&format!("T-{}", round % 5), "in_progress"))
-            .unwrap();
+        team.task_update(update(&begun, "in_progress")).unwrap();
         team.send(message("lead", "qa")).unwrap();
         team.finish().unwrap();
     }
@@ -83,12 +78,8 @@ fn a_check_needs_no_right_to_write_whatever_is_wrong() {
     for format in [Format::Jsonl, Format::Binary] {
         let world = World::new();
         history(&world, format);
-        assert_eq!(
-            turned(&doctor(&world.root, "demo")),
-            BTreeMap::new(),
-            "{:#?}",
-            doctor(&world.root, "demo")
-        );
+        let answer = doctor(&world.root, "demo");
+        assert_eq!(turned(&answer), BTreeMap::new(), "{answer:#?}");
         let names = world.memory.list(Path::new("teams/demo/events")).unwrap();
         let segment = Path::new("teams/demo/events").join(&names[0]);
         let faults: [(&str, u64); 4] = [
@@ -131,19 +122,12 @@ fn a_handle_from_before_a_cut_or_a_salvage_sees_what_is_there_now() {
 
     let segment = Path::new("teams/demo/events/2026-11-21.jsonl");
     let bytes = world.memory.read(segment, 1 << 20).unwrap();
-    let second = String::from_utf8(bytes)
-        .unwrap()
-        .find("{\"seq\":2,")
-        .unwrap();
-    world
-        .memory
-        .corrupt(segment, second as u64 + 50, 1)
-        .unwrap();
-    let rebuilt = world
-        .root
-        .salvage("demo", Some("lead"), Rehydrate::default(), &mut |_, _| {})
-        .unwrap();
-    assert_eq!(rebuilt.salvaged.unwrap().lost_events, 1);
+    let second = String::from_utf8(bytes).unwrap().find("{\"seq\":2,");
+    let second = second.unwrap() as u64;
+    world.memory.corrupt(segment, second + 50, 1).unwrap();
+    let (by, how) = (Some("lead"), Rehydrate::default());
+    let rebuilt = world.root.salvage("demo", by, how, &mut |_, _| {});
+    assert_eq!(rebuilt.unwrap().salvaged.unwrap().lost_events, 1);
     assert_eq!(status(&mut other).message_count, 1);
     other.send(message("lead", "dev")).unwrap();
     let mut fresh = world.root.team("demo").unwrap();
@@ -160,9 +144,8 @@ fn only_the_present_is_repaired() {
         let refusal = refused(team.repair(repair(to, true)), Code::InvalidInput);
         assert_eq!(refusal.field.as_deref(), Some("to"), "{refusal}");
     }
-    let unknown = world
-        .root
-        .salvage("nobody", None, Rehydrate::default(), &mut |_, _| {});
+    let how = Rehydrate::default();
+    let unknown = world.root.salvage("nobody", None, how, &mut |_, _| {});
     refused(unknown, Code::TeamNotFound);
     let bad = team.repair(given!(Repair, actor: "a\nb", ..repair(1, true)));
     refused(bad, Code::InvalidInput);
@@ -226,24 +209,18 @@ fn complete(team: &mut teamlog_team::Team, mode: &str, session: Option<&str>) {
 }
 
 /// How the check of that name ends: its faults, each with its kind, mode and session, and what it recommends.
-fn faults(world: &World, name: &str) -> (Health, Vec<(String, String, String)>, Vec<String>) {
+fn faults(world: &World, name: &str) -> (Health, Vec<[String; 3]>, Vec<String>) {
     let answer = doctor(&world.root, "demo");
     let check = answer.checks.into_iter().find(|one| one.name == name);
     let check = check.unwrap();
-    let text = |value: &serde_json::Value| value.as_str().unwrap_or("root").to_owned();
+    let text = |value: &Value| value.as_str().unwrap_or("root").to_owned();
     let faults = check.details["faults"].as_array().unwrap().iter();
-    let faults = faults.map(|fault| {
-        (
-            text(&fault["kind"]),
-            text(&fault["mode"]),
-            text(&fault["session_id"]),
-        )
-    });
+    let faults = faults.map(|fault| ["kind", "mode", "session_id"].map(|name| text(&fault[name])));
     (check.status, faults.collect(), check.recommendations)
 }
 
-fn fault(kind: &str, mode: &str, session: &str) -> (String, String, String) {
-    (kind.to_owned(), mode.to_owned(), session.to_owned())
+fn fault(kind: &str, mode: &str, session: &str) -> [String; 3] {
+    [kind, mode, session].map(str::to_owned)
 }
 
 #[test]
@@ -256,14 +233,9 @@ fn modes_that_contradict_each_other_across_scopes_are_found_and_what_is_recommen
     assert_eq!(faults(&world, "modes"), (Health::Healthy, vec![], vec![]));
     // The root goes on where a session ended.
     complete(&mut team, "forge", Some("a"));
-    assert_eq!(
-        faults(&world, "modes"),
-        (
-            Health::Warn,
-            vec![fault("root_state", "forge", "root")],
-            vec!["teamlog mode clear demo forge --root".to_owned()]
-        )
-    );
+    let found = vec![fault("root_state", "forge", "root")];
+    let clear = vec!["teamlog mode clear demo forge --root".to_owned()];
+    assert_eq!(faults(&world, "modes"), (Health::Warn, found, clear));
     // A session that goes on where the root ended is at work.
     complete(&mut team, "forge", None);
     assert_eq!(faults(&world, "modes"), (Health::Healthy, vec![], vec![]));
@@ -298,31 +270,18 @@ fn a_file_of_active_skills_that_lists_what_ended_is_found_and_a_rehydration_mend
     // As whatever brings a mode back does that another one completed.
     put(&planned);
     let mend = vec!["teamlog rehydrate demo".to_owned()];
-    assert_eq!(
-        faults(&world, "modes"),
-        (
-            Health::Unhealthy,
-            vec![
-                fault("skill_active", "forge", "s"),
-                fault("auto_completed", "blueprint", "s")
-            ],
-            mend.clone()
-        )
-    );
-    team.rehydrate(Rehydrate::default(), &mut |_, _| {})
-        .unwrap();
+    let forge = fault("skill_active", "forge", "s");
+    let found = vec![forge.clone(), fault("auto_completed", "blueprint", "s")];
+    let expected = (Health::Unhealthy, found, mend.clone());
+    assert_eq!(faults(&world, "modes"), expected);
+    let how = Rehydrate::default();
+    team.rehydrate(how, &mut |_, _| {}).unwrap();
     assert_eq!(read(), forged);
     assert_eq!(faults(&world, "modes"), (Health::Healthy, vec![], vec![]));
     complete(&mut team, "forge", Some("s"));
     put(&forged);
-    assert_eq!(
-        faults(&world, "modes"),
-        (
-            Health::Unhealthy,
-            vec![fault("skill_active", "forge", "s")],
-            mend
-        )
-    );
+    let expected = (Health::Unhealthy, vec![forge], mend);
+    assert_eq!(faults(&world, "modes"), expected);
     // What does not read as such a file is another check's business.
     put(b"{\"active_skills\":7}");
     assert_eq!(faults(&world, "modes"), (Health::Healthy, vec![], vec![]));
@@ -339,25 +298,18 @@ fn active_modes_of_which_nothing_is_heard_for_a_day_are_found() {
     world.later(2 * SECOND);
     let (health, found, commands) = faults(&world, "modes");
     assert_eq!(health, Health::Warn);
-    assert_eq!(
-        found,
-        [
-            fault("session_state", "blueprint", "s"),
-            fault("root_state", "ultrawork", "root")
-        ],
-        "sessions before the root"
-    );
-    assert_eq!(
-        commands,
-        [
-            "teamlog mode clear demo blueprint --session s",
-            "teamlog mode clear demo ultrawork --root"
-        ]
-    );
+    let blueprint = fault("session_state", "blueprint", "s");
+    let root = fault("root_state", "ultrawork", "root");
+    assert_eq!(found, [blueprint.clone(), root], "sessions before the root");
+    let expected = [
+        "teamlog mode clear demo blueprint --session s",
+        "teamlog mode clear demo ultrawork --root",
+    ];
+    assert_eq!(commands, expected);
     let update = given!(ModeUpdate, mode: "ultrawork", iteration: 1);
     team.mode_update(update).unwrap();
     let (_, found, _) = faults(&world, "modes");
-    assert_eq!(found, [fault("session_state", "blueprint", "s")]);
+    assert_eq!(found, [blueprint]);
 }
 
 #[test]
@@ -365,41 +317,35 @@ fn runs_whose_time_outs_nobody_recorded_are_found_and_a_tick_mends_them() {
     let (world, mut team) = demo();
     let start = given!(BootstrapStart, run: "r", domains: ["physics"]);
     team.bootstrap_start(start).unwrap();
+    let members = ["obstruction-theorist", "synthesizer", "physics"];
     for (event, data) in [
         (
             "team_create_returned",
-            r#"{"outcome":"ok","team_name":"demo"}"#,
+            json!({"outcome": "ok", "team_name": "demo"}),
         ),
-        ("branch_taken", "{}"),
-        ("roster_built", r#"{"domains":["physics"]}"#),
+        ("branch_taken", json!({})),
+        ("roster_built", json!({"domains": ["physics"]})),
         (
             "team_launched",
-            r#"{"method":"team_api","members":["obstruction-theorist","synthesizer","physics"]}"#,
+            json!({"method": "team_api", "members": members}),
         ),
     ] {
-        let record = given!(BootstrapRecord, run: "r", event, data: serde_json::from_str::<Map<_,
-            _>>(data).unwrap());
+        let data = data.as_object().unwrap().clone();
+        let record = given!(BootstrapRecord, run: "r", event, data);
         assert!(team.bootstrap_record(record).unwrap().accepted, "{event}");
     }
     let overdue = |world: &World| {
         let answer = doctor(&world.root, "demo");
-        let check = answer
-            .checks
-            .into_iter()
-            .find(|one| one.name == "bootstrap");
-        let check = check.unwrap();
-        (
-            check.status,
-            check.details["overdue"].clone(),
-            check.recommendations,
-        )
+        let mut checks = answer.checks.into_iter();
+        let check = checks.find(|one| one.name == "bootstrap").unwrap();
+        let overdue = check.details["overdue"].clone();
+        (check.status, overdue, check.recommendations)
     };
     world.later(59 * SECOND);
     assert_eq!(overdue(&world), (Health::Healthy, 0.into(), vec![]));
     world.later(2 * SECOND);
     let tick = vec!["teamlog tick demo".to_owned()];
     assert_eq!(overdue(&world), (Health::Warn, 1.into(), tick));
-    team.tick(teamlog_team::lifecycle::tick::Tick::default())
-        .unwrap();
+    team.tick(Default::default()).unwrap();
     assert_eq!(overdue(&world), (Health::Healthy, 0.into(), vec![]));
 }

@@ -2,11 +2,20 @@
 
 use crate::prelude::*;
 use teamlog_engine::Error;
+use teamlog_engine::reader::Point;
 use teamlog_engine::storage::{Fault, Files};
 use teamlog_team::lifecycle::status::Status;
 
 fn resident(world: &World) -> Root {
     world.root.clone().resident()
+}
+
+/// A root whose teams stay open, and its team, which sent a message.
+fn kept(world: &World) -> (Root, Team) {
+    let root = resident(world);
+    let mut team = root.team("demo").unwrap();
+    drop(team.send(message("lead", "dev")).unwrap());
+    (root, team)
 }
 
 fn create(subject: &str) -> TaskCreate {
@@ -49,9 +58,7 @@ fn handles_share_one_writer_and_see_what_each_other_did() {
 fn the_lock_is_kept_until_the_root_is_closed() {
     let world = World::new();
     drop(world.demo());
-    let root = resident(&world);
-    let mut kept = root.team("demo").unwrap();
-    drop(kept.send(message("lead", "dev")).unwrap());
+    let (root, mut kept) = kept(&world);
     let mut outside = world.root.team("demo").unwrap();
     assert!(locked(outside.send(message("dev", "lead"))));
     // Reading needs no lock.
@@ -67,14 +74,10 @@ fn the_lock_is_kept_until_the_root_is_closed() {
 fn the_writer_gives_way_to_a_command_on_the_whole_log() {
     let world = World::new();
     drop(world.demo());
-    let root = resident(&world);
-    let mut kept = root.team("demo").unwrap();
-    drop(kept.send(message("lead", "dev")).unwrap());
+    let (root, mut kept) = kept(&world);
     let mut whole = root.team("demo").unwrap();
-    let rebuilt = whole
-        .rehydrate(Rehydrate::default(), &mut |_, _| {})
-        .unwrap();
-    assert_eq!(rebuilt.event_count, 2);
+    let rebuilt = whole.rehydrate(Rehydrate::default(), &mut |_, _| {});
+    assert_eq!(rebuilt.unwrap().event_count, 2);
     // While that handle lives, the writer stays away, and whoever would write waits as for any other holder.
     assert!(locked(kept.send(message("lead", "dev"))));
     // The handle itself goes on.
@@ -98,10 +101,8 @@ fn the_writer_gives_way_to_what_mends_the_log() {
     assert_eq!(cut.status, "repaired");
     assert_eq!(inbox(&mut kept, "dev"), 2);
     drop(kept.send(message("lead", "dev")).unwrap());
-    let salvaged = root
-        .salvage("demo", None, Rehydrate::default(), &mut |_, _| {})
-        .unwrap();
-    assert_eq!(salvaged.event_count, 5);
+    let salvaged = root.salvage("demo", None, Rehydrate::default(), &mut |_, _| {});
+    assert_eq!(salvaged.unwrap().event_count, 5);
     drop(kept.send(message("lead", "dev")).unwrap());
     assert_eq!(inbox(&mut kept, "dev"), 4);
 }
@@ -110,21 +111,31 @@ fn the_writer_gives_way_to_what_mends_the_log() {
 fn the_past_is_as_it_was() {
     let world = World::new();
     drop(world.demo());
-    let root = resident(&world);
-    let mut kept = root.team("demo").unwrap();
+    let (root, mut kept) = kept(&world);
     drop(kept.send(message("lead", "dev")).unwrap());
-    drop(kept.send(message("lead", "dev")).unwrap());
-    let mut past = root
-        .team("demo")
-        .unwrap()
-        .at(teamlog_engine::reader::Point::Seq(2))
-        .unwrap();
+    let past = root.team("demo").unwrap().at(Point::Seq(2));
+    let mut past = past.unwrap();
     assert_eq!(inbox(&mut past, "dev"), 1);
     refused(past.send(message("lead", "dev")), Code::PastReadOnly);
 }
 
+macro_rules! failed {
+    ($failure:expr, $error:pat) => {
+        assert!(matches!($failure.engine(), Some($error)), "{}", $failure)
+    };
+}
+
+/// Changes the bytes of the team's one segment.
+fn change(dir: &Path, change: impl FnOnce(&mut Vec<u8>)) {
+    let mut events = std::fs::read_dir(dir.join("teams/demo/events")).unwrap();
+    let segment = events.next().unwrap().unwrap().path();
+    let mut bytes = std::fs::read(&segment).unwrap();
+    change(&mut bytes);
+    std::fs::write(segment, bytes).unwrap();
+}
+
 /// A team on a disk that fails where it is told to.
-fn on_disk(dir: &std::path::Path) -> (Faulty, Root) {
+fn on_disk(dir: &Path) -> (Faulty, Root) {
     let files: Arc<dyn Storage> = Arc::new(Files::open(dir).unwrap());
     let faulty = Faulty::new(files);
     let options = given!(RootOptions, lock_deadline: Duration::from_secs(5));
@@ -141,12 +152,10 @@ fn fail_next(faulty: &Faulty, team: &mut Team, name: &str, fault: Fault) {
     let before = faulty.count();
     drop(team.send(message("lead", "dev")).unwrap());
     let calls = faulty.calls();
-    let own = &calls[before..];
-    let at = own
-        .iter()
-        .position(|(call, path)| *call == name && path.to_string_lossy().contains("events"))
-        .unwrap();
-    faulty.arm(faulty.count() + at, fault);
+    let mut own = calls[before..].iter();
+    let at =
+        own.position(|(call, path)| *call == name && path.to_string_lossy().contains("events"));
+    faulty.arm(faulty.count() + at.unwrap(), fault);
 }
 
 #[test]
@@ -157,10 +166,7 @@ fn behind_a_failed_write_the_log_is_opened_again() {
     drop(team.send(message("lead", "dev")).unwrap());
     fail_next(&faulty, &mut team, "write_at", Fault::ShortWrite);
     let failure = team.send(message("lead", "dev")).unwrap_err();
-    assert!(
-        matches!(failure.engine(), Some(Error::Io { .. })),
-        "{failure}"
-    );
+    failed!(failure, Error::Io { .. });
     team.writable().unwrap();
     drop(team.send(message("lead", "dev")).unwrap());
     assert_eq!(inbox(&mut team, "dev"), 3);
@@ -174,10 +180,7 @@ fn behind_a_failed_sync_nothing_is_written_any_more() {
     drop(team.send(message("lead", "dev")).unwrap());
     fail_next(&faulty, &mut team, "sync_data", Fault::Os(5));
     let failure = team.send(message("lead", "dev")).unwrap_err();
-    assert!(
-        matches!(failure.engine(), Some(Error::Io { .. })),
-        "{failure}"
-    );
+    failed!(failure, Error::Io { .. });
     let segment = || {
         let mut events = std::fs::read_dir(dir.path().join("teams/demo/events")).unwrap();
         std::fs::read(events.next().unwrap().unwrap().path()).unwrap()
@@ -205,9 +208,8 @@ const WHOLE: [(&str, Whole); 4] = [
         root.team("demo")?.convert(Format::Binary).map(drop)
     }),
     ("rehydrate", |root| {
-        let rehydrated = root
-            .team("demo")?
-            .rehydrate(Rehydrate::default(), &mut |_, _| {});
+        let mut team = root.team("demo")?;
+        let rehydrated = team.rehydrate(Rehydrate::default(), &mut |_, _| {});
         rehydrated.map(drop)
     }),
     ("repair", |root| {
@@ -230,20 +232,14 @@ fn for_whole(how: &str) -> (tempfile::TempDir, Faulty, Root) {
     }
     if how == "salvage" {
         root.close().unwrap();
-        let events = dir.path().join("teams/demo/events");
-        let segment = std::fs::read_dir(events).unwrap().next().unwrap().unwrap();
-        let mut bytes = std::fs::read(segment.path()).unwrap();
-        let middle = bytes.len() / 2;
-        bytes[middle] ^= 1;
-        std::fs::write(segment.path(), bytes).unwrap();
+        change(dir.path(), |bytes| {
+            let middle = bytes.len() / 2;
+            bytes[middle] ^= 1;
+        });
     }
     if how == "rehydrate" {
         root.close().unwrap();
-        let events = dir.path().join("teams/demo/events");
-        let segment = std::fs::read_dir(events).unwrap().next().unwrap().unwrap();
-        let mut torn = std::fs::read(segment.path()).unwrap();
-        torn.extend_from_slice(b"torn");
-        std::fs::write(segment.path(), torn).unwrap();
+        change(dir.path(), |bytes| bytes.extend_from_slice(b"torn"));
     }
     (dir, faulty, root)
 }
@@ -301,30 +297,18 @@ fn a_damaged_log_is_no_sound_team() {
         drop(team.send(message("lead", "dev")).unwrap());
     }
     root.close().unwrap();
-    let events = dir.path().join("teams/demo/events");
-    let segment = std::fs::read_dir(events).unwrap().next().unwrap().unwrap();
-    let mut bytes = std::fs::read(segment.path()).unwrap();
-    let middle = bytes.len() - 20;
-    bytes.truncate(middle);
-    std::fs::write(segment.path(), bytes).unwrap();
+    change(dir.path(), |bytes| bytes.truncate(bytes.len() - 20));
     let unwritable = team.writable().unwrap_err();
-    assert!(
-        matches!(unwritable.engine(), Some(Error::Corrupt { .. })),
-        "{unwritable}"
-    );
+    failed!(unwritable, Error::Corrupt { .. });
     let failure = team.send(message("lead", "dev")).unwrap_err();
-    assert!(
-        matches!(failure.engine(), Some(Error::Corrupt { .. })),
-        "{failure}"
-    );
+    failed!(failure, Error::Corrupt { .. });
 }
 
 #[test]
 fn commands_of_many_threads_share_syncs_and_none_is_lost() {
     let dir = tempfile::tempdir().unwrap();
-    let root = Root::open(dir.path(), RootOptions::default())
-        .unwrap()
-        .resident();
+    let root = Root::open(dir.path(), RootOptions::default()).unwrap();
+    let root = root.resident();
     root.init(Init::of("demo")).unwrap();
     const THREADS: usize = 32;
     const EACH: usize = 40;
@@ -334,16 +318,10 @@ fn commands_of_many_threads_share_syncs_and_none_is_lost() {
             scope.spawn(move || {
                 for number in 0..EACH {
                     let mut team = root.team("demo").unwrap();
-                    let answer = team
-                        .task_create(create(&format!("{thread}-{number}")))
-                        .unwrap();
-                    let id = answer.task.id;
-                    drop(
-                        team.task_claim(
-                            given!(TaskClaim, task_id: id, worker: format!("w{thread}")),
-                        )
-                        .unwrap(),
-                    );
+                    let answer = team.task_create(create(&format!("{thread}-{number}")));
+                    let task_id = answer.unwrap().task.id;
+                    let claim = given!(TaskClaim, task_id, worker: format!("w{thread}"));
+                    drop(team.task_claim(claim).unwrap());
                 }
             });
         }
@@ -353,15 +331,10 @@ fn commands_of_many_threads_share_syncs_and_none_is_lost() {
     assert_eq!(counts.jobs as usize, THREADS * EACH * 2);
     // How many share one depends on the machine; that any do does not.
     assert!(counts.groups < counts.jobs, "{counts:?}");
-    assert_eq!(
-        counts.jobs_of_groups.iter().sum::<u64>(),
-        counts.groups,
-        "{counts:?}"
-    );
-    assert_eq!(
-        team.status(Status::default()).unwrap().task_count as usize,
-        THREADS * EACH
-    );
+    let groups: u64 = counts.jobs_of_groups.iter().sum();
+    assert_eq!(groups, counts.groups, "{counts:?}");
+    let status = team.status(Status::default()).unwrap();
+    assert_eq!(status.task_count as usize, THREADS * EACH);
     root.close().unwrap();
     settled_digest(&mut team);
 }

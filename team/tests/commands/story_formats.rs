@@ -13,22 +13,17 @@ fn busy(world: &World) -> TraceAnswer {
     let mut team = world.demo();
     world.later(SECOND);
     for task in ["T-1", "T-2", "T-3"] {
-        let mut assignment = assign(task, "dev");
-        assignment.trace_id = Some("tr".into());
-        assignment.message_id = Some(format!("give-{task}"));
+        let assignment = given!(TaskAssign, trace_id: "tr", message_id: format!("give-{task}"),
+            ..assign(task, "dev"));
         team.task_assign(assignment).unwrap();
         world.later(SECOND);
     }
-    let mut mail = message("qa", "lead");
-    mail.trace_id = Some("tr".into());
-    mail.message_id = Some("mail".into());
+    let mail = given!(Send, trace_id: "tr", message_id: "mail", ..message("qa", "lead"));
     let sent = team.send(mail.clone()).unwrap().event.event.id;
     team.send(mail).unwrap();
-    team.append(
-        given!(Append, kind: "x_checked", actor: "ci", trace_id: "tr", cause: sent,
-            payload: r#"{"text":"a \"b\" ü"}"#),
-    )
-    .unwrap();
+    let checked = given!(Append, kind: "x_checked", actor: "ci", trace_id: "tr", cause: sent,
+        payload: r#"{"text":"a \"b\" ü"}"#);
+    team.append(checked).unwrap();
     for id in ["give-T-2", "give-T-1"] {
         world.later(SECOND);
         team.ack(given!(Ack, agent: "dev", message_id: id)).unwrap();
@@ -48,28 +43,20 @@ fn otlp(answer: &TraceAnswer) -> Value {
 }
 
 fn keys(value: &Value) -> BTreeSet<&str> {
-    value
-        .as_object()
-        .unwrap()
-        .keys()
-        .map(|key| &**key)
-        .collect()
+    let keys = value.as_object().unwrap().keys();
+    keys.map(|key| &**key).collect()
 }
 
 /// The JSON object format of the Trace Event Format: what each phase must and may have.
 fn check_chrome(document: &Value) {
-    assert_eq!(
-        keys(document),
-        BTreeSet::from(["displayTimeUnit", "otherData", "traceEvents"])
-    );
+    let parts = ["displayTimeUnit", "otherData", "traceEvents"];
+    assert_eq!(keys(document), BTreeSet::from(parts));
     assert_eq!(document["displayTimeUnit"], "ms");
     let (mut named, mut used) = (BTreeSet::new(), BTreeSet::new());
     let mut bars: BTreeMap<(u64, u64), Vec<(i64, i64)>> = BTreeMap::new();
     for entry in document["traceEvents"].as_array().unwrap() {
-        let track = (
-            entry["pid"].as_u64().unwrap(),
-            entry["tid"].as_u64().unwrap(),
-        );
+        let [pid, tid] = ["pid", "tid"].map(|id| entry[id].as_u64().unwrap());
+        let track = (pid, tid);
         let ts = entry["ts"].as_i64().unwrap();
         assert!(entry["name"].is_string() && entry["args"].is_object());
         match entry["ph"].as_str().unwrap() {
@@ -104,11 +91,8 @@ fn check_chrome(document: &Value) {
 fn check_id(value: &Value, len: usize) -> String {
     let text = value.as_str().unwrap();
     assert_eq!(text.len(), len, "{text}");
-    assert!(
-        text.bytes()
-            .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b)),
-        "{text}"
-    );
+    let is_hex = |b: u8| matches!(b, b'0'..=b'9' | b'a'..=b'f');
+    assert!(text.bytes().all(is_hex), "{text}");
     assert!(text.bytes().any(|b| b != b'0'));
     text.to_owned()
 }
@@ -132,10 +116,8 @@ fn check_attributes(value: &Value) -> BTreeMap<String, Value> {
             other => panic!("{other}"),
         }
         let key = attribute["key"].as_str().unwrap().to_owned();
-        assert!(
-            attributes.insert(key, inner.clone()).is_none(),
-            "a key twice"
-        );
+        let before = attributes.insert(key, inner.clone());
+        assert!(before.is_none(), "a key twice");
     }
     attributes
 }
@@ -161,38 +143,21 @@ fn check_otlp(document: &Value) -> BTreeMap<String, Value> {
 }
 
 fn check_span(span: &Value) {
-    let known = [
-        "attributes",
-        "endTimeUnixNano",
-        "events",
-        "kind",
-        "links",
-        "name",
-        "parentSpanId",
-        "spanId",
-        "startTimeUnixNano",
-        "status",
-        "traceId",
-    ];
-    assert!(keys(span).is_subset(&BTreeSet::from(known)), "{span}");
+    let known = "attributes endTimeUnixNano events kind links name parentSpanId spanId startTimeUnixNano status traceId";
+    assert!(keys(span).is_subset(&known.split(' ').collect()), "{span}");
     check_id(&span["traceId"], 32);
     check_id(&span["spanId"], 16);
     if let Some(parent) = span.get("parentSpanId") {
         assert_ne!(check_id(parent, 16), span["spanId"].as_str().unwrap());
     }
-    let (start, end) = (
-        check_nanos(&span["startTimeUnixNano"]),
-        check_nanos(&span["endTimeUnixNano"]),
-    );
+    let [start, end] = ["startTimeUnixNano", "endTimeUnixNano"].map(|at| check_nanos(&span[at]));
     assert!(start <= end);
     assert!((1..=5).contains(&span["kind"].as_u64().unwrap()));
     assert!((0..=2).contains(&span["status"]["code"].as_u64().unwrap()));
     check_attributes(&span["attributes"]);
     for event in span["events"].as_array().unwrap() {
-        assert_eq!(
-            keys(event),
-            BTreeSet::from(["attributes", "name", "timeUnixNano"])
-        );
+        let fields = ["attributes", "name", "timeUnixNano"];
+        assert_eq!(keys(event), BTreeSet::from(fields));
         check_nanos(&event["timeUnixNano"]);
         check_attributes(&event["attributes"]);
     }
@@ -216,43 +181,24 @@ fn a_trace_viewer_gets_every_event_and_every_duration() {
     let document = chrome(&answer);
     check_chrome(&document);
     let entries = document["traceEvents"].as_array().unwrap();
-    let of = |phase: &str| {
-        entries
-            .iter()
-            .filter(|entry| entry["ph"] == phase)
-            .collect::<Vec<_>>()
-    };
-    let instants = of("i");
-    assert_eq!(instants.len(), answer.count);
-    for (entry, recorded) in instants.iter().zip(&answer.events) {
+    let of = |phase: &'static str| entries.iter().filter(move |entry| entry["ph"] == phase);
+    assert_eq!(of("i").count(), answer.count);
+    for (entry, recorded) in of("i").zip(&answer.events) {
         let shown: Value = serde_json::from_str(&recorded.json()).unwrap();
         assert_eq!(entry["args"], shown);
         assert_eq!(entry["ts"], recorded.event.created_at.micros());
     }
-    let bars: Vec<(&str, i64)> = of("X")
-        .iter()
-        .map(|bar| {
-            (
-                bar["name"].as_str().unwrap(),
-                bar["dur"].as_i64().unwrap() / SECOND,
-            )
-        })
-        .collect();
-    assert_eq!(
-        bars,
-        [
-            ("task T-1", 5),
-            ("message give-T-1", 5),
-            ("task T-2", 5),
-            ("message give-T-2", 3),
-            ("task T-3", 4)
-        ]
-    );
-    let processes: Vec<&str> = of("M")
-        .iter()
-        .filter(|entry| entry["name"] == "process_name")
-        .map(|entry| entry["args"]["name"].as_str().unwrap())
-        .collect();
+    let bars = of("X").map(|bar| json!([bar["name"], bar["dur"].as_i64().unwrap() / SECOND]));
+    let expected = json!([
+        ["task T-1", 5],
+        ["message give-T-1", 5],
+        ["task T-2", 5],
+        ["message give-T-2", 3],
+        ["task T-3", 4],
+    ]);
+    assert_eq!(bars.collect::<Value>(), expected);
+    let processes = of("M").filter(|entry| entry["name"] == "process_name");
+    let processes: Vec<&Value> = processes.map(|entry| &entry["args"]["name"]).collect();
     assert_eq!(processes, ["lead", "qa", "ci", "dev"]);
     assert_eq!(document["otherData"]["trace_id"], "tr");
 }
@@ -272,13 +218,9 @@ fn a_lane_that_is_free_again_is_used_again() {
     }
     let document = chrome(&made.answer(Vec::new()));
     check_chrome(&document);
-    let lanes: Vec<u64> = document["traceEvents"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter(|entry| entry["ph"] == "X")
-        .map(|entry| entry["tid"].as_u64().unwrap())
-        .collect();
+    let bars = document["traceEvents"].as_array().unwrap().iter();
+    let bars = bars.filter(|entry| entry["ph"] == "X");
+    let lanes: Vec<&Value> = bars.map(|entry| &entry["tid"]).collect();
     assert_eq!(lanes, [1, 2, 1, 2]);
 }
 
@@ -295,44 +237,28 @@ fn a_collector_gets_spans_below_each_other_and_every_event_once() {
     assert_eq!(parent("task T-1"), page["spanId"]);
     assert_eq!(parent("message give-T-1"), id("task T-1"));
     assert_eq!(parent("message mail"), page["spanId"]);
-    for span in spans
-        .values()
-        .filter(|span| span["spanId"] != page["spanId"])
-    {
+    let others = spans.values().filter(|span| *span != page);
+    for span in others {
         assert!(spans.contains_key(span["parentSpanId"].as_str().unwrap()));
         assert_eq!(span["traceId"], page["traceId"]);
     }
     let status = |name: &str| named(&spans, name)["status"]["code"].clone();
-    assert_eq!(
-        [
-            status("task T-1"),
-            status("task T-2"),
-            status("task T-3"),
-            status("message give-T-1")
-        ],
-        [1, 0, 2, 1]
-    );
-    let mut seqs: Vec<u64> = spans
+    let codes = ["task T-1", "task T-2", "task T-3", "message give-T-1"].map(status);
+    assert_eq!(codes, [1, 0, 2, 1]);
+    let events = spans
         .values()
-        .flat_map(|span| span["events"].as_array().unwrap())
-        .map(|event| {
-            let attributes = check_attributes(&event["attributes"]);
-            attributes["teamlog.seq"].as_str().unwrap().parse().unwrap()
-        })
-        .collect();
+        .flat_map(|span| span["events"].as_array().unwrap());
+    let seq = |event: &Value| {
+        let attributes = check_attributes(&event["attributes"]);
+        attributes["teamlog.seq"].as_str().unwrap().parse().unwrap()
+    };
+    let mut seqs: Vec<u64> = events.map(seq).collect();
     seqs.sort_unstable();
-    let all: Vec<u64> = answer
-        .events
-        .iter()
-        .map(|recorded| recorded.event.seq)
-        .collect();
-    assert_eq!(seqs, all);
-    let on = |name: &str| -> Vec<String> {
-        let events = named(&spans, name)["events"].as_array().unwrap().clone();
-        events
-            .iter()
-            .map(|event| event["name"].as_str().unwrap().to_owned())
-            .collect()
+    let all = answer.events.iter().map(|recorded| recorded.event.seq);
+    assert_eq!(seqs, all.collect::<Vec<u64>>());
+    let on = |name: &str| -> Vec<Value> {
+        let events = named(&spans, name)["events"].as_array().unwrap().iter();
+        events.map(|event| event["name"].clone()).collect()
     };
     assert_eq!(on("message mail"), ["message_sent", "message_duplicate"]);
     assert_eq!(on("trace tr"), ["x_checked"]);
@@ -343,10 +269,8 @@ fn a_span_lies_below_its_cause_and_an_assignment_within_its_task() {
     let world = World::new();
     let mut answer = busy(&world);
     let (first, mail) = (answer.events[0].event.id, 3);
-    assert_eq!(
-        answer.events[mail].event.refs.get(RefKind::Message),
-        Some("mail")
-    );
+    let message = answer.events[mail].event.refs.get(RefKind::Message);
+    assert_eq!(message, Some("mail"));
     for effect in [1, mail] {
         answer.events[effect].event.refs.cause = Some(first);
     }
@@ -362,10 +286,7 @@ fn a_span_lies_below_its_cause_and_an_assignment_within_its_task() {
 fn a_cause_of_another_trace_is_a_link_and_one_of_another_page_a_parent() {
     let task = &[(RefKind::Task, "T-1")];
     let cause = EventId::new(time(NOON).plus_micros(-1), 9);
-    let outside = |trace: &str| {
-        given!(OutsideCause; id: cause.to_string(), seq: 3,
-        kind: "message_sent", trace_id: trace)
-    };
+    let outside = |trace: &str| given!(OutsideCause; id: cause.to_string(), seq: 3, kind: "message_sent", trace_id: trace);
     let span_of = |outside: OutsideCause| {
         let mut made = Made::new();
         made.push(0, "task_claimed", Some(cause), task);
@@ -375,13 +296,8 @@ fn a_cause_of_another_trace_is_a_link_and_one_of_another_page_a_parent() {
     let (here, there) = (span_of(outside("tr")), span_of(outside("other")));
     // The span that the page with the cause on it has given to the message.
     let hash = |what: &[u8], of: &[u8]| {
-        let mut hasher = blake3::Hasher::new();
-        hasher
-            .update(b"teamlog ")
-            .update(what)
-            .update(b"\0")
-            .update(of);
-        hasher.finalize().to_hex().to_string()
+        let bytes = [&b"teamlog "[..], what, b"\0", of].concat();
+        blake3::hash(&bytes).to_hex().to_string()
     };
     let expected = hash(b"message", &cause.bytes());
     assert_eq!(here["parentSpanId"], expected[..16]);
@@ -394,11 +310,8 @@ fn a_cause_of_another_trace_is_a_link_and_one_of_another_page_a_parent() {
 #[test]
 fn a_trace_id_that_collectors_know_is_kept() {
     let known = "4bf92f3577b34da6a3ce929d0e0e4736";
-    for (id, kept) in [
-        (known, true),
-        (&known.to_uppercase(), false),
-        (&"0".repeat(32), false),
-    ] {
+    let (upper, zeros) = (known.to_uppercase(), "0".repeat(32));
+    for (id, kept) in [(known, true), (&upper, false), (&zeros, false)] {
         let mut made = Made::new();
         made.push(0, "x_began", None, &[]);
         let mut answer = made.answer(Vec::new());
@@ -412,7 +325,7 @@ fn a_trace_id_that_collectors_know_is_kept() {
 #[test]
 fn a_story_without_events_has_no_spans_and_a_page_names_the_next() {
     let mut answer = Made::new().answer(Vec::new());
-    assert_eq!(otlp(&answer)["resourceSpans"], serde_json::json!([]));
+    assert_eq!(otlp(&answer)["resourceSpans"], json!([]));
     check_chrome(&chrome(&answer));
     let mut made = Made::new();
     made.push(0, "x_began", None, &[]);
@@ -426,13 +339,11 @@ fn a_story_without_events_has_no_spans_and_a_page_names_the_next() {
 #[test]
 fn ten_thousand_events_are_laid_out_in_a_moment() {
     let mut made = Made::new();
-    for n in 0..5_000 {
-        let task = format!("T-{n}");
-        made.push(n, "task_claimed", None, &[(RefKind::Task, &task)]);
-    }
-    for n in 0..5_000 {
-        let task = format!("T-{n}");
-        made.push(5_000 + n, "task_completed", None, &[(RefKind::Task, &task)]);
+    for (from, kind) in [(0, "task_claimed"), (5_000, "task_completed")] {
+        for n in 0..5_000 {
+            let task = format!("T-{n}");
+            made.push(from + n, kind, None, &[(RefKind::Task, &task)]);
+        }
     }
     let answer = made.answer(Vec::new());
     let started = std::time::Instant::now();
@@ -441,8 +352,6 @@ fn ten_thousand_events_are_laid_out_in_a_moment() {
         serde_json::to_vec(&Otlp::of(&answer)).unwrap().len(),
     ];
     assert!(started.elapsed().as_secs() < 10, "{:?}", started.elapsed());
-    assert!(
-        lengths.iter().all(|length| *length < 16 << 20),
-        "{lengths:?}"
-    );
+    let short = lengths.iter().all(|length| *length < 16 << 20);
+    assert!(short, "{lengths:?}");
 }

@@ -160,6 +160,15 @@ pub fn json(answer: &impl serde::Serialize) -> Value {
     serde_json::to_value(answer).unwrap()
 }
 
+/// The places of problems that an answer names, each as its fields.
+pub fn problems(answer: &impl serde::Serialize, fields: &[&str]) -> Value {
+    let answer = json(answer);
+    let problems = answer["problems"].as_array().unwrap().iter();
+    let of =
+        |problem: &Value| -> Value { fields.iter().map(|field| problem[*field].clone()).collect() };
+    problems.map(of).collect()
+}
+
 pub fn status(team: &mut Team) -> StatusAnswer {
     team.status(given!(Status, digest: true)).unwrap()
 }
