@@ -12,6 +12,6 @@ pub(crate) use crate::refusal::{Code, Refusal, shown};
 pub(crate) use crate::{names, page};
 pub(crate) use schemars::JsonSchema;
 pub(crate) use serde::{Deserialize, Serialize};
-pub(crate) use serde_json::{Map, Value};
+pub(crate) use serde_json::{Map, Value, json};
 pub(crate) use std::collections::{BTreeMap, BTreeSet};
 pub(crate) use teamlog_engine::{Cause, Error, Event, NewEvent, Reader, RefKind, Timestamp};

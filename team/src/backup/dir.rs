@@ -20,9 +20,6 @@ pub struct BackupDir {
 
 impl BackupDir {
     /// Opens an existing directory.
-    ///
-    /// # Errors
-    /// I/O, also where there is no such directory.
     pub fn open(path: &Path, options: RootOptions) -> Result<BackupDir> {
         let files = Files::open(path).map_err(Error::io("open", path))?;
         Ok(BackupDir::at(path, files, options))

@@ -44,9 +44,6 @@ pub(super) struct Observed<'a> {
 
 impl<'a> Observed<'a> {
     /// Looks at a team.
-    ///
-    /// # Errors
-    /// `invalid_input`, `team_not_found`.
     pub fn look(
         root: &'a Root,
         check: &'a DoctorCheck,

@@ -1,5 +1,5 @@
-//! How long whoever asked waits for an answer, and whether it still does. Where somebody may hang up, whatever waits looks
-//! up now and then, so that it waits for nobody no longer than that.
+//! How long a caller waits for an answer, and whether it still does. A wait on behalf of a caller that may hang up checks
+//! that every 250 ms.
 
 use crate::refusal::{Code, Refusal};
 use std::fmt;
@@ -7,19 +7,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How often whatever waits looks up.
+/// How often a wait checks whether its caller is still there.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// The deadline of whoever asked; clones are the same one. By default there is no end to it.
+/// The deadline of a caller; clones are the same one. By default there is no end to it.
 #[derive(Debug, Clone, Default)]
 pub struct Deadline(Option<Arc<Bounded>>);
 
 struct Bounded {
     longest: Duration,
     ended: AtomicBool,
-    /// Whether somebody still waits, for whoever has to look to know.
-    look: Option<Box<dyn Fn() -> bool + Send + Sync>>,
+    /// Whether the caller still waits, where that has to be looked up.
+    look: Option<Look>,
 }
+
+type Look = Box<dyn Fn() -> bool + Send + Sync>;
 
 impl fmt::Debug for Bounded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -34,19 +36,20 @@ impl fmt::Debug for Bounded {
 impl Deadline {
     /// One that lasts no longer than that, and may end before.
     pub fn of(longest: Duration) -> Deadline {
-        Deadline(Some(Arc::new(Bounded {
-            longest,
-            ended: AtomicBool::new(false),
-            look: None,
-        })))
+        Deadline::bounded(longest, None)
     }
 
     /// One that lasts for as long as that says so.
     pub fn as_long_as(look: impl Fn() -> bool + Send + Sync + 'static) -> Deadline {
+        Deadline::bounded(Duration::MAX, Some(Box::new(look)))
+    }
+
+    fn bounded(longest: Duration, look: Option<Look>) -> Deadline {
+        let ended = AtomicBool::new(false);
         Deadline(Some(Arc::new(Bounded {
-            longest: Duration::MAX,
-            ended: AtomicBool::new(false),
-            look: Some(Box::new(look)),
+            longest,
+            ended,
+            look,
         })))
     }
 

@@ -19,9 +19,6 @@ pub struct Follower {
 impl Follower {
     /// Begins at the head of this moment, or where `start` says: it gets the state and its reader, and gives the seq of
     /// the last event that counts as read.
-    ///
-    /// # Errors
-    /// Those of `start`; the log's.
     pub fn start(
         team: &mut Team,
         mut start: impl FnMut(&Live, &Reader) -> Result<u64>,

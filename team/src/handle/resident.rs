@@ -84,9 +84,6 @@ pub struct Pause(Arc<Resident>);
 
 impl Pause {
     /// Does what takes the lock of the whole log, unless a sync failed before. Where one fails in it, the slot is dead.
-    ///
-    /// # Errors
-    /// `sync_failed`; what `work` gives.
     pub(crate) fn guard<A>(
         &self,
         options: &RootOptions,
@@ -162,8 +159,13 @@ impl Resident {
             pauses: Mutex::default(),
             resumed: Condvar::new(),
             // Without the thread the state is as right, and only slower to open.
-            maintain: woken("teamlog-tend", resident, Resident::maintain, Duration::ZERO)
-                .unwrap_or_else(|| bounded(0).0),
+            maintain: woken(
+                "teamlog-merge",
+                resident,
+                Resident::maintain,
+                Duration::ZERO,
+            )
+            .unwrap_or_else(|| bounded(0).0),
             // Without it views are written before the answers.
             views: woken(
                 "teamlog-views",

@@ -81,9 +81,6 @@ pub struct Root {
 
 impl Root {
     /// Opens an existing directory as a data root.
-    ///
-    /// # Errors
-    /// I/O, also where there is no such directory.
     pub fn open(path: &Path, options: RootOptions) -> Result<Root> {
         let files = Files::open(path).map_err(Error::io("open", path))?;
         Ok(Root::of_files(files, options))
@@ -229,9 +226,6 @@ impl Root {
         self.team(team).and_then(closed).unwrap_or(false)
     }
     /// Opens a team.
-    ///
-    /// # Errors
-    /// `invalid_input`, `team_not_found`; `UnsupportedFormat`, `Corrupt`, I/O.
     pub fn team(&self, name: &str) -> Result<Team> {
         match self.find(name)? {
             Some(team) => Ok(team),

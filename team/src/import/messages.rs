@@ -150,10 +150,8 @@ fn note_unapplied(entries: &[Entry], report: &mut Report) {
 
 /// Who occurs in the messages, sorted.
 fn agents(entries: &[Entry]) -> Vec<String> {
-    let names: BTreeSet<&str> = entries
-        .iter()
-        .flat_map(|entry| [&*entry.from, &*entry.to])
-        .collect();
+    let names = entries.iter().flat_map(|entry| [&*entry.from, &*entry.to]);
+    let names: BTreeSet<&str> = names.collect();
     names.into_iter().map(str::to_owned).collect()
 }
 

@@ -167,10 +167,8 @@ impl Root {
 
 /// The members that the directory names, and whoever occurs in a message.
 fn members(chat: &Chat) -> Vec<String> {
-    let occurring = chat
-        .messages
-        .iter()
-        .flat_map(|read| [&read.message.from, &read.message.to]);
+    let messages = chat.messages.iter().map(|read| &read.message);
+    let occurring = messages.flat_map(|message| [&message.from, &message.to]);
     let names: BTreeSet<&String> = chat.members.iter().chain(occurring).collect();
     names.into_iter().cloned().collect()
 }

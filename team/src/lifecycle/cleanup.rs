@@ -220,11 +220,9 @@ impl Left {
     }
 
     fn refusal(&self, code: Code, message: String) -> Refusal {
-        Refusal::new(code, message)
-            .detail("pending", self.pending)
-            .detail("blocked", self.blocked)
-            .detail("in_progress", self.in_progress)
-            .detail("failed", self.failed)
+        Refusal::new(code, message).details(json!({
+            "pending": self.pending, "blocked": self.blocked, "in_progress": self.in_progress, "failed": self.failed,
+        }))
     }
 }
 
@@ -250,10 +248,10 @@ impl Cleanup {
             return Ok(());
         };
         let message = format!("shutdown_rejected:{worker}:{reason}");
-        Err(Refusal::new(Code::ShutdownRejected, message)
-            .hint("ask it again, or say \"force\": true")
-            .detail("worker", worker)
-            .detail("reason", reason)
+        let refusal = Refusal::new(Code::ShutdownRejected, message)
+            .hint("ask it again, or say \"force\": true");
+        Err(refusal
+            .details(json!({"worker": worker, "reason": reason}))
             .into())
     }
 }

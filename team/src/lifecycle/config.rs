@@ -132,9 +132,6 @@ impl Team {
     }
 
     /// Sets a setting, or gives it back to its default.
-    ///
-    /// # Errors
-    /// `setting_unknown`, `invalid_input`; the log's.
     pub fn config_change(&mut self, change: ConfigChange) -> Result<ConfigChangeAnswer> {
         self.execute_unkeyed(change)
     }

@@ -4,7 +4,6 @@
 use crate::api::milliseconds;
 use crate::log::replay::Replay;
 use crate::prelude::*;
-use serde_json::json;
 use serde_json::value::RawValue;
 use std::ops::ControlFlow;
 use teamlog_projections::task::transitions::{Transition, Transitions};

@@ -51,9 +51,6 @@ const NOBODY: Duration = Duration::from_millis(300);
 impl Team {
     /// Waits until the view files hold every event that is recorded now. Where no process is at work on them, as after a
     /// crash, it brings them up to date itself, under the lock.
-    ///
-    /// # Errors
-    /// `invalid_input`; the log's.
     pub fn sync_views(&mut self, sync: &SyncViews) -> Result<SyncViewsAnswer> {
         let deadline = self.control.deadline.clone();
         let timeout = match sync.timeout_ms.map(Duration::from_millis) {

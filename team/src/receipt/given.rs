@@ -106,10 +106,9 @@ impl Team {
         };
         let mut refusal = Refusal::new(code, message)
             .field("last_receipt")
-            .detail("log", here)
-            .detail("receipt_log", receipt.log.as_str())
-            .detail("receipt_seq", seq)
-            .detail("segment", segment.as_str());
+            .details(json!({
+                "log": here, "receipt_log": receipt.log, "receipt_seq": seq, "segment": segment,
+            }));
         if let Standing::RolledBack(last) = standing {
             refusal = refusal.detail("last_seq", last);
         }

@@ -79,9 +79,6 @@ pub struct CanWriteAll {
 
 impl Team {
     /// Whether an agent may write a path.
-    ///
-    /// # Errors
-    /// `invalid_input` for a name that no agent has; the log's.
     pub fn can_write(&mut self, asked: CanWrite) -> Result<WriteVerdict> {
         let path = asked.path.unwrap_or_default();
         let all = CanWriteAll {
@@ -89,10 +86,8 @@ impl Team {
             root: None,
             paths: vec![path.clone()],
         };
-        let mut verdicts = self.can_write_all(&all)?;
-        Ok(verdicts
-            .pop()
-            .unwrap_or_else(|| denied(&path, WriteReason::InvalidPath)))
+        let verdict = self.can_write_all(&all)?.pop();
+        Ok(verdict.unwrap_or_else(|| denied(&path, WriteReason::InvalidPath)))
     }
 
     /// The repository that the resources of tasks lie in; empty where none is set.
@@ -101,9 +96,6 @@ impl Team {
     }
 
     /// What an agent holds of the repository now, task by task.
-    ///
-    /// # Errors
-    /// `invalid_input` for a name that no agent has; the log's.
     pub fn held_by(&mut self, agent: &str) -> Result<Vec<HeldResources>> {
         names::check_known("agent", agent)?;
         let now = self.now();
@@ -126,22 +118,14 @@ impl Team {
         // What lies on the disk is looked at once the state is read: a query may be repeated.
         let (held, set) = self.query(|live, _| {
             let set = live.setting(Setting::ResourcesRoot)?.0;
-            Ok((holdings(live, now)?, set.text().to_owned()))
+            let mut held = live.held_resources()?;
+            held.retain(|held| held.leased_until > now);
+            Ok((held, set.text().to_owned()))
         })?;
         let tree = Tree::at(asked.root.as_deref().unwrap_or(&set));
-        let verdicts = asked
-            .paths
-            .iter()
-            .map(|path| verdict(&tree, &held, &asked.agent, path));
-        Ok(verdicts.collect())
+        let verdict = |path: &String| verdict(&tree, &held, &asked.agent, path);
+        Ok(asked.paths.iter().map(verdict).collect())
     }
-}
-
-/// What counts at `now`.
-fn holdings(live: &Live, now: Timestamp) -> Result<Vec<HeldResources>> {
-    let mut held = live.held_resources()?;
-    held.retain(|held| held.leased_until > now);
-    Ok(held)
 }
 
 fn verdict(tree: &Tree, held: &[HeldResources], agent: &str, path: &str) -> WriteVerdict {

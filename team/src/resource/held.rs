@@ -8,7 +8,6 @@ use crate::prelude::*;
 use crate::projections::Setting;
 use crate::projections::task::{Governed, HeldResources};
 use crate::projections::team::settings::ADVISORY;
-use serde_json::json;
 
 /// Most resources of one task.
 pub const RESOURCES_MAX: usize = 32;
@@ -105,11 +104,10 @@ fn conflict(task: &Task, first: &Overlap, all: &[Overlap]) -> Refusal {
         first.resource, task.task_id, first.holder, first.held, first.task_id, first.leased_until
     );
     Refusal::new(Code::ResourceConflict, message)
-        .detail("task_id", task.task_id.clone())
-        .detail("holder", first.holder.clone())
-        .detail("held_by_task", first.task_id.clone())
-        .detail("leased_until", first.leased_until.clone())
-        .detail("conflicts", json!(all))
+        .details(json!({
+            "task_id": task.task_id, "holder": first.holder, "held_by_task": first.task_id,
+            "leased_until": first.leased_until, "conflicts": all,
+        }))
         .hint(format!(
             "wait for task {}, or declare both tasks shared with: update-task",
             first.task_id

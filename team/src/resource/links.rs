@@ -23,9 +23,6 @@ impl Tree {
     }
 
     /// A path in the one form in which resources are compared with it; links that lie beneath the root are followed.
-    ///
-    /// # Errors
-    /// Where it leads out, or is no path.
     pub fn normal(&self, path: &str) -> Result<String, Denied> {
         let Some((declared, real)) = &self.root else {
             return match path.starts_with(['/', '\\']) {

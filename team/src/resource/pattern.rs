@@ -60,9 +60,6 @@ impl Unusable {
 
 impl Pattern {
     /// Reads a declared resource. `./`, `//` and a slash at the end mean nothing.
-    ///
-    /// # Errors
-    /// The rule that it breaks.
     pub fn parse(text: &str) -> Result<Pattern, Unusable> {
         if text.len() > RESOURCE_BYTES_MAX {
             return Err(Unusable::Long);
@@ -97,11 +94,7 @@ impl Pattern {
 
     /// Whether a path, relative and without `.` and `..`, is covered: it or a directory that it lies in fits.
     pub fn covers(&self, path: &str) -> bool {
-        let names: Vec<Part> = path
-            .split('/')
-            .filter(|name| !name.is_empty() && *name != ".")
-            .map(|name| Part::Name(name.chars().collect()))
-            .collect();
+        let names = names(path).map(Part::Name).collect::<Vec<Part>>();
         // The names of a path stand for themselves, which `literal` says.
         fits(&self.parts, &names)
     }
@@ -112,11 +105,7 @@ impl Pattern {
         // Behind which parts a path may stand that begins with these names.
         let mut at = vec![false; self.parts.len() + 1];
         at[0] = true;
-        for name in dir
-            .split('/')
-            .filter(|name| !name.is_empty() && *name != ".")
-        {
-            let name: Vec<char> = name.chars().collect();
+        for name in names(dir) {
             let mut next = vec![false; at.len()];
             next[self.parts.len()] = at[self.parts.len()];
             for (here, part) in self.parts.iter().enumerate().filter(|(here, _)| at[*here]) {
@@ -178,6 +167,14 @@ impl std::fmt::Display for Pattern {
         }
         Ok(())
     }
+}
+
+/// The names of a path.
+fn names(path: &str) -> impl Iterator<Item = Vec<char>> {
+    let names = path
+        .split('/')
+        .filter(|name| !name.is_empty() && *name != ".");
+    names.map(|name| name.chars().collect())
 }
 
 /// Whether a pattern fits the names of a path or the first of them.

@@ -43,16 +43,18 @@ pub(crate) fn block(
     if task.status != Status::Pending || open.is_empty() {
         return Ok(());
     }
-    let mut blocked = event(
-        task,
-        TaskAct::Blocked(TaskBlocked { waits_for: open }),
-        actor,
-        task.owner.as_deref(),
-    );
-    blocked.cause = events.len().checked_sub(1).map(Cause::Earlier);
-    events.push(blocked);
+    let act = TaskAct::Blocked(TaskBlocked { waits_for: open });
+    let cause = events.len().checked_sub(1);
+    events.push(follows(task, act, actor, cause));
     task.status = Status::Blocked;
     Ok(())
+}
+
+/// An event of a task that another one of the group led to.
+fn follows(task: &Task, act: TaskAct, actor: &str, cause: Option<usize>) -> NewEvent {
+    let mut event = event(task, act, actor, task.owner.as_deref());
+    event.cause = cause.map(Cause::Earlier);
+    event
 }
 
 /// How a message that is about to be recorded turns a message-governed task, as its fold will.
@@ -113,12 +115,9 @@ pub(crate) fn reblock(
     let waits = |task: &Task| task.claim_governed && task.status == Status::Pending;
     let dependents = live.dependents(resumed)?.into_iter().filter(waits);
     for task in dependents.take(AT_ONCE_MAX) {
-        let act = TaskAct::Blocked(TaskBlocked {
-            waits_for: vec![resumed.to_owned()],
-        });
-        let mut blocked = event(&task, act, actor, task.owner.as_deref());
-        blocked.cause = Some(Cause::Earlier(cause));
-        events.push(blocked);
+        let waits_for = vec![resumed.to_owned()];
+        let act = TaskAct::Blocked(TaskBlocked { waits_for });
+        events.push(follows(&task, act, actor, Some(cause)));
     }
     Ok(())
 }
@@ -136,16 +135,10 @@ pub(crate) fn unblock(
         if !task.claim_governed || task.status != Status::Blocked {
             continue;
         }
-        let others: Vec<String> = task
-            .deps
-            .iter()
-            .filter(|dep| *dep != completed)
-            .cloned()
-            .collect();
+        let others = task.deps.iter().filter(|dep| *dep != completed);
+        let others: Vec<String> = others.cloned().collect();
         if live.open_deps(&others)?.is_empty() {
-            let mut unblocked = event(&task, TaskAct::Unblocked, actor, task.owner.as_deref());
-            unblocked.cause = Some(Cause::Earlier(cause));
-            events.push(unblocked);
+            events.push(follows(&task, TaskAct::Unblocked, actor, Some(cause)));
             freed += 1;
         }
         if freed == AT_ONCE_MAX {

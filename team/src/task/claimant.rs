@@ -51,8 +51,7 @@ macro_rules! of_claimant {
 pub(crate) use of_claimant;
 
 impl<'a> Claimant<'a> {
-    /// # Errors
-    /// `not_holder`; the state's.
+    /// Whether those who are known to be behind the command may present the claim.
     pub fn admits(self, live: &Live, actor: Option<&str>) -> Result<()> {
         let presenters = [("worker", self.worker), ("actor", actor)];
         self.hold.admits(live, self.task_id, presenters)
@@ -63,8 +62,7 @@ impl<'a> Claimant<'a> {
         self.worker.is_some() || self.hold.token.is_some()
     }
 
-    /// # Errors
-    /// `invalid_input` for a worker whose name breaks the rule.
+    /// Refuses a worker whose name breaks the rule.
     pub fn check_worker(self) -> Result<(), Refusal> {
         match self.worker {
             Some(worker) => names::check_known("worker", worker),

@@ -163,8 +163,7 @@ fn no_way(from: Status, to: Status) -> Refusal {
         to.name()
     );
     Refusal::new(Code::InvalidTransition, message)
-        .detail("from", from.name())
-        .detail("to", to.name())
+        .details(json!({"from": from.name(), "to": to.name()}))
         .hint(
             "to give a task back release it, to drop it cancel it, to retry a failed one reopen it",
         )

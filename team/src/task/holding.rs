@@ -36,8 +36,7 @@ pub(crate) struct Hold<'a> {
 }
 
 impl Hold<'_> {
-    /// # Errors
-    /// `invalid_input` where neither is given.
+    /// Refuses where neither is given.
     pub fn check(self) -> Result<Self, Refusal> {
         if !self.is_empty() {
             return Ok(self);
@@ -49,9 +48,6 @@ impl Hold<'_> {
     /// Whether these may present it, each known by the name of a field. A token is of one claim and cannot be guessed, so it
     /// alone suffices. An epoch can be guessed, so everybody who is known to be behind it must be the holder of the claim
     /// that it names.
-    ///
-    /// # Errors
-    /// `not_holder`; the state's.
     pub fn admits(
         self,
         live: &Live,
@@ -112,8 +108,7 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// # Errors
-    /// `invalid_input`, `task_not_found`; the state's.
+    /// The draft of a task; refused where there is none.
     pub fn of(live: &Live, task_id: &str, now: Timestamp) -> Result<Draft> {
         names::check_known("task_id", task_id)?;
         let task = live.task(task_id)?.ok_or_else(|| not_found(task_id))?;
@@ -196,9 +191,6 @@ impl Draft {
     }
 
     /// How what the caller presents stands to the task.
-    ///
-    /// # Errors
-    /// `lease_expired`, `claim_conflict`.
     pub fn standing(&self, hold: Hold<'_>) -> Result<Standing<'_>, Refusal> {
         let Some(claim) = &self.task.governed.claim else {
             return Ok(Standing::Unclaimed);
@@ -212,9 +204,6 @@ impl Draft {
     }
 
     /// The claim, for a command that only its holder may give.
-    ///
-    /// # Errors
-    /// `lease_expired`, `claim_conflict`.
     pub fn held(&self, hold: Hold<'_>) -> Result<Claim, Refusal> {
         if let Standing::Holds(claim) = self.standing(hold)? {
             return Ok(claim.clone());
@@ -229,9 +218,9 @@ impl Draft {
             "the lease of {} on task {} must still run, but ran out at {}",
             claim.owner, self.task.task_id, claim.leased_until
         );
+        let until = claim.leased_until.to_string();
         self.refusal(Code::LeaseExpired, message)
-            .detail("leased_until", claim.leased_until.to_string())
-            .detail("holder", claim.owner.clone())
+            .details(json!({"leased_until": until, "holder": claim.owner}))
             .hint("claim the task again if it is still free")
     }
 
@@ -258,11 +247,9 @@ impl Draft {
     /// A refusal that says how the task stands. It never says the token.
     pub fn refusal(&self, code: Code, message: String) -> Refusal {
         let task = &self.task;
-        let mut refusal = Refusal::new(code, message)
-            .detail("task_id", task.task_id.clone())
-            .detail("status", task.status.name())
-            .detail("version", task.version)
-            .detail("epoch", task.governed.epoch);
+        let mut refusal = Refusal::new(code, message).details(json!({
+            "task_id": task.task_id, "status": task.status.name(), "version": task.version, "epoch": task.governed.epoch,
+        }));
         if let Some(owner) = &task.owner {
             refusal = refusal.detail("owner", owner.clone());
         }

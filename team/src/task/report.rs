@@ -10,19 +10,14 @@ pub fn words(task: &Task) -> String {
         (Some(Status::Assigned), Some(owner)) => Some(format!("assigned to {owner}")),
         (status, _) => status.map(|status| status.name().to_owned()),
     };
-    let words: Vec<String> = [
-        status,
-        reported.blocked.then(|| "blocked".to_owned()),
-        reported.progress.as_ref().map(said),
-        reported
-            .eta
-            .as_ref()
-            .map(|eta| format!("eta {}", said(eta))),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    let words = words.join(", ");
+    let blocked = reported.blocked.then(|| "blocked".to_owned());
+    let progress = reported.progress.as_ref().map(said);
+    let eta = reported
+        .eta
+        .as_ref()
+        .map(|eta| format!("eta {}", said(eta)));
+    let words = [status, blocked, progress, eta].into_iter().flatten();
+    let words = words.collect::<Vec<String>>().join(", ");
     match &reported.note {
         Some(note) if words.is_empty() => note.clone(),
         Some(note) => format!("{words}: {note}"),

@@ -41,9 +41,6 @@ pub struct TaskShowAnswer {
 
 impl Team {
     /// One task.
-    ///
-    /// # Errors
-    /// `task_not_found`, `cursor_unknown`; the log's.
     pub fn task_show(&mut self, show: TaskShow) -> Result<TaskShowAnswer> {
         let (team, now) = (self.name().to_owned(), self.now());
         names::check_known("task_id", &show.task_id)?;

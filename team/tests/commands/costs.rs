@@ -58,20 +58,18 @@ fn commands_cost_the_same_on_a_long_history() {
         drop(team.read(read).unwrap());
     };
     let work = |team: &mut Team| {
-        let id = team
-            .task_create(crate::claims::new("work"))
-            .unwrap()
-            .task
-            .id;
+        let created = team.task_create(crate::claims::new("work"));
+        let id = created.unwrap().task.id;
         let held = team.task_claim(crate::claims::claim(&id, "dev")).unwrap();
         drop(team.task_finish(crate::claims::complete(&held)).unwrap());
         drop(team.claim_next(given!(ClaimNext, worker: "qa")).unwrap());
     };
-    let mut grow = |count: usize| {
+    let grow = |count: usize| {
         for n in 0..count {
-            let mut assignment = assign(&format!("t{}", n % 50), "dev");
-            assignment.trace_id = Some(if n % 7 == 0 { "tr" } else { "other" }.into());
-            team.task_assign(assignment).unwrap();
+            let trace_id = if n % 7 == 0 { "tr" } else { "other" };
+            let task = assign(&format!("t{}", n % 50), "dev");
+            team.task_assign(given!(TaskAssign, trace_id, ..task))
+                .unwrap();
             team.finish().unwrap();
         }
     };
@@ -82,15 +80,23 @@ fn commands_cost_the_same_on_a_long_history() {
             calls(&world, read),
             calls(&world, work),
         ];
-        all.map(|calls| calls.values().sum::<u64>())
+        all.map(|calls| calls.values().sum())
     };
-    grow(700);
+    costs_the_same((700, 6_000), grow, measure);
+}
+
+/// What is measured of a history of few events, and of many more, differs by little: more runs mean a few more opens, not a
+/// cost per event.
+fn costs_the_same<const N: usize>(
+    (few, many): (usize, usize),
+    mut grow: impl FnMut(usize),
+    measure: impl Fn() -> [u64; N],
+) {
+    grow(few);
     let short = measure();
-    grow(6_000);
-    let long = measure();
-    // More runs mean a few more opens, not a cost per event.
-    for (short, long) in short.into_iter().zip(long) {
-        assert!(long <= short + 40, "{short} calls grew to {long}");
+    grow(many);
+    for (short, long) in short.into_iter().zip(measure()) {
+        assert!(long <= short + 40, "{short} grew to {long}");
     }
 }
 
@@ -99,15 +105,15 @@ fn what_a_monitor_reads_costs_the_same_however_many_tasks_were_completed() {
     use teamlog_team::worker::snapshot::{ReadSnapshot, WriteSnapshot};
     let world = World::new();
     let mut team = plain(&world, Format::Jsonl);
-    let mut grow = |count: usize| {
+    let grow = |count: usize| {
         for _ in 0..count {
             let held = crate::claims::claimed(&mut team, crate::claims::new("work"));
             team.task_finish(crate::claims::complete(&held)).unwrap();
             team.finish().unwrap();
         }
         let snapshot = serde_json::Map::new();
-        team.write_monitor_snapshot(WriteSnapshot { snapshot })
-            .unwrap();
+        let snapshot = WriteSnapshot { snapshot };
+        team.write_monitor_snapshot(snapshot).unwrap();
         let held = crate::claims::claimed(&mut team, crate::claims::new("new"));
         team.task_finish(crate::claims::complete(&held)).unwrap();
         team.finish().unwrap();
@@ -119,14 +125,10 @@ fn what_a_monitor_reads_costs_the_same_however_many_tasks_were_completed() {
         let seen = team.read_monitor_snapshot(ReadSnapshot {}).unwrap();
         let completed = seen.snapshot.unwrap().completed_event_task_ids;
         assert_eq!(completed.len(), 1, "only what is new");
-        team.query(|live, _| Ok(live.store().blocks_read()))
-            .unwrap()
+        let blocks = team.query(|live, _| Ok(live.store().blocks_read()));
+        [blocks.unwrap()]
     };
-    grow(100);
-    let short = measure();
-    grow(1_500);
-    let long = measure();
-    assert!(long <= short + 40, "{short} blocks grew to {long}");
+    costs_the_same((100, 1_500), grow, measure);
 }
 
 #[test]
@@ -135,13 +137,15 @@ fn what_is_said_of_workers_costs_the_same_on_a_long_history() {
     // With views: a word of a worker writes its own file and no other.
     let mut team = world.demo();
     let states = ["working", "idle"];
-    let mut grow = |count: usize| {
+    let grow = |count: usize| {
         for n in 0..count {
             let worker = ["dev", "qa"][n / 2 % 2];
-            team.update_heartbeat(heartbeat(worker, n as u32, true))
-                .unwrap();
-            team.write_worker_status(says(worker, states[n % 2], None))
-                .unwrap();
+            let (beat, status) = (
+                heartbeat(worker, n as u32, true),
+                says(worker, states[n % 2], None),
+            );
+            team.update_heartbeat(beat).unwrap();
+            team.write_worker_status(status).unwrap();
             team.finish().unwrap();
         }
     };
@@ -151,23 +155,17 @@ fn what_is_said_of_workers_costs_the_same_on_a_long_history() {
                 team.update_heartbeat(heartbeat("dev", 0, true)).unwrap();
             }),
             calls(&world, |team| {
-                team.write_worker_status(says("dev", "blocked", None))
-                    .unwrap();
-                team.write_worker_status(says("dev", "done", None)).unwrap();
+                for state in ["blocked", "done"] {
+                    team.write_worker_status(says("dev", state, None)).unwrap();
+                }
             }),
             calls(&world, |team| drop(team.summary(GetSummary {}).unwrap())),
             calls(&world, |team| drop(team.idle_state(ReadIdle {}).unwrap())),
             calls(&world, |team| drop(team.stall_state(ReadStall {}).unwrap())),
         ];
-        all.map(|calls| calls.values().sum::<u64>())
+        all.map(|calls| calls.values().sum())
     };
-    grow(400);
-    let short = measure();
-    grow(3_000);
-    let long = measure();
-    for (short, long) in short.into_iter().zip(long) {
-        assert!(long <= short + 40, "{short} calls grew to {long}");
-    }
+    costs_the_same((400, 3_000), grow, measure);
 }
 
 #[test]
@@ -177,17 +175,12 @@ fn modes_cost_the_same_on_a_long_history() {
     let world = World::new();
     // With views: a mode writes its own files, and the list of each active session.
     let mut team = world.demo();
-    let mut grow = |count: usize| {
+    let grow = |count: usize| {
         for n in 0..count {
             let at = format!("s{}", n % 40);
             start(&mut team, Mode::Forge, &at).unwrap();
-            update(
-                &mut team,
-                Mode::Forge,
-                &at,
-                serde_json::json!({"iteration": n}),
-            )
-            .unwrap();
+            let fields = json!({"iteration": n});
+            update(&mut team, Mode::Forge, &at, fields).unwrap();
             complete(&mut team, Mode::Forge, &at).unwrap();
             team.finish().unwrap();
         }
@@ -201,13 +194,7 @@ fn modes_cost_the_same_on_a_long_history() {
             calls(&world, |team| drop(complete(team, Mode::Team, "").unwrap())),
             calls(&world, |team| drop(active(team, "x"))),
         ];
-        all.map(|calls| calls.values().sum::<u64>())
+        all.map(|calls| calls.values().sum())
     };
-    grow(150);
-    let short = measure();
-    grow(1_500);
-    let long = measure();
-    for (short, long) in short.into_iter().zip(long) {
-        assert!(long <= short + 40, "{short} calls grew to {long}");
-    }
+    costs_the_same((150, 1_500), grow, measure);
 }
