@@ -184,7 +184,7 @@ impl ArtifactFile {
 
 fn kind_of(name: &str) -> Result<ArtifactKind, Refusal> {
     ArtifactKind::from_name(name)
-        .ok_or_else(|| Refusal::invalid("kind", name, &ArtifactKind::rule()))
+        .ok_or_else(|| Refusal::invalid("kind", name, ArtifactKind::rule()))
 }
 
 impl Team {

@@ -119,7 +119,7 @@ impl Fields {
             return Ok(());
         }
         let rule = format!("must be {wanted}, as the signal says");
-        Err(invalid(name, &given.join(", "), &rule))
+        Err(invalid(name, given.join(", "), rule))
     }
     /// Whether the lead signs what is for the core alone.
     pub fn is_lead_for_core(&self, event: Event) -> bool {

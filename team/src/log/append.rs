@@ -97,7 +97,7 @@ impl Append {
         names::check_free("actor", &actor)?;
         let text = self.payload.as_deref().unwrap_or("{}");
         let payload = Json::parse(text).map_err(|error| {
-            Refusal::invalid("payload", text, &format!("must be JSON ({error})"))
+            Refusal::invalid("payload", text, format!("must be JSON ({error})"))
         })?;
         let mut event = NewEvent::new(self.kind, actor, payload);
         event.schema_version = SCHEMA_VERSION;

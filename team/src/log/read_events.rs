@@ -188,7 +188,7 @@ impl Team {
     pub fn read_events(&mut self, read: &ReadEvents) -> Result<ReadEventsAnswer> {
         if let (Some(last), Some(_)) = (read.last, read.limit) {
             let rule = "must stand alone, without limit: the one counts from the end, the other from the cursor";
-            return Err(Refusal::invalid("last", &last.to_string(), rule).into());
+            return Err(Refusal::invalid("last", last, rule).into());
         }
         let limit = page::limit(read.limit, 0);
         let name = self.name().to_owned();

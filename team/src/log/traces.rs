@@ -64,7 +64,7 @@ impl Team {
         let limit = traces.limit.unwrap_or(LISTED);
         if !(1..=LISTED_MAX).contains(&limit) {
             let rule = "must be 1 to 200";
-            return Err(Refusal::invalid("limit", &limit.to_string(), rule).into());
+            return Err(Refusal::invalid("limit", limit, rule).into());
         }
         let (mut found, mut oldest) = (Vec::<String>::new(), 1);
         let newest = Replay {

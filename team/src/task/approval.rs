@@ -78,7 +78,7 @@ impl WriteApproval {
         names::check_known("task_id", &self.task_id)?;
         let status = ApprovalStatus::from_name(&self.status);
         let rule = ApprovalStatus::rule;
-        let status = status.ok_or_else(|| Refusal::invalid("status", &self.status, &rule()))?;
+        let status = status.ok_or_else(|| Refusal::invalid("status", &self.status, rule()))?;
         let reviewer = names::filled("reviewer", &self.reviewer)?;
         names::check_free("reviewer", reviewer)?;
         Ok(Approval {

@@ -79,7 +79,7 @@ impl Team {
 }
 
 fn status(name: &str) -> Result<AckStatus, Refusal> {
-    AckStatus::from_name(name).ok_or_else(|| Refusal::invalid("status", name, &AckStatus::rule()))
+    AckStatus::from_name(name).ok_or_else(|| Refusal::invalid("status", name, AckStatus::rule()))
 }
 
 impl Command for RequestShutdown {

@@ -68,8 +68,7 @@ impl Team {
 }
 
 fn state(name: &str) -> Result<WorkerState, Refusal> {
-    WorkerState::from_name(name)
-        .ok_or_else(|| Refusal::invalid("state", name, &WorkerState::rule()))
+    WorkerState::from_name(name).ok_or_else(|| Refusal::invalid("state", name, WorkerState::rule()))
 }
 
 impl Command for WriteStatus {

@@ -218,7 +218,7 @@ fn check_times(state: &Map<String, Value>) -> Result<(), Refusal> {
 }
 
 fn broken(field: &str, value: &Value, rule: &str) -> Refusal {
-    Refusal::invalid(format!("forge.{field}"), &plain(value), rule)
+    Refusal::invalid(format!("forge.{field}"), plain(value), rule)
 }
 
 fn plain(value: &Value) -> String {
