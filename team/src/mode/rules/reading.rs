@@ -49,7 +49,7 @@ words! {
 pub struct Reading {
     /// How it ended; `null` while it runs, or where nothing tells
     pub lifecycle_outcome: Option<Lifecycle>,
-    /// The same as a `run_outcome`; `null` where nothing tells
+    /// The same in the older vocabulary; `null` where nothing tells
     pub run_outcome: Option<RunOutcome>,
     /// Whether it ended
     pub terminal: bool,
