@@ -70,7 +70,7 @@ fn event(text: &str, seq: u64) -> Result<NewEvent, Refusal> {
         .map_err(|why| Refusal::new(Code::InvalidInput, format!("the line is no event: {why}")))?;
     if event.seq != seq {
         let rule = format!("must be {seq}, as the log has no gap and starts at 1");
-        return Err(Refusal::invalid("seq", &event.seq.to_string(), &rule));
+        return Err(Refusal::invalid("seq", event.seq, &rule));
     }
     let payload = Json::parse(&event.payload).map_err(|error| {
         let rule = format!("must be JSON ({error})");

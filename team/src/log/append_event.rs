@@ -94,7 +94,7 @@ impl AppendEvent {
         }
         if let Some((name, value)) = OWN.iter().find_map(|name| self.extra.get_key_value(*name)) {
             let rule = "must be left to the log, which sets it";
-            return Err(Refusal::invalid(name, &value.to_string(), rule));
+            return Err(Refusal::invalid(name, value, rule));
         }
         let payload = Json::of(self).map_err(|error| {
             let rule = format!("must be an event ({error})");

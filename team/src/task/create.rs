@@ -135,7 +135,7 @@ impl TaskCreate {
     fn priority(&self) -> Result<Priority, Refusal> {
         let name = self.priority.as_deref().unwrap_or("normal");
         let known = Priority::from_name(name);
-        known.ok_or_else(|| Refusal::invalid("priority", name, &Priority::rule()))
+        known.ok_or_else(|| Refusal::invalid("priority", name, Priority::rule()))
     }
 
     /// What the creator says beside what is known, as it will lie in an event.

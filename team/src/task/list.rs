@@ -59,7 +59,7 @@ impl Team {
 fn filter(tasks: &Tasks) -> Result<TaskFilter> {
     let known = |name: &String| {
         let status = Status::from_name(name);
-        status.ok_or_else(|| Refusal::invalid("status", name, &Status::rule()))
+        status.ok_or_else(|| Refusal::invalid("status", name, Status::rule()))
     };
     let status = tasks.status.as_ref().map(known).transpose()?;
     if let Some(owner) = &tasks.owner {
