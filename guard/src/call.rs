@@ -10,6 +10,7 @@ use crate::patch;
 use crate::place::Place;
 use crate::shell;
 use crate::writes::Writes;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 /// A tool call.
@@ -50,15 +51,9 @@ pub enum Deed {
 }
 
 /// Why a text is no tool call.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct CallError(String);
-
-impl std::fmt::Display for CallError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-impl std::error::Error for CallError {}
 
 /// Where a call may say its tool, and where the tool's input.
 const FORMS: [(&str, &str); 6] = [
@@ -70,10 +65,10 @@ const FORMS: [(&str, &str); 6] = [
     ("name", "arguments"),
 ];
 impl Call {
-    /// Reads a call out of the JSON that a hook is given.
+    /// Reads a call out of the JSON that a hook is given, which must be an object and name its tool.
     ///
     /// # Errors
-    /// Where the text is no JSON object, or names no tool.
+    /// What it lacks.
     pub fn parse(text: &str) -> Result<Call, CallError> {
         let value: Value = serde_json::from_str(text)
             .map_err(|error| CallError(format!("the tool call must be JSON: {error}")))?;
@@ -92,15 +87,14 @@ impl Call {
         let input = FORMS
             .iter()
             .filter(|(name, _)| call.contains_key(*name))
-            .find_map(|(_, input)| object(call.get(*input)?));
-        let none = Map::new();
-        let input = input.as_ref().unwrap_or(&none);
+            .find_map(|(_, input)| object(call.get(*input)?))
+            .unwrap_or_default();
         let cwd = ["cwd", "workdir", "working_directory"]
             .iter()
             .find_map(|field| input.get(*field).or_else(|| call.get(*field))?.as_str());
         Ok(Call {
             tool: tool.to_owned(),
-            deed: deed(tool, input),
+            deed: deed(tool, &input),
             cwd: cwd.map(str::to_owned),
             form: match call.contains_key("tool_name") {
                 true => Form::Native,
@@ -220,16 +214,10 @@ fn shell_deed(tool: &str, input: &Map<String, Value>) -> Deed {
         .find_map(|field| input.get(*field));
     match command {
         Some(Value::String(command)) => Deed::Shell(command.clone()),
-        Some(Value::Array(words)) => {
-            let words: Option<Vec<String>> = words
-                .iter()
-                .map(|word| Some(word.as_str()?.to_owned()))
-                .collect();
-            match words {
-                Some(words) if !words.is_empty() => Deed::Program(words),
-                _ => Deed::Unknown(format!("{tool} has a command that is no list of texts")),
-            }
-        }
+        Some(words @ Value::Array(_)) => match Vec::<String>::deserialize(words) {
+            Ok(words) if !words.is_empty() => Deed::Program(words),
+            _ => Deed::Unknown(format!("{tool} has a command that is no list of texts")),
+        },
         _ => Deed::Unknown(format!("{tool} has no command")),
     }
 }

@@ -42,14 +42,6 @@ pub struct Programs {
     pub trusted: Vec<String>,
 }
 
-impl Command {
-    /// The same, with options and words by which it writes files or runs programs.
-    #[must_use]
-    pub const fn raised(self, raised: &'static [&'static str]) -> Command {
-        Command { raised, ..self }
-    }
-}
-
 impl Programs {
     /// Reads a list of programs to trust, parted by commas.
     pub fn trusting(own: Own, list: &str) -> Programs {

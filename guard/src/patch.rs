@@ -26,27 +26,3 @@ pub fn files(text: &str) -> Option<Vec<String>> {
     }
     (begun && !files.is_empty() && files.iter().all(|file| !file.is_empty())).then_some(files)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn heads_may_be_indented_and_lines_of_files_are_none() {
-        let text = "*** Begin Patch\n*** Add File: a\n+*** Add File: b\n  *** Delete File: c\n*** End Patch";
-        assert_eq!(files(text).unwrap(), ["a", "c"]);
-    }
-
-    #[test]
-    fn a_text_without_frame_or_files_is_no_patch() {
-        for text in [
-            "",
-            "*** Begin Patch\n*** End Patch",
-            "*** Update File: a",
-            "*** Begin Patch\n*** Add File:  \n*** End Patch",
-            "--- a\n+++ b\n@@ -1 +1 @@",
-        ] {
-            assert_eq!(files(text), None, "{text}");
-        }
-    }
-}

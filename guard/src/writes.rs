@@ -1,5 +1,6 @@
 //! What would be written, and what cannot be told.
 
+use crate::shell::lists;
 use std::collections::BTreeSet;
 
 /// Something that would be written.
@@ -13,18 +14,11 @@ pub struct Target {
     pub by: String,
 }
 
-/// Something that may write, and nobody can say where.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Doubt {
-    /// Why, for people.
-    pub why: String,
-}
-
 /// What a tool call would write.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Writes {
     targets: BTreeSet<Target>,
-    doubts: BTreeSet<Doubt>,
+    doubts: BTreeSet<String>,
 }
 
 impl Writes {
@@ -36,8 +30,8 @@ impl Writes {
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.targets.iter().map(|target| target.path.as_str())
     }
-    /// What cannot be told.
-    pub fn doubts(&self) -> &BTreeSet<Doubt> {
+    /// Why something may be written where nobody can say, each reason for people.
+    pub fn doubts(&self) -> &BTreeSet<String> {
         &self.doubts
     }
     /// Whether it writes nothing, as far as this crate can see, and it can see all of it.
@@ -54,22 +48,14 @@ impl Writes {
         }
     }
     pub(crate) fn doubt(&mut self, why: impl Into<String>) {
-        self.doubts.insert(Doubt { why: why.into() });
+        self.doubts.insert(why.into());
     }
 }
 
 /// Devices that keep nothing.
 fn is_sink(path: &str) -> bool {
-    const SINKS: [&str; 6] = [
-        "/dev/null",
-        "/dev/stdout",
-        "/dev/stderr",
-        "/dev/tty",
-        "/dev/zero",
-        "/dev/full",
-    ];
     let descriptor = path
         .strip_prefix("/dev/fd/")
         .is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()));
-    SINKS.contains(&path) || descriptor
+    lists("@sink", path) || descriptor
 }

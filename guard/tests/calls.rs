@@ -30,6 +30,12 @@ const FORMS: &str = r#"
 /repo/a | {"tool_name":"apply_patch","tool_input":{"input":"*** Begin Patch\n*** Add File: a\n+x\n*** End Patch"}}
 /repo/b | {"tool_name":"apply_patch","tool_input":{"command":["apply_patch","*** Begin Patch\n*** Delete File: b\n*** End Patch"]}}
 ? | {"tool_name":"apply_patch","tool_input":{"input":"nonsense"}}
+/repo/a,/repo/c | {"tool_name":"apply_patch","tool_input":{"input":"*** Begin Patch\n*** Add File: a\n+*** Add File: b\n  *** Delete File: c\n*** End Patch"}}
+? | {"tool_name":"apply_patch","tool_input":{"input":""}}
+? | {"tool_name":"apply_patch","tool_input":{"input":"*** Begin Patch\n*** End Patch"}}
+? | {"tool_name":"apply_patch","tool_input":{"input":"*** Update File: a"}}
+? | {"tool_name":"apply_patch","tool_input":{"input":"*** Begin Patch\n*** Add File:  \n*** End Patch"}}
+? | {"tool_name":"apply_patch","tool_input":{"input":"--- a\n+++ b\n@@ -1 +1 @@"}}
 /repo/a | {"tool":"shell","params":{"command":["apply_patch","*** Begin Patch\n*** Add File: a\n+((({{{\n*** End Patch"]}}
 /repo/d/a,/repo/d/b | {"tool":"shell","params":{"command":["bash","-lc","cd d && apply_patch <<'E'\n*** Begin Patch\n*** Update File: a\n*** Move to: b\n*** End Patch\nE"]}}
 - | {"name":"str_replace_based_edit_tool","arguments":{"command":"view","path":"a"}}
@@ -43,7 +49,7 @@ const FORMS: &str = r#"
 #[test]
 fn each_form_is_read() {
     let rows: Vec<&str> = FORMS.lines().skip(1).collect();
-    assert_eq!(rows.len(), 23);
+    assert_eq!(rows.len(), 29);
     for row in rows {
         let (expected, call) = row.split_once(" | ").unwrap();
         let (mut written, doubt) = told(call);

@@ -15,14 +15,14 @@ fn place() -> Place {
 
 /// Commands of our own, as the program that asks would list them.
 const COMMANDS: &[Command] = &[
-    own("api", Effect::TeamData),
-    own("config", Effect::TeamData).raised(&["set"]),
-    own("init", Effect::Files),
-    own("nudge", Effect::TeamData).raised(&["--exec"]),
-    own("serve", Effect::Runs),
-    own("status", Effect::Reads),
-    own("task", Effect::TeamData),
-    own("wait", Effect::Reads),
+    own("api", Effect::TeamData, &[]),
+    own("config", Effect::TeamData, &["set"]),
+    own("init", Effect::Files, &[]),
+    own("nudge", Effect::TeamData, &["--exec"]),
+    own("serve", Effect::Runs, &[]),
+    own("status", Effect::Reads, &[]),
+    own("task", Effect::TeamData, &[]),
+    own("wait", Effect::Reads, &[]),
 ];
 
 fn own_program() -> Own {
@@ -39,11 +39,11 @@ fn own_program() -> Own {
     }
 }
 
-const fn own(name: &'static str, effect: Effect) -> Command {
+const fn own(name: &'static str, effect: Effect, raised: &'static [&'static str]) -> Command {
     Command {
         name,
         effect,
-        raised: &[],
+        raised,
     }
 }
 

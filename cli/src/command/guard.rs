@@ -143,7 +143,7 @@ impl Args {
         let Some(doubt) = writes.doubts().first() else {
             return Ok(Decision::Allow);
         };
-        let why = format!("nobody can tell what this writes: {}", doubt.why);
+        let why = format!("nobody can tell what this writes: {doubt}");
         match self.on_unknown {
             OnUnknown::Allow => Ok(Decision::Allow),
             OnUnknown::Ask => Ok(Decision::Ask(call.form, why)),

@@ -1,7 +1,7 @@
 //! A fenced command: its start, the signals that are meant for it, and its end, by itself or with a lease.
 
 use super::family::{self, Stat};
-use super::grounds::Spot;
+use super::grounds::Node;
 use super::rules;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, set_child_subreaper, wait};
@@ -65,7 +65,7 @@ impl Fenced {
     ///
     /// # Errors
     /// Why it did not start.
-    pub fn start(mut command: Command, spots: &[Spot]) -> Result<Fenced, NotStarted> {
+    pub fn start(mut command: Command, writable: &[Node]) -> Result<Fenced, NotStarted> {
         let (wake, waker) = UnixStream::pair().map_err(NotStarted::Failed)?;
         let prepared = wake
             .set_nonblocking(true)
@@ -79,7 +79,7 @@ impl Fenced {
             .into_iter()
             .partition(|(number, ..)| ignored & (1 << (number - 1)) != 0);
         let mut came = caught(&before, &waker).map_err(NotStarted::Failed)?;
-        let child = started(&mut command, spots)?;
+        let child = started(&mut command, writable)?;
         let pid = Pid::from_raw(child.id().cast_signed())
             .ok_or_else(|| NotStarted::Failed(io::Error::other("it has no number")))?;
         came.extend(caught(&later, &waker).map_err(NotStarted::Failed)?);
@@ -180,9 +180,9 @@ fn caught(signals: &[PassedOn], waker: &UnixStream) -> io::Result<Vec<Caught>> {
 }
 
 /// Starts it from a thread of its own, whose rights never come back. What that starts inherits the lack of them.
-fn started(command: &mut Command, spots: &[Spot]) -> Result<Child, NotStarted> {
+fn started(command: &mut Command, writable: &[Node]) -> Result<Child, NotStarted> {
     let start = || {
-        rules::restrict(spots).map_err(NotStarted::Unfenced)?;
+        rules::restrict(writable).map_err(NotStarted::Unfenced)?;
         command.spawn().map_err(NotStarted::Failed)
     };
     thread::scope(|scope| {

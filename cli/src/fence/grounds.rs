@@ -3,7 +3,6 @@
 //! The kernel only knows grants, each for a place and all below it. Everything but the repository and the data root is to
 //! be writable, so that what is granted are the neighbours of the way from `/` to these two, and what is leased inside.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use teamlog_team::resource::pattern::Pattern;
 
@@ -22,16 +21,9 @@ pub struct Grounds {
     pub leased: Vec<Pattern>,
 }
 
-/// What lies in a directory, symbolic links left out: where one leads is a place of its own.
+/// A file, or a directory with all below it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Entry {
-    pub name: OsString,
-    pub is_dir: bool,
-}
-
-/// A place that may be written: a directory with all below it, or a file.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Spot {
+pub struct Node {
     pub path: PathBuf,
     pub is_dir: bool,
 }
@@ -45,29 +37,27 @@ enum Around {
 }
 
 impl Grounds {
-    /// All places that may be written.
-    pub fn writable(&self, list: impl Fn(&Path) -> Vec<Entry>) -> Vec<Spot> {
-        let mut spots = Vec::new();
-        let mut left = vec![Spot {
+    /// All that may be written. `list` names what lies in a directory, symbolic links left out: where one leads is a place
+    /// of its own.
+    pub fn writable(&self, list: impl Fn(&Path) -> Vec<Node>) -> Vec<Node> {
+        let mut writable = Vec::new();
+        let mut left = vec![Node {
             path: PathBuf::from("/"),
             is_dir: true,
         }];
-        while let Some(spot) = left.pop() {
-            if self.own.contains(&spot.path) {
+        while let Some(node) = left.pop() {
+            if self.own.contains(&node.path) {
                 continue;
             }
-            let free = self.is_free(&spot.path);
-            if free && !self.holds_closed(&spot.path) {
-                spots.push(spot);
-            } else if spot.is_dir && (free || self.may_hold_free(&spot.path)) {
-                left.extend(list(&spot.path).into_iter().map(|entry| Spot {
-                    path: spot.path.join(entry.name),
-                    is_dir: entry.is_dir,
-                }));
+            let free = self.is_free(&node.path);
+            if free && !self.holds_closed(&node.path) {
+                writable.push(node);
+            } else if node.is_dir && (free || self.may_hold_free(&node.path)) {
+                left.extend(list(&node.path));
             }
         }
-        spots.sort();
-        spots
+        writable.sort();
+        writable
     }
 
     /// Leased paths that stand for nothing that is there: nothing can be granted for them.
@@ -155,20 +145,22 @@ mod tests {
         "/tmp/",
     ];
 
-    fn list(dir: &Path) -> Vec<Entry> {
-        let mut entries: Vec<Entry> = DISK
+    fn list(dir: &Path) -> Vec<Node> {
+        let mut nodes: Vec<Node> = DISK
             .iter()
             .filter_map(|path| {
-                let rest = Path::new(path).strip_prefix(dir).ok()?;
-                let mut parts = rest.components();
-                let name = parts.next()?.as_os_str().to_owned();
+                let mut parts = Path::new(path).strip_prefix(dir).ok()?.components();
+                let path_inside = dir.join(parts.next()?);
                 let is_dir = parts.next().is_some() || path.ends_with('/');
-                Some(Entry { name, is_dir })
+                Some(Node {
+                    path: path_inside,
+                    is_dir,
+                })
             })
             .collect();
-        entries.sort();
-        entries.dedup();
-        entries
+        nodes.sort();
+        nodes.dedup();
+        nodes
     }
 
     fn grounds(repository: &str, data_root: &str, leased: &[&str], scratch: &[&str]) -> Grounds {
@@ -187,82 +179,79 @@ mod tests {
 
     /// The writable places, directories with a slash at their end.
     fn told(grounds: &Grounds) -> Vec<String> {
-        let shown = |spot: Spot| match spot.is_dir {
-            true => format!("{}/", spot.path.display()),
-            false => spot.path.display().to_string(),
+        let shown = |node: Node| match node.is_dir {
+            true => format!("{}/", node.path.display()),
+            false => node.path.display().to_string(),
         };
         grounds.writable(list).into_iter().map(shown).collect()
     }
 
-    const BESIDE: &[&str] = &[
-        "/bin/",
-        "/dev/",
-        "/home/me/other/",
-        "/home/me/profile",
-        "/home/you/",
-        "/tmp/",
+    /// What is leased and scratch, with the repository and the data root side by side, and what is free inside of them.
+    const INSIDE: &[(&str, &str, &str)] = &[
+        ("", "", ""),
+        ("src/io", "", "/home/me/app/src/io/"),
+        ("src/a.rs", "", "/home/me/app/src/a.rs"),
+        ("src/*.rs new", "", "/home/me/app/src/a.rs"),
+        (
+            "**/*.rs",
+            "",
+            "/home/me/app/src/a.rs /home/me/app/src/io/deep/x.rs /home/me/app/src/test/t.rs",
+        ),
+        (".", "", "/home/me/app/"),
+        // A build directory inside, one around everything, and one in the data root.
+        ("", "/home/me/app/build", "/home/me/app/build/"),
+        ("src", "/ /home/me", "/home/me/app/src/"),
+        ("", "/home/me/log/notes", "/home/me/log/notes"),
+        ("", "/home/me/log/teams", ""),
     ];
 
-    fn beside(more: &[&str]) -> Vec<String> {
-        let mut all: Vec<&str> = [BESIDE, more].concat();
+    fn words(text: &str) -> Vec<&str> {
+        text.split_whitespace().collect()
+    }
+
+    /// What is free outside of a home, and this.
+    fn outside(more: &str) -> Vec<String> {
+        let mut all = words("/bin/ /dev/ /home/you/ /tmp/");
+        all.extend(words(more));
         all.sort_unstable();
         all.into_iter().map(str::to_owned).collect()
     }
 
     #[test]
     fn the_neighbours_of_the_way_to_what_is_closed_are_free_and_what_is_leased() {
-        let told = |leased: &[&str], scratch: &[&str]| {
-            told(&grounds("/home/me/app", "/home/me/log", leased, scratch))
-        };
-        assert_eq!(told(&[], &[]), beside(&[]));
-        for (leased, scratch, more) in [
-            (&["src/io"][..], &[][..], &["/home/me/app/src/io/"][..]),
-            (&["src/a.rs"], &[], &["/home/me/app/src/a.rs"]),
-            (&["src/*.rs", "new"], &[], &["/home/me/app/src/a.rs"]),
-            (
-                &["**/*.rs"],
-                &[],
-                &[
-                    "/home/me/app/src/a.rs",
-                    "/home/me/app/src/io/deep/x.rs",
-                    "/home/me/app/src/test/t.rs",
-                ],
-            ),
-            (&["."], &[], &["/home/me/app/"]),
-            // A build directory inside, one around everything, and one in the data root.
-            (&[], &["/home/me/app/build"], &["/home/me/app/build/"]),
-            (&["src"], &["/", "/home/me"], &["/home/me/app/src/"]),
-            (&[], &["/home/me/log/notes"], &["/home/me/log/notes"]),
-        ] {
-            assert_eq!(
-                told(leased, scratch),
-                beside(more),
-                "{leased:?} {scratch:?}"
+        for (leased, scratch, more) in INSIDE {
+            let grounds = grounds(
+                "/home/me/app",
+                "/home/me/log",
+                &words(leased),
+                &words(scratch),
             );
+            let expected = outside(&format!("/home/me/other/ /home/me/profile {more}"));
+            assert_eq!(told(&grounds), expected, "{leased} {scratch}");
         }
     }
 
     #[test]
     fn the_log_stays_closed_where_the_repository_is_its_data_root_or_holds_it() {
-        let outside = ["/bin/", "/dev/", "/home/you/", "/tmp/"];
-        let with = |more: &[&str]| -> Vec<String> {
-            let mut all = [&outside[..], more].concat();
-            all.sort_unstable();
-            all.into_iter().map(str::to_owned).collect()
-        };
         let log = "/home/me/log";
-        let own = grounds(log, log, &["."], &[]);
-        let neighbours = ["/home/me/app/", "/home/me/other/", "/home/me/profile"];
-        assert_eq!(
-            told(&own),
-            with(&[&neighbours[..], &["/home/me/log/notes"]].concat())
-        );
-        let inner = grounds("/home/me", log, &["."], &[]);
-        assert_eq!(told(&inner), with(&neighbours));
-        let outer = grounds("/home/me/app", "/home/me", &["docs"], &[]);
-        assert_eq!(told(&outer), with(&["/home/me/app/docs/"]));
-        let scratch = grounds("/home/me/app", log, &[], &["/home/me/log/teams"]);
-        assert_eq!(told(&scratch), beside(&[]));
+        for (repository, data_root, leased, more) in [
+            (
+                log,
+                log,
+                ".",
+                "/home/me/app/ /home/me/other/ /home/me/profile /home/me/log/notes",
+            ),
+            (
+                "/home/me",
+                log,
+                ".",
+                "/home/me/app/ /home/me/other/ /home/me/profile",
+            ),
+            ("/home/me/app", "/home/me", "docs", "/home/me/app/docs/"),
+        ] {
+            let grounds = grounds(repository, data_root, &[leased], &[]);
+            assert_eq!(told(&grounds), outside(more), "{repository} {data_root}");
+        }
     }
 
     #[test]

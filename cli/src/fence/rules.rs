@@ -1,6 +1,6 @@
 //! The rules of the kernel (Landlock) for what a command may write.
 
-use super::grounds::{Entry, Spot};
+use super::grounds::Node;
 use landlock::{
     ABI, AccessFs, BitFlags, LandlockStatus, PathBeneath, RestrictionStatus, Ruleset, RulesetAttr,
     RulesetCreatedAttr, RulesetError, RulesetStatus,
@@ -14,13 +14,13 @@ use std::path::Path;
 const NEEDED: ABI = ABI::V3;
 
 /// What lies in a directory, as [`super::grounds::Grounds::writable`] wants it. What cannot be read holds nothing.
-pub fn listed(dir: &Path) -> Vec<Entry> {
+pub fn listed(dir: &Path) -> Vec<Node> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     entries
         .filter_map(|entry| {
             let kind = entry.file_type().ok().filter(|kind| !kind.is_symlink())?;
-            Some(Entry {
-                name: entry.file_name(),
+            Some(Node {
+                path: entry.path(),
                 is_dir: kind.is_dir(),
             })
         })
@@ -31,21 +31,21 @@ pub fn listed(dir: &Path) -> Vec<Entry> {
 ///
 /// # Errors
 /// Why the kernel does not see to all of it. The thread is then of no use.
-pub fn restrict(spots: &[Spot]) -> Result<(), String> {
-    let status = restricted(spots).map_err(|error| format!("the kernel refuses: {error}"))?;
+pub fn restrict(nodes: &[Node]) -> Result<(), String> {
+    let status = restricted(nodes).map_err(|error| format!("the kernel refuses: {error}"))?;
     match lacking(status.landlock, status.ruleset) {
         Some(why) => Err(why),
         None => Ok(()),
     }
 }
 
-fn restricted(spots: &[Spot]) -> Result<RestrictionStatus, RulesetError> {
+fn restricted(nodes: &[Node]) -> Result<RestrictionStatus, RulesetError> {
     let mut rules = Ruleset::default()
         .handle_access(AccessFs::from_write(NEEDED))?
         .create()?;
-    for spot in spots {
+    for node in nodes {
         // What is gone since it was listed, or is another thing now, is not granted.
-        if let Some((place, access)) = opened(spot) {
+        if let Some((place, access)) = opened(node) {
             rules = rules.add_rule(PathBeneath::new(place, access))?;
         }
     }
@@ -53,11 +53,11 @@ fn restricted(spots: &[Spot]) -> Result<RestrictionStatus, RulesetError> {
 }
 
 /// The place itself, no symbolic link on the way, and what may be granted there.
-fn opened(spot: &Spot) -> Option<(OwnedFd, BitFlags<AccessFs>)> {
+fn opened(node: &Node) -> Option<(OwnedFd, BitFlags<AccessFs>)> {
     let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let place = openat2(
         CWD,
-        &spot.path,
+        &node.path,
         flags,
         Mode::empty(),
         ResolveFlags::NO_SYMLINKS,
@@ -108,12 +108,9 @@ mod tests {
             lacking(available(ABI::V3), RulesetStatus::FullyEnforced),
             None
         );
+        let old = "version 3 (Linux 6.2) or newer, but is of version 2";
         for (landlock, ruleset, named) in [
-            (
-                available(ABI::V2),
-                RulesetStatus::PartiallyEnforced,
-                "version 3 (Linux 6.2) or newer, but is of version 2",
-            ),
+            (available(ABI::V2), RulesetStatus::PartiallyEnforced, old),
             (
                 LandlockStatus::NotEnabled,
                 RulesetStatus::NotEnforced,

@@ -24,39 +24,16 @@ struct Reader {
 impl Reader {
     /// Takes one sign, word or literal off; `None` where it writes, runs or cannot be told.
     fn take<'a>(&mut self, rest: &'a str, letter: char) -> Option<&'a str> {
-        let behind = rest.get(letter.len_utf8()..)?;
+        let mut behind = rest.get(letter.len_utf8()..)?;
         match letter {
-            letter if letter.is_whitespace() => {
-                if letter == '\n' {
-                    self.last = "\n".to_owned();
-                }
-                return Some(behind);
-            }
-            '#' => {
-                return Some(
-                    behind
-                        .find('\n')
-                        .and_then(|at| behind.get(at..))
-                        .unwrap_or(""),
-                );
-            }
-            '"' => {
-                self.last = "\"".to_owned();
-                return literal(behind, '"');
-            }
-            '/' if self.begins_pattern(behind)? => {
-                self.last = "/".to_owned();
-                return literal(behind, '/');
-            }
-            letter if letter.is_alphanumeric() || letter == '_' => return self.word(rest),
+            '\n' => {}
+            letter if letter.is_whitespace() => return Some(behind),
+            '#' => return behind.get(behind.find('\n').unwrap_or(behind.len())..),
+            '"' => behind = literal(behind, '"')?,
+            '/' if self.begins_pattern(behind)? => behind = literal(behind, '/')?,
+            letter if in_word(letter) => return self.word(rest),
             '@' | '`' | '\\' => return None,
-            '|' => match behind.strip_prefix('|') {
-                Some(behind) => {
-                    self.last = "|".to_owned();
-                    return Some(behind);
-                }
-                None => return None,
-            },
+            '|' => behind = behind.strip_prefix('|')?,
             // Outside of braces and inside of brackets it compares.
             '>' if self.braces > 0 && self.brackets == 0 => return None,
             '{' => self.braces += 1,
@@ -70,9 +47,7 @@ impl Reader {
     }
 
     fn word<'a>(&mut self, rest: &'a str) -> Option<&'a str> {
-        let end = rest
-            .find(|letter: char| !(letter.is_alphanumeric() || letter == '_'))
-            .unwrap_or(rest.len());
+        let end = rest.find(|letter| !in_word(letter)).unwrap_or(rest.len());
         let (word, behind) = rest.split_at_checked(end)?;
         if matches!(word, "system" | "getline") {
             return None;
@@ -84,17 +59,20 @@ impl Reader {
     /// Whether a slash begins a pattern here, or divides. Where both may be, it divides only if no other slash could end
     /// the pattern.
     fn begins_pattern(&self, behind: &str) -> Option<bool> {
-        let is_word = |last: &str| last.chars().all(|c| c.is_alphanumeric() || c == '_');
         match self.last.as_str() {
             "" | "(" | "," | "{" | "}" | ";" | "!" | "~" | "&" | "|" | "=" | "\n" | "?" | ":" => {
                 Some(true)
             }
             "print" | "printf" | "return" | "in" | "else" | "do" | "case" | "exit" => None,
             "]" | "\"" => Some(false),
-            last if is_word(last) => Some(false),
+            last if last.chars().all(in_word) => Some(false),
             _ => (!behind.contains('/')).then_some(false),
         }
     }
+}
+
+fn in_word(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_'
 }
 
 /// What stands behind a literal that may hold escaped signs.

@@ -21,15 +21,6 @@ pub(super) struct Run<'a> {
     pub stdin: Option<Stdin>,
 }
 
-/// Where programs lie that keep their names.
-const PLACES: [&str; 5] = [
-    "/bin/",
-    "/usr/bin/",
-    "/usr/local/bin/",
-    "/sbin/",
-    "/usr/sbin/",
-];
-
 /// What a program writes.
 pub(super) fn run(walker: &mut Walker, words: &[Value], stdin: Option<Stdin>) {
     let Some((name, arguments)) = words.split_first() else {
@@ -112,11 +103,12 @@ pub(super) fn is_known(name: &str) -> bool {
     table::spec(bare(name)).is_some() && !name.contains([' ', '@'])
 }
 
+/// The name of a program without the directory where programs lie.
 fn bare(name: &str) -> &str {
-    PLACES
-        .iter()
-        .find_map(|place| name.strip_prefix(place))
-        .unwrap_or(name)
+    match name.rsplit_once('/') {
+        Some((dir, bare)) if table::lists("@bin", dir) => bare,
+        _ => name,
+    }
 }
 
 /// Whether a program is only asked what it is.

@@ -31,6 +31,8 @@ pub(super) enum Verb {
     Unpacked,
     Unpack,
     Kept,
+    Backup,
+    Over,
     #[serde(skip)]
     Copy(Kind),
     Paths,
@@ -161,7 +163,7 @@ fn verb<'a>(words: &'a [&'a str]) -> Option<(Verb, &'a [&'a str])> {
     match words {
         ["named", end, rest @ ..] => Some((Verb::Named((*end).to_owned()), rest)),
         ["packed", end, rest @ ..] => Some((Verb::Packed((*end).to_owned()), rest)),
-        ["copy", kind] => Some((Verb::Copy(named(kind)?), &[])),
+        ["copy", kind, rest @ ..] => Some((Verb::Copy(named(kind)?), rest)),
         [verb, rest @ ..] => Some((named(verb)?, rest)),
         [] => None,
     }

@@ -259,14 +259,13 @@ impl Walker {
                 self.looped(&clause.body.list);
             }
             CompoundCommand::ForClause(clause) => {
-                self.variable(&clause.variable_name, None);
                 let mut held = Known::Nothing;
                 if let Some(values) = &clause.values {
                     let values = values.iter().map(|value| self.word(value));
                     let known: Vec<Known> = values.map(|value| word::known(&value)).collect();
                     held = known.into_iter().min().unwrap_or(Known::Bare);
                 }
-                self.remember().gives(&clause.variable_name, held);
+                self.set(&clause.variable_name, None, held);
                 self.looped(&clause.body.list);
             }
             CompoundCommand::WhileClause(clause) | CompoundCommand::UntilClause(clause) => {
@@ -396,9 +395,7 @@ impl Walker {
                     *stdin = Some(given);
                 }
             }
-            CommandPrefixOrSuffixItem::Word(word) => {
-                words.push(self.word(word));
-            }
+            CommandPrefixOrSuffixItem::Word(word) => words.push(self.word(word)),
             CommandPrefixOrSuffixItem::AssignmentWord(assignment, _) => {
                 words.push(self.assignment(assignment));
             }
@@ -420,16 +417,14 @@ impl Walker {
         match &assignment.value {
             AssignmentValue::Scalar(word) => {
                 let value = self.word(word);
-                self.variable(name, value.plain());
-                self.remember().gives(name, word::known(&value));
+                self.set(name, value.plain(), word::known(&value));
                 match value {
                     Value::Plain(value) => Value::Plain(format!("{name}={value}")),
                     _ => Value::Begins(format!("{name}=")),
                 }
             }
             AssignmentValue::Array(values) => {
-                self.variable(name, None);
-                self.remember().gives(name, Known::Nothing);
+                self.set(name, None, Known::Nothing);
                 for (index, value) in values {
                     if let Some(index) = index {
                         self.arithmetic(&index.value);
@@ -449,6 +444,12 @@ impl Walker {
         if value.is_some_and(word::runs_in_index) {
             self.doubt(format!("{name} holds what may run as an index"));
         }
+    }
+
+    /// The same, for the commands behind it as well, which may use what is known of it.
+    pub fn set(&self, name: &str, value: Option<&str>, known: Known) {
+        self.variable(name, value);
+        self.remember().gives(name, known);
     }
 
     /// A program with its arguments, or a function of that name.

@@ -93,49 +93,49 @@ struct Reader<'a> {
 /// Reads a word of a command, with what is known of variables.
 pub(super) fn read(raw: &str, home: Option<&str>, variables: &dyn Fn(&str) -> Known) -> Read {
     let pieces = word::parse(raw, &ParserOptions::default()).ok();
-    read_pieces(pieces, home, variables)
+    Reader {
+        home,
+        variables,
+        ..Reader::new()
+    }
+    .read(pieces)
 }
 
 /// Reads the body of a here-document whose expansions count.
 pub(super) fn read_body(raw: &str) -> Read {
-    read_pieces(
-        word::parse_heredoc(raw, &ParserOptions::default()).ok(),
-        None,
-        &|_| Known::Nothing,
-    )
-}
-
-fn read_pieces(
-    pieces: Option<Vec<WordPieceWithSource>>,
-    home: Option<&str>,
-    variables: &dyn Fn(&str) -> Known,
-) -> Read {
-    let mut reader = Reader {
-        home,
-        variables,
-        text: String::new(),
-        pattern: None,
-        unknown: None,
-        split: false,
-        open: false,
-        commands: Vec::new(),
-        opaque: false,
-    };
-    match pieces {
-        Some(pieces) => reader.pieces(pieces, false),
-        None => {
-            reader.opaque = true;
-            reader.lose(false);
-        }
-    }
-    Read {
-        value: reader.value(),
-        commands: reader.commands,
-        opaque: reader.opaque,
-    }
+    Reader::new().read(word::parse_heredoc(raw, &ParserOptions::default()).ok())
 }
 
 impl Reader<'_> {
+    fn new() -> Self {
+        Reader {
+            home: None,
+            variables: &|_| Known::Nothing,
+            text: String::new(),
+            pattern: None,
+            unknown: None,
+            split: false,
+            open: false,
+            commands: Vec::new(),
+            opaque: false,
+        }
+    }
+
+    fn read(mut self, pieces: Option<Vec<WordPieceWithSource>>) -> Read {
+        match pieces {
+            Some(pieces) => self.pieces(pieces, false),
+            None => {
+                self.opaque = true;
+                self.lose(false);
+            }
+        }
+        Read {
+            value: self.value(),
+            commands: self.commands,
+            opaque: self.opaque,
+        }
+    }
+
     fn pieces(&mut self, pieces: Vec<WordPieceWithSource>, quoted: bool) {
         for piece in pieces {
             self.piece(piece.piece, quoted);
@@ -144,9 +144,8 @@ impl Reader<'_> {
 
     fn piece(&mut self, piece: WordPiece, quoted: bool) {
         match piece {
-            WordPiece::Text(text) if quoted => self.text.push_str(&text),
-            WordPiece::Text(text) => self.bare(&text),
-            WordPiece::SingleQuotedText(text) => self.text.push_str(&text),
+            WordPiece::Text(text) if !quoted => self.bare(&text),
+            WordPiece::Text(text) | WordPiece::SingleQuotedText(text) => self.text.push_str(&text),
             WordPiece::AnsiCQuotedText(text) if !text.contains('\\') => self.text.push_str(&text),
             WordPiece::DoubleQuotedSequence(pieces)
             | WordPiece::GettextDoubleQuotedSequence(pieces) => self.pieces(pieces, true),
@@ -239,14 +238,8 @@ fn plain_variable(expression: &ParameterExpr) -> Option<&str> {
 /// A default or a pattern may hold a substitution of its own, a prompt runs what its text says, and a default may be kept
 /// in a variable that changes what programs do.
 fn expansion_runs(expression: &ParameterExpr) -> bool {
-    let prompts = matches!(
-        expression,
-        ParameterExpr::Transform {
-            op: ParameterTransformOp::PromptExpand,
-            ..
-        }
-    );
-    let binds = match expression {
+    let runs = match expression {
+        ParameterExpr::Transform { op, .. } => matches!(op, ParameterTransformOp::PromptExpand),
         ParameterExpr::AssignDefaultValues {
             parameter: Parameter::Named(name),
             default_value,
@@ -254,7 +247,7 @@ fn expansion_runs(expression: &ParameterExpr) -> bool {
         } => variables::changes(name, default_value.as_deref()),
         _ => false,
     };
-    prompts || binds || runs_commands(&format!("{expression:?}"))
+    runs || runs_commands(&format!("{expression:?}"))
 }
 
 /// The directory below which everything lies that a pattern may stand for.

@@ -58,8 +58,9 @@ impl Exec {
         })?;
         let mut command = Command::new(program);
         command.args(words).env(VARIABLE, &name);
-        let spots = grounds.writable(rules::listed);
-        let fenced = Fenced::start(command, &spots).map_err(|error| not_started(program, error))?;
+        let writable = grounds.writable(rules::listed);
+        let fenced =
+            Fenced::start(command, &writable).map_err(|error| not_started(program, error))?;
         let mut leases = Leases { team, agent, held };
         let ended = fenced.attend(|| match leases.ended() {
             Some(task) => {

@@ -2,7 +2,6 @@
 
 use super::{found_below, last_name, parent};
 use crate::shell::links::Follow;
-use crate::shell::options::Words;
 use crate::shell::walk::Walker;
 use crate::shell::word::Value;
 use serde::Deserialize;
@@ -24,82 +23,73 @@ pub(in crate::shell) enum Kind {
 }
 
 /// Where copies go.
-struct Copies<'a> {
+pub(super) struct Copies<'a> {
     by: &'a str,
     kind: Kind,
-    sources: Vec<&'a Value>,
+    sources: &'a [&'a Value],
     /// A directory or, unless `inside`, a name.
     to: Value,
     inside: bool,
-    /// A link to a directory that stands there goes, and nothing is put into the directory.
-    replaces: bool,
 }
 
-pub(super) fn run(walker: &Walker, by: &str, kind: Kind, found: &Words<'_>) {
-    if let Some(copies) = told(by, kind, found) {
-        if found.has(&["-b", "--backup", "-S", "--suffix"]) {
-            copies.keep(walker);
-        }
-        copies.write(walker);
+impl<'a> Copies<'a> {
+    /// Copies of the operands, into a directory or to the last of them. `ln` puts a single one here.
+    pub fn of(
+        by: &'a str,
+        kind: Kind,
+        operands: &'a [&'a Value],
+        into: Option<&Value>,
+    ) -> Option<Copies<'a>> {
+        let (to, sources, inside) = match (into, operands) {
+            (Some(dir), sources) => (dir.clone(), sources, true),
+            (None, []) => return None,
+            (None, [only]) if by == "ln" => {
+                let name = only.plain().map_or(".", last_name);
+                (Value::Plain(name.to_owned()), operands, name == ".")
+            }
+            (None, [sources @ .., last]) => {
+                let is_dir =
+                    |path: &str| path.ends_with('/') || matches!(last_name(path), "." | "..");
+                // An expansion may come to nothing.
+                let is_there =
+                    |source: &&&Value| matches!(source, Value::Plain(_) | Value::Below(_));
+                let several = sources.iter().filter(is_there).count() > 1;
+                let inside = several || last.plain().is_some_and(is_dir);
+                ((*last).clone(), sources, inside)
+            }
+        };
+        Some(Copies {
+            by,
+            kind,
+            sources,
+            to,
+            inside,
+        })
     }
-}
 
-/// What the words say.
-fn told<'a>(name: &'a str, kind: Kind, found: &Words<'a>) -> Option<Copies<'a>> {
-    let dirs = found.values(&["-t", "--target-directory"]);
-    let (to, sources, inside) = match (dirs.first(), found.operands.as_slice()) {
-        (Some(dir), sources) => (dir.clone(), sources, true),
-        (None, []) => return None,
-        (None, [only]) if name == "ln" => {
-            let name = only.plain().map_or(".", last_name);
-            let to = Value::Plain(name.to_owned());
-            (to, found.operands.as_slice(), name == ".")
-        }
-        (None, [sources @ .., last]) => {
-            let is_dir = |path: &str| path.ends_with('/') || matches!(last_name(path), "." | "..");
-            // An expansion may come to nothing.
-            let is_there = |source: &&&Value| matches!(source, Value::Plain(_) | Value::Below(_));
-            let several = sources.iter().filter(is_there).count() > 1;
-            let inside = several || last.plain().is_some_and(is_dir);
-            ((*last).clone(), sources, inside)
-        }
-    };
-    Some(Copies {
-        by: name,
-        kind,
-        sources: sources.to_vec(),
-        to,
-        inside,
-        replaces: name != "cp"
-            && (found.sure(&["-T", "--no-target-directory"])
-                || (name == "ln" && found.sure(&["-n", "--no-dereference"]))),
-    })
-}
-
-impl Copies<'_> {
-    fn write(&self, walker: &Walker) {
+    /// Writes them: `over` a link to a directory that stands there, or else into that directory.
+    pub fn write(&self, walker: &Walker, over: bool) {
         // A thing with two names is written under both, and one that is moved goes away.
         if self.kind == Kind::Same {
-            for source in &self.sources {
+            for source in self.sources {
                 walker.reach(source, Follow::Entry, self.by);
             }
         }
-        match self.kind {
-            Kind::Files | Kind::Trees => walker.reach(&self.to, Follow::Deep, self.by),
-            _ if self.replaces || self.is_there(walker) => {
-                walker.reach(&self.to, Follow::Entry, self.by);
-            }
-            _ => walker.target(&self.to, self.by),
-        }
+        let follow = match self.kind {
+            Kind::Files | Kind::Trees => Follow::Deep,
+            _ if over || self.is_there(walker) => Follow::Entry,
+            _ => Follow::Through,
+        };
+        walker.reach(&self.to, follow, self.by);
         if self.kind != Kind::Files {
-            for source in &self.sources {
+            for source in self.sources {
                 self.lead(walker, source);
             }
         }
     }
 
     /// What was there before is kept beside it, under a name that begins as its own.
-    fn keep(&self, walker: &Walker) {
+    pub fn keep(&self, walker: &Walker) {
         let dir = match &self.to {
             Value::Plain(to) if !self.inside => Value::Below(parent(to).to_owned()),
             to => found_below(to),
@@ -109,8 +99,7 @@ impl Copies<'_> {
 
     /// Whether it is this very link that stands there, seen for a second time.
     fn is_there(&self, walker: &Walker) -> bool {
-        let (Value::Plain(to), [source], false) = (&self.to, self.sources.as_slice(), self.inside)
-        else {
+        let (Value::Plain(to), [source], false) = (&self.to, self.sources, self.inside) else {
             return false;
         };
         let leads = source.plain().and_then(|source| self.leads_to(source, to));

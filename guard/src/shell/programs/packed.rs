@@ -1,33 +1,22 @@
 //! Packed files and archives: what they are unpacked to.
 
 use super::{last_name, parent};
-use crate::shell::table::{Effect, Spec};
+use crate::shell::table::{Effect, Spec, lists};
 use crate::shell::walk::Walker;
 use crate::shell::word::Value;
 
-/// The ends of names by which packed files are known, and what they are without.
-const ENDS: [(&str, &str); 11] = [
-    (".gz", ""),
-    (".tgz", ".tar"),
-    (".z", ""),
-    (".Z", ""),
-    (".bz2", ""),
-    (".tbz2", ".tar"),
-    (".tbz", ".tar"),
-    (".xz", ""),
-    (".txz", ".tar"),
-    (".zst", ""),
-    (".tzst", ".tar"),
-];
-
-/// Where a packed file goes.
+/// Where a packed file goes: below its directory where its name does not tell.
 pub(super) fn unpacked(path: &str) -> Value {
-    let known = ENDS
-        .iter()
-        .find_map(|(end, other)| Some(format!("{}{other}", path.strip_suffix(end)?)));
-    match known {
-        Some(path) if !last_name(&path).is_empty() => Value::Plain(path),
-        _ => Value::Below(parent(path).to_owned()),
+    let (stem, end) = path.rsplit_once('.').unwrap_or_default();
+    let unpacked = match (lists("@packed", end), lists("@packed-tar", end)) {
+        _ if last_name(stem).is_empty() || stem.ends_with('/') => None,
+        (true, _) => Some(stem.to_owned()),
+        (_, true) => Some(format!("{stem}.tar")),
+        _ => None,
+    };
+    match unpacked {
+        Some(path) => Value::Plain(path),
+        None => Value::Below(parent(path).to_owned()),
     }
 }
 

@@ -1,7 +1,8 @@
 //! What the steps of an entry of the table come to for the words of a command.
 
 use super::check::is_harmless;
-use super::{Run, copies, found_below, last_name, packed, parent};
+use super::copies::Copies;
+use super::{Run, found_below, last_name, packed, parent};
 use crate::patch;
 use crate::shell::links::Follow;
 use crate::shell::options::Words;
@@ -20,6 +21,10 @@ struct Entry<'a> {
     finds: Vec<Value>,
     /// What stands for a thing found in the words of a command.
     marks: Vec<Value>,
+    /// Copies keep what was there before.
+    backup: bool,
+    /// Copies replace a link to a directory.
+    over: bool,
 }
 
 /// Follows the steps of an entry.
@@ -50,6 +55,8 @@ pub(super) fn run(walker: &mut Walker, run: &Run<'_>) {
         walker: walker.clone(),
         finds: Vec::new(),
         marks: Vec::new(),
+        backup: false,
+        over: false,
     };
     entry.follow();
     if run.spec.is(Note::Here) {
@@ -96,7 +103,17 @@ impl Entry<'_> {
                 self.doubt_that(|name| format!("what {name} does with these words is not known"));
             }
             Verb::Stop => {}
-            Verb::Copy(kind) => copies::run(&self.walker, by, *kind, self.found),
+            Verb::Backup => self.backup = true,
+            Verb::Over => self.over = true,
+            Verb::Copy(kind) => {
+                let copies = Copies::of(by, *kind, &self.found.operands, values.first());
+                if let Some(copies) = copies {
+                    if self.backup {
+                        copies.keep(&self.walker);
+                    }
+                    copies.write(&self.walker, self.over);
+                }
+            }
             Verb::Kept => self.kept(&step.what),
             Verb::Unpack => packed::extracts(&self.walker, by, &values),
             Verb::Run => self.program(&values, self.run.stdin.clone()),
@@ -156,10 +173,7 @@ impl Entry<'_> {
             (Verb::Patch, _) => self.patch(text),
             (Verb::Script, _) => self.script(text),
             (Verb::Later, _) => self.later(text),
-            (Verb::Set, Some(name)) => {
-                walker.variable(name, None);
-                walker.remember().gives(name, Known::Nothing);
-            }
+            (Verb::Set, Some(name)) => walker.set(name, None, Known::Nothing),
             (Verb::Declare, Some(text)) => self.declare(text),
             // What is not known of it was told where the word was read.
             (Verb::Declare, None) if matches!(value, Value::Begins(text) if text.ends_with('=')) => {
@@ -201,27 +215,17 @@ impl Entry<'_> {
 
     /// A command that is run for what was found: the one behind each option, or the operands.
     fn run_for(&mut self, what: &What) {
-        let mut end = Vec::new();
-        what.others
-            .iter()
-            .for_each(|pick| self.pick(pick, &mut end));
+        let end = self.others(what);
         let commands = match what.options.is_empty() {
             true => vec![&[][..]],
             false => self.found.commands(&what.options),
         };
         for command in commands {
-            for found in self.finds_or_unknown() {
+            for found in self.pick(&Pick::Found) {
                 let words = command.iter().chain(&end);
                 let filled: Vec<Value> = words.map(|word| self.filled(word, &found)).collect();
                 self.program(&filled, Some(Stdin::Other));
             }
-        }
-    }
-
-    fn finds_or_unknown(&self) -> Vec<Value> {
-        match self.finds.is_empty() {
-            true => vec![Value::Unknown],
-            false => self.finds.clone(),
         }
     }
 
@@ -279,13 +283,14 @@ impl Entry<'_> {
 
     /// A variable that a builtin declares, with its value if there is one.
     fn declare(&self, text: &str) {
-        let (name, value) = text.split_once('=').unwrap_or((text, ""));
-        // Only an export of one that was set before has no value here.
-        let given = Some(value).filter(|value| !value.is_empty());
-        self.walker.variable(name, given);
-        if text.contains('=') {
-            let known = word::known(&Value::Plain(value.to_owned()));
-            self.walker.remember().gives(name, known);
+        match text.split_once('=') {
+            Some((name, value)) => {
+                let known = word::known(&Value::Plain(value.to_owned()));
+                let given = Some(value).filter(|value| !value.is_empty());
+                self.walker.set(name, given, known);
+            }
+            // It keeps the value that it was given before.
+            None => self.walker.variable(text, None),
         }
     }
 
@@ -325,10 +330,7 @@ impl Entry<'_> {
 
     /// The copies of files that are changed in place, where an option says how their names end.
     fn kept(&self, what: &What) {
-        let mut files = Vec::new();
-        what.others
-            .iter()
-            .for_each(|pick| self.pick(pick, &mut files));
+        let files = self.others(what);
         for suffix in self.found.values(&what.options) {
             for file in &files {
                 self.walker.target(&kept(file, &suffix), self.run.name);
@@ -389,46 +391,55 @@ impl Entry<'_> {
 
     /// The words that a step is about.
     fn select(&self, what: &What) -> Vec<Value> {
-        let mut values = match what.options.is_empty() {
+        let values = match what.options.is_empty() {
             true => Vec::new(),
             false => self.found.values(&what.options),
         };
-        what.others
-            .iter()
-            .for_each(|pick| self.pick(pick, &mut values));
-        values
+        [values, self.others(what)].concat()
     }
 
-    fn pick(&self, pick: &Pick, values: &mut Vec<Value>) {
+    /// The same without the values of options.
+    fn others(&self, what: &What) -> Vec<Value> {
+        what.others
+            .iter()
+            .flat_map(|pick| self.pick(pick))
+            .collect()
+    }
+
+    fn pick(&self, pick: &Pick) -> Vec<Value> {
         let operands = self.found.operands.as_slice();
-        let count = operands.len();
+        let but_last = operands.len().saturating_sub(1);
         let some = match pick {
             Pick::Operand(number) => operands.get(number - 1..*number),
             Pick::From(number) => operands.get(number - 1..),
-            Pick::Last => operands.get(count.saturating_sub(1)..),
-            Pick::Sources => operands.get(..count.saturating_sub(1)),
-            Pick::Behind(word) => return values.extend(self.behind(word).iter().cloned()),
+            Pick::Last => operands.get(but_last..),
+            Pick::Sources => operands.get(..but_last),
+            Pick::Starts => Some(self.found.starts()),
+            Pick::Behind(word) => return self.behind(word).to_vec(),
             Pick::Expanded => {
                 let expanded = operands.iter().filter(|word| word.plain().is_none());
-                return values.extend(expanded.map(|word| (*word).clone()));
+                return expanded.map(|word| (*word).clone()).collect();
             }
             Pick::After(start) => {
                 let plain = operands.iter().filter_map(|operand| operand.plain());
                 let behind = plain.filter_map(|text| text.strip_prefix(start.as_str()));
-                return values.extend(behind.map(|text| Value::Plain(text.to_owned())));
+                return behind.map(|text| Value::Plain(text.to_owned())).collect();
             }
-            Pick::Text(text) => return values.push(self.text(text)),
-            Pick::Anywhere => return values.push(Value::Unknown),
-            Pick::Found => return values.extend(self.finds_or_unknown()),
-            Pick::Starts => Some(self.found.starts()),
+            Pick::Text(text) => return vec![self.text(text)],
+            Pick::Anywhere => return vec![Value::Unknown],
+            Pick::Found if self.finds.is_empty() => return vec![Value::Unknown],
+            Pick::Found => return self.finds.clone(),
             Pick::Input => {
-                return values.push(match &self.run.stdin {
+                return vec![match &self.run.stdin {
                     Some(Stdin::Text(text)) => Value::Plain(text.clone()),
                     _ => Value::Unknown,
-                });
+                }];
             }
         };
-        values.extend(some.unwrap_or_default().iter().map(|word| (*word).clone()));
+        some.unwrap_or_default()
+            .iter()
+            .map(|word| (*word).clone())
+            .collect()
     }
 
     /// A text of the table, in which `~/` is the home.
