@@ -31,6 +31,9 @@ pub const TAIL_EVENTS_MAX: usize = 32;
 /// In a process that stays, a tail of more events becomes a run: every other reader of the team has to fold the tail.
 pub const STAYING_TAIL_EVENTS_MAX: usize = 512;
 
+/// A command leaves larger merges to `tick` and the daemon.
+const MERGE_BYTES_MAX: u64 = 16 << 20;
+
 /// The state of a team, and what keeps it up to date. Its questions are those of [`TeamState`].
 pub struct Live {
     log: Log,
@@ -193,8 +196,14 @@ impl Live {
         if !self.state.tail.places.is_empty() {
             return Ok(());
         }
-        match self.state.overlay.store().merge() {
-            Ok(Some(store)) => self.state.overlay.flushed(store),
+        self.merge_runs(MERGE_BYTES_MAX)
+    }
+
+    /// Merges runs where they have become too many, but not more than `bytes_max` bytes at once while the runs are few. Takes
+    /// only the lock of the derived store.
+    pub fn merge_runs(&mut self, bytes_max: u64) -> Result<()> {
+        match self.state.overlay.store().merge(bytes_max) {
+            Ok(Some(store)) => self.state.overlay.rebased(store),
             Ok(None) => {}
             // Merging reads what no answer needed, and may be the first to meet damage there.
             Err(teamlog_engine::Error::Derived { .. }) => self.repair()?,

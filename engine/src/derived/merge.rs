@@ -10,20 +10,24 @@
 use super::filter::FilterBuilder;
 use super::run::Run;
 use super::scan::Walk;
-use super::store::{RUNS_MAX, RunMeta, Store};
+use super::store::{RUNS_MAX, RunMeta, Store, WAITING_RUNS_MAX};
 use crate::error::Result;
 use std::ops::Range;
 use std::sync::Arc;
 
 impl Store {
-    /// Merges the newest runs where there are more than [`RUNS_MAX`]. `None` as in [`Store::write`].
-    pub fn merge(&self) -> Result<Option<Store>> {
+    /// Merges the newest runs where there are more than [`RUNS_MAX`]. A merge of more than `bytes_max` bytes is left to
+    /// somebody who has more time, as long as there are at most [`WAITING_RUNS_MAX`]. `None` as in [`Store::write`].
+    pub fn merge(&self, bytes_max: u64) -> Result<Option<Store>> {
         let Some(_turn) = self.lock()? else {
             return Ok(None);
         };
         let runs = self.open_runs();
-        let levels: Vec<u8> = runs.iter().map(|run| run.meta().level).collect();
-        match first_merged(&levels) {
+        let sizes: Vec<Size> = runs
+            .iter()
+            .map(|run| (run.meta().level, run.meta().len))
+            .collect();
+        match first_merged(&sizes, bytes_max) {
             Some(first) => self.merge_range(first..runs.len()).map(Some),
             None => Ok(Some(self.clone())),
         }
@@ -83,15 +87,20 @@ impl Store {
     }
 }
 
-/// From which run on to merge, by the levels of the runs, oldest first; `None` where there are few enough.
-fn first_merged(levels: &[u8]) -> Option<usize> {
-    if levels.len() <= RUNS_MAX {
+/// A run's level and bytes.
+type Size = (u8, u64);
+
+/// From which run on to merge, oldest first; `None` where there are few enough, or it is too much for now.
+fn first_merged(runs: &[Size], bytes_max: u64) -> Option<usize> {
+    if runs.len() <= RUNS_MAX {
         return None;
     }
-    let (older, merged) = levels.split_at(RUNS_MAX - 1);
-    let highest = merged.iter().max();
-    let higher = older.iter().rposition(|level| Some(level) > highest);
-    Some(higher.map_or(0, |at| at + 1))
+    let (older, newer) = runs.split_at(RUNS_MAX - 1);
+    let highest = newer.iter().map(|(level, _)| *level).max();
+    let higher = older.iter().rposition(|(level, _)| Some(*level) > highest);
+    let first = higher.map_or(0, |at| at + 1);
+    let bytes: u64 = runs.iter().skip(first).map(|(_, bytes)| bytes).sum();
+    (bytes <= bytes_max || runs.len() > WAITING_RUNS_MAX).then_some(first)
 }
 
 #[cfg(test)]
@@ -109,16 +118,25 @@ mod tests {
         large_merges: u64,
     }
 
-    fn history(runs: &mut Vec<(u64, u8)>, flushes: impl Iterator<Item = u64>) -> Cost {
+    /// Each event takes 54 bytes of a run.
+    const EVENT_BYTES: u64 = 54;
+
+    fn history(
+        runs: &mut Vec<(u64, u8)>,
+        flushes: impl Iterator<Item = u64>,
+        bytes_max: u64,
+    ) -> Cost {
         let mut cost = Cost::default();
         for events in flushes {
             runs.push((events, level_of(events)));
             cost.flushed += events;
             cost.written += events;
-            let levels: Vec<u8> = runs.iter().map(|(_, level)| *level).collect();
-            if let Some(first) = first_merged(&levels) {
+            let size = |(events, level): &(u64, u8)| (*level, events * EVENT_BYTES);
+            let sizes: Vec<Size> = runs.iter().map(size).collect();
+            if let Some(first) = first_merged(&sizes, bytes_max) {
                 let merged: u64 = runs.iter().skip(first).map(|(events, _)| events).sum();
-                let level = levels.iter().skip(first).max().copied().unwrap_or(0) + 1;
+                let levels = runs.iter().skip(first).map(|(_, level)| *level);
+                let level = levels.max().unwrap_or(0) + 1;
                 runs.truncate(first);
                 runs.push((merged, level));
                 cost.written += merged;
@@ -131,7 +149,7 @@ mod tests {
 
     #[test]
     fn eight_runs_suffice_for_ten_million_events_of_one_shot_commands() {
-        let cost = history(&mut Vec::new(), std::iter::repeat_n(33, 310_000));
+        let cost = history(&mut Vec::new(), std::iter::repeat_n(33, 310_000), u64::MAX);
         assert_eq!(cost.runs_max, RUNS_MAX);
         assert!(
             cost.written < 14 * cost.flushed,
@@ -142,9 +160,26 @@ mod tests {
     }
 
     #[test]
+    fn large_merges_wait_for_somebody_with_time_until_there_are_sixteen_runs() {
+        let mut runs = Vec::new();
+        let cost = history(&mut runs, std::iter::repeat_n(33, 310_000), 16 << 20);
+        assert_eq!(cost.runs_max, WAITING_RUNS_MAX);
+        assert!(
+            cost.written < 14 * cost.flushed,
+            "{} events written",
+            cost.written
+        );
+        assert!(cost.large_merges > 0);
+        let waiting: Vec<Size> = vec![(3, 16 << 20); 16];
+        assert_eq!(first_merged(&waiting, 16 << 20), None);
+        assert_eq!(first_merged(&waiting, u64::MAX), Some(0));
+        assert_eq!(first_merged(&[(3, 16 << 20); 17], 16 << 20), Some(0));
+    }
+
+    #[test]
     fn runs_of_any_size_stay_few_and_are_seldom_written_again() {
         let sizes = [33, 40, 513, 33, 64, 20_000, 1].into_iter().cycle();
-        let cost = history(&mut Vec::new(), sizes.take(20_000));
+        let cost = history(&mut Vec::new(), sizes.take(20_000), u64::MAX);
         assert_eq!(cost.runs_max, RUNS_MAX);
         assert!(
             cost.written < 20 * cost.flushed,
@@ -156,18 +191,22 @@ mod tests {
     #[test]
     fn a_run_of_ten_million_events_stays_as_it_is_while_few_follow() {
         let mut runs = vec![(10_000_000, level_of(10_000_000))];
-        let cost = history(&mut runs, std::iter::repeat_n(33, 30_000));
+        let cost = history(&mut runs, std::iter::repeat_n(33, 30_000), u64::MAX);
         assert_eq!(cost.large_merges, 0);
         assert_eq!(runs.first().map(|(events, _)| *events), Some(10_000_000));
     }
 
     #[test]
     fn many_runs_of_an_older_version_become_few_at_once() {
+        let first = |levels: &[u8]| {
+            let sizes: Vec<Size> = levels.iter().map(|level| (*level, 1)).collect();
+            first_merged(&sizes, u64::MAX)
+        };
         let mut levels = vec![4, 4, 4];
         levels.extend([3; 100]);
         levels.extend([0; 55]);
-        assert_eq!(first_merged(&levels), Some(3));
-        assert_eq!(first_merged(&[3; 158]), Some(0));
-        assert_eq!(first_merged(&[9, 8, 7, 6, 5, 4, 3, 2, 9]), Some(0));
+        assert_eq!(first(&levels), Some(3));
+        assert_eq!(first(&[3; 158]), Some(0));
+        assert_eq!(first(&[9, 8, 7, 6, 5, 4, 3, 2, 9]), Some(0));
     }
 }

@@ -22,6 +22,8 @@ use std::time::Duration;
 
 /// A store has at most so many runs behind a merge, however long the log is.
 pub(super) const RUNS_MAX: usize = 8;
+/// The same where large merges wait for somebody who has time.
+pub(super) const WAITING_RUNS_MAX: usize = 16;
 /// Runs of at most so many events start on level 0: somewhat more than a command leaves behind.
 const LEVEL_EVENTS: u64 = 64;
 

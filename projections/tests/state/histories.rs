@@ -440,6 +440,25 @@ fn a_long_tail_is_folded_in_bulk_and_kept_as_runs() {
 }
 
 #[test]
+fn merging_runs_keeps_what_is_in_none_of_them() {
+    let team = Team::new();
+    let send = |n: usize| plain(&format!("m{n}"), AGENTS[n % 3], 1).sent().unwrap();
+    for n in 0..10 {
+        team.append(vec![send(n)]);
+        team.live().flush().unwrap();
+    }
+    team.append(vec![send(10)]);
+    let mut live = team.live();
+    let digest = live.digest().unwrap();
+    assert!(live.store().runs().len() >= 10);
+    live.merge_runs(u64::MAX).unwrap();
+    assert!(live.store().runs().len() < 9);
+    assert_eq!(live.counts().unwrap().messages, 11);
+    assert_eq!(live.digest().unwrap(), digest);
+    assert_eq!(team.live().digest().unwrap(), digest);
+}
+
+#[test]
 fn a_damaged_run_is_replaced() {
     let team = Team::new();
     let dir = derived_dir(team.log.dir());

@@ -373,7 +373,7 @@ impl Resident {
             live.flush()?;
             Ok::<_, Failure>(live.store())
         })?;
-        if let Some(merged) = store.merge()? {
+        if let Some(merged) = store.merge(u64::MAX)? {
             writer.with_state(|live| live.adopt(merged));
         }
         Ok(())

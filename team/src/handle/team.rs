@@ -113,6 +113,14 @@ impl Team {
         }
     }
 
+    /// Merges runs of the derived store, however large they are: for a caller that has the time.
+    pub(crate) fn merge_runs(&mut self) -> Result<()> {
+        match &mut self.live {
+            Some(live) => Ok(live.merge_runs(u64::MAX)?),
+            None => Ok(()),
+        }
+    }
+
     /// Lets `record` write under the lock, on the state up to the head, and keeps that state.
     pub(crate) fn commit<R>(
         &mut self,

@@ -102,6 +102,7 @@ impl Team {
         let (leases, tasks) = self.sweep(&round)?;
         let bootstrap = self.bootstrap_sweep(round.now, &round.actor)?;
         remove_old_derived(self.log.storage().as_ref(), self.log.dir());
+        self.merge_runs()?;
         let next = self.query(|live, _| {
             if live.is_closed()? {
                 return Ok(None);

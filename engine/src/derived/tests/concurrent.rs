@@ -40,7 +40,7 @@ fn readers_see_whole_rounds_while_runs_are_written_and_merged() {
         let mut store = open(&storage);
         for round in 2..400 {
             store = flush(&store, 1, &round_of(round));
-            store = store.merge().unwrap().unwrap();
+            store = store.merge(u64::MAX).unwrap().unwrap();
         }
         while opened.load(Ordering::Relaxed) < 30 {
             std::thread::yield_now();
@@ -64,7 +64,7 @@ fn writers_that_compete_lose_nothing() {
                     let changes = Changes::from([([vec![1], key].concat(), Some(vec![]))]);
                     if let Some(store) = write(&store, seq, seq, &changes) {
                         written += 1;
-                        let _ = store.merge().unwrap();
+                        let _ = store.merge(u64::MAX).unwrap();
                     }
                 }
             });
@@ -85,7 +85,7 @@ fn a_held_lock_turns_writers_away() {
     let lock = Path::new("teams/demo/derived.lock");
     let held = other.lock(lock, std::time::Duration::ZERO).unwrap();
     assert!(write(&store, 2, 2, &round_of(2)).is_none());
-    assert!(store.merge().unwrap().is_none());
+    assert!(store.merge(u64::MAX).unwrap().is_none());
     drop(held);
     assert!(write(&store, 2, 2, &round_of(2)).is_some());
 }

@@ -26,7 +26,7 @@ fn history(storage: &Arc<dyn Storage>) -> Result<(), Error> {
             entries: Box::new(entries.map(|(key, value)| (key.as_slice(), value.as_deref()))),
         };
         store = store.write(delta)?.expect("nobody else writes");
-        store = store.merge()?.expect("nobody else writes");
+        store = store.merge(u64::MAX)?.expect("nobody else writes");
     }
     Ok(())
 }

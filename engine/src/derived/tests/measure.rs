@@ -61,7 +61,7 @@ fn a_million_events() {
     for first in (1..=EVENTS).step_by(FLUSH as usize) {
         let changes = changes(first);
         writing += ns(1, |_| store = flush(&store, FLUSH, &changes)) / 1e6;
-        merging += ns(1, |_| store = store.merge().unwrap().unwrap()) / 1e6;
+        merging += ns(1, |_| store = store.merge(u64::MAX).unwrap().unwrap()) / 1e6;
     }
     let bytes: u64 = store.runs().iter().map(|run| run.len).sum();
     println!(

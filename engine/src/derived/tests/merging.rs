@@ -23,7 +23,7 @@ fn nine_runs_become_fewer_and_hold_the_same() {
     let mut shapes = Vec::new();
     for round in 0..45 {
         store = flush(&store, 3, &sample(round, 10));
-        store = store.merge().unwrap().unwrap();
+        store = store.merge(u64::MAX).unwrap().unwrap();
         shapes.push(levels(&store));
     }
     assert_eq!(shapes[7], [0; 8]);
@@ -62,7 +62,7 @@ fn tombstones_go_with_the_oldest_run_and_not_before() {
         store = flush(&store, 1, &filler(index));
     }
     assert_eq!(levels(&store), [3, 0, 0, 0, 0, 0, 0, 0, 0]);
-    let store = store.merge().unwrap().unwrap();
+    let store = store.merge(u64::MAX).unwrap().unwrap();
     assert_eq!(levels(&store), [3, 1]);
     assert_eq!(store.get(&key).unwrap().as_deref(), None, "still hidden");
     assert_eq!(tombstones(&store), 1);
@@ -78,7 +78,7 @@ fn places_are_joined() {
     for events in [1, 340, 341, 342, 5, 1000, 1, 700, 1] {
         store = flush(&store, events, &Changes::new());
     }
-    let store = store.merge().unwrap().unwrap();
+    let store = store.merge(u64::MAX).unwrap().unwrap();
     assert_eq!(store.runs().len(), 1);
     for seq in 1..=2731 {
         assert_eq!(store.place(seq).unwrap(), Some(place(seq)));
@@ -96,11 +96,11 @@ fn damage_met_while_merging_is_reported_and_changes_nothing() {
     let file = storage.open(&path, crate::storage::Open::Write).unwrap();
     file.write_all_at(&[0xaa; 8], 4096 + 100).unwrap();
     let store = open(&storage);
-    assert!(store.merge().is_err());
+    assert!(store.merge(u64::MAX).is_err());
     assert_eq!(store.damaged().unwrap().first_seq, 10);
     assert_eq!(open(&storage).runs().len(), 9);
     let store = write(&store, 10, 12, &sample(3, 10)).unwrap();
-    let store = store.merge().unwrap().unwrap();
+    let store = store.merge(u64::MAX).unwrap().unwrap();
     assert_eq!(live(&store), folded((0..9).map(|round| sample(round, 10))));
     assert_eq!(storage.list(Path::new(DIR)).unwrap().len(), 2);
 }

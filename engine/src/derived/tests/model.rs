@@ -94,7 +94,7 @@ proptest! {
                     store = flush(&store, u64::from(events) * 3, &pending);
                     model.extend(std::mem::take(&mut pending));
                 }
-                Step::Merge => store = store.merge().unwrap().unwrap(),
+                Step::Merge => store = store.merge(u64::MAX).unwrap().unwrap(),
                 Step::MergeAll => store = store.merge_all().unwrap().unwrap(),
                 Step::Reopen => store = open(&storage),
             }

@@ -61,7 +61,7 @@ fn whoever_moved_on_first_wins() {
     let base = flush(&open(&storage), 10, &sample(0, 20));
     let fast = write(&base, 11, 20, &sample(1, 20)).unwrap();
     assert!(write(&base, 11, 30, &sample(2, 20)).is_none());
-    assert!(base.merge().unwrap().is_none());
+    assert!(base.merge(u64::MAX).unwrap().is_none());
     assert!(base.merge_all().unwrap().is_none());
     assert_eq!(live(&open(&storage)), live(&fast));
     assert!(write(&fast, 21, 30, &sample(2, 20)).is_some());
@@ -76,7 +76,7 @@ fn a_store_aside_is_unseen_until_it_is_installed() {
     for round in 1..10 {
         aside = flush(&aside, 5, &sample(round, 20));
     }
-    aside = aside.merge().unwrap().unwrap();
+    aside = aside.merge(u64::MAX).unwrap().unwrap();
     aside = flush(&aside, 5, &sample(10, 20));
     assert_eq!(aside.runs().len(), 2);
     assert_eq!(open(&storage).runs(), old.runs());
