@@ -3,13 +3,13 @@
 use crate::events;
 use crate::group_commit::GroupCommit;
 use crate::options::Options;
-use crate::rounds::{Contestant, human, run, timed};
+use crate::rounds::{Contestant, run, timed};
 use crate::table::{Target, row};
-use crate::workspace::{FORMATS, directory, log};
+use crate::workspace::{directory, log};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use teamlog_engine::codec::encode_group;
 use teamlog_engine::{Durability, Format, NewEvent, Writer};
 
@@ -17,21 +17,15 @@ const THREADS: usize = 32;
 
 /// The rows about appending.
 pub fn rows(options: &Options) {
-    for format in FORMATS {
-        if let Some(name) = options.wanted("T2 one durable append", format) {
-            one_durable(&name, format, options);
-        }
-    }
-    for format in FORMATS {
-        if let Some(name) = options.wanted("T3 32 threads, each append durable", format) {
-            many_durable(&name, format, options);
-        }
-    }
-    for format in FORMATS {
-        if let Some(name) = options.wanted("T7 buffered append", format) {
-            buffered(&name, format, options);
-        }
-    }
+    options.both("T2 one durable append", |name, format| {
+        one_durable(name, format, options);
+    });
+    options.both("T3 32 threads, each append durable", |name, format| {
+        many_durable(name, format, options);
+    });
+    options.both("T7 buffered append", |name, format| {
+        buffered(name, format, options);
+    });
 }
 
 fn writer(root: &Path, format: Format) -> Writer<()> {
@@ -76,15 +70,7 @@ fn one_durable(name: &str, format: Format, options: &Options) {
         })
     });
     let times = run(options.rounds(101), vec![floor, ours]);
-    let each = |at| human(times.median(at) / APPENDS as u32);
-    let detail = format!("{} against {} an append", each(1), each(0));
-    row(
-        name,
-        Target::AtLeast(0.85),
-        times.ratio(0, 1),
-        " x",
-        &detail,
-    );
+    times.row(name, Target::AtLeast(0.85), APPENDS as u32, " an append");
 }
 
 /// How long it takes until `THREADS` threads, started together, have each done `work` on their share.
@@ -92,21 +78,19 @@ fn threads<T: Send>(shares: Vec<Vec<T>>, work: impl Fn(T) + Sync) -> Duration {
     let start = std::sync::Barrier::new(shares.len() + 1);
     std::thread::scope(|scope| {
         let (start, work) = (&start, &work);
-        let handles: Vec<_> = shares
-            .into_iter()
-            .map(|share| {
-                scope.spawn(move || {
-                    start.wait();
-                    share.into_iter().for_each(work);
-                })
+        let spawn = |share: Vec<T>| {
+            scope.spawn(move || {
+                start.wait();
+                share.into_iter().for_each(work);
             })
-            .collect();
+        };
+        let handles: Vec<_> = shares.into_iter().map(spawn).collect();
         start.wait();
-        let started = Instant::now();
-        handles
-            .into_iter()
-            .for_each(|handle| handle.join().unwrap());
-        started.elapsed()
+        timed(|| {
+            handles
+                .into_iter()
+                .for_each(|thread| thread.join().unwrap())
+        })
     })
 }
 
@@ -135,8 +119,7 @@ fn many_durable(name: &str, format: Format, options: &Options) {
             writer.append(vec![event], Durability::Synced).unwrap();
         })
     });
-    let rounds = options.rounds(25);
-    let times = run(rounds, vec![floor, ours]);
+    let times = run(options.rounds(25), vec![floor, ours]);
     let rate = |at| (THREADS * EACH) as f64 / times.median(at).as_secs_f64() / 1e3;
     let detail = format!("{:.1} k/s against {:.1} k/s", rate(1), rate(0));
     row(name, Target::AtLeast(0.8), times.ratio(0, 1), " x", &detail);
@@ -169,7 +152,5 @@ fn buffered(name: &str, format: Format, options: &Options) {
         took
     });
     let times = run(options.rounds(21), vec![serde, ours]);
-    let each = |at| human(times.median(at) / APPENDS as u32);
-    let detail = format!("{} against {} an event", each(1), each(0));
-    row(name, Target::AtLeast(0.5), times.ratio(0, 1), " x", &detail);
+    times.row(name, Target::AtLeast(0.5), APPENDS as u32, " an event");
 }

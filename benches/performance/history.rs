@@ -80,13 +80,8 @@ fn long_against_short(names: &[String; 4], format: Format, options: &Options) {
             median(peaks.collect()) / 1024.0
         });
         let detail = format!("{long:.1} MiB against {short:.1} MiB");
-        row(
-            &names[3],
-            Target::AtMost(20.0),
-            long - short,
-            " MiB",
-            &detail,
-        );
+        let more = long - short;
+        row(&names[3], Target::AtMost(20.0), more, " MiB", &detail);
     }
 }
 
@@ -97,11 +92,7 @@ fn imported(format: Format, count: u64) -> TempDir {
     for seq in 0..count {
         envelope(seq, &mut envelopes);
     }
-    import(
-        dir.path(),
-        format,
-        &mut BufReader::new(Cursor::new(envelopes)),
-    );
+    import(dir.path(), format, &mut Cursor::new(envelopes));
     dir
 }
 
@@ -153,10 +144,8 @@ pub fn fill(team: &mut Team, count: u64) {
         waiting: Cursor::default(),
     };
     let mut source = BufReader::with_capacity(1 << 16, source);
-    let answer = team
-        .append_batch(AppendBatch::default(), &mut source)
-        .unwrap();
-    assert_eq!(answer.count, count);
+    let answer = team.append_batch(AppendBatch::default(), &mut source);
+    assert_eq!(answer.unwrap().count, count);
 }
 
 /// Events as the lines that a batch is made of, one after the other.

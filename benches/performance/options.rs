@@ -1,5 +1,6 @@
 //! What to measure, and how thoroughly.
 
+use crate::workspace::FORMATS;
 use teamlog_engine::Format;
 
 const USAGE: &str = "usage: cargo bench -- [--quick] [--scale [N]] [ROW ...]
@@ -47,10 +48,14 @@ impl Options {
         self.names.is_empty() || self.names.iter().any(|part| name.contains(part))
     }
 
-    /// The name of a row in a format, if it is asked for.
-    pub fn wanted(&self, what: &str, format: Format) -> Option<String> {
-        let name = format!("{what}, {}", format.name());
-        self.wants(&name).then_some(name)
+    /// Measures a row in both formats, as far as they are asked for.
+    pub fn both(&self, what: &str, mut measure: impl FnMut(&str, Format)) {
+        for format in FORMATS {
+            let name = format!("{what}, {}", format.name());
+            if self.wants(&name) {
+                measure(&name, format);
+            }
+        }
     }
 
     /// `full`, or a part of it when in a hurry.

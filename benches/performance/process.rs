@@ -4,7 +4,7 @@ use crate::history::{self, TEAM};
 use crate::options::Options;
 use crate::rounds::{Contestant, human, run, timed};
 use crate::table::{Target, row};
-use crate::workspace::{FORMATS, directory};
+use crate::workspace::directory;
 use serde_json::json;
 use std::fs::File;
 use std::io::{BufReader, Cursor};
@@ -19,25 +19,14 @@ use teamlog_team::{Root, RootOptions};
 /// The rows about whole commands.
 pub fn rows(options: &Options) {
     let mut built = None;
-    for format in FORMATS {
-        if let Some(name) = options.wanted("T16 one CLI send, start to exit", format) {
-            let teamlog = built.get_or_insert_with(build);
-            one_send(&name, teamlog, format, options);
-        }
-    }
-    for format in FORMATS {
-        if let Some(name) = options.wanted("send into an inbox of 30,000 against a new one", format)
-        {
-            long_inbox(&name, format, options);
-        }
-    }
-    for format in FORMATS {
-        if let Some(name) =
-            options.wanted("rehydrate 35,440 real messages, all views right", format)
-        {
-            rehydrate(&name, format, options);
-        }
-    }
+    options.both("T16 one CLI send, start to exit", |name, format| {
+        let teamlog = built.get_or_insert_with(build);
+        one_send(name, teamlog, format, options);
+    });
+    let inbox = "send into an inbox of 30,000 against a new one";
+    options.both(inbox, |name, format| long_inbox(name, format, options));
+    let real = "rehydrate 35,440 real messages, all views right";
+    options.both(real, |name, format| rehydrate(name, format, options));
 }
 
 /// Builds the command line as it is released; its file.
@@ -46,14 +35,8 @@ pub fn build() -> PathBuf {
     let target = own.ancestors().nth(3).unwrap();
     let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
     let status = Command::new(cargo)
-        .args([
-            "build",
-            "--quiet",
-            "--release",
-            "-p",
-            "teamlog",
-            "--target-dir",
-        ])
+        .args(["build", "--quiet", "--release", "-p", "teamlog"])
+        .arg("--target-dir")
         .arg(target)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .status()
@@ -110,9 +93,7 @@ fn one_send(name: &str, teamlog: &Path, format: Format, options: &Options) {
     });
     // So many that the tail of the derived store has been long and short.
     let times = run(options.rounds(131), vec![floor, ours]);
-    let each = |at| human(times.median(at) / PROCESSES);
-    let detail = format!("{} against {}", each(1), each(0));
-    row(name, Target::AtMost(2.0), times.ratio(1, 0), " x", &detail);
+    times.row(name, Target::AtMost(2.0), PROCESSES, "");
 }
 
 /// One send by a handle that was opened for it.
@@ -154,9 +135,7 @@ fn long_inbox(name: &str, format: Format, options: &Options) {
         Box::new(|| timed(|| (0..SENDS).for_each(|_| send(dir.path(), to))))
     });
     let times = run(options.rounds(61), contestants.into());
-    let each = |at| human(times.median(at) / SENDS);
-    let detail = format!("{} against {}", each(1), each(0));
-    row(name, Target::AtMost(1.2), times.ratio(1, 0), " x", &detail);
+    times.row(name, Target::AtMost(1.2), SENDS, "");
 }
 
 /// Real messages, where they are at hand.

@@ -2,15 +2,15 @@
 
 use crate::events::{self, Line, Payload};
 use crate::options::Options;
-use crate::rounds::{Contestant, human, run, timed};
-use crate::table::{Target, row};
+use crate::rounds::{Contestant, Times, run, timed};
+use crate::table::Target;
 use crate::workspace::{directory, log};
 use std::convert::Infallible;
 use std::hint::black_box;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 use teamlog_engine::reader::{SPAN_BYTES, Span};
-use teamlog_engine::{Durability, Error, Format, Reader, codec};
+use teamlog_engine::{Durability, Error, Event, Format, Reader, codec};
 
 const EVENTS: u64 = 40_000;
 
@@ -70,14 +70,21 @@ fn envelopes(reader: &Reader) {
 /// Every event, checked in itself and against the one before, without looking into payloads.
 fn full(reader: &Reader) {
     let mut seen = 0;
+    each(reader, |event| {
+        black_box(event);
+        seen += 1;
+    });
+    assert_eq!(seen, EVENTS);
+}
+
+fn each(reader: &Reader, mut see: impl FnMut(&Event<'_>)) {
     let end: Option<Infallible> = reader
         .each(None, |located| {
-            black_box(&located.frame.event);
-            seen += 1;
+            see(&located.frame.event);
             Ok::<_, Error>(ControlFlow::Continue(()))
         })
         .unwrap();
-    assert!(end.is_none() && seen == EVENTS);
+    assert!(end.is_none());
 }
 
 fn typed(payload: &str) {
@@ -86,13 +93,7 @@ fn typed(payload: &str) {
 
 /// Every event with every field typed, the payload's too.
 fn full_typed(reader: &Reader) {
-    let end: Option<Infallible> = reader
-        .each(None, |located| {
-            typed(&black_box(&located.frame.event).payload);
-            Ok::<_, Error>(ControlFlow::Continue(()))
-        })
-        .unwrap();
-    assert!(end.is_none());
+    each(reader, |event| typed(&black_box(event).payload));
 }
 
 /// The same by `count` threads that take span after span.
@@ -134,18 +135,15 @@ fn jsonl(names: [&str; 3], options: &Options) {
         Box::new(|| timed(|| workers(&reader, 2))),
     ];
     let times = run(options.rounds(21), contestants);
-    let each = |at| human(times.median(at) / EVENTS as u32);
-    for (name, at, against, least) in [
-        (names[0], 1, 0, 4.0),
-        (names[1], 2, 0, 1.0),
-        (names[2], 4, 3, 1.4),
-    ] {
-        if options.wants(name) {
-            let detail = format!("{} against {} an event", each(at), each(against));
-            let figure = times.ratio(against, at);
-            row(name, Target::AtLeast(least), figure, " x", &detail);
-        }
-    }
+    rows_of(
+        &times,
+        options,
+        &[
+            (names[0], [1, 0], 4.0),
+            (names[1], [2, 0], 1.0),
+            (names[2], [4, 3], 1.4),
+        ],
+    );
 }
 
 fn binary(names: [&str; 2], options: &Options) {
@@ -177,17 +175,22 @@ fn binary(names: [&str; 2], options: &Options) {
         Box::new(|| timed(|| full(&reader))),
     ];
     let times = run(options.rounds(21), contestants);
-    let each = |at| human(times.median(at) / EVENTS as u32);
-    for (name, at, least) in [(names[0], 1, 0.5), (names[1], 2, 0.25)] {
-        if options.wants(name) {
-            let detail = format!("{} against {} an event", each(at), each(0));
-            row(
-                name,
-                Target::AtLeast(least),
-                times.ratio(0, at),
-                " x",
-                &detail,
-            );
-        }
+    rows_of(
+        &times,
+        options,
+        &[(names[0], [1, 0], 0.5), (names[1], [2, 0], 0.25)],
+    );
+}
+
+/// Those rows that are asked for: which contestants, and how many times as fast the first must be.
+fn rows_of(times: &Times, options: &Options, rows: &[(&str, [usize; 2], f64)]) {
+    for (name, contestants, least) in rows.iter().filter(|row| options.wants(row.0)) {
+        times.row_of(
+            name,
+            Target::AtLeast(*least),
+            *contestants,
+            EVENTS as u32,
+            " an event",
+        );
     }
 }

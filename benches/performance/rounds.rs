@@ -1,5 +1,6 @@
 //! Contestants in turns: a neighbour that slows the machine slows them all.
 
+use crate::table::{Target, row};
 use std::time::{Duration, Instant};
 
 /// One of those that are measured. It times itself, so that it can prepare first.
@@ -31,11 +32,32 @@ impl Times {
     /// How many times as long `one` took as `other`: the median of the rounds' ratios.
     pub fn ratio(&self, one: usize, other: usize) -> f64 {
         let pairs = self.0[one].iter().zip(&self.0[other]);
-        median(
-            pairs
-                .map(|(one, other)| one.as_secs_f64() / other.as_secs_f64())
-                .collect(),
-        )
+        let ratio = |(one, other): (&Duration, &Duration)| one.as_secs_f64() / other.as_secs_f64();
+        median(pairs.map(ratio).collect())
+    }
+
+    /// A row: how many times as long the second contestant took as the first (at most so much), or the first as the second
+    /// (at least so much), and what one `thing` out of `count` took of each.
+    pub fn row(&self, name: &str, target: Target, count: u32, thing: &str) {
+        self.row_of(name, target, [1, 0], count, thing);
+    }
+
+    /// The same of any two contestants.
+    pub fn row_of(
+        &self,
+        name: &str,
+        target: Target,
+        [one, other]: [usize; 2],
+        count: u32,
+        thing: &str,
+    ) {
+        let each = |at| human(self.median(at) / count);
+        let detail = format!("{} against {}{thing}", each(one), each(other));
+        let figure = match target {
+            Target::AtMost(_) => self.ratio(one, other),
+            _ => self.ratio(other, one),
+        };
+        row(name, target, figure, " x", &detail);
     }
 
     /// The median time of one contestant.

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Barrier;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const TEAM: &str = "bench";
 /// A page of the disk, which a task's events about fill.
@@ -20,31 +20,24 @@ const EVENT_BYTES: usize = 512;
 
 /// The rows about the daemon.
 pub fn rows(options: &Options) {
-    let clients = "teamd, durable create, claim and complete";
-    let creates = "teamd, 32 clients create beside 2,000 tasks";
-    let flat = "teamd, a create at 100,000 tasks against one at 100";
-    let fan = "teamd, one event to 100 readers";
-    if ![clients, creates, flat, fan]
-        .iter()
-        .any(|name| options.wants(name))
-    {
-        return;
+    type Row = (&'static str, fn(&str, &Path, &Options));
+    const ROWS: [Row; 4] = [
+        ("teamd, durable create, claim and complete", clients),
+        ("teamd, 32 clients create beside 2,000 tasks", many_creates),
+        (
+            "teamd, a create at 100,000 tasks against one at 100",
+            flatness,
+        ),
+        ("teamd, one event to 100 readers", fan_out),
+    ];
+    let mut built = None;
+    for (name, measure) in ROWS.iter().filter(|(name, _)| options.wants(name)) {
+        measure(name, built.get_or_insert_with(build), options);
     }
-    let teamlog = build();
-    if options.wants(clients) {
-        for count in [1, 32, 256] {
-            many_clients(clients, &teamlog, count, options);
-        }
-    }
-    if options.wants(creates) {
-        many_creates(creates, &teamlog, options);
-    }
-    if options.wants(flat) {
-        flatness(flat, &teamlog, options);
-    }
-    if options.wants(fan) {
-        fan_out(fan, &teamlog, options);
-    }
+}
+
+fn clients(name: &str, teamlog: &Path, options: &Options) {
+    [1, 32, 256].map(|count| many_clients(name, teamlog, count, options));
 }
 
 /// A daemon on a root of its own, killed when dropped.
@@ -58,33 +51,25 @@ struct Daemon {
 impl Daemon {
     fn start(teamlog: &Path) -> Daemon {
         let dir = directory();
-        run_quietly(
-            Command::new(teamlog)
-                .arg("--data-root")
-                .arg(dir.path())
-                .args(["init", TEAM]),
-        );
-        let mut child = Command::new(teamlog)
-            .arg("--data-root")
-            .arg(dir.path())
-            .args(["serve", "--json"])
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let command = |args: &[&str]| {
+            let mut command = Command::new(teamlog);
+            command.arg("--data-root").arg(dir.path()).args(args);
+            command
+        };
+        run_quietly(&mut command(&["init", TEAM]));
+        let mut serve = command(&["serve", "--json"]);
+        let mut child = serve.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap())
-            .read_line(&mut line)
-            .unwrap();
+        let mut answers = BufReader::new(child.stdout.take().unwrap());
+        answers.read_line(&mut line).unwrap();
         let said: Value = serde_json::from_str(&line).unwrap();
-        let runtime: PathBuf = dir.path().join("teams").join(TEAM).join("runtime.json");
+        let runtime = dir.path().join("teams").join(TEAM).join("runtime.json");
         let runtime: Value = serde_json::from_slice(&std::fs::read(runtime).unwrap()).unwrap();
         let url = said["url"].as_str().unwrap();
+        let address = url.trim_start_matches("http://").trim_end_matches('/');
         Daemon {
             child,
-            address: url
-                .trim_start_matches("http://")
-                .trim_end_matches('/')
-                .into(),
+            address: address.into(),
             token: runtime["token"].as_str().unwrap().into(),
             _dir: dir,
         }
@@ -117,11 +102,11 @@ impl Daemon {
     /// Resident memory in MiB.
     fn memory(&self) -> f64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
-        let line = status
+        let mut lines = status
             .lines()
-            .find(|line| line.starts_with("VmRSS:"))
-            .unwrap();
-        let kib: f64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
+            .filter_map(|line| line.strip_prefix("VmRSS:"));
+        let kib = lines.next().unwrap().trim_end_matches("kB").trim();
+        let kib: f64 = kib.parse().unwrap();
         kib / 1024.0
     }
 }
@@ -181,17 +166,17 @@ impl Client {
 
     /// A task's life: three durable answers.
     fn cycle(&mut self, agent: &str, took: &mut Vec<Duration>) {
-        let started = Instant::now();
-        let task = self.create();
-        took.push(started.elapsed());
-        let started = Instant::now();
-        let body = json!({"teamId": TEAM, "agentId": agent});
-        let claimed = self.post(&format!("/v1/tasks/{task}/claim"), &body);
-        took.push(started.elapsed());
-        let started = Instant::now();
-        let body = json!({"teamId": TEAM, "agentId": agent, "epoch": claimed["lease"]["epoch"]});
-        self.post(&format!("/v1/tasks/{task}/complete"), &body);
-        took.push(started.elapsed());
+        let (mut task, mut claimed) = (String::new(), Value::Null);
+        took.push(timed(|| task = self.create()));
+        let claim = json!({"teamId": TEAM, "agentId": agent});
+        took.push(timed(|| {
+            claimed = self.post(&format!("/v1/tasks/{task}/claim"), &claim)
+        }));
+        let epoch = &claimed["lease"]["epoch"];
+        let complete = json!({"teamId": TEAM, "agentId": agent, "epoch": epoch});
+        took.push(timed(|| {
+            drop(self.post(&format!("/v1/tasks/{task}/complete"), &complete))
+        }));
     }
 }
 
@@ -253,11 +238,9 @@ fn many_clients(name: &str, teamlog: &Path, clients: usize, options: &Options) {
     all.sort_unstable();
     let at = |part: f64| human(all[((all.len() - 1) as f64 * part) as usize]);
     let rate = all.len() as f64 / took.as_secs_f64();
+    let (p50, p99, memory) = (at(0.5), at(0.99), daemon.memory());
     let detail = format!(
-        "{rate:.0}/s, p50 {}, p99 {}; the disk alone {floor:.0} syncs/s; {:.0} MiB",
-        at(0.5),
-        at(0.99),
-        daemon.memory()
+        "{rate:.0}/s, p50 {p50}, p99 {p99}; the disk alone {floor:.0} syncs/s; {memory:.0} MiB"
     );
     let what = format!("{name}, {clients} clients");
     row(&what, Target::Report, rate / floor, " x", &detail);
@@ -266,13 +249,8 @@ fn many_clients(name: &str, teamlog: &Path, clients: usize, options: &Options) {
         _ => Target::Report,
     };
     let detail = format!("{mutations:.0} durable mutations, {syncs:.0} syncs");
-    row(
-        &format!("{what}: mutations per sync"),
-        target,
-        mutations / syncs,
-        "",
-        &detail,
-    );
+    let what = format!("{what}: mutations per sync");
+    row(&what, target, mutations / syncs, "", &detail);
 }
 
 fn many_creates(name: &str, teamlog: &Path, options: &Options) {
@@ -301,9 +279,8 @@ fn flatness(name: &str, teamlog: &Path, options: &Options) {
     let daemon = Daemon::start(teamlog);
     let mut client = daemon.client();
     let measure = |client: &mut Client| {
-        let mut took: Vec<Duration> = (0..MEASURED)
-            .map(|_| timed(|| drop(client.create())))
-            .collect();
+        let create = |_| timed(|| drop(client.create()));
+        let mut took: Vec<Duration> = (0..MEASURED).map(create).collect();
         took.sort_unstable();
         took[MEASURED / 2]
     };
@@ -367,17 +344,8 @@ fn fan_out(name: &str, teamlog: &Path, options: &Options) {
         }
     });
     took.sort_unstable();
-    let median = took[took.len() / 2];
-    let detail = format!(
-        "p99 {}; {:.0} MiB",
-        human(took[took.len() * 99 / 100]),
-        daemon.memory()
-    );
-    row(
-        name,
-        Target::Report,
-        median.as_secs_f64() * 1e3,
-        " ms",
-        &detail,
-    );
+    let millis = took[took.len() / 2].as_secs_f64() * 1e3;
+    let p99 = human(took[took.len() * 99 / 100]);
+    let detail = format!("p99 {p99}; {:.0} MiB", daemon.memory());
+    row(name, Target::Report, millis, " ms", &detail);
 }

@@ -22,11 +22,6 @@ pub fn log(root: &Path, format: Format) -> Log {
         format,
         origin: "bench".into(),
     };
-    Log::create(
-        storage,
-        Path::new("teams/bench"),
-        new,
-        LogOptions::default(),
-    )
-    .unwrap()
+    let dir = Path::new("teams/bench");
+    Log::create(storage, dir, new, LogOptions::default()).unwrap()
 }

@@ -241,7 +241,13 @@ impl TeamDir<'_> {
             ..head.clone()
         };
         HeadFile::open(self.storage.as_ref(), self.dir, new.log, Open::Write)?
-            .write(&mut head, true)
+            .write(&mut head, true)?;
+        assert_eq!(
+            head.generation,
+            behind + 1,
+            "the head must not take the slot of generation {behind}"
+        );
+        Ok(())
     }
 
     /// Segments that are not of the log in charge go: those that never were of any log are removed, an original's

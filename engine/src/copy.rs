@@ -85,7 +85,7 @@ impl Reader {
     }
 }
 
-/// Appends every group of `from` to an empty log, each as one group to_new_event.
+/// Appends every group of `from` to an empty log, each as one group again.
 ///
 /// # Errors
 /// `Corrupt` and I/O of either log.
@@ -96,7 +96,12 @@ pub fn copy_groups(from: &Reader, to: &Writer<()>) -> Result<Content> {
         sum.add(frame);
         group.push(to_new_event(frame)?);
         if frame.group.index + 1 == frame.group.len {
-            to.append(std::mem::take(&mut group), Durability::Synced)?;
+            let appended = to.append(std::mem::take(&mut group), Durability::Synced)?;
+            assert_eq!(
+                appended.map(|group| group.last_seq),
+                Some(frame.event.seq),
+                "every event must keep its seq"
+            );
         }
         Ok(ControlFlow::Continue(()))
     })?;

@@ -60,8 +60,8 @@ impl EventId {
     /// previous one plus a small step, so that ids strictly increase.
     ///
     /// A microsecond holds at least half a billion ids that were made here. Should an id made elsewhere
-    /// have used up its microsecond, the new one belongs to the next; whoever sets `created_at` from
-    /// [`EventId::created_at`] is right in any case. Only in the last microsecond of 9999 is there no
+    /// have used up its microsecond, the new one belongs to the next; so take `created_at` from
+    /// [`EventId::created_at`]. Only in the last microsecond of 9999 is there no
     /// next, and the id is not above `previous`.
     ///
     /// # Panics

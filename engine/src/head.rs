@@ -262,6 +262,11 @@ impl HeadFile {
             "a head with event {} must have the id of that event",
             head.last_seq
         );
+        assert!(
+            head.generation < u64::MAX,
+            "no head can follow generation {}",
+            head.generation
+        );
         head.generation += 1;
         let at = (head.generation % 2) * SLOT_BYTES as u64;
         self.file.write_all_at(&head.encode(self.log), at)?;

@@ -81,8 +81,10 @@ impl Log {
         storage.named().create_dir(&events)?;
         let lock = dir.join(LOCK_FILE);
         storage.named().open(&lock, Open::Create)?;
+        let mut head = Head::empty();
         HeadFile::open(storage.as_ref(), dir, identity.log, Open::Create)?
-            .write(&mut Head::empty(), true)?;
+            .write(&mut head, true)?;
+        assert_eq!(head.generation, 1, "a log must begin with its first head");
         // Written last: a directory with this file is a log.
         storage.named().replace(&path, &identity.encode())?;
         for above in dir.ancestors().skip(1) {
@@ -224,7 +226,7 @@ impl Log {
     }
 
     /// A reader up to the durable head as it is found: recovers nothing, changes nothing. For checks, and for a process
-    /// that may write no more; whoever acts on what is read wants [`Log::reader`].
+    /// that may write no more; to act on what is read, use [`Log::reader`].
     ///
     /// # Errors
     /// `Corrupt`, also where there is no valid head, which [`Log::reader`] may be able to rebuild; I/O.

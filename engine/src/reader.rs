@@ -69,7 +69,7 @@ impl Reader {
         Reader::with_notes(storage, dir, identity, head, (0, Vec::new()))
     }
 
-    /// The same, which also says what its opening found: bytes `beyond` the head, and its `notes`.
+    /// The same with what opening it found: how many bytes lie `beyond` the head, and `notes` for people.
     pub(crate) fn with_notes(
         storage: Arc<dyn Storage>,
         dir: &Path,

@@ -7,8 +7,8 @@ use crate::storage::{Stat, Storage};
 use crate::timestamp::Timestamp;
 use std::path::Path;
 
-/// Where the bytes of a segment end that is written to. Neither format is prefilled, so that is where its file ends; the
-/// one place to change for a format that is.
+/// Where the bytes of the active segment end. Neither format fills files in advance, so that is where the file ends; a
+/// format that does would change this function alone.
 pub fn end_of_log(segment: &Stat) -> u64 {
     segment.len
 }

@@ -32,29 +32,13 @@ pub fn verify(log: &Log, against: Option<&Receipt>) -> Result<Report> {
         check.stop_at_cut(head, &mut names);
     }
     if slots.damaged > 0 {
-        let severity = if slots.newest.is_some() {
-            Severity::Warning
-        } else {
-            Severity::Error
-        };
-        check.problem(
-            Kind::DamagedHead,
-            severity,
-            HEAD_FILE,
-            0,
-            None,
-            format!("{} of its 2 slots cannot be read", slots.damaged),
-        );
+        let message = format!("{} of its 2 slots cannot be read", slots.damaged);
+        match slots.newest.is_some() {
+            true => check.warning(Kind::DamagedHead, (HEAD_FILE, 0), None, message),
+            false => check.error(Kind::DamagedHead, (HEAD_FILE, 0), None, message),
+        }
     }
-    for (index, name) in names.iter().enumerate() {
-        check.segment(
-            index as u32 + 1,
-            name,
-            index + 1 == names.len(),
-            slots.newest.as_ref(),
-        )?;
-    }
-    check.held_against_head(slots.newest.as_ref(), &names);
+    check.segments(slots.newest.as_ref(), &names)?;
     if let Some(receipt) = against {
         check.held_against_receipt(receipt)?;
     }
@@ -65,11 +49,7 @@ pub fn verify(log: &Log, against: Option<&Receipt>) -> Result<Report> {
 /// is not looked at.
 pub(crate) fn verify_kept(log: &Log, head: &Head, names: &[String]) -> Result<Report> {
     let mut check = Check::of(log, Some(head.end));
-    for (index, name) in names.iter().enumerate() {
-        let last = index + 1 == names.len();
-        check.segment(index as u32 + 1, name, last, Some(head))?;
-    }
-    check.held_against_head(Some(head), names);
+    check.segments(Some(head), names)?;
     Ok(check.report)
 }
 
@@ -106,16 +86,23 @@ impl Check<'_> {
             "the log was cut after event {}; the next writer removes what is left behind it",
             head.last_seq
         );
-        let (kind, seq) = (Kind::UnfinishedCut, Some(head.last_seq));
-        self.problem(kind, Severity::Warning, HEAD_FILE, 0, seq, message);
+        let seq = Some(head.last_seq);
+        self.warning(Kind::UnfinishedCut, (HEAD_FILE, 0), seq, message);
+    }
+
+    fn warning(&mut self, kind: Kind, at: (&str, u64), seq: Option<u64>, message: String) {
+        self.problem(Severity::Warning, kind, at, seq, message);
+    }
+
+    fn error(&mut self, kind: Kind, at: (&str, u64), seq: Option<u64>, message: String) {
+        self.problem(Severity::Error, kind, at, seq, message);
     }
 
     fn problem(
         &mut self,
-        kind: Kind,
         severity: Severity,
-        file: &str,
-        offset: u64,
+        kind: Kind,
+        (file, offset): (&str, u64),
         seq: Option<u64>,
         message: String,
     ) {
@@ -127,10 +114,6 @@ impl Check<'_> {
             seq,
             message,
         });
-    }
-
-    fn error(&mut self, kind: Kind, file: &str, offset: u64, seq: Option<u64>, message: String) {
-        self.problem(kind, Severity::Error, file, offset, seq, message);
     }
 
     fn format(&self) -> Format {
@@ -159,14 +142,7 @@ impl Check<'_> {
             if SegmentName::parse(name, self.format()).is_none() {
                 let message = "no segment has such a name; it is not read".to_string();
                 let file = format!("{EVENTS_DIR}/{name}");
-                self.problem(
-                    Kind::UnknownFile,
-                    Severity::Warning,
-                    &file,
-                    0,
-                    None,
-                    message,
-                );
+                self.warning(Kind::UnknownFile, (&file, 0), None, message);
             }
         }
         Ok((slots, self.segment_names(&listed)))
@@ -181,6 +157,14 @@ impl Check<'_> {
     fn segment_names(&self, listed: &[String]) -> Vec<String> {
         let names = SegmentName::sorted(listed, self.format());
         names.iter().map(|name| name.file(self.format())).collect()
+    }
+
+    fn segments(&mut self, head: Option<&Head>, names: &[String]) -> Result<()> {
+        for (number, name) in (1..).zip(names) {
+            self.segment(number, name, number as usize == names.len(), head)?;
+        }
+        self.held_against_head(head, names);
+        Ok(())
     }
 
     fn segment(&mut self, number: u32, name: &str, last: bool, head: Option<&Head>) -> Result<()> {
@@ -201,14 +185,8 @@ impl Check<'_> {
                 // Of a segment that a rotation has just begun nothing is acknowledged yet.
                 false => head.rotating.then_some(content as u64),
             });
-        self.events(
-            &file,
-            &bytes,
-            content,
-            last,
-            head_end,
-            &name[..10.min(name.len())],
-        );
+        let day = name.get(..10).unwrap_or(name);
+        self.events(&file, &bytes, content, last, head_end, day);
         // No header holds the last segment's digest yet.
         if !last {
             self.previous = Some(codec::Predecessor::of(name, &bytes));
@@ -230,12 +208,11 @@ impl Check<'_> {
             Ok(read) => read,
             Err(error @ Error::UnsupportedFormat { .. }) => return Err(error),
             Err(error) => {
-                let kind = if matches!(error, Error::ForeignFile { .. }) {
-                    Kind::ForeignSegment
-                } else {
-                    Kind::DamagedHeader
+                let kind = match error {
+                    Error::ForeignFile { .. } => Kind::ForeignSegment,
+                    _ => Kind::DamagedHeader,
                 };
-                self.error(kind, file, 0, Some(self.last.next()), error.to_string());
+                self.error(kind, (file, 0), Some(self.last.next()), error.to_string());
                 return Ok(codec::next_candidate(self.format(), bytes, 0).unwrap_or(bytes.len()));
             }
         };
@@ -247,8 +224,7 @@ impl Check<'_> {
             );
             self.error(
                 Kind::MissingSegment,
-                file,
-                0,
+                (file, 0),
                 Some(self.last.next()),
                 message,
             );
@@ -256,7 +232,12 @@ impl Check<'_> {
             let message =
                 "its header does not describe the segment before it (name, length, digest)"
                     .to_string();
-            self.error(Kind::BrokenChain, file, 0, Some(header.first_seq), message);
+            self.error(
+                Kind::BrokenChain,
+                (file, 0),
+                Some(header.first_seq),
+                message,
+            );
         }
         if header.first_seq != self.last.next() {
             let message = format!(
@@ -265,8 +246,7 @@ impl Check<'_> {
             );
             self.error(
                 Kind::MissingEvents,
-                file,
-                0,
+                (file, 0),
                 Some(self.last.next()),
                 message,
             );
@@ -303,8 +283,7 @@ impl Check<'_> {
             if let Some((offset, seq)) = misdated {
                 self.error(
                     Kind::MisplacedEvent,
-                    file,
-                    offset,
+                    (file, offset),
                     Some(seq),
                     format!("it belongs to another day than {day}"),
                 );
@@ -325,11 +304,9 @@ impl Check<'_> {
                     bytes.len() as u64 - broken.start,
                     broken.why
                 );
-                self.problem(
+                self.warning(
                     Kind::TornTail,
-                    Severity::Warning,
-                    file,
-                    broken.start,
+                    (file, broken.start),
                     Some(broken.seq),
                     message,
                 );
@@ -341,14 +318,17 @@ impl Check<'_> {
             };
             self.error(
                 Kind::DamagedEvent,
-                file,
-                broken.offset,
+                (file, broken.offset),
                 Some(broken.seq),
                 message,
             );
             let Some(next) = self.next_readable(bytes, &broken) else {
                 return;
             };
+            assert!(
+                next > at,
+                "reading must go on behind byte {at}, not at {next}"
+            );
             at = next;
         }
     }
@@ -380,14 +360,7 @@ impl Check<'_> {
             {
                 let message =
                     "there is none; the next writer rebuilds it if the log is clean".to_string();
-                self.problem(
-                    Kind::MissingHead,
-                    Severity::Warning,
-                    HEAD_FILE,
-                    0,
-                    None,
-                    message,
-                );
+                self.warning(Kind::MissingHead, (HEAD_FILE, 0), None, message);
             }
             return;
         };
@@ -397,14 +370,24 @@ impl Check<'_> {
                 "it names segment {} ({:?}), but {last} is the last one: an older head was put back",
                 head.segment, head.name
             );
-            self.error(Kind::StaleHead, HEAD_FILE, 0, Some(head.last_seq), message);
+            self.error(
+                Kind::StaleHead,
+                (HEAD_FILE, 0),
+                Some(head.last_seq),
+                message,
+            );
         }
         if head.segment == 0 {
             return;
         }
         if !names.contains(&head.name) {
             let message = format!("the head names it as segment {}", head.segment);
-            self.error(Kind::MissingSegment, &file, 0, Some(head.last_seq), message);
+            self.error(
+                Kind::MissingSegment,
+                (&file, 0),
+                Some(head.last_seq),
+                message,
+            );
         } else if self.last.seq < head.last_seq {
             let message = format!(
                 "the head says that event {} is durable, but the log ends with event {}",
@@ -412,8 +395,7 @@ impl Check<'_> {
             );
             self.error(
                 Kind::LostEvents,
-                &file,
-                head.end,
+                (&file, head.end),
                 Some(self.last.next()),
                 message,
             );
@@ -431,35 +413,35 @@ impl Check<'_> {
                     receipt.log,
                     self.log.identity().log
                 );
-                self.error(Kind::ReceiptOfAnotherLog, LOG_FILE, 0, seq, message);
+                self.error(Kind::ReceiptOfAnotherLog, (LOG_FILE, 0), seq, message);
             }
             Standing::Malformed => {
                 let message = format!(
                     "the receipt names {:?}, which no segment is called",
                     receipt.segment
                 );
-                self.error(Kind::ReceiptMalformed, LOG_FILE, 0, seq, message);
+                self.error(Kind::ReceiptMalformed, (LOG_FILE, 0), seq, message);
             }
             Standing::RolledBack(_) | Standing::Cut => {
                 let message = format!(
                     "the receipt vouches for {} bytes and event {}, which are no longer there",
                     receipt.length, receipt.seq
                 );
-                self.error(Kind::CutBelowReceipt, &file, receipt.length, seq, message);
+                self.error(Kind::CutBelowReceipt, (&file, receipt.length), seq, message);
             }
             Standing::Changed | Standing::ChangedBefore { .. } => {
                 let message = format!(
                     "its first {} bytes are not those that the receipt vouches for",
                     receipt.length
                 );
-                self.error(Kind::ChangedSinceReceipt, &file, 0, seq, message);
+                self.error(Kind::ChangedSinceReceipt, (&file, 0), seq, message);
             }
             Standing::Holds if self.last.seq < receipt.seq => {
                 let message = format!(
                     "the receipt vouches for event {}, but the log ends with event {}",
                     receipt.seq, self.last.seq
                 );
-                self.error(Kind::CutBelowReceipt, &file, receipt.length, seq, message);
+                self.error(Kind::CutBelowReceipt, (&file, receipt.length), seq, message);
             }
             Standing::Holds => {}
         }

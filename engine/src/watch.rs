@@ -62,20 +62,20 @@ impl Watch {
             if left == Some(Duration::ZERO) {
                 return Ok(false);
             }
-            self.doze(left.unwrap_or(Duration::MAX));
+            self.wait_for_notice(left.unwrap_or(Duration::MAX));
         }
     }
 
-    /// How often it has looked at the files: what following costs.
+    /// How often it has read the files.
     pub fn looks(&self) -> u64 {
         self.looks
     }
 
-    fn doze(&mut self, left: Duration) {
+    fn wait_for_notice(&mut self, left: Duration) {
         let Some(watcher) = &mut self.watcher else {
             return thread::sleep(left.min(POLL));
         };
-        if watcher.doze(left.min(RECHECK)).is_err() {
+        if watcher.wait(left.min(RECHECK)).is_err() {
             self.watcher = None;
         }
     }

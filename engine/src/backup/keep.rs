@@ -38,7 +38,7 @@ pub struct Kept {
 /// `deadline` for another backup into the same directory.
 ///
 /// # Errors
-/// `ForeignFile` where the backup that is there is not a past of this log, `Corrupt` where the log is damaged,
+/// `ForeignFile` where this log does not begin with the backup that is there, `Corrupt` where the log is damaged,
 /// `Locked`, I/O. Then the backup that was there still is.
 pub fn keep(
     reader: &Reader,
@@ -107,8 +107,8 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// The backup that is there, if it is of this log; it must be a past of it. Another team's is never touched; that of
-    /// another log of this team (before a conversion or a salvage) stays beside the new one.
+    /// The backup that is there, if it is of this log; this log must begin with it. The backup of another team is never
+    /// touched. That of another log of this team (before a conversion or a salvage) stays beside the new one.
     fn before(&self) -> Result<Option<Manifest>> {
         let Some(before) = Manifest::load(self.to.as_ref(), self.dir)? else {
             return Ok(None);
@@ -154,7 +154,7 @@ impl Run<'_> {
         Ok(Some(before))
     }
 
-    /// Puts the manifest of another log beside that log, so that it is still found once this one's has its place.
+    /// Puts the manifest of another log into that log's directory, so that it is still found once the new one replaces it here.
     fn set_by(&self, other: &Manifest) -> Result<()> {
         let dir = self.dir.join(&other.log);
         self.to.named().create_dir(&dir)?;
@@ -254,7 +254,7 @@ impl Run<'_> {
         })
     }
 
-    /// What a run that did not come to its manifest left behind `length` goes: it may be of another history.
+    /// Cuts off what lies behind `length`: a run that was stopped before its manifest left it, perhaps of another history.
     fn shorten(&self, path: &Path, there: u64, length: u64) -> Result<()> {
         if there <= length {
             return Ok(());

@@ -37,7 +37,7 @@ pub(super) struct Digests<'a> {
 }
 
 impl<'a> Digests<'a> {
-    /// Reads the file; where there is none, or one that cannot be read, nothing is known.
+    /// Reads the file. A missing or unreadable file is as good as an empty one.
     pub fn load(storage: &'a dyn Storage, dir: &Path) -> Digests<'a> {
         let path = dir.join(DIGESTS_FILE);
         let known = storage.read(&path, BYTES_MAX).ok();
@@ -96,7 +96,7 @@ impl<'a> Digests<'a> {
         }
     }
 
-    /// Leaves the file as it is.
+    /// Leaves the file as it is, and removes the one that told the time.
     pub fn discard(&self) {
         if self.began.is_some() {
             let _ = self.storage.remove_file(&self.aside());

@@ -59,10 +59,17 @@ pub struct SegmentHeader {
 impl SegmentHeader {
     /// The header's bytes.
     pub fn encode(&self, format: Format) -> Vec<u8> {
-        match format {
+        let bytes = match format {
             Format::Jsonl => self.encode_jsonl(),
             Format::Binary => self.encode_binary(),
-        }
+        };
+        debug_assert!(
+            bytes.len() <= HEADER_BYTES_MAX,
+            "the header of segment {} has {} bytes",
+            self.number,
+            bytes.len()
+        );
+        bytes
     }
     /// Reads the header at the start of `bytes`; returns it and its length.
     /// In every version, past and to come, magic and version stand where version 1 has them; a newer one is `Newer`.

@@ -47,7 +47,7 @@ pub struct Envelope<'a> {
     pub id: crate::event_id::EventId,
     /// The kind as stored.
     pub kind: &'a str,
-    /// The payload as stored, not looked into: whether it is UTF-8 is for whoever reads it.
+    /// The payload as stored, not looked into: it may not be UTF-8.
     pub payload: &'a [u8],
     /// Its part in its group.
     pub group: GroupPart,
@@ -90,13 +90,18 @@ pub fn encode_group(format: Format, events: &[Event<'_>], out: &mut Vec<u8>) -> 
         let start = out.len();
         encode_body(format, event, out);
         complete(format, out, start, part);
+        assert!(
+            out.len() > start,
+            "event {} must have bytes behind byte {start}",
+            event.seq
+        );
         lengths.push((out.len() - start) as u32);
     }
     lengths
 }
 
 /// Appends what of an event's frame does not depend on its group, for [`seal`] to complete once the group
-/// is known. So an event can be encoded where it is made and framed by whoever writes.
+/// is known. So an event can be encoded where it is made, and framed later by the writer.
 pub fn encode_body(format: Format, event: &Event<'_>, out: &mut Vec<u8>) {
     debug_assert_eq!(
         event.created_at,

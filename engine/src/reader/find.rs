@@ -44,6 +44,10 @@ impl Reader {
         let Some((place, last_seq, last_id)) = last else {
             return Ok(None);
         };
+        assert!(
+            !matches!(point, Point::Seq(seq) if seq < last_seq),
+            "{point:?} must not be before the last event of the log up to it, {last_seq}"
+        );
         let head = Head {
             generation: self.head().generation,
             segment: place.segment,
@@ -60,7 +64,7 @@ impl Reader {
         Ok(Some(Reader::new(storage, &inner.dir, identity, head)))
     }
 
-    /// The last event before what is looked for, and the first that is `reached`. All behind a reached one are.
+    /// The last event that is not `reached` and the first that is; all behind that one must be.
     fn border(
         &self,
         reached: impl Fn(&Envelope<'_>) -> bool,
@@ -97,8 +101,8 @@ impl Reader {
         Ok((before, found))
     }
 
-    /// The first of these segments that has an event (a crash right behind a rotation leaves one without), and whether
-    /// that event is reached.
+    /// The first of these segments that has an event, and whether that event is reached. A crash right after a rotation
+    /// leaves a segment without events.
     fn probe(
         &self,
         segments: impl Iterator<Item = u32>,
@@ -117,7 +121,8 @@ impl Reader {
         Ok(None)
     }
 
-    /// Shows the events of a segment until one is not wanted; with `about` 1 only the first of them. Whether it came to that.
+    /// Shows the events of a segment until `each` answers false; with `about` 1 only the first of them. True where it answered
+    /// false.
     fn walk(
         &self,
         segment: u32,

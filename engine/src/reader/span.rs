@@ -97,7 +97,7 @@ impl Chain {
         }
     }
 
-    /// From the middle of a log on: the first frame is taken as it is.
+    /// From the middle of a log: the first frame is not checked against the one before.
     pub(super) fn from_frame(frame: &Frame<'_>) -> Chain {
         let last = LastEvent::before(frame.event.seq);
         let len = if frame.group.index == 0 {

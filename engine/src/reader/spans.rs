@@ -98,9 +98,9 @@ impl Spans {
                     ));
                 }
             };
-            debug_assert!(
-                whole <= rest.len(),
-                "{whole} bytes of whole frames within {}",
+            assert!(
+                (1..=rest.len()).contains(&whole),
+                "a span must have whole frames, but has {whole} of {} bytes",
                 rest.len()
             );
             self.offset = Some(offset + whole as u64);

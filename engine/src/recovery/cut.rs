@@ -40,6 +40,11 @@ pub(crate) fn archive_name(to: u64) -> String {
 
 /// Removes what lies behind a head with the flag *cutting*. It can be repeated.
 pub(super) fn finish(log: &LockedLog<'_>, mut head: Head) -> Result<Recovered> {
+    assert!(
+        head.cutting,
+        "nothing was cut after event {}",
+        head.last_seq
+    );
     let storage = log.storage.as_ref();
     log.sweep()?;
     let format = log.identity.format;

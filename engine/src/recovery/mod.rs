@@ -27,7 +27,7 @@ use std::sync::Arc;
 use table::{Before, HeadFound, Position, Verdict, verdict};
 use tail::Tail;
 
-/// A log whose lock is held.
+/// A log whose lock this process holds.
 pub(crate) struct LockedLog<'a> {
     pub storage: &'a Arc<dyn Storage>,
     pub dir: &'a Path,
@@ -343,6 +343,12 @@ impl LockedLog<'_> {
         number: u32,
         end: u64,
     ) -> Result<Recovered> {
+        assert_eq!(
+            number,
+            head.segment + 1,
+            "the log must go on in the segment behind {}",
+            head.segment
+        );
         head.segment = number;
         head.name = name.file(self.identity.format);
         head.end = end;

@@ -43,6 +43,10 @@ pub(super) fn keep(
     offset: u64,
     bytes: &[u8],
 ) -> Result<Quarantined> {
+    assert!(
+        !bytes.is_empty(),
+        "something must be set aside from byte {offset} of {segment}"
+    );
     let quarantined = Quarantined::of(segment, offset, bytes);
     let dir = log.dir.join(QUARANTINE_DIR);
     let storage = log.storage.named();

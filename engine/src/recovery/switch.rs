@@ -63,7 +63,7 @@ pub(crate) fn is_owed(storage: &dyn Storage, dir: &Path, identity: &Identity) ->
     Ok(storage.named().stat(&head)?.is_some())
 }
 
-/// Removes what is left of a new log, whether it was put in charge or not.
+/// Removes what is left of the directory in which the new log was built.
 pub(crate) fn clear(storage: &dyn Storage, dir: &Path) -> Result<()> {
     storage.named().remove_dir_all(&dir.join(SALVAGE_DIR))?;
     storage.named().sync_dir(dir)

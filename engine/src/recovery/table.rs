@@ -40,7 +40,7 @@ pub enum Past {
     Nothing,
     /// Complete groups up to the end of the file.
     Complete,
-    /// A damaged or incomplete group, behind it nothing or parts of itself.
+    /// A damaged or incomplete group; behind it nothing, or more events of the same group.
     Broken,
     /// Complete groups, then a broken one as above.
     CompleteThenBroken,

@@ -87,6 +87,12 @@ fn read_segment(
     head.name = file;
     head.end = bytes.len() as u64;
     if let Some(group) = tail.groups.last() {
+        assert!(
+            group.last_seq > head.last_seq,
+            "a group that ends with event {} must follow event {}",
+            group.last_seq,
+            head.last_seq
+        );
         head.last_seq = group.last_seq;
         head.last_id = Some(group.last_id);
     }

@@ -180,6 +180,11 @@ fn plan(storage: &dyn Storage, dir: &Path, identity: &Identity, to: u64) -> Resu
 
 /// Keeps the originals and writes the head that ends the log at the cut. From then on [`finish`] is owed.
 fn decide(log: &LockedLog<'_>, plan: &CutPlan, actor: &str, lock: &LogLock) -> Result<()> {
+    assert!(
+        !plan.is_empty(),
+        "a cut after event {} must take something away",
+        plan.to
+    );
     let storage = log.storage.as_ref();
     let before = log.head_file.read()?.newest;
     let (generation, quarantining) = match &before {

@@ -103,6 +103,12 @@ struct Splits {
 impl Splits {
     /// The next event that is taken; they come in order.
     fn take(&mut self, file: String, of: Damaged, seq: u64) {
+        assert!(
+            (of.first..=of.last).contains(&seq),
+            "event {seq} must be one of its group, {} to {}",
+            of.first,
+            of.last
+        );
         let same =
             |(split, _): &(Split, u64)| (split.from_seq, split.to_seq) == (of.first, of.last);
         if !self.open.as_ref().is_some_and(same) {
@@ -291,7 +297,12 @@ fn take(
                     .collect::<Result<Vec<_>>>()?;
                 salvaged.events += events.len() as u64;
                 salvaged.groups += 1;
-                writer.append(events, Durability::Synced)?;
+                let appended = writer.append(events, Durability::Synced)?;
+                assert_eq!(
+                    appended.map(|group| group.last_seq),
+                    Some(salvaged.events),
+                    "the new log must hold what was taken of it so far"
+                );
             }
         }
         Ok(ControlFlow::Continue(()))

@@ -184,7 +184,7 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// Notes something lost; what was lost before it is complete then.
+    /// Notes a loss, and shows the one before it.
     fn lose(&mut self, file: &str, offset: u64, length: u64, why: String) -> Result<()> {
         self.clean = false;
         self.close(None)?;
@@ -199,7 +199,7 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// Shows what was lost last, with the events before `next` that went with it.
+    /// Shows the last loss, with the events before `next` that are missing.
     fn close(&mut self, next: Option<u64>) -> Result<()> {
         let Some(mut lost) = self.open.take() else {
             return Ok(());
@@ -326,6 +326,10 @@ impl Walk<'_, '_> {
         region: Range<usize>,
         broken: &Broken,
     ) -> Result<()> {
+        assert!(
+            region.start < region.end,
+            "damage must have bytes, but {region:?} has none"
+        );
         self.clean = false;
         let readable = self.readable(bytes, region.clone());
         let before = self.last.id;

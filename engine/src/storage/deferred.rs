@@ -136,7 +136,7 @@ struct DeferredFile {
 }
 
 impl DeferredFile {
-    fn owe(&self) -> io::Result<()> {
+    fn note(&self) -> io::Result<()> {
         let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
         pending.files.insert(self.path.clone());
         Ok(())
@@ -151,10 +151,10 @@ impl File for DeferredFile {
         self.inner.write_at(buf, offset)
     }
     fn sync_data(&self) -> io::Result<()> {
-        self.owe()
+        self.note()
     }
     fn sync_all(&self) -> io::Result<()> {
-        self.owe()
+        self.note()
     }
     fn set_len(&self, len: u64) -> io::Result<()> {
         self.inner.set_len(len)

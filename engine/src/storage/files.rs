@@ -81,7 +81,7 @@ impl Files {
             Open::CreateNew => OFlags::RDWR | OFlags::CREATE | OFlags::EXCL,
             Open::Create => OFlags::RDWR | OFlags::CREATE,
         };
-        // Non-blocking, so that a FIFO or a device in the file's place cannot hang the open; a file heeds it not.
+        // Non-blocking, so that a FIFO or a device in the file's place cannot hang the open; it changes nothing for files.
         let fd = self
             .root_dir
             .open(path, how | OFlags::NONBLOCK | OFlags::NOCTTY)?;
@@ -156,7 +156,7 @@ impl Storage for Files {
         }
     }
 
-    /// A name that is not UTF-8 is none of ours; it is shown with U+FFFD in it.
+    /// Names that are not UTF-8 are shown with U+FFFD in them; we never make such.
     fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in Dir::new(self.root_dir.directory(dir)?)? {

@@ -19,10 +19,10 @@ use std::time::Duration;
 /// How often a path is looked for that names nothing.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
-/// What a replacement of the name or of the thing shows as.
+/// The events of a name that was replaced or removed.
 const NAMES: WatchFlags = WatchFlags::MOVE_SELF.union(WatchFlags::DELETE_SELF);
-/// Of a file also writes, and a removal while somebody still holds it (its count of names is an attribute). Of a
-/// directory these would tell of whatever lies in it.
+/// Of a file also writes, and its removal while it is open (which changes its count of names, an attribute). Of a directory
+/// these would tell of every file in it.
 const CONTENT: WatchFlags = WatchFlags::MODIFY.union(WatchFlags::ATTRIB);
 
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl InotifyWatcher {
         Ok(())
     }
 
-    /// Watches what stands at `path`, if anything does. Twice is once.
+    /// Watches what stands at `path`; false where nothing does. Watching it twice does no harm.
     fn add(&self, path: &Path) -> io::Result<bool> {
         let thing = match self.root_dir.open(path, OFlags::PATH) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -75,7 +75,7 @@ impl InotifyWatcher {
         }
     }
 
-    /// Takes all that has queued. Whether any of it is more than a write.
+    /// Takes all queued events; true where one of them is more than a write.
     fn drain(&self) -> io::Result<bool> {
         let mut buffer = [MaybeUninit::uninit(); 4096];
         let mut queued = inotify::Reader::new(&self.queue, &mut buffer);
@@ -92,7 +92,7 @@ impl InotifyWatcher {
 }
 
 impl Watcher for InotifyWatcher {
-    fn doze(&mut self, timeout: Duration) -> io::Result<()> {
+    fn wait(&mut self, timeout: Duration) -> io::Result<()> {
         let timeout = match self.complete {
             true => timeout,
             false => timeout.min(LOOK_AGAIN),

@@ -1,4 +1,4 @@
-//! Storage in memory that knows what would survive a power loss, and that pessimistically.
+//! Storage in memory that knows what a power loss may take away: everything that the rules below do not protect.
 //!
 //! Nothing is durable by itself: a file's bytes and length become so by its sync, a name by the sync of its directory,
 //! neither by the other. [`Memory::crash`] gives any state that a power loss could leave. The rules:
@@ -59,7 +59,7 @@ struct DirNode {
     names: Mutex<Names>,
 }
 
-/// Locks, caring nothing for a panic of another thread: tests panic on purpose.
+/// Locks, also after another thread panicked: tests panic on purpose.
 fn guard<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

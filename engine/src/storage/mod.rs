@@ -1,7 +1,7 @@
-//! The seam to the outside: every file, map and lock of the engine goes through [`Storage`].
+//! Where the engine meets the file system: every file, map and lock goes through [`Storage`].
 //!
-//! Three implementations (and [`Deferred`], which puts off syncs): [`Files`] (a directory tree), [`Memory`] (for tests; knows what is durable and
-//! can crash) and [`Faulty`] (wraps another; fails or stops at a chosen call).
+//! [`Files`] is a directory tree. [`Memory`] is for tests: it knows what is durable, and can crash. Two wrap another storage:
+//! [`Faulty`] fails or stops at a chosen call, [`Deferred`] puts off syncs.
 //! Paths are relative to the storage's root, with `/`; no component is `..` or a symbolic link.
 
 use std::io;
@@ -25,6 +25,8 @@ mod memory;
 mod named;
 mod relative;
 mod root_dir;
+#[cfg(test)]
+mod test_support;
 
 pub use deferred::Deferred;
 pub use faulty::{Fault, Faulty};
@@ -55,7 +57,7 @@ pub struct Stat {
     pub is_dir: bool,
     /// Device and inode: equal for two handles on one file.
     pub identity: (u64, u64),
-    /// When the content last changed (`mtime`); whoever may write the file may set it.
+    /// When the content last changed (`mtime`); everybody who may write the file may also set it.
     pub modified: Moment,
     /// When content or metadata last changed (`ctime`); only the system sets it.
     pub changed: Moment,
@@ -155,11 +157,11 @@ pub enum LockError {
     Io(io::Error),
 }
 
-/// Dozes until one of some paths may have changed.
+/// Waits until one of some paths may have changed.
 pub trait Watcher: Send + std::fmt::Debug {
     /// Returns once one of the paths may have been written, replaced, renamed or removed since the last call (the
-    /// first one: since the watcher was made), at the latest after `timeout`. May return for nothing.
-    fn doze(&mut self, timeout: Duration) -> io::Result<()>;
+    /// first one: since the watcher was made), at the latest after `timeout`. It may return although nothing changed.
+    fn wait(&mut self, timeout: Duration) -> io::Result<()>;
 }
 
 /// A tree of files.

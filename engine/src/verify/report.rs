@@ -153,6 +153,11 @@ impl Report {
             self.problems.pop();
         }
         self.problems.push(problem);
+        assert!(
+            self.problems.len() <= PROBLEMS_MAX,
+            "{} problems are listed",
+            self.problems.len()
+        );
     }
 
     /// One more problem, of a whole file.

@@ -199,32 +199,18 @@ fn whatever_a_run_is_stopped_at_a_backup_is_there() {
             let seq = old.then(|| world.keep(&start).unwrap().manifest.seq);
             world.say(if old { 10..17 } else { 6..10 });
             world.put("artifacts/summaries/1.md", "second");
-            let (mut states, mut new) = (0, 0);
-            for call in 0.. {
-                let memory = start.keep_unsynced();
-                let faulty = Faulty::new(arc(&memory));
-                faulty.arm(call, Fault::Stop);
-                let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
-                let done = world.keep_on(&storage);
-                drop(storage);
-                if faulty.count() <= call {
-                    done.unwrap();
-                    break;
+            let (mut new, mut checked) = (0, Checked::default());
+            let keep = |storage: &Arc<dyn Storage>| world.keep_on(storage);
+            let whole = at_every_call(&start.keep_unsynced(), Fault::Stop, keep, |stopped| {
+                for (how, after) in stopped.crashes(1) {
+                    if checked.is_new(&after, ()) {
+                        let what = format!("{format:?}, {how}");
+                        new += usize::from(check(&world, &after, seq, &what));
+                    }
                 }
-                let bits = SeededIds(AtomicU64::new(call as u64));
-                for (how, after) in cases![
-                    ("all lost" => memory.lose_unsynced()),
-                    ("all kept" => memory.keep_unsynced()),
-                    ("some" => memory.crash(&mut |n| (bits.random() % n as u64) as usize)),
-                ] {
-                    let what = format!(
-                        "{format:?}, call {call} ({:?}), {how}",
-                        faulty.calls().last()
-                    );
-                    new += usize::from(check(&world, &after, seq, &what));
-                    states += 1;
-                }
-            }
+            });
+            whole.unwrap();
+            let states = checked.met;
             assert!(states > 100 && new > 0 && new < states, "{new} of {states}");
         }
     }
@@ -242,24 +228,21 @@ fn an_error_at_every_call_leaves_a_backup() {
         Fault::PartialWrite,
         Fault::ShortRead,
     ] {
-        for call in 0.. {
-            let memory = start.keep_unsynced();
-            let faulty = Faulty::new(arc(&memory));
-            faulty.arm(call, fault);
-            let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
-            let done = world.keep_on(&storage);
-            drop(storage);
-            if faulty.count() <= call {
-                break;
-            }
-            let what = format!("{fault:?} at {call} ({:?})", faulty.calls().get(call));
-            if let Ok(kept) = done {
-                let power_lost = sound(&memory.lose_unsynced(), &what);
+        let mut checked = Checked::default();
+        let keep = |storage: &Arc<dyn Storage>| world.keep_on(storage);
+        let _ = at_every_call(&start.keep_unsynced(), fault, keep, |failed| {
+            let what = format!("{fault:?} at {} ({})", failed.call, failed.name);
+            let lost = failed.memory.lose_unsynced();
+            if let Ok(kept) = failed.done {
+                let power_lost = sound(&lost, &what);
                 assert_eq!(power_lost.manifest(), &kept.manifest, "{what}");
             }
-            check(&world, &memory.lose_unsynced(), Some(seq), &what);
-            check(&world, &memory, Some(seq), &what);
-        }
+            for left in [lost, failed.memory] {
+                if checked.is_new(&left, ()) {
+                    check(&world, &left, Some(seq), &what);
+                }
+            }
+        });
     }
 }
 

@@ -1,6 +1,7 @@
 //! Conversion: the same groups in the other format; and whatever it is stopped at, the old log or the new one is there, whole.
 
 use crate::support::*;
+use std::collections::HashSet;
 use teamlog_engine::layout::{ARCHIVE_DIR, CONVERTED, EVENTS_DIR};
 use teamlog_engine::segment::SegmentName;
 
@@ -168,59 +169,55 @@ fn check(memory: &Memory, format: Format, before: &[String], what: &str) {
         report.ok && report.problems.is_empty(),
         "{what}: {report:?}"
     );
+    let whole = open(&arc(&memory.lose_unsynced()), &small(7));
+    assert!(whole.verify(None).unwrap().ok, "{what}");
+    assert!(
+        crate::support::texts(&whole)
+            .iter()
+            .any(|text| text == "after"),
+        "{what}"
+    );
 }
 
-fn crashes(memory: &Memory, seed: u64) -> Vec<(String, Memory)> {
-    let mut found = vec![
-        ("all lost".into(), memory.lose_unsynced()),
-        ("all kept".into(), memory.keep_unsynced()),
-        ("killed".into(), memory.snapshot()),
-    ];
-    for round in 0..3 {
-        let bits = SeededIds(AtomicU64::new(seed.wrapping_mul(1_000_003) + round));
-        found.push((
-            format!("random {round}"),
-            memory.crash(&mut |n| (bits.random() % n as u64) as usize),
-        ));
-    }
-    found
+/// Converts the log, with a fault at each call, and checks every state that is left; gives how many there were.
+fn failing(
+    format: Format,
+    fault: Fault,
+    states: fn(&Failed<()>) -> Vec<(String, Memory)>,
+) -> [usize; 2] {
+    let start = Memory::new();
+    let before = public(&history(&arc(&start), format));
+    let (mut old, mut new, mut seen) = (0, 0, HashSet::new());
+    let convert = |storage: &Arc<dyn Storage>| {
+        let log = Log::open(storage.clone(), &dir(), small(9));
+        drop(log.and_then(|log| log.convert(other(format))));
+    };
+    at_every_call(&start.keep_unsynced(), fault, convert, |failed| {
+        for (how, left) in states(&failed) {
+            match open(&arc(&left), &small(7)).identity().format == format {
+                true => old += 1,
+                false => new += 1,
+            }
+            // Power is lost again in the check, so what is durable counts too.
+            let durable = tree(&left.lose_unsynced(), Path::new(""));
+            if seen.insert((tree(&left, Path::new("")), durable)) {
+                check(
+                    &left,
+                    format,
+                    &before,
+                    &format!("{format:?}, {fault:?}, {how}"),
+                );
+            }
+        }
+    });
+    [old, new]
 }
 
 #[test]
 fn death_and_power_loss_at_every_call_leave_the_old_log_or_the_new_one() {
     for format in FORMATS {
-        let start = Memory::new();
-        let before = public(&history(&arc(&start), format));
-        let (mut states, mut old, mut new) = (0, 0, 0);
-        for call in 0.. {
-            let memory = start.keep_unsynced();
-            let faulty = Faulty::new(arc(&memory));
-            let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
-            faulty.arm(call, Fault::Stop);
-            let done =
-                Log::open(storage, &dir(), small(9)).and_then(|log| log.convert(other(format)));
-            if faulty.count() <= call {
-                assert!(done.unwrap().is_some());
-                break;
-            }
-            for (how, after) in crashes(&memory, call as u64) {
-                let what = format!(
-                    "{format:?}, stopped at call {call} ({:?}), {how}",
-                    faulty.calls().last()
-                );
-                let storage = arc(&after);
-                match open(&storage, &small(7)).identity().format == format {
-                    true => old += 1,
-                    false => new += 1,
-                }
-                check(&after, format, &before, &what);
-                states += 1;
-            }
-        }
-        assert!(
-            states > 300 && old > 100 && new > 20,
-            "{states} {old} {new}"
-        );
+        let [old, new] = failing(format, Fault::Stop, |stopped| stopped.crashes(3));
+        assert!(old + new > 300 && old > 100 && new > 20, "{old} {new}");
     }
 }
 
@@ -231,28 +228,14 @@ fn an_error_at_every_call_leaves_the_old_log_or_the_new_one() {
         Fault::ShortWrite,
         Fault::PartialWrite,
     ] {
-        let format = Format::Jsonl;
-        let start = Memory::new();
-        let before = public(&history(&arc(&start), format));
-        for call in 0.. {
-            let memory = start.keep_unsynced();
-            let faulty = Faulty::new(arc(&memory));
-            let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
-            faulty.arm(call, fault);
-            let done =
-                Log::open(storage, &dir(), small(9)).and_then(|log| log.convert(other(format)));
-            if faulty.count() <= call {
-                break;
-            }
-            drop(done);
-            let what = format!("{fault:?} at call {call} ({:?})", faulty.calls().get(call));
-            let power_lost = memory.lose_unsynced();
-            check(&power_lost, format, &before, &what);
-            check(&memory, format, &before, &what);
-            let whole = open(&arc(&memory.lose_unsynced()), &small(7));
-            assert!(whole.verify(None).unwrap().ok, "{what}");
-            assert!(texts(&whole).iter().any(|text| text == "after"), "{what}");
-        }
+        failing(Format::Jsonl, fault, |failed| {
+            let lost = ("power lost".to_owned(), failed.memory.lose_unsynced());
+            let left = (
+                format!("call {} ({})", failed.call, failed.name),
+                failed.memory.clone(),
+            );
+            vec![lost, left]
+        });
     }
 }
 

@@ -2,14 +2,16 @@
 //! appends are whole or absent, and the log goes on.
 
 mod again;
+mod table;
 
 use crate::support::*;
 use std::collections::HashSet;
+use table::{group_len, put, two_segments, with_next_group};
 use teamlog_engine::layout::{QUARANTINE_DIR, QUARANTINED};
 use teamlog_engine::recovery::Quarantined;
 
 /// What a history did before it stopped.
-#[derive(Default, Debug)]
+#[derive(Default, Debug, Hash)]
 struct Outcome {
     /// Texts of appends in the order of their attempt; each inner list is one append.
     attempted: Vec<Vec<String>>,
@@ -161,24 +163,6 @@ fn fresh(format: Format) -> Memory {
     memory
 }
 
-/// Crashes `memory` in the two extreme ways and some random ones.
-fn crashes(memory: &Memory, seed: u64, random: usize) -> Vec<(String, Memory)> {
-    let mut found = vec![
-        ("all lost".into(), memory.lose_unsynced()),
-        ("all kept".into(), memory.keep_unsynced()),
-    ];
-    // The process died, the machine did not.
-    found.push(("killed".into(), memory.snapshot()));
-    for round in 0..random {
-        let bits = SeededIds(AtomicU64::new(seed.wrapping_mul(1_000_003) + round as u64));
-        found.push((
-            format!("random {round}"),
-            memory.crash(&mut |n| (bits.random() % n as u64) as usize),
-        ));
-    }
-    found
-}
-
 const HISTORY: [Step; 14] = [
     Step::Append(1, 10),
     Step::Append(3, 600),
@@ -199,30 +183,17 @@ const HISTORY: [Step; 14] = [
 #[test]
 fn death_and_power_loss_at_every_call() {
     for format in FORMATS {
-        let mut states = 0;
-        for call in 0.. {
-            let memory = fresh(format);
-            let faulty = Faulty::new(arc(&memory));
-            faulty.arm(call, Fault::Stop);
-            let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
-            let outcome = run(&storage, &HISTORY);
-            if faulty.count() <= call {
-                assert_eq!(outcome.acked, outcome.attempted.len());
-                break;
+        let mut checked = Checked::default();
+        let history = |storage: &Arc<dyn Storage>| run(storage, &HISTORY);
+        let whole = at_every_call(&fresh(format), Fault::Stop, history, |stopped| {
+            for (how, after) in stopped.crashes(12) {
+                if checked.is_new(&after, &stopped.done) {
+                    check(&arc(&after), &stopped.done, &format!("{format:?}, {how}"));
+                }
             }
-            for (how, after) in crashes(&memory, call as u64, 12) {
-                check(
-                    &arc(&after),
-                    &outcome,
-                    &format!(
-                        "{format:?}, stopped at call {call} ({:?}), {how}",
-                        faulty.calls().last()
-                    ),
-                );
-                states += 1;
-            }
-        }
-        assert!(states > 1_000, "{states}");
+        });
+        assert_eq!(whole.acked, whole.attempted.len());
+        assert!(checked.met > 1_000, "{}", checked.met);
     }
 }
 
@@ -236,32 +207,18 @@ fn an_error_at_every_call_is_never_a_wrong_acknowledgement() {
         Fault::PartialWrite,
     ];
     for format in FORMATS {
+        let mut checked = Checked::default();
         for fault in faults {
-            for call in 0.. {
-                let memory = fresh(format);
-                let faulty = Faulty::new(arc(&memory));
-                faulty.arm(call, fault);
-                let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
-                let outcome = run(&storage, &HISTORY);
-                if faulty.count() <= call {
-                    break;
+            let history = |storage: &Arc<dyn Storage>| run(storage, &HISTORY);
+            at_every_call(&fresh(format), fault, history, |failed| {
+                failed.forget_unsynced();
+                for (how, after) in failed.crashes(2) {
+                    if checked.is_new(&after, &failed.done) {
+                        let what = format!("{format:?}, {fault:?}, {how}");
+                        check(&arc(&after), &failed.done, &what);
+                    }
                 }
-                // A failed sync also loses what it should have made durable, whatever the page cache shows.
-                if let Some((_, path)) = faulty
-                    .calls()
-                    .get(call)
-                    .filter(|(name, _)| name.starts_with("sync_") && *name != "sync_dir")
-                {
-                    let _ = memory.forget_unsynced(path);
-                }
-                for (how, after) in crashes(&memory, call as u64, 2) {
-                    let what = format!(
-                        "{format:?}, {fault:?} at call {call} ({:?}), {how}",
-                        faulty.calls().get(call)
-                    );
-                    check(&arc(&after), &outcome, &what);
-                }
-            }
+            });
         }
     }
 }
@@ -269,39 +226,33 @@ fn an_error_at_every_call_is_never_a_wrong_acknowledgement() {
 #[test]
 fn death_at_every_call_of_a_recovery() {
     for format in FORMATS {
-        let mut recoveries = 0;
-        for call in (0..400).step_by(3) {
-            let memory = fresh(format);
-            let faulty = Faulty::new(arc(&memory));
-            faulty.arm(call, Fault::Stop);
-            let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
-            let outcome = run(&storage, &HISTORY);
-            if faulty.count() <= call {
-                break;
+        let (mut crashed, mut checked) = (HashSet::new(), Checked::default());
+        let history = |storage: &Arc<dyn Storage>| run(storage, &HISTORY);
+        at_every_call(&fresh(format), Fault::Stop, history, |stopped| {
+            if stopped.call % 3 > 0 {
+                return;
             }
-            for (how, crashed) in crashes(&memory, call as u64, 3) {
-                for inner in 0.. {
-                    let again = crashed.snapshot();
-                    let faulty = Faulty::new(arc(&again));
-                    faulty.arm(inner, Fault::Stop);
-                    let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
-                    let log = Log::open(storage, &dir(), small(&options().1));
-                    let opened = log.and_then(|log| log.lock().map(drop));
-                    if opened.is_ok() && faulty.count() <= inner {
-                        break;
-                    }
-                    for (then, after) in crashes(&again, inner as u64, 1) {
-                        let what = format!(
-                            "{format:?}, call {call}, {how}, recovery call {inner} ({:?}), {then}",
-                            faulty.calls().last()
-                        );
-                        check(&arc(&after), &outcome, &what);
-                        recoveries += 1;
-                    }
+            for (how, left) in stopped.crashes(3) {
+                // What is durable counts too: the next crash takes away what is not.
+                let durable = left.lose_unsynced();
+                if !crashed.insert((tree(&left, Path::new("")), tree(&durable, Path::new("")))) {
+                    continue;
                 }
+                let recover = |storage: &Arc<dyn Storage>| {
+                    let log = Log::open(storage.clone(), &dir(), small(&options().1));
+                    log.and_then(|log| log.lock().map(drop))
+                };
+                let _ = at_every_call(&left, Fault::Stop, recover, |again| {
+                    for (then, after) in again.crashes(1) {
+                        if checked.is_new(&after, &stopped.done) {
+                            let what = format!("{format:?}, {how}, recovery {then}");
+                            check(&arc(&after), &stopped.done, &what);
+                        }
+                    }
+                });
             }
-        }
-        assert!(recoveries > 1_000, "{recoveries}");
+        });
+        assert!(checked.met > 1_000, "{}", checked.met);
     }
 }
 
@@ -351,352 +302,6 @@ fn any_subset_of_the_sectors_of_an_unacknowledged_group() {
     }
 }
 
-/// A log with `acked` appends acknowledged, and the bytes that one more append would add.
-fn with_next_group(format: Format) -> (Memory, Vec<u8>, Vec<u8>) {
-    let memory = fresh(format);
-    run(&arc(&memory), &[Step::Append(2, 40), Step::Append(1, 20)]);
-    let ahead = memory.snapshot();
-    {
-        let log = open(&arc(&ahead), &options().1);
-        let writer = log.lock().unwrap().into_writer(());
-        writer
-            .append(vec![said("next one"), said("next two")], Durability::Synced)
-            .unwrap();
-        say(&writer, "later");
-    }
-    let path = segment(format);
-    let now = arc(&memory).read(&path, 1 << 20).unwrap();
-    let then = arc(&ahead).read(&path, 1 << 20).unwrap();
-    (memory, now.clone(), then[now.len()..].to_vec())
-}
-
-fn put(memory: &Memory, path: &Path, bytes: &[u8]) {
-    arc(memory).replace(path, bytes, true).unwrap();
-}
-
-#[test]
-fn a_failed_sync_is_known_as_one_wherever_it_is() {
-    for format in FORMATS {
-        let (memory, now, next) = with_next_group(format);
-        put(
-            &memory,
-            &segment(format),
-            &[&now, &next[..next.len() - 1]].concat(),
-        );
-        // Sets the torn tail aside, then rotates.
-        let fail = |call: usize, fault: Fault| {
-            let faulty = Faulty::new(arc(&memory.snapshot()));
-            faulty.arm(call, fault);
-            let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
-            let (clock, options) = options();
-            clock.advance(86_400_000_000);
-            let done = Log::open(storage, &dir(), options)
-                .and_then(|log| log.lock())
-                .and_then(|lock| {
-                    let writer = lock.into_writer(());
-                    writer.append(vec![said("next day")], Durability::Synced)
-                });
-            (faulty.calls().get(call).cloned(), done.err())
-        };
-        let (mut replaced, mut full) = (0, 0);
-        for call in 0.. {
-            let (Some((name, path)), failed) = fail(call, Fault::Os(5)) else {
-                break;
-            };
-            let aside = path.extension().is_some_and(|end| end == "tmp");
-            if ["sync_data", "sync_all", "sync_dir"].contains(&name) {
-                let error = failed.unwrap();
-                assert!(error.is_of_sync(), "{call}, {name} {path:?}: {error}");
-                replaced += usize::from(aside);
-            }
-            if aside && name == "write_at" {
-                let error = fail(call, Fault::ShortWrite).1.unwrap();
-                assert!(error.is_no_space() && !error.is_of_sync(), "{error}");
-                full += 1;
-            }
-        }
-        assert_eq!((replaced, full), (2, 2), "{format:?}");
-    }
-}
-
-#[test]
-fn the_table_on_real_bytes() {
-    for format in FORMATS {
-        let (memory, now, next) = with_next_group(format);
-        let path = segment(format);
-        let first_group = group_len(format, &next);
-        let state = |tail: &[u8]| {
-            let memory = memory.snapshot();
-            put(&memory, &path, &[&now, tail].concat());
-            let log = open(&arc(&memory), &options().1);
-            let opened = log.lock().map(|lock| lock.recovered().to_vec());
-            (memory, log, opened)
-        };
-        // Complete groups past the head are adopted, never dropped.
-        let (_, log, opened) = state(&next);
-        shows!(opened.unwrap()[0] => has "adopted events 4 to 6");
-        assert_eq!(texts(&log).len(), 6);
-        // Cut anywhere inside the first group: torn, set aside, named by an event.
-        for cut in 1..first_group {
-            let (memory, log, opened) = state(&next[..cut]);
-            assert!(
-                opened.as_ref().unwrap()[0].contains("set aside"),
-                "{format:?} {cut}: {opened:?}"
-            );
-            assert_eq!(texts(&log).len(), 3);
-            let kept = arc(&memory).list(&dir().join(QUARANTINE_DIR)).unwrap();
-            assert_eq!(kept.len(), 1);
-            let bytes = arc(&memory)
-                .read(&dir().join(QUARANTINE_DIR).join(&kept[0]), 1 << 20)
-                .unwrap();
-            assert_eq!(bytes, &next[..cut]);
-            every_quarantine_file_is_named(&arc(&memory), &log, "cut");
-            assert!(log.verify(None).unwrap().ok);
-        }
-        // Cut inside the second: the first is adopted, the rest set aside.
-        for cut in first_group + 1..next.len() {
-            let (_, log, opened) = state(&next[..cut]);
-            assert_eq!(opened.unwrap().len(), 2, "{format:?} {cut}");
-            assert_eq!(texts(&log).len(), 5);
-        }
-        // The first event of the group is damaged, the second is whole: parts of one write, so torn.
-        for at in 0..10 {
-            let mut tail = next[..first_group].to_vec();
-            tail[at + 20] ^= 0x10;
-            let (_, log, opened) = state(&tail);
-            assert!(opened.unwrap()[0].contains("set aside"), "{format:?} {at}");
-            assert_eq!(texts(&log).len(), 3);
-        }
-        // Damage with a later group behind it had been synced: corrupt, and nothing is touched.
-        for at in 0..first_group {
-            let mut tail = next.clone();
-            tail[at] ^= 0x10;
-            let (memory, log, opened) = state(&tail);
-            let error = opened.unwrap_err();
-            assert!(
-                matches!(error, teamlog_engine::Error::Corrupt { .. }),
-                "{format:?} {at}: {error}"
-            );
-            assert_eq!(
-                arc(&memory).read(&path, 1 << 20).unwrap(),
-                [&now[..], &tail].concat()
-            );
-            assert!(log.reader().is_err() && !log.verify(None).unwrap().ok);
-        }
-        // Zeros, and garbage.
-        for garbage in [
-            vec![0; 700],
-            b"garbage\n".to_vec(),
-            b"{\"seq\":9}\n".to_vec(),
-            vec![0x1e; 50],
-        ] {
-            let (_, log, opened) = state(&garbage);
-            assert!(opened.unwrap()[0].contains("set aside"), "{format:?}");
-            assert_eq!(texts(&log).len(), 3);
-        }
-        // The file ends before the head.
-        for cut in 1..40 {
-            let memory = memory.snapshot();
-            put(&memory, &path, &now[..now.len() - cut]);
-            let log = open(&arc(&memory), &options().1);
-            assert!(
-                matches!(
-                    log.lock().err(),
-                    Some(teamlog_engine::Error::Corrupt { .. })
-                ),
-                "{format:?} {cut}"
-            );
-            assert!(log.reader().is_err());
-            let report = log.verify(None).unwrap();
-            assert!(!report.ok, "{report:?}");
-        }
-    }
-}
-
-fn group_len(format: Format, bytes: &[u8]) -> usize {
-    let first = teamlog_engine::codec::decode(format, bytes).unwrap();
-    let second = teamlog_engine::codec::decode(format, &bytes[first.len..]).unwrap();
-    assert_eq!((first.group.len, second.group.index), (2, 1));
-    first.len + second.len
-}
-
-#[test]
-fn without_a_head_only_a_clean_log_is_opened() {
-    for format in FORMATS {
-        let (memory, now, next) = with_next_group(format);
-        let head = dir().join("head");
-        let state = |tail: &[u8]| {
-            let memory = memory.snapshot();
-            put(&memory, &head, &[0; 1024]);
-            put(&memory, &segment(format), &[&now, tail].concat());
-            memory
-        };
-        let memory = state(&next);
-        let log = open(&arc(&memory), &options().1);
-        assert!(log.lock().unwrap().recovered()[0].contains("rebuilt the head"));
-        assert_eq!(texts(&log).len(), 6);
-        assert!(log.verify(None).unwrap().ok);
-        let memory = state(&next[..next.len() - 1]);
-        let log = open(&arc(&memory), &options().1);
-        let error = log.lock().err().unwrap();
-        assert!(error.to_string().contains("no valid head"), "{error}");
-        // One damaged slot is no loss.
-        let memory = self::fresh(format);
-        run(
-            &arc(&memory),
-            &[Step::Append(1, 5), Step::Append(1, 5), Step::Append(1, 5)],
-        );
-        for slot in [0, 512] {
-            let memory = memory.snapshot();
-            memory.corrupt(&head, slot + 100, 1).unwrap();
-            let log = open(&arc(&memory), &options().1);
-            log.lock().unwrap();
-            assert_eq!(texts(&log).len(), 3);
-        }
-    }
-}
-
-#[test]
-fn a_reader_stops_at_the_head_while_somebody_writes() {
-    for format in FORMATS {
-        let (memory, now, next) = with_next_group(format);
-        let log = open(&arc(&memory), &options().1);
-        let lock = log.lock().unwrap();
-        put(&memory, &segment(format), &[&now, &next[..]].concat());
-        assert_eq!(
-            texts(&log).len(),
-            3,
-            "bytes past the head belong to the writer"
-        );
-        drop(lock);
-        assert_eq!(
-            texts(&log).len(),
-            6,
-            "nobody writes any more, so they are adopted"
-        );
-    }
-}
-
-/// A log of two segments, and the bytes of its first one and of its head before it had a second event.
-fn two_segments(format: Format) -> (Memory, Vec<u8>) {
-    let memory = fresh(format);
-    run(&arc(&memory), &[Step::Append(1, 5)]);
-    let head = arc(&memory).read(&dir().join("head"), 1 << 20).unwrap();
-    run(
-        &arc(&memory),
-        &[Step::Append(1, 5), Step::NextDay, Step::Append(1, 5)],
-    );
-    assert_eq!(arc(&memory).list(&dir().join("events")).unwrap().len(), 2);
-    (memory, head)
-}
-
-#[test]
-fn an_older_head_in_front_of_later_segments_is_never_gone_on_from() {
-    for format in FORMATS {
-        let (memory, old) = two_segments(format);
-        put(&memory, &dir().join("head"), &old);
-        let log = open(&arc(&memory), &options().1);
-        let report = log.verify(None).unwrap();
-        let kinds: Vec<_> = report
-            .problems
-            .iter()
-            .map(|problem| problem.kind.word())
-            .collect();
-        assert_eq!((report.ok, kinds), (false, vec!["stale_head"]));
-        let error = log.lock().err().unwrap();
-        assert!(
-            matches!(error, teamlog_engine::Error::Corrupt { .. }),
-            "{error}"
-        );
-    }
-}
-
-#[test]
-fn the_head_of_the_empty_log_goes_on_in_the_one_segment_there_is() {
-    for format in FORMATS {
-        let memory = fresh(format);
-        let empty = arc(&memory).read(&dir().join("head"), 1 << 20).unwrap();
-        run(&arc(&memory), &[Step::Append(1, 5), Step::Append(2, 5)]);
-        put(&memory, &dir().join("head"), &empty);
-        let log = open(&arc(&memory), &options().1);
-        log.lock().unwrap();
-        assert_eq!(texts(&log).len(), 3);
-        assert!(log.verify(None).unwrap().ok);
-    }
-}
-
-#[test]
-fn a_tail_torn_right_behind_a_rotation_is_a_warning() {
-    for format in FORMATS {
-        let (memory, _) = two_segments(format);
-        let storage = arc(&memory);
-        let log = open(&storage, &options().1);
-        let head = log.reader().unwrap().head().clone();
-        let first = storage.read(&segment(format), 1 << 20).unwrap();
-        let last_id = events(&log)[1].id;
-        // As it stood while the first group of the second segment was being written.
-        let rotating = given!(teamlog_engine::Head, segment: 1,
-            name: format!("2026-11-21.{}", format.extension()), end: first.len() as u64,
-            last_seq: 2, last_id, rotating: true, ..head.clone());
-        let log_id = log.identity().log;
-        put(
-            &memory,
-            &dir().join("head"),
-            &[rotating.encode(log_id), [0; 512]].concat(),
-        );
-        let second = dir().join("events").join(&head.name);
-        let bytes = storage.read(&second, 1 << 20).unwrap();
-        put(&memory, &second, &bytes[..bytes.len() - 1]);
-        let report = log.verify(None).unwrap();
-        let kinds: Vec<_> = report
-            .problems
-            .iter()
-            .map(|problem| problem.kind.word())
-            .collect();
-        assert_eq!((report.ok, kinds), (true, vec!["torn_tail"]));
-        assert!(
-            log.lock()
-                .unwrap()
-                .recovered()
-                .iter()
-                .any(|note| note.contains("set aside"))
-        );
-    }
-}
-
-#[test]
-fn verification_maps_sealed_segments_only() {
-    for format in FORMATS {
-        let (memory, _) = two_segments(format);
-        let faulty = Faulty::new(arc(&memory));
-        let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
-        assert!(open(&storage, &options().1).verify(None).unwrap().ok);
-        let mapped: Vec<_> = faulty
-            .calls()
-            .into_iter()
-            .filter(|(call, _)| *call == "sealed")
-            .map(|(_, path)| path)
-            .collect();
-        assert_eq!(mapped, [segment(format)]);
-    }
-}
-
-#[test]
-fn a_log_whose_head_is_being_rebuilt_is_locked_not_damaged() {
-    let memory = fresh(Format::Jsonl);
-    run(&arc(&memory), &[Step::Append(1, 5)]);
-    let log = open(&arc(&memory), &options().1);
-    let writer = log.lock().unwrap();
-    put(&memory, &dir().join("head"), &[0; 1024]);
-    let error = log.reader().unwrap_err();
-    assert!(
-        matches!(error, teamlog_engine::Error::Locked { .. }),
-        "{error}"
-    );
-    drop(writer);
-    assert_eq!(texts(&log).len(), 1);
-}
-
 mod model {
     use super::*;
     use proptest::prelude::*;
@@ -718,20 +323,18 @@ mod model {
         #[test]
         fn random_histories(steps in prop::collection::vec(step(), 1..14), seed in any::<u64>(), binary in any::<bool>()) {
             let format = if binary { Format::Binary } else { Format::Jsonl };
-            for call in 0.. {
-                let memory = fresh(format);
-                let faulty = Faulty::new(arc(&memory));
-                faulty.arm(call, Fault::Stop);
-                let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
-                let outcome = run(&storage, &steps);
-                if faulty.count() <= call {
-                    prop_assert_eq!(outcome.acked + buffered_at_the_end(&steps), outcome.attempted.len());
-                    break;
+            let mut checked = Checked::default();
+            let history = |storage: &Arc<dyn Storage>| run(storage, &steps);
+            let whole = at_every_call(&fresh(format), Fault::Stop, history, |stopped| {
+                let seed = seed.wrapping_add(stopped.call as u64);
+                for (how, after) in crashes(&stopped.memory, seed, 1) {
+                    if checked.is_new(&after, &stopped.done) {
+                        let what = format!("{format:?} {steps:?}, call {}, seed {seed}, {how}", stopped.call);
+                        check(&arc(&after), &stopped.done, &what);
+                    }
                 }
-                for (how, after) in crashes(&memory, seed.wrapping_add(call as u64), 1) {
-                    check(&arc(&after), &outcome, &format!("{format:?} {steps:?}, call {call}, seed {seed}, {how}"));
-                }
-            }
+            });
+            prop_assert_eq!(whole.acked + buffered_at_the_end(&steps), whole.attempted.len());
         }
     }
 

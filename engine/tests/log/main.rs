@@ -16,8 +16,10 @@ mod convert;
 mod crash;
 mod fixtures;
 mod flips;
+mod limits;
 mod lock;
 mod reads;
+mod receipts;
 mod repair;
 mod sequel;
 #[path = "../support/mod.rs"]

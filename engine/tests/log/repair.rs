@@ -40,26 +40,6 @@ fn opened(memory: &Memory) -> Log {
     open(&arc(memory), &opts())
 }
 
-/// Every file below a directory with its bytes.
-fn tree(storage: &dyn Storage, dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut found = BTreeMap::new();
-    let mut open = vec![dir.to_path_buf()];
-    while let Some(dir_now) = open.pop() {
-        for name in storage.list(&dir_now).unwrap() {
-            let path = dir_now.join(name);
-            match storage.stat(&path).unwrap() {
-                Some(stat) if stat.is_dir => open.push(path),
-                Some(_) => {
-                    let bytes = storage.read(&path, 1 << 24).unwrap();
-                    found.insert(path.strip_prefix(dir).unwrap().to_path_buf(), bytes);
-                }
-                None => {}
-            }
-        }
-    }
-    found
-}
-
 fn verified(memory: &Memory, what: &str) -> Report {
     let report = opened(memory).verify(None).unwrap();
     assert!(
@@ -84,44 +64,22 @@ fn place(memory: &Memory, seq: u64) -> (PathBuf, u64) {
     (dir().join("events").join(name), place.offset)
 }
 
-/// Runs `act` stopped at every call, and checks every state that a crash then leaves.
-fn at_every_call(
+/// Runs `act` stopped at every call, and checks every state that a crash then leaves; gives how many there were.
+fn stopped(
     memory: &Memory,
     act: impl Fn(&Arc<dyn Storage>) -> Result<(), Error>,
     check: impl Fn(&Memory, &str),
 ) -> usize {
-    let mut states = 0;
-    for call in 0.. {
-        let now = memory.snapshot();
-        let faulty = Faulty::new(arc(&now));
-        faulty.arm(call, Fault::Stop);
-        let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
-        let done = act(&storage);
-        if faulty.count() <= call {
-            done.unwrap();
-            break;
+    let mut checked = Checked::default();
+    let whole = at_every_call(memory, Fault::Stop, act, |stopped| {
+        for (how, after) in stopped.crashes(4) {
+            if checked.is_new(&after, ()) {
+                check(&after, &how);
+            }
         }
-        let mut crashed = vec![
-            ("all lost".to_owned(), now.lose_unsynced()),
-            ("all kept".to_owned(), now.keep_unsynced()),
-            ("killed".to_owned(), now.snapshot()),
-        ];
-        for round in 0..4 {
-            let bits = SeededIds(std::sync::atomic::AtomicU64::new(call as u64 * 31 + round));
-            let choose =
-                &mut |n: usize| (teamlog_engine::IdSource::random(&bits) % n as u64) as usize;
-            crashed.push((format!("random {round}"), now.crash(choose)));
-        }
-        for (how, after) in crashed {
-            let what = format!(
-                "stopped at call {call} ({:?}), {how}",
-                faulty.calls().last()
-            );
-            check(&after, &what);
-            states += 1;
-        }
-    }
-    states
+    });
+    whole.unwrap();
+    checked.met
 }
 
 /// Salvages; the new log says a word more.
@@ -148,35 +106,24 @@ fn an_error_at_every_call_loses_nothing() {
             Fault::ShortRead,
         ] {
             for cutting in [true, false] {
-                for call in 0.. {
-                    let now = memory.snapshot();
-                    let faulty = Faulty::new(arc(&now));
-                    faulty.arm(call, fault);
-                    let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
-                    let done =
-                        Log::open(storage.clone(), &dir(), opts()).and_then(|log| match cutting {
-                            true => log.cut(13, "lead").map(drop),
-                            false => salvaged(&storage).map(drop),
-                        });
-                    if faulty.count() <= call {
-                        done.unwrap();
-                        break;
+                let act = |storage: &Arc<dyn Storage>| {
+                    Log::open(storage.clone(), &dir(), opts()).and_then(|log| match cutting {
+                        true => log.cut(13, "lead").map(drop),
+                        false => salvaged(storage).map(drop),
+                    })
+                };
+                let mut checked = Checked::default();
+                let whole = at_every_call(&memory, fault, act, |failed| {
+                    let now = failed.memory;
+                    if !checked.is_new(&now, ()) {
+                        return;
                     }
                     let what = format!(
-                        "{format:?} {fault:?} cutting {cutting} call {call} {:?}",
-                        faulty.calls().get(call)
+                        "{format:?} {fault:?} cutting {cutting} call {} {}",
+                        failed.call, failed.name
                     );
                     // Whatever became of it, the same again succeeds and every original byte is there.
-                    match cutting {
-                        true => drop(
-                            opened(&now)
-                                .cut(13, "lead")
-                                .unwrap_or_else(|error| panic!("{what}: {error}")),
-                        ),
-                        false => drop(
-                            salvaged(&arc(&now)).unwrap_or_else(|error| panic!("{what}: {error}")),
-                        ),
-                    }
+                    act(&arc(&now)).unwrap_or_else(|error| panic!("{what}: {error}"));
                     verified(&now, &what);
                     let after = tree(&now, &dir());
                     for (path, bytes) in &original {
@@ -189,7 +136,8 @@ fn an_error_at_every_call_loses_nothing() {
                             path.display()
                         );
                     }
-                }
+                });
+                whole.unwrap();
             }
         }
     }

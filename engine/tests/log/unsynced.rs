@@ -35,17 +35,10 @@ fn known(
     act: impl Fn(&Arc<dyn Storage>) -> Result<(), Error>,
 ) -> usize {
     let mut replaced = 0;
-    for call in 0.. {
-        let faulty = Faulty::new(arc(&start.snapshot()));
-        faulty.arm(call, Fault::Os(5));
-        let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
-        let done = act(&storage);
-        let Some((name, path)) = faulty.calls().get(call).cloned() else {
-            done.unwrap();
-            break;
-        };
+    let whole = at_every_call(start, Fault::Os(5), act, |failed| {
+        let (call, name, path) = (failed.call, failed.name, failed.path);
         if ["sync_data", "sync_all", "sync_dir"].contains(&name) {
-            let Err(error) = done else {
+            let Err(error) = failed.done else {
                 panic!("{what}, {call}, {name} {path:?}: it was acknowledged");
             };
             assert!(
@@ -54,7 +47,8 @@ fn known(
             );
             replaced += usize::from(path.extension().is_some_and(|end| end == "tmp"));
         }
-    }
+    });
+    whole.unwrap();
     replaced
 }
 
@@ -69,11 +63,7 @@ fn in_what_changes_or_makes_a_whole_log() {
             salvage(storage, &dir(), &small(2), "lead", &mut |_| Ok(Vec::new())).map(drop)
         });
         let converted = known("convert", &log(format), |storage| {
-            let other = match format {
-                Format::Jsonl => Format::Binary,
-                Format::Binary => Format::Jsonl,
-            };
-            opened(storage)?.convert(other).map(drop)
+            opened(storage)?.convert(other(format)).map(drop)
         });
         let created = known("create", &Memory::new(), |storage| {
             let new = given!(NewLog; team: "demo", format, origin: "init");

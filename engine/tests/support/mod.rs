@@ -6,7 +6,10 @@
     reason = "each test uses a part, and fails by panicking"
 )]
 
+pub mod faults;
 pub mod forge;
+
+pub use faults::*;
 
 pub use std::path::{Path, PathBuf};
 pub use std::sync::Arc;
@@ -110,6 +113,20 @@ pub fn other(format: Format) -> Format {
 pub fn say<S: State>(writer: &Writer<S>, text: &str) -> Appended {
     let appended = writer.append(vec![said(text)], Durability::Synced);
     appended.unwrap().unwrap()
+}
+
+/// A storage on a disk of its own.
+pub fn files() -> (tempfile::TempDir, Arc<dyn Storage>) {
+    let dir = tempfile::tempdir().unwrap();
+    let storage: Arc<dyn Storage> = Arc::new(Files::open(dir.path()).unwrap());
+    (dir, storage)
+}
+
+/// A log on a disk of its own.
+pub fn on_disk(format: Format) -> (tempfile::TempDir, Log) {
+    let (dir, storage) = files();
+    let log = create(&storage, format, &options().1);
+    (dir, log)
 }
 
 /// Copies a directory of the real file system with all that is in it.

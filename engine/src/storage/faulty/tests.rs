@@ -3,10 +3,8 @@
 use super::*;
 use crate::storage::Memory;
 use crate::storage::locks_test::testing_locks;
-
-fn path(text: &str) -> &Path {
-    Path::new(text)
-}
+use crate::storage::test_support::{fails, path};
+use std::io::ErrorKind;
 
 fn faulty() -> (Memory, Faulty) {
     let memory = Memory::new();
@@ -133,10 +131,7 @@ fn a_short_write_leaves_half_and_fails() {
     let (memory, faulty) = faulty();
     let file = faulty.open(path("f"), Open::Create).unwrap();
     faulty.arm(1, Fault::ShortWrite);
-    assert_eq!(
-        file.write_all_at(b"abcdef", 0).unwrap_err().kind(),
-        io::ErrorKind::StorageFull
-    );
+    fails(file.write_all_at(b"abcdef", 0), ErrorKind::StorageFull);
     assert_eq!(memory.read(path("f"), 9).unwrap(), b"abc");
     file.write_all_at(b"abcdef", 0).unwrap();
     assert_eq!(memory.read(path("f"), 9).unwrap(), b"abcdef");

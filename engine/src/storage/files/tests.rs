@@ -2,16 +2,14 @@
 
 use super::*;
 use crate::storage::locks_test::testing_locks;
+use crate::storage::test_support::{fails, path};
+use std::io::ErrorKind;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use tempfile::TempDir;
 
 const NOW: Duration = Duration::ZERO;
-
-fn path(text: &str) -> &Path {
-    Path::new(text)
-}
 
 /// A root, and the same root as seen without `openat2`.
 fn roots() -> (TempDir, [Files; 2]) {
@@ -38,16 +36,11 @@ fn error(files: &Files, at: &str, how: Open) -> io::Error {
 fn create_makes_a_private_root_with_parents_and_open_wants_it_there() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("a/b");
-    assert_eq!(
-        Files::open(&root).unwrap_err().kind(),
-        io::ErrorKind::NotFound
-    );
+    fails(Files::open(&root), ErrorKind::NotFound);
     Files::create(&root).unwrap();
     Files::create(&root).unwrap();
-    assert_eq!(
-        fs::metadata(&root).unwrap().permissions().mode() & 0o777,
-        0o700
-    );
+    let mode = fs::metadata(&root).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
     fs::write(dir.path().join("file"), "").unwrap();
     assert!(Files::create(&dir.path().join("file")).is_err());
     assert!(Files::create(&dir.path().join("file/below")).is_err());
@@ -77,16 +70,10 @@ fn reads_and_writes_at_offsets() {
         file.read_exact_at(&mut buf, 6).unwrap();
         assert_eq!(&buf, b"World");
         assert_eq!(file.read_at(&mut buf, 11).unwrap(), 0);
-        assert_eq!(
-            file.read_exact_at(&mut buf, 7).unwrap_err().kind(),
-            io::ErrorKind::UnexpectedEof
-        );
+        fails(file.read_exact_at(&mut buf, 7), ErrorKind::UnexpectedEof);
         file.set_len(5).unwrap();
         assert_eq!(files.read(path(name), 5).unwrap(), b"hello");
-        assert_eq!(
-            files.read(path(name), 4).unwrap_err().kind(),
-            io::ErrorKind::FileTooLarge
-        );
+        fails(files.read(path(name), 4), ErrorKind::FileTooLarge);
         let stat = file.stat().unwrap();
         assert_eq!(files.stat(path(name)).unwrap(), Some(stat));
         assert_eq!((stat.len, stat.is_dir), (5, false));
@@ -97,22 +84,16 @@ fn reads_and_writes_at_offsets() {
 fn each_way_to_open_does_what_it_says() {
     let (_dir, both) = roots();
     for files in both {
-        assert_eq!(
-            error(&files, "f", Open::Read).kind(),
-            io::ErrorKind::NotFound
-        );
-        assert_eq!(
-            error(&files, "f", Open::Write).kind(),
-            io::ErrorKind::NotFound
-        );
+        fails(files.open(path("f"), Open::Read), ErrorKind::NotFound);
+        fails(files.open(path("f"), Open::Write), ErrorKind::NotFound);
         files
             .open(path("f"), Open::CreateNew)
             .unwrap()
             .write_all_at(b"kept", 0)
             .unwrap();
-        assert_eq!(
-            error(&files, "f", Open::CreateNew).kind(),
-            io::ErrorKind::AlreadyExists
+        fails(
+            files.open(path("f"), Open::CreateNew),
+            ErrorKind::AlreadyExists,
         );
         files.open(path("f"), Open::Create).unwrap();
         assert_eq!(files.read(path("f"), 9).unwrap(), b"kept");
@@ -133,28 +114,16 @@ fn new_files_and_directories_are_private_and_close_on_exec() {
             .regular(&path(name).join("f"), Open::CreateNew)
             .unwrap();
         assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600);
-        assert_eq!(
-            fs::metadata(dir.path().join(name).join("deep/er"))
-                .unwrap()
-                .mode()
-                & 0o777,
-            0o700
-        );
-        assert!(
-            rustix::io::fcntl_getfd(&file)
-                .unwrap()
-                .contains(rustix::io::FdFlags::CLOEXEC)
-        );
-        assert!(
-            rustix::io::fcntl_getfd(files.root_dir.root())
-                .unwrap()
-                .contains(rustix::io::FdFlags::CLOEXEC)
-        );
-        assert!(
-            !rustix::fs::fcntl_getfl(&file)
-                .unwrap()
-                .contains(OFlags::APPEND)
-        );
+        let deep = fs::metadata(dir.path().join(name).join("deep/er"));
+        assert_eq!(deep.unwrap().mode() & 0o777, 0o700);
+        for flags in [
+            rustix::io::fcntl_getfd(&file),
+            rustix::io::fcntl_getfd(files.root_dir.root()),
+        ] {
+            assert!(flags.unwrap().contains(rustix::io::FdFlags::CLOEXEC));
+        }
+        let flags = rustix::fs::fcntl_getfl(&file).unwrap();
+        assert!(!flags.contains(OFlags::APPEND));
     }
 }
 
@@ -181,36 +150,22 @@ fn a_link_is_refused_at_every_depth() {
             }
             assert!(files.stat(path(linked)).is_err(), "{linked}");
             assert!(files.sealed(path(linked)).is_err(), "{linked}");
-            assert!(
-                matches!(files.lock(path(linked), NOW), Err(LockError::Io(_))),
-                "{linked}"
-            );
+            let locked = files.lock(path(linked), NOW);
+            assert!(matches!(locked, Err(LockError::Io(_))), "{linked}");
         }
         for linked in ["x", "x/c", "a/x", "a/b/x"] {
-            assert!(files.list(path(linked)).is_err(), "{linked}");
-            assert!(files.sync_dir(path(linked)).is_err(), "{linked}");
-            assert!(files.create_dir(path(linked)).is_err(), "{linked}");
-            assert!(
-                files.create_dir(&path(linked).join("new")).is_err(),
-                "{linked}"
-            );
-            assert!(files.remove_dir_all(path(linked)).is_err(), "{linked}");
-            assert!(
-                files.remove_file(&path(linked).join("f")).is_err(),
-                "{linked}"
-            );
-            assert!(
-                files
-                    .rename(&path(linked).join("f"), path("taken"))
-                    .is_err(),
-                "{linked}"
-            );
-            assert!(
-                files
-                    .rename(path("a/b/c/f"), &path(linked).join("given"))
-                    .is_err(),
-                "{linked}"
-            );
+            let below = |name| path(linked).join(name);
+            let answers = [
+                files.list(path(linked)).map(drop),
+                files.sync_dir(path(linked)),
+                files.create_dir(path(linked)),
+                files.create_dir(&below("new")),
+                files.remove_dir_all(path(linked)),
+                files.remove_file(&below("f")),
+                files.rename(&below("f"), path("taken")),
+                files.rename(path("a/b/c/f"), &below("given")),
+            ];
+            assert!(answers.iter().all(Result::is_err), "{linked}: {answers:?}");
         }
     }
     assert_eq!(fs::read(outside.path().join("c/f")).unwrap(), b"secret");
@@ -270,18 +225,20 @@ fn paths_out_of_the_root_are_refused_everywhere() {
     fs::create_dir(dir.path().join("a")).unwrap();
     for files in &both {
         for out in ["..", "../x", "a/../x", "a/..", "/etc/hostname", "/"] {
-            let kinds = [
-                error(files, out, Open::Create).kind(),
-                files.stat(path(out)).unwrap_err().kind(),
-                files.list(path(out)).unwrap_err().kind(),
-                files.create_dir(path(out)).unwrap_err().kind(),
-                files.rename(path(out), path("y")).unwrap_err().kind(),
-                files.rename(path("a"), path(out)).unwrap_err().kind(),
-                files.remove_file(path(out)).unwrap_err().kind(),
-                files.remove_dir_all(path(out)).unwrap_err().kind(),
-                files.sync_dir(path(out)).unwrap_err().kind(),
+            let answers = [
+                files.open(path(out), Open::Create).map(drop),
+                files.stat(path(out)).map(drop),
+                files.list(path(out)).map(drop),
+                files.create_dir(path(out)),
+                files.rename(path(out), path("y")),
+                files.rename(path("a"), path(out)),
+                files.remove_file(path(out)),
+                files.remove_dir_all(path(out)),
+                files.sync_dir(path(out)),
             ];
-            assert_eq!(kinds, [io::ErrorKind::InvalidInput; 9], "{out}");
+            for answer in answers {
+                fails(answer, ErrorKind::InvalidInput);
+            }
         }
         assert!(files.remove_dir_all(path("")).is_err());
         assert!(dir.path().join("a").is_dir());
@@ -292,13 +249,8 @@ fn paths_out_of_the_root_are_refused_everywhere() {
 fn only_regular_files_with_one_name_are_opened() {
     let (dir, both) = roots();
     let at = |name: &str| dir.path().join(name);
-    assert!(
-        Command::new("mkfifo")
-            .arg(at("fifo"))
-            .status()
-            .unwrap()
-            .success()
-    );
+    let made = Command::new("mkfifo").arg(at("fifo")).status();
+    assert!(made.unwrap().success());
     let _socket = std::os::unix::net::UnixListener::bind(at("socket")).unwrap();
     fs::create_dir(at("dir")).unwrap();
     fs::write(at("one"), "x").unwrap();
@@ -308,25 +260,14 @@ fn only_regular_files_with_one_name_are_opened() {
             for how in [Open::Read, Open::Write, Open::Create] {
                 error(files, name, how);
             }
-            assert!(
-                matches!(files.lock(path(name), NOW), Err(LockError::Io(_))),
-                "{name}"
-            );
+            let locked = files.lock(path(name), NOW);
+            assert!(matches!(locked, Err(LockError::Io(_))), "{name}");
         }
-        assert!(
-            error(files, "fifo", Open::Read)
-                .to_string()
-                .contains("must be a regular file")
-        );
-        assert!(
-            error(files, "one", Open::Read)
-                .to_string()
-                .contains("second name")
-        );
-        assert_eq!(
-            error(files, "dir", Open::Read).kind(),
-            io::ErrorKind::IsADirectory
-        );
+        for (name, why) in [("fifo", "must be a regular file"), ("one", "second name")] {
+            let error = error(files, name, Open::Read).to_string();
+            assert!(error.contains(why), "{error}");
+        }
+        fails(files.open(path("dir"), Open::Read), ErrorKind::IsADirectory);
     }
     fs::remove_file(at("two")).unwrap();
     both[0].open(path("one"), Open::Read).unwrap();
@@ -359,14 +300,8 @@ fn lists_sorted_names() {
     }
     for files in &both {
         assert_eq!(files.list(path("")).unwrap(), [".h", "a", "b", "c.d"]);
-        assert_eq!(
-            files.list(path("none")).unwrap_err().kind(),
-            io::ErrorKind::NotFound
-        );
-        assert_eq!(
-            files.list(path("a")).unwrap_err().kind(),
-            io::ErrorKind::NotADirectory
-        );
+        fails(files.list(path("none")), ErrorKind::NotFound);
+        fails(files.list(path("a")), ErrorKind::NotADirectory);
     }
 }
 
@@ -378,10 +313,7 @@ fn create_dir_makes_parents_and_is_content_with_what_is_there() {
         files.create_dir(path("a/b/c")).unwrap();
         files.create_dir(path("a/b/c")).unwrap();
         files.create_dir(path("")).unwrap();
-        assert_eq!(
-            files.create_dir(path("file")).unwrap_err().kind(),
-            io::ErrorKind::NotADirectory
-        );
+        fails(files.create_dir(path("file")), ErrorKind::NotADirectory);
         assert!(files.create_dir(path("file/x")).is_err());
         for dir in ["", "a", "a/b", "a/b/c"] {
             files.sync_dir(path(dir)).unwrap();
@@ -401,10 +333,7 @@ fn rename_replaces_and_replace_swaps_whole_files() {
         files.rename(path("d/f"), path("g")).unwrap();
         assert_eq!(fs::read(dir.path().join("g")).unwrap(), b"second");
         files.rename(path("d"), path("e")).unwrap();
-        assert_eq!(
-            files.rename(path("d"), path("e")).unwrap_err().kind(),
-            io::ErrorKind::NotFound
-        );
+        fails(files.rename(path("d"), path("e")), ErrorKind::NotFound);
         files.remove_dir_all(path("e")).unwrap();
     }
 }
@@ -437,10 +366,7 @@ fn remove_dir_all_removes_links_and_not_what_they_lead_to() {
         symlink(outside.path(), dir.path().join("d/e/link")).unwrap();
         files.remove_dir_all(path("d")).unwrap();
         assert_eq!(files.list(path("")).unwrap(), Vec::<String>::new());
-        assert_eq!(
-            files.remove_dir_all(path("d")).unwrap_err().kind(),
-            io::ErrorKind::NotFound
-        );
+        fails(files.remove_dir_all(path("d")), ErrorKind::NotFound);
     }
     assert_eq!(fs::read(outside.path().join("f")).unwrap(), b"kept");
 }
@@ -451,13 +377,8 @@ fn remove_dir_all_gives_up_on_absurd_depth() {
     files
         .create_dir(path(&"d/".repeat(REMOVED_DEPTH + 1)))
         .unwrap();
-    assert!(
-        files
-            .remove_dir_all(path("d"))
-            .unwrap_err()
-            .to_string()
-            .contains("deep")
-    );
+    let error = files.remove_dir_all(path("d")).unwrap_err().to_string();
+    assert!(error.contains("deep"), "{error}");
 }
 
 #[test]
@@ -471,10 +392,7 @@ fn sealed_shows_whole_files() {
         .unwrap();
     assert_eq!(files.sealed(path("empty")).unwrap().len(), 0);
     assert_eq!(&*files.sealed(path("full")).unwrap(), &[9; 5000]);
-    assert_eq!(
-        files.sealed(path("none")).unwrap_err().kind(),
-        io::ErrorKind::NotFound
-    );
+    fails(files.sealed(path("none")), ErrorKind::NotFound);
 }
 
 #[test]

@@ -35,7 +35,7 @@ impl Waiting {
 }
 
 impl Watcher for Waiting {
-    fn doze(&mut self, timeout: Duration) -> io::Result<()> {
+    fn wait(&mut self, timeout: Duration) -> io::Result<()> {
         let seen = self.seen;
         let count = guard(&self.changes.count);
         let waited = self

@@ -2,11 +2,9 @@
 
 use super::*;
 use crate::storage::locks_test::testing_locks;
+use crate::storage::test_support::{fails, path};
 use std::collections::BTreeSet;
-
-fn path(text: &str) -> &Path {
-    Path::new(text)
-}
+use std::io::ErrorKind;
 
 /// A memory with `f`, named and synced, holding `bytes`.
 fn with_file(bytes: &[u8]) -> (Memory, Box<dyn File>) {
@@ -16,6 +14,21 @@ fn with_file(bytes: &[u8]) -> (Memory, Box<dyn File>) {
     file.sync_data().unwrap();
     memory.sync_dir(path("")).unwrap();
     (memory, file)
+}
+
+/// Writes to a file that is there.
+fn write(memory: &Memory, at: &str, bytes: &[u8], offset: u64) {
+    let file = memory.open(path(at), Open::Write).unwrap();
+    file.write_all_at(bytes, offset).unwrap();
+}
+
+/// An empty memory with these directories, durably.
+fn with_dirs(dirs: &[&str]) -> Memory {
+    let memory = Memory::new();
+    dirs.iter()
+        .for_each(|dir| memory.create_dir(path(dir)).unwrap());
+    memory.sync_dir(path("")).unwrap();
+    memory
 }
 
 fn read(memory: &Memory, at: &str) -> Option<Vec<u8>> {
@@ -86,6 +99,15 @@ fn a_synced_name_without_synced_bytes_is_an_empty_file() {
     assert_eq!(outcomes(&memory), [vec![], vec![0], vec![b'x']].into());
 }
 
+/// Fills those pieces whose bit is set.
+fn fill_subset(bytes: &mut [u8], subset: usize, pieces: [std::ops::Range<usize>; 3]) {
+    for (n, piece) in pieces.into_iter().enumerate() {
+        if subset >> n & 1 == 1 {
+            bytes[piece].fill(b'b');
+        }
+    }
+}
+
 #[test]
 fn an_overwrite_lands_in_any_subset_of_its_sectors() {
     let (memory, file) = with_file(&[b'a'; 3 * 512]);
@@ -94,14 +116,7 @@ fn an_overwrite_lands_in_any_subset_of_its_sectors() {
     let mut expected = BTreeSet::new();
     for subset in 0..8 {
         let mut bytes = vec![b'a'; 3 * 512];
-        for (n, piece) in [(256..512), (512..1024), (1024..1280)]
-            .into_iter()
-            .enumerate()
-        {
-            if subset >> n & 1 == 1 {
-                bytes[piece].fill(b'b');
-            }
-        }
+        fill_subset(&mut bytes, subset, [256..512, 512..1024, 1024..1280]);
         expected.insert(bytes);
     }
     assert_eq!(outcomes(&memory), expected);
@@ -118,14 +133,7 @@ fn growth_ends_anywhere_and_may_be_ahead_of_its_bytes() {
         for subset in 0..8 {
             let mut bytes = vec![b'a'; 100];
             bytes.resize(1100, 0);
-            for (n, piece) in [(100..512), (512..1024), (1024..1100)]
-                .into_iter()
-                .enumerate()
-            {
-                if subset >> n & 1 == 1 {
-                    bytes[piece].fill(b'b');
-                }
-            }
+            fill_subset(&mut bytes, subset, [100..512, 512..1024, 1024..1100]);
             bytes.truncate(len);
             expected.insert(bytes);
         }
@@ -193,20 +201,14 @@ fn a_sync_of_one_file_leaves_others_unsynced() {
 #[test]
 fn a_handle_syncs_what_another_handle_wrote() {
     let (memory, file) = with_file(b"a");
-    memory
-        .open(path("f"), Open::Write)
-        .unwrap()
-        .write_all_at(b"b", 0)
-        .unwrap();
+    write(&memory, "f", b"b", 0);
     file.sync_data().unwrap();
     assert_eq!(read(&memory.lose_unsynced(), "f").unwrap(), b"b");
 }
 
 #[test]
 fn names_land_in_order_up_to_any_point() {
-    let memory = Memory::new();
-    memory.create_dir(path("d")).unwrap();
-    memory.sync_dir(path("")).unwrap();
+    let memory = with_dirs(&["d"]);
     memory.open(path("d/a"), Open::CreateNew).unwrap();
     memory.rename(path("d/a"), path("d/b")).unwrap();
     memory.open(path("d/c"), Open::CreateNew).unwrap();
@@ -313,15 +315,8 @@ fn a_crash_or_snapshot_is_independent() {
     let (copy, crashed) = (memory.snapshot(), memory.lose_unsynced());
     // The copy still has its unsynced write.
     assert_eq!(outcomes(&copy), [b"a".to_vec(), b"b".to_vec()].into());
-    copy.open(path("f"), Open::Write)
-        .unwrap()
-        .write_all_at(b"c", 0)
-        .unwrap();
-    crashed
-        .open(path("f"), Open::Write)
-        .unwrap()
-        .write_all_at(b"d", 0)
-        .unwrap();
+    write(&copy, "f", b"c", 0);
+    write(&crashed, "f", b"d", 0);
     copy.remove_file(path("f")).unwrap();
     assert_eq!(read(&memory, "f").unwrap(), b"b");
     assert_eq!(read(&crashed, "f").unwrap(), b"d");
@@ -347,10 +342,7 @@ fn a_snapshot_keeps_one_file_one() {
 
 #[test]
 fn directories_moved_into_each_other_do_not_loop() {
-    let memory = Memory::new();
-    memory.create_dir(path("a")).unwrap();
-    memory.create_dir(path("b")).unwrap();
-    memory.sync_dir(path("")).unwrap();
+    let memory = with_dirs(&["a", "b"]);
     memory.rename(path("a"), path("b/a")).unwrap();
     memory.rename(path("b/a"), path("a")).unwrap();
     memory.rename(path("b"), path("a/b")).unwrap();
@@ -366,18 +358,10 @@ fn directories_moved_into_each_other_do_not_loop() {
 fn locks_vanish_with_a_crash_and_a_snapshot() {
     let memory = Memory::new();
     let _held = memory.lock(path("lock"), Duration::ZERO).unwrap();
-    assert!(matches!(
-        memory.lock(path("lock"), Duration::ZERO),
-        Err(LockError::Busy(_))
-    ));
-    memory
-        .snapshot()
-        .lock(path("lock"), Duration::ZERO)
-        .unwrap();
-    memory
-        .lose_unsynced()
-        .lock(path("lock"), Duration::ZERO)
-        .unwrap();
+    let lock = |memory: &Memory| memory.lock(path("lock"), Duration::ZERO);
+    assert!(matches!(lock(&memory), Err(LockError::Busy(_))));
+    lock(&memory.snapshot()).unwrap();
+    lock(&memory.lose_unsynced()).unwrap();
 }
 
 #[test]
@@ -429,61 +413,48 @@ fn a_forgotten_write_reads_well_until_the_crash_whatever_is_synced() {
 fn refuses_what_a_directory_tree_refuses() {
     let (memory, _) = with_file(b"abc");
     memory.create_dir(path("d/e")).unwrap();
-    let kind = |answer: io::Result<()>| answer.unwrap_err().kind();
-    let open = |at, how| kind(memory.open(path(at), how).map(drop));
-    assert_eq!(open("none", Open::Read), io::ErrorKind::NotFound);
-    assert_eq!(open("none/f", Open::Create), io::ErrorKind::NotFound);
-    assert_eq!(open("f/x", Open::Create), io::ErrorKind::NotADirectory);
-    assert_eq!(open("d", Open::Write), io::ErrorKind::IsADirectory);
-    assert_eq!(open("f", Open::CreateNew), io::ErrorKind::AlreadyExists);
-    assert_eq!(open("d/../f", Open::Read), io::ErrorKind::InvalidInput);
-    assert_eq!(
-        kind(memory.create_dir(path("f/x"))),
-        io::ErrorKind::NotADirectory
+    fails(memory.open(path("none"), Open::Read), ErrorKind::NotFound);
+    fails(
+        memory.open(path("none/f"), Open::Create),
+        ErrorKind::NotFound,
     );
-    assert_eq!(
-        kind(memory.rename(path("d"), path("f"))),
-        io::ErrorKind::NotADirectory
+    fails(
+        memory.open(path("f/x"), Open::Create),
+        ErrorKind::NotADirectory,
     );
-    assert_eq!(
-        kind(memory.rename(path("f"), path("d"))),
-        io::ErrorKind::IsADirectory
+    fails(memory.open(path("d"), Open::Write), ErrorKind::IsADirectory);
+    fails(
+        memory.open(path("f"), Open::CreateNew),
+        ErrorKind::AlreadyExists,
     );
+    fails(
+        memory.open(path("d/../f"), Open::Read),
+        ErrorKind::InvalidInput,
+    );
+    fails(memory.create_dir(path("f/x")), ErrorKind::NotADirectory);
+    fails(
+        memory.rename(path("d"), path("f")),
+        ErrorKind::NotADirectory,
+    );
+    fails(memory.rename(path("f"), path("d")), ErrorKind::IsADirectory);
     memory.create_dir(path("x")).unwrap();
-    assert_eq!(
-        kind(memory.rename(path("x"), path("d"))),
-        io::ErrorKind::DirectoryNotEmpty
+    fails(
+        memory.rename(path("x"), path("d")),
+        ErrorKind::DirectoryNotEmpty,
     );
     memory.rename(path("x"), path("d/e")).unwrap();
-    assert_eq!(
-        kind(memory.rename(path("d"), path("d/e/d"))),
-        io::ErrorKind::InvalidInput
+    fails(
+        memory.rename(path("d"), path("d/e/d")),
+        ErrorKind::InvalidInput,
     );
-    assert_eq!(
-        kind(memory.remove_file(path("d"))),
-        io::ErrorKind::IsADirectory
-    );
-    assert_eq!(
-        kind(memory.remove_dir_all(path("f"))),
-        io::ErrorKind::NotADirectory
-    );
-    assert_eq!(
-        kind(memory.remove_dir_all(path(""))),
-        io::ErrorKind::InvalidInput
-    );
-    assert_eq!(
-        kind(memory.list(path("f")).map(drop)),
-        io::ErrorKind::NotADirectory
-    );
-    assert_eq!(kind(memory.sync_dir(path("none"))), io::ErrorKind::NotFound);
+    fails(memory.remove_file(path("d")), ErrorKind::IsADirectory);
+    fails(memory.remove_dir_all(path("f")), ErrorKind::NotADirectory);
+    fails(memory.remove_dir_all(path("")), ErrorKind::InvalidInput);
+    fails(memory.list(path("f")), ErrorKind::NotADirectory);
+    fails(memory.sync_dir(path("none")), ErrorKind::NotFound);
     assert_eq!(memory.stat(path("none/f")).unwrap(), None);
-    assert!(
-        memory
-            .open(path("f"), Open::Read)
-            .unwrap()
-            .write_at(b"x", 0)
-            .is_err()
-    );
+    let reader = memory.open(path("f"), Open::Read).unwrap();
+    assert!(reader.write_at(b"x", 0).is_err());
     assert_eq!(read(&memory, "f").unwrap(), b"abc");
 }
 
@@ -492,15 +463,8 @@ fn counts_calls() {
     let (memory, file) = with_file(b"abc");
     file.sync_data().unwrap();
     let calls = memory.calls();
-    assert_eq!(
-        (
-            calls["sync_data"],
-            calls["sync_dir"],
-            calls["write_at"],
-            calls["open"]
-        ),
-        (2, 1, 1, 1)
-    );
+    let counts = ["sync_data", "sync_dir", "write_at", "open"].map(|name| calls[name]);
+    assert_eq!(counts, [2, 1, 1, 1]);
     assert_eq!(calls.get("rename"), None);
 }
 

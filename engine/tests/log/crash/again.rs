@@ -3,78 +3,62 @@
 
 use super::*;
 use teamlog_engine::codec::{Predecessor, SegmentHeader};
-use teamlog_engine::{Error, Head};
 
-/// What a first crash left, and how it came about.
-fn after_a_crash(format: Format, call: usize) -> Option<Vec<(String, Memory)>> {
-    let mut states = Vec::new();
-    let mut reached = false;
+/// The states that a first crash in the history can leave, each with and without its head.
+fn after_a_crash(format: Format) -> Vec<(String, Memory)> {
+    let (mut states, mut seen) = (Vec::new(), HashSet::new());
     for fault in [Fault::Stop, Fault::Os(5)] {
-        let memory = fresh(format);
-        let faulty = Faulty::new(arc(&memory));
-        faulty.arm(call, fault);
-        let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
-        run(&storage, &HISTORY);
-        let calls = faulty.calls();
-        let Some((name, path)) = calls.get(call) else {
-            continue;
-        };
-        reached = true;
-        match fault {
-            Fault::Stop => states.extend(crashes(&memory, call as u64, 2)),
-            // A failed sync: what it should have made durable reads well, and no later sync makes it so.
-            _ if matches!(*name, "sync_data" | "sync_all") => {
-                let _ = memory.forget_unsynced(path);
-                states.push(("sync failed".into(), memory));
+        let history = |storage: &Arc<dyn Storage>| run(storage, &HISTORY);
+        at_every_call(&fresh(format), fault, history, |failed| {
+            let left = match fault {
+                Fault::Stop => failed.crashes(2),
+                _ if failed.name == "sync_dir" || !failed.name.starts_with("sync_") => Vec::new(),
+                _ => {
+                    failed.forget_unsynced();
+                    vec![(format!("sync {} failed", failed.call), failed.memory)]
+                }
+            };
+            for (how, left) in left {
+                let durable = tree(&left.lose_unsynced(), Path::new(""));
+                if seen.insert((tree(&left, Path::new("")), durable)) {
+                    let headless = left.snapshot();
+                    put(&headless, &dir().join("head"), &[0; 1024]);
+                    states.extend([(format!("{how}, no head"), headless), (how, left)]);
+                }
             }
-            _ => {}
-        }
+        });
     }
-    let headless: Vec<_> = states
-        .iter()
-        .map(|(how, state)| {
-            let state = state.snapshot();
-            put(&state, &dir().join("head"), &[0; 1024]);
-            (format!("{how}, no head"), state)
-        })
-        .collect();
-    states.extend(headless);
-    reached.then_some(states)
+    states
 }
 
 #[test]
 fn what_a_recovery_showed_survives_the_next_power_loss() {
     for format in FORMATS {
         let mut adopted = 0;
-        for call in 0.. {
-            let Some(states) = after_a_crash(format, call) else {
-                break;
+        for (how, state) in after_a_crash(format) {
+            let log = open(&arc(&state), &small(&options().1));
+            let Ok(recovered) = log.lock() else {
+                assert!(how.ends_with("no head"), "{how}");
+                continue;
             };
-            for (how, state) in states {
-                let log = open(&arc(&state), &small(&options().1));
-                let Ok(recovered) = log.lock() else {
-                    assert!(how.ends_with("no head"), "call {call}, {how}");
+            let notes = recovered.recovered();
+            adopted += usize::from(notes.iter().any(|note| note.contains("adopted")));
+            let shown = texts(&log);
+            drop(recovered);
+            let mut checked = Checked::default();
+            for (then, after) in crashes(&state, adopted as u64, 2) {
+                if !checked.is_new(&after, ()) {
                     continue;
-                };
-                adopted += usize::from(
-                    recovered
-                        .recovered()
-                        .iter()
-                        .any(|note| note.contains("adopted")),
-                );
-                let shown = texts(&log);
-                drop(recovered);
-                for (then, after) in crashes(&state, call as u64, 2) {
-                    let what = format!("{format:?}, call {call}, {how}, then {then}");
-                    let log = open(&arc(&after), &small(&options().1));
-                    drop(log.lock().unwrap_or_else(|error| panic!("{what}: {error}")));
-                    assert_eq!(texts(&log), shown, "{what}");
-                    every_quarantine_file_is_named(&arc(&after), &log, &what);
-                    assert!(log.verify(None).unwrap().ok, "{what}");
                 }
+                let what = format!("{format:?}, {how}, then {then}");
+                let log = open(&arc(&after), &small(&options().1));
+                drop(log.lock().unwrap_or_else(|error| panic!("{what}: {error}")));
+                assert_eq!(texts(&log), shown, "{what}");
+                every_quarantine_file_is_named(&arc(&after), &log, &what);
+                assert!(log.verify(None).unwrap().ok, "{what}");
             }
         }
-        assert!(adopted > 20, "{adopted}");
+        assert!(adopted > 10, "{adopted}");
     }
 }
 
@@ -87,33 +71,36 @@ fn a_torn_tail_is_kept_whatever_its_recovery_is_stopped_at() {
         for (start, end) in [(0, first_group / 2), (first_group, next.len() - 3)] {
             let torn = &next[start..end];
             let count = if start == 0 { 3 } else { 5 };
-            let mut stopped = 0;
-            for call in 0.. {
-                let memory = memory.snapshot();
-                put(&memory, &segment(format), &[&now, &next[..end]].concat());
-                let faulty = Faulty::new(arc(&memory));
-                faulty.arm(call, Fault::Stop);
-                let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
-                let log = Log::open(storage, &dir(), small(&options().1));
-                let opened = log.and_then(|log| log.lock().map(drop));
-                let reached = faulty.count() > call;
-                assert_eq!(opened.is_err(), reached, "{format:?}, call {call}");
-                for (how, after) in crashes(&memory, call as u64, 4) {
-                    let what = format!(
-                        "{format:?}, recovery call {call} ({:?}), {how}",
-                        faulty.calls().last()
-                    );
-                    let log = open(&arc(&after), &small(&options().1));
-                    drop(log.lock().unwrap_or_else(|error| panic!("{what}: {error}")));
-                    assert_eq!(texts(&log).len(), count, "{what}");
-                    let kept = quarantined(&arc(&after));
-                    assert!(kept.iter().any(|kept| kept == torn), "{what}: lost");
-                    every_quarantine_file_is_named(&arc(&after), &log, &what);
+            let (mut stopped, mut checked) = (0, Checked::default());
+            put(&memory, &segment(format), &[&now, &next[..end]].concat());
+            let recover = |storage: &Arc<dyn Storage>| {
+                let log = Log::open(storage.clone(), &dir(), small(&options().1));
+                log.and_then(|log| log.lock().map(drop))
+            };
+            let mut check = |how: &str, after: Memory| {
+                if !checked.is_new(&after, ()) {
+                    return;
                 }
-                stopped += usize::from(reached);
-                if !reached {
-                    break;
+                let what = format!("{format:?}, recovery {how}");
+                let log = open(&arc(&after), &small(&options().1));
+                drop(log.lock().unwrap_or_else(|error| panic!("{what}: {error}")));
+                assert_eq!(texts(&log).len(), count, "{what}");
+                let kept = quarantined(&arc(&after));
+                assert!(kept.iter().any(|kept| kept == torn), "{what}: lost");
+                every_quarantine_file_is_named(&arc(&after), &log, &what);
+            };
+            let whole = at_every_call(&memory, Fault::Stop, recover, |failed| {
+                assert!(failed.done.is_err(), "{format:?}, call {}", failed.call);
+                stopped += 1;
+                for (how, after) in failed.crashes(4) {
+                    check(&how, after);
                 }
+            });
+            whole.unwrap();
+            let finished = memory.snapshot();
+            recover(&arc(&finished)).unwrap();
+            for (how, after) in crashes(&finished, 0, 4) {
+                check(&how, after);
             }
             assert!(stopped > 20, "{stopped}");
         }

@@ -170,7 +170,7 @@ fn death_and_power_loss_at_every_call_of_a_cut() {
             let writer = writer(&opened(after));
             say(&writer, "on");
         };
-        let states = at_every_call(&memory, cut, check);
+        let states = stopped(&memory, cut, check);
         assert!(states > 300, "{states}");
     }
 }

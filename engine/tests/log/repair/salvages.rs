@@ -209,7 +209,7 @@ fn death_and_power_loss_at_every_call_of_a_salvage() {
                 .append(vec![said("on")], Durability::Synced)
                 .unwrap();
         };
-        let states = at_every_call(&memory, act, check);
+        let states = stopped(&memory, act, check);
         assert!(states > 500, "{states}");
     }
 }

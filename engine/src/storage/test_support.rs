@@ -1,0 +1,17 @@
+//! What the tests of the storages share.
+
+use std::io;
+use std::path::Path;
+
+pub(super) fn path(text: &str) -> &Path {
+    Path::new(text)
+}
+
+/// The answer must be an error of that kind.
+#[track_caller]
+pub(super) fn fails<T>(answer: io::Result<T>, kind: io::ErrorKind) {
+    match answer {
+        Ok(_) => panic!("it succeeded, not {kind:?}"),
+        Err(error) => assert_eq!(error.kind(), kind, "{error}"),
+    }
+}
