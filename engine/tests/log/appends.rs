@@ -241,9 +241,9 @@ fn many_threads_share_their_syncs_and_lose_nothing() {
                 let writer = &writer;
                 scope.spawn(move || {
                     for n in 0..25 {
-                        let text = format!("{thread}-{n}");
+                        let own = format!("{thread}-{n}");
                         let done = writer.commit(Durability::Synced, move |(), _| {
-                            Ok::<_, ()>(((), vec![said(&text), said("and")]))
+                            Ok::<_, ()>(((), vec![said(&own), said("and")]))
                         });
                         let done = done.unwrap();
                         assert_eq!(done.events.len(), 2);
