@@ -37,7 +37,9 @@ pub fn rows(options: &Options) {
 }
 
 fn clients(name: &str, teamlog: &Path, options: &Options) {
-    [1, 32, 256].map(|count| many_clients(name, teamlog, count, options));
+    for count in [1, 32, 256] {
+        many_clients(name, teamlog, count, options);
+    }
 }
 
 /// A daemon on a root of its own, killed when dropped.
