@@ -69,8 +69,8 @@ impl Live {
             .or_else(|| self.state.overlay.store().covered())
     }
 
-    /// Whether this is the state up to the reader's head: of the same log, and of the very event that the head names, for
-    /// a log that was put back from a copy may have another one at that seq.
+    /// Whether this is the state up to the reader's head: of the same log, and of the same event as the head names. A log
+    /// that was restored from a copy may have another event at that seq.
     pub fn is_at_head(&self, reader: &Reader) -> bool {
         let head = reader.head();
         self.log.identity().log == reader.identity().log
@@ -79,8 +79,8 @@ impl Live {
     }
 
     /// For the holder of the log's lock: mends the views that a crash left behind the head, and keeps them current from
-    /// now on. Writes none for a team without views. A view that cannot be written is no error, for it must not stand in
-    /// the way of the log: [`Live::views_error`] tells.
+    /// now on. Writes none for a team without views. A view that cannot be written does not fail the
+    /// command: [`Live::views_error`] tells.
     pub fn keep_views(&mut self, reader: &Reader) -> Result<Mended> {
         self.views_error = None;
         let mended = match self.catch_up_views(reader) {
@@ -109,7 +109,7 @@ impl Live {
         Ok(mended)
     }
 
-    /// Why the views are not kept since [`Live::keep_views`], if they are not. Nothing is lost: the next writer mends them.
+    /// Why the views could not be written since [`Live::keep_views`]. The next writer mends them.
     pub fn views_error(&self) -> Option<&Error> {
         self.views_error.as_ref()
     }
@@ -128,8 +128,8 @@ impl Live {
         self.views.as_ref().is_some_and(Views::are_due)
     }
 
-    /// What became due since the last call, to be written without holding up the state; then [`Live::views_written`] is to
-    /// be told. Nothing while events are folded that are not durable yet.
+    /// The view files that are due, to be written without the state; the caller then calls [`Live::views_written`].
+    /// Nothing while folded events are not durable yet.
     pub fn collect_views(&mut self) -> Option<ViewBatch> {
         let settled = self
             .last()
@@ -159,7 +159,7 @@ impl Live {
         self.with_views(Views::finish);
     }
 
-    /// Does something with the views, if they are kept. A failure leaves their cursor behind, and the next writer mends them.
+    /// Does something with the views, if they are kept. After a failure the next writer mends them.
     fn with_views<A>(&mut self, act: impl FnOnce(&mut Views, &Live) -> Result<A>) -> Option<A> {
         let mut views = self.views.take()?;
         match act(&mut views, self) {
@@ -212,19 +212,19 @@ impl Live {
         Ok(())
     }
 
-    /// Whether a process that stays should call for maintenance: the tail is long, or views fell behind.
-    pub fn wants_tending(&self) -> bool {
+    /// Whether a long-running process should maintain this state: the tail is long, or views fell behind.
+    pub fn needs_maintenance(&self) -> bool {
         let long = self.state.tail.bytes > TAIL_BYTES_MAX
             || self.state.tail.places.len() > STAYING_TAIL_EVENTS_MAX;
         long || self.views_error.is_some()
     }
 
-    /// The derived store below: to be merged by a thread that holds up nobody, then for [`Live::adopt`].
+    /// The derived store, to be merged by another thread and then handed to [`Live::adopt`].
     pub fn store(&self) -> Store {
         self.state.overlay.store().clone()
     }
 
-    /// Goes on over a store in which runs of the one below were merged, unless that has moved on.
+    /// Takes a merged store in the place of its own, unless its own has new runs since.
     pub fn adopt(&mut self, merged: Store) {
         if merged.covered() == self.state.overlay.store().covered() {
             self.state.overlay.rebased(merged);

@@ -281,8 +281,8 @@ fn steps<'a>(sink: Option<Sink<'a>>) -> Vec<Step<'a>> {
     steps
 }
 
-/// Follows orders to their end, also after an error: an order to cut that nobody took would keep the sequencer waiting
-/// for its table for ever, as a channel keeps what is in it for as long as somebody may send more.
+/// Takes orders until the channel closes, also after an error: the sequencer would wait for ever for the table of an order
+/// to cut that nobody takes.
 fn work(
     orders: &Receiver<Order>,
     mut table: Table,

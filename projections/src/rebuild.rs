@@ -56,7 +56,7 @@ pub fn rehydrate_with(
 ) -> Result<(Rehydrated, Live)> {
     let options = log.options();
     let start = options.clock.now();
-    // What is rebuilt is to be what the log held, not what somebody made of a segment since.
+    // A segment that was changed since must not be rebuilt from.
     reader.check_chain()?;
     let dir = derived_dir(reader.dir());
     let store = Store::aside(Arc::clone(reader.storage()), &dir, options.lock_deadline)?;

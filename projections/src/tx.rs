@@ -27,7 +27,7 @@ pub struct Recorded<'a> {
 
 /// A deterministic fold over the events of a team.
 pub(crate) struct Projection {
-    /// Raised whenever the same events would give other entries.
+    /// To be raised when the same events give other entries than before.
     pub version: u32,
     /// Folds one event. Pure: it reads and writes nothing but the keys of its own namespaces.
     pub apply: fn(&mut Tx<'_>, Recorded<'_>) -> Result<()>,
@@ -129,6 +129,11 @@ impl<'a> Rows<'a> {
             Some(after) => [prefix, after.as_bytes(), &[0]].concat(),
         };
         self.walk(&from, &end_of(prefix), false)
+    }
+    /// A number behind the largest that [`Tx::raise`] kept.
+    pub fn next_number(self, key: &[u8]) -> Result<u64> {
+        let largest: u64 = self.get(key)?.unwrap_or_default();
+        Ok(largest.saturating_add(1))
     }
     /// The first time in an index by time.
     pub fn first_time(self, index: u8) -> Result<Option<Timestamp>> {
@@ -333,7 +338,7 @@ pub(crate) fn key_of(namespace: u8, name: &[u8]) -> Vec<u8> {
     key
 }
 
-/// A namespace and a name, closed, so that no name is the beginning of another.
+/// A namespace and a name with a zero byte behind it, so that no key is the beginning of another name's.
 pub(crate) fn named(namespace: u8, name: &str) -> Vec<u8> {
     let mut key = key_of(namespace, name.as_bytes());
     key.push(0);

@@ -243,7 +243,7 @@ impl Views {
     /// Writes all that is due.
     pub fn finish(&mut self, live: &Live) -> Result<()> {
         if self.are_due() {
-            // Behind files that could not be written the cursor must not move.
+            // The cursor must not move past files that could not be written.
             self.gate.wait().check(&self.home)?;
             let touched = self.take_due();
             write(live, &self.home, &touched)?;

@@ -35,8 +35,7 @@ impl TeamState {
     }
     /// A number that is the id of no run, larger than all that are.
     pub fn next_bootstrap_number(&self) -> Result<u64> {
-        let largest: u64 = self.rows().get(&[NUMBERED])?.unwrap_or_default();
-        Ok(largest.saturating_add(1))
+        self.rows().next_number(&[NUMBERED])
     }
     /// The runs of which something timed out by `now`, the earliest first.
     pub fn bootstrap_due_by(&self, now: Timestamp, limit: usize) -> Result<Vec<Run>> {

@@ -165,7 +165,7 @@ fn attempt(tx: &mut Tx<'_>, message_id: &str, attempt: u32) -> Result<()> {
     Ok(())
 }
 
-/// An ack closes an open delivery; a late one closes what became of it.
+/// An ack closes an open delivery, or marks its dead letter.
 fn close(
     tx: &mut Tx<'_>,
     message_id: &str,

@@ -1,4 +1,4 @@
-//! When which attempt ends, and what is due by a time: in the order of time, however late somebody asks.
+//! When each attempt ends, and what is due by a time, in the order of time.
 
 use super::{DUE, Delivery, State};
 use crate::prelude::*;
@@ -63,7 +63,7 @@ impl TeamState {
         Ok(open)
     }
     /// The first `limit` things that are due by `now`, of one message or of all, in the order of their times and then of
-    /// message ids: the order in which somebody who asks all the time would meet them.
+    /// message ids, however late somebody asks.
     pub fn due_by(
         &self,
         now: Timestamp,

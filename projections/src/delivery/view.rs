@@ -1,7 +1,7 @@
 //! `dead-letter/YYYY-MM-DD.jsonl`: one line per dead letter of that UTC day, only ever growing.
 //!
-//! A line goes behind the one before it: a writer looks at the last line of the file, and a file that ends otherwise
-//! than it should is built anew. What becomes of a dead letter later is not in the file but in answers.
+//! A line goes behind the one before it: a writer looks at the last line of the file, and a file with another
+//! end is built anew. A later ack or requeue of a dead letter is not in the file, but in answers.
 
 use crate::delivery::{self, DeadLetter};
 use crate::fact;
@@ -30,7 +30,7 @@ fn line(
     letter: &DeadLetter,
     out: &mut Vec<u8>,
 ) -> Result<()> {
-    // A line says what was known when it was written, or it could not stay as it is.
+    // A line never changes, so it says only what was known when it was written.
     let message = live.message(&letter.message_id)?;
     let message = match message.filter(|message| message.seq < letter.seq) {
         Some(message) => live.event(reader, message.seq)?,
@@ -137,7 +137,7 @@ fn seq_of(line: &[u8]) -> Option<u64> {
     std::str::from_utf8(rest.get(..digits)?).ok()?.parse().ok()
 }
 
-/// Brings all files in line; where the directory is missing, it is built beside and renamed whole.
+/// Brings all files in line. A missing directory is built beside and renamed whole.
 pub(crate) fn mend(live: &TeamState, reader: &Reader, home: &Home) -> Result<Mended> {
     let days = delivery::days(live.rows())?;
     if home.exists(DIR)? || days.is_empty() {

@@ -11,7 +11,7 @@ use teamlog_engine::derived::Store;
 use teamlog_engine::storage::Storage;
 use teamlog_engine::{Log, Reader};
 
-/// A tail of more events is not folded in memory for a check: nothing is stored that it could be held against.
+/// A longer tail is not folded in memory for a check, since hardly anything stored could be compared with it.
 const TAIL_EVENTS_MAX: u64 = 65_536;
 
 /// What a log's derived store amounts to.

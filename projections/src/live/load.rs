@@ -35,7 +35,7 @@ fn version() -> u32 {
 pub fn old_derived(storage: &dyn Storage, log: &Path) -> io::Result<Vec<PathBuf>> {
     let dir = log.join(DERIVED_DIR);
     let names = match storage.list(&dir) {
-        // A file in the place of the directory gives way to the next writer.
+        // The next writer replaces a file that lies where the directory should be.
         Err(error)
             if matches!(
                 error.kind(),
@@ -53,7 +53,7 @@ pub fn old_derived(storage: &dyn Storage, log: &Path) -> io::Result<Vec<PathBuf>
     Ok(names.iter().filter_map(old).collect())
 }
 
-/// Removes them, as far as that can be done: they take up space and nothing else.
+/// Removes them. Errors are ignored, since old stores do no harm.
 pub fn remove_old_derived(storage: &dyn Storage, log: &Path) {
     for dir in old_derived(storage, log).unwrap_or_default() {
         let _ = storage.remove_dir_all(&dir);
@@ -112,8 +112,8 @@ impl Live {
         self.mend()
     }
 
-    /// Writes a run in the place of a damaged one. Where nothing can be written the state is right all the same, and
-    /// the next command folds once more: a log that may only be read still answers.
+    /// Writes a run in the place of a damaged one. If that fails the state is still right, and the next
+    /// command folds again: a read-only log can be queried.
     fn mend(&mut self) -> Result<()> {
         match self.flush() {
             Err(Error::Engine(teamlog_engine::Error::Io { .. })) => Ok(()),

@@ -14,7 +14,7 @@ use crate::message::event::{MailFact, Mark, MessageAcked, MessageFact, Suppresse
 use crate::message::{dispatch, marks, unread, view};
 use crate::prelude::*;
 
-/// The fold. A message id counts once and an ack counts once, whatever the log holds.
+/// The fold. A second message with the same id, or a second ack, changes nothing.
 pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     let event = recorded.event;
     match recorded.fact {

@@ -21,7 +21,7 @@ pub struct Marks {
     /// When its recipient first had it, or acknowledged it.
     #[rkyv(with = As<Option<i64>>)]
     pub delivered_at: Option<Timestamp>,
-    /// By what digest it is found while it is plain mail that was not delivered.
+    /// The digest by which undelivered plain mail is found.
     same: Option<String>,
     /// The newest request to tell its recipient.
     pub dispatch: Option<String>,
@@ -156,7 +156,7 @@ fn recount(tx: &mut Tx<'_>, agent: &str, change: impl FnOnce(&mut CountsRow)) ->
     tx.change(&key_of(MAIL_COUNTS, agent.as_bytes()), change)
 }
 
-/// Names hold no zero byte, so nothing else has the same text.
+/// Names hold no zero byte, so different parts never give the same text.
 fn digest(from: &str, to: &str, body: &str) -> String {
     let mut hasher = blake3::Hasher::new();
     for part in [from, "\0", to, "\0", body] {

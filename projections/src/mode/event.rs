@@ -8,6 +8,7 @@ use crate::fact::stored::Decoded;
 use crate::fact::{Fact, event};
 use crate::mode::scope::check_session;
 use crate::mode::{Mode, Scope};
+use crate::words;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use teamlog_engine::{Json, JsonError, NewEvent, RefKind, Timestamp};
@@ -68,19 +69,21 @@ pub struct ModeStarted {
     pub seen_at: Option<Timestamp>,
 }
 
-/// Why fields of a state change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
-    /// Somebody said so.
-    Updated,
-    /// It is done.
-    Completed,
-    /// It failed.
-    Failed,
-    /// It was canceled.
-    Canceled,
-    /// Another mode took over.
-    AutoCompleted,
+words! {
+    /// Why fields of a state change; the name is the kind of the event.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Change {
+        /// Somebody said so.
+        Updated = "mode_updated",
+        /// It is done.
+        Completed = "mode_completed",
+        /// It failed.
+        Failed = "mode_failed",
+        /// It was canceled.
+        Canceled = "mode_canceled",
+        /// Another mode took over.
+        AutoCompleted = "mode_auto_completed",
+    }
 }
 
 /// `mode_updated`, `mode_completed`, `mode_failed`, `mode_canceled`, `mode_auto_completed`.
@@ -252,14 +255,6 @@ impl Payload for SessionEnded {
 }
 
 impl Change {
-    /// All of them.
-    pub const ALL: [Change; 5] = [
-        Change::Updated,
-        Change::Completed,
-        Change::Failed,
-        Change::Canceled,
-        Change::AutoCompleted,
-    ];
     /// That fields changed for this reason.
     pub fn of(self, changed: ModeChanged) -> ModeFact {
         match self {

@@ -86,13 +86,9 @@ fn clear(tx: &mut Tx<'_>, event: &Event<'_>, cleared: &ModeCleared) -> Result<()
         state.insert("session_id".into(), session.into());
     }
     let before: Option<StateRow> = tx.get(&key)?;
-    let trace = before.and_then(|row| row.trace_id);
     let before = StateRow {
-        seq: 0,
-        activated: 0,
-        activated_at: 0,
-        trace_id: trace,
-        text: String::new(),
+        trace_id: before.and_then(|row| row.trace_id),
+        ..StateRow::default()
     };
     write(tx, event, &cleared.scope, cleared.mode, Some(before), state)
 }
@@ -108,13 +104,11 @@ fn write(
 ) -> Result<()> {
     state.insert("mode".into(), mode.name().into());
     state.insert("updated_at".into(), event.created_at.to_string().into());
-    let trace = event.refs.get(RefKind::Trace).map(str::to_owned);
     let mut row = StateRow {
         seq: event.seq,
-        activated: 0,
-        activated_at: 0,
-        trace_id: trace,
+        trace_id: event.refs.get(RefKind::Trace).map(str::to_owned),
         text: text(&state),
+        ..StateRow::default()
     };
     let mut was_active = false;
     if let Some(before) = before {

@@ -141,7 +141,7 @@ pub(super) fn is_active(fields: &Fields) -> bool {
 }
 
 /// A [`ModeState`] as stored, under mode and scope.
-#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+#[derive(Default, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub(super) struct StateRow {
     pub seq: u64,
     pub activated: u64,

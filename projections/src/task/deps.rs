@@ -44,7 +44,7 @@ pub(super) fn split(
 
 impl TeamState {
     /// The first of the wanted dependencies that `split` would leave out, as a cycle from the task back to it. It has only
-    /// the task and the dependency where the way is longer than [`DEPENDENCY_WALK_MAX`].
+    /// the task and the dependency where the way is too long to follow.
     pub fn dependency_cycle(&self, id: &str, wanted: &[String]) -> Result<Option<Vec<String>>> {
         let can_close = self.rows().has(&ready::waited_for(id))?;
         for dep in wanted.iter().filter(|dep| can_close || *dep == id) {

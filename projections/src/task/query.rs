@@ -151,8 +151,7 @@ impl TeamState {
     }
     /// A number that is the id of no task, larger than all that are.
     pub fn next_task_number(&self) -> Result<u64> {
-        let largest: u64 = self.rows().get(&[NUMBERED])?.unwrap_or_default();
-        Ok(largest.saturating_add(1))
+        self.rows().next_number(&[NUMBERED])
     }
     /// Whether all dependencies of a task are completed; an unknown one is not.
     pub fn ready(&self, task: &Task) -> Result<bool> {

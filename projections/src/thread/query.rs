@@ -30,8 +30,7 @@ impl TeamState {
     }
     /// A number that is the id of no thread, larger than all that are.
     pub fn next_thread_number(&self) -> Result<u64> {
-        let largest: Option<u64> = self.rows().get(&[NUMBERED])?;
-        Ok(largest.unwrap_or_default() + 1)
+        self.rows().next_number(&[NUMBERED])
     }
 }
 

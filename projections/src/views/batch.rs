@@ -18,8 +18,7 @@ pub(crate) enum BatchState {
 }
 
 impl BatchState {
-    /// Fails where the files are not those of the events that they should hold: the cursor must stay, and all is to be mended
-    /// from it.
+    /// Fails after a batch that was not written whole: the cursor must stay, so that all is mended from it.
     pub fn check(self, home: &Home) -> Result<()> {
         match self {
             BatchState::Failed => {
@@ -49,7 +48,7 @@ impl BatchGate {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes what became of a batch; also that a failed one was mended.
+    /// Notes the result of a batch, or that a failed one was mended.
     pub fn set(&self, state: BatchState) {
         *self.state.lock().unwrap_or_else(PoisonError::into_inner) = state;
         self.changed.notify_all();

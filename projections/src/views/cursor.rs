@@ -1,7 +1,7 @@
 //! The cursor `views`: up to which event the view files are current.
 //!
 //! 36 bytes: `TLVIEWS1`, 16 bytes log id, u64 seq, u32 CRC-32 of the bytes before (little-endian). Overwritten in place
-//! and never synced: one that does not check is no cursor, and all views are looked at.
+//! and never synced: where the checksum is wrong there is no cursor, and all views are compared.
 
 use crate::error::Result;
 use crate::files::{Home, failed};
@@ -21,7 +21,7 @@ pub(super) struct Cursor {
 }
 
 impl Cursor {
-    /// Reads it; a missing or damaged one, or that of another log, names no seq.
+    /// Reads it. It has no seq where it is missing, damaged, or of another log.
     pub fn read(home: &Home) -> Result<Cursor> {
         let path = home.path(NAME);
         let seq = match home.storage.read(&path, 4096) {

@@ -1,6 +1,7 @@
 //! How what is known of workers is stored.
 
 use crate::tx::{Micros, row};
+use crate::words;
 use crate::worker::event::{Heartbeat, Identity, ShutdownAck, ShutdownRequest, StatusChange};
 use crate::worker::supervision::{Approval, Baseline};
 use teamlog_engine::Timestamp;
@@ -43,33 +44,26 @@ pub struct Noted<T> {
     pub what: T,
 }
 
-/// A thing that is known of a worker; each has a view file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum WorkerPart {
-    /// Who it is.
-    Identity,
-    /// Its last sign of life.
-    Heartbeat,
-    /// What it does.
-    Status,
-    /// Its instructions.
-    Inbox,
-    /// That it was asked to stop.
-    ShutdownRequest,
-    /// What it says to that.
-    ShutdownAck,
+words! {
+    /// A thing that is known of a worker; its name is that of its view file.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum WorkerPart {
+        /// Who it is.
+        Identity = "identity.json",
+        /// Its last sign of life.
+        Heartbeat = "heartbeat.json",
+        /// What it does.
+        Status = "status.json",
+        /// Its instructions.
+        Inbox = "inbox.md",
+        /// That it was asked to stop.
+        ShutdownRequest = "shutdown-request.json",
+        /// What it says to that.
+        ShutdownAck = "shutdown-ack.json",
+    }
 }
 
 impl WorkerPart {
-    /// All of them.
-    pub const ALL: [WorkerPart; 6] = [
-        WorkerPart::Identity,
-        WorkerPart::Heartbeat,
-        WorkerPart::Status,
-        WorkerPart::Inbox,
-        WorkerPart::ShutdownRequest,
-        WorkerPart::ShutdownAck,
-    ];
     pub(super) fn namespace(self) -> u8 {
         match self {
             WorkerPart::Identity => IDENTITY,

@@ -34,18 +34,6 @@ struct Record<'a, T> {
     seq: u64,
 }
 
-/// The file of a part.
-fn file_name(part: WorkerPart) -> &'static str {
-    match part {
-        WorkerPart::Identity => "identity.json",
-        WorkerPart::Heartbeat => "heartbeat.json",
-        WorkerPart::Status => "status.json",
-        WorkerPart::Inbox => "inbox.md",
-        WorkerPart::ShutdownRequest => "shutdown-request.json",
-        WorkerPart::ShutdownAck => "shutdown-ack.json",
-    }
-}
-
 /// A worker's directory, relative to the team's; names were checked when their event was decoded.
 fn dir(worker: &str) -> String {
     format!("{DIR}/{worker}")
@@ -130,7 +118,7 @@ pub(crate) fn write(
         }
         for part in parts {
             if let Some(text) = text(live, reader, worker, *part)? {
-                let path = home.path(&dir(worker)).join(file_name(*part));
+                let path = home.path(&dir(worker)).join(part.name());
                 home.replace(&path, &text)?;
                 mended.written += 1;
             }
@@ -152,7 +140,7 @@ pub(crate) fn walk(live: &TeamState, reader: &Reader, to: &mut Walk<'_>) -> Resu
 fn walk_worker(live: &TeamState, reader: &Reader, worker: &str, to: &mut Walk<'_>) -> Result<()> {
     for part in worker::parts(live.rows(), worker)? {
         if let Some(text) = text(live, reader, worker, part)? {
-            to.file(&dir(worker), file_name(part), &text)?;
+            to.file(&dir(worker), part.name(), &text)?;
         }
     }
     Ok(())

@@ -189,7 +189,7 @@ impl Resident {
         };
         let (failure, failed) = match record(writer) {
             Ok(committed) => {
-                if writer.try_state(|live| live.wants_tending()) == Some(true) {
+                if writer.try_state(|live| live.needs_maintenance()) == Some(true) {
                     // Full means that the thread is going to wake anyway.
                     let _ = self.maintain.try_send(());
                 }
