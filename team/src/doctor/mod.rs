@@ -235,8 +235,11 @@ impl Root {
     }
 }
 
-/// The checks by name, in the order of the answer. One that gives an error could not be made.
-const CHECKS: [(&str, fn(&Observed<'_>) -> Seen<Check>); 19] = [
+/// A check. One that gives an error could not be made.
+type Checker = fn(&Observed<'_>) -> Seen<Check>;
+
+/// The checks by name, in the order of the answer.
+const CHECKS: [(&str, Checker); 19] = [
     ("index_integrity", audit::index),
     ("malformed_jsonl", malformed_jsonl::check),
     ("snapshot_monotonicity", audit::snapshots),
