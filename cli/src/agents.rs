@@ -50,9 +50,6 @@ impl Agent {
     }
 
     /// The file that holds its hooks.
-    ///
-    /// # Errors
-    /// As [`top`].
     pub fn hooks_file(
         self,
         context: &Context,
@@ -98,9 +95,6 @@ pub fn top(context: &Context, dir: Option<&Path>, user: bool) -> Result<PathBuf,
 }
 
 /// A path that means the same from everywhere.
-///
-/// # Errors
-/// Nobody can say what the working directory is.
 pub fn absolute(context: &Context, path: &Path) -> Result<PathBuf, CommandError> {
     let here = context.env().here();
     let here = here.map_err(|error| CommandError::io("find", "the working directory", &error))?;
@@ -109,9 +103,6 @@ pub fn absolute(context: &Context, path: &Path) -> Result<PathBuf, CommandError>
 }
 
 /// The same as text.
-///
-/// # Errors
-/// As [`absolute`]; it is none.
 pub fn text(context: &Context, path: &Path) -> Result<String, CommandError> {
     let path = absolute(context, path)?;
     path.into_os_string().into_string().map_err(|path| {
@@ -121,9 +112,6 @@ pub fn text(context: &Context, path: &Path) -> Result<String, CommandError> {
 }
 
 /// The data root, by one name, whichever links and dots led there.
-///
-/// # Errors
-/// As [`text`].
 pub fn data_root(context: &Context) -> Result<String, CommandError> {
     text(
         context,

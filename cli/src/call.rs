@@ -70,9 +70,6 @@ pub struct Call<I, A> {
 
 impl Site<'_> {
     /// The team, open.
-    ///
-    /// # Errors
-    /// There is no such team; it cannot be opened.
     pub fn team(&mut self) -> Result<&mut Team, CommandError> {
         let opened = match self.opened.take() {
             Some(team) => team,
@@ -138,9 +135,6 @@ impl Site<'_> {
 }
 
 /// A receipt for everything that is recorded in a team; what was recorded is recorded also where none can be made.
-///
-/// # Errors
-/// What to say where there is none.
 pub fn receipt(root: &Root, team: &str) -> Result<Receipt, String> {
     let head = root.team(team).and_then(|mut team| team.head());
     let told = |failure| {
@@ -184,29 +178,7 @@ impl<I: DeserializeOwned, A: Serialize> Handler for Call<I, A> {
     }
 }
 
-static CALLS: &[&dyn Handler] = &[
-    &INIT,
-    &SEND,
-    &ACK,
-    &TICK,
-    &NUDGE,
-    &REQUEUE,
-    &CONFIG,
-    &APPEND,
-    &APPEND_GROUP,
-    &ARTIFACT,
-    &PROMPT,
-    &BOOTSTRAP_RECORD,
-    &STATE_WRITE,
-    &STATE_CLEAR,
-    &API,
-    &TOOL,
-];
-
 /// Carries out the call of that name.
-///
-/// # Errors
-/// The call's; there is none of that name, or the input is none of it.
 pub fn carry_out(
     site: &mut Site<'_>,
     name: &str,
@@ -227,126 +199,12 @@ fn unknown(what: &str) -> CommandError {
     CommandError::new(Exit::Bug, "bug", message)
 }
 
-/// `init`; whether the team is new, and who was added, stand beside what is printed.
-pub const INIT: Call<Init, (InitAnswer, bool, Vec<String>)> = Call {
-    name: "init",
-    run: |site, init| {
-        let answer = site.root.init(init)?;
-        let (created, added) = (answer.created, answer.added.clone());
-        Ok((answer, created, added))
-    },
-};
-
-/// `send`, and whether to wait for the ack.
-pub const SEND: Call<(Send, bool), SendAnswer> = Call {
-    name: "send",
-    run: |site, (send, wait)| {
-        let caller = site.caller;
-        let team = site.team()?;
-        let answer = match (wait, caller) {
-            (false, _) => Some(team.send(send)),
-            (true, None) => Some(team.send_and_wait(send, &Deadline::default())),
-            (true, Some(caller)) => caller.wait(|deadline| team.send_and_wait(send, deadline)),
-        };
-        Ok(answer.ok_or_else(crowded)??)
-    },
-};
-
 fn crowded() -> CommandError {
     let message =
         "the daemon that holds this team lets as many commands wait as it can; nothing was sent";
     CommandError::new(Exit::Locked, "busy", message)
         .or_hint(|| "try again, or send it with --require-ack and without --wait".to_owned())
 }
-
-/// `ack`.
-pub const ACK: Call<Ack, AckAnswer> = Call {
-    name: "ack",
-    run: |site, ack| Ok(site.team()?.ack(ack)?),
-};
-
-/// `tick`.
-pub const TICK: Call<Tick, TickAnswer> = Call {
-    name: "tick",
-    run: |site, tick| Ok(site.team()?.tick(tick)?),
-};
-
-/// `nudge`, but for the programs.
-pub const NUDGE: Call<Nudge, NudgeAnswer> = Call {
-    name: "nudge",
-    run: |site, nudge| Ok(site.team()?.nudge(nudge)?),
-};
-
-/// `dead-letter requeue`.
-pub const REQUEUE: Call<Requeue, RequeueAnswer> = Call {
-    name: "requeue",
-    run: |site, requeue| Ok(site.team()?.requeue(requeue)?),
-};
-
-/// `config set` and `config unset`.
-pub const CONFIG: Call<ConfigChange, ConfigChangeAnswer> = Call {
-    name: "config",
-    run: |site, change| Ok(site.team()?.config_change(change)?),
-};
-
-/// `append` of one fact.
-pub const APPEND: Call<Append, Recorded> = Call {
-    name: "append",
-    run: |site, append| Ok(site.team()?.append(append)?.event),
-};
-
-/// `append` of a group of a batch.
-pub const APPEND_GROUP: Call<Group, BatchAnswer> = Call {
-    name: "append-group",
-    run: |site, group| Ok(site.team()?.append_group(group)?),
-};
-
-/// `artifact put`, whose content is bytes, each as the character of its number.
-pub const ARTIFACT: Call<ArtifactPut, ArtifactPutAnswer> = Call {
-    name: "artifact-put-bytes",
-    run: |site, mut put| {
-        let content = std::mem::take(&mut put.content);
-        let bytes = content.chars().filter_map(|c| u8::try_from(c).ok());
-        let file = ArtifactFile::new(put, bytes.collect());
-        let team = site.stamped(ArtifactPut::NAME, &file)?;
-        Ok(team.artifact_put_file(file)?)
-    },
-};
-
-/// `mode prompt`, which also answers where a prompt is denied.
-pub const PROMPT: Call<ModePrompt, PromptAnswer> = Call {
-    name: "prompt",
-    run: |site, prompt| {
-        let team = site.stamped(ModePrompt::NAME, &prompt)?;
-        match team.mode_prompt(prompt) {
-            Err(Failure::Refused(refusal)) => {
-                Ok(PromptAnswer::of_refusal(&refusal).ok_or(Failure::Refused(refusal))?)
-            }
-            answered => Ok(answered?),
-        }
-    },
-};
-
-/// `bootstrap record`, for which what is not accepted is an answer, and no refusal.
-pub const BOOTSTRAP_RECORD: Call<BootstrapRecord, BootstrapRecorded> = Call {
-    name: "bootstrap-report",
-    run: |site, record| {
-        let team = site.stamped(BootstrapRecord::NAME, &record)?;
-        Ok(team.bootstrap_record(record)?)
-    },
-};
-
-/// `state write`.
-pub const STATE_WRITE: Call<ModeWrite, StateWritten> = Call {
-    name: "state-write",
-    run: |site, write| Ok(site.acting()?.state_write(write)?),
-};
-
-/// `state clear`.
-pub const STATE_CLEAR: Call<ModeClear, StateCleared> = Call {
-    name: "state-clear",
-    run: |site, clear| Ok(site.acting()?.state_clear(clear)?),
-};
 
 /// What `api` is asked.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -360,10 +218,90 @@ pub struct ApiInput {
 /// What an operation gives: its data, or its fault.
 pub type ApiAnswer = Result<Box<RawValue>, Fault>;
 
-/// An operation of the team API by its name, with the input and the faults of the contract.
-pub const API: Call<ApiInput, ApiAnswer> = Call {
-    name: "api",
-    run: |site, asked| {
+/// A row says what a daemon finds the call by, what it takes, what it answers and what carries it out.
+macro_rules! calls {
+    ($($(#[doc = $doc:literal])+ $call:ident = $name:literal, $input:ty => $answer:ty: $run:expr;)+) => {
+        $($(#[doc = $doc])+ pub const $call: Call<$input, $answer> = Call { name: $name, run: $run };)+
+
+        static CALLS: &[&dyn Handler] = &[$(&$call),+];
+    };
+}
+
+calls! {
+    /// `init`; whether the team is new, and who was added, stand beside what is printed.
+    INIT = "init", Init => (InitAnswer, bool, Vec<String>): |site, init| {
+        let answer = site.root.init(init)?;
+        let (created, added) = (answer.created, answer.added.clone());
+        Ok((answer, created, added))
+    };
+
+    /// `send`, and whether to wait for the ack.
+    SEND = "send", (Send, bool) => SendAnswer: |site, (send, wait)| {
+        let caller = site.caller;
+        let team = site.team()?;
+        let answer = match (wait, caller) {
+            (false, _) => Some(team.send(send)),
+            (true, None) => Some(team.send_and_wait(send, &Deadline::default())),
+            (true, Some(caller)) => caller.wait(|deadline| team.send_and_wait(send, deadline)),
+        };
+        Ok(answer.ok_or_else(crowded)??)
+    };
+
+    /// `ack`.
+    ACK = "ack", Ack => AckAnswer: |site, ack| Ok(site.team()?.ack(ack)?);
+
+    /// `tick`.
+    TICK = "tick", Tick => TickAnswer: |site, tick| Ok(site.team()?.tick(tick)?);
+
+    /// `nudge`, but for the programs.
+    NUDGE = "nudge", Nudge => NudgeAnswer: |site, nudge| Ok(site.team()?.nudge(nudge)?);
+
+    /// `dead-letter requeue`.
+    REQUEUE = "requeue", Requeue => RequeueAnswer: |site, requeue| Ok(site.team()?.requeue(requeue)?);
+
+    /// `config set` and `config unset`.
+    CONFIG = "config", ConfigChange => ConfigChangeAnswer: |site, change| Ok(site.team()?.config_change(change)?);
+
+    /// `append` of one fact.
+    APPEND = "append", Append => Recorded: |site, append| Ok(site.team()?.append(append)?.event);
+
+    /// `append` of a group of a batch.
+    APPEND_GROUP = "append-group", Group => BatchAnswer: |site, group| Ok(site.team()?.append_group(group)?);
+
+    /// `artifact put`, whose content is bytes, each as the character of its number.
+    ARTIFACT = "artifact-put-bytes", ArtifactPut => ArtifactPutAnswer: |site, mut put| {
+        let content = std::mem::take(&mut put.content);
+        let bytes = content.chars().filter_map(|c| u8::try_from(c).ok());
+        let file = ArtifactFile::new(put, bytes.collect());
+        let team = site.stamped(ArtifactPut::NAME, &file)?;
+        Ok(team.artifact_put_file(file)?)
+    };
+
+    /// `mode prompt`, which also answers where a prompt is denied.
+    PROMPT = "prompt", ModePrompt => PromptAnswer: |site, prompt| {
+        let team = site.stamped(ModePrompt::NAME, &prompt)?;
+        match team.mode_prompt(prompt) {
+            Err(Failure::Refused(refusal)) => {
+                Ok(PromptAnswer::of_refusal(&refusal).ok_or(Failure::Refused(refusal))?)
+            }
+            answered => Ok(answered?),
+        }
+    };
+
+    /// `bootstrap record`, for which what is not accepted is an answer, and no refusal.
+    BOOTSTRAP_RECORD = "bootstrap-report", BootstrapRecord => BootstrapRecorded: |site, record| {
+        let team = site.stamped(BootstrapRecord::NAME, &record)?;
+        Ok(team.bootstrap_record(record)?)
+    };
+
+    /// `state write`.
+    STATE_WRITE = "state-write", ModeWrite => StateWritten: |site, write| Ok(site.acting()?.state_write(write)?);
+
+    /// `state clear`.
+    STATE_CLEAR = "state-clear", ModeClear => StateCleared: |site, clear| Ok(site.acting()?.state_clear(clear)?);
+
+    /// An operation of the team API by its name, with the input and the faults of the contract.
+    API = "api", ApiInput => ApiAnswer: |site, asked| {
         let operation = api::find(&asked.operation).ok_or_else(|| unknown(&asked.operation))?;
         let input =
             serde_json::from_str(asked.input.get()).map_err(|error| unknown(&error.to_string()))?;
@@ -377,18 +315,15 @@ pub const API: Call<ApiInput, ApiAnswer> = Call {
                 answered.data
             }),
         )
-    },
-};
+    };
 
-/// A tool of the Model Context Protocol that records: its name and its arguments; what it says, or why it is refused.
-pub const TOOL: Call<(String, Map<String, Value>), Result<String, String>> = Call {
-    name: "tool",
-    run: |site, (tool, arguments)| {
+    /// A tool of the Model Context Protocol that records: its name and its arguments; what it says, or why it is refused.
+    TOOL = "tool", (String, Map<String, Value>) => Result<String, String>: |site, (tool, arguments)| {
         let (root, origin) = (&site.root, &site.who.origin);
         let done = teamlog_mcp::carry_out(root, origin, &tool, site.team, arguments);
         Ok(done.map_err(|fault| fault.0))
-    },
-};
+    };
+}
 
 #[cfg(test)]
 mod tests {

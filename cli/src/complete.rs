@@ -24,9 +24,6 @@ pub const VARIABLE: &str = "TEAMLOG_COMPLETE";
 pub const SHELLS: [&str; 5] = ["bash", "zsh", "fish", "elvish", "powershell"];
 
 /// Writes the lines that make a shell ask.
-///
-/// # Errors
-/// The shell is none of [`SHELLS`]; `out` failed.
 pub fn registration(shell: &str, out: &mut dyn Write) -> io::Result<()> {
     let shells = Shells::builtins();
     let unknown = || io::Error::other(format!("unknown shell {shell:?}"));

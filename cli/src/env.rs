@@ -65,9 +65,6 @@ impl ProcessEnv {
     }
 
     /// The working directory.
-    ///
-    /// # Errors
-    /// There is none any more.
     pub fn here(&self) -> io::Result<PathBuf> {
         std::env::current_dir()
     }
@@ -116,9 +113,6 @@ impl ProcessEnv {
     }
 
     /// A file that the user named.
-    ///
-    /// # Errors
-    /// The system's.
     pub fn open(&self, typed: &Path) -> io::Result<File> {
         File::open(typed)
     }

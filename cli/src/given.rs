@@ -13,9 +13,6 @@ use teamlog_team::engine::Json;
 const BYTES_MAX: u64 = 8 << 20;
 
 /// The object that an option gives: its text, `@` and a file that holds it, or `-` for standard input.
-///
-/// # Errors
-/// It cannot be read, or is no JSON object.
 pub fn object(
     env: &ProcessEnv,
     flag: &str,
@@ -39,9 +36,6 @@ pub fn object(
 }
 
 /// The same of an option that need not be there: without it there is nothing in it.
-///
-/// # Errors
-/// As [`object`].
 pub fn maybe_object(
     env: &ProcessEnv,
     flag: &str,
@@ -51,9 +45,6 @@ pub fn maybe_object(
 }
 
 /// All of standard input.
-///
-/// # Errors
-/// It cannot be read, or is too large.
 pub fn stdin(env: &ProcessEnv, what: &str) -> Result<String, CommandError> {
     all(what, &mut env.stdin())
 }
@@ -85,9 +76,6 @@ pub fn field(text: &str) -> Result<(String, Value), String> {
 }
 
 /// Puts what the words say into the input, which may not say otherwise.
-///
-/// # Errors
-/// It does.
 pub fn named(
     input: &mut Map<String, Value>,
     field: &str,
@@ -108,18 +96,12 @@ pub fn named(
 }
 
 /// The input as what the operation takes.
-///
-/// # Errors
-/// It is something else.
 pub fn typed<T: DeserializeOwned>(input: Map<String, Value>) -> Result<T, CommandError> {
     serde_json::from_value(Value::Object(input))
         .map_err(|error| CommandError::invalid("input", format!("input: {error}")))
 }
 
 /// A field of an object that is a string, if it is there.
-///
-/// # Errors
-/// The field is something else.
 pub fn text(fields: &Map<String, Value>, field: &str) -> Result<Option<String>, CommandError> {
     match fields.get(field) {
         None | Some(Value::Null) => Ok(None),

@@ -70,9 +70,6 @@ impl Output {
     }
 
     /// One JSON value as one line.
-    ///
-    /// # Errors
-    /// Standard output failed.
     pub fn json(&mut self, value: &impl Serialize) -> Result<(), CommandError> {
         let line = serde_json::to_vec(value).map_err(|error| {
             let source = io::Error::other(error);
@@ -82,9 +79,6 @@ impl Output {
     }
 
     /// The same for a long value, whose text is not held whole.
-    ///
-    /// # Errors
-    /// Standard output failed.
     pub fn json_streamed(&mut self, value: &impl Serialize) -> Result<(), CommandError> {
         if self.terminal {
             return self.json(value);
@@ -105,9 +99,6 @@ impl Output {
     }
 
     /// One JSON value that is text already, as one line.
-    ///
-    /// # Errors
-    /// Standard output failed.
     pub fn json_line(&mut self, line: &[u8]) -> Result<(), CommandError> {
         if self.terminal {
             let text = String::from_utf8_lossy(line);
@@ -119,41 +110,26 @@ impl Output {
     }
 
     /// One line for people, made safe by whoever composed it.
-    ///
-    /// # Errors
-    /// Standard output failed.
     pub fn line(&mut self, line: impl std::fmt::Display) -> Result<(), CommandError> {
         self.text(&format!("{line}\n"))
     }
 
     /// Lines for people.
-    ///
-    /// # Errors
-    /// Standard output failed.
     pub fn lines(&mut self, lines: &[String]) -> Result<(), CommandError> {
         lines.iter().try_for_each(|line| self.line(line))
     }
 
     /// Bytes as they are.
-    ///
-    /// # Errors
-    /// Standard output failed.
     pub fn bytes(&mut self, bytes: &[u8]) -> Result<(), CommandError> {
         self.write(bytes)
     }
 
     /// Text as it is.
-    ///
-    /// # Errors
-    /// Standard output failed.
     pub fn text(&mut self, text: &str) -> Result<(), CommandError> {
         self.write(text.as_bytes())
     }
 
     /// Hands everything to the reader.
-    ///
-    /// # Errors
-    /// Standard output failed.
     pub fn flush(&mut self) -> Result<(), CommandError> {
         if self.reader_left {
             return Ok(());

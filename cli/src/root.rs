@@ -7,18 +7,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// The data root of a command.
-///
-/// # Errors
-/// There is no working directory.
 pub fn of(global: &Global, env: &ProcessEnv) -> io::Result<PathBuf> {
     let variable = env.var("TEAMLOG_DATA_ROOT");
     find(global.data_root.as_deref(), variable, || env.here())
 }
 
 /// The data root. An empty variable counts as none; `here` is asked for only when it matters.
-///
-/// # Errors
-/// What `here` says.
 pub fn find(
     flag: Option<&Path>,
     variable: Option<OsString>,

@@ -37,9 +37,6 @@ pub enum Spot {
 
 impl When {
     /// Reads a time.
-    ///
-    /// # Errors
-    /// Names the text and the rule that it breaks.
     pub fn parse(text: &str) -> Result<When, String> {
         let words = text.trim().to_lowercase();
         let words = words.strip_suffix(" ago").unwrap_or(&words).trim_end();
@@ -69,9 +66,6 @@ impl When {
     }
 
     /// The moment that it means.
-    ///
-    /// # Errors
-    /// It lies outside of the years that a log can hold.
     pub fn resolve(self, now: Timestamp, zone: &TimeZone) -> Result<Timestamp, String> {
         let out = || "a time must lie in the years 1970 to 9999".to_owned();
         let here = || -> Result<DateTime, String> {
@@ -106,9 +100,6 @@ impl When {
 
 impl Spot {
     /// Reads a point: a seq, or a time.
-    ///
-    /// # Errors
-    /// Names the text and the rule that it breaks.
     pub fn parse(text: &str) -> Result<Spot, String> {
         match text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty() {
             true => text
@@ -120,9 +111,6 @@ impl Spot {
     }
 
     /// The point that it means.
-    ///
-    /// # Errors
-    /// As [`When::resolve`].
     pub fn resolve(self, now: Timestamp, zone: &TimeZone) -> Result<Point, String> {
         match self {
             Spot::Seq(seq) => Ok(Point::Seq(seq)),

@@ -43,9 +43,6 @@ impl Block {
     }
 
     /// The text without them.
-    ///
-    /// # Errors
-    /// As [`Block::put`].
     pub fn without(self, text: &str) -> Result<String, String> {
         let Some(place) = self.place(text)? else {
             return Ok(text.to_owned());

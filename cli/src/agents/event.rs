@@ -20,9 +20,6 @@ pub struct HookEvent {
 
 impl HookEvent {
     /// Reads it from standard input.
-    ///
-    /// # Errors
-    /// It is no JSON object; a field is something else than it should be.
     pub fn read(context: &Context) -> Result<HookEvent, CommandError> {
         HookEvent::of(&given::object(context.env(), "the event", "-")?)
     }

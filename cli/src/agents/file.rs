@@ -39,9 +39,6 @@ pub fn unusable(file: &Path, why: &str) -> CommandError {
 }
 
 /// Puts a whole file in the place of another, whose mode it takes over.
-///
-/// # Errors
-/// I/O.
 pub fn replace(file: &Path, content: &str) -> Result<(), CommandError> {
     let failed = |error: io::Error| CommandError::io("write", &file.display().to_string(), &error);
     let dir = file.parent().unwrap_or(Path::new("/"));
@@ -74,9 +71,6 @@ fn write_aside(aside: &Path, content: &str, mode: Option<fs::Permissions>) -> io
 }
 
 /// Removes a file, and the directories below `top` that it leaves empty.
-///
-/// # Errors
-/// I/O.
 pub fn remove(file: &Path, top: &Path) -> Result<(), CommandError> {
     match fs::remove_file(file) {
         Err(error) if error.kind() != ErrorKind::NotFound => {

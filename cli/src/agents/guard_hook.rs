@@ -64,9 +64,6 @@ pub struct GuardOptions {
 
 impl GuardOptions {
     /// The hook with what was typed; what was not comes from `there`.
-    ///
-    /// # Errors
-    /// A path is no text.
     pub fn hook(
         &self,
         context: &Context,
@@ -99,9 +96,6 @@ impl GuardOptions {
 
 impl GuardHook {
     /// The guard as the agent will start it, with absolute paths, since nobody knows from where.
-    ///
-    /// # Errors
-    /// A path is no text.
     pub fn words(&self, context: &Context) -> Result<Vec<String>, CommandError> {
         let mut words = vec![
             program(context)?,

@@ -18,7 +18,6 @@ macro_rules! actions {
         pub(super) const PRINTED: &[crate::command::printed::Printed] = &[$($printed($name)),+];
 
         impl Args {
-            /// Runs it.
             pub fn run(self, context: &mut crate::context::Context) -> crate::exit::Outcome {
                 match self.action {
                     $(Action::$action(action) => action.run(context),)+

@@ -43,9 +43,6 @@ pub struct FailedTeam {
 
 impl<A> AllAnswer<A> {
     /// Asks each team in turn.
-    ///
-    /// # Errors
-    /// The data root cannot be read.
     pub fn of(
         context: &mut Context,
         which: Which,

@@ -74,7 +74,6 @@ struct Refs {
 }
 
 impl Args {
-    /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         match (self.kind, self.batch) {
             (_, Some(path)) => many(context, &self.team, &path, self.batch_size),

@@ -175,12 +175,6 @@ impl List {
             limit: self.limit,
             cursor: self.cursor,
         };
-        context.ask(
-            &self.team,
-            None,
-            Team::artifact_list,
-            &input,
-            artifact::page,
-        )
+        context.ask(&self.team, Team::artifact_list, &input, artifact::page)
     }
 }

@@ -68,7 +68,6 @@ pub struct Answer {
 }
 
 impl Args {
-    /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         for (field, name) in [("worker", &self.worker), ("task_id", &self.task_id)] {
             if let Some(name) = name {

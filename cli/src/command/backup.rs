@@ -28,7 +28,6 @@ pub struct Args {
 }
 
 impl Args {
-    /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         match (self.all, self.what.as_slice()) {
             (true, [dir]) => all(context, Path::new(dir)),

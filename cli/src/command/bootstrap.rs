@@ -1,13 +1,13 @@
 //! `bootstrap`: runs of the bootstrap contract, from the call that creates a team to the final synthesis.
 
 use crate::call::BOOTSTRAP_RECORD;
+use crate::command::Past;
 use crate::command::printed::{answer, recorded};
 use crate::command::stamp::Stamp;
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::given;
 use crate::render::bootstrap;
-use crate::when::Spot;
 use teamlog_team::Team;
 use teamlog_team::bootstrap::list::BootstrapList;
 use teamlog_team::bootstrap::list::BootstrapListed;
@@ -115,9 +115,8 @@ struct List {
     /// The `next_cursor` of the page before
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<String>,
-    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
-    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    at: Option<Spot>,
+    #[command(flatten)]
+    at: Past,
 }
 
 impl List {
@@ -126,7 +125,7 @@ impl List {
             limit: self.limit,
             cursor: self.cursor,
         };
-        context.ask(
+        context.ask_at(
             &self.team,
             self.at,
             Team::bootstrap_list,
@@ -148,15 +147,14 @@ struct Show {
     /// The run [default: the one that began last]
     #[arg(long, value_name = "ID")]
     run: Option<String>,
-    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
-    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    at: Option<Spot>,
+    #[command(flatten)]
+    at: Past,
 }
 
 impl Show {
     fn run(self, context: &mut Context) -> Outcome {
         let input = BootstrapShow { run: self.run };
-        context.ask(
+        context.ask_at(
             &self.team,
             self.at,
             Team::bootstrap_show,
@@ -178,15 +176,14 @@ struct Evidence {
     /// The run [default: the one that began last]
     #[arg(long, value_name = "ID")]
     run: Option<String>,
-    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
-    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    at: Option<Spot>,
+    #[command(flatten)]
+    at: Past,
 }
 
 impl Evidence {
     fn run(self, context: &mut Context) -> Outcome {
         let input = BootstrapEvidence { run: self.run };
-        context.ask(
+        context.ask_at(
             &self.team,
             self.at,
             Team::bootstrap_evidence,
@@ -226,7 +223,6 @@ impl Explain {
         };
         context.ask(
             &self.team,
-            None,
             Team::bootstrap_explain,
             input,
             bootstrap::explained,

@@ -25,7 +25,6 @@ pub struct Args {
 }
 
 impl Args {
-    /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let agent = context.agent("--agent", self.agent)?;
         let mut team = context.team(&self.team)?;

@@ -30,7 +30,6 @@ pub struct Args {
 }
 
 impl Args {
-    /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let mut script = Vec::new();
         complete::registration(&self.shell, &mut script)

@@ -1,12 +1,12 @@
 //! `config list|get|set|unset`: the settings of a team.
 
 use crate::call;
+use crate::command::Past;
 use crate::command::printed::{answer, recorded};
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::forward::Repeat;
 use crate::render::config;
-use crate::when::Spot;
 use teamlog_team::Team;
 use teamlog_team::lifecycle::config::{
     ConfigChange, ConfigChangeAnswer, ConfigGetAnswer, ConfigList, ConfigListAnswer,
@@ -33,9 +33,8 @@ struct List {
     /// Go on: the next_cursor of the page before
     #[arg(long, value_name = "KEY")]
     cursor: Option<String>,
-    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
-    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    at: Option<Spot>,
+    #[command(flatten)]
+    at: Past,
 }
 
 /// Show a setting
@@ -49,9 +48,8 @@ struct Get {
     team: String,
     /// The setting
     key: String,
-    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
-    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    at: Option<Spot>,
+    #[command(flatten)]
+    at: Past,
 }
 
 /// Give a setting back to its default
@@ -101,13 +99,13 @@ impl List {
             limit: self.limit,
             cursor: self.cursor,
         };
-        context.ask(&self.team, self.at, Team::config_list, input, config::page)
+        context.ask_at(&self.team, self.at, Team::config_list, input, config::page)
     }
 }
 
 impl Get {
     fn run(self, context: &mut Context) -> Outcome {
-        context.ask(
+        context.ask_at(
             &self.team,
             self.at,
             Team::config_get,

@@ -26,10 +26,10 @@ pub struct Args {
 }
 
 impl Args {
-    /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         context.records(Repeat::Same);
-        context.alone(&self.team)?;
-        context.ask(&self.team, None, Team::convert, self.to, moving::converted)
+        context.alone(&self.team, |context| {
+            context.ask(&self.team, Team::convert, self.to, moving::converted)
+        })
     }
 }

@@ -1,12 +1,12 @@
 //! `dead-letter list|requeue`: messages that nobody acknowledged in time.
 
 use crate::call;
+use crate::command::Past;
 use crate::command::printed::{answer, recorded};
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::forward::Repeat;
 use crate::render::delivery;
-use crate::when::Spot;
 use teamlog_team::Team;
 use teamlog_team::message::dead_letter::{
     DeadLetterList, DeadLetterListAnswer, Requeue as Request, RequeueAnswer,
@@ -36,9 +36,8 @@ struct List {
     /// Go on to older ones: the next_cursor of the page before
     #[arg(long, value_name = "ID")]
     cursor: Option<String>,
-    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
-    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    at: Option<Spot>,
+    #[command(flatten)]
+    at: Past,
 }
 
 /// Give a dead letter another chance: the delivery of its message begins anew
@@ -71,7 +70,7 @@ impl List {
             limit: self.limit,
             cursor: self.cursor,
         };
-        context.ask(
+        context.ask_at(
             &self.team,
             self.at,
             Team::dead_letters,

@@ -70,7 +70,6 @@ struct Check {
 }
 
 impl Args {
-    /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let wanted = self.dir.or_else(|| context.data_root_flag());
         let dir = fresh_dir(wanted, context.env())?;
@@ -173,7 +172,7 @@ impl Demo {
         rows.push(sent(&late));
         stage.ack(team, 90)?;
         rows.push(fact("acked", "lead", REPEATED));
-        self.say_all(lines(&rows, 2, &self.view));
+        self.say_all(lines(rows, 2, &self.view));
         let status = task_status(team)?;
         self.check(
             "the repeated message changed nothing",
@@ -215,7 +214,7 @@ impl Demo {
             let head = self.view.paint.show(Style::Warn, "recovered:");
             self.say(format!("  {head} {}", visible(line)));
         }
-        self.say_all(lines(&[sent(&answer)], 2, &self.view));
+        self.say_all(lines([sent(&answer)], 2, &self.view));
         let after = replayed(team)?;
         self.check(
             "the torn bytes are set aside, not dropped",

@@ -34,7 +34,6 @@ pub struct Args {
 }
 
 impl Args {
-    /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let input = Diff {
             from: context.point(self.from)?,
@@ -42,6 +41,6 @@ impl Args {
             limit: self.limit,
             cursor: self.cursor,
         };
-        context.ask(&self.team, None, Team::diff, &input, diff::changes)
+        context.ask(&self.team, Team::diff, &input, diff::changes)
     }
 }

@@ -107,15 +107,16 @@ impl Clean {
 
 impl Repair {
     fn run(self, context: &mut Context) -> Outcome {
-        context.alone(&self.team)?;
-        let mut team = context.team(&self.team)?;
-        if self.yes {
-            context.records(Repeat::Same);
-        }
-        let answer = team.repair(repair::Repair {
-            to: self.to,
-            yes: self.yes,
-            actor: context.doer(),
+        let answer = context.alone(&self.team, |context| {
+            let mut team = context.team(&self.team)?;
+            if self.yes {
+                context.records(Repeat::Same);
+            }
+            Ok(team.repair(repair::Repair {
+                to: self.to,
+                yes: self.yes,
+                actor: context.doer(),
+            })?)
         })?;
         let again = context.command(&format!(
             "doctor repair {} --to {} --yes",

@@ -26,7 +26,6 @@ enum Format {
 }
 
 impl Args {
-    /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let mut team = context.team(&self.team)?;
         let out = &mut context.out;

@@ -80,7 +80,6 @@ impl Args {
         self.action.is_none()
     }
 
-    /// Runs it.
     pub fn run(mut self, context: &mut Context) -> Outcome {
         if let Some(Action::Exec(exec)) = self.action.take() {
             return exec.run(context);

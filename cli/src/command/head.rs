@@ -21,7 +21,6 @@ pub struct Args {
 }
 
 impl Args {
-    /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let key = self.sign.as_deref();
         let key = key

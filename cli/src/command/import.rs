@@ -53,7 +53,6 @@ pub struct Args {
 }
 
 impl Args {
-    /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         if let Some(dir) = &self.team_chat {
             return self.team_chat(context, dir);
@@ -75,7 +74,7 @@ impl Args {
 
     /// The data root, where no daemon writes to the team meanwhile.
     fn new_root(&self, context: &mut Context) -> Result<Root, CommandError> {
-        context.alone(&self.team)?;
+        context.keep_off(&self.team)?;
         context.new_root(&self.team)
     }
 

@@ -36,7 +36,6 @@ pub struct Args {
 }
 
 impl Args {
-    /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         context.records(Repeat::Same);
         let team = self.team.clone();

@@ -35,7 +35,6 @@ pub struct Args {
 const KEY_BYTES_MAX: u64 = 64 << 10;
 
 impl Args {
-    /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let mut seed = [0; SEED_BYTES];
         getrandom::fill(&mut seed)

@@ -49,7 +49,6 @@ struct Page {
 }
 
 impl Args {
-    /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let mut teamlog = context.definition();
         teamlog.build();

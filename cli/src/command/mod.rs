@@ -141,10 +141,6 @@ macro_rules! commands {
         }
 
         impl Command {
-            /// Runs it.
-            ///
-            /// # Errors
-            /// Everything that ends in another exit code than the command's own.
             pub fn run(self, context: &mut Context) -> Outcome {
                 match self {
                     $(Command::$variant(args) => args.run(context),)*
@@ -288,6 +284,21 @@ commands! {
         "Print the JSON Schema of a command's --json answer",
     Completions(completions: text) = "completions", Reads: "Print the lines that make a shell complete teamlog's arguments",
     Man(man: answer::<man::Answer>) = "man", Reads("--out"): "Print a manual page, or write all of them",
+}
+
+// The point of a team's past that is meant. (A doc comment would become the text of every command that takes this.)
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+struct Past {
+    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
+    #[arg(long, value_name = "SEQ|TIME", value_parser = point)]
+    at: Option<Spot>,
+}
+
+impl From<Past> for Option<Spot> {
+    fn from(past: Past) -> Option<Spot> {
+        past.at
+    }
 }
 
 /// A count or a position.

@@ -4,6 +4,7 @@ mod outcome;
 pub mod prompt;
 
 use crate::agents::event::{ContextAnswer, StopAnswer};
+use crate::command::Past;
 use crate::command::printed::{Either, answer, recorded};
 use crate::command::session::SessionScope;
 use crate::command::stamp::Stamp;
@@ -11,7 +12,6 @@ use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::given;
 use crate::render::{mode, prompt as told_of};
-use crate::when::Spot;
 use outcome::Ended;
 use prompt::Prompt;
 use serde_json::{Map, Value};
@@ -76,9 +76,6 @@ struct Fields {
 
 impl Fields {
     /// All of them; what `--set` says counts before what `--input` holds.
-    ///
-    /// # Errors
-    /// The input is no JSON object.
     pub fn all(self, context: &Context) -> Result<Option<Map<String, Value>>, CommandError> {
         let input = self.input;
         let input = input.map(|text| given::object(context.env(), "input", &text));
@@ -350,9 +347,8 @@ struct List {
     /// The session that the page before ended with
     #[arg(long, value_name = "SESSION", requires = "all_sessions")]
     cursor: Option<String>,
-    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
-    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    at: Option<Spot>,
+    #[command(flatten)]
+    at: Past,
 }
 
 impl List {
@@ -367,7 +363,7 @@ impl List {
             limit: self.limit,
             cursor: self.cursor,
         };
-        context.ask(&self.team, self.at, Team::mode_list, list, mode::page)
+        context.ask_at(&self.team, self.at, Team::mode_list, list, mode::page)
     }
 }
 
@@ -380,9 +376,8 @@ Examples:
 struct Show {
     #[command(flatten)]
     target: Target,
-    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
-    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    at: Option<Spot>,
+    #[command(flatten)]
+    at: Past,
 }
 
 impl Show {
@@ -391,7 +386,7 @@ impl Show {
             mode: self.target.mode,
             session_id: self.target.scope.session(context)?,
         };
-        context.ask(
+        context.ask_at(
             &self.target.team,
             self.at,
             Team::mode_show,
@@ -427,9 +422,8 @@ struct Explain {
     review: Option<Review>,
     #[command(flatten)]
     scope: SessionScope,
-    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
-    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    at: Option<Spot>,
+    #[command(flatten)]
+    at: Past,
 }
 
 fn verdict(text: &str) -> Result<Review, String> {
@@ -452,7 +446,7 @@ impl Explain {
         };
         let session_id = self.scope.session(context)?;
         let input = ModeExplain { mode, session_id };
-        context.ask(
+        context.ask_at(
             &self.team,
             self.at,
             Team::mode_explain,
@@ -507,7 +501,7 @@ impl Sessions {
             limit: self.limit,
             cursor: self.cursor,
         };
-        context.ask(&self.team, None, Team::mode_sessions, asked, mode::sessions)
+        context.ask(&self.team, Team::mode_sessions, asked, mode::sessions)
     }
 }
 

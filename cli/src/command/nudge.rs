@@ -51,7 +51,6 @@ pub struct Args {
 }
 
 impl Args {
-    /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         context.records(Repeat::Same);
         let wrong = |error: CommandError| match error.exit() {

@@ -1,11 +1,11 @@
 //! `prime`: what an agent should know when it wakes.
 
 use crate::agents::event::{ContextAnswer, HookEvent};
+use crate::command::Past;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::style::Paint;
 use crate::render::{View, hand};
-use crate::when::Spot;
 use teamlog_team::message::prime::Prime;
 use teamlog_team::message::prime::PrimeAnswer;
 
@@ -27,9 +27,8 @@ pub struct Args {
     /// Who wakes [default: who is acting]
     #[arg(long)]
     agent: Option<String>,
-    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
-    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    at: Option<Spot>,
+    #[command(flatten)]
+    at: Past,
     /// Take the JSON of an agent's hook, and answer as that hook does
     #[arg(long, conflicts_with = "at")]
     hook: bool,
@@ -39,14 +38,13 @@ pub struct Args {
 const START: &str = "SessionStart";
 
 impl Args {
-    /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let agent = context.agent("--agent", self.agent)?;
         let told = match self.hook {
             true => Some(HookEvent::read(context)?),
             false => None,
         };
-        let mut team = context.team_at(&self.team, self.at)?;
+        let mut team = context.team_at(&self.team, self.at.into())?;
         let mut answer = team.prime(&Prime { agent })?;
         context.own_commands(&mut answer.commands);
         match told {

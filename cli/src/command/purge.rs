@@ -24,7 +24,6 @@ pub struct Args {
 }
 
 impl Args {
-    /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let root = context.root(&self.team)?;
         if !self.yes {
@@ -32,8 +31,8 @@ impl Args {
             let again = context.command(&format!("purge {} --yes", self.team));
             return Err(CommandError::new(Exit::Usage, "usage", message).or_hint(|| again));
         }
-        context.alone(&self.team)?;
-        let answer = root.purge(&Purge { team: self.team })?;
+        let purge = Purge { team: self.team };
+        let answer = context.alone(&purge.team, |_| Ok(root.purge(&purge)?))?;
         context.answer(&answer, gone)?;
         Ok(Exit::Done)
     }

@@ -1,9 +1,9 @@
 //! `read`: a page of an inbox, towards older messages.
 
+use crate::command::Past;
 use crate::context::Context;
 use crate::exit::Outcome;
 use crate::render::inbox;
-use crate::when::Spot;
 use teamlog_team::Team;
 use teamlog_team::message::read::Read;
 
@@ -28,13 +28,11 @@ pub struct Args {
     /// Go on to older messages: the next_cursor of the page before
     #[arg(long, value_name = "MESSAGE_ID")]
     cursor: Option<String>,
-    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
-    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    at: Option<Spot>,
+    #[command(flatten)]
+    at: Past,
 }
 
 impl Args {
-    /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let agent = context.agent("--agent", self.agent)?;
         let input = Read {
@@ -43,6 +41,6 @@ impl Args {
             limit: self.limit,
             cursor: self.cursor,
         };
-        context.ask(&self.team, self.at, Team::read, input, inbox::page)
+        context.ask_at(&self.team, self.at, Team::read, input, inbox::page)
     }
 }

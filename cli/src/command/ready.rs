@@ -1,9 +1,9 @@
 //! `ready`: what can be taken up now.
 
+use crate::command::Past;
 use crate::context::Context;
 use crate::exit::Outcome;
 use crate::render::hand;
-use crate::when::Spot;
 use teamlog_team::Team;
 use teamlog_team::task::ready::Ready;
 
@@ -24,19 +24,17 @@ pub struct Args {
     /// Go on: the next_cursor of the page before
     #[arg(long, value_name = "TASK")]
     cursor: Option<String>,
-    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
-    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    at: Option<Spot>,
+    #[command(flatten)]
+    at: Past,
 }
 
 impl Args {
-    /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let input = Ready {
             agent: self.agent.or_else(|| context.actor()),
             limit: self.limit,
             cursor: self.cursor,
         };
-        context.ask(&self.team, self.at, Team::ready, &input, hand::ready)
+        context.ask_at(&self.team, self.at, Team::ready, &input, hand::ready)
     }
 }

@@ -24,27 +24,28 @@ pub struct Args {
 }
 
 impl Args {
-    /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let options = Rehydrate {
             workers: self.workers,
         };
         let mut progress = Progress::on_stderr("rehydrating", context.env());
         let mut show = |done, all| progress.show(done, all);
-        context.alone(&self.team)?;
-        if self.salvage {
-            let root = context.root(&self.team)?;
-            let actor = context.doer();
-            let rebuilt = root.salvage(&self.team, actor.as_deref(), options, &mut show);
-            progress.clear();
-            context.answer(&rebuilt?, integrity::rehydrated)?;
-            context.out.flush()?;
-            return Ok(Exit::Done);
-        }
-        let mut team = context.team(&self.team)?;
-        let rebuilt = team.rehydrate(options, &mut show);
+        let rebuilt = context.alone(&self.team, |context| {
+            if self.salvage {
+                let root = context.root(&self.team)?;
+                let actor = context.doer();
+                let rebuilt = root.salvage(&self.team, actor.as_deref(), options, &mut show)?;
+                return Ok((rebuilt, None));
+            }
+            let mut team = context.team(&self.team)?;
+            Ok((team.rehydrate(options, &mut show)?, Some(team)))
+        });
         progress.clear();
-        context.answer(&rebuilt?, integrity::rehydrated)?;
-        context.done(team, Exit::Done)
+        let (answer, team) = rebuilt?;
+        context.answer(&answer, integrity::rehydrated)?;
+        match team {
+            Some(team) => context.done(team, Exit::Done),
+            None => context.out.flush().map(|()| Exit::Done),
+        }
     }
 }

@@ -65,9 +65,6 @@ pub struct Filter {
 
 impl Filter {
     /// What the library is asked.
-    ///
-    /// # Errors
-    /// A time lies outside of the years that a log can hold.
     pub fn replay(self, context: &Context) -> Result<Replay, CommandError> {
         Ok(Replay {
             from_seq: self.from_seq,
@@ -83,7 +80,6 @@ impl Filter {
 }
 
 impl Args {
-    /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let mut team = context.team(&self.team)?;
         let replay = Replay {

@@ -38,10 +38,9 @@ pub struct Args {
 }
 
 impl Args {
-    /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let backup_dir = context.backup_dir(&self.dir)?;
-        context.alone(&self.team)?;
+        context.keep_off(&self.team)?;
         let root = context.new_root(&self.team)?;
         let restore = Restore {
             team: self.team,

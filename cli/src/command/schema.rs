@@ -45,7 +45,6 @@ struct Listed {
 }
 
 impl Args {
-    /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         if self.command.is_empty() {
             let schemas = all().map(Listed::of).collect();

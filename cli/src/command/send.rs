@@ -108,9 +108,6 @@ impl Durable {
     }
 
     /// Sends, waits if that was asked for, and answers.
-    ///
-    /// # Errors
-    /// What sending fails with.
     pub fn send(&self, context: &mut Context, team: &str, send: Send) -> Outcome {
         let mut answer = context.execute(&call::SEND, team, (send, self.wait))?;
         if self.wait && answer.is_open() {
@@ -144,7 +141,6 @@ fn left(id: &str) -> CommandError {
 const PAYLOAD_FILE_BYTES_MAX: u64 = 8 << 20;
 
 impl Args {
-    /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let payload = match &self.payload_file {
             Some(path) => Some(payload_from(context.env(), path)?),

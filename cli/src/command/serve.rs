@@ -134,7 +134,6 @@ const BETWEEN_DEADLINE: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(10);
 
 impl Args {
-    /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         match (self.status, self.stop) {
             (true, _) => status(context),

@@ -19,9 +19,6 @@ pub struct SessionScope {
 
 impl SessionScope {
     /// The session that is meant; `None` is the root.
-    ///
-    /// # Errors
-    /// What the environment names cannot be a session.
     pub fn session(self, context: &Context) -> Result<Option<String>, CommandError> {
         match (self.session, self.root) {
             (Some(session), _) => Ok(Some(session)),
@@ -31,9 +28,6 @@ impl SessionScope {
     }
 
     /// The session that is meant, where another one is named beside these words, which count for more.
-    ///
-    /// # Errors
-    /// As [`SessionScope::session`].
     pub fn session_or(
         self,
         named: Option<String>,
@@ -46,9 +40,6 @@ impl SessionScope {
     }
 
     /// Puts the session into an input, which may name it itself: `null` is the root.
-    ///
-    /// # Errors
-    /// As [`SessionScope::session`]; the input names another one.
     pub fn put_into(
         self,
         input: &mut Map<String, Value>,

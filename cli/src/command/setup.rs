@@ -116,7 +116,6 @@ pub struct SetupAnswer {
 }
 
 impl Args {
-    /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let dir = top(context, self.dir.as_deref(), false)?;
         let there = self.there(context, &dir)?;

@@ -41,9 +41,6 @@ impl Stamp {
     }
 
     /// Carries out a call under the key that was given.
-    ///
-    /// # Errors
-    /// The call's.
     pub fn execute<I: Serialize + Clone, A: DeserializeOwned>(
         self,
         context: &mut Context,

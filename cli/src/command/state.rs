@@ -140,7 +140,6 @@ pub(super) const PRINTED: &[Printed] = &[
 ];
 
 impl Args {
-    /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         match self.action {
             Action::Read(read) => read.query.ask(context, Team::state_read),

@@ -1,9 +1,9 @@
 //! `status`: a team at a glance.
 
+use crate::command::Past;
 use crate::context::Context;
 use crate::exit::Outcome;
 use crate::render::status;
-use crate::when::Spot;
 use teamlog_team::Team;
 use teamlog_team::lifecycle::status::Status;
 
@@ -25,19 +25,17 @@ pub struct Args {
     /// Most items of each list; 0 is all [default: 1000]
     #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
     limit: Option<usize>,
-    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
-    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    at: Option<Spot>,
+    #[command(flatten)]
+    at: Past,
 }
 
 impl Args {
-    /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let input = Status {
             stale_minutes: self.stale_minutes,
             digest: self.digest,
             limit: self.limit,
         };
-        context.ask(&self.team, self.at, Team::status, input, status::overview)
+        context.ask_at(&self.team, self.at, Team::status, input, status::overview)
     }
 }

@@ -31,7 +31,6 @@ pub struct Args {
 }
 
 impl Args {
-    /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let mut team = context.team(&self.team)?;
         let mut filter = self.filter.replay(context)?;

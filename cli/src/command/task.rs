@@ -1,12 +1,12 @@
 //! `task`: one task in full, and what may be done to it: made, taken under a claim, finished, given back.
 
 use crate::call::Call;
+use crate::command::Past;
 use crate::command::printed::{answer, recorded};
 use crate::command::stamp::Stamp;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::{claim, task};
-use crate::when::Spot;
 use serde_json::{Map, Value};
 use teamlog_team::Team;
 use teamlog_team::api::{self, Op};
@@ -101,9 +101,8 @@ struct Show {
     /// Go on to older events: the next_cursor of the page before
     #[arg(long, value_name = "EVENT_ID", requires = "history")]
     cursor: Option<String>,
-    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
-    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    at: Option<Spot>,
+    #[command(flatten)]
+    at: Past,
 }
 
 impl Show {
@@ -114,7 +113,7 @@ impl Show {
             limit: self.limit,
             cursor: self.cursor,
         };
-        context.ask(&self.team, self.at, Team::task_show, input, task::card)
+        context.ask_at(&self.team, self.at, Team::task_show, input, task::card)
     }
 }
 

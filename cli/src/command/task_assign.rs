@@ -39,7 +39,6 @@ pub struct Args {
 }
 
 impl Args {
-    /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let from = context.agent("--from", self.from)?;
         context.records(Repeat::of_message(self.envelope.message_id.as_deref()));

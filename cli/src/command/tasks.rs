@@ -1,9 +1,9 @@
 //! `tasks`: the tasks of a team.
 
+use crate::command::Past;
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::task;
-use crate::when::Spot;
 use teamlog_team::task::list::Tasks;
 
 #[derive(Debug, clap::Args)]
@@ -28,15 +28,13 @@ pub struct Args {
     /// Go on: the next_cursor of the page before
     #[arg(long, value_name = "TASK")]
     cursor: Option<String>,
-    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
-    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    at: Option<Spot>,
+    #[command(flatten)]
+    at: Past,
 }
 
 impl Args {
-    /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
-        let mut team = context.team_at(&self.team, self.at)?;
+        let mut team = context.team_at(&self.team, self.at.into())?;
         let unknown = match &self.owner {
             Some(owner) => team.unknown_warning(owner)?,
             None => None,

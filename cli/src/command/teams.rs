@@ -17,7 +17,6 @@ Examples:
 pub struct Args {}
 
 impl Args {
-    /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let all = AllAnswer::of(context, Which::All, |context, team| {
             Ok(context.data()?.team(team)?.listed()?)

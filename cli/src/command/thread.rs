@@ -1,12 +1,12 @@
 //! `thread`: talks between agents, perhaps about a task.
 
+use crate::command::Past;
 use crate::command::printed::{answer, recorded};
 use crate::command::stamp::Stamp;
 use crate::context::Context;
 use crate::exit::Outcome;
 use crate::given;
 use crate::render::thread;
-use crate::when::Spot;
 use teamlog_team::Team;
 use teamlog_team::thread::link::ThreadLink;
 use teamlog_team::thread::post::ThreadPost;
@@ -124,9 +124,8 @@ struct Tail {
     /// Where the page before says that older ones go on
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<String>,
-    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
-    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    at: Option<Spot>,
+    #[command(flatten)]
+    at: Past,
 }
 
 impl Tail {
@@ -136,7 +135,7 @@ impl Tail {
             limit: self.limit,
             cursor: self.cursor,
         };
-        context.ask(&self.team, self.at, Team::thread_tail, &tail, thread::page)
+        context.ask_at(&self.team, self.at, Team::thread_tail, &tail, thread::page)
     }
 }
 
@@ -163,9 +162,8 @@ struct Search {
     /// Where the page before says that it goes on
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<String>,
-    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
-    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    at: Option<Spot>,
+    #[command(flatten)]
+    at: Past,
 }
 
 impl Search {
@@ -175,7 +173,7 @@ impl Search {
             limit: self.limit,
             cursor: self.cursor,
         };
-        context.ask(
+        context.ask_at(
             &self.team,
             self.at,
             Team::thread_search,

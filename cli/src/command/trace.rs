@@ -1,9 +1,9 @@
 //! `trace`: the events of one story.
 
+use crate::command::Past;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::timeline;
-use crate::when::Spot;
 use clap::ValueEnum;
 use teamlog_team::log::trace::{Trace, TraceAnswer};
 use teamlog_team::story::chrome::Chrome;
@@ -35,9 +35,8 @@ pub struct Args {
     /// Go on to older events: the next_cursor of the page before
     #[arg(long, value_name = "EVENT_ID")]
     cursor: Option<String>,
-    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
-    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    at: Option<Spot>,
+    #[command(flatten)]
+    at: Past,
 }
 
 /// How a story is printed.
@@ -50,7 +49,6 @@ enum Format {
 }
 
 impl Args {
-    /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let format = match (self.format, context.out.is_json()) {
             (Some(Format::Text), true) => return Err(contradiction()),
@@ -58,7 +56,7 @@ impl Args {
             (None, true) => Format::Json,
             (None, false) => Format::Text,
         };
-        let mut team = context.team_at(&self.team, self.at)?;
+        let mut team = context.team_at(&self.team, self.at.into())?;
         let answer: TraceAnswer = team.trace(Trace {
             trace_id: self.trace_id,
             limit: self.limit,

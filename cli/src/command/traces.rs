@@ -24,9 +24,8 @@ pub struct Args {
 }
 
 impl Args {
-    /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let input = Traces { limit: self.limit };
-        context.ask(&self.team, None, Team::traces, input, teams::traces)
+        context.ask(&self.team, Team::traces, input, teams::traces)
     }
 }

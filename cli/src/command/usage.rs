@@ -65,7 +65,6 @@ pub struct Args {
 }
 
 impl Args {
-    /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         match (self.report, self.set) {
             (true, _) => self.report(context)?,
@@ -107,6 +106,6 @@ impl Args {
             limit: self.limit,
             cursor: self.cursor,
         };
-        context.ask(&self.team, None, Team::usage, &input, usage::card)
+        context.ask(&self.team, Team::usage, &input, usage::card)
     }
 }

@@ -44,7 +44,6 @@ pub struct Args {
 }
 
 impl Args {
-    /// Runs it.
     pub fn run(mut self, context: &mut Context) -> Outcome {
         let Some(team) = self.team.take() else {
             return all(context);

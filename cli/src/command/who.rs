@@ -1,9 +1,9 @@
 //! `who`: who does what.
 
+use crate::command::Past;
 use crate::context::Context;
 use crate::exit::Outcome;
 use crate::render::who;
-use crate::when::Spot;
 use teamlog_team::Team;
 use teamlog_team::worker::who::Who;
 
@@ -25,18 +25,16 @@ pub struct Args {
     /// Go on behind this agent: the next_cursor of the page before
     #[arg(long, value_name = "AGENT")]
     cursor: Option<String>,
-    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
-    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    at: Option<Spot>,
+    #[command(flatten)]
+    at: Past,
 }
 
 impl Args {
-    /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let input = Who {
             limit: self.limit,
             cursor: self.cursor,
         };
-        context.ask(&self.team, self.at, Team::who, &input, who::who)
+        context.ask_at(&self.team, self.at, Team::who, &input, who::who)
     }
 }

@@ -45,9 +45,6 @@ impl Context {
     }
 
     /// Prints an answer, as JSON or for people.
-    ///
-    /// # Errors
-    /// Standard output failed.
     pub fn answer<A: Serialize>(
         &mut self,
         answer: &A,
@@ -82,16 +79,27 @@ impl Context {
         }
     }
 
-    /// Answers a question about a team, now or at a point of its past.
+    /// Answers a question about a team.
     pub fn ask<I, A: Serialize>(
         &mut self,
         team: &str,
-        at: Option<Spot>,
         question: impl FnOnce(&mut Team, I) -> teamlog_team::Result<A>,
         input: I,
         human: impl FnOnce(&A, &View) -> Vec<String>,
     ) -> Outcome {
-        let mut team = self.team_at(team, at)?;
+        self.ask_at(team, None::<Spot>, question, input, human)
+    }
+
+    /// The same at a point of its past, if one is given.
+    pub fn ask_at<I, A: Serialize>(
+        &mut self,
+        team: &str,
+        at: impl Into<Option<Spot>>,
+        question: impl FnOnce(&mut Team, I) -> teamlog_team::Result<A>,
+        input: I,
+        human: impl FnOnce(&A, &View) -> Vec<String>,
+    ) -> Outcome {
+        let mut team = self.team_at(team, at.into())?;
         let answer = question(&mut team, input)?;
         self.answer(&answer, human)?;
         self.done(team, Exit::Done)
@@ -115,9 +123,6 @@ impl Context {
     }
 
     /// The end of a command whose call was carried out: as [`Context::done`] where that was here.
-    ///
-    /// # Errors
-    /// Standard output failed.
     pub fn ended(&mut self, exit: Exit) -> Outcome {
         match self.held.take() {
             Some(team) => self.done(team, exit),
@@ -126,9 +131,6 @@ impl Context {
     }
 
     /// The end of a command on a team: the answer goes out before the maintenance that nobody waits for.
-    ///
-    /// # Errors
-    /// Standard output failed.
     pub fn done(&mut self, mut team: Team, exit: Exit) -> Outcome {
         self.out.flush()?;
         if let Err(failure) = team.finish() {
@@ -140,9 +142,6 @@ impl Context {
     }
 
     /// The end of a call on one of several teams: what follows is about none in particular.
-    ///
-    /// # Errors
-    /// The maintenance behind the answer failed.
     pub fn leave_team(&mut self) -> Result<(), CommandError> {
         (self.team, self.answered) = (None, None);
         match self.held.take() {

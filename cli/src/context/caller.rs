@@ -48,9 +48,6 @@ impl Context {
     }
 
     /// The session that the environment names, if it names one: a blank variable is none.
-    ///
-    /// # Errors
-    /// What a variable holds cannot be the id of a session.
     pub fn session(&self) -> Result<Option<String>, CommandError> {
         let set = SESSION_VARIABLES.iter().find_map(|variable| {
             let value = self.env.var(variable)?;

@@ -29,57 +29,36 @@ impl Context {
     }
 
     /// Carries out a call on a team.
-    ///
-    /// # Errors
-    /// The call's; the team cannot be opened; the daemon that has it is not to be reached.
-    pub fn execute<I, A>(
+    pub fn execute<I: Serialize + Clone, A: DeserializeOwned>(
         &mut self,
         call: &Call<I, A>,
         team: &str,
         input: I,
-    ) -> Result<A, CommandError>
-    where
-        I: Serialize + Clone,
-        A: DeserializeOwned,
-    {
+    ) -> Result<A, CommandError> {
         let who = self.who();
         self.execute_for(&who, call, team, input)
     }
 
     /// The same on behalf of that caller.
-    ///
-    /// # Errors
-    /// As [`Context::execute`].
-    pub fn execute_for<I, A>(
+    pub fn execute_for<I: Serialize + Clone, A: DeserializeOwned>(
         &mut self,
         who: &Who,
         call: &Call<I, A>,
         team: &str,
         input: I,
-    ) -> Result<A, CommandError>
-    where
-        I: Serialize + Clone,
-        A: DeserializeOwned,
-    {
+    ) -> Result<A, CommandError> {
         self.execute_in(Context::data, who, call, team, input)
     }
 
     /// The same in the data root that `open` gives where no daemon has the team.
-    ///
-    /// # Errors
-    /// As [`Context::execute`].
-    pub fn execute_in<I, A>(
+    pub fn execute_in<I: Serialize + Clone, A: DeserializeOwned>(
         &mut self,
         open: impl FnOnce(&Context) -> Result<Root, CommandError>,
         who: &Who,
         call: &Call<I, A>,
         team: &str,
         input: I,
-    ) -> Result<A, CommandError>
-    where
-        I: Serialize + Clone,
-        A: DeserializeOwned,
-    {
+    ) -> Result<A, CommandError> {
         self.concerns(team)?;
         self.check_last_receipt(team)?;
         if let Some(answer) = self.forwarded(who, call, team, &input)? {
@@ -97,9 +76,6 @@ impl Context {
     }
 
     /// Carries a call out here.
-    ///
-    /// # Errors
-    /// The call's.
     pub fn here<I, A>(
         &mut self,
         root: Root,
@@ -123,9 +99,6 @@ impl Context {
     }
 
     /// Has a call carried out by the daemon that has the team, if one does.
-    ///
-    /// # Errors
-    /// The call's; the daemon is not to be reached.
     pub fn forwarded<I: Serialize, A: DeserializeOwned>(
         &mut self,
         who: &Who,
@@ -144,16 +117,31 @@ impl Context {
         ended.outcome.map(Some)
     }
 
-    /// Has the team for this process until it ends: a daemon that serves it gives way.
-    ///
-    /// # Errors
-    /// The daemon is not to be reached.
-    pub fn alone(&mut self, team: &str) -> Result<(), CommandError> {
-        // What cannot be a team's name is no part of a path either; whoever opens it says so.
-        if names::check_known("team", team).is_ok() {
-            let gave_way = self.client().give_way(team)?;
-            self.gave_way.extend(gave_way);
+    /// Carries out what needs a whole log for this process, off which a daemon that serves the team keeps until it ends. A
+    /// daemon that began to serve it after it was looked for has the lock: then it is asked, and all is tried once more.
+    pub fn alone<A>(
+        &mut self,
+        team: &str,
+        mut run: impl FnMut(&mut Context) -> Result<A, CommandError>,
+    ) -> Result<A, CommandError> {
+        let gave_way = self.keep_off(team)?;
+        match run(self) {
+            Err(error) if error.code() == "locked" && !gave_way => match self.keep_off(team)? {
+                true => run(self),
+                false => Err(error),
+            },
+            done => done,
         }
-        Ok(())
+    }
+
+    /// Asks the daemon that serves a team to keep off it until this process ends; whether there is one.
+    pub fn keep_off(&mut self, team: &str) -> Result<bool, CommandError> {
+        // What cannot be a team's name is no part of a path either; whoever opens it says so.
+        if names::check_known("team", team).is_err() {
+            return Ok(false);
+        }
+        let gave_way = self.client().give_way(team)?;
+        self.gave_way.extend(gave_way);
+        Ok(!self.gave_way.is_empty())
     }
 }

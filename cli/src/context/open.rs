@@ -26,9 +26,6 @@ impl Context {
     }
 
     /// Holds a team against the caller's last receipt, if there is one.
-    ///
-    /// # Errors
-    /// The team cannot be opened; it no longer holds what the receipt vouches for.
     pub fn check_last_receipt(&mut self, team: &str) -> Result<(), CommandError> {
         match self.last_receipt {
             Some(_) => self.team(team).map(|team| self.held = Some(team)),
@@ -37,9 +34,6 @@ impl Context {
     }
 
     /// The data root for what creates that team, itself created if it is missing.
-    ///
-    /// # Errors
-    /// The name cannot be a team's; I/O.
     pub fn new_root(&mut self, team: &str) -> Result<Root, CommandError> {
         self.repeat = Some(Repeat::Same);
         // Before a directory comes into the world for a name that never can.
@@ -50,9 +44,6 @@ impl Context {
     }
 
     /// The data root, created if it is missing.
-    ///
-    /// # Errors
-    /// I/O.
     pub fn created(&self) -> Result<Root, CommandError> {
         Root::create(&self.data_root, self.options.clone()).map_err(|failure| {
             match missing(&failure) {
@@ -63,9 +54,6 @@ impl Context {
     }
 
     /// A team, opened.
-    ///
-    /// # Errors
-    /// There is no such team, or it cannot be opened.
     pub fn team(&mut self, name: &str) -> Result<Team, CommandError> {
         self.concerns(name)?;
         let Some(last) = &self.last_receipt else {
@@ -91,9 +79,6 @@ impl Context {
     }
 
     /// The data root, for what concerns a team that may not open.
-    ///
-    /// # Errors
-    /// The name cannot be a team's; there is no such directory; I/O.
     pub fn root(&mut self, team: &str) -> Result<Root, CommandError> {
         self.concerns(team)?;
         if self.last_receipt.is_some() {
@@ -104,9 +89,6 @@ impl Context {
     }
 
     /// The data root, for what concerns no team in particular.
-    ///
-    /// # Errors
-    /// There is none; I/O.
     pub fn data(&self) -> Result<Root, CommandError> {
         Root::open(&self.data_root, self.options.clone()).map_err(|failure| {
             match missing(&failure) {
@@ -118,9 +100,6 @@ impl Context {
     }
 
     /// The same, at a point of its past if one is given.
-    ///
-    /// # Errors
-    /// As [`Context::team`]; the team has no such point.
     pub fn team_at(&mut self, name: &str, at: Option<Spot>) -> Result<Team, CommandError> {
         let team = self.team(name)?;
         let Some(spot) = at else {
@@ -138,9 +117,6 @@ impl Context {
     }
 
     /// A directory for backups, created if it is missing; it must lie outside the data root.
-    ///
-    /// # Errors
-    /// It lies inside; I/O.
     pub fn new_backup_dir(&mut self, dir: &Path) -> Result<BackupDir, CommandError> {
         Ok(BackupDir::create(
             dir,
@@ -150,9 +126,6 @@ impl Context {
     }
 
     /// A directory of backups.
-    ///
-    /// # Errors
-    /// There is none; I/O.
     pub fn backup_dir(&mut self, dir: &Path) -> Result<BackupDir, CommandError> {
         let opened = BackupDir::open(dir, self.options.clone());
         opened.map_err(|failure| match missing(&failure) {
@@ -174,18 +147,12 @@ impl Context {
     }
 
     /// A point of the past as it was typed.
-    ///
-    /// # Errors
-    /// It lies outside of the years that a log can hold.
     pub fn point(&self, spot: Spot) -> Result<Point, CommandError> {
         let point = spot.resolve(SystemClock.now(), &self.zone());
         point.map_err(|why| CommandError::new(Exit::Usage, "usage", why))
     }
 
     /// A time as it was typed.
-    ///
-    /// # Errors
-    /// As [`Context::point`].
     pub fn time(&self, when: When) -> Result<Timestamp, CommandError> {
         let time = when.resolve(SystemClock.now(), &self.zone());
         time.map_err(|why| CommandError::new(Exit::Usage, "usage", why))

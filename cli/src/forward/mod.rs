@@ -141,9 +141,6 @@ impl Client {
     }
 
     /// Has the daemon that serves the team keep off it; `None` where none does.
-    ///
-    /// # Errors
-    /// As [`Client::call`]; a sync failed in the daemon.
     pub fn give_way(&self, team: &str) -> Result<Option<GaveWay>, CommandError> {
         match self.reply(team, Wanted::GiveWay, None)? {
             Some((Reply::Ended(ended), _)) => ended.outcome.map(|_| None),

@@ -19,9 +19,6 @@ pub struct Resident {
 
 impl Resident {
     /// For the daemon of the data root in this directory.
-    ///
-    /// # Errors
-    /// There is no such directory.
     pub fn new(root: &Path) -> io::Result<Resident> {
         Ok(Resident { root: place(root)? })
     }

@@ -1,13 +1,12 @@
 //! Artifacts: what became of one, and all of them.
 
-use crate::render::View;
 use crate::render::escape::visible;
 use crate::render::style::Style;
 use crate::render::table::{Cell, lines, number, plain, styled};
+use crate::render::{View, more};
 use teamlog_team::artifact::{
     ArtifactGetAnswer, ArtifactListAnswer, ArtifactPutAnswer, ArtifactShown,
 };
-use teamlog_team::engine::Timestamp;
 
 /// `stored fix.patch  120 bytes  artifacts/patches/…-fix.patch`.
 pub fn stored(answer: &ArtifactPutAnswer, view: &View) -> Vec<String> {
@@ -34,24 +33,21 @@ fn line(artifact: &ArtifactShown) -> String {
 
 /// A page of artifacts.
 pub fn page(answer: &ArtifactListAnswer, view: &View) -> Vec<String> {
-    let rows: Vec<Vec<Cell>> = answer.artifacts.iter().map(|one| row(one, view)).collect();
-    let mut shown = lines(&rows, 0, view);
+    let mut shown = lines(answer.artifacts.iter().map(|one| row(one, view)), 0, view);
     if shown.is_empty() {
         shown.push("no artifacts".to_owned());
     }
-    if let Some(cursor) = &answer.next_cursor {
-        shown.push(format!("more: --cursor {}", visible(cursor)));
-    }
+    shown.extend(more("more", &answer.next_cursor));
     shown
 }
 
 fn row(artifact: &ArtifactShown, view: &View) -> Vec<Cell> {
-    let when = Timestamp::parse(&artifact.stored_at).map(|at| view.ago(at));
+    let when = view.ago_of(&artifact.stored_at);
     vec![
         styled(Style::Bold, &*artifact.name),
         plain(artifact.kind.name()),
         number(artifact.size.to_string()),
         plain(artifact.worker.as_deref().unwrap_or("-")),
-        styled(Style::Dim, when.unwrap_or_default()),
+        styled(Style::Dim, when),
     ]
 }

@@ -99,7 +99,7 @@ pub fn evidence(evidence: &Evidence) -> Vec<String> {
 pub fn listed(answer: &BootstrapListed, view: &View) -> Vec<String> {
     let mut shown: Vec<String> = match answer.runs.is_empty() {
         true => vec!["no run began yet; begin one with bootstrap start".to_owned()],
-        false => lines(&answer.runs.iter().map(run).collect::<Vec<_>>(), 0, view),
+        false => lines(answer.runs.iter().map(run), 0, view),
     };
     let more = answer.next_cursor.as_deref();
     shown.extend(more.map(|cursor| format!("older ones: --cursor {cursor}")));
@@ -138,17 +138,17 @@ pub fn shown(answer: &BootstrapShown, view: &View) -> Vec<String> {
             plain(&step.step),
         ]
     });
-    shown.extend(lines(&steps.collect::<Vec<_>>(), 2, view));
+    shown.extend(lines(steps, 2, view));
     shown.extend(next(&run.next));
     for forbidden in &run.forbidden {
         let head = view.paint.show(Style::Warn, "forbidden:");
         shown.push(format!("  {head} {}", visible(forbidden)));
     }
-    shown.extend(lines(&facts(run, view), 2, view));
+    shown.extend(lines(facts(run, view), 2, view));
     let work: Vec<_> = run.work.iter().map(domain).collect();
     if !work.is_empty() {
         shown.push(String::new());
-        shown.extend(lines(&work, 2, view));
+        shown.extend(lines(work, 2, view));
     }
     shown
 }

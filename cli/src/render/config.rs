@@ -1,20 +1,16 @@
 //! Settings: all of them, one, or what became of one.
 
-use crate::render::View;
 use crate::render::style::Style;
 use crate::render::table::{Cell, free_text, lines, number_styled, plain};
+use crate::render::{View, more_below};
 use teamlog_team::lifecycle::config::{
     ConfigChangeAnswer, ConfigGetAnswer, ConfigListAnswer, ConfigStatus, SettingShown,
 };
 
 /// `key  value  what it is for`; what somebody set stands out.
 pub fn page(answer: &ConfigListAnswer, view: &View) -> Vec<String> {
-    let rows: Vec<Vec<Cell>> = answer.settings.iter().map(row).collect();
-    let mut shown = lines(&rows, 0, view);
-    if let Some(cursor) = &answer.next_cursor {
-        shown.push(String::new());
-        shown.push(format!("more: --cursor {cursor}"));
-    }
+    let mut shown = lines(answer.settings.iter().map(row), 0, view);
+    shown.extend(more_below("more", &answer.next_cursor));
     shown
 }
 
@@ -37,7 +33,7 @@ fn row(setting: &SettingShown) -> Vec<Cell> {
 
 /// One setting.
 pub fn one(answer: &ConfigGetAnswer, view: &View) -> Vec<String> {
-    lines(&[row(&answer.setting)], 0, view)
+    lines([row(&answer.setting)], 0, view)
 }
 
 /// `views: true -> false`.

@@ -4,7 +4,7 @@ use crate::render::escape::visible;
 use crate::render::event::said_text;
 use crate::render::style::Style;
 use crate::render::table::{Cell, free_text, lines, plain, styled};
-use crate::render::{View, heading, time};
+use crate::render::{View, heading, more_below, time};
 use teamlog_team::engine::Timestamp;
 use teamlog_team::lifecycle::tick::TickAnswer;
 use teamlog_team::message::dead_letter::{
@@ -56,16 +56,12 @@ pub fn page(answer: &DeadLetterListAnswer, view: &View) -> Vec<String> {
     if !answer.dead_letters.is_empty() {
         shown.push(String::new());
     }
-    let rows: Vec<_> = answer
-        .dead_letters
-        .iter()
-        .map(|letter| row(letter, view))
-        .collect();
-    shown.extend(lines(&rows, 2, view));
-    if let Some(cursor) = &answer.next_cursor {
-        shown.push(String::new());
-        shown.push(format!("older ones: --cursor {}", visible(cursor)));
-    }
+    shown.extend(lines(
+        answer.dead_letters.iter().map(|letter| row(letter, view)),
+        2,
+        view,
+    ));
+    shown.extend(more_below("older ones", &answer.next_cursor));
     shown
 }
 
@@ -82,7 +78,7 @@ fn row(letter: &DeadLetterShown, view: &View) -> Vec<Cell> {
     vec![
         plain(&letter.id),
         styled(style, status),
-        styled(Style::Dim, view.ago(parsed(&letter.created_at))),
+        styled(Style::Dim, view.ago_of(&letter.created_at)),
         plain(format!("to {}", letter.to)),
         plain(&letter.message_id),
         plain(format!("{} attempts", letter.attempts)),
@@ -124,7 +120,7 @@ pub fn nudged(answer: &NudgeAnswer, view: &View) -> Vec<String> {
         .all()
         .map(|nudged| {
             let since = match &nudged.idle_since {
-                Some(at) => format!("last active {}", view.ago(parsed(at))),
+                Some(at) => format!("last active {}", view.ago_of(at)),
                 None => "never active".to_owned(),
             };
             vec![
@@ -136,7 +132,7 @@ pub fn nudged(answer: &NudgeAnswer, view: &View) -> Vec<String> {
             ]
         })
         .collect();
-    shown.extend(lines(&rows, 2, view));
+    shown.extend(lines(rows, 2, view));
     shown
 }
 

@@ -3,7 +3,7 @@
 use crate::render::escape::visible;
 use crate::render::style::Style;
 use crate::render::table::{lines, number, plain, styled};
-use crate::render::{View, heading, time};
+use crate::render::{View, heading, more, time};
 use serde_json::Value;
 use teamlog_team::log::diff::{Change, DiffAnswer, ModeTurn, TaskChange};
 
@@ -34,9 +34,7 @@ pub fn changes(answer: &DiffAnswer, view: &View) -> Vec<String> {
     for task in &answer.tasks {
         shown.extend(change(task, view));
     }
-    if let Some(cursor) = &answer.next_cursor {
-        shown.push(format!("more: --cursor {}", visible(cursor)));
-    }
+    shown.extend(more("more", &answer.next_cursor));
     if !answer.inboxes.is_empty() {
         shown.push(String::new());
         shown.extend(inboxes(answer, view));
@@ -73,27 +71,23 @@ fn change(task: &TaskChange, view: &View) -> Vec<String> {
             vec![styled(Style::Dim, name), plain(text)]
         })
         .collect();
-    shown.extend(lines(&rows, 4, view));
+    shown.extend(lines(rows, 4, view));
     shown
 }
 
 fn inboxes(answer: &DiffAnswer, view: &View) -> Vec<String> {
-    let rows: Vec<_> = answer
-        .inboxes
-        .iter()
-        .map(|inbox| {
-            vec![
-                plain(&inbox.agent),
-                number(time::count(inbox.received)),
-                plain("received"),
-                number(time::count(inbox.acked)),
-                plain("acked"),
-                number(time::count(inbox.unread)),
-                plain("unread now"),
-            ]
-        })
-        .collect();
-    lines(&rows, 2, view)
+    let rows = answer.inboxes.iter().map(|inbox| {
+        vec![
+            plain(&inbox.agent),
+            number(time::count(inbox.received)),
+            plain("received"),
+            number(time::count(inbox.acked)),
+            plain("acked"),
+            number(time::count(inbox.unread)),
+            plain("unread now"),
+        ]
+    });
+    lines(rows, 2, view)
 }
 
 /// `+ forge  starting`, `- blueprint  planning -> completed  in session s-1`.
@@ -121,7 +115,7 @@ fn modes(answer: &DiffAnswer, view: &View) -> Vec<String> {
             ]
         })
         .collect();
-    lines(&rows, 0, view)
+    lines(rows, 0, view)
 }
 
 /// `run 1  INIT -> TEAM_READY  1 violation`.
@@ -146,7 +140,7 @@ fn runs(answer: &DiffAnswer, view: &View) -> Vec<String> {
             ]
         })
         .collect();
-    lines(&rows, 0, view)
+    lines(rows, 0, view)
 }
 
 /// A value in one short piece.

@@ -29,7 +29,7 @@ pub fn checked(answer: &DoctorAnswer, view: &View) -> Vec<String> {
             ]
         })
         .collect();
-    shown_lines.extend(lines(&rows, 2, view));
+    shown_lines.extend(lines(rows, 2, view));
     if !answer.recommendations.is_empty() {
         shown_lines.push("to mend it:".to_owned());
         for command in &answer.recommendations {
@@ -63,11 +63,11 @@ pub fn repaired(answer: &RepairAnswer, again: &str, view: &View) -> Vec<String> 
             number(time::count(cut.segments.len() as u64)),
         ],
     ];
-    shown_lines.extend(lines(&rows, 2, view));
+    shown_lines.extend(lines(rows, 2, view));
     let rows: Vec<_> = cut.lost.iter().map(lost).collect();
     if !rows.is_empty() {
         shown_lines.push("and what cannot be read:".to_owned());
-        shown_lines.extend(lines(&rows, 2, view));
+        shown_lines.extend(lines(rows, 2, view));
     }
     if answer.status == "planned" {
         shown_lines.push("nothing is changed; to do it:".to_owned());
@@ -95,7 +95,7 @@ pub fn cleaned(answer: &CleanAnswer, again: &str, view: &View) -> Vec<String> {
         };
         vec![plain(leftover.path.as_str()), plain(state)]
     });
-    shown_lines.extend(lines(&rows.collect::<Vec<_>>(), 2, view));
+    shown_lines.extend(lines(rows, 2, view));
     if answer.status == "planned" {
         shown_lines.push("nothing is changed; to remove it:".to_owned());
         shown_lines.push(format!("  {}", visible(again)));
@@ -119,8 +119,7 @@ pub fn salvaged(salvaged: &Salvaged, view: &View) -> Vec<String> {
             time::plural(salvaged.lost_events, "event")
         ));
     }
-    let rows: Vec<_> = salvaged.lost.iter().map(lost).collect();
-    shown_lines.extend(lines(&rows, 4, view));
+    shown_lines.extend(lines(salvaged.lost.iter().map(lost), 4, view));
     if salvaged.lost_omitted > 0 {
         shown_lines.push(format!(
             "    and {} more places",

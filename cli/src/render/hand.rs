@@ -14,8 +14,7 @@ use teamlog_team::task::ready::ReadyAnswer;
 
 /// `id  priority  owner  age  subject`, the most urgent first.
 pub fn ready(answer: &ReadyAnswer, view: &View) -> Vec<String> {
-    let rows: Vec<_> = answer.tasks.iter().map(|task| row(task, view)).collect();
-    let mut shown = lines(&rows, 0, view);
+    let mut shown = lines(answer.tasks.iter().map(|task| row(task, view)), 0, view);
     if shown.is_empty() {
         shown.push("nothing is ready".to_owned());
     }

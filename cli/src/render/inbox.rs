@@ -4,7 +4,7 @@ use crate::render::escape::visible;
 use crate::render::event::said_text;
 use crate::render::style::Style;
 use crate::render::table::{Cell, free_text, lines, plain, styled};
-use crate::render::{View, heading, time};
+use crate::render::{View, heading, more_below, time};
 use teamlog_team::message::ack::{AckAnswer, AckStatus};
 use teamlog_team::message::read::ReadAnswer;
 use teamlog_team::message::send::{KeptAsReport, SendAnswer, SendStatus};
@@ -127,8 +127,8 @@ pub fn page(answer: &ReadAnswer, view: &View) -> Vec<String> {
         .iter()
         .partition(|message| message.kind == MessageType::AgentWakeupRequired);
     let rows = |messages: &[&Message]| -> Vec<String> {
-        let rows: Vec<_> = messages.iter().map(|message| row(message, view)).collect();
-        lines(&rows, 2, view)
+        let rows = messages.iter().map(|message| row(message, view));
+        lines(rows, 2, view)
     };
     shown.extend(rows(&mail));
     if !wakeups.is_empty() {
@@ -138,10 +138,7 @@ pub fn page(answer: &ReadAnswer, view: &View) -> Vec<String> {
         shown.push("wake-ups".to_owned());
         shown.extend(rows(&wakeups));
     }
-    if let Some(cursor) = &answer.next_cursor {
-        shown.push(String::new());
-        shown.push(format!("older ones: --cursor {}", visible(cursor)));
-    }
+    shown.extend(more_below("older ones", &answer.next_cursor));
     shown
 }
 

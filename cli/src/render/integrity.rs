@@ -25,8 +25,7 @@ pub fn verified(answer: &VerifyAnswer, view: &View) -> Vec<String> {
         time::bytes(answer.bytes),
         answer.last_seq
     )];
-    let rows: Vec<_> = answer.problems.iter().map(problem).collect();
-    shown.extend(lines(&rows, 2, view));
+    shown.extend(lines(answer.problems.iter().map(problem), 2, view));
     shown.extend(omitted(answer.problems_omitted));
     shown
 }
@@ -56,7 +55,7 @@ fn problem(problem: &Problem) -> Vec<Cell> {
 /// A receipt, and how to check it without teamlog.
 pub fn receipt(answer: &HeadAnswer, view: &View) -> Vec<String> {
     let receipt = &answer.receipt;
-    let rows: Vec<_> = [
+    let rows = [
         ("log", receipt.log.clone()),
         ("seq", receipt.seq.to_string()),
         ("segment", receipt.segment.clone()),
@@ -71,10 +70,9 @@ pub fn receipt(answer: &HeadAnswer, view: &View) -> Vec<String> {
             .clone()
             .map(|signature| ("signature", signature)),
     )
-    .map(|(name, value)| vec![styled(Style::Dim, name), plain(value)])
-    .collect();
+    .map(|(name, value)| vec![styled(Style::Dim, name), plain(value)]);
     let mut shown = vec![heading(view, &answer.team, " up to now")];
-    shown.extend(lines(&rows, 2, view));
+    shown.extend(lines(rows, 2, view));
     shown.push(String::new());
     shown.push("without teamlog, in the team's events directory:".to_owned());
     shown.push(format!(
@@ -102,13 +100,13 @@ pub fn rehydrated(answer: &RehydrateAnswer, view: &View) -> Vec<String> {
         0..100 => String::new(),
         _ => format!(" ({} events/s)", time::count(answer.events_per_second)),
     };
-    let rest = format!(" rebuilt in {}{rate}", elapsed(answer.elapsed_ms));
+    let rest = format!(" rebuilt in {}{rate}", time::took(answer.elapsed_ms));
     let mut shown = Vec::new();
     if let Some(salvaged) = &answer.salvaged {
         shown.extend(doctor::salvaged(salvaged, view));
     }
     shown.push(heading(view, &answer.team, &rest));
-    shown.extend(lines(&rows, 2, view));
+    shown.extend(lines(rows, 2, view));
     shown.push(format!("  state digest {}", answer.state_digest));
     shown
 }
@@ -128,7 +126,7 @@ pub fn counted(counts: &[(&str, u64, Style)], not_applied: &Reasons, view: &View
             vec![plain(name), number_styled(style, time::count(count))]
         })
         .collect();
-    lines(&rows, 2, view)
+    lines(rows, 2, view)
 }
 
 /// What an import says on standard error where it left something of a message aside; `None` where it did not.
@@ -147,7 +145,7 @@ pub fn left_aside(not_applied: &Reasons) -> Option<String> {
 
 /// What `import` took and what it left.
 pub fn imported(answer: &ImportAnswer, view: &View) -> Vec<String> {
-    let elapsed = elapsed(answer.elapsed_ms);
+    let elapsed = time::took(answer.elapsed_ms);
     let state = match (answer.status, answer.created) {
         ("rejected", _) => " is as it was: nothing was taken".to_owned(),
         (_, true) => format!(" created and filled in {elapsed}"),
@@ -163,26 +161,14 @@ pub fn imported(answer: &ImportAnswer, view: &View) -> Vec<String> {
     if !answer.problems.is_empty() {
         shown.push(String::new());
     }
-    let rows: Vec<_> = answer
-        .problems
-        .iter()
-        .map(|problem| {
-            vec![
-                number(format!("line {}", problem.line)),
-                plain(problem.kind),
-                plain(problem.message.as_str()),
-            ]
-        })
-        .collect();
-    shown.extend(lines(&rows, 2, view));
+    let rows = answer.problems.iter().map(|problem| {
+        vec![
+            number(format!("line {}", problem.line)),
+            plain(problem.kind),
+            plain(problem.message.as_str()),
+        ]
+    });
+    shown.extend(lines(rows, 2, view));
     shown.extend(omitted(answer.problems_omitted));
     shown
-}
-
-fn elapsed(ms: u64) -> String {
-    match i64::try_from(ms) {
-        Ok(0) => "under 1ms".to_owned(),
-        Ok(ms) => time::span(ms.saturating_mul(1_000)),
-        Err(_) => format!("{ms}ms"),
-    }
 }

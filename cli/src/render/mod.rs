@@ -52,6 +52,23 @@ impl View {
     pub fn ago(&self, then: Timestamp) -> String {
         time::ago(self.now.micros(), then.micros())
     }
+
+    /// The same of a time as text; nothing where it is none.
+    pub fn ago_of(&self, then: &str) -> String {
+        Timestamp::parse(then).map_or_else(|_| String::new(), |then| self.ago(then))
+    }
+}
+
+/// How to go on to the next page, if there is one.
+pub fn more(words: &str, cursor: &Option<String>) -> Option<String> {
+    let cursor = cursor.as_deref()?;
+    Some(format!("{words}: --cursor {}", escape::visible(cursor)))
+}
+
+/// The same behind an empty line.
+pub fn more_below(words: &str, cursor: &Option<String>) -> Vec<String> {
+    let more = more(words, cursor);
+    more.map_or_else(Vec::new, |more| vec![String::new(), more])
 }
 
 /// A heading that names what follows and for whom.

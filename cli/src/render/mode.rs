@@ -3,9 +3,8 @@
 use crate::render::escape::visible;
 use crate::render::style::Style;
 use crate::render::table::{Cell, lines, plain, styled};
-use crate::render::{View, heading, time};
+use crate::render::{View, heading, more, time};
 use serde_json::Value;
-use teamlog_team::engine::Timestamp;
 use teamlog_team::mode::clear::ModeCleared;
 use teamlog_team::mode::rules::shown::{ModeAnswer, ModeShown};
 use teamlog_team::mode::sessions::{SessionEndedAnswer, SessionsAnswer};
@@ -17,7 +16,7 @@ pub fn stands(answer: &ModeAnswer, view: &View) -> Vec<String> {
     let mut row = row(&answer.shown, view);
     row.truncate(3);
     row.push(plain(place(&answer.shown)));
-    let mut shown = lines(&[row], 0, view);
+    let mut shown = lines([row], 0, view);
     if !answer.changed {
         shown.push("  it was so already".to_owned());
     }
@@ -56,13 +55,11 @@ pub fn page(answer: &ModeListAnswer, view: &View) -> Vec<String> {
             cells
         })
         .collect();
-    let mut shown = lines(&rows, 0, view);
+    let mut shown = lines(rows, 0, view);
     if shown.is_empty() {
         shown.push("no modes".to_owned());
     }
-    if let Some(cursor) = &answer.next_cursor {
-        shown.push(format!("more: --cursor {}", visible(cursor)));
-    }
+    shown.extend(more("more", &answer.next_cursor));
     shown
 }
 
@@ -77,22 +74,20 @@ pub fn sessions(answer: &SessionsAnswer, view: &View) -> Vec<String> {
                 (None, true) => (Style::Good, "live"),
                 (None, false) => (Style::Warn, "stale"),
             };
-            let seen = Timestamp::parse(&session.last_seen_at).map(|at| view.ago(at));
+            let seen = view.ago_of(&session.last_seen_at);
             vec![
                 styled(Style::Bold, &session.session_id),
                 styled(style, word),
-                styled(Style::Dim, format!("heard of {}", seen.unwrap_or_default())),
+                styled(Style::Dim, format!("heard of {}", seen)),
                 plain(names(&session.active_modes)),
             ]
         })
         .collect();
-    let mut shown = lines(&rows, 0, view);
+    let mut shown = lines(rows, 0, view);
     if shown.is_empty() {
         shown.push("no sessions".to_owned());
     }
-    if let Some(cursor) = &answer.next_cursor {
-        shown.push(format!("more: --cursor {}", visible(cursor)));
-    }
+    shown.extend(more("more", &answer.next_cursor));
     shown
 }
 
@@ -116,13 +111,12 @@ pub fn card(answer: &ModeShowAnswer, view: &View) -> Vec<String> {
         place => format!("  {place}"),
     };
     let mut shown = vec![heading(view, mode.mode.name(), &at)];
-    let rows: Vec<Vec<Cell>> = mode
+    let rows = mode
         .state
         .iter()
         .filter(|(name, _)| !LEFT_OUT.contains(&name.as_str()))
-        .map(|(name, value)| vec![styled(Style::Dim, name), plain(text(value))])
-        .collect();
-    shown.extend(lines(&rows, 2, view));
+        .map(|(name, value)| vec![styled(Style::Dim, name), plain(text(value))]);
+    shown.extend(lines(rows, 2, view));
     shown.push(format!("  file: {}", visible(&mode.path)));
     if let Some(hidden) = &answer.hidden {
         let phase = hidden.current_phase.as_deref().unwrap_or("-");
@@ -144,12 +138,12 @@ fn row(mode: &ModeShown, view: &View) -> Vec<Cell> {
         true => Style::Good,
         false => Style::Dim,
     };
-    let when = Timestamp::parse(&mode.updated_at).map(|at| view.ago(at));
+    let when = view.ago_of(&mode.updated_at);
     vec![
         styled(Style::Bold, mode.mode.name()),
         styled(style, word(mode.active)),
         plain(mode.current_phase.as_deref().unwrap_or("-")),
-        styled(Style::Dim, when.unwrap_or_default()),
+        styled(Style::Dim, when),
     ]
 }
 

@@ -19,7 +19,7 @@ pub fn converted(answer: &ConvertAnswer, view: &View) -> Vec<String> {
     let rest = format!(
         " is {} now, converted in {}",
         answer.format,
-        took(answer.elapsed_ms)
+        time::took(answer.elapsed_ms)
     );
     let mut shown = vec![heading(view, &answer.team, &rest)];
     let row = |name: &str, size: &teamlog_team::engine::convert::Size| -> Vec<Cell> {
@@ -31,7 +31,7 @@ pub fn converted(answer: &ConvertAnswer, view: &View) -> Vec<String> {
             plain(&size.log),
         ]
     };
-    shown.extend(lines(&[row("from", from), row("to", to)], 2, view));
+    shown.extend(lines([row("from", from), row("to", to)], 2, view));
     shown.push(format!(
         "  {} in {} copied, read back and compared",
         time::plural(answer.events, "event"),
@@ -51,7 +51,7 @@ pub fn backed_up(answer: &BackupAnswer, view: &View) -> Vec<String> {
     let rest = format!(
         " backed up to event {} in {}",
         answer.seq,
-        took(answer.elapsed_ms)
+        time::took(answer.elapsed_ms)
     );
     let mut shown = vec![heading(view, &answer.team, &rest)];
     let since = match answer.previous_seq {
@@ -74,7 +74,7 @@ pub fn backed_up(answer: &BackupAnswer, view: &View) -> Vec<String> {
             plain(answer.format),
         ],
     ];
-    shown.extend(lines(&rows, 2, view));
+    shown.extend(lines(rows, 2, view));
     shown
 }
 
@@ -97,7 +97,7 @@ pub fn all_backed_up(answer: &BackupAllAnswer, view: &View) -> Vec<String> {
         "{}, {} copied in {}",
         time::plural(answer.backups.len() as u64, "team"),
         time::bytes(answer.bytes_copied),
-        took(answer.elapsed_ms)
+        time::took(answer.elapsed_ms)
     ));
     shown
 }
@@ -106,7 +106,7 @@ pub fn all_backed_up(answer: &BackupAllAnswer, view: &View) -> Vec<String> {
 pub fn restored(answer: &RestoreAnswer, view: &View) -> Vec<String> {
     let rest = format!(
         " restored in {} from a backup of {}",
-        took(answer.elapsed_ms),
+        time::took(answer.elapsed_ms),
         view.ago(answer.backed_up_at)
     );
     let mut shown = vec![heading(view, &answer.team, &rest)];
@@ -121,7 +121,7 @@ pub fn restored(answer: &RestoreAnswer, view: &View) -> Vec<String> {
         number(time::plural(answer.files, "file")),
         plain(answer.format),
     ]];
-    shown.extend(lines(&rows, 2, view));
+    shown.extend(lines(rows, 2, view));
     shown.push(format!("  log {}, {whose}", answer.log));
     shown.push(format!("  state digest {}", answer.state_digest));
     shown
@@ -132,7 +132,7 @@ pub fn team_chat(answer: &ChatAnswer, view: &View) -> Vec<String> {
     let counts = &answer.counts;
     let state = match answer.status {
         "rejected" => " is not created: nothing was taken".to_owned(),
-        _ => format!(" created and filled in {}", took(answer.elapsed_ms)),
+        _ => format!(" created and filled in {}", time::took(answer.elapsed_ms)),
     };
     let rows = [
         ("files", counts.files, Style::Plain),
@@ -172,7 +172,7 @@ pub fn team_chat(answer: &ChatAnswer, view: &View) -> Vec<String> {
             ]
         })
         .collect();
-    shown.extend(lines(&rows, 2, view));
+    shown.extend(lines(rows, 2, view));
     if answer.problems_omitted > 0 {
         shown.push(format!(
             "  and {} more",
@@ -180,12 +180,4 @@ pub fn team_chat(answer: &ChatAnswer, view: &View) -> Vec<String> {
         ));
     }
     shown
-}
-
-fn took(ms: u64) -> String {
-    match i64::try_from(ms) {
-        Ok(0) => "under 1ms".to_owned(),
-        Ok(ms) => time::span(ms.saturating_mul(1_000)),
-        Err(_) => format!("{ms}ms"),
-    }
 }

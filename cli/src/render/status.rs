@@ -5,7 +5,6 @@ use crate::render::style::Style;
 use crate::render::table::{Cell, free_text, lines, number, number_styled, plain, styled};
 use crate::render::task::row as task_row;
 use crate::render::{View, heading, time};
-use teamlog_team::engine::Timestamp;
 use teamlog_team::lifecycle::status::{ActiveMode, BootstrapRun, StaleMessage, StatusAnswer};
 use teamlog_team::task::listed::Listed;
 
@@ -27,27 +26,33 @@ pub fn overview(answer: &StatusAnswer, view: &View) -> Vec<String> {
     }
     section(&mut shown, "unread", members(answer, view));
     section(&mut shown, "tasks", statuses(answer, view));
-    let tasks = |tasks: &[Listed]| {
-        let rows: Vec<_> = tasks.iter().map(|task| task_row(task, view)).collect();
-        lines(&rows, 2, view)
-    };
+    let tasks = |tasks: &[Listed]| lines(tasks.iter().map(|task| task_row(task, view)), 2, view);
     section(&mut shown, "blocked", tasks(&answer.blocked_tasks));
     section(&mut shown, "waits in vain", in_vain(answer, view));
     section(&mut shown, "stale tasks", tasks(&answer.stale_tasks));
-    let rows: Vec<_> = answer.stale_messages.iter().map(stale_message).collect();
-    section(&mut shown, "stale messages", lines(&rows, 2, view));
-    let rows: Vec<_> = answer
-        .active_modes
-        .iter()
-        .map(|mode| active(mode, view))
-        .collect();
-    section(&mut shown, "active modes", lines(&rows, 2, view));
-    let rows: Vec<_> = answer
-        .bootstrap_runs
-        .iter()
-        .map(|run| bootstrap(run, view))
-        .collect();
-    section(&mut shown, "bootstrap runs", lines(&rows, 2, view));
+    section(
+        &mut shown,
+        "stale messages",
+        lines(answer.stale_messages.iter().map(stale_message), 2, view),
+    );
+    section(
+        &mut shown,
+        "active modes",
+        lines(
+            answer.active_modes.iter().map(|mode| active(mode, view)),
+            2,
+            view,
+        ),
+    );
+    section(
+        &mut shown,
+        "bootstrap runs",
+        lines(
+            answer.bootstrap_runs.iter().map(|run| bootstrap(run, view)),
+            2,
+            view,
+        ),
+    );
     if !answer.truncated.is_empty() {
         shown.push(String::new());
         let names = answer.truncated.join(", ");
@@ -66,8 +71,7 @@ fn in_vain(answer: &StatusAnswer, view: &View) -> Vec<String> {
         let failed = format!("for {}", failed.join(", "));
         vec![styled(Style::Bold, task), styled(Style::Warn, failed)]
     };
-    let rows: Vec<Vec<Cell>> = answer.failed_dependencies.iter().map(row).collect();
-    lines(&rows, 2, view)
+    lines(answer.failed_dependencies.iter().map(row), 2, view)
 }
 
 fn section(shown: &mut Vec<String>, name: &str, content: Vec<String>) {
@@ -90,27 +94,26 @@ fn members(answer: &StatusAnswer, view: &View) -> Vec<String> {
             ]
         })
         .collect();
-    lines(&rows, 2, view)
+    lines(rows, 2, view)
 }
 
 fn statuses(answer: &StatusAnswer, view: &View) -> Vec<String> {
-    let rows: Vec<Vec<Cell>> = answer
+    let rows = answer
         .tasks_by_status
         .iter()
         .filter(|(_, tasks)| **tasks > 0)
-        .map(|(status, tasks)| vec![plain(status), number(time::count(*tasks))])
-        .collect();
-    lines(&rows, 2, view)
+        .map(|(status, tasks)| vec![plain(status), number(time::count(*tasks))]);
+    lines(rows, 2, view)
 }
 
 /// `forge  executing  3m ago  in session s-1`.
 fn active(mode: &ActiveMode, view: &View) -> Vec<Cell> {
-    let updated = Timestamp::parse(&mode.updated_at).map(|at| view.ago(at));
+    let updated = view.ago_of(&mode.updated_at);
     let session = mode.session_id.as_deref();
     vec![
         styled(Style::Bold, mode.mode.name()),
         plain(mode.phase.as_deref().unwrap_or("-")),
-        styled(Style::Dim, updated.unwrap_or_default()),
+        styled(Style::Dim, updated),
         plain(session.map_or_else(String::new, |session| format!("in session {session}"))),
     ]
 }
@@ -121,7 +124,7 @@ fn bootstrap(run: &BootstrapRun, view: &View) -> Vec<Cell> {
         0 => Style::Plain,
         _ => Style::Warn,
     };
-    let updated = Timestamp::parse(&run.updated_at).map(|at| view.ago(at));
+    let updated = view.ago_of(&run.updated_at);
     let team = run.team_name.as_deref();
     let team = team.map(|team| format!("with {team}"));
     let domains = Some(run.domains.join(", ")).filter(|domains| !domains.is_empty());
@@ -133,7 +136,7 @@ fn bootstrap(run: &BootstrapRun, view: &View) -> Vec<Cell> {
     vec![
         styled(Style::Bold, &run.run),
         styled(style, run.state.name()),
-        styled(Style::Dim, updated.unwrap_or_default()),
+        styled(Style::Dim, updated),
         free_text(Style::Plain, about.join(": ")),
         styled(Style::Warn, breaches),
     ]

@@ -72,8 +72,9 @@ pub fn number_styled(style: Style, text: impl AsRef<str>) -> Cell {
 }
 
 /// The rows with two spaces between columns and `indent` spaces before; nothing is padded behind a row's last cell.
-pub fn lines(rows: &[Vec<Cell>], indent: usize, view: &View) -> Vec<String> {
-    let mut columns = Columns::of(rows);
+pub fn lines(rows: impl IntoIterator<Item = Vec<Cell>>, indent: usize, view: &View) -> Vec<String> {
+    let rows: Vec<Vec<Cell>> = rows.into_iter().collect();
+    let mut columns = Columns::of(&rows);
     if let Some(terminal) = view.width {
         columns.narrow(terminal.saturating_sub(indent));
     }
@@ -175,7 +176,7 @@ mod tests {
             now: Timestamp::default(),
             width,
         };
-        lines(rows, indent, &view)
+        lines(rows.to_vec(), indent, &view)
     }
 
     #[test]

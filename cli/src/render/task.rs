@@ -3,7 +3,7 @@
 use crate::render::escape::visible;
 use crate::render::style::Style;
 use crate::render::table::{Cell, free_text, lines, plain, styled};
-use crate::render::{View, heading, time, timeline};
+use crate::render::{View, heading, more, time, timeline};
 use teamlog_team::engine::{Json, Timestamp};
 use teamlog_team::projections::Task;
 use teamlog_team::projections::task::Status;
@@ -14,8 +14,7 @@ use teamlog_team::task::show::TaskShowAnswer;
 
 /// A page of tasks.
 pub fn page(answer: &TasksAnswer, view: &View) -> Vec<String> {
-    let rows: Vec<_> = answer.tasks.iter().map(|task| row(task, view)).collect();
-    let mut shown = lines(&rows, 0, view);
+    let mut shown = lines(answer.tasks.iter().map(|task| row(task, view)), 0, view);
     if shown.is_empty() {
         shown.push("no tasks".to_owned());
     }
@@ -72,19 +71,16 @@ pub fn card(answer: &TaskShowAnswer, view: &View) -> Vec<String> {
     };
     let mut shown = vec![heading(view, &task.task_id, &subject)];
     let claimed = claim(answer, view);
-    let rows: Vec<_> = fields(answer, view)
+    let rows = fields(answer, view)
         .into_iter()
         .chain(claimed)
         .filter(|(_, cell)| !cell.is_empty())
-        .map(|(name, cell)| vec![styled(Style::Dim, name), cell])
-        .collect();
-    shown.extend(lines(&rows, 2, view));
+        .map(|(name, cell)| vec![styled(Style::Dim, name), cell]);
+    shown.extend(lines(rows, 2, view));
     if let Some(history) = &answer.history {
         shown.push(String::new());
         shown.extend(timeline::lines(history, view));
-        if let Some(cursor) = &answer.next_cursor {
-            shown.push(format!("older ones: --cursor {}", visible(cursor)));
-        }
+        shown.extend(more("older ones", &answer.next_cursor));
     }
     shown
 }

@@ -28,7 +28,7 @@ pub fn list(teams: &[TeamListed], failed: &[(&str, &str)], view: &View) -> Vec<S
     head.extend(counts);
     head.push(styled(Style::Dim, "last event"));
     rows.insert(0, head);
-    lines(&rows, 0, view)
+    lines(rows, 0, view)
 }
 
 fn row(team: &TeamListed, view: &View) -> Vec<Cell> {
@@ -82,7 +82,7 @@ pub fn traces(answer: &TracesAnswer, view: &View) -> Vec<String> {
             styled(Style::Dim, "agents"),
         ],
     );
-    let mut shown = lines(&rows, 0, view);
+    let mut shown = lines(rows, 0, view);
     if answer.more {
         shown.push(String::new());
         shown.push("there may be older ones: --limit".to_owned());

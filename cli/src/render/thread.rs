@@ -5,9 +5,8 @@ use crate::render::event::word;
 use crate::render::inbox::by;
 use crate::render::style::Style;
 use crate::render::table::{Cell, free_text, lines, plain, styled};
-use crate::render::{View, heading, time};
+use crate::render::{View, heading, more, time};
 use serde_json::Value;
-use teamlog_team::engine::Timestamp;
 use teamlog_team::projections::thread::{PostShown, ThreadShown};
 use teamlog_team::thread::post::ThreadPostAnswer;
 use teamlog_team::thread::search::ThreadSearchAnswer;
@@ -58,13 +57,13 @@ fn told(post: &PostShown) -> String {
 pub fn page(answer: &ThreadTailAnswer, view: &View) -> Vec<String> {
     let mut shown = head(&answer.thread, view);
     for post in &answer.messages {
-        let when = Timestamp::parse(&post.ts).map(|at| view.ago(at));
+        let when = view.ago_of(&post.ts);
         let from = visible(&post.from);
         shown.push(format!(
             "{}{}  {}",
             view.paint.show(Style::Bold, &from),
             by(post.actor.as_deref()),
-            view.paint.show(Style::Dim, &when.unwrap_or_default())
+            view.paint.show(Style::Dim, &when)
         ));
         let text = visible_lines(&post.body);
         shown.extend(
@@ -72,32 +71,27 @@ pub fn page(answer: &ThreadTailAnswer, view: &View) -> Vec<String> {
                 .map(|line| format!("  {line}").trim_end().to_owned()),
         );
     }
-    if let Some(cursor) = &answer.next_cursor {
-        shown.push(format!("older: --cursor {}", visible(cursor)));
-    }
+    shown.extend(more("older", &answer.next_cursor));
     shown
 }
 
 /// What a search found.
 pub fn found(answer: &ThreadSearchAnswer, view: &View) -> Vec<String> {
-    let rows: Vec<Vec<Cell>> = answer.threads.iter().map(|one| row(one, view)).collect();
-    let mut shown = lines(&rows, 0, view);
+    let mut shown = lines(answer.threads.iter().map(|one| row(one, view)), 0, view);
     if shown.is_empty() {
         shown.push("no threads".to_owned());
     }
-    if let Some(cursor) = &answer.next_cursor {
-        shown.push(format!("more: --cursor {}", visible(cursor)));
-    }
+    shown.extend(more("more", &answer.next_cursor));
     shown
 }
 
 fn row(thread: &ThreadShown, view: &View) -> Vec<Cell> {
-    let when = Timestamp::parse(&thread.updated_at).map(|at| view.ago(at));
+    let when = view.ago_of(&thread.updated_at);
     vec![
         styled(Style::Bold, &*thread.id),
         free_text(Style::Plain, &*thread.title),
         plain(time::plural(thread.messages, "message")),
-        styled(Style::Dim, when.unwrap_or_default()),
+        styled(Style::Dim, when),
     ]
 }
 

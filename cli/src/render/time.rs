@@ -20,6 +20,15 @@ pub fn span(micros: i64) -> String {
     }
 }
 
+/// The same of milliseconds that something took.
+pub fn took(ms: u64) -> String {
+    match i64::try_from(ms) {
+        Ok(0) => "under 1ms".to_owned(),
+        Ok(ms) => span(ms.saturating_mul(1_000)),
+        Err(_) => format!("{ms}ms"),
+    }
+}
+
 /// How long ago `then` was at `now`, coarsely: `just now`, `12s ago`, `3m ago`, `2h ago`, `5d ago`; `in 3m` if it is ahead.
 pub fn ago(now_micros: i64, then_micros: i64) -> String {
     let gap = now_micros.saturating_sub(then_micros);

@@ -1,10 +1,9 @@
 //! A story as a timeline: in order, indented by what led to what, with offsets from its first event, the time between
 //! events, how long tasks and messages took, and what changed nothing.
 
-use crate::render::escape::visible;
 use crate::render::style::Style;
 use crate::render::table::{self, Cell, free_text, number_styled, plain, styled};
-use crate::render::{View, event, heading, time};
+use crate::render::{View, event, heading, more_below, time};
 use teamlog_team::Recorded;
 use teamlog_team::log::trace::TraceAnswer;
 use teamlog_team::story::{Outcome, OutsideCause, Parent, Span, Step, Story};
@@ -32,10 +31,7 @@ pub fn story(answer: &TraceAnswer, view: &View) -> Vec<String> {
         shown.push(String::new());
         shown.extend(steps(&story, view));
     }
-    if let Some(cursor) = &answer.next_cursor {
-        shown.push(String::new());
-        shown.push(format!("older ones: --cursor {}", visible(cursor)));
-    }
+    shown.extend(more_below("older ones", &answer.next_cursor));
     shown
 }
 
@@ -62,7 +58,7 @@ fn steps(story: &Story<'_>, view: &View) -> Vec<String> {
         )
     });
     let mut shown: Vec<String> = started.into_iter().collect();
-    shown.extend(table::lines(&rows, 2, view));
+    shown.extend(table::lines(rows, 2, view));
     shown
 }
 

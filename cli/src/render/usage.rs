@@ -2,8 +2,8 @@
 
 use crate::render::escape::visible;
 use crate::render::style::Style;
-use crate::render::table::{Cell, lines, plain, styled};
-use crate::render::{View, time};
+use crate::render::table::{lines, plain, styled};
+use crate::render::{View, more, time};
 use teamlog_team::usage::report::{BudgetShown, UsageAnswer};
 
 /// What the team used, what it may, and its agents.
@@ -15,25 +15,19 @@ pub fn card(answer: &UsageAnswer, view: &View) -> Vec<String> {
         let used = time::plural(task.tokens, "token");
         shown.push(format!("  for the task: {used}"));
     }
-    let rows: Vec<Vec<Cell>> = answer
-        .agents
-        .iter()
-        .map(|one| {
-            vec![
-                styled(Style::Bold, &*one.worker),
-                plain(one.used.tokens.to_string()),
-                styled(Style::Dim, time::plural(one.used.reports, "report")),
-            ]
-        })
-        .collect();
-    shown.extend(lines(&rows, 2, view));
+    let rows = answer.agents.iter().map(|one| {
+        vec![
+            styled(Style::Bold, &*one.worker),
+            plain(one.used.tokens.to_string()),
+            styled(Style::Dim, time::plural(one.used.reports, "report")),
+        ]
+    });
+    shown.extend(lines(rows, 2, view));
     if let Some(warning) = &answer.warning {
         let warning = visible(warning);
         shown.push(format!("  {}", view.paint.show(Style::Warn, &warning)));
     }
-    if let Some(cursor) = &answer.next_cursor {
-        shown.push(format!("more: --cursor {}", visible(cursor)));
-    }
+    shown.extend(more("more", &answer.next_cursor));
     shown
 }
 

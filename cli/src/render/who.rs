@@ -1,10 +1,8 @@
 //! Who does what: a line for each task in somebody's hands, and one for each agent that has none.
 
-use crate::render::escape::visible;
 use crate::render::style::Style;
 use crate::render::table::{Cell, free_text, lines, plain, styled};
-use crate::render::{View, heading, time};
-use teamlog_team::engine::Timestamp;
+use crate::render::{View, heading, more_below, time};
 use teamlog_team::worker::who::{WhoAgent, WhoAnswer, WhoTask};
 
 /// `agent  task  status  lease  last event  what it is about`.
@@ -23,18 +21,15 @@ pub fn who(answer: &WhoAnswer, view: &View) -> Vec<String> {
     }
     if !answer.agents.is_empty() {
         shown.push(String::new());
-        shown.extend(lines(&rows, 2, view));
+        shown.extend(lines(rows, 2, view));
     }
-    if let Some(cursor) = &answer.next_cursor {
-        shown.push(String::new());
-        shown.push(format!("more: --cursor {}", visible(cursor)));
-    }
+    shown.extend(more_below("more", &answer.next_cursor));
     shown
 }
 
 fn agent_rows(agent: &WhoAgent, view: &View) -> Vec<Vec<Cell>> {
     let last = match &agent.last_event {
-        Some(last) => format!("{} {}", last.kind, view.ago(parsed(&last.at))),
+        Some(last) => format!("{} {}", last.kind, view.ago_of(&last.at)),
         None => "none".to_owned(),
     };
     let tasks: Vec<&WhoTask> = agent.working_on.iter().chain(&agent.waiting).collect();
@@ -106,9 +101,4 @@ fn task_row(task: &WhoTask) -> Vec<Cell> {
         lease,
         free_text(Style::Plain, about.join("; ")),
     ]
-}
-
-/// Our own times are canonical.
-fn parsed(text: &str) -> Timestamp {
-    Timestamp::from_canonical(text.as_bytes()).unwrap_or_default()
 }

@@ -167,7 +167,7 @@ fn worlds() -> (Cli, Cli) {
             "tell",
             "#!/bin/sh\necho \"$TEAMLOG_TEAM $TEAMLOG_NUDGED $TEAMLOG_UNREAD $MARK $(pwd)\" >> told\necho told\n",
         ),
-        ("slow", "#!/bin/sh\nsleep 30\n"),
+        ("slow", "#!/bin/sh\nexec sleep 30\n"),
     ] {
         let path = direct.file(name, text);
         std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();

@@ -5,7 +5,7 @@ use std::sync::Barrier;
 use std::thread;
 
 const RACERS: usize = 8;
-const ROUNDS: usize = 200;
+const ROUNDS: usize = 60;
 
 /// An operation as a process: the data, or the fault's code.
 fn api(cli: &Cli, operation: &str, input: &Value) -> Result<Value, String> {

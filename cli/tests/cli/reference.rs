@@ -124,12 +124,12 @@ pub fn prepared() -> Cli {
 
 /// Puts a `teamlog` first in the path that runs the real one with `before` and keeps what each run printed. What
 /// follows, or serves, is stopped after a second; what asks a daemon finds one.
-fn recorder(cli: &Cli, before: &str) -> PathBuf {
+fn recorder(cli: &Cli, before: &str) {
     let bin = cli.dir().join(".bin");
     std::fs::create_dir_all(&bin).unwrap();
     let script = format!(
         "#!/bin/sh\n\
-         log=$(mktemp -d \"{bin}/run.XXXXXX\")\n\
+         log=$(mktemp -d \"${{0%/*}}/run.XXXXXX\")\n\
          for word in \"$@\"; do printf '%s\\n' \"$word\" >> \"$log/argv\"; done\n\
          case \" $* \" in *\" serve --st\"*|*\" token rotate \"*)\n\
              \"{real}\" serve < /dev/null > /dev/null 2>&1 &\n\
@@ -145,7 +145,6 @@ fn recorder(cli: &Cli, before: &str) -> PathBuf {
          cat \"$log/out\"\n\
          cat \"$log/err\" >&2\n\
          exit $code\n",
-        bin = bin.display(),
         real = env!("CARGO_BIN_EXE_teamlog"),
     );
     let (written, path) = (bin.join("script"), bin.join("teamlog"));
@@ -155,7 +154,6 @@ fn recorder(cli: &Cli, before: &str) -> PathBuf {
     let mut install = Command::new("install");
     let installed = install.args(["-m", "755"]).args([&written, &path]).status();
     assert!(installed.unwrap().success());
-    bin
 }
 
 /// Runs an example as a shell does; what must come out is exit 0, and no more than notes on standard error.
@@ -184,6 +182,7 @@ fn run_example(cli: &Cli, example: &str, bin: &Path) -> Result<(), String> {
 fn each_run(before: &str, mut check: impl FnMut(&[String], &str)) {
     let cli = Cli::new();
     let first = prepared();
+    recorder(&first, before);
     let mut faults = Vec::new();
     for page in commands(&cli).iter().filter(|page| !page.group) {
         let examples = examples(&help(&cli, &page.command));
@@ -199,7 +198,7 @@ fn each_run(before: &str, mut check: impl FnMut(&[String], &str)) {
         }
         for example in &examples {
             let world = first.copy();
-            let bin = recorder(&world, before);
+            let bin = world.dir().join(".bin");
             faults.extend(run_example(&world, example, &bin).err());
             for run in std::fs::read_dir(&bin).unwrap() {
                 let run = run.unwrap().path();

@@ -45,7 +45,6 @@ pub struct Exec {
 }
 
 impl Exec {
-    /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let agent = self.who.agent(context)?;
         let name = context.team_named(self.team.clone())?;

@@ -2,12 +2,12 @@
 //! have not.
 
 use crate::agents::event::{HookEvent, StopAnswer};
+use crate::command::Past;
 use crate::command::session::SessionScope;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::given;
 use crate::render::prompt;
-use crate::when::Spot;
 use teamlog_team::Team;
 use teamlog_team::mode::outcome::ModeOutcome;
 use teamlog_team::mode::rules::reading;
@@ -41,9 +41,8 @@ pub struct Ended {
     /// A state to read instead, a JSON object; there is no team then
     #[arg(long, value_name = "JSON|@FILE|-", conflicts_with_all = ["team", "mode", "session", "root", "at"])]
     input: Option<String>,
-    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
-    #[arg(long, value_name = "SEQ|TIME", value_parser = crate::command::point)]
-    at: Option<Spot>,
+    #[command(flatten)]
+    at: Past,
     /// Take the JSON of an agent's stop hook, and answer as that hook does
     #[arg(long, conflicts_with_all = ["mode", "input", "at"])]
     hook: bool,
@@ -69,7 +68,7 @@ impl Ended {
             session_id: self.scope.session(context)?,
             state: None,
         };
-        context.ask(&team, self.at, Team::mode_outcome, asked, prompt::reading)
+        context.ask_at(&team, self.at, Team::mode_outcome, asked, prompt::reading)
     }
 }
 

@@ -33,9 +33,6 @@ pub struct FileChange {
 
 impl Files {
     /// What a file is to hold, as far as that is known by now.
-    ///
-    /// # Errors
-    /// It cannot be read.
     pub fn text(&mut self, path: &Path) -> Result<Option<String>, CommandError> {
         if let Some(draft) = self.drafts.get(path) {
             return Ok(draft.new.clone());
@@ -50,9 +47,6 @@ impl Files {
     }
 
     /// Says what it is to hold; `None` takes it away.
-    ///
-    /// # Errors
-    /// As [`Files::text`].
     pub fn set(&mut self, path: &Path, new: Option<String>) -> Result<(), CommandError> {
         self.text(path)?;
         if let Some(draft) = self.drafts.get_mut(path) {
@@ -75,9 +69,6 @@ impl Files {
     }
 
     /// Writes them; directories below `dir` that are left empty go.
-    ///
-    /// # Errors
-    /// I/O.
     pub fn write(&self, dir: &Path) -> Result<(), CommandError> {
         for (path, draft) in &self.drafts {
             match &draft.new {

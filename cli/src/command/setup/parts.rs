@@ -154,9 +154,6 @@ fn instructions_file(dir: &Path) -> PathBuf {
 
 impl Plan {
     /// Puts all parts into the files; says how each stood before.
-    ///
-    /// # Errors
-    /// A file cannot be read, or holds something else than it should.
     pub fn put(&self, context: &Context, files: &mut Files) -> Result<Vec<Part>, CommandError> {
         let mut parts = Vec::new();
         for (name, hook) in HOOKS {
@@ -350,9 +347,6 @@ fn names_the_server(line: &str) -> bool {
 }
 
 /// Takes all parts out of the files; says which were there.
-///
-/// # Errors
-/// A file cannot be read, or holds something else than it should.
 pub fn take_out(
     context: &Context,
     whose: Agent,

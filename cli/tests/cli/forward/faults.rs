@@ -260,6 +260,20 @@ fn a_daemon_of_another_version_is_told_from_one_that_is_none() {
 
 #[test]
 fn a_daemon_that_came_while_the_lock_was_waited_for_is_found() {
+    for line in [
+        "append demo --kind waited",
+        "rehydrate demo",
+        "rehydrate demo --salvage",
+        "convert demo --to binary",
+        "doctor repair demo --to 1 --yes",
+    ] {
+        is_found_while_waiting(line);
+    }
+}
+
+/// A command waits for the lock, and asks a daemon that came meanwhile before it gives up.
+#[track_caller]
+fn is_found_while_waiting(line: &str) {
     let cli = Cli::with_team();
     let lock = std::fs::File::options()
         .write(true)
@@ -267,7 +281,7 @@ fn a_daemon_that_came_while_the_lock_was_waited_for_is_found() {
         .unwrap();
     lock.lock().unwrap();
     let mut waiting = cli
-        .command("append demo --kind waited --lock-timeout 2 --json")
+        .command(&format!("{line} --lock-timeout 1 --json"))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -280,12 +294,15 @@ fn a_daemon_that_came_while_the_lock_was_waited_for_is_found() {
         names.any(|name| name.ends_with("teams/demo/lock"))
     };
     while !waits() {
-        assert!(waiting.try_wait().unwrap().is_none(), "it did not wait");
+        assert!(
+            waiting.try_wait().unwrap().is_none(),
+            "{line}: it did not wait"
+        );
         thread::yield_now();
     }
     let served = impostor(&cli, "HTTP/1.1 409 Conflict\r\n\r\n");
     let ran = Ran::from_output(waiting.wait_with_output().unwrap());
-    assert_eq!(ran.code, Some(69), "{ran:?}");
+    assert_eq!(ran.code, Some(69), "{line}: {ran:?}");
     assert!(ran.stderr.contains("daemon_version_mismatch"), "{ran:?}");
     served.join().unwrap();
 }

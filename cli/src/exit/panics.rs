@@ -1,0 +1,77 @@
+//! Panics as errors: what a bug of ours ends, and what is said of it.
+
+use super::{CommandError, Exit};
+use crate::env::ProcessEnv;
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
+
+/// Where it was that a thread panicked last, for whoever catches that.
+type Panicked = RefCell<Option<CommandError>>;
+
+thread_local! {
+    static PANICKED: Panicked = const { RefCell::new(None) };
+}
+
+/// A panic is a bug of ours; people and scripts get one line and exit code 70, never a trace.
+pub fn install_panic_hook(json: bool) {
+    std::panic::set_hook(Box::new(move |panic| {
+        let exit = bug(panic).report(json, &ProcessEnv::of_process());
+        std::process::exit(u8::from(exit).into());
+    }));
+}
+
+/// The same in a process that stays: what panics is a call of somebody's, and only that ends.
+pub fn install_resident_panic_hook() {
+    std::panic::set_hook(Box::new(|panic| {
+        PANICKED.with_borrow_mut(|panicked| *panicked = Some(bug(panic)));
+    }));
+}
+
+fn bug(panic: &PanicHookInfo<'_>) -> CommandError {
+    let what = panic.payload_as_str().unwrap_or("no message");
+    let place = panic
+        .location()
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    let what = what.lines().next().unwrap_or_default();
+    CommandError::new(
+        Exit::Bug,
+        "bug",
+        format!("teamlog has a bug: {what} ({place})"),
+    )
+}
+
+/// Runs something whose panic ends nothing but itself.
+pub fn caught<A>(act: impl FnOnce() -> A) -> Result<A, CommandError> {
+    // Whatever was in the middle of something says so itself: locks by their poison, the writer by its own.
+    catch_unwind(AssertUnwindSafe(act)).map_err(|_| {
+        let known = PANICKED.with_borrow_mut(Option::take);
+        known.unwrap_or_else(|| CommandError::new(Exit::Bug, "bug", "teamlog has a bug"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_that_is_caught_is_an_error_and_says_where() {
+        let before = std::panic::take_hook();
+        install_resident_panic_hook();
+        let caught = caught(|| {
+            if true {
+                panic!("on purpose\nand more");
+            }
+        });
+        std::panic::set_hook(before);
+        let bug = caught.unwrap_err();
+        assert_eq!((bug.exit(), bug.code()), (Exit::Bug, "bug"));
+        let place = bug
+            .message()
+            .strip_prefix("teamlog has a bug: on purpose (");
+        assert!(
+            place.is_some_and(|place| place.contains("panics.rs:")),
+            "{bug:?}"
+        );
+    }
+}
