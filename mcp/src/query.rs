@@ -1,18 +1,17 @@
-//! What can be asked: a table of queries, each with its arguments and the answer of the command of the same name.
+//! The queries: a table of tools, each of which carries out an operation that reads.
 //!
-//! What they and the tools that write have in common is here too: how arguments are read, whose team is meant, and how a
-//! fault reads.
+//! What they and the tools of states have in common is here too: how arguments are read, which team is meant, and how a
+//! fault is written.
 
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use std::ops::ControlFlow;
 use std::sync::LazyLock;
+use teamlog_team::api::{Effect, Op};
 use teamlog_team::handle::command::{Control, Origin};
 use teamlog_team::lifecycle::status::Status;
-use teamlog_team::log::replay::Replay;
+use teamlog_team::log::replay_events::ReplayEvents;
 use teamlog_team::log::trace::Trace;
 use teamlog_team::message::prime::Prime;
 use teamlog_team::message::read::Read;
@@ -20,8 +19,8 @@ use teamlog_team::task::ready::Ready;
 use teamlog_team::task::show::TaskShow;
 use teamlog_team::{Failure, Root, Team};
 
-/// Events of an answer unless the caller says otherwise.
-const EVENTS: u64 = 50;
+/// Most items of a page.
+const PAGE_MAX: u64 = 1_000;
 
 /// Answers arguments about a team.
 type Answer = Box<dyn Fn(&mut Team, Map<String, Value>) -> Result<String, Fault> + Send + Sync>;
@@ -106,6 +105,29 @@ impl Query {
         }
     }
 
+    /// The tool of that name, which carries out an operation.
+    fn of<O: Op + 'static>(name: &'static str) -> Query {
+        let mut query = Query::new(name, O::DOC, O::run);
+        query.mutates = O::EFFECT == Effect::Records;
+        query
+    }
+
+    /// The same without a field that only other surfaces take.
+    fn without(mut self, field: &'static str) -> Query {
+        if let Some(Value::Object(fields)) = self.schema.get_mut("properties") {
+            fields.remove(field);
+        }
+        let answer = self.answer;
+        self.answer = Box::new(move |team, arguments| {
+            if arguments.contains_key(field) {
+                let message = format!("unknown field `{field}`");
+                return Err(Fault::new("invalid_input", &message, None));
+            }
+            answer(team, arguments)
+        });
+        self
+    }
+
     fn about(mut self, argument: &'static str) -> Query {
         self.about = Some(argument);
         self
@@ -120,7 +142,8 @@ impl Query {
         team: Option<&str>,
         arguments: Map<String, Value>,
     ) -> Result<String, Fault> {
-        let (team, arguments) = meant(root, team, arguments)?;
+        let (team, mut arguments) = meant(root, team, arguments)?;
+        bound_page(&mut arguments);
         let mut team = root.team(&team).map_err(|failure| Fault::of(&failure))?;
         team.under(Control {
             origin: origin.clone(),
@@ -173,190 +196,24 @@ fn arguments<I: JsonSchema>() -> Map<String, Value> {
     }
 }
 
-/// A page is never larger than this.
-fn page(limit: Option<usize>) -> Option<usize> {
-    limit.map(|limit| limit.clamp(1, 1000))
+/// A page is never larger than this, whatever is asked for.
+fn bound_page(arguments: &mut Map<String, Value>) {
+    if let Some(limit) = arguments.get_mut("limit")
+        && let Some(asked) = limit.as_u64()
+    {
+        *limit = asked.clamp(1, PAGE_MAX).into();
+    }
 }
 
 /// Every query.
 pub static QUERIES: LazyLock<Vec<Query>> = LazyLock::new(|| {
     vec![
-        Query::new(
-            "ready",
-            "Tasks that can be taken up now, most urgent first",
-            |asked: AskReady, team| {
-                team.ready(&Ready {
-                    agent: asked.agent,
-                    limit: page(asked.limit),
-                    cursor: asked.cursor,
-                })
-            },
-        ),
-        Query::new(
-            "prime",
-            "What an agent should know when it wakes: its tasks, mail, blocked items, commands",
-            |asked: AskPrime, team| team.prime(&Prime { agent: asked.agent }),
-        )
-        .about("agent"),
-        Query::new(
-            "inbox",
-            "An agent's newest messages",
-            |asked: AskInbox, team| {
-                team.read(Read {
-                    agent: asked.agent,
-                    unread: asked.unread,
-                    limit: page(asked.limit),
-                    cursor: asked.cursor,
-                })
-            },
-        )
-        .about("agent"),
-        Query::new("task", "One task", |asked: AskTask, team| {
-            team.task_show(TaskShow {
-                task_id: asked.task_id,
-                history: asked.history,
-                ..TaskShow::default()
-            })
-        })
-        .about("task_id"),
-        Query::new(
-            "trace",
-            "The story of a trace id, as events in order with their causes",
-            |asked: AskTrace, team| {
-                team.trace(Trace {
-                    trace_id: asked.trace_id,
-                    limit: page(asked.limit),
-                    cursor: asked.cursor,
-                })
-            },
-        )
-        .about("trace_id"),
-        Query::new(
-            "status",
-            "Members, unread counts, blocked and stale tasks",
-            |asked: AskStatus, team| {
-                team.status(Status {
-                    limit: page(asked.limit),
-                    ..Status::default()
-                })
-            },
-        ),
-        Query::new("events", "Events since a seq, in order", events),
+        Query::of::<Ready>("ready"),
+        Query::of::<Prime>("prime").about("agent"),
+        Query::of::<Read>("inbox").about("agent"),
+        Query::of::<TaskShow>("task").about("task_id"),
+        Query::of::<Trace>("trace").about("trace_id"),
+        Query::of::<Status>("status").without("stale_minutes"),
+        Query::of::<ReplayEvents>("events"),
     ]
 });
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct AskReady {
-    /// Only what this agent may take up
-    agent: Option<String>,
-    /// Most tasks, 1 to 1000; 50 if left out
-    #[schemars(range(min = 1, max = 1000))]
-    limit: Option<usize>,
-    /// next_cursor of the page before
-    cursor: Option<String>,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct AskPrime {
-    /// The agent
-    agent: String,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct AskInbox {
-    /// The agent
-    agent: String,
-    /// Only what it has not acknowledged
-    #[serde(default)]
-    unread: bool,
-    /// Most messages, 1 to 1000; 50 if left out
-    #[schemars(range(min = 1, max = 1000))]
-    limit: Option<usize>,
-    /// next_cursor of the page before
-    cursor: Option<String>,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct AskTask {
-    /// The task's id
-    task_id: String,
-    /// Also its newest events
-    #[serde(default)]
-    history: bool,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct AskTrace {
-    /// The trace id
-    trace_id: String,
-    /// Most events, the newest, 1 to 1000; 50 if left out
-    #[schemars(range(min = 1, max = 1000))]
-    limit: Option<usize>,
-    /// next_cursor of the page before
-    cursor: Option<String>,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct AskStatus {
-    /// Most entries of each list, 1 to 1000; 50 if left out
-    #[schemars(range(min = 1, max = 1000))]
-    limit: Option<usize>,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct AskEvents {
-    /// The last seq that is known already; 0 if left out
-    #[serde(default)]
-    since: u64,
-    /// Only events of this kind
-    kind: Option<String>,
-    /// Only events of this task
-    task_id: Option<String>,
-    /// Only events that concern this agent
-    agent: Option<String>,
-    /// Most events, 1 to 1000; 50 if left out
-    #[schemars(range(min = 1, max = 1000))]
-    limit: Option<u64>,
-}
-
-/// `{team, events, count, last_seq}`.
-#[derive(Serialize)]
-struct Events {
-    team: String,
-    events: Vec<Box<RawValue>>,
-    count: usize,
-    /// What to ask for next as `since`.
-    last_seq: u64,
-}
-
-fn events(asked: AskEvents, team: &mut Team) -> Result<Events, Failure> {
-    let replay = Replay {
-        from_seq: Some(asked.since.saturating_add(1)),
-        kind: asked.kind,
-        task_id: asked.task_id,
-        agent: asked.agent,
-        limit: Some(asked.limit.unwrap_or(EVENTS).clamp(1, 1000)),
-        ..Replay::default()
-    };
-    let mut events = Vec::new();
-    let mut last_seq = asked.since;
-    team.replay(replay, &mut |event, json| {
-        let text = String::from_utf8_lossy(json).into_owned();
-        events.extend(RawValue::from_string(text));
-        last_seq = event.seq;
-        ControlFlow::Continue(())
-    })?;
-    Ok(Events {
-        team: team.name().to_owned(),
-        count: events.len(),
-        events,
-        last_seq,
-    })
-}

@@ -2,12 +2,12 @@
 
 use super::problem::Problem;
 use super::request::RequestContext;
-use super::teams::Nothing;
 use crate::openapi;
 use crate::reply::{JSON, Reply};
+use teamlog_team::lifecycle::read_team::ReadTeam;
 
 /// `GET /v1/openapi.json`.
-pub fn document(_: Nothing, _: &mut RequestContext<'_>) -> Result<Reply, Problem> {
+pub fn document(_: ReadTeam, _: &mut RequestContext<'_>) -> Result<Reply, Problem> {
     Ok(Reply {
         status: 200,
         content_type: JSON,

@@ -1,11 +1,14 @@
 //! The table of routes, and how a path finds its row.
 
 use super::endpoint::Route;
-use super::{document, events, inbox, operations, paths, story, tasks, teams, threads, usage};
+use super::{document, events, inbox, operations, paths, tasks, teams, threads, usage};
 use crate::call::Method;
 use serde_json::{Map, Value};
 use std::sync::LazyLock;
-use teamlog_team::Code;
+use teamlog_team::lifecycle::read_team::ReadTeam;
+use teamlog_team::lifecycle::status::Status;
+use teamlog_team::log::events::Events;
+use teamlog_team::log::trace::Trace;
 use teamlog_team::message::inbox_feed::InboxFeed;
 use teamlog_team::mode::show::ModeList;
 use teamlog_team::resource::can_write::CanWrite;
@@ -26,13 +29,14 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
     vec![
         // the team
         Route::reads("/v1/teams", "listTeams", teams::list)
+            .of::<ReadTeam>()
             .doc("The team of the token, in a list"),
         Route::records::<_, teams::OneTeam>("/v1/teams", "setUpTeam", teams::set_up)
             .doc("Say who is in the team of the token, and how many tokens it may use")
             .status(201),
-        Route::reads("/v1/teams/{team}", "getTeam", teams::show).doc("The team of the token"),
-        Route::reads("/v1/status", "getStatus", story::status)
-            .doc("The state of the team in one answer"),
+        Route::reads("/v1/teams/{team}", "getTeam", teams::show).of::<ReadTeam>(),
+        Route::reads("/v1/status", "getStatus", |asked: Status, team, _| Ok(team.status(asked)?))
+            .of::<Status>(),
         Route::reads("/v1/who", "getWho", |asked: Who, team, _| Ok(team.who(&asked)?)).of::<Who>(),
         // tasks
         Route::reads("/v1/tasks", "listTasks", tasks::list)
@@ -83,12 +87,13 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
             .bounded("tokens", "maximum", TOKENS_MAX),
         // what happened, and what goes on
         Route::reads("/v1/events", "listEvents", events::events)
-            .doc("The events of the log behind a seq; with `Accept: text/event-stream` they go on as they are recorded")
-            .codes(&[Code::CursorAhead])
+            .of::<Events>()
+            .doc("The events of the log behind a seq; with `Accept: text/event-stream` they go on as they are recorded, \
+                without `after` from now on")
             .streams(),
-        Route::reads("/v1/trace/{traceId}", "getTrace", story::trace)
-            .doc("The events of a story")
-            .codes(&[Code::CursorUnknown]),
+        Route::reads("/v1/trace/{traceId}", "getTrace", events::trace)
+            .of::<Trace>()
+            .bounded("limit", "default", events::TRACE_EVENTS),
         Route::reads("/v1/modes", "listModes", |asked: ModeList, team, _| Ok(team.mode_list(asked)?))
             .of::<ModeList>()
             .page(1_000),

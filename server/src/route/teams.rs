@@ -8,11 +8,10 @@ use super::usage::Budget;
 use crate::reply::Reply;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use teamlog_team::lifecycle::setup::{AgentSetup, ROLE, TeamSetup, TeamSetupAnswer};
-use teamlog_team::projections::Live;
-use teamlog_team::projections::worker::event::Identity;
-use teamlog_team::usage::report::{BudgetShown, SetBudget};
-use teamlog_team::{Exchange, Result, Team};
+use teamlog_team::lifecycle::read_team::{AgentShown, ReadTeam, TeamShown};
+use teamlog_team::lifecycle::setup::{AgentSetup, TeamSetup, TeamSetupAnswer};
+use teamlog_team::usage::report::SetBudget;
+use teamlog_team::{Exchange, Team};
 
 /// A team.
 #[derive(Serialize, JsonSchema)]
@@ -24,28 +23,11 @@ pub struct TeamShape {
     /// Its name
     team_id: String,
     /// Its members, sorted
-    agents: Vec<Agent>,
+    agents: Vec<AgentShown>,
     /// How many tokens it may use, if that was said
     #[serde(skip_serializing_if = "Option::is_none")]
     budget: Option<Budget>,
 }
-
-/// A member.
-#[derive(Serialize, JsonSchema)]
-struct Agent {
-    /// Its name
-    id: String,
-    /// What it is there for
-    role: String,
-    /// The language model that it is, if that was said
-    #[serde(skip_serializing_if = "Option::is_none")]
-    model: Option<String>,
-}
-
-/// Nothing is asked.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Nothing {}
 
 /// `{teams}`.
 #[derive(Serialize, JsonSchema)]
@@ -55,8 +37,8 @@ pub struct Teams {
 }
 
 /// `GET /v1/teams`.
-pub fn list(_: Nothing, team: &mut Team, _: &RequestContext<'_>) -> Result<Teams, Problem> {
-    let teams = vec![shape(team)?];
+pub fn list(asked: ReadTeam, team: &mut Team, _: &RequestContext<'_>) -> Result<Teams, Problem> {
+    let teams = vec![team.read_team(asked)?.into()];
     Ok(Teams { teams })
 }
 
@@ -84,31 +66,19 @@ pub fn show(
     if asked.team != request.call.team {
         return Err(input::another_team(&asked.team, request.call));
     }
-    let team = shape(team)?;
+    let team = team.read_team(ReadTeam {})?.into();
     Ok(OneTeam { team })
 }
 
-fn shape(team: &mut Team) -> Result<TeamShape> {
-    let team_id = team.name().to_owned();
-    team.query(|live, _| shown(live, &team_id))
-}
-
-fn shown(live: &Live, team_id: &str) -> Result<TeamShape> {
-    let agents = live.members()?.into_iter().map(|id| {
-        let identity = live.identity(&id)?;
-        let what = identity.map_or_else(|| Identity::unregistered(1, ROLE), |noted| noted.what);
-        Ok(Agent {
-            id,
-            role: what.role,
-            model: what.model,
-        })
-    });
-    Ok(TeamShape {
-        schema_version: SCHEMA_VERSION,
-        team_id: team_id.to_owned(),
-        agents: agents.collect::<Result<_>>()?,
-        budget: live.budget()?.map(|info| BudgetShown::from(info).into()),
-    })
+impl From<TeamShown> for TeamShape {
+    fn from(shown: TeamShown) -> TeamShape {
+        TeamShape {
+            schema_version: SCHEMA_VERSION,
+            team_id: shown.team,
+            agents: shown.agents,
+            budget: shown.budget.map(Budget::from),
+        }
+    }
 }
 
 /// Who is in the team, and how many tokens it may use. What is not given stays; nobody leaves.
@@ -170,7 +140,7 @@ pub fn set_up(input: SetUpInput, request: &mut RequestContext<'_>) -> Result<Rep
     };
     let team = request.team()?;
     request.exchange(team, setup, |live, answer: &TeamSetupAnswer, _| {
-        let team = shown(live, &answer.team)?;
+        let team = TeamShown::of(live, &answer.team)?.into();
         Exchange::of(201, &OneTeam { team })
     })
 }

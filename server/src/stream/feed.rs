@@ -161,18 +161,18 @@ fn catch_up(listener: &mut Listener, team: &mut Team) -> Result<bool> {
         return Ok(false);
     };
     let page = team.events(&request)?;
-    Ok(listener.take_page(&page).is_ok() && page.next_after > request.after)
+    Ok(listener.take_page(&page).is_ok() && Some(page.next_after) > request.after)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use teamlog_team::log::replay::Replay;
+    use teamlog_team::log::events::Events;
 
     #[test]
     fn a_thread_that_panics_leaves_nobody_waiting() {
         let feed = Arc::new(Feed::new("demo"));
-        let (listener, mut frames) = Listener::new(Replay::default(), 0);
+        let (listener, mut frames) = Listener::new(Events::default(), 0);
         *feed.watcher() = Watcher {
             waiting: vec![listener],
             runs: true,

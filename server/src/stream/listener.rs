@@ -21,6 +21,7 @@ const RESERVE: usize = 1;
 /// One who listens.
 #[derive(Debug)]
 pub struct Listener {
+    asked: Events,
     filter: Replay,
     /// The last seq that was looked at for it.
     cursor: u64,
@@ -34,10 +35,11 @@ pub struct Full;
 
 impl Listener {
     /// One that knows everything up to `after`, and the other end of its queue.
-    pub fn new(filter: Replay, after: u64) -> (Listener, Receiver<Bytes>) {
+    pub fn new(asked: Events, after: u64) -> (Listener, Receiver<Bytes>) {
         let (queue, frames) = channel(QUEUE + RESERVE);
         let listener = Listener {
-            filter,
+            filter: asked.filter(),
+            asked,
             cursor: after,
             queue,
             load: Arc::default(),
@@ -69,9 +71,9 @@ impl Listener {
         match self.room().min(PAGE) {
             0 => None,
             limit => Some(Events {
-                after: self.cursor,
+                after: Some(self.cursor),
                 limit: Some(limit),
-                filter: self.filter.clone(),
+                ..self.asked.clone()
             }),
         }
     }

@@ -12,13 +12,13 @@ mod listener;
 use crate::call::{Call, Method};
 use crate::options::Answering;
 use crate::reply::{Answer, Streamed};
-use crate::route::{self, EventsInput, Problem, last_event_id};
+use crate::route::{self, Problem, last_event_id};
 use crate::served::Served;
 use feed::Feed;
 use listener::Listener;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use teamlog_team::log::events::ahead;
+use teamlog_team::log::events::{Events, ahead};
 
 /// The type of the body.
 pub const EVENT_STREAM: &str = "text/event-stream; charset=utf-8";
@@ -50,17 +50,16 @@ impl Hub {
     }
 
     fn listen(&self, served: &Arc<Served>, call: &Call) -> Result<Streamed, Problem> {
-        let input: EventsInput = route::input_of(call)?;
-        let filter = input.filter();
-        filter.check()?;
+        let asked: Events = route::input_of(call)?;
+        asked.filter().check()?;
         let mut team = served.team(&call.team)?;
         let head = team.query(|live, _| Ok(live.seq()))?;
         // A client that comes again asks as it did at first, and its header says how far it came.
-        let after = last_event_id(call)?.or(input.after).unwrap_or(head);
+        let after = last_event_id(call)?.or(asked.after).unwrap_or(head);
         if after > head {
             return Err(ahead(after, head).into());
         }
-        let (listener, frames) = Listener::new(filter, after);
+        let (listener, frames) = Listener::new(asked, after);
         self.feed(&call.team).join(served, listener)?;
         Ok(Streamed {
             content_type: EVENT_STREAM,

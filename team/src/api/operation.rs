@@ -16,14 +16,21 @@ use crate::handle::team::Team;
 use crate::lifecycle::cleanup::{Cleanup, OrphanCleanup};
 use crate::lifecycle::manifest::{ReadConfig, ReadManifest};
 use crate::lifecycle::membership;
+use crate::lifecycle::read_team::ReadTeam;
+use crate::lifecycle::status::Status;
 use crate::log::append_event::AppendEvent;
 use crate::log::await_event::AwaitEvent;
+use crate::log::events::Events;
 use crate::log::read_events::ReadEvents;
+use crate::log::replay_events::ReplayEvents;
 use crate::log::sync_views::SyncViews;
+use crate::log::trace::Trace;
 use crate::message::broadcast::Broadcast;
 use crate::message::inbox_feed::InboxFeed;
 use crate::message::mailbox_list::MailboxList;
 use crate::message::mailbox_mark::{MarkDelivered, MarkNotified};
+use crate::message::prime::Prime;
+use crate::message::read::Read;
 use crate::message::send_message::SendMessage;
 use crate::mode::clear::ModeClear;
 use crate::mode::end::{ModeCancel, ModeComplete, ModeFail};
@@ -45,9 +52,11 @@ use crate::task::claim_next::ClaimNext;
 use crate::task::create::TaskCreate;
 use crate::task::finish::TaskFinish;
 use crate::task::read::{ListTasks, ReadTask};
+use crate::task::ready::Ready;
 use crate::task::release::TaskRelease;
 use crate::task::renew::TaskRenew;
 use crate::task::reopen::TaskReopen;
+use crate::task::show::TaskShow;
 use crate::thread::link::ThreadLink;
 use crate::thread::post::ThreadPost;
 use crate::thread::search::ThreadSearch;
@@ -431,10 +440,13 @@ pub static OPERATIONS: &[Operation] = &[
     row::<MailboxList>(),
     row::<MarkNotified>(),
     row::<MarkDelivered>(),
+    row::<Read>(),
     // tasks
     row::<TaskCreate>(),
     row::<ReadTask>(),
     row::<ListTasks>(),
+    row::<TaskShow>(),
+    row::<Ready>(),
     row::<TaskChange>(),
     row::<TaskClaim>(),
     row::<ClaimNext>(),
@@ -450,6 +462,7 @@ pub static OPERATIONS: &[Operation] = &[
     row::<ThreadSearch>(),
     row::<ThreadLink>(),
     row::<InboxFeed>(),
+    row::<Prime>(),
     row::<CanWrite>(),
     // tokens
     row::<ReportUsage>(),
@@ -460,6 +473,7 @@ pub static OPERATIONS: &[Operation] = &[
     row::<ArtifactGet>(),
     row::<ArtifactList>(),
     // the team
+    row::<ReadTeam>(),
     row::<ReadConfig>(),
     row::<ReadManifest>(),
     // workers
@@ -474,8 +488,12 @@ pub static OPERATIONS: &[Operation] = &[
     row::<ReadEvents>(),
     row::<AwaitEvent>(),
     row::<SyncViews>(),
+    row::<Events>(),
+    row::<ReplayEvents>(),
+    row::<Trace>(),
     // supervision
     row::<GetSummary>(),
+    row::<Status>(),
     row::<Who>(),
     row::<ReadIdle>(),
     row::<ReadStall>(),

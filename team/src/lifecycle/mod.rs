@@ -8,6 +8,7 @@ pub mod init;
 pub mod manifest;
 pub mod membership;
 pub mod purge;
+pub mod read_team;
 pub mod setup;
 pub mod status;
 pub mod teams;

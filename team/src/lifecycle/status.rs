@@ -10,14 +10,23 @@ use crate::task::blocking;
 use crate::task::listed::Listed;
 use serde_json::value::RawValue;
 
+operation! {
+    /// Read the state of the team in one answer: members, unread counts, blocked and stale tasks
+    "read-team-status": Reads(Status) -> StatusAnswer = Team::status
+}
+
 /// What `status` is asked.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Status {
-    /// Minutes without update or ack after which something is stale; `None` is 90.
+    /// Minutes without update or ack after which something is stale; else 90
     pub stale_minutes: Option<u64>,
     /// Also compute the state digest (cost grows with the state).
+    #[serde(skip)]
     pub digest: bool,
-    /// Items that each list holds at most; `None` is 1,000, 0 is all.
+    /// Items that each list holds at most; else 1,000
+    // The command line's 0 is all.
+    #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<usize>,
 }
 

@@ -18,15 +18,31 @@ const EXAMINED: u64 = 20_000;
 /// A page whose payloads hold so much already ends there.
 const PAGE_BYTES: usize = 4 << 20;
 
+operation! {
+    /// Read a page of the events of the log behind a seq
+    "list-events": Reads(Events) -> EventsAnswer = |team, asked| team.events(&asked),
+    refuses = [CursorAhead]
+}
+
 /// What `events` is asked.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Events {
-    /// The last seq that is known.
-    pub after: u64,
-    /// Most events, at most [`EVENTS_MAX`].
+    /// The last seq that is known; a page without begins at the beginning
+    pub after: Option<u64>,
+    /// Most events of a page; else 100
+    #[schemars(range(min = 1, max = 1_000))]
     pub limit: Option<usize>,
-    /// Which of them: its refs, kind and actor count, nothing else does.
-    pub filter: Replay,
+    /// Only of that kind
+    pub kind: Option<String>,
+    /// Only those that name that agent
+    pub agent: Option<String>,
+    /// Only those that name that task
+    pub task_id: Option<String>,
+    /// Only those of that story
+    pub trace_id: Option<String>,
+    /// Only those by that actor
+    pub actor: Option<String>,
 }
 
 /// `{events, count, next_after, last_seq, more}`.
@@ -55,17 +71,18 @@ enum Plan {
 impl Team {
     /// A page of events.
     pub fn events(&mut self, asked: &Events) -> Result<EventsAnswer> {
-        asked.filter.check()?;
+        let (filter, after) = (asked.filter(), asked.after.unwrap_or(0));
+        filter.check()?;
         // Read outside of the query, which others wait for.
         let (reader, to, plan) = self.query(|live, reader| {
             let head = reader.head().last_seq;
-            if asked.after > head {
-                return Err(ahead(asked.after, head).into());
+            if after > head {
+                return Err(ahead(after, head).into());
             }
-            let to = head.min(asked.after.saturating_add(EXAMINED));
-            Ok((reader.clone(), to, asked.plan(live, to)?))
+            let to = head.min(after.saturating_add(EXAMINED));
+            Ok((reader.clone(), to, plan(&filter, after, live, to)?))
         })?;
-        let mut page = Page::new(asked);
+        let mut page = Page::new(filter, asked.limit);
         page.read(&reader, plan)?;
         let next_after = page.stopped.unwrap_or(to);
         let last_seq = reader.head().last_seq;
@@ -80,26 +97,38 @@ impl Team {
 }
 
 impl Events {
-    fn plan(&self, live: &Live, to: u64) -> Result<Plan> {
-        let Some((kind, value)) = self.filter.posting() else {
-            let behind = match self.after {
-                0 => None,
-                after => live.place(after)?,
-            };
-            return Ok(Plan::Behind(behind, to));
-        };
-        let seqs = postings(live, kind, value, self.after + 1, to)?;
-        let mut places = Vec::with_capacity(seqs.len());
-        for seq in seqs.into_iter().rev() {
-            places.extend(live.place(seq)?);
+    /// Which events are meant.
+    pub fn filter(&self) -> Replay {
+        Replay {
+            kind: self.kind.clone(),
+            actor: self.actor.clone(),
+            trace_id: self.trace_id.clone(),
+            task_id: self.task_id.clone(),
+            agent: self.agent.clone(),
+            ..Replay::default()
         }
-        Ok(Plan::At(places))
     }
 }
 
+fn plan(filter: &Replay, after: u64, live: &Live, to: u64) -> Result<Plan> {
+    let Some((kind, value)) = filter.posting() else {
+        let behind = match after {
+            0 => None,
+            after => live.place(after)?,
+        };
+        return Ok(Plan::Behind(behind, to));
+    };
+    let seqs = postings(live, kind, value, after + 1, to)?;
+    let mut places = Vec::with_capacity(seqs.len());
+    for seq in seqs.into_iter().rev() {
+        places.extend(live.place(seq)?);
+    }
+    Ok(Plan::At(places))
+}
+
 /// A page that is being filled.
-struct Page<'a> {
-    asked: &'a Events,
+struct Page {
+    filter: Replay,
     limit: usize,
     events: Vec<Recorded>,
     bytes: usize,
@@ -107,14 +136,14 @@ struct Page<'a> {
     stopped: Option<u64>,
 }
 
-impl<'a> Page<'a> {
-    fn new(asked: &'a Events) -> Page<'a> {
-        let limit = match asked.limit {
+impl Page {
+    fn new(filter: Replay, limit: Option<usize>) -> Page {
+        let limit = match limit {
             None | Some(0) => EVENTS,
             Some(limit) => limit.min(EVENTS_MAX),
         };
         Page {
-            asked,
+            filter,
             limit,
             events: Vec::new(),
             bytes: 0,
@@ -145,7 +174,7 @@ impl<'a> Page<'a> {
     }
 
     fn take(&mut self, event: &Event<'_>) -> ControlFlow<()> {
-        if !self.asked.filter.matches(event) {
+        if !self.filter.matches(event) {
             return ControlFlow::Continue(());
         }
         self.bytes += event.payload.len();

@@ -16,6 +16,7 @@ pub mod read_events;
 pub mod recorded;
 pub mod rehydrate;
 pub mod replay;
+pub mod replay_events;
 pub mod sync_views;
 pub mod tail;
 pub mod team_event;

@@ -5,14 +5,23 @@ use crate::prelude::*;
 use crate::story::{self, OutsideCause, Span, Story};
 use teamlog_engine::EventId;
 
+operation! {
+    /// Read the story of a trace id, as events in order with their causes
+    "read-trace": Reads(Trace) -> TraceAnswer = Team::trace,
+    refuses = [CursorUnknown]
+}
+
 /// What `trace` is asked.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Trace {
-    /// The story.
+    /// The trace id
     pub trace_id: String,
-    /// Most events on the page; `None` and 0 are all.
+    /// Most events on the page, the newest ones, 1 to 1000
+    // `None` and 0 are all.
+    #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<usize>,
-    /// The oldest event of the page before, by id.
+    /// The oldest event of the page before, by id
     pub cursor: Option<String>,
 }
 

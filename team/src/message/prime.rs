@@ -24,10 +24,17 @@ const STEPS_OF_MAX: usize = 2;
 /// Characters of a text that are shown at most.
 const TEXT_MAX: usize = 100;
 
+operation! {
+    /// Tell an agent what it should know when it wakes: its tasks, mail, blocked items, commands
+    "prime-agent": Reads(Prime) -> PrimeAnswer = |team, asked| team.prime(&asked),
+    refuses = [WorkerNotFound]
+}
+
 /// What `prime` is asked.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Prime {
-    /// Who wakes.
+    /// The agent
     pub agent: String,
 }
 

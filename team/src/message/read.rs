@@ -4,16 +4,26 @@ use crate::prelude::*;
 use crate::projections::Message;
 use crate::projections::message::InboxQuery;
 
+operation! {
+    /// Read an agent's newest messages
+    "read-inbox": Reads(Read) -> ReadAnswer = Team::read,
+    refuses = [WorkerNotFound, CursorUnknown]
+}
+
 /// What `read` is asked.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Read {
-    /// Whose inbox.
+    /// The agent
     pub agent: String,
-    /// Only messages not acknowledged yet.
+    /// Only what it has not acknowledged
+    #[serde(default)]
     pub unread: bool,
-    /// Most messages on the page; `None` is 50, 0 is all.
+    /// Most messages, 1 to 1000; 50 if left out
+    // The command line's 0 is all.
+    #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<usize>,
-    /// The oldest message of the page before.
+    /// next_cursor of the page before
     pub cursor: Option<String>,
 }
 

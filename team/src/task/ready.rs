@@ -3,14 +3,23 @@
 use crate::prelude::*;
 use crate::task::listed::{self, Listed};
 
+operation! {
+    /// List the tasks that can be taken up now, most urgent first
+    "list-ready-tasks": Reads(Ready) -> ReadyAnswer = |team, asked| team.ready(&asked),
+    refuses = [WorkerNotFound, CursorUnknown]
+}
+
 /// What `ready` is asked.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Ready {
-    /// Only what that agent may take: what is for anybody and what is assigned to it.
+    /// Only what this agent may take up
     pub agent: Option<String>,
-    /// Most tasks on the page; `None` is 50, 0 is all.
+    /// Most tasks, 1 to 1000; 50 if left out
+    // The command line's 0 is all.
+    #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<usize>,
-    /// The last task id of the page before.
+    /// next_cursor of the page before
     pub cursor: Option<String>,
 }
 

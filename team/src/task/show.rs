@@ -4,16 +4,26 @@ use crate::Recorded;
 use crate::prelude::*;
 use crate::task::blocking;
 
+operation! {
+    /// Show one task, and its newest events where they are asked for
+    "show-task": Reads(TaskShow) -> TaskShowAnswer = Team::task_show,
+    refuses = [TaskNotFound]
+}
+
 /// What `task show` is asked.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct TaskShow {
-    /// The task.
+    /// The task's id
     pub task_id: String,
-    /// Also the events that name it.
+    /// Also its newest events
+    #[serde(default)]
     pub history: bool,
     /// Most events of the history, the newest ones; `None` is 50, 0 is all.
+    #[serde(skip)]
     pub limit: Option<usize>,
     /// The oldest event of the page before, by id.
+    #[serde(skip)]
     pub cursor: Option<String>,
 }
 

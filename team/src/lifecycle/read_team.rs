@@ -1,0 +1,69 @@
+//! `read-team`: who is in the team, what for, and how many tokens it may use.
+
+use crate::lifecycle::setup::ROLE;
+use crate::prelude::*;
+use crate::projections::worker::event::Identity;
+use crate::usage::report::BudgetShown;
+
+operation! {
+    /// Read who is in the team, what for, and how many tokens it may use
+    "read-team": Reads(ReadTeam) -> TeamShown = Team::read_team
+}
+
+/// What `read-team` is asked: nothing.
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReadTeam {}
+
+/// A team.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TeamShown {
+    /// Its name
+    pub team: String,
+    /// Its members, sorted
+    pub agents: Vec<AgentShown>,
+    /// How many tokens it may use, if that was said
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<BudgetShown>,
+}
+
+/// A member.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "Agent")]
+pub struct AgentShown {
+    /// Its name
+    pub id: String,
+    /// What it is there for
+    pub role: String,
+    /// The language model that it is, if that was said
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+}
+
+impl Team {
+    /// Who is in the team, what for, and how many tokens it may use.
+    pub fn read_team(&mut self, _: ReadTeam) -> Result<TeamShown> {
+        let team = self.name().to_owned();
+        self.look(|live, _| TeamShown::of(live, &team))
+    }
+}
+
+impl TeamShown {
+    /// The team of that name as the state has it.
+    pub fn of(live: &Live, team: &str) -> Result<TeamShown> {
+        let agents = live.members()?.into_iter().map(|id| {
+            let identity = live.identity(&id)?;
+            let what = identity.map_or_else(|| Identity::unregistered(1, ROLE), |noted| noted.what);
+            Ok(AgentShown {
+                id,
+                role: what.role,
+                model: what.model,
+            })
+        });
+        Ok(TeamShown {
+            team: team.to_owned(),
+            agents: agents.collect::<Result<_>>()?,
+            budget: live.budget()?.map(BudgetShown::from),
+        })
+    }
+}

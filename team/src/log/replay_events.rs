@@ -1,0 +1,70 @@
+//! `replay-events`: the events behind a seq, in order, for a program that asks again from the last one.
+
+use crate::log::recorded::Recorded;
+use crate::log::replay::Replay;
+use crate::prelude::*;
+use std::ops::ControlFlow;
+
+operation! {
+    /// Read the events since a seq, in order
+    "replay-events": Reads(ReplayEvents) -> ReplayEventsAnswer = Team::replay_events
+}
+
+/// Events of an answer unless the caller says otherwise.
+const EVENTS: u64 = 50;
+
+/// What `replay-events` is asked.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReplayEvents {
+    /// The last seq that is known already; 0 if left out
+    #[serde(default)]
+    pub since: u64,
+    /// Only events of this kind
+    pub kind: Option<String>,
+    /// Only events of this task
+    pub task_id: Option<String>,
+    /// Only events that concern this agent
+    pub agent: Option<String>,
+    /// Most events, 1 to 1000; 50 if left out
+    #[schemars(range(min = 1, max = 1000))]
+    pub limit: Option<u64>,
+}
+
+/// `{team, events, count, last_seq}`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ReplayEventsAnswer {
+    /// The team
+    pub team: String,
+    /// The events, oldest first
+    pub events: Vec<Recorded>,
+    /// How many there are
+    pub count: usize,
+    /// What to ask for next as `since`
+    pub last_seq: u64,
+}
+
+impl Team {
+    /// The events since a seq.
+    pub fn replay_events(&mut self, asked: ReplayEvents) -> Result<ReplayEventsAnswer> {
+        let replay = Replay {
+            from_seq: Some(asked.since.saturating_add(1)),
+            kind: asked.kind,
+            task_id: asked.task_id,
+            agent: asked.agent,
+            limit: Some(asked.limit.unwrap_or(EVENTS)),
+            ..Replay::default()
+        };
+        let mut events = Vec::new();
+        self.replay(replay, &mut |event, _| {
+            events.push(Recorded::plain(event.clone().into_owned()));
+            ControlFlow::Continue(())
+        })?;
+        Ok(ReplayEventsAnswer {
+            team: self.name().to_owned(),
+            count: events.len(),
+            last_seq: events.last().map_or(asked.since, |last| last.event.seq),
+            events,
+        })
+    }
+}
