@@ -7,9 +7,8 @@ pub(crate) mod host;
 pub(crate) mod origin;
 mod target;
 
-use crate::call::{Call, Method};
+use crate::call::{Call, Method, is_known};
 use crate::connection_slots::Connection;
-use crate::front::is_known;
 use crate::pool::Undone;
 use crate::reply::{Answer, Reply};
 use crate::route::{self, Problem};

@@ -46,3 +46,8 @@ pub struct Call {
     /// The body; empty means `{}`.
     pub body: Vec<u8>,
 }
+
+/// Whether any path takes the method. What follows another one, such as CONNECT, may be no request.
+pub(crate) fn is_known(method: &hyper::Method) -> bool {
+    ["GET", "HEAD", "POST"].contains(&method.as_str())
+}

@@ -1,22 +1,23 @@
 //! The daemon's life: one a root, from the lock to its last connection.
 
-use crate::admission::bearer::Guesses;
 use crate::confine::confine;
 use crate::failure::{Result, StartError};
-use crate::front::Via;
+use crate::guesses::Guesses;
 use crate::listen::{self, accept};
 use crate::local_slots::LocalSlots;
-use crate::lock::{Lock, Running};
+use crate::lock::Lock;
 use crate::maintenance::Maintenance;
 use crate::metrics::Metrics;
 use crate::options::ServeOptions;
 use crate::per_team_limit::PerTeamLimit;
 use crate::pool::Pool;
+use crate::running::Running;
 use crate::runtime::Runtimes;
 use crate::scrubber;
 use crate::served::Served;
 use crate::socket;
 use crate::state::AppState;
+use crate::via::Via;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use std::io;
 use std::net::TcpListener;

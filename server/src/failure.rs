@@ -1,6 +1,6 @@
 //! Why the daemon does not start.
 
-use crate::lock::Running;
+use crate::running::Running;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;

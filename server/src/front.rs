@@ -2,13 +2,14 @@
 
 mod control;
 mod health;
-
 mod page;
 mod upgrade;
 
 use crate::admission;
+use crate::call::is_known;
 use crate::reply::Reply;
 use crate::state::AppState;
+use crate::via::Via;
 use crate::wire::sending;
 use axum::body::Body;
 use axum::extract::State;
@@ -17,15 +18,6 @@ use hyper::service::Service;
 use hyper::{Method, Request, Response};
 use hyper_util::service::TowerToHyperService;
 use std::sync::Arc;
-
-/// Which way a connection came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Via {
-    /// Over TCP, from any user of this machine.
-    Tcp,
-    /// Over the Unix socket, from the user whom the daemon runs as.
-    Socket,
-}
 
 /// The way in for connections that came one way.
 #[derive(Clone)]
@@ -87,9 +79,4 @@ async fn method_not_allowed(State(state): State<Arc<AppState>>, method: Method) 
     }
     state.metrics.replied(&reply);
     sending::whole(reply)
-}
-
-/// Whether there is anything at all that takes the method. What follows another one, CONNECT for one, may be no request.
-pub(crate) fn is_known(method: &Method) -> bool {
-    matches!(*method, Method::GET | Method::HEAD | Method::POST)
 }

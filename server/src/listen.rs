@@ -1,10 +1,12 @@
 //! Accepting: as many connections as there may be, and a fast "no" for one more.
 
 use crate::admission::busy;
+use crate::connection::converse;
 use crate::connection_slots::{Connection, ConnectionSlots};
-use crate::front::{Front, Via};
+use crate::front::Front;
 use crate::state::AppState;
-use crate::wire::{converse, watched};
+use crate::via::Via;
+use crate::wire::watched;
 use std::io;
 use std::os::fd::AsFd;
 use std::sync::Arc;

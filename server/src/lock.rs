@@ -2,33 +2,17 @@
 //! stands who holds it.
 
 use crate::failure::{Result, StartError};
+use crate::running::Running;
 use rustix::fs::{Mode, OFlags};
-use serde::{Deserialize, Serialize};
 use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The directory beneath the root that is the daemon's own.
 pub const DIR: &str = "teamd";
 const LOCK_FILE: &str = "teamd.lock";
 /// A note on one process is never longer.
 const NOTE_BYTES_MAX: u64 = 64 * 1024;
-
-/// A daemon that serves a root.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Running {
-    /// Its process.
-    pub pid: u32,
-    /// Where it listens for HTTP.
-    pub url: String,
-    /// Its Unix socket.
-    pub socket: PathBuf,
-    /// Its version.
-    pub version: String,
-    /// Since when.
-    #[serde(rename = "startedAt")]
-    pub started_at: String,
-}
 
 /// The lock of a root. It goes with this value.
 #[derive(Debug)]

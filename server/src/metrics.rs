@@ -2,10 +2,9 @@
 
 mod teams;
 
-use crate::front::Via;
 use crate::reply::{Answer, Reply};
-use crate::served::Condition;
-use crate::state::AppState;
+use crate::served::{Condition, Served};
+use crate::via::Via;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -35,6 +34,16 @@ struct Code {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Way {
     via: &'static str,
+}
+
+/// How much is being done, and how much waits.
+pub(crate) struct Load {
+    /// Calls that wait for a thread, and that a thread answers.
+    pub calls: (usize, usize),
+    /// Calls that wait for something to happen.
+    pub patient: usize,
+    /// Forwarded commands that work, and that wait.
+    pub forwarded: (usize, usize),
 }
 
 /// The numbers of the daemon: a field each, with its name and what it counts.
@@ -133,13 +142,12 @@ impl Metrics {
     }
 
     /// All of it, as it is now. Reads every team.
-    pub fn text(&self, state: &AppState) -> Result<String, fmt::Error> {
-        let served = &state.served;
-        let (waiting, running) = state.pool.load();
-        set(&self.patient, state.patient.load().1);
+    pub fn text(&self, served: &Served, load: &Load) -> Result<String, fmt::Error> {
+        let (waiting, running) = load.calls;
+        set(&self.patient, load.patient);
         set(&self.waiting, waiting);
         set(&self.running, running);
-        let (forwarded, forwarded_waiting) = state.local_slots.load();
+        let (forwarded, forwarded_waiting) = load.forwarded;
         set(&self.forwarded, forwarded);
         set(&self.forwarded_waiting, forwarded_waiting);
         let conditions = served.conditions();

@@ -1,7 +1,7 @@
 //! `runtime.json`: what a client of a team needs to know, for the team's owner alone. It holds the token, which is
 //! nowhere else.
 
-use crate::lock::Running;
+use crate::running::Running;
 use crate::served::Served;
 use crate::token::{self, Digest};
 use rustix::fs::{AtFlags, Mode, OFlags};

@@ -1,6 +1,6 @@
 //! What every connection shares.
 
-use crate::admission::bearer::Guesses;
+use crate::guesses::Guesses;
 use crate::local_slots::LocalSlots;
 use crate::metrics::Metrics;
 use crate::options::{Answering, Limits};

@@ -7,8 +7,6 @@ use crate::served::Admitted;
 use crate::state::AppState;
 use crate::token::Digest;
 use hyper::header::{AUTHORIZATION, HeaderMap};
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 /// The team whose token is presented. Who presents one keeps its place.
 ///
@@ -47,25 +45,4 @@ fn presented(headers: &HeaderMap) -> Option<&[u8]> {
     let token = token.trim_ascii();
     let sound = scheme.eq_ignore_ascii_case(b"bearer") && spaced && !token.is_empty();
     sound.then_some(token)
-}
-
-/// Counts wrong tokens.
-#[derive(Debug)]
-pub(crate) struct Guesses(Mutex<(Instant, u32)>);
-
-impl Guesses {
-    pub fn new() -> Guesses {
-        Guesses(Mutex::new((Instant::now(), 0)))
-    }
-    /// Counts one; whether there were more than `free` within the second.
-    fn one_more(&self, free: u32) -> bool {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (since, count) = &mut *state;
-        if since.elapsed() >= Duration::from_secs(1) {
-            *since = Instant::now();
-            *count = 0;
-        }
-        *count = count.saturating_add(1);
-        *count > free
-    }
 }

@@ -1,8 +1,8 @@
 //! Whom a request believes to speak with. A page whose name was pointed at this machine (DNS rebinding) gives its own
 //! name, and is told that nobody of that name is here.
 
-use crate::front::Via;
 use crate::reply::Reply;
+use crate::via::Via;
 use crate::wire::watched::malformed;
 use axum::body::Body;
 use hyper::Request;

@@ -2,10 +2,11 @@
 
 use crate::admission::{bearer, busy};
 use crate::connection_slots::Connection;
-use crate::front::Via;
+use crate::metrics::Load;
 use crate::reply::Reply;
 use crate::served::Condition;
 use crate::state::AppState;
+use crate::via::Via;
 use crate::wire::sending;
 use axum::Extension;
 use axum::body::Body;
@@ -69,7 +70,14 @@ pub(super) async fn metrics(
         return sending::whole(reply);
     }
     let all = state.clone();
-    let text = state.pool.run(move || all.metrics.text(&all));
+    let text = state.pool.run(move || {
+        let load = Load {
+            calls: all.pool.load(),
+            patient: all.patient.load().1,
+            forwarded: all.local_slots.load(),
+        };
+        all.metrics.text(&all.served, &load)
+    });
     sending::whole(match text.await {
         Err(_) => busy("the daemon has more to do than it can; try again"),
         Ok(Ok(text)) => Reply {

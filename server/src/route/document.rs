@@ -1,8 +1,8 @@
 //! `GET /v1/openapi.json`: the document of all this.
 
+use super::openapi;
 use super::problem::Problem;
 use super::request::RequestContext;
-use crate::openapi;
 use crate::reply::{JSON, Reply};
 use teamlog_team::lifecycle::read_team::ReadTeam;
 

@@ -7,6 +7,7 @@ mod events;
 mod inbox;
 mod input;
 mod names;
+pub mod openapi;
 mod operations;
 mod parts;
 mod paths;
@@ -21,9 +22,7 @@ mod usage;
 
 pub use codes::{CODES, CodeRow};
 pub use endpoint::Route;
-pub(crate) use endpoint::answer_schema;
 pub(crate) use events::last_event_id;
-pub(crate) use operations::PATTERN as OPERATION;
 pub use problem::{ErrorBody, Problem};
 pub use table::ROUTES;
 
@@ -118,7 +117,7 @@ fn missing_task(served: &Served, call: &Call, task_id: String) -> Option<Problem
 }
 
 /// The status that a code is answered with.
-pub(crate) fn status_of(code: &str) -> u16 {
+fn status_of(code: &str) -> u16 {
     codes::of(code).status
 }
 

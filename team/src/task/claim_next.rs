@@ -12,7 +12,7 @@ use crate::usage::budget;
 operation! {
     /// Take the best task that is ready for a worker
     "claim-next-task": Records(ClaimNext) -> ClaimNextAnswer = Team::claim_next,
-    refuses = [WorkerNotFound, AlreadyTerminal, ClaimConflict, LeaseExpired, BudgetExceeded]
+    refuses = [WorkerNotFound, ClaimConflict, LeaseExpired, BudgetExceeded]
 }
 
 /// Tasks that are looked at together for one whose paths are free.

@@ -11,7 +11,11 @@ const FACTS: [&str; 2] = ["task_lease_expired", "task_blocked"];
 /// Longest message of a fault: it repeats what it was given, cut.
 const MESSAGE_MAX: usize = 4_000;
 
-fn call(world: &World, operation: &Operation, input: Map<String, Value>) -> Result<Value, Fault> {
+pub fn call(
+    world: &World,
+    operation: &Operation,
+    input: Map<String, Value>,
+) -> Result<Value, Fault> {
     let answered = api::call(&world.root, operation, input, Control::default())?;
     if let Some(mut team) = answered.team {
         team.finish().unwrap();
@@ -86,7 +90,7 @@ fn the_story_has_every_operation_and_each_can_be_carried_out() {
 }
 
 /// Values that name what is not there, and how that is refused.
-const ABSENT: [(&str, &str, Code); 12] = [
+pub const ABSENT: [(&str, &str, Code); 12] = [
     ("task_id", "999", Code::TaskNotFound),
     ("worker", "nobody", Code::WorkerNotFound),
     ("to_worker", "nobody", Code::WorkerNotFound),

@@ -73,6 +73,7 @@ mod prompt_corpus;
 mod prompts;
 mod public_tool;
 mod real_messages;
+mod refusals;
 mod replaying;
 mod residents;
 mod resources;

@@ -3,8 +3,12 @@
 
 mod schemas;
 
+use super::endpoint::{Route, answer_schema};
+use super::operations::PATTERN as OPERATION;
+use super::problem::ErrorBody;
+use super::status_of;
+use super::table::ROUTES;
 use crate::call::Method;
-use crate::route::{self, ErrorBody, OPERATION, ROUTES, Route, answer_schema};
 use schemas::Schemas;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -282,7 +286,7 @@ fn codes(mutates: bool, own: &[Code]) -> impl Iterator<Item = &'static str> {
 fn failures<'a>(codes: impl Iterator<Item = &'a str>, error: &Value) -> Map<String, Value> {
     let mut by_status: BTreeMap<u16, Vec<&str>> = BTreeMap::new();
     for code in codes {
-        let known = by_status.entry(route::status_of(code)).or_default();
+        let known = by_status.entry(status_of(code)).or_default();
         if !known.contains(&code) {
             known.push(code);
         }

@@ -1,0 +1,101 @@
+//! One connection: HTTP/1.1 within limits, from the first byte to the last.
+
+use crate::connection_slots::Connection;
+use crate::front::Front;
+use crate::state::AppState;
+use crate::wire::sending::{self, Told};
+use crate::wire::timeouts::ConnectionTimeouts;
+use crate::wire::watched::{self, Watched};
+use axum::body::Body;
+use hyper::header::{CONNECTION, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::convert::Infallible;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::Sleep;
+
+/// Serves one connection to its end, or until somebody else needs its place more.
+pub(crate) async fn converse<T>(
+    io: T,
+    front: Front,
+    connection: Arc<Connection>,
+    state: Arc<AppState>,
+) where
+    T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let timeouts = Arc::new(ConnectionTimeouts::new(state.limits.clone()));
+    let watched = TokioIo::new(Watched::new(io, timeouts.clone()));
+    let service = {
+        let (timeouts, connection) = (timeouts.clone(), connection.clone());
+        service_fn(move |mut request: Request<hyper::body::Incoming>| {
+            connection.asks();
+            request.extensions_mut().insert(connection.clone());
+            answer(request.map(Body::new), front.clone(), timeouts.clone())
+        })
+    };
+    let mut exchange = pin!(
+        http1::Builder::new()
+            .max_buf_size(state.limits.head_bytes.max(8192))
+            .max_headers(state.limits.headers)
+            .timer(TokioTimer::new())
+            .header_read_timeout(None)
+            .serve_connection(watched, service)
+            .with_upgrades()
+    );
+    let mut asleep = Box::pin(tokio::time::sleep(state.limits.head_time));
+    let mut draining = false;
+    loop {
+        tokio::select! {
+            // Time is looked at after the connection had its turn, for what it did decides how long it has.
+            biased;
+            _ = exchange.as_mut() => return,
+            () = poll_fn(|cx| too_late(&timeouts, asleep.as_mut(), cx)) => return,
+            () = connection.sent_away() => return,
+            () = state.drain.cancelled(), if !draining => {
+                if timeouts.is_silent() {
+                    return;
+                }
+                exchange.as_mut().graceful_shutdown();
+                draining = true;
+            }
+        }
+    }
+}
+
+/// Whether the client had its time.
+fn too_late(
+    timeouts: &ConnectionTimeouts,
+    mut asleep: Pin<&mut Sleep>,
+    cx: &mut Context<'_>,
+) -> Poll<()> {
+    let Some(deadline) = timeouts.deadline() else {
+        return Poll::Pending;
+    };
+    if asleep.deadline() != deadline {
+        asleep.as_mut().reset(deadline);
+    }
+    asleep.poll(cx)
+}
+
+async fn answer(
+    request: Request<Body>,
+    front: Front,
+    timeouts: Arc<ConnectionTimeouts>,
+) -> Result<Response<Told>, Infallible> {
+    let mut response = match timeouts.request() {
+        Ok(()) => front.answer(request).await,
+        Err(fault) => sending::whole(watched::malformed(fault)),
+    };
+    sending::guarded(&mut response);
+    if timeouts.is_last() {
+        let headers = response.headers_mut();
+        headers.insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    Ok(response.map(|body| Told::new(body, timeouts)))
+}

@@ -1,0 +1,494 @@
+//! Every code that an operation declares is reached: here, in `hostile` where it says that something is not there, or in
+//! the tests that [`ELSEWHERE`] names.
+
+use crate::hostile::{ABSENT, call};
+use crate::prelude::*;
+use crate::scenario::{Given, scenario};
+use teamlog_team::Code;
+use teamlog_team::api::{self, OPERATIONS};
+
+/// What happens before a request that is refused: an operation and its input; `later` lets so many milliseconds pass.
+type History = Vec<(&'static str, Value)>;
+
+/// Reached by the tests of that file, which tell longer stories than a row of a table can.
+const ELSEWHERE: [(&str, &[&str], &str); 5] = [
+    (
+        "bootstrap-record",
+        &[
+            "IllegalEvent",
+            "BranchMismatch",
+            "RosterIncomplete",
+            "EvidenceInvalid",
+            "ReviewBeforeResult",
+            "Round1Incomplete",
+            "ReasonRequired",
+            "UntriggeredRevision",
+            "GateRefused",
+            "GateNotCleared",
+            "BreachInitialTaskLaunch",
+            "BreachInvalidFallbackReason",
+            "BreachCoreNotReady",
+            "BreachDomainBeforeCoreReady",
+            "BreachLeadSoloAnalysis",
+            "BreachPartialAtomicLaunch",
+            "BlockedTeamLaunchUnavailable",
+        ],
+        concat!(
+            include_str!("bootstrap.rs"),
+            include_str!("bootstrap_breaches.rs"),
+            include_str!("bootstrap_launch.rs"),
+            include_str!("bootstrap_messages.rs"),
+            include_str!("bootstrap_strict.rs"),
+            include_str!("bootstrap_work.rs"),
+        ),
+    ),
+    // It needs data of more than 64 KiB.
+    (
+        "bootstrap-explain",
+        &["TooLarge"],
+        include_str!("bootstrap_runs.rs"),
+    ),
+    // It needs a log that another one replaces during the wait.
+    ("await-event", &["LogReplaced"], include_str!("follow.rs")),
+    // It needs a file that somebody changed.
+    (
+        "artifact-get",
+        &["ArtifactDamaged"],
+        include_str!("artifacts.rs"),
+    ),
+    // It is the answer for a team that is not there.
+    (
+        "read-manifest",
+        &["ManifestNotFound"],
+        include_str!("hostile.rs"),
+    ),
+];
+
+/// Histories of which more than one row begins.
+fn begun(name: &str) -> History {
+    let task = |id: u8| {
+        (
+            "create-task",
+            json!({"task_id": id.to_string(), "subject": "s", "description": "d"}),
+        )
+    };
+    let claim = |key: &str| {
+        (
+            "claim-task",
+            json!({"task_id": "1", "worker": "dev", "lease_ms": 1000, "key": key}),
+        )
+    };
+    let next = (
+        "claim-next-task",
+        json!({"worker": "dev", "lease_ms": 1000, "key": "k"}),
+    );
+    let end = |to: &str| {
+        (
+            "transition-task-status",
+            json!({"task_id": "1", "from": "in_progress", "to": to, "epoch": 1}),
+        )
+    };
+    let spent = [
+        ("set-budget", json!({"max_tokens": 10, "hard_limit": true})),
+        (
+            "report-usage",
+            json!({"worker": "dev", "input_tokens": 20, "output_tokens": 0}),
+        ),
+    ];
+    let post = ("thread-start", json!({"title": "t", "worker": "lead"}));
+    let late = ("later", json!(2_000));
+    let again = ("claim-task", json!({"task_id": "1", "worker": "qa"}));
+    let mode = |mode: &str| ("mode-start", json!({"mode": mode}));
+    match name {
+        "nothing" => vec![],
+        "task" => vec![task(1)],
+        "two tasks" => vec![task(1), ("create-task", json!({"task_id": "2", "subject": "s", "description": "d", "blocked_by": ["1"]}))],
+        "claimed" => vec![task(1), claim("k")],
+        "claimed next" => vec![task(1), next],
+        "expired" => vec![task(1), claim("k"), late],
+        "expired next" => vec![task(1), next, late],
+        "claimed anew" => vec![task(1), claim("k"), late, again],
+        "claimed next anew" => vec![task(1), next, late, again],
+        "completed" => vec![task(1), claim("k"), end("completed")],
+        "failed" => vec![task(1), claim("k"), end("failed")],
+        "spent" => [vec![task(1), post], spent.to_vec()].concat(),
+        "paths held" => ["1", "2"].map(|id| {
+            ("create-task", json!({"task_id": id, "subject": "s", "description": "d", "resources": ["src"]}))
+        }).into_iter().chain([claim("k")]).collect(),
+        "delegating" => vec![
+            ("create-task", json!({"task_id": "1", "subject": "s", "description": "d", "delegation": {"mode": "required"}})),
+            claim("k"),
+        ],
+        "autopilot" => vec![mode("autopilot")],
+        "artifact" => vec![("artifact-put", json!({"name": "a", "content": "1"}))],
+        "run" => vec![("bootstrap-start", json!({"run": "r", "domains": ["a"]}))],
+        "rejected" => vec![
+            ("write-shutdown-request", json!({"worker": "dev", "requested_by": "lead"})),
+            ("write-shutdown-ack", json!({"worker": "dev", "status": "reject", "reason": "busy"})),
+        ],
+        other => panic!("{other}"),
+    }
+}
+
+/// What is refused behind which history, and how.
+fn rows() -> Vec<(&'static str, &'static str, Value, Code)> {
+    use Code::*;
+    let finish = |more: Value| {
+        let mut input = json!({"task_id": "1", "from": "in_progress", "to": "completed"});
+        input
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        input
+    };
+    let one = |epoch: u64| json!({"task_id": "1", "worker": "dev", "epoch": epoch});
+    let versioned = |epoch: u64| json!({"task_id": "1", "worker": "dev", "epoch": epoch, "expected_version": 99});
+    let claim = json!({"task_id": "1", "worker": "dev", "lease_ms": 1000, "key": "k"});
+    let next = json!({"worker": "dev", "lease_ms": 1000, "key": "k"});
+    let new = |more: Value| {
+        let mut input = json!({"subject": "s", "description": "d"});
+        input
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        input
+    };
+    let mut rows = vec![
+        (
+            "claimed",
+            "create-task",
+            new(json!({"task_id": "1"})),
+            TaskExists,
+        ),
+        (
+            "nothing",
+            "create-task",
+            new(json!({"task_id": "1", "blocked_by": ["1"]})),
+            DependencyCycle,
+        ),
+        (
+            "two tasks",
+            "update-task",
+            json!({"task_id": "1", "blocked_by": ["2"]}),
+            DependencyCycle,
+        ),
+        (
+            "claimed",
+            "update-task",
+            json!({"task_id": "1", "resources": ["src"]}),
+            ClaimConflict,
+        ),
+        (
+            "task",
+            "update-task",
+            json!({"task_id": "1", "subject": "x", "expected_version": 99}),
+            VersionConflict,
+        ),
+        (
+            "claimed",
+            "claim-task",
+            json!({"task_id": "1", "worker": "qa"}),
+            ClaimConflict,
+        ),
+        (
+            "completed",
+            "claim-task",
+            json!({"task_id": "1", "worker": "qa"}),
+            AlreadyTerminal,
+        ),
+        ("expired", "claim-task", claim, LeaseExpired),
+        (
+            "two tasks",
+            "claim-task",
+            json!({"task_id": "2", "worker": "qa"}),
+            BlockedDependency,
+        ),
+        (
+            "paths held",
+            "claim-task",
+            json!({"task_id": "2", "worker": "qa"}),
+            ResourceConflict,
+        ),
+        (
+            "claimed next anew",
+            "claim-next-task",
+            next.clone(),
+            ClaimConflict,
+        ),
+        ("expired next", "claim-next-task", next, LeaseExpired),
+        (
+            "task",
+            "transition-task-status",
+            finish(json!({"from": "pending", "epoch": 1})),
+            InvalidTransition,
+        ),
+        (
+            "completed",
+            "transition-task-status",
+            finish(json!({"epoch": 1})),
+            AlreadyTerminal,
+        ),
+        (
+            "claimed anew",
+            "transition-task-status",
+            finish(json!({"epoch": 1})),
+            ClaimConflict,
+        ),
+        (
+            "claimed",
+            "transition-task-status",
+            finish(json!({"epoch": 1, "worker": "qa"})),
+            NotHolder,
+        ),
+        (
+            "expired",
+            "transition-task-status",
+            finish(json!({"epoch": 1})),
+            LeaseExpired,
+        ),
+        (
+            "claimed",
+            "transition-task-status",
+            finish(json!({"epoch": 1, "expected_version": 99})),
+            VersionConflict,
+        ),
+        (
+            "delegating",
+            "transition-task-status",
+            finish(json!({"epoch": 1, "result": "done"})),
+            MissingEvidence,
+        ),
+        (
+            "completed",
+            "reopen-task",
+            json!({"task_id": "1"}),
+            InvalidTransition,
+        ),
+        (
+            "failed",
+            "reopen-task",
+            json!({"task_id": "1", "expected_version": 99}),
+            VersionConflict,
+        ),
+        ("spent", "create-task", new(json!({})), BudgetExceeded),
+        (
+            "spent",
+            "claim-task",
+            json!({"task_id": "1", "worker": "dev"}),
+            BudgetExceeded,
+        ),
+        (
+            "spent",
+            "claim-next-task",
+            json!({"worker": "dev"}),
+            BudgetExceeded,
+        ),
+        (
+            "spent",
+            "thread-start",
+            json!({"title": "t"}),
+            BudgetExceeded,
+        ),
+        (
+            "spent",
+            "thread-post",
+            json!({"thread_id": "thread-0001", "body": "b", "worker": "dev"}),
+            BudgetExceeded,
+        ),
+        (
+            "spent",
+            "send-message",
+            json!({"from_worker": "lead", "to_worker": "dev", "body": "b"}),
+            BudgetExceeded,
+        ),
+        (
+            "spent",
+            "broadcast",
+            json!({"from_worker": "lead", "body": "b"}),
+            BudgetExceeded,
+        ),
+        (
+            "artifact",
+            "artifact-put",
+            json!({"name": "a", "content": "2"}),
+            ArtifactExists,
+        ),
+        (
+            "nothing",
+            "inbox-feed",
+            json!({"worker": "qa", "since": 999}),
+            CursorAhead,
+        ),
+        ("nothing", "list-events", json!({"after": 999}), CursorAhead),
+        (
+            "autopilot",
+            "mode-start",
+            json!({"mode": "ultraqa"}),
+            ModeDenied,
+        ),
+        (
+            "autopilot",
+            "mode-write",
+            json!({"mode": "ultraqa", "state": {"active": true}}),
+            ModeDenied,
+        ),
+        (
+            "autopilot",
+            "mode-prompt",
+            json!({"text": "$ultraqa test it"}),
+            ModeDenied,
+        ),
+        (
+            "nothing",
+            "mode-outcome",
+            json!({"mode": "forge"}),
+            ModeNotFound,
+        ),
+        (
+            "nothing",
+            "mode-show",
+            json!({"mode": "forge"}),
+            ModeNotFound,
+        ),
+        (
+            "run",
+            "bootstrap-start",
+            json!({"run": "r", "domains": ["a"]}),
+            RunExists,
+        ),
+        (
+            "run",
+            "bootstrap-evidence",
+            json!({"run": "r"}),
+            NotLaunched,
+        ),
+        ("claimed", "cleanup", json!({}), ShutdownGateBlocked),
+        ("failed", "cleanup", json!({}), ShutdownConfirm),
+        ("rejected", "cleanup", json!({}), ShutdownRejected),
+    ];
+    for operation in ["renew-task-claim", "release-task-claim", "cancel-task"] {
+        let by_other = json!({"task_id": "1", "worker": "qa", "epoch": 1});
+        rows.extend([
+            ("completed", operation, one(1), AlreadyTerminal),
+            ("claimed anew", operation, one(1), ClaimConflict),
+            ("claimed", operation, by_other, NotHolder),
+            ("expired", operation, one(1), LeaseExpired),
+            ("claimed", operation, versioned(1), VersionConflict),
+        ]);
+    }
+    for operation in ["mode-update", "mode-complete", "mode-fail", "mode-cancel"] {
+        rows.push((
+            "nothing",
+            operation,
+            json!({"mode": "forge"}),
+            ModeNotActive,
+        ));
+    }
+    rows
+}
+
+/// Carries out an operation in the team `demo`.
+fn carry_out(world: &World, name: &str, input: &Value) -> Result<Value, api::Fault> {
+    if name == "later" {
+        world.later(input.as_i64().unwrap() * 1_000);
+        return Ok(Value::Null);
+    }
+    let mut input = input.as_object().unwrap().clone();
+    input.insert("team_name".to_owned(), json!("demo"));
+    call(world, api::find(name).unwrap(), input)
+}
+
+/// The code of a fault: where the contract's says less, the precise one stands in the details.
+fn code(fault: &api::Fault) -> &str {
+    let precise = fault.details.get("code").and_then(Value::as_str);
+    precise.unwrap_or(&fault.code)
+}
+
+#[test]
+fn every_code_that_an_operation_declares_is_reached() {
+    let mut reached: BTreeSet<(&str, &str)> = BTreeSet::new();
+    let mut faults = Vec::new();
+    for (history, operation, input, expected) in rows() {
+        let world = World::new();
+        world.demo();
+        for (name, input) in begun(history) {
+            let done = carry_out(&world, name, &input);
+            done.unwrap_or_else(|fault| panic!("{history}: {name}: {fault:?}"));
+        }
+        match carry_out(&world, operation, &input) {
+            Err(fault) if code(&fault) == expected.as_str() => {
+                reached.insert((operation, expected.as_str()));
+            }
+            other => faults.push(format!("{history}: {operation} {expected}: {other:?}")),
+        }
+    }
+    for (operation, codes, tests) in ELSEWHERE {
+        for declared in api::find(operation).unwrap().refusals {
+            let name = format!("{declared:?}");
+            if codes.contains(&&*name) && tests.contains(&format!("Code::{name}")) {
+                reached.insert((operation, declared.as_str()));
+            }
+        }
+    }
+    for operation in OPERATIONS {
+        let unreached = operation.refusals.iter().filter(|declared| {
+            let absent = ABSENT.iter().any(|(.., absent)| absent == *declared);
+            !absent && !reached.contains(&(operation.name, declared.as_str()))
+        });
+        faults.extend(
+            unreached.map(|declared| format!("{} never refuses with {declared}", operation.name)),
+        );
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn a_closed_team_refuses_whatever_records_and_answers_what_reads() {
+    let mut faults = Vec::new();
+    let (world, mut given) = (World::new(), Given::default());
+    world.demo();
+    let mut inputs = Vec::new();
+    for (name, input) in scenario() {
+        let operation = api::find(name).unwrap();
+        let input = given.fill(input);
+        given.learn(&call(&world, operation, input.clone()).unwrap());
+        inputs.push((operation, input));
+    }
+    for (operation, input) in inputs {
+        let answered = call(&world, operation, input);
+        let refused = matches!(&answered, Err(fault) if code(fault) == "team_closed");
+        // A summary is also answered; that it was looked at is no longer recorded.
+        let answers = ["get-summary", "cleanup", "orphan-cleanup"].contains(&operation.name);
+        if refused != (operation.mutates() && !answers) {
+            faults.push(format!("{}: {answered:?}", operation.name));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn a_key_of_another_request_is_refused_by_whatever_records() {
+    let mut faults = Vec::new();
+    let (world, mut given) = (World::new(), Given::default());
+    world.demo();
+    carry_out(
+        &world,
+        "set-budget",
+        &json!({"max_tokens": 9_000_000, "key": "taken"}),
+    )
+    .unwrap();
+    for (name, input) in scenario() {
+        let operation = api::find(name).unwrap();
+        let input = given.fill(input);
+        if operation.mutates() {
+            let mut keyed = input.clone();
+            keyed.insert("key".to_owned(), json!("taken"));
+            match call(&world, operation, keyed) {
+                Err(fault) if code(&fault) == "idempotency_key_reused" => {}
+                other => faults.push(format!("{name}: {other:?}")),
+            }
+        }
+        given.learn(&call(&world, operation, input).unwrap());
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
