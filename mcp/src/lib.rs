@@ -14,7 +14,7 @@ mod server;
 mod state;
 
 pub use legacy::OPERATIONS as LEGACY_OPERATIONS;
-pub use query::Fault;
+pub use query::ToolError;
 pub use server::{Elsewhere, Server, carry_out};
 pub use state::Session;
 

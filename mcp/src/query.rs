@@ -23,7 +23,7 @@ use teamlog_team::{Failure, Root, Team};
 const PAGE_MAX: u64 = 1_000;
 
 /// Answers arguments about a team.
-type Answer = Box<dyn Fn(&mut Team, Map<String, Value>) -> Result<String, Fault> + Send + Sync>;
+type Answer = Box<dyn Fn(&mut Team, Map<String, Value>) -> Result<String, ToolError> + Send + Sync>;
 
 /// A query, or another tool.
 pub struct Query {
@@ -44,30 +44,30 @@ pub struct Query {
 
 /// Why there is no answer, as JSON text.
 #[derive(Debug, Clone)]
-pub struct Fault(pub String);
+pub struct ToolError(pub String);
 
-impl Fault {
+impl ToolError {
     /// Why, in words and in one stable word.
-    pub fn new(code: &str, message: &str, hint: Option<&str>) -> Fault {
+    pub fn new(code: &str, message: &str, hint: Option<&str>) -> ToolError {
         let mut fault = json!({"error": message, "code": code});
         if let (Some(hint), Some(fields)) = (hint, fault.as_object_mut()) {
             fields.insert("hint".to_owned(), hint.into());
         }
-        Fault(fault.to_string())
+        ToolError(fault.to_string())
     }
 
-    fn of(failure: &Failure) -> Fault {
+    fn of(failure: &Failure) -> ToolError {
         let Some(refusal) = failure.refusal() else {
-            return Fault::new("operation_failed", &failure.to_string(), None);
+            return ToolError::new("operation_failed", &failure.to_string(), None);
         };
         let hint = refusal.hint.as_deref();
-        let fault = Fault::new(refusal.code.as_str(), &refusal.message, hint);
+        let fault = ToolError::new(refusal.code.as_str(), &refusal.message, hint);
         if refusal.details.is_empty() {
             return fault;
         }
         let mut fields: Map<String, Value> = serde_json::from_str(&fault.0).unwrap_or_default();
         fields.insert("details".to_owned(), refusal.details.clone().into());
-        Fault(Value::Object(fields).to_string())
+        ToolError(Value::Object(fields).to_string())
     }
 }
 
@@ -89,10 +89,10 @@ impl Query {
     {
         let answer: Answer = Box::new(move |team, arguments| {
             let asked = serde_json::from_value(Value::Object(arguments))
-                .map_err(|error| Fault::new("invalid_input", &error.to_string(), None))?;
-            let answer = ask(asked, team).map_err(|failure| Fault::of(&failure))?;
+                .map_err(|error| ToolError::new("invalid_input", &error.to_string(), None))?;
+            let answer = ask(asked, team).map_err(|failure| ToolError::of(&failure))?;
             serde_json::to_string(&answer)
-                .map_err(|error| Fault::new("operation_failed", &error.to_string(), None))
+                .map_err(|error| ToolError::new("operation_failed", &error.to_string(), None))
         });
         Query {
             name,
@@ -121,7 +121,7 @@ impl Query {
         self.answer = Box::new(move |team, arguments| {
             if arguments.contains_key(field) {
                 let message = format!("unknown field `{field}`");
-                return Err(Fault::new("invalid_input", &message, None));
+                return Err(ToolError::new("invalid_input", &message, None));
             }
             answer(team, arguments)
         });
@@ -141,10 +141,14 @@ impl Query {
         origin: &Origin,
         team: Option<&str>,
         arguments: Map<String, Value>,
-    ) -> Result<String, Fault> {
+    ) -> Result<String, ToolError> {
         let (team, mut arguments) = meant(root, team, arguments)?;
-        bound_page(&mut arguments);
-        let mut team = root.team(&team).map_err(|failure| Fault::of(&failure))?;
+        if !self.of_states {
+            bound_page(&mut arguments);
+        }
+        let mut team = root
+            .team(&team)
+            .map_err(|failure| ToolError::of(&failure))?;
         team.under(Control {
             origin: origin.clone(),
             ..Control::default()
@@ -161,18 +165,20 @@ pub(crate) fn meant(
     root: &Root,
     team: Option<&str>,
     mut arguments: Map<String, Value>,
-) -> Result<(String, Map<String, Value>), Fault> {
+) -> Result<(String, Map<String, Value>), ToolError> {
     let named = match arguments.remove("team") {
         None | Some(Value::Null) => team.map(str::to_owned),
         Some(Value::String(named)) => Some(named),
         Some(other) => {
             let message = format!("team must be a string, but is {other}");
-            return Err(Fault::new("invalid_input", &message, None));
+            return Err(ToolError::new("invalid_input", &message, None));
         }
     };
     let team = match named {
         Some(team) => team,
-        None => root.only_team().map_err(|failure| Fault::of(&failure))?,
+        None => root
+            .only_team()
+            .map_err(|failure| ToolError::of(&failure))?,
     };
     Ok((team, arguments))
 }

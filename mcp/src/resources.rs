@@ -1,6 +1,6 @@
 //! The same queries as resources: `teamlog://TEAM/QUERY` and `teamlog://TEAM/QUERY/NAME`.
 
-use crate::query::{Fault, QUERIES, Query};
+use crate::query::{QUERIES, Query, ToolError};
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::{Map, Value};
 use teamlog_team::Root;
@@ -46,7 +46,7 @@ pub fn templates() -> Vec<ResourceTemplate> {
 }
 
 /// The answer that a URI names; `None` where it names nothing.
-pub fn read(root: &Root, uri: &str) -> Option<Result<String, Fault>> {
+pub fn read(root: &Root, uri: &str) -> Option<Result<String, ToolError>> {
     let mut parts = uri.strip_prefix(SCHEME)?.splitn(3, '/');
     let (team, query) = (parts.next()?, Query::find(parts.next()?)?);
     let mut arguments = Map::new();

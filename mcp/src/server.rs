@@ -1,6 +1,6 @@
 //! The protocol's side: lists, calls, reads.
 
-use crate::query::{Fault, QUERIES, Query, meant};
+use crate::query::{QUERIES, Query, ToolError, meant};
 use crate::state::{self, STATES, Session};
 use crate::{legacy, resources};
 use rmcp::model::{
@@ -23,7 +23,7 @@ TEAM --agent YOU` what to do next.";
 /// Carries out a tool that records, where somebody else has the team: the tool's name, the team, the arguments.
 /// `None` where nobody has it.
 pub type Elsewhere =
-    Arc<dyn Fn(&str, &str, &Map<String, Value>) -> Option<Result<String, Fault>> + Send + Sync>;
+    Arc<dyn Fn(&str, &str, &Map<String, Value>) -> Option<Result<String, ToolError>> + Send + Sync>;
 
 /// A server for one client. It keeps nothing between calls.
 #[derive(Clone)]
@@ -45,13 +45,17 @@ pub fn carry_out(
     tool: &str,
     team: &str,
     arguments: Map<String, Value>,
-) -> Result<String, Fault> {
+) -> Result<String, ToolError> {
     match STATES
         .iter()
         .find(|query| query.name == tool && query.mutates)
     {
         Some(query) => query.answer(root, origin, Some(team), arguments),
-        None => Err(Fault::new("invalid_input", "there is no such tool", None)),
+        None => Err(ToolError::new(
+            "invalid_input",
+            "there is no such tool",
+            None,
+        )),
     }
 }
 
@@ -81,7 +85,11 @@ impl Server {
         self
     }
 
-    fn answer(&self, query: &Query, mut arguments: Map<String, Value>) -> Result<String, Fault> {
+    fn answer(
+        &self,
+        query: &Query,
+        mut arguments: Map<String, Value>,
+    ) -> Result<String, ToolError> {
         if query.of_states {
             state::put_session(&mut arguments, &self.session)?;
         }

@@ -3,7 +3,7 @@
 //! Without a `session_id` they act in the session of the server, as the call does in that of its environment; `null` is
 //! the root.
 
-use crate::query::{Fault, Query};
+use crate::query::{Query, ToolError};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -19,7 +19,7 @@ use teamlog_team::{Failure, Team};
 
 /// The session in which the tools of states act where a call names none: `None` is the root. What cannot be a session is
 /// the answer of each such call.
-pub type Session = Result<Option<String>, Fault>;
+pub type Session = Result<Option<String>, ToolError>;
 
 /// Every tool of states.
 pub static STATES: LazyLock<Vec<Query>> = LazyLock::new(|| {
@@ -94,7 +94,7 @@ fn records<O: Op>(mut tool: Query) -> Query {
 pub(crate) fn put_session(
     arguments: &mut Map<String, Value>,
     session: &Session,
-) -> Result<(), Fault> {
+) -> Result<(), ToolError> {
     arguments.remove("workingDirectory");
     let everywhere = arguments.get("all_sessions") == Some(&Value::Bool(true));
     if everywhere || arguments.contains_key("session_id") {

@@ -130,7 +130,7 @@ async fn answer(state: &Arc<AppState>, call: Call, revoked: &CancellationToken) 
     };
     match answered {
         Ok(answer) => answer,
-        Err(Undone::Full) => busy("the daemon has more to do than it can; try again").into(),
+        Err(Undone::Full) => overloaded().into(),
         Err(Undone::Panicked) => Reply::error(
             500,
             "internal",
@@ -153,6 +153,11 @@ fn waits(call: &Call) -> bool {
 /// What is answered where waiting helps.
 pub(crate) fn busy(message: &str) -> Reply {
     Reply::error(503, "busy", message).header("retry-after", "1")
+}
+
+/// What is answered where no thread is free, and as many calls wait for one as may.
+pub(crate) fn overloaded() -> Reply {
+    busy("the daemon has more to do than it can; try again")
 }
 
 /// JSON as it is, or nothing that says otherwise: what a form of a web page can send is none of it.

@@ -2,17 +2,17 @@
 //! one first that has asked nothing for the longest time. So nobody who reaches the port can keep out those who are let
 //! in by a token: to hold a place against them takes a token too.
 
+use crate::slots::Slots;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 
 /// The slots of one way in.
 #[derive(Debug)]
 pub(crate) struct ConnectionSlots {
-    free: Arc<Semaphore>,
-    all: u32,
+    slots: Slots,
     unauthenticated: Mutex<Unauthenticated>,
 }
 
@@ -26,15 +26,14 @@ struct Unauthenticated {
 impl ConnectionSlots {
     pub fn new(all: usize) -> Arc<ConnectionSlots> {
         Arc::new(ConnectionSlots {
-            free: Arc::new(Semaphore::new(all)),
-            all: u32::try_from(all).unwrap_or(u32::MAX),
+            slots: Slots::new(all),
             unauthenticated: Mutex::default(),
         })
     }
 
     /// A place, if one is free.
     pub fn take(&self) -> Option<OwnedSemaphorePermit> {
-        self.free.clone().try_acquire_owned().ok()
+        self.slots.take()
     }
 
     /// Closes an unauthenticated connection; whether there was one. Its slot is free once it has ended.
@@ -50,12 +49,12 @@ impl ConnectionSlots {
 
     /// The next place that becomes free, in the order of asking.
     pub async fn next(&self) -> Option<OwnedSemaphorePermit> {
-        self.free.clone().acquire_owned().await.ok()
+        self.slots.next().await
     }
 
     /// Ends when nobody has a place any more.
     pub async fn empty(&self) {
-        let _ = self.free.acquire_many(self.all).await;
+        let _ = self.slots.all().await;
     }
 
     /// A new connection, which has yet to show a token.

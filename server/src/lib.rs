@@ -30,6 +30,7 @@ pub mod running;
 pub mod runtime;
 mod scrubber;
 pub mod served;
+mod slots;
 mod socket;
 mod state;
 pub mod stream;

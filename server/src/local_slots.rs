@@ -1,38 +1,15 @@
 //! Slots for upgraded connections: some for those that work, others for those that wait for something outside of the daemon,
 //! so that whoever waits keeps nobody from doing what is waited for.
 
+use crate::slots::Slots;
 use std::sync::Arc;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::OwnedSemaphorePermit;
 
 /// The slots.
 #[derive(Debug)]
 pub(crate) struct LocalSlots {
     working: Slots,
     waiting: Slots,
-}
-
-#[derive(Debug)]
-struct Slots {
-    free: Arc<Semaphore>,
-    all: u32,
-}
-
-impl Slots {
-    fn new(all: usize) -> Slots {
-        Slots {
-            free: Arc::new(Semaphore::new(all)),
-            all: u32::try_from(all).unwrap_or(u32::MAX),
-        }
-    }
-
-    fn take(&self) -> Option<OwnedSemaphorePermit> {
-        self.free.clone().try_acquire_owned().ok()
-    }
-
-    fn taken(&self) -> usize {
-        let all = usize::try_from(self.all).unwrap_or(usize::MAX);
-        all.saturating_sub(self.free.available_permits())
-    }
 }
 
 impl LocalSlots {
@@ -60,9 +37,9 @@ impl LocalSlots {
 
     /// Ends when nobody has a place any more.
     pub async fn empty(&self) {
-        let working = self.working.free.acquire_many(self.working.all).await;
+        let working = self.working.all().await;
         // Nobody can go back to work by now, and so nobody leaves unseen.
-        let _ = self.waiting.free.acquire_many(self.waiting.all).await;
+        let _ = self.waiting.all().await;
         drop(working);
     }
 }

@@ -1,7 +1,6 @@
 //! Work that may block, on the runtime's threads for it: so much at a time and no more, with a queue that ends.
 
-use std::sync::Arc;
-use tokio::sync::Semaphore;
+use crate::slots::Slots;
 use tokio::task::spawn_blocking;
 
 /// Why a job has no answer.
@@ -15,27 +14,17 @@ pub(crate) enum Undone {
 
 /// So many jobs at a time, and so many that wait.
 pub(crate) struct Pool {
-    /// A permit for each job that may wait or run.
-    open: Arc<Semaphore>,
-    open_max: usize,
-    /// A permit for each job that may run.
-    running: Arc<Semaphore>,
-    workers: usize,
+    /// For jobs that wait or run.
+    open: Slots,
+    /// For jobs that run.
+    running: Slots,
 }
 
 impl Pool {
     pub fn new(workers: usize, queue: usize) -> Pool {
-        // As many permits as can be taken at once.
-        let most = usize::try_from(u32::MAX).unwrap_or(usize::MAX);
-        let open_max = workers
-            .saturating_add(queue)
-            .min(most)
-            .min(Semaphore::MAX_PERMITS);
         Pool {
-            open: Arc::new(Semaphore::new(open_max)),
-            open_max,
-            running: Arc::new(Semaphore::new(workers)),
-            workers,
+            open: Slots::new(workers.saturating_add(queue)),
+            running: Slots::new(workers),
         }
     }
 
@@ -45,13 +34,11 @@ impl Pool {
         &self,
         work: impl FnOnce() -> A + Send + 'static,
     ) -> Result<A, Undone> {
-        let open = self.open.clone().try_acquire_owned();
-        let open = open.map_err(|_| Undone::Full)?;
-        let running = self.running.clone().acquire_owned().await;
-        let running = running.map_err(|_| Undone::Full)?;
-        // Who asks may leave; the work goes on, and its permits with it.
+        let open = self.open.take().ok_or(Undone::Full)?;
+        let running = self.running.next().await.ok_or(Undone::Full)?;
+        // Who asks may leave; the work goes on, and its slots with it.
         let job = move || {
-            let _permits = (open, running);
+            let _slots = (open, running);
             work()
         };
         // What a panic leaves behind is the domain's to judge.
@@ -60,18 +47,13 @@ impl Pool {
 
     /// How many jobs wait, and how many run.
     pub fn load(&self) -> (usize, usize) {
-        let running = self
-            .workers
-            .saturating_sub(self.running.available_permits());
-        let open = self.open_max.saturating_sub(self.open.available_permits());
-        (open.saturating_sub(running), running)
+        let running = self.running.taken();
+        (self.open.taken().saturating_sub(running), running)
     }
 
     /// Takes no more, and ends when everything is done.
     pub async fn close(&self) {
-        let all = u32::try_from(self.open_max).unwrap_or(u32::MAX);
-        // Permits that come back go to this wait, so that nothing new gets one.
-        let _all = self.open.acquire_many(all).await;
+        let _all = self.open.all().await;
         self.open.close();
     }
 }
@@ -79,7 +61,7 @@ impl Pool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::{Barrier, mpsc};
+    use std::sync::{Arc, Barrier, mpsc};
     use std::time::Duration;
     use tokio::time::timeout;
 

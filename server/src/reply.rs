@@ -26,15 +26,7 @@ impl Reply {
     /// One JSON object and a line end.
     pub fn json(status: u16, body: &impl Serialize) -> Reply {
         match serde_json::to_vec(body) {
-            Ok(mut body) => {
-                body.push(b'\n');
-                Reply {
-                    status,
-                    content_type: JSON,
-                    headers: Vec::new(),
-                    body,
-                }
-            }
+            Ok(body) => Reply::json_text(status, body),
             Err(error) => Reply::error(500, "internal", &error.to_string()),
         }
     }
@@ -51,13 +43,22 @@ impl Reply {
     /// `{"error":{"code","message"}}`.
     pub fn error(status: u16, code: &str, message: &str) -> Reply {
         let body = serde_json::json!({"error": {"code": code, "message": message}});
-        let mut text = body.to_string().into_bytes();
-        text.push(b'\n');
+        Reply::json_text(status, body.to_string().into_bytes())
+    }
+
+    /// The text of a JSON object and a line end.
+    pub(crate) fn json_text(status: u16, mut body: Vec<u8>) -> Reply {
+        body.push(b'\n');
+        Reply::new(status, JSON, body)
+    }
+
+    /// A body of that type.
+    pub(crate) fn new(status: u16, content_type: &'static str, body: impl Into<Vec<u8>>) -> Reply {
         Reply {
             status,
-            content_type: JSON,
+            content_type,
             headers: Vec::new(),
-            body: text,
+            body: body.into(),
         }
     }
 
@@ -92,8 +93,6 @@ impl From<Reply> for Answer {
 pub struct Streamed {
     /// The type of the body.
     pub content_type: &'static str,
-    /// What else the head says.
-    pub headers: Vec<(&'static str, String)>,
     /// The body, piece by piece.
     pub frames: tokio::sync::mpsc::Receiver<hyper::body::Bytes>,
     /// What is sent when there was nothing to send for a while.

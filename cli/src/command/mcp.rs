@@ -7,7 +7,7 @@ use crate::exit::{CommandError, Exit, Outcome};
 use crate::forward::Repeat;
 use serde_json::{Map, Value};
 use std::sync::Arc;
-use teamlog_mcp::{Elsewhere, Fault, Session};
+use teamlog_mcp::{Elsewhere, Session, ToolError};
 use teamlog_team::mode::rules::shown::scope;
 
 /// What may be typed.
@@ -51,7 +51,11 @@ fn session(given: SessionScope, context: &Context) -> Result<Session, CommandErr
             scope(session.as_deref())?;
             Ok(Ok(session))
         }
-        Err(error) => Ok(Err(Fault::new(error.code(), error.message(), error.hint()))),
+        Err(error) => Ok(Err(ToolError::new(
+            error.code(),
+            error.message(),
+            error.hint(),
+        ))),
     }
 }
 
@@ -62,8 +66,8 @@ fn elsewhere(context: &Context) -> Elsewhere {
         let input = (tool.to_owned(), arguments.clone());
         let called = client.call(&TOOL, team, &who, &input, Repeat::Unsafe);
         let said = match called.and_then(|ended| ended.map(|ended| ended.outcome).transpose()) {
-            Ok(said) => said?.map_err(Fault),
-            Err(error) => Err(Fault::new(error.code(), error.message(), error.hint())),
+            Ok(said) => said?.map_err(ToolError),
+            Err(error) => Err(ToolError::new(error.code(), error.message(), error.hint())),
         };
         Some(said)
     })

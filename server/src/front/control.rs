@@ -1,5 +1,6 @@
 //! What the daemon's own user may ask of it, on the Unix socket: how it is, that it ends, and new tokens.
 
+use crate::admission::overloaded;
 use crate::reply::Reply;
 use crate::state::AppState;
 use crate::wire::sending;
@@ -51,6 +52,6 @@ pub(super) async fn token(
     sending::whole(match written {
         Ok(Ok(())) => Reply::json(200, &json!({"team": team, "rotated": true})),
         Ok(Err(error)) => Reply::error(503, "io", &format!("cannot write the token: {error}")),
-        Err(_) => crate::admission::busy("the daemon has more to do than it can; try again"),
+        Err(_) => overloaded(),
     })
 }

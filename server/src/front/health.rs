@@ -1,6 +1,6 @@
 //! How the daemon is: alive, ready, and in numbers.
 
-use crate::admission::{bearer, busy};
+use crate::admission::{bearer, overloaded};
 use crate::connection_slots::Connection;
 use crate::metrics::Load;
 use crate::reply::Reply;
@@ -79,13 +79,8 @@ pub(super) async fn metrics(
         all.metrics.text(&all.served, &load)
     });
     sending::whole(match text.await {
-        Err(_) => busy("the daemon has more to do than it can; try again"),
-        Ok(Ok(text)) => Reply {
-            status: 200,
-            content_type: NUMBERS,
-            headers: Vec::new(),
-            body: text.into_bytes(),
-        },
+        Err(_) => overloaded(),
+        Ok(Ok(text)) => Reply::new(200, NUMBERS, text),
         Ok(Err(error)) => Reply::error(500, "internal", &error.to_string()),
     })
 }

@@ -26,12 +26,7 @@ pub(super) async fn page(State(state): State<Arc<AppState>>) -> Response<Body> {
          <code>/v1/events</code>, <code>/metrics</code>, and what <code>/v1/openapi.json</code> lists.</p>\n</html>\n",
         teams(state.served.names().len()),
     );
-    let reply = Reply {
-        status: 200,
-        content_type: HTML,
-        headers: vec![("content-security-policy", POLICY.to_owned())],
-        body: body.into_bytes(),
-    };
+    let reply = Reply::new(200, HTML, body).header("content-security-policy", POLICY);
     sending::whole(reply.header("x-frame-options", "DENY"))
 }
 

@@ -1,5 +1,7 @@
 //! The codes of refusals and failures, and what HTTP has for each.
 
+use crate::reply::Reply;
+
 /// A code, as the body of an answer names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CodeRow {
@@ -11,6 +13,17 @@ pub struct CodeRow {
     pub retry_after: Option<u32>,
     /// What servers of the same protocol call it, where they have a name for it.
     pub elsewhere: Option<&'static str>,
+}
+
+impl CodeRow {
+    /// A body under the status, which says when to come again where waiting helps.
+    pub fn reply(&self, body: &impl serde::Serialize) -> Reply {
+        let reply = Reply::json(self.status, body);
+        match self.retry_after {
+            Some(seconds) => reply.header("Retry-After", seconds.to_string()),
+            None => reply,
+        }
+    }
 }
 
 /// The status of a rule that says no and has no row.

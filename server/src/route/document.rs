@@ -8,10 +8,5 @@ use teamlog_team::lifecycle::read_team::ReadTeam;
 
 /// `GET /v1/openapi.json`.
 pub fn document(_: ReadTeam, _: &mut RequestContext<'_>) -> Result<Reply, Problem> {
-    Ok(Reply {
-        status: 200,
-        content_type: JSON,
-        headers: Vec::new(),
-        body: openapi::text().to_vec(),
-    })
+    Ok(Reply::new(200, JSON, openapi::text()))
 }

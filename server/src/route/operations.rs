@@ -116,10 +116,5 @@ fn failed(operation: Option<&str>, began: Timestamp, fault: &Fault) -> Reply {
     let envelope = Envelope::failed(PROGRAM, operation, began, fault);
     // Where the contract's code says less than is known, the precise one stands beside it.
     let precise = fault.details.get("code").and_then(Value::as_str);
-    let row = codes::of(precise.unwrap_or(&fault.code));
-    let reply = Reply::json(row.status, &envelope);
-    match row.retry_after {
-        Some(seconds) => reply.header("Retry-After", seconds.to_string()),
-        None => reply,
-    }
+    codes::of(precise.unwrap_or(&fault.code)).reply(&envelope)
 }

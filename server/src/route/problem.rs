@@ -73,17 +73,12 @@ impl Problem {
 
     /// The answer.
     pub fn into_reply(self) -> Reply {
-        let row = codes::of(&self.code);
         let error = ErrorShape {
             code: &self.code,
             message: &self.message,
             details: &self.details,
         };
-        let reply = Reply::json(row.status, &ErrorBody { error });
-        match row.retry_after {
-            Some(seconds) => reply.header("Retry-After", seconds.to_string()),
-            None => reply,
-        }
+        codes::of(&self.code).reply(&ErrorBody { error })
     }
 
     /// The same with fields named as the route of `shape` names them, where a command named them.

@@ -3,7 +3,7 @@
 use super::endpoint::Route;
 use super::problem::Problem;
 use crate::call::{Call, Method};
-use crate::reply::{JSON, Reply};
+use crate::reply::Reply;
 use crate::served::Served;
 use teamlog_team::engine::Timestamp;
 use teamlog_team::handle::command::Control;
@@ -88,14 +88,7 @@ impl<'a> RequestContext<'a> {
         form: Form<T>,
     ) -> Result<Reply, Problem> {
         let Exchange { status, body } = team.exchange(command, form)?;
-        let mut text = body.get().as_bytes().to_vec();
-        text.push(b'\n');
-        let reply = Reply {
-            status,
-            content_type: JSON,
-            headers: Vec::new(),
-            body: text,
-        };
+        let reply = Reply::json_text(status, body.get().as_bytes().to_vec());
         Ok(after(reply, &mut team))
     }
 }

@@ -63,7 +63,6 @@ impl Hub {
         self.feed(&call.team).join(served, listener)?;
         Ok(Streamed {
             content_type: EVENT_STREAM,
-            headers: Vec::new(),
             frames,
             heartbeat: HEARTBEAT,
         })

@@ -14,7 +14,7 @@ pub(crate) struct Heads {
 }
 
 /// What is wrong with a head.
-pub(crate) type Fault = &'static str;
+pub(crate) type HeadFault = &'static str;
 
 impl Heads {
     /// Takes what was read.
@@ -31,7 +31,7 @@ impl Heads {
 
     /// Looks at the head that the parser has just taken. After a fault, and after a head that says `last`, nothing that
     /// follows is looked at: the connection must be closed.
-    pub fn next(&mut self) -> Result<(), Fault> {
+    pub fn next(&mut self) -> Result<(), HeadFault> {
         let outcome = self.examine();
         match outcome {
             Ok(Framing {
@@ -70,7 +70,7 @@ impl Heads {
         self.raw = Vec::new();
     }
 
-    fn examine(&self) -> Result<Framing, Fault> {
+    fn examine(&self) -> Result<Framing, HeadFault> {
         let mut rest = self.raw.as_slice();
         while let Some(after) = rest.strip_prefix(b"\r\n") {
             rest = after;
@@ -126,7 +126,7 @@ struct Framing {
     body: Option<u64>,
 }
 
-fn lines(head: &[u8]) -> Result<Vec<&[u8]>, Fault> {
+fn lines(head: &[u8]) -> Result<Vec<&[u8]>, HeadFault> {
     let mut lines = Vec::new();
     for line in head.split(|byte| *byte == b'\n') {
         lines.push(line);
@@ -146,7 +146,7 @@ fn lines(head: &[u8]) -> Result<Vec<&[u8]>, Fault> {
 }
 
 /// A number that is written in digits; the greatest one where it is greater than numbers get.
-fn decimal(digits: &[u8]) -> Result<u64, Fault> {
+fn decimal(digits: &[u8]) -> Result<u64, HeadFault> {
     let digits = std::str::from_utf8(digits)
         .ok()
         .filter(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()));
@@ -158,7 +158,7 @@ fn decimal(digits: &[u8]) -> Result<u64, Fault> {
 mod tests {
     use super::*;
 
-    fn fault(head: &str) -> Option<Fault> {
+    fn fault(head: &str) -> Option<HeadFault> {
         let mut heads = Heads::default();
         heads.heard(head.as_bytes());
         let fault = heads.next().err();

@@ -39,7 +39,6 @@ pub(crate) fn answered(
         Answer::Whole(reply) => whole(reply),
         Answer::Streamed(Streamed {
             content_type,
-            headers,
             frames,
             heartbeat: beat,
         }) => {
@@ -60,7 +59,7 @@ pub(crate) fn answered(
                 ending: false,
                 _counted: state.metrics.streaming(),
             };
-            headed(StatusCode::OK, content_type, headers, Body::new(stream))
+            headed(StatusCode::OK, content_type, Vec::new(), Body::new(stream))
         }
     }
 }

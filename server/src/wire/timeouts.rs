@@ -1,7 +1,7 @@
 //! What one connection is doing, and until when it may: the one place that knows when a client is too slow.
 
 use crate::options::Limits;
-use crate::wire::head::{Fault, Heads};
+use crate::wire::head::{HeadFault, Heads};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::time::Instant;
 
@@ -72,7 +72,7 @@ impl ConnectionTimeouts {
     }
 
     /// The parser has taken a head.
-    pub fn request(&self) -> Result<(), Fault> {
+    pub fn request(&self) -> Result<(), HeadFault> {
         let mut state = self.state();
         state.phase = Phase::Busy;
         state.owes = true;

@@ -37,6 +37,19 @@ impl Heard {
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
+    /// Refused with that status and that code.
+    #[track_caller]
+    pub fn refused(&self, status: u16, code: &str) -> &Self {
+        let told = (self.status, self.code());
+        assert_eq!(told, (status, code.to_owned()), "{}", self.body);
+        self
+    }
+    /// Answered with that status.
+    #[track_caller]
+    pub fn is(&self, status: u16) -> &Self {
+        assert_eq!(self.status, status, "{}", self.body);
+        self
+    }
     pub fn code(&self) -> String {
         self.json()["error"]["code"].as_str().unwrap().to_owned()
     }

@@ -44,7 +44,7 @@ impl Team {
     /// Who is in the team, what for, and how many tokens it may use.
     pub fn read_team(&mut self, _: ReadTeam) -> Result<TeamShown> {
         let team = self.name().to_owned();
-        self.look(|live, _| TeamShown::of(live, &team))
+        self.query(|live, _| TeamShown::of(live, &team))
     }
 }
 

@@ -97,6 +97,7 @@ pub struct Dependency {
 
 /// A message in few words.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "UnreadMail")]
 pub struct Mail {
     /// Its id.
     pub message_id: String,

@@ -1,7 +1,7 @@
 //! What is asked wrongly is refused, and named.
 
 use super::world::{World, call};
-use serde_json::json;
+use serde_json::{Value, json};
 use teamlog_server::{Call, Method, route};
 
 fn field(said: &super::world::Said) -> &str {
@@ -58,33 +58,21 @@ fn missing_and_mistyped_fields_are_named() {
 #[test]
 fn a_body_is_one_object_of_json() {
     let world = World::new();
-    for body in [
-        "{",
-        "[]",
-        "null",
-        "7",
-        "\"x\"",
-        "{}{}",
-        "{\"title\":\"a\",\"title\":\"b\"}",
-        "\u{feff}{}",
-        "{\"title\":\"\\ud800\"}",
-        "{\"title\":NaN}",
-        "{\"title\":1e999}",
-        "{\"title\":\"a\u{0}\"}",
-        "title=a",
-    ] {
-        world
-            .post_text("/v1/tasks", body)
-            .refused(400, "invalid_json");
+    let plain = r#"{ [] null 7 "x" {}{} {"title":"a","title":"b"} {"title":"\ud800"} {"title":NaN} {"title":1e999} title=a"#;
+    let deep = "[".repeat(100_000);
+    let bodies = plain
+        .split(' ')
+        .chain(["\u{feff}{}", "{\"title\":\"a\u{0}\"}", &deep]);
+    for body in bodies
+        .map(str::as_bytes)
+        .chain([&b"{\"title\":\"\xff\"}"[..]])
+    {
+        let said = world.ask(Call {
+            body: body.to_vec(),
+            ..call(Method::Post, "/v1/tasks", "")
+        });
+        said.refused(400, "invalid_json");
     }
-    world
-        .post_text("/v1/tasks", &"[".repeat(100_000))
-        .refused(400, "invalid_json");
-    let said = world.ask(Call {
-        body: b"{\"title\":\"\xff\"}".to_vec(),
-        ..call(Method::Post, "/v1/tasks", "")
-    });
-    said.refused(400, "invalid_json");
     // No body is an empty one.
     world.story("POST /v1/tasks -> 400 invalid_input title");
 }
@@ -112,17 +100,9 @@ fn the_team_is_that_of_the_token() {
 #[test]
 fn paths_are_exact_and_methods_are_told() {
     let world = World::new();
-    for path in [
-        "/",
-        "/v1",
-        "/v1/",
-        "/v1/tasks/",
-        "/v1//tasks",
-        "/v1/tasks/1/",
-        "/v2/tasks",
-        "/V1/tasks",
-        "/v1/tasks/1/claim/2",
-    ] {
+    let paths =
+        "/ /v1 /v1/ /v1/tasks/ /v1//tasks /v1/tasks/1/ /v2/tasks /V1/tasks /v1/tasks/1/claim/2";
+    for path in paths.split(' ') {
         world.get(path).refused(404, "not_found");
         world.post(path, json!({})).refused(404, "not_found");
     }
@@ -152,32 +132,25 @@ fn a_refusal_names_fields_as_the_route_does() {
         let message = said.json["error"]["message"].as_str().unwrap();
         message.to_owned()
     };
+    let tasks = |body: Value| world.post("/v1/tasks", body);
+    let traced = Call {
+        trace_id: Some(String::from("a\u{7}b")),
+        ..call(Method::Post, "/v1/tasks", r#"{"title":"two"}"#)
+    };
+    let events = world.get("/v1/events?task_id=a\u{7}b");
     for (said, status, code, name) in [
         (claim("ada"), 409, "claim_conflict", "agentId"),
         (claim("eve"), 404, "worker_not_found", "agentId"),
         (claim("leader-fixed"), 404, "worker_not_found", "agentId"),
         (claim("a b"), 400, "invalid_input", "agentId"),
         (
-            world.post("/v1/tasks", json!({"title": "two", "deps": ["a/b"]})),
+            tasks(json!({"title": "two", "deps": ["a/b"]})),
             400,
             "invalid_input",
             "deps",
         ),
-        (
-            world.get("/v1/events?task_id=a\u{7}b"),
-            400,
-            "invalid_input",
-            "task_id",
-        ),
-        (
-            world.ask(Call {
-                trace_id: Some(String::from("a\u{7}b")),
-                ..call(Method::Post, "/v1/tasks", r#"{"title":"two"}"#)
-            }),
-            400,
-            "invalid_input",
-            "X-Trace-Id",
-        ),
+        (events, 400, "invalid_input", "task_id"),
+        (world.ask(traced), 400, "invalid_input", "X-Trace-Id"),
     ] {
         assert_eq!(field(said.refused(status, code)), name, "{}", said.json);
         let message = message(&said);
@@ -200,54 +173,28 @@ fn a_refusal_names_fields_as_the_route_does() {
 #[test]
 fn fields_inside_others_are_named_with_their_place() {
     let world = World::new();
-    for (body, name, message) in [
-        (
-            r#"{"agents": ["bob"]}"#,
-            "agents[0]",
-            "must be an object, but is \"bob\"",
-        ),
-        (
-            r#"{"agents": [{"id": "ada"}, {"role": "x"}]}"#,
-            "agents[1].id",
-            "is required",
-        ),
-        (
-            r#"{"agents": [{"id": null}]}"#,
-            "agents[0].id",
-            "is required",
-        ),
-        (
-            r#"{"agents": [{"id": 7}]}"#,
-            "agents[0].id",
-            "must be a string, but is 7",
-        ),
-        (
-            r#"{"agents": {"id": "ada"}}"#,
-            "agents",
-            "must be an array, but is an object",
-        ),
-        (r#"{"budget": 7}"#, "budget", "must be an object, but is 7"),
-        (
-            r#"{"budget": {"maxTokens": -1}}"#,
-            "budget.maxTokens",
-            "must be a non-negative integer, but is -1",
-        ),
-        (
-            r#"{"budget": {"maxTokens": 1.5}}"#,
-            "budget.maxTokens",
-            "must be a non-negative integer, but is 1.5",
-        ),
-    ] {
+    for line in r#"
+        {"agents": ["bob"]} -> agents[0] must be an object, but is "bob"
+        {"agents": [{"id": "ada"}, {"role": "x"}]} -> agents[1].id is required
+        {"agents": [{"id": null}]} -> agents[0].id is required
+        {"agents": [{"id": 7}]} -> agents[0].id must be a string, but is 7
+        {"agents": {"id": "ada"}} -> agents must be an array, but is an object
+        {"budget": 7} -> budget must be an object, but is 7
+        {"budget": {"maxTokens": -1}} -> budget.maxTokens must be a non-negative integer, but is -1
+        {"budget": {"maxTokens": 1.5}} -> budget.maxTokens must be a non-negative integer, but is 1.5
+        "#
+    .lines()
+    .filter(|line| !line.trim().is_empty())
+    {
+        let (body, message) = line.split_once(" -> ").unwrap();
         let said = world.post_text("/v1/teams", body);
+        let name = message.split(' ').next().unwrap();
         assert_eq!(field(said.refused(400, "invalid_input")), name, "{body}");
-        assert_eq!(said.json["error"]["message"], format!("{name} {message}"));
+        assert_eq!(said.json["error"]["message"], message);
     }
+    let ada = r#"{"agents": [{"id": "ada", "rank": 1}]}"#;
     for (body, place, name) in [
-        (
-            r#"{"agents": [{"id": "ada", "rank": 1}]}"#,
-            "agents[0]",
-            "rank",
-        ),
+        (ada, "agents[0]", "rank"),
         (r#"{"budget": {"max": 1}}"#, "budget", "max"),
     ] {
         let said = world.post_text("/v1/teams", body);

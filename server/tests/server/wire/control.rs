@@ -131,10 +131,7 @@ fn a_token_that_is_rotated_is_worth_nothing() {
         .mode();
     assert_eq!(mode & 0o777, 0o600);
     let answer = client.ask("POST /control/token/nobody", &[], "");
-    assert_eq!(
-        (answer.status, answer.code().as_str()),
-        (404, "team_not_found")
-    );
+    answer.refused(404, "team_not_found");
 }
 
 #[test]
@@ -170,10 +167,7 @@ fn what_goes_on_under_a_token_ends_with_it_and_nothing_else_does() {
         assert!(stream.chunks().is_some());
     }
     let refused = waiting[0].hear().unwrap();
-    assert_eq!(
-        (refused.status, refused.code().as_str()),
-        (401, "unauthorized")
-    );
+    refused.refused(401, "unauthorized");
     assert!(since.elapsed() < Duration::from_secs(10));
     // Another team's go on.
     let mut space = [0; 4096];
@@ -244,10 +238,7 @@ fn another_protocol_takes_a_connection_over_with_what_was_said_too_early() {
     let mut client = Client::unix(&daemon);
     client.say(asking("echo", "0.0.0").as_bytes());
     let answer = client.hear().unwrap();
-    assert_eq!(
-        (answer.status, answer.code().as_str()),
-        (409, "daemon_version_mismatch")
-    );
+    answer.refused(409, "daemon_version_mismatch");
     // Nor is one that says nothing of its version.
     let silent = asking("echo", "");
     client.say(silent.replace("teamlog-version: \r\n", "").as_bytes());

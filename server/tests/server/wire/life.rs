@@ -160,10 +160,7 @@ fn teams_that_come_are_served_and_those_that_go_are_not() {
     )
     .unwrap();
     until("it is forgotten", || !daemon.served().serves("late"));
-    assert_eq!(
-        Client::tcp(&daemon).call(&token, "GET /v1/x", "").status,
-        401
-    );
+    Client::tcp(&daemon).call(&token, "GET /v1/x", "").is(401);
     assert!(daemon.stop());
 }
 
@@ -312,16 +309,10 @@ fn a_signal_drains_and_a_kill_is_recovered_from() {
     assert_eq!(running(root).unwrap(), None);
     let daemon = stand.serve();
     assert_eq!(stand.runtime("demo").pid, std::process::id());
-    assert_eq!(
-        Client::unix(&daemon).call(&token, "GET /v1/x", "").status,
-        401
-    );
-    assert_eq!(
-        Client::unix(&daemon)
-            .call(&stand.token("demo"), "GET /v1/x", "")
-            .status,
-        200
-    );
+    Client::unix(&daemon).call(&token, "GET /v1/x", "").is(401);
+    Client::unix(&daemon)
+        .call(&stand.token("demo"), "GET /v1/x", "")
+        .is(200);
     assert!(daemon.stop());
     assert!(LONGEST_WAIT > Duration::ZERO);
 }
@@ -418,10 +409,7 @@ fn start_on(events: usize) -> Duration {
     let since = Instant::now();
     let daemon = stand.serve();
     let token = stand.token("demo");
-    assert_eq!(
-        Client::tcp(&daemon).call(&token, "GET /v1/x", "").status,
-        200
-    );
+    Client::tcp(&daemon).call(&token, "GET /v1/x", "").is(200);
     let took = since.elapsed();
     until("its lock is held", || {
         Client::tcp(&daemon).get("/readyz").status == 200

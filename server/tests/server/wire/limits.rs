@@ -59,10 +59,7 @@ fn a_body_that_trickles_is_answered_and_cut() {
     );
     client.say(request.as_bytes());
     let (answer, took) = since(|| client.hear().unwrap());
-    assert_eq!(
-        (answer.status, answer.code().as_str()),
-        (408, "request_timeout")
-    );
+    answer.refused(408, "request_timeout");
     was_cut_after(SHORT, took);
     assert!(client.is_over());
     assert_eq!(stand.calls(), 0);
@@ -118,7 +115,7 @@ fn one_connection_too_many_is_told_so_at_once_and_may_come_back() {
         assert_eq!(answer.status, 200, "{path}");
     }
     let (answer, took) = since(|| Client::tcp(&daemon).get("/healthz"));
-    assert_eq!((answer.status, answer.code().as_str()), (503, "busy"));
+    answer.refused(503, "busy");
     assert_eq!(answer.header("retry-after"), Some("1"));
     assert!(took < SOON, "{took:?}");
     // Nobody who reaches the port keeps the command line out.
@@ -191,7 +188,7 @@ fn a_body_that_is_too_large_is_refused_before_it_is_read_and_its_sender_hears_wh
         // Most clients send all of it before they listen.
         client.stream.write_all(request.as_bytes()).unwrap();
         let answer = client.hear().unwrap();
-        assert_eq!((answer.status, answer.code().as_str()), (413, "too_large"));
+        answer.refused(413, "too_large");
         assert!(client.is_over());
     }
     let fits = "x".repeat(1000);
@@ -208,7 +205,7 @@ fn all_bodies_together_take_no_more_than_their_share() {
     first.begin(&token, "POST /v1/slow/400", &body);
     until("the first one runs", || stand.calls() == 1);
     let answer = Client::tcp(&daemon).call(&token, "POST /v1/x", &body);
-    assert_eq!((answer.status, answer.code().as_str()), (503, "busy"));
+    answer.refused(503, "busy");
     assert_eq!(first.hear().unwrap().status, 200);
     let answer = Client::tcp(&daemon).call(&token, "POST /v1/x", &body);
     assert_eq!(answer.status, 200);
@@ -229,7 +226,7 @@ fn more_calls_than_can_wait_are_turned_away() {
     waiting.begin(&token, "GET /v1/slow/500", "");
     std::thread::sleep(Duration::from_millis(100));
     let answer = Client::tcp(&daemon).call(&token, "GET /v1/x", "");
-    assert_eq!((answer.status, answer.code().as_str()), (503, "busy"));
+    answer.refused(503, "busy");
     assert_eq!(answer.header("retry-after"), Some("1"));
     assert_eq!(running.hear().unwrap().status, 200);
     assert_eq!(waiting.hear().unwrap().status, 200);

@@ -142,7 +142,6 @@ fn stream(every: u64) -> Streamed {
     });
     Streamed {
         content_type: "text/event-stream",
-        headers: Vec::new(),
         frames,
         heartbeat: b":\n\n",
     }
@@ -154,7 +153,6 @@ fn flood() -> Streamed {
     std::thread::spawn(move || while to.blocking_send(vec![b'x'; 1 << 16].into()).is_ok() {});
     Streamed {
         content_type: "text/event-stream",
-        headers: Vec::new(),
         frames,
         heartbeat: b"",
     }
