@@ -16,8 +16,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 impl Store {
-    /// Merges the newest runs where there are more than [`RUNS_MAX`]. A merge of more than `bytes_max` bytes is left to
-    /// somebody who has more time, as long as there are at most [`WAITING_RUNS_MAX`]. `None` as in [`Store::write`].
+    /// Merges the newest runs where there are more than `RUNS_MAX`. A merge of more than `bytes_max` bytes is left to
+    /// somebody who has more time, as long as there are at most `WAITING_RUNS_MAX`. `None` as in [`Store::write`].
     pub fn merge(&self, bytes_max: u64) -> Result<Option<Store>> {
         let Some(_turn) = self.lock()? else {
             return Ok(None);
