@@ -242,7 +242,7 @@ mod tests {
         ok           | al pha  | "Successfully created team named \"al pha\""
         ok           | alpha   | "Team `alpha` created successfully"
         ok           | alpha   | "Team alpha has been created."
-        leading      | XXX     | "Already leading team XXX"
+        leading      | crew    | "Already leading team crew"
         leading      | alpha   | "Already leading team \"alpha\". A leader can only manage one team."
         leading      |         | "Already leading team and cannot create another"
         leading      | alpha   | "Error: already leading team alpha."

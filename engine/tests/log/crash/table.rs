@@ -1,6 +1,13 @@
 //! The rows of the recovery table, and what else a crash can leave, made byte by byte.
 
 use super::*;
+use teamlog_engine::verify::Report;
+
+/// What a verification found, by word.
+fn problems(report: &Report) -> Vec<&'static str> {
+    let problems = report.problems.iter();
+    problems.map(|problem| problem.kind.word()).collect()
+}
 
 /// A log with `acked` appends acknowledged, and the bytes that one more append would add.
 pub fn with_next_group(format: Format) -> (Memory, Vec<u8>, Vec<u8>) {
@@ -245,12 +252,7 @@ fn an_older_head_in_front_of_later_segments_is_never_gone_on_from() {
         put(&memory, &dir().join("head"), &old);
         let log = open(&arc(&memory), &options().1);
         let report = log.verify(None).unwrap();
-        let kinds: Vec<_> = report
-            .problems
-            .iter()
-            .map(|problem| problem.kind.word())
-            .collect();
-        assert_eq!((report.ok, kinds), (false, vec!["stale_head"]));
+        assert_eq!((report.ok, problems(&report)), (false, vec!["stale_head"]));
         let error = log.lock().err().unwrap();
         assert!(matches!(error, Error::Corrupt { .. }), "{error}");
     }
@@ -293,12 +295,7 @@ fn a_tail_torn_right_behind_a_rotation_is_a_warning() {
         let bytes = storage.read(&second, 1 << 20).unwrap();
         put(&memory, &second, &bytes[..bytes.len() - 1]);
         let report = log.verify(None).unwrap();
-        let kinds: Vec<_> = report
-            .problems
-            .iter()
-            .map(|problem| problem.kind.word())
-            .collect();
-        assert_eq!((report.ok, kinds), (true, vec!["torn_tail"]));
+        assert_eq!((report.ok, problems(&report)), (true, vec!["torn_tail"]));
         assert!(
             log.lock()
                 .unwrap()
