@@ -3,13 +3,13 @@
 use crate::events;
 use crate::group_commit::GroupCommit;
 use crate::options::Options;
-use crate::rounds::{Contestant, run, timed};
-use crate::table::{Target, row};
-use crate::workspace::{directory, log};
+use crate::workspace::log;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::Duration;
+use teamlog_benches::rounds::{Contestant, run, timed};
+use teamlog_benches::table::{Target, row};
 use teamlog_engine::codec::encode_group;
 use teamlog_engine::{Durability, Format, NewEvent, Writer};
 
@@ -48,9 +48,9 @@ fn file(root: &Path) -> File {
 
 fn one_durable(name: &str, format: Format, options: &Options) {
     const APPENDS: usize = 16;
-    let dir = directory();
-    let writer = writer(dir.path(), format);
-    let (bare, mut end) = (file(dir.path()), 0);
+    let dir = options.fresh();
+    let writer = writer(&dir, format);
+    let (bare, mut end) = (file(&dir), 0);
     let frames = frames(format, APPENDS as u64);
     let floor: Contestant<'_> = Box::new(|| {
         timed(|| {
@@ -96,9 +96,9 @@ fn threads<T: Send>(shares: Vec<Vec<T>>, work: impl Fn(T) + Sync) -> Duration {
 
 fn many_durable(name: &str, format: Format, options: &Options) {
     const EACH: usize = 50;
-    let dir = directory();
-    let writer = writer(dir.path(), format);
-    let bare = GroupCommit::new(file(dir.path()));
+    let dir = options.fresh();
+    let writer = writer(&dir, format);
+    let bare = GroupCommit::new(file(&dir));
     let frames = frames(format, (THREADS * EACH) as u64);
     let floor: Contestant<'_> = Box::new(|| {
         let shares = frames
@@ -127,8 +127,8 @@ fn many_durable(name: &str, format: Format, options: &Options) {
 
 fn buffered(name: &str, format: Format, options: &Options) {
     const APPENDS: u64 = 20_000;
-    let dir = directory();
-    let writer = writer(dir.path(), format);
+    let dir = options.fresh();
+    let writer = writer(&dir, format);
     let lines: Vec<events::Line> = (1..=APPENDS).map(events::line).collect();
     let news: Vec<NewEvent> = (1..=APPENDS).map(events::new_event).collect();
     let mut out: Vec<u8> = Vec::with_capacity(16 << 20);

@@ -3,18 +3,16 @@
 use crate::child::{self, Cost};
 use crate::events::{self, STORY};
 use crate::options::Options;
-use crate::rounds::{human, median};
-use crate::table::{Target, row};
-use crate::workspace::directory;
 use serde_json::json;
 use std::io::{BufReader, Cursor, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+use teamlog_benches::rounds::{human, median};
+use teamlog_benches::table::{Target, row};
 use teamlog_engine::{Format, RefKind, Timestamp};
 use teamlog_team::import::messages::ImportMessages;
 use teamlog_team::log::append_batch::AppendBatch;
 use teamlog_team::{Root, RootOptions, Team};
-use tempfile::TempDir;
 
 /// The team of every root that is measured.
 pub const TEAM: &str = "bench";
@@ -39,12 +37,17 @@ pub fn rows(options: &Options) {
 
 fn long_against_short(names: &[String; 4], format: Format, options: &Options) {
     let long = if options.quick { 100_000 } else { 1_000_000 };
-    let teams = [SHORT, long].map(|count| (imported(format, count), events::trace_id(count / 2)));
+    let teams = [SHORT, long].map(|count| {
+        (
+            imported(format, count, options),
+            events::trace_id(count / 2),
+        )
+    });
     let mut costs: [[Vec<Cost>; 2]; 2] = Default::default();
     for _ in 0..options.rounds(41) {
         for ((dir, story), costs) in teams.iter().zip(&mut costs) {
             for (command, costs) in ["trace", "send"].iter().zip(costs) {
-                costs.push(child::cost(dir.path(), command, story));
+                costs.push(child::cost(dir, command, story));
             }
         }
     }
@@ -86,13 +89,13 @@ fn long_against_short(names: &[String; 4], format: Format, options: &Options) {
 }
 
 /// A root with a team of so many messages, views included.
-fn imported(format: Format, count: u64) -> TempDir {
-    let dir = directory();
+fn imported(format: Format, count: u64, options: &Options) -> PathBuf {
+    let dir = options.fresh();
     let mut envelopes = Vec::new();
     for seq in 0..count {
         envelope(seq, &mut envelopes);
     }
-    import(dir.path(), format, &mut Cursor::new(envelopes));
+    import(&dir, format, &mut Cursor::new(envelopes));
     dir
 }
 

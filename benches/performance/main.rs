@@ -13,10 +13,8 @@ mod history;
 mod options;
 mod process;
 mod replay;
-mod rounds;
 mod scale;
 mod serve;
-mod table;
 mod workspace;
 
 use options::Options;
@@ -35,7 +33,7 @@ fn main() {
     if let Some(events) = options.scale {
         return scale::run(events, &options);
     }
-    table::head();
+    teamlog_benches::table::head();
     append::rows(&options);
     replay::rows(&options);
     process::rows(&options);

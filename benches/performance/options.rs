@@ -1,6 +1,8 @@
 //! What to measure, and how thoroughly.
 
 use crate::workspace::FORMATS;
+use std::path::{Path, PathBuf};
+use teamlog_benches::directory::Directories;
 use teamlog_engine::Format;
 
 const USAGE: &str = "usage: cargo bench -- [--quick] [--scale [N]] [ROW ...]
@@ -10,19 +12,25 @@ const USAGE: &str = "usage: cargo bench -- [--quick] [--scale [N]] [ROW ...]
 const SCALE: u64 = 10_000_000;
 
 /// The command line.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Options {
     /// Fewer rounds, shorter histories.
     pub quick: bool,
     /// Events of the scale mode.
     pub scale: Option<u64>,
     names: Vec<String>,
+    directories: Directories,
 }
 
 impl Options {
     /// Reads the arguments; what cannot be understood is answered with the usage.
     pub fn parse(args: impl Iterator<Item = String>) -> Result<Options, String> {
-        let mut options = Options::default();
+        let mut options = Options {
+            quick: false,
+            scale: None,
+            names: Vec::new(),
+            directories: Directories::within(Path::new(env!("CARGO_TARGET_TMPDIR"))),
+        };
         let mut args = args.peekable();
         while let Some(arg) = args.next() {
             match arg.as_str() {
@@ -40,6 +48,11 @@ impl Options {
             }
         }
         Ok(options)
+    }
+
+    /// A fresh directory beneath the target directory, so that both sides write to one file system.
+    pub fn fresh(&self) -> PathBuf {
+        self.directories.fresh()
     }
 
     /// Whether that row is asked for.

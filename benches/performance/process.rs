@@ -2,14 +2,14 @@
 
 use crate::history::{self, TEAM};
 use crate::options::Options;
-use crate::rounds::{Contestant, human, run, timed};
-use crate::table::{Target, row};
-use crate::workspace::directory;
 use serde_json::json;
 use std::fs::File;
 use std::io::{BufReader, Cursor};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
+use teamlog_benches::release::{build, run_quietly};
+use teamlog_benches::rounds::{Contestant, human, run, timed};
+use teamlog_benches::table::{Target, row};
 use teamlog_engine::Format;
 use teamlog_team::lifecycle::init::Init;
 use teamlog_team::log::rehydrate::Rehydrate;
@@ -20,29 +20,13 @@ use teamlog_team::{Root, RootOptions};
 pub fn rows(options: &Options) {
     let mut built = None;
     options.both("T16 one CLI send, start to exit", |name, format| {
-        let teamlog = built.get_or_insert_with(build);
+        let teamlog = built.get_or_insert_with(|| build("release"));
         one_send(name, teamlog, format, options);
     });
     let inbox = "send into an inbox of 30,000 against a new one";
     options.both(inbox, |name, format| long_inbox(name, format, options));
     let real = "rehydrate 35,440 real messages, all views right";
     options.both(real, |name, format| rehydrate(name, format, options));
-}
-
-/// Builds the command line as it is released; its file.
-pub fn build() -> PathBuf {
-    let own = std::env::current_exe().unwrap();
-    let target = own.ancestors().nth(3).unwrap();
-    let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
-    let status = Command::new(cargo)
-        .args(["build", "--quiet", "--release", "-p", "teamlog"])
-        .arg("--target-dir")
-        .arg(target)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .status()
-        .unwrap();
-    assert!(status.success(), "the command line must build");
-    target.join("release/teamlog")
 }
 
 fn root(path: &Path) -> Root {
@@ -59,21 +43,16 @@ fn init(path: &Path, format: Format) {
     root(path).init(init).unwrap();
 }
 
-pub fn run_quietly(command: &mut Command) {
-    let status = command.stdout(Stdio::null()).status().unwrap();
-    assert!(status.success(), "{command:?}");
-}
-
 const PAYLOAD: &str = r#"{"subject":"the second half of the parser","body":"it has no test for an empty line yet; please look again before the merge"}"#;
 
 fn one_send(name: &str, teamlog: &Path, format: Format, options: &Options) {
     const PROCESSES: u32 = 5;
-    let dir = directory();
-    init(dir.path(), format);
+    let dir = options.fresh();
+    init(&dir, format);
     let floor: Contestant<'_> = Box::new(|| {
         timed(|| {
             for _ in 0..PROCESSES {
-                run_quietly(Command::new(env!("CARGO_BIN_EXE_append-floor")).arg(dir.path()));
+                run_quietly(Command::new(env!("CARGO_BIN_EXE_append-floor")).arg(&dir));
             }
         })
     });
@@ -83,7 +62,7 @@ fn one_send(name: &str, teamlog: &Path, format: Format, options: &Options) {
                 run_quietly(
                     Command::new(teamlog)
                         .arg("--data-root")
-                        .arg(dir.path())
+                        .arg(&dir)
                         .args(["send", TEAM, "--from", "alice", "--to", "bob"])
                         .args(["--type", "handoff", "--task-id", "bd-7", "--json"])
                         .args(["--payload-json", PAYLOAD]),
@@ -113,7 +92,7 @@ fn send(path: &Path, to: &str) {
 fn long_inbox(name: &str, format: Format, options: &Options) {
     const MESSAGES: u64 = 30_000;
     const SENDS: u32 = 5;
-    let dir = directory();
+    let dir = options.fresh();
     let mut envelopes = Vec::new();
     for seq in 0..MESSAGES {
         let message = json!({
@@ -125,14 +104,14 @@ fn long_inbox(name: &str, format: Format, options: &Options) {
         serde_json::to_writer(&mut envelopes, &message).unwrap();
         envelopes.push(b'\n');
     }
-    history::import(dir.path(), format, &mut Cursor::new(envelopes));
+    history::import(&dir, format, &mut Cursor::new(envelopes));
     let members = Init {
         members: vec!["carol".into()],
         ..Init::of(TEAM)
     };
-    root(dir.path()).init(members).unwrap();
+    root(&dir).init(members).unwrap();
     let contestants = ["carol", "bob"].map(|to| -> Contestant<'_> {
-        Box::new(|| timed(|| (0..SENDS).for_each(|_| send(dir.path(), to))))
+        Box::new(|| timed(|| (0..SENDS).for_each(|_| send(&dir, to))))
     });
     let times = run(options.rounds(61), contestants.into());
     times.row(name, Target::AtMost(1.2), SENDS, "");
@@ -151,11 +130,11 @@ fn rehydrate(name: &str, format: Format, options: &Options) {
         println!("| {name} | – | – | skipped | TEAMLOG_REAL_MESSAGES names no file |");
         return;
     };
-    let dir = directory();
+    let dir = options.fresh();
     let mut source = BufReader::with_capacity(1 << 20, File::open(messages).unwrap());
-    history::import(dir.path(), format, &mut source);
+    history::import(&dir, format, &mut source);
     let rebuild = |workers: usize| -> Contestant<'_> {
-        let path = dir.path();
+        let path = &dir;
         Box::new(move || {
             let mut team = root(path).team(TEAM).unwrap();
             let options = Rehydrate {

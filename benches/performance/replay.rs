@@ -2,13 +2,13 @@
 
 use crate::events::{self, Line, Payload};
 use crate::options::Options;
-use crate::rounds::{Contestant, Times, run, timed};
-use crate::table::Target;
-use crate::workspace::{directory, log};
+use crate::workspace::log;
 use std::convert::Infallible;
 use std::hint::black_box;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
+use teamlog_benches::rounds::{Contestant, Times, run, timed};
+use teamlog_benches::table::Target;
 use teamlog_engine::reader::{SPAN_BYTES, Span};
 use teamlog_engine::{Durability, Error, Event, Format, Reader, codec};
 
@@ -34,9 +34,9 @@ pub fn rows(options: &Options) {
 }
 
 /// A log of `EVENTS` events, closed, and its only segment's bytes behind the header.
-fn written(format: Format) -> (tempfile::TempDir, Reader, Vec<u8>) {
-    let dir = directory();
-    let log = log(dir.path(), format);
+fn written(format: Format, options: &Options) -> (Reader, Vec<u8>) {
+    let dir = options.fresh();
+    let log = log(&dir, format);
     let writer = log.lock().unwrap().into_writer(());
     for seq in 1..=EVENTS {
         let event = events::new_event(seq);
@@ -46,7 +46,7 @@ fn written(format: Format) -> (tempfile::TempDir, Reader, Vec<u8>) {
     let reader = log.reader().unwrap();
     let bytes = spans(&reader).flat_map(|span| span.content().to_vec());
     let bytes = bytes.collect();
-    (dir, reader, bytes)
+    (reader, bytes)
 }
 
 fn spans(reader: &Reader) -> impl Iterator<Item = Span> + use<> {
@@ -116,7 +116,7 @@ fn workers(reader: &Reader, count: usize) {
 }
 
 fn jsonl(names: [&str; 3], options: &Options) {
-    let (_dir, reader, bytes) = written(Format::Jsonl);
+    let (reader, bytes) = written(Format::Jsonl, options);
     let bare: Contestant<'_> = Box::new(|| {
         timed(|| {
             for line in bytes
@@ -147,7 +147,7 @@ fn jsonl(names: [&str; 3], options: &Options) {
 }
 
 fn binary(names: [&str; 2], options: &Options) {
-    let (_dir, reader, bytes) = written(Format::Binary);
+    let (reader, bytes) = written(Format::Binary, options);
     let mut lengths = Vec::new();
     let mut rest = &bytes[..];
     while !rest.is_empty() {

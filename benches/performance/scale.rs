@@ -4,10 +4,10 @@ use crate::child;
 use crate::events;
 use crate::history::TEAM;
 use crate::options::Options;
-use crate::rounds::{human, median};
-use crate::workspace::{FORMATS, directory};
+use crate::workspace::FORMATS;
 use std::path::Path;
 use std::time::Duration;
+use teamlog_benches::rounds::{human, median};
 use teamlog_team::lifecycle::init::Init;
 use teamlog_team::{Root, RootOptions};
 
@@ -18,19 +18,19 @@ pub fn run(count: u64, options: &Options) {
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|");
     for format in FORMATS {
-        let dir = directory();
-        let root = Root::create(dir.path(), RootOptions::default()).unwrap();
+        let dir = options.fresh();
+        let root = Root::create(&dir, RootOptions::default()).unwrap();
         let init = Init {
             format: Some(format),
             open: true,
             ..Init::of(TEAM)
         };
         root.init(init).unwrap();
-        let built = child::cost(dir.path(), "fill", &count.to_string());
+        let built = child::cost(&dir, "fill", &count.to_string());
         let story = events::trace_id(count / 2);
         let costs = |command| -> Vec<child::Cost> {
             (0..options.rounds(11))
-                .map(|_| child::cost(dir.path(), command, &story))
+                .map(|_| child::cost(&dir, command, &story))
                 .collect()
         };
         let (appends, traces) = (costs("append"), costs("trace"));
@@ -43,7 +43,7 @@ pub fn run(count: u64, options: &Options) {
             format!("{} MiB", kib.unwrap_or_default() / 1024)
         };
         let size = |part: &str| {
-            let bytes = size(&dir.path().join("teams").join(TEAM).join(part));
+            let bytes = size(&dir.join("teams").join(TEAM).join(part));
             format!("{} MiB", bytes >> 20)
         };
         println!(

@@ -1,0 +1,68 @@
+//! What a process has used up so far, as the kernel counts it.
+
+use std::path::Path;
+
+/// Ticks of the kernel's clock in a second, on all systems that teamlog runs on.
+const TICKS: f64 = 100.0;
+
+/// What a process has used up.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Resources {
+    /// Seconds on a processor outside of the kernel.
+    pub user: f64,
+    /// Seconds in it.
+    pub kernel: f64,
+    /// How often one of its threads that live left the processor, by its own will or not.
+    pub switches: f64,
+    /// Bytes that went towards the disk.
+    pub written: f64,
+}
+
+impl Resources {
+    /// Of that process.
+    pub fn of(pid: &str) -> Resources {
+        let proc = Path::new("/proc").join(pid);
+        let text = |name: &str| std::fs::read_to_string(proc.join(name)).unwrap();
+        let stat = text("stat");
+        // The name of the program, in parentheses, may hold anything.
+        let behind = stat.rsplit(')').next().unwrap();
+        let ticks: Vec<f64> = behind
+            .split_whitespace()
+            .skip(11)
+            .take(2)
+            .map(|ticks| ticks.parse().unwrap())
+            .collect();
+        Resources {
+            user: ticks[0] / TICKS,
+            kernel: ticks[1] / TICKS,
+            switches: switches(&proc),
+            written: number(&text("io"), "write_bytes:"),
+        }
+    }
+
+    /// What was used since then.
+    pub fn since(self, then: Resources) -> Resources {
+        Resources {
+            user: self.user - then.user,
+            kernel: self.kernel - then.kernel,
+            switches: self.switches - then.switches,
+            written: self.written - then.written,
+        }
+    }
+}
+
+fn switches(proc: &Path) -> f64 {
+    let threads = std::fs::read_dir(proc.join("task")).unwrap();
+    // One that just ended has no status.
+    let statuses = threads
+        .filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("status")).ok());
+    let both = ["voluntary_ctxt_switches:", "nonvoluntary_ctxt_switches:"];
+    statuses
+        .map(|status| both.map(|name| number(&status, name)).iter().sum::<f64>())
+        .sum()
+}
+
+fn number(text: &str, name: &str) -> f64 {
+    let mut values = text.lines().filter_map(|line| line.strip_prefix(name));
+    values.next().unwrap().trim().parse().unwrap()
+}

@@ -1,0 +1,33 @@
+//! The program as it is released.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The directory that holds what cargo builds, this program included.
+pub fn target() -> PathBuf {
+    let own = std::env::current_exe().unwrap();
+    let mut above = own.ancestors();
+    let found = above.find(|dir| dir.join(".rustc_info.json").exists());
+    found.unwrap().to_path_buf()
+}
+
+/// Builds the command line in that profile; its file.
+pub fn build(profile: &str) -> PathBuf {
+    let target = target();
+    let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
+    let status = Command::new(cargo)
+        .args(["build", "--quiet", "--profile", profile, "-p", "teamlog"])
+        .arg("--target-dir")
+        .arg(&target)
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")))
+        .status()
+        .unwrap();
+    assert!(status.success(), "the command line must build");
+    target.join(profile).join("teamlog")
+}
+
+/// Runs a command that must succeed, and throws its answer away.
+pub fn run_quietly(command: &mut Command) {
+    let status = command.stdout(Stdio::null()).status().unwrap();
+    assert!(status.success(), "{command:?}");
+}
