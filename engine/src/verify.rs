@@ -1,5 +1,6 @@
 //! Verification: compares every byte of a log with its checksums, digests, head and headers. Changes nothing.
 
+mod outline;
 mod report;
 
 pub use report::{Kind, PROBLEMS_MAX, Problem, Report, Severity};

@@ -3,6 +3,10 @@
 //!
 //! Every message and ack is counted; of the events in between, a sample is looked up in every index. It changes nothing.
 
+mod sample;
+
+pub use sample::{Sample, sample};
+
 use crate::fact::Sent;
 use crate::files::Home;
 use crate::live::Live;
@@ -10,6 +14,7 @@ use crate::message::event::{MessageAcked, MessageFact};
 use crate::message::{self, InboxQuery};
 use crate::prelude::*;
 use std::ops::ControlFlow;
+use teamlog_engine::Place;
 use teamlog_engine::event::RefKind;
 use teamlog_engine::reader::Located;
 
@@ -57,6 +62,54 @@ pub struct Audit {
 
 /// The greatest `(created_at, id)` of a task's messages.
 type Newest = (Timestamp, String);
+
+/// Place and refs of an event, as the index has them.
+fn indexed(live: &Live, event: &Event<'_>, place: Place, index: &mut Finding) -> Result<()> {
+    let known = live.place(event.seq)?;
+    index.expect(known == Some(place), || {
+        format!("event {} is not where the index says", event.seq)
+    });
+    for kind in RefKind::ALL {
+        let Some(value) = event.refs.get(kind) else {
+            continue;
+        };
+        let page = live.with_ref(kind, value, Some(event.seq + 1), 1)?;
+        index.expect(page.seqs == [event.seq], || {
+            let kind = kind.name();
+            format!("event {} is not found by its {kind} {value:?}", event.seq)
+        });
+    }
+    Ok(())
+}
+
+/// A message in its recipient's inbox, and among the unread of it or not.
+fn in_inbox(
+    live: &Live,
+    (seq, sent): (u64, &Sent),
+    unread: bool,
+    inbox: &mut Finding,
+) -> Result<()> {
+    let listed = |unread| {
+        let query = InboxQuery {
+            unread,
+            before: Some(seq + 1),
+            limit: 1,
+        };
+        Ok::<_, crate::Error>(live.inbox(&sent.to, query)?.seqs == [seq])
+    };
+    let (all, open) = (listed(false)?, listed(true)?);
+    inbox.expect(all, || {
+        format!("message {} is not in the inbox of {}", sent.id, sent.to)
+    });
+    inbox.expect(open == unread, || {
+        let not = if open { "" } else { "not " };
+        format!(
+            "message {} is {not}among the unread of {}",
+            sent.id, sent.to
+        )
+    });
+    Ok(())
+}
 
 /// What the log amounts to for one agent.
 #[derive(Default)]
@@ -157,25 +210,9 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Place and refs of an event, as the index has them.
     fn index(&mut self, located: &Located<'_>) -> Result<()> {
-        let (event, live) = (&located.frame.event, self.live);
-        let place = live.place(event.seq)?;
-        let index = &mut self.audit.index;
-        index.expect(place == Some(located.place), || {
-            format!("event {} is not where the index says", event.seq)
-        });
-        for kind in RefKind::ALL {
-            let Some(value) = event.refs.get(kind) else {
-                continue;
-            };
-            let page = live.with_ref(kind, value, Some(event.seq + 1), 1)?;
-            index.expect(page.seqs == [event.seq], || {
-                let kind = kind.name();
-                format!("event {} is not found by its {kind} {value:?}", event.seq)
-            });
-        }
-        Ok(())
+        let event = &located.frame.event;
+        indexed(self.live, event, located.place, &mut self.audit.index)
     }
 
     fn sent(&mut self, event: &Event<'_>, sent: &Sent) -> Result<()> {
@@ -221,26 +258,8 @@ impl Pass<'_> {
 
     /// A message in its recipient's inbox, by the index and at its place in the view.
     fn inbox(&mut self, event: &Event<'_>, sent: &Sent, unread: bool, at: u64) -> Result<()> {
-        let listed = |unread| {
-            let query = InboxQuery {
-                unread,
-                before: Some(event.seq + 1),
-                limit: 1,
-            };
-            Ok::<_, crate::Error>(self.live.inbox(&sent.to, query)?.seqs == [event.seq])
-        };
-        let (all, open) = (listed(false)?, listed(true)?);
         let inbox = &mut self.audit.inbox;
-        inbox.expect(all, || {
-            format!("message {} is not in the inbox of {}", sent.id, sent.to)
-        });
-        inbox.expect(open == unread, || {
-            let not = if open { "" } else { "not " };
-            format!(
-                "message {} is {not}among the unread of {}",
-                sent.id, sent.to
-            )
-        });
+        in_inbox(self.live, (event.seq, sent), unread, inbox)?;
         if event.seq > self.views_upto {
             return Ok(());
         }

@@ -77,7 +77,7 @@ impl ViewsFound {
             false => self.omitted += 1,
         }
     }
-    fn compared(&mut self, file: String, found: Compared) {
+    pub(crate) fn compared(&mut self, file: String, found: Compared) {
         self.files += 1;
         match found {
             Compared::Same => {}

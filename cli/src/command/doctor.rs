@@ -24,6 +24,7 @@ actions! {
 #[command(after_help = "\
 Examples:
   teamlog doctor check demo
+  teamlog doctor check demo --deep
   teamlog doctor check demo --sample-size 0 --json
 
 Exit codes:
@@ -31,7 +32,11 @@ Exit codes:
 struct Check {
     /// The team
     team: String,
-    /// Events, and messages, to look up one by one; 0 is all
+    /// Look at everything; else of a log of more than 1,000 events a sample is looked at, and everything where
+    /// the sample leaves a doubt
+    #[arg(long)]
+    deep: bool,
+    /// Events, and messages, to look up one by one; 0 is all, and looks at everything
     #[arg(long, value_name = "N", default_value_t = SAMPLE, value_parser = super::whole::<u64>)]
     sample_size: u64,
     /// A directory of backups to look into as well; those that `backup` was given are known
@@ -76,6 +81,7 @@ impl Check {
             DoctorCheck {
                 team: self.team,
                 sample_size: self.sample_size,
+                deep: self.deep,
                 program: context.program(),
                 backups: self.backups.clone(),
             },
@@ -83,7 +89,8 @@ impl Check {
         );
         progress.clear();
         let answer = answer?;
-        context.answer(&answer, doctor::checked)?;
+        let deep = context.command(&format!("doctor check {} --deep", quoted(&answer.team)));
+        context.answer(&answer, |answer, view| doctor::checked(answer, &deep, view))?;
         // No maintenance: a check leaves everything as it found it.
         context.out.flush()?;
         match answer.exit_code {

@@ -9,8 +9,8 @@ use teamlog_team::doctor::{DoctorAnswer, Health};
 use teamlog_team::engine::repair::{Lost, Salvaged};
 use teamlog_team::handle::staging::CleanAnswer;
 
-/// What `doctor check` found.
-pub fn checked(answer: &DoctorAnswer, view: &View) -> Vec<String> {
+/// What `doctor check` found; `deep` is the command that looks at everything.
+pub fn checked(answer: &DoctorAnswer, deep: &str, view: &View) -> Vec<String> {
     let (style, word) = shown(answer.overall_status);
     let mut shown_lines = vec![format!(
         "{}: {}",
@@ -30,6 +30,10 @@ pub fn checked(answer: &DoctorAnswer, view: &View) -> Vec<String> {
         })
         .collect();
     shown_lines.extend(lines(rows, 2, view));
+    if !answer.stats.deep {
+        shown_lines.push("a sample was looked at; to look at everything:".to_owned());
+        shown_lines.push(format!("  {}", visible(deep)));
+    }
     if !answer.recommendations.is_empty() {
         shown_lines.push("to mend it:".to_owned());
         for command in &answer.recommendations {

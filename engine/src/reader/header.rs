@@ -38,7 +38,7 @@ impl Reader {
     }
 
     /// The header has to name the segment before by its name and length (its digest is `verify`'s business).
-    pub(super) fn check_previous(&self, header: &SegmentHeader) -> Result<()> {
+    pub(crate) fn check_previous(&self, header: &SegmentHeader) -> Result<()> {
         let corrupt = |why: String| -> Result<()> {
             let path = self.path(header.number)?;
             Err(Error::corrupt(path, 0, header.first_seq, why))

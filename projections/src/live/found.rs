@@ -13,6 +13,8 @@ use teamlog_engine::{Log, Reader};
 
 /// A longer tail is not folded in memory for a check, since hardly anything stored could be compared with it.
 const TAIL_EVENTS_MAX: u64 = 65_536;
+/// Nor is one of more events for a quick check: writers leave no such tail.
+const QUICK_TAIL_EVENTS_MAX: u64 = 4_096;
 
 /// What a log's derived store amounts to.
 pub struct Found {
@@ -29,7 +31,8 @@ pub struct Found {
 }
 
 impl Live {
-    /// The state as the derived store has it, for a check: nothing is mended, and nothing written.
+    /// The state as the derived store has it, for a check: nothing is mended, and nothing written. Every byte of the store
+    /// is read.
     ///
     /// # Errors
     /// `Corrupt`, I/O, `Undecodable`; `Derived` where a run proves damaged while the rest is folded.
@@ -40,23 +43,19 @@ impl Live {
             Err(error @ teamlog_engine::Error::Derived { .. }) => Some(error.to_string()),
             Err(error) => return Err(error.into()),
         };
-        let sound = match store.damaged() {
-            Some(run) => store.before(run.first_seq),
-            None => store.clone(),
-        };
-        let head = reader.head().last_seq;
-        let covered = sound.covered().map_or(0, |anchor| anchor.seq);
-        let live = match head.saturating_sub(covered) > TAIL_EVENTS_MAX {
-            true => None,
-            false => Some(past(log, reader, sound)?),
-        };
-        Ok(Found {
-            runs: store.runs().len(),
-            covered,
-            damage,
-            left_out: store.left_out(),
-            live,
-        })
+        stored(log, reader, (store, damage), TAIL_EVENTS_MAX)
+    }
+
+    /// The same as far as opening the store and the fold of a short tail tell.
+    ///
+    /// # Errors
+    /// As [`Live::found`].
+    pub fn opened(log: &Log, reader: &Reader) -> Result<Found> {
+        let store = open(reader)?;
+        let damage = store
+            .damaged()
+            .map(|run| format!("{} is damaged", run.name));
+        stored(log, reader, (store, damage), QUICK_TAIL_EVENTS_MAX)
     }
 
     /// The state folded from the whole log, with runs on `scratch`: the derived store is not read.
@@ -78,4 +77,29 @@ impl Live {
         let seq = reader.head().last_seq;
         Ok(Live::past(log, overlay, Tail::default(), seq))
     }
+}
+
+fn stored(
+    log: &Log,
+    reader: &Reader,
+    (store, damage): (Store, Option<String>),
+    tail_max: u64,
+) -> Result<Found> {
+    let sound = match store.damaged() {
+        Some(run) => store.before(run.first_seq),
+        None => store.clone(),
+    };
+    let head = reader.head().last_seq;
+    let covered = sound.covered().map_or(0, |anchor| anchor.seq);
+    let live = match head.saturating_sub(covered) > tail_max {
+        true => None,
+        false => Some(past(log, reader, sound)?),
+    };
+    Ok(Found {
+        runs: store.runs().len(),
+        covered,
+        damage,
+        left_out: store.left_out(),
+        live,
+    })
 }

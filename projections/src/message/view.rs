@@ -4,7 +4,7 @@
 //! the end; a file of any other length is built anew.
 
 use crate::fact;
-use crate::files::{Home, Mended, Take, Walk, failed, in_pieces};
+use crate::files::{Compared, Home, Mended, Take, Walk, failed, in_pieces};
 use crate::message::inbox_seqs;
 use crate::prelude::*;
 use crate::team::event::TeamFact;
@@ -66,6 +66,33 @@ pub(crate) fn line_is(home: &Home, agent: &str, at: u64, text: &[u8]) -> Result<
         Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(false),
         read => read.map(|()| there == text).map_err(failed("read", &path)),
     }
+}
+
+/// An inbox by its length and its last line, which is all that can have gone wrong with a file that only grows.
+pub(crate) fn end(
+    live: &TeamState,
+    reader: &Reader,
+    home: &Home,
+    agent: &str,
+) -> Result<(String, Compared)> {
+    let (known, name) = (live.agent(agent)?, file_name(agent));
+    let path = home.path(DIR).join(&name);
+    let stat = home.storage.stat(&path).map_err(failed("look at", &path))?;
+    let mut text = Vec::new();
+    if let Some(event) = live.event(reader, known.last_seq)? {
+        line_of(&event, &mut text)?;
+    }
+    let at = known.view_bytes.checked_sub(text.len() as u64);
+    let compared = match (stat, at) {
+        (None, _) => Compared::Missing,
+        (Some(stat), Some(at))
+            if stat.len == known.view_bytes && line_is(home, agent, at, &text)? =>
+        {
+            Compared::Same
+        }
+        _ => Compared::Differs,
+    };
+    Ok((format!("{DIR}/{name}"), compared))
 }
 
 /// The file of an agent; names were checked when their event was decoded.

@@ -76,6 +76,37 @@ impl ViewsSource {
         Ok(to.found.unwrap_or_default())
     }
 
+    /// Holds the files of some tasks against the state, byte for byte, and the inboxes of some agents by their lengths and
+    /// last lines.
+    ///
+    /// # Errors
+    /// I/O, `Corrupt`; `Derived` where the store cannot be read.
+    pub fn sampled(
+        &self,
+        live: &Live,
+        reader: &Reader,
+        (tasks, agents): (&BTreeSet<String>, &BTreeSet<String>),
+    ) -> Result<ViewsFound> {
+        let mut to = Walk::comparing(&self.home);
+        if let Some(info) = live.team()? {
+            let text = team::view::text(&self.home.team, &info, live)?;
+            to.alone(mend::TEAM, &text)?;
+        }
+        let mut text = Vec::new();
+        for id in tasks {
+            if let Some(task) = live.task(id)? {
+                task::view::text(&task, &mut text);
+                to.file(task::view::DIR, &task::view::file_name(id), &text)?;
+            }
+        }
+        let mut found = to.found.unwrap_or_default();
+        for agent in agents {
+            let (file, compared) = message::view::end(live, reader, &self.home, agent)?;
+            found.compared(file, compared);
+        }
+        Ok(found)
+    }
+
     /// The lines of the views that are no JSON objects, at most `limit`; and how many lines and bad ones there are.
     pub fn malformed(&self, limit: usize) -> Result<(Vec<Malformed>, u64, u64)> {
         let (mut listed, mut lines, mut bad) = (Vec::new(), 0, 0);

@@ -92,7 +92,7 @@ fn loss(seen: &Observed<'_>) -> Seen<Option<Loss>> {
             salvaged: false,
         }));
     }
-    match log.identity().origin == "salvage" {
+    match log.identity().origin == "salvage" && seen.sampled.is_none() {
         true => salvaged(had(&seen.reader)?).map_err(said),
         false => Ok(None),
     }

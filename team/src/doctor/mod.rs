@@ -3,6 +3,9 @@
 //! Invariants: a check changes nothing, neither on disk nor in the log; it never stops at the first problem; what cannot be
 //! checked says why, so that one broken part does not hide the others. `observed.rs` looks at everything once; each check
 //! judges what it saw.
+//!
+//! A long log is looked at quickly unless all of it is asked for: the checks of what grows with history then judge a
+//! sample. Where that leaves anything in doubt, everything is looked at after all, so that what is told is told exactly.
 
 mod artifacts;
 mod audit;
@@ -33,6 +36,8 @@ use std::path::PathBuf;
 /// Messages and events that are looked up one by one, unless the caller says otherwise.
 pub const SAMPLE: u64 = 100;
 
+/// A shorter log is always looked at whole, which takes a moment.
+const SHORT_EVENTS_MAX: u64 = 1_000;
 /// So often a team is looked at whose log moves meanwhile.
 const LOOKS_MAX: usize = 3;
 /// Checks of files that a writer changes behind the log.
@@ -45,6 +50,20 @@ const MOVING: [&str; 6] = [
     "modes",
 ];
 
+/// Checks that a quick look judges by a sample.
+const SAMPLED: [&str; 10] = [
+    "index_integrity",
+    "malformed_jsonl",
+    "snapshot_monotonicity",
+    "index_inbox_sample_consistency",
+    "ack_index_consistency",
+    "segments",
+    "sidecars",
+    "checkpoint",
+    "views",
+    "artifacts",
+];
+
 /// What `doctor check` is asked.
 #[derive(Debug, Clone)]
 pub struct DoctorCheck {
@@ -52,6 +71,8 @@ pub struct DoctorCheck {
     pub team: String,
     /// About how many events, and messages, are looked up one by one; 0 is all.
     pub sample_size: u64,
+    /// Look at everything, however long the log is; else a long one is looked at by a sample.
+    pub deep: bool,
     /// How the commands that are recommended begin: `teamlog`, with what names the data root if need be.
     pub program: String,
     /// Directories of backups to look into, beside those that the team knows of.
@@ -101,6 +122,8 @@ pub struct Stats {
     pub tasks: Option<u64>,
     /// About how many events, and messages, were looked up one by one; 0 is all.
     pub sample_size: u64,
+    /// Whether everything was looked at, and not the sample alone.
+    pub deep: bool,
     /// Checks that are healthy.
     pub healthy: u64,
     /// Checks that warn.
@@ -152,6 +175,9 @@ impl Check {
     fn not_made(why: &str) -> Check {
         Check::warn(format!("not checked: {why}"))
     }
+    fn is_unwell(&self) -> bool {
+        self.status != Health::Healthy
+    }
     fn named(self, name: &'static str) -> Check {
         Check { name, ..self }
     }
@@ -174,8 +200,9 @@ pub(crate) fn cores() -> usize {
 }
 
 impl Root {
-    /// Checks everything that belongs to a team. Reads the whole log and all views; changes nothing. `progress` hears
-    /// `(events done, events in all)` now and then.
+    /// Checks everything that belongs to a team; changes nothing. Reads the whole log and all views where that is asked
+    /// for, where the log is short, and where anything seems wrong. `progress` then hears `(events done, events in all)`
+    /// now and then.
     ///
     /// # Errors
     /// `invalid_input`, `team_not_found`. Whatever else is wrong is an answer, not an error.
@@ -184,25 +211,13 @@ impl Root {
         check: DoctorCheck,
         progress: &mut (dyn FnMut(u64, u64) + Send),
     ) -> Result<DoctorAnswer> {
-        let mut looks = 0;
-        let (seen, checks) = loop {
-            let seen = Observed::look(self, &check, progress)?;
-            let mut checks = all(&seen);
-            let unwell = |check: &Check| check.status != Health::Healthy;
-            looks += 1;
-            // What is compared must be of one moment, and nobody is kept from writing.
-            if !checks.iter().any(unwell) || !seen.has_moved() {
-                break (seen, checks);
-            }
-            if looks == LOOKS_MAX {
-                for check in &mut checks {
-                    if unwell(check) && MOVING.contains(&check.name) {
-                        let not_made = Check::not_made("somebody writes all the time; try again");
-                        *check = not_made.named(check.name);
-                    }
-                }
-                break (seen, checks);
-            }
+        let glanced = match !check.deep && check.sample_size > 0 {
+            true => glanced(self, &check)?,
+            false => None,
+        };
+        let (seen, checks) = match glanced {
+            Some(glanced) => glanced,
+            None => looked(self, &check, progress)?,
         };
         let overall = checks.iter().map(|check| check.status).max();
         let overall = overall.unwrap_or(Health::Healthy);
@@ -228,10 +243,50 @@ impl Root {
             overall_status: overall,
             exit_code: if overall == Health::Unhealthy { 2 } else { 0 },
             stats: stats(&seen, &checks, check.sample_size),
-            team: check.team,
+            team: check.team.clone(),
             checks,
             recommendations,
         })
+    }
+}
+
+/// What a sample shows; `None` where it leaves a doubt.
+fn glanced<'a>(
+    root: &'a Root,
+    check: &'a DoctorCheck,
+) -> Result<Option<(Observed<'a>, Vec<Check>)>> {
+    let Some(seen) = Observed::glance(root, check)? else {
+        return Ok(None);
+    };
+    let checks = all(&seen);
+    let in_doubt = |check: &Check| check.is_unwell() && SAMPLED.contains(&check.name);
+    Ok((!checks.iter().any(in_doubt)).then_some((seen, checks)))
+}
+
+/// What everything shows.
+fn looked<'a>(
+    root: &'a Root,
+    check: &'a DoctorCheck,
+    progress: &mut (dyn FnMut(u64, u64) + Send),
+) -> Result<(Observed<'a>, Vec<Check>)> {
+    let mut looks = 0;
+    loop {
+        let seen = Observed::look(root, check, progress)?;
+        let mut checks = all(&seen);
+        looks += 1;
+        // What is compared must be of one moment, and nobody is kept from writing.
+        if !checks.iter().any(Check::is_unwell) || !seen.has_moved() {
+            return Ok((seen, checks));
+        }
+        if looks == LOOKS_MAX {
+            for check in &mut checks {
+                if check.is_unwell() && MOVING.contains(&check.name) {
+                    let not_made = Check::not_made("somebody writes all the time; try again");
+                    *check = not_made.named(check.name);
+                }
+            }
+            return Ok((seen, checks));
+        }
     }
 }
 
@@ -287,6 +342,7 @@ fn stats(seen: &Observed<'_>, checks: &[Check], sample_size: u64) -> Stats {
         messages: counts.map(|counts| counts.messages),
         tasks: counts.map(|counts| counts.tasks),
         sample_size,
+        deep: seen.sampled.is_none(),
         healthy: count(Health::Healthy),
         warn: count(Health::Warn),
         unhealthy: count(Health::Unhealthy),

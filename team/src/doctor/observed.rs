@@ -1,13 +1,13 @@
 //! Everything that the checks judge, looked at once. Where one part cannot be had, it says why, and the others are there.
 
-use super::DoctorCheck;
+use super::{DoctorCheck, SHORT_EVENTS_MAX};
 use crate::backup::notes as backup_notes;
 use crate::handle::root::team_dir;
 use crate::prelude::*;
-use crate::projections::audit::{Audit, audit};
+use crate::projections::audit::{Audit, Sample, audit, sample};
 use crate::projections::live::Found;
 use crate::projections::rebuild::Progress;
-use crate::projections::views::ViewsSource;
+use crate::projections::views::{ViewsFound, ViewsSource};
 use std::path::PathBuf;
 use std::sync::Arc;
 use teamlog_engine::Log;
@@ -34,12 +34,24 @@ pub(super) struct Observed<'a> {
     pub reader: Seen<Reader>,
     /// The derived store, and the state that it gives.
     pub found: Seen<Found>,
-    /// The state folded from the log alone.
+    /// The state folded from the log alone; in a quick look the one that is stored.
     pub fresh: Seen<Live>,
     /// The stored state held against the log.
     pub audit: Seen<Audit>,
     /// Up to which event the views say that they are current.
     pub cursor: Seen<Option<u64>>,
+    /// What a quick look rests on; `None` where everything was looked at.
+    pub sampled: Option<Sampled>,
+}
+
+/// What a quick look rests on.
+pub(super) struct Sampled {
+    /// How many events were looked up.
+    pub events: u64,
+    /// So many inboxes were looked at.
+    pub inboxes: u64,
+    /// The view files that belong to them; `None` where the team keeps none.
+    pub views: Option<ViewsFound>,
 }
 
 impl<'a> Observed<'a> {
@@ -94,7 +106,69 @@ impl<'a> Observed<'a> {
             fresh,
             audit,
             cursor,
+            sampled: None,
         })
+    }
+
+    /// Looks at a sample of what belongs to a team. `None` where that does not tell enough: where the log is short, where
+    /// something cannot be read, where the store is behind, where somebody is writing.
+    ///
+    /// # Errors
+    /// `invalid_input`, `team_not_found`.
+    pub fn glance(root: &'a Root, check: &'a DoctorCheck) -> Result<Option<Observed<'a>>> {
+        names::check_known("team", &check.team)?;
+        Ok(Observed::glanced(root, check).ok().flatten())
+    }
+
+    fn glanced(root: &'a Root, check: &'a DoctorCheck) -> Result<Option<Observed<'a>>> {
+        let dir = team_dir(&check.team);
+        let log = Log::open(root.storage().clone(), &dir, root.log_options())?;
+        let reader = log.peek()?;
+        if reader.head().last_seq <= SHORT_EVENTS_MAX {
+            return Ok(None);
+        }
+        let report = log.outline(&reader)?;
+        let mut found = Live::opened(&log, &reader)?;
+        let Some(live) = found.live.take() else {
+            return Ok(None);
+        };
+        let views = ViewsSource::new(&log);
+        let cursor = views.cursor()?;
+        let Sample {
+            events,
+            audit,
+            agents,
+            tasks,
+        } = sample(&live, &reader, check.sample_size)?;
+        let files = match (keeps_views(&live), is_closed(&live)) {
+            (false, false) => None,
+            // There is to be none, which is seen at once.
+            (_, true) => Some(views.against(&live, &reader)?),
+            (true, false) if cursor == Some(live.seq()) => {
+                Some(views.sampled(&live, &reader, (&tasks, &agents))?)
+            }
+            (true, false) => return Ok(None),
+        };
+        let inboxes = agents.len() as u64;
+        Ok(Some(Observed {
+            root,
+            team: &check.team,
+            program: &check.program,
+            backups: &check.backups,
+            dir,
+            report: Ok(report),
+            found: Ok(found),
+            fresh: Ok(live),
+            audit: Ok(audit),
+            cursor: Ok(cursor),
+            sampled: Some(Sampled {
+                events,
+                inboxes,
+                views: files,
+            }),
+            log: Ok(log),
+            reader: Ok(reader),
+        }))
     }
 
     /// Whether somebody has written since, the log or the views behind it.

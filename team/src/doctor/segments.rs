@@ -11,10 +11,17 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     let of_segments = |problem: &&Problem| problem.file != HEAD_FILE;
     let problems: Vec<&Problem> = report.problems.iter().filter(of_segments).collect();
     let check = judge(&problems, seen).unwrap_or_else(|| {
-        Check::healthy(format!(
-            "{} events in {} segments check, up to event {}",
-            report.events, report.segments, report.last_seq
-        ))
+        let (events, segments) = (report.events, report.segments);
+        Check::healthy(match &seen.sampled {
+            None => format!(
+                "{events} events in {segments} segments check, up to event {}",
+                report.last_seq
+            ),
+            Some(sampled) => format!(
+                "{} of {events} events, and the outline of {segments} segments, check",
+                sampled.events
+            ),
+        })
     });
     Ok(check.details(json!({"last_seq": report.last_seq})))
 }

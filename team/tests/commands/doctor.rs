@@ -349,3 +349,88 @@ fn runs_whose_time_outs_nobody_recorded_are_found_and_a_tick_mends_them() {
     team.tick(Default::default()).unwrap();
     assert_eq!(overdue(&world), (Health::Healthy, 0.into(), vec![]));
 }
+
+/// Longer than what is always looked at whole.
+fn long_history(world: &World, format: Format) {
+    let mut team = world.team(Some(&["lead", "dev", "qa"]), format);
+    for round in 0..550 {
+        let task = format!("T-{}", round % 70);
+        team.task_assign(assign(&task, "dev")).unwrap();
+        team.send(message("lead", "qa")).unwrap();
+        world.later(MINUTE);
+    }
+    team.finish().unwrap();
+    team.rehydrate(Rehydrate::default(), &mut |_, _| {})
+        .unwrap();
+}
+
+#[test]
+fn a_long_log_is_looked_at_by_a_sample_and_whole_when_asked() {
+    for format in [Format::Jsonl, Format::Binary] {
+        let world = World::new();
+        long_history(&world, format);
+        let (quick, deep) = (
+            doctor_of(&world.root, "demo", false),
+            doctor(&world.root, "demo"),
+        );
+        assert_eq!((quick.stats.deep, deep.stats.deep), (false, true));
+        assert_eq!(turned(&quick), BTreeMap::new(), "{quick:#?}");
+        assert_eq!(turned(&deep), BTreeMap::new(), "{deep:#?}");
+        let names = |answer: &DoctorAnswer| {
+            let names = answer.checks.iter().map(|check| check.name);
+            names.collect::<Vec<_>>()
+        };
+        assert_eq!(names(&quick), names(&deep));
+        let counts = |answer: &DoctorAnswer| {
+            let stats = &answer.stats;
+            (stats.events, stats.segments, stats.bytes, stats.messages)
+        };
+        assert_eq!(counts(&quick), counts(&deep));
+    }
+}
+
+#[test]
+fn what_a_sample_leaves_in_doubt_is_looked_at_whole() {
+    let world = World::new();
+    long_history(&world, Format::Jsonl);
+    let names = world.memory.list(Path::new("teams/demo/events")).unwrap();
+    let first = Path::new("teams/demo/events").join(&names[0]);
+    type Plant<'a> = &'a dyn Fn(&Memory);
+    let faults: [(&str, Plant<'_>); 6] = [
+        ("a segment is longer", &|memory| {
+            let file = memory.open(&first, Open::Write).unwrap();
+            let len = file.stat().unwrap().len;
+            file.write_all_at(b"x", len).unwrap();
+        }),
+        ("the last event is damaged", &|memory| {
+            let path = Path::new("teams/demo/events").join(&names[names.len() - 1]);
+            let len = memory.stat(&path).unwrap().unwrap().len;
+            memory.corrupt(&path, len - 40, 1).unwrap();
+        }),
+        ("the head has a damaged slot", &|memory| {
+            memory.corrupt(Path::new("teams/demo/head"), 30, 1).unwrap();
+        }),
+        ("an inbox is cut", &|memory| {
+            let path = Path::new("teams/demo/inboxes/qa.jsonl");
+            let file = memory.open(path, Open::Write).unwrap();
+            file.set_len(file.stat().unwrap().len - 1).unwrap();
+        }),
+        ("team.json is something else", &|memory| {
+            memory
+                .corrupt(Path::new("teams/demo/team.json"), 10, 1)
+                .unwrap();
+        }),
+        ("the cursor is gone", &|memory| {
+            memory.remove_file(Path::new("teams/demo/views")).unwrap();
+        }),
+    ];
+    for (what, plant) in faults {
+        let memory = world.memory.snapshot();
+        plant(&memory);
+        let root = Root::on(Arc::new(memory), world.root.options().clone());
+        let (quick, deep) = (doctor_of(&root, "demo", false), doctor(&root, "demo"));
+        assert!(quick.stats.deep, "{what}: {quick:#?}");
+        assert_eq!(turned(&quick), turned(&deep), "{what}");
+        assert_eq!(quick.recommendations, deep.recommendations, "{what}");
+    }
+}

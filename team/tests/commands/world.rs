@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use teamlog_engine::storage::{Memory, Storage};
 use teamlog_engine::{Format, ManualClock, SeededIds, Timestamp};
-use teamlog_team::doctor::{DoctorAnswer, DoctorCheck};
+use teamlog_team::doctor::{DoctorAnswer, DoctorCheck, SAMPLE};
 use teamlog_team::lifecycle::init::Init;
 use teamlog_team::lifecycle::status::{Status, StatusAnswer};
 use teamlog_team::log::rehydrate::{Rehydrate, RehydrateAnswer};
@@ -120,9 +120,15 @@ pub fn update(task: &str, status: &str) -> TaskUpdate {
 
 /// What `doctor check` says of all that the team holds.
 pub fn doctor(root: &Root, team: &str) -> DoctorAnswer {
+    doctor_of(root, team, true)
+}
+
+/// What `doctor check` says by all that the team holds, or by a sample where that is enough.
+pub fn doctor_of(root: &Root, team: &str, deep: bool) -> DoctorAnswer {
     let check = DoctorCheck {
         team: team.into(),
-        sample_size: 0,
+        sample_size: if deep { 0 } else { SAMPLE },
+        deep,
         program: "teamlog".into(),
         backups: Vec::new(),
     };

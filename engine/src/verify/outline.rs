@@ -1,0 +1,67 @@
+//! A log from outside: its head, and the names, lengths and headers of its segments. No event is read.
+
+use super::Report;
+use crate::error::{Error, Result};
+use crate::head;
+use crate::layout::{EVENTS_DIR, HEAD_FILE};
+use crate::log::Log;
+use crate::reader::Reader;
+use crate::segment::{SegmentName, end_of_log};
+
+/// Headers of so many segments are read, the newest: each stays open for as long as the reader lives.
+const HEADERS_MAX: u32 = 128;
+
+impl Log {
+    /// What [`Log::verify`] reports of a sound log, as far as its head and the names, lengths and headers of its
+    /// newest segments tell.
+    ///
+    /// # Errors
+    /// `Corrupt` for whatever is not as a clean close leaves it, be it damage or not: only [`Log::verify`] can tell. I/O.
+    pub fn outline(&self, reader: &Reader) -> Result<Report> {
+        let head = reader.head();
+        let slots = head::read_slots(self.storage().as_ref(), self.dir(), self.identity().log)?;
+        let clean = slots.damaged == 0 && slots.newest.as_ref() == Some(head);
+        if !clean || head.rotating || head.quarantining || head.cutting {
+            return Err(self.unclear(HEAD_FILE));
+        }
+        let names = reader.segments()?;
+        if names != self.listed()? {
+            return Err(self.unclear(EVENTS_DIR));
+        }
+        let mut report = Report::empty();
+        for name in &names {
+            let path = self.dir().join(EVENTS_DIR).join(name);
+            let stat = self.storage().named().stat(&path)?;
+            let len = stat.as_ref().map_or(0, end_of_log);
+            if *name == head.name && len != head.end {
+                return Err(self.unclear(name));
+            }
+            report.bytes += len;
+        }
+        let oldest = head.segment.saturating_sub(HEADERS_MAX).max(1);
+        for number in oldest..=head.segment {
+            reader.check_previous(&reader.header(number)?)?;
+        }
+        report.segments = names.len() as u64;
+        report.events = head.last_seq;
+        report.last_seq = head.last_seq;
+        Ok(report)
+    }
+
+    /// What lies among the segments, in their order; what is none of them comes last.
+    fn listed(&self) -> Result<Vec<String>> {
+        let format = self.identity().format;
+        let dir = self.dir().join(EVENTS_DIR);
+        let all = self.storage().named().list_if_there(&dir)?;
+        let segments = SegmentName::sorted(&all, format);
+        let mut listed: Vec<String> = segments.iter().map(|name| name.file(format)).collect();
+        let others = all.into_iter();
+        listed.extend(others.filter(|name| SegmentName::parse(name, format).is_none()));
+        Ok(listed)
+    }
+
+    fn unclear(&self, file: &str) -> Error {
+        let why = "only a verification can tell whether it is sound";
+        Error::corrupt(self.dir().join(file), 0, None, why)
+    }
+}
