@@ -11,7 +11,9 @@ use super::root_dir::{self, RootDir};
 use super::{
     Bytes, File, HeldLock, LockError, Moment, Open, Stat, Storage, Watcher, map, relative,
 };
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, fstat, fsync, mkdirat, renameat, unlinkat};
+use rustix::fs::{
+    AtFlags, Dir, FileType, Mode, OFlags, fstat, fsync, mkdirat, openat, renameat, unlinkat,
+};
 use rustix::io::{Errno, pread, pwrite, retry_on_intr};
 use std::fs::{self, TryLockError};
 use std::io;
@@ -100,6 +102,13 @@ impl Files {
         }
         Ok((fs::File::from(fd), known(&stat)))
     }
+}
+
+/// A file that nobody else made.
+fn create_new(dir: &OwnedFd, name: &str) -> Result<fs::File, Errno> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    let opened = retry_on_intr(|| openat(dir, name, flags, Mode::RUSR | Mode::WUSR));
+    opened.map(fs::File::from)
 }
 
 fn known(stat: &rustix::fs::Stat) -> Stat {
@@ -195,6 +204,34 @@ impl Storage for Files {
         }
         let (to_dir, to_name) = self.root_dir.parent(to)?;
         Ok(renameat(from_dir, from_name, to_dir, to_name)?)
+    }
+
+    /// The same steps with fewer calls. A file that was never cut is also not written to the disk when it is closed, as ext4
+    /// does with one that was cut to nothing and filled again.
+    fn replace(&self, path: &Path, bytes: &[u8], durable: bool) -> io::Result<()> {
+        let (dir, name) = self.root_dir.parent(path)?;
+        let aside = format!("{name}.tmp");
+        let file = match create_new(&dir, &aside) {
+            // A process that was killed left it.
+            Err(Errno::EXIST) => {
+                unlinkat(&dir, &aside, AtFlags::empty())?;
+                create_new(&dir, &aside)
+            }
+            created => created,
+        }?;
+        if let Err(error) = file.write_all_at(bytes, 0) {
+            // A part of it would take up room for as long as nobody can write the whole.
+            let _ = unlinkat(&dir, &aside, AtFlags::empty());
+            return Err(error);
+        }
+        if durable {
+            file.sync_all()?;
+        }
+        renameat(&dir, &aside, &dir, name)?;
+        match path.parent() {
+            Some(dir) if durable => self.sync_dir(dir),
+            _ => Ok(()),
+        }
     }
 
     fn remove_file(&self, path: &Path) -> io::Result<()> {
