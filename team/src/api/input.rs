@@ -6,15 +6,16 @@
 //! missing.
 
 use super::fault::Fault;
-use super::operation::Operation;
+use super::operation::{Operation, Shapes};
 use super::rules::{Rules, TEAM};
-use super::shape::{Field, Kind, Shape};
+use super::shape::{Field, Kind};
 use crate::handle::command::Control;
 use crate::names;
 use crate::projections::spelling;
 use crate::refusal::{Code, Refusal, shown};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// Fields that every operation takes.
 const WORKING_DIRECTORY: &str = "workingDirectory";
@@ -37,7 +38,7 @@ pub struct Request {
     pub team: String,
     pub control: Control,
     own: Map<String, Value>,
-    shape: Shape,
+    shapes: Arc<Shapes>,
     rules: Rules,
 }
 
@@ -49,8 +50,7 @@ impl Request {
     ) -> Result<Request, Fault> {
         let mut reading = Reading {
             operation,
-            shape: Shape::of(&operation.input_schema()),
-            own: Shape::of(&operation.own_schema()),
+            shapes: operation.shapes(),
             input,
         };
         reading.rename();
@@ -77,7 +77,7 @@ impl Request {
 
     /// Why an input of the right types does not read: a word that is none of those that there are.
     fn unreadable(&self, error: &serde_json::Error) -> Fault {
-        for field in &self.shape.fields {
+        for field in &self.shapes.own.fields {
             let (Kind::Choice(words), Some(Value::String(word))) =
                 (&field.kind, self.own.get(&field.name))
             else {
@@ -101,10 +101,7 @@ impl Request {
 /// An input that is being checked.
 struct Reading<'a> {
     operation: &'a Operation,
-    /// With what every operation takes.
-    shape: Shape,
-    /// The operation's own fields.
-    own: Shape,
+    shapes: Arc<Shapes>,
     input: Map<String, Value>,
 }
 
@@ -125,14 +122,14 @@ impl Reading<'_> {
     fn refuse_unknown(&self) -> Result<(), Fault> {
         let names = self.input.keys().map(String::as_str);
         let unknown: Vec<&str> = names
-            .filter(|name| self.shape.field(name).is_none())
+            .filter(|name| self.shapes.whole.field(name).is_none())
             .collect();
         let lifecycle = |name: &&str| self.rules().lifecycle.contains(name);
         let of_others: Vec<&str> = unknown.iter().copied().filter(lifecycle).collect();
         if !of_others.is_empty() {
             return Err(self.lifecycle(&of_others));
         }
-        let refused = |name: &&str| !self.shape.open || self.is_lookalike(name);
+        let refused = |name: &&str| !self.shapes.whole.open || self.is_lookalike(name);
         let refused: Vec<&str> = unknown.into_iter().filter(refused).collect();
         match refused.is_empty() {
             true => Ok(()),
@@ -151,7 +148,7 @@ impl Reading<'_> {
     /// The names that somebody may have meant.
     fn known(&self) -> impl Iterator<Item = &str> {
         let lifecycle = self.operation.rules.lifecycle.iter().copied();
-        self.shape.names().chain(lifecycle)
+        self.shapes.whole.names().chain(lifecycle)
     }
 
     fn lifecycle(&self, fields: &[&str]) -> Fault {
@@ -171,7 +168,7 @@ impl Reading<'_> {
             Some(meant) => format!("{} (did you mean {meant}?)", shown(field)),
             None => shown(field),
         };
-        let known: Vec<&str> = self.shape.names().collect();
+        let known: Vec<&str> = self.shapes.whole.names().collect();
         let said: Vec<String> = fields.iter().take(LISTED_MAX).map(nearest).collect();
         let message = format!(
             "unsupported fields for {}: {}; it takes {}",
@@ -190,7 +187,7 @@ impl Reading<'_> {
 
     fn check_names(&mut self) -> Result<(), Fault> {
         for name in NAMES {
-            if self.shape.field(name).is_none() {
+            if self.shapes.whole.field(name).is_none() {
                 continue;
             }
             let Some(value) = self.input.get(name) else {
@@ -216,7 +213,7 @@ impl Reading<'_> {
     }
 
     fn check_missing(&mut self) -> Result<(), Fault> {
-        for field in &self.shape.fields {
+        for field in &self.shapes.whole.fields {
             let Some(value) = self.input.get(&field.name) else {
                 continue;
             };
@@ -225,7 +222,7 @@ impl Reading<'_> {
             }
         }
         let is_missing = |name: &&str| !self.input.contains_key(*name);
-        let missing: Vec<&str> = self.shape.required().filter(is_missing).collect();
+        let missing: Vec<&str> = self.shapes.whole.required().filter(is_missing).collect();
         let Some(first) = missing.first() else {
             return Ok(());
         };
@@ -236,7 +233,7 @@ impl Reading<'_> {
                 None => format!("{name} is required"),
             })
             .collect();
-        let required: Vec<&str> = self.shape.required().collect();
+        let required: Vec<&str> = self.shapes.whole.required().collect();
         let message = format!(
             "{}; {} needs {}",
             said.join(", "),
@@ -253,13 +250,13 @@ impl Reading<'_> {
     /// The field that was given, and only kept, where that one was probably meant.
     fn mistaken_for(&self, missing: &str) -> Option<&str> {
         let names = self.input.keys().map(String::as_str);
-        let mut unknown = names.filter(|name| self.shape.field(name).is_none());
+        let mut unknown = names.filter(|name| self.shapes.whole.field(name).is_none());
         unknown.find(|name| spelling::meant(name, self.known()) == Some(missing))
     }
 
     fn check_types(&mut self) -> Result<(), Fault> {
         let rules = self.rules();
-        for field in &self.shape.fields {
+        for field in &self.shapes.whole.fields {
             let Some(value) = self.input.get_mut(&field.name) else {
                 continue;
             };
@@ -305,14 +302,14 @@ impl Reading<'_> {
             control.trace_id = trace.or(control.trace_id);
             control.actor = take(&mut self.input, "actor").or(control.actor);
         }
-        if self.own.field(EXPECTED_VERSION).is_none() {
+        if self.shapes.own.field(EXPECTED_VERSION).is_none() {
             self.input.remove(EXPECTED_VERSION);
         }
         Request {
             team,
             control,
             own: self.input,
-            shape: self.own,
+            shapes: self.shapes,
             rules: self.operation.rules,
         }
     }

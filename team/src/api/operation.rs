@@ -78,6 +78,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use teamlog_engine::Error;
 
 /// What an operation does to the log.
@@ -265,6 +267,15 @@ pub fn refusals(records: bool, own: &[Code]) -> impl Iterator<Item = Code> {
     REFUSALS.iter().chain(recording).chain(own).copied()
 }
 
+/// What an input looks like.
+#[derive(Debug)]
+pub(super) struct Shapes {
+    /// With what every operation takes.
+    pub whole: Shape,
+    /// The operation's own fields.
+    pub own: Shape,
+}
+
 /// A row of the table.
 pub struct Operation {
     /// The name, in kebab case.
@@ -306,6 +317,19 @@ impl Operation {
     /// The input's fields.
     pub fn shape(&self) -> Shape {
         Shape::of(&self.input_schema())
+    }
+    /// The same, and its own ones: read off the schemas once, which takes longer than most operations do.
+    pub(super) fn shapes(&self) -> Arc<Shapes> {
+        static READ: Mutex<BTreeMap<&str, Arc<Shapes>>> = Mutex::new(BTreeMap::new());
+        let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+        let shapes = read.entry(self.name).or_insert_with(|| {
+            let own = Shape::of(&self.own_schema());
+            Arc::new(Shapes {
+                whole: self.shape(),
+                own,
+            })
+        });
+        shapes.clone()
     }
     /// The JSON schema of the answer's data.
     pub fn data_schema(&self) -> Schema {
