@@ -198,9 +198,9 @@ impl Error {
         }
     }
 
-    /// A copy, for the other jobs of the same group.
+    /// A copy, for the others that the same failure concerns.
     #[must_use]
-    pub(crate) fn again(&self) -> Error {
+    pub fn again(&self) -> Error {
         match self {
             Error::Io {
                 doing,

@@ -20,7 +20,7 @@ use hyper::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 use hyper::{Request, Response, Uri};
 use std::sync::Arc;
 use std::time::Instant;
-use teamlog_team::api::{self, Effect};
+use teamlog_team::api::Effect;
 use teamlog_team::handle::deadline::Deadline;
 use tokio_util::sync::CancellationToken;
 
@@ -76,6 +76,7 @@ async fn call(
         last_event_id: text(&headers, "Last-Event-ID")?,
         wants_stream,
         deadline: Deadline::of(state.limits.wait_time),
+        batch: None,
         body,
     };
     Ok((call, admitted.revoked, held))
@@ -111,16 +112,19 @@ impl Drop for Gone {
 async fn answer(state: &Arc<AppState>, call: Call, revoked: &CancellationToken) -> Answer {
     let (served, answering) = (state.served.clone(), state.answer.clone());
     let team = call.team.clone();
-    let (waits, _gone) = (waits(&call), Gone(call.deadline.clone()));
-    let work = move || answering(&served, &call);
-    let answered = match waits {
-        false => {
+    let (effect, _gone) = (route::effect(&call), Gone(call.deadline.clone()));
+    let answered = match effect {
+        Effect::Records => {
             let _turn = state.per_team_limit.next(&team).await;
-            state.pool.run(work).await
+            state.batches.run(call).await
+        }
+        Effect::Reads => {
+            let _turn = state.per_team_limit.next(&team).await;
+            state.pool.run(move || answering(&served, &call)).await
         }
         // What waits has changed nothing, and may wait on with the next daemon, or under the next token.
-        true => tokio::select! {
-            answered = state.patient.run(work) => answered,
+        Effect::Waits => tokio::select! {
+            answered = state.patient.run(move || answering(&served, &call)) => answered,
             () = state.drain.cancelled() => return busy("the daemon is stopping").into(),
             () = revoked.cancelled() => {
                 let message = "authorization must be that of runtime.json, where there is another token now";
@@ -138,16 +142,6 @@ async fn answer(state: &Arc<AppState>, call: Call, revoked: &CancellationToken) 
         )
         .into(),
     }
-}
-
-/// Whether the call is one that waits for something to happen.
-fn waits(call: &Call) -> bool {
-    let path: Vec<&str> = call.path.iter().map(String::as_str).collect();
-    let ["v1", "api", operation] = path.as_slice() else {
-        return false;
-    };
-    // By any of its names.
-    api::find(operation).is_some_and(|operation| operation.effect == Effect::Waits)
 }
 
 /// What is answered where waiting helps.

@@ -1,5 +1,6 @@
 //! A call: a request that was admitted, on the team that its token belongs to.
 
+use teamlog_team::handle::batch::Batch;
 use teamlog_team::handle::deadline::Deadline;
 
 /// The methods that anything is routed for.
@@ -43,6 +44,8 @@ pub struct Call {
     pub wants_stream: bool,
     /// How long the client may wait for its answer, and whether it still does.
     pub deadline: Deadline,
+    /// The batch that it is carried out in.
+    pub batch: Option<Batch>,
     /// The body; empty means `{}`.
     pub body: Vec<u8>,
 }

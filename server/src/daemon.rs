@@ -1,5 +1,6 @@
 //! The daemon's life: one a root, from the lock to its last connection.
 
+use crate::batches::Batches;
 use crate::confine::confine;
 use crate::failure::{Result, StartError};
 use crate::guesses::Guesses;
@@ -309,12 +310,15 @@ fn open(
     drain: CancellationToken,
 ) -> AppState {
     let limits = options.limits;
+    let pool = Arc::new(Pool::new(limits.workers, limits.queue));
+    let (served, answer) = (home.served.clone(), options.answer.clone());
     AppState {
         served: home.served.clone(),
         runtimes: home.runtimes.clone(),
         answer: options.answer,
         upgrade_handler: options.upgrade_handler,
-        pool: Pool::new(limits.workers, limits.queue),
+        batches: Arc::new(Batches::new(served, answer, pool.clone())),
+        pool,
         per_team_limit: PerTeamLimit::new(limits.team_workers),
         patient: Pool::new(limits.waits, 0),
         metrics: Metrics::new(),

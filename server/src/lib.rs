@@ -6,7 +6,8 @@
 #![forbid(unsafe_code)]
 
 mod admission;
-pub mod call;
+pub mod batches;
+mod call;
 mod confine;
 mod connection;
 mod connection_slots;

@@ -1,6 +1,7 @@
 //! Work that may block, on the runtime's threads for it: so much at a time and no more, with a queue that ends.
 
 use crate::slots::Slots;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::spawn_blocking;
 
 /// Why a job has no answer.
@@ -43,6 +44,32 @@ impl Pool {
         };
         // What a panic leaves behind is the domain's to judge.
         spawn_blocking(job).await.map_err(|_| Undone::Panicked)
+    }
+
+    /// A slot for a job that waits or runs.
+    pub fn slot(&self) -> Result<OwnedSemaphorePermit, Undone> {
+        self.open.take().ok_or(Undone::Full)
+    }
+
+    /// Runs what has its slots already, as soon as a thread is free.
+    pub fn begin(&self, work: impl FnOnce() + Send + 'static) {
+        let job = |running: OwnedSemaphorePermit| {
+            move || {
+                let _running = running;
+                work();
+            }
+        };
+        match self.running.take() {
+            Some(running) => drop(spawn_blocking(job(running))),
+            None => {
+                let running = self.running.next();
+                drop(tokio::spawn(async move {
+                    if let Some(running) = running.await {
+                        spawn_blocking(job(running));
+                    }
+                }));
+            }
+        }
     }
 
     /// How many jobs wait, and how many run.

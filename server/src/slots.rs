@@ -26,8 +26,9 @@ impl Slots {
     }
 
     /// The next slot that becomes free, in the order of asking; `None` once they are closed.
-    pub async fn next(&self) -> Option<OwnedSemaphorePermit> {
-        self.free.clone().acquire_owned().await.ok()
+    pub fn next(&self) -> impl Future<Output = Option<OwnedSemaphorePermit>> + Send + use<> {
+        let free = self.free.clone();
+        async move { free.acquire_owned().await.ok() }
     }
 
     /// How many are taken.

@@ -1,5 +1,6 @@
 //! What every connection shares.
 
+use crate::batches::Batches;
 use crate::guesses::Guesses;
 use crate::local_slots::LocalSlots;
 use crate::metrics::Metrics;
@@ -20,7 +21,8 @@ pub(crate) struct AppState {
     pub answer: Answering,
     pub upgrade_handler: Option<Arc<dyn UpgradeHandler>>,
     pub limits: Limits,
-    pub pool: Pool,
+    pub pool: Arc<Pool>,
+    pub batches: Arc<Batches>,
     pub per_team_limit: PerTeamLimit,
     /// For calls that wait for something to happen, so that they keep no other from being answered.
     pub patient: Pool,

@@ -33,7 +33,8 @@ pub enum Durability {
     /// After the sync and the head write. The default.
     #[default]
     Synced,
-    /// At once; goes out as part of a group at 1 MiB (while the next one fills), with the next synced append, on `sync` or on `close`. In-process only.
+    /// At once; goes out as part of a group at 1 MiB (while the next one fills), with the next synced append, on `sync`, on
+    /// `close`, or before somebody reads the log. In-process only.
     Buffered,
 }
 
@@ -203,9 +204,12 @@ impl<S: State> Writer<S> {
         read(&mut self.locked().state)
     }
 
-    /// The same, with a reader of the log up to the same head.
+    /// The same, with a reader of the log up to the same head: what is buffered is written out first. Where that fails, the
+    /// state is ahead of the reader.
     pub fn with_reader<R>(&self, read: impl FnOnce(&mut S, &Reader) -> R) -> R {
         let mut core = self.locked();
+        // The failure is kept, and told to everyone who writes from then on.
+        let _ = core.flush();
         let reader = core.reader();
         read(&mut core.state, &reader)
     }
@@ -334,7 +338,7 @@ impl<S: State> Writer<S> {
                 .iter()
                 .any(|job| job.durability() == Durability::Synced);
         let followed = followers.iter().filter(|job| job.recorded()).count();
-        core.jobs = followed + usize::from(own.recorded());
+        core.jobs += followed + usize::from(own.recorded());
         let flushed = match core.usable() {
             Ok(()) if synced => core.flush(),
             Ok(()) if core.pending_bytes >= crate::limits::BUFFER_BYTES => core.start_write(),

@@ -33,6 +33,7 @@ use request::{RequestContext, noting};
 use serde::de::DeserializeOwned;
 use table::Found;
 use teamlog_team::Code;
+use teamlog_team::api::{self, Effect};
 use teamlog_team::task::show::TaskShow;
 
 /// The parameter of a path that names a task.
@@ -119,6 +120,19 @@ fn missing_task(served: &Served, call: &Call, task_id: String) -> Option<Problem
 /// The status that a code is answered with.
 fn status_of(code: &str) -> u16 {
     codes::of(code).status
+}
+
+/// What a call does to the log, as far as its method and path say.
+pub(crate) fn effect(call: &Call) -> Effect {
+    let path: Vec<&str> = call.path.iter().map(String::as_str).collect();
+    match (call.method, path.as_slice()) {
+        // By any of its names.
+        (_, ["v1", "api", operation]) => {
+            api::find(operation).map_or(Effect::Reads, |operation| operation.effect)
+        }
+        (Method::Post, _) => Effect::Records,
+        (Method::Get, _) => Effect::Reads,
+    }
 }
 
 /// The input of a call as its route reads it.

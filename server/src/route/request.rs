@@ -43,7 +43,10 @@ impl<'a> RequestContext<'a> {
             ..served.root().options().clone()
         };
         RequestContext {
-            root: served.root().with_options(options),
+            root: served
+                .root()
+                .with_options(options)
+                .in_batch(call.batch.clone()),
             call,
             route,
             actor: None,

@@ -5,7 +5,6 @@ use crate::handle::team;
 use crate::prelude::*;
 use crate::task::grant;
 use serde::de::DeserializeOwned;
-use teamlog_engine::Durability;
 use teamlog_projections::response::event::{ResponseFact, ResponseStored};
 
 /// Kinds that follow from what any command, or time, did.
@@ -171,9 +170,10 @@ impl Team {
         text: Text<C::Answer>,
     ) -> Result<(Stage<C>, Vec<Event<'static>>)> {
         let (decider, decided, team) = (control.clone(), command.clone(), self.name().to_owned());
+        let durability = self.durability();
         let committed = self.commit(move |writer| {
             writer.commit_with(
-                Durability::Synced,
+                durability,
                 move |live: &Live, now| decider.decide(&decided, live, now),
                 move |live, stage, events| {
                     control.answer(&command, (&team, live), stage, events, text)

@@ -12,12 +12,12 @@ use crate::handle::team::input_fault;
 use crate::prelude::*;
 use crossbeam_channel::{Sender, bounded};
 use std::sync::{
-    Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak,
+    Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard,
+    RwLockWriteGuard, Weak,
 };
 use std::time::{Duration, Instant};
-use teamlog_engine::identity::LogId;
 use teamlog_engine::layout::LOCK_FILE;
-use teamlog_engine::{CommitError, Committed, Writer, WriterCounts};
+use teamlog_engine::{CommitError, Committed, Log, Writer, WriterCounts};
 
 /// The least time between two batches of view files, so that a file is written once however often it changed meanwhile.
 const VIEWS_PAUSE: Duration = Duration::from_millis(50);
@@ -36,9 +36,9 @@ pub(crate) struct Residents {
 
 /// One team that stays open.
 pub(crate) struct Resident {
-    slot: RwLock<WriterSlot>,
+    pub(super) slot: RwLock<WriterSlot>,
     /// How many commands on the whole log want the writer to stay away.
-    pauses: Mutex<usize>,
+    pub(super) pauses: Mutex<usize>,
     resumed: Condvar,
     /// Wakes the thread that maintains the state.
     maintain: Sender<()>,
@@ -48,25 +48,29 @@ pub(crate) struct Resident {
     before: Mutex<WriterCounts>,
 }
 
-enum WriterSlot {
+pub(crate) enum WriterSlot {
     Empty,
     Taken {
-        log: LogId,
+        log: Log,
         writer: Box<Writer<Live>>,
+        end: Arc<WriterEnd>,
     },
     Dead(String),
 }
+
+/// What became of the events that a writer had buffered when it left its slot: durable, or not known.
+pub(crate) type WriterEnd = OnceLock<Result<(), Error>>;
 
 impl WriterSlot {
     /// Takes the writer out, once its views are written. Where a sync of it failed, the slot is dead from then on.
     fn leave(&mut self) -> Option<Box<Writer<Live>>> {
         let (next, writer) = match std::mem::replace(self, WriterSlot::Empty) {
-            WriterSlot::Taken { writer, .. } => (
-                writer
-                    .unsynced()
-                    .map_or(WriterSlot::Empty, WriterSlot::Dead),
-                Some(writer),
-            ),
+            WriterSlot::Taken { writer, end, .. } => {
+                // Nobody else sets it.
+                let _ = end.set(writer.sync());
+                let dead = writer.unsynced().map(WriterSlot::Dead);
+                (dead.unwrap_or(WriterSlot::Empty), Some(writer))
+            }
             other => (other, None),
         };
         *self = next;
@@ -183,18 +187,18 @@ impl Resident {
         team: &Team,
         record: impl FnOnce(&Writer<Live>) -> Result<Committed<R>, CommitError<Failure>>,
     ) -> Result<Committed<R>> {
-        let slot = self.filled(team)?;
-        let WriterSlot::Taken { writer, .. } = &*slot else {
+        let slot = match team.batch() {
+            Some(batch) => batch.slot(self, team)?,
+            None => self.filled(team)?,
+        };
+        let WriterSlot::Taken { writer, end, .. } = &*slot else {
             return Err(no_writer());
         };
         let (failure, failed) = match record(writer) {
             Ok(committed) => {
-                if writer.try_state(|live| live.needs_maintenance()) == Some(true) {
-                    // Full means that the thread is going to wake anyway.
-                    let _ = self.maintain.try_send(());
-                }
-                if let Some(views) = &self.views {
-                    let _ = views.try_send(());
+                match team.batch() {
+                    Some(batch) => batch.waits_for(end),
+                    None => self.follow(writer),
                 }
                 return Ok(committed);
             }
@@ -202,13 +206,24 @@ impl Resident {
             Err(CommitError::Failed(error)) => (input_fault(error), true),
         };
         if failure.is_derived() {
-            writer.with_state(Live::repair)?;
+            writer.with_reader(|live, _| live.repair())?;
         }
         if failed && writer.is_poisoned() {
             drop(slot);
             self.vacate();
         }
         Err(failure)
+    }
+
+    /// Wakes whoever has something to do behind a recorded event.
+    pub(super) fn follow(&self, writer: &Writer<Live>) {
+        if writer.try_state(|live| live.needs_maintenance()) == Some(true) {
+            // Full means that the thread is going to wake anyway.
+            let _ = self.maintain.try_send(());
+        }
+        if let Some(views) = &self.views {
+            let _ = views.try_send(());
+        }
     }
 
     /// Answers from the kept state; `None` where there is none to be had, so that the log itself has to be asked.
@@ -283,7 +298,7 @@ impl Resident {
     }
 
     /// Empties the slot; where a sync failed, it is dead instead.
-    fn vacate(&self) {
+    pub(super) fn vacate(&self) {
         let mut slot = self.write();
         if let Some(writer) = slot.leave() {
             locked(&self.before).add(writer.counts());
@@ -293,7 +308,7 @@ impl Resident {
     }
 
     /// The slot with an open writer of the team's log.
-    fn filled(&self, team: &Team) -> Result<RwLockReadGuard<'_, WriterSlot>> {
+    pub fn filled(&self, team: &Team) -> Result<RwLockReadGuard<'_, WriterSlot>> {
         let deadline = Instant::now() + team.options.lock_deadline;
         loop {
             self.wait_until_resumed(team, deadline)?;
@@ -302,7 +317,7 @@ impl Resident {
                 WriterSlot::Dead(why) => {
                     return Err(may_not_write(&team.options, team.name(), why));
                 }
-                WriterSlot::Taken { log, .. } if *log == team.log.identity().log => {
+                WriterSlot::Taken { log, .. } if log.identity().log == team.log.identity().log => {
                     return Ok(slot);
                 }
                 WriterSlot::Taken { .. } | WriterSlot::Empty => drop(slot),
@@ -317,7 +332,7 @@ impl Resident {
         let mut slot = self.write();
         let stays = match &*slot {
             WriterSlot::Empty => false,
-            WriterSlot::Taken { log, .. } => *log == team.log.identity().log,
+            WriterSlot::Taken { log, .. } => log.identity().log == team.log.identity().log,
             WriterSlot::Dead(_) => true,
         };
         if stays || *locked(&self.pauses) > 0 {
@@ -340,9 +355,11 @@ impl Resident {
         if self.views.is_some() {
             live.write_views_later();
         }
-        let log = exclusive.identity().log;
-        let writer = Box::new(exclusive.into_writer(live));
-        *slot = WriterSlot::Taken { log, writer };
+        *slot = WriterSlot::Taken {
+            log: team.log.clone(),
+            writer: Box::new(exclusive.into_writer(live)),
+            end: Arc::default(),
+        };
         Ok(())
     }
 
@@ -385,7 +402,8 @@ impl Resident {
         let WriterSlot::Taken { writer, .. } = &*slot else {
             return Ok(());
         };
-        if let Some(batch) = writer.with_state(Live::collect_views) {
+        // What a file shows must be durable.
+        if let Some(batch) = writer.with_reader(|live, _| live.collect_views()) {
             let written = batch.write();
             writer.with_state(|live| live.views_written(written));
         }
@@ -395,7 +413,7 @@ impl Resident {
         Ok(())
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, WriterSlot> {
+    pub(super) fn read(&self) -> RwLockReadGuard<'_, WriterSlot> {
         self.slot.read().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -428,7 +446,7 @@ fn woken(
     started.is_ok().then_some(wake)
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -485,7 +503,7 @@ mod tests {
     }
 
     /// A team that stays, on a storage that fails where it is told to.
-    fn team() -> (Faulty, Team, Arc<Resident>) {
+    fn team_of_its_own() -> (Faulty, Team, Arc<Resident>) {
         let faulty = Faulty::new(Arc::new(Memory::new()));
         let root = Root::on(Arc::new(faulty.clone()), RootOptions::default()).resident();
         // Calls are counted, and those for view files come when they will.
@@ -510,7 +528,7 @@ mod tests {
 
     #[test]
     fn a_writer_that_is_found_dead_makes_the_slot_dead_as_well() {
-        let (faulty, team, resident) = team();
+        let (faulty, team, resident) = team_of_its_own();
         drop(resident.commit(&team, record).unwrap());
         fail_next_sync(&faulty, &resident, &team);
         let late = resident.commit(&team, |writer| {
@@ -529,7 +547,7 @@ mod tests {
     #[test]
     fn taking_out_a_writer_whose_sync_failed_makes_the_slot_dead() {
         for how in ["pause", "close", "another log"] {
-            let (faulty, team, resident) = team();
+            let (faulty, team, resident) = team_of_its_own();
             drop(resident.commit(&team, record).unwrap());
             fail_next_sync(&faulty, &resident, &team);
             {
@@ -544,7 +562,7 @@ mod tests {
                 "close" => drop(resident.close()),
                 _ => {
                     if let WriterSlot::Taken { log, .. } = &mut *resident.write() {
-                        *log = LogId([0; 16]);
+                        *log = team_of_its_own().1.log.clone();
                     }
                     resident.open(&team).unwrap_err();
                 }

@@ -1,5 +1,6 @@
 //! A data root: the teams that lie in it.
 
+use crate::handle::batch::Batch;
 use crate::handle::notes::Notes;
 use crate::handle::resident::{Pause, Residents};
 use crate::prelude::*;
@@ -77,6 +78,8 @@ pub struct Root {
     options: RootOptions,
     /// The teams that stay open, where they do.
     residents: Option<Arc<Residents>>,
+    /// The batch that its commands belong to.
+    batch: Option<Batch>,
 }
 
 impl Root {
@@ -104,6 +107,7 @@ impl Root {
             files: None,
             options,
             residents: None,
+            batch: None,
         }
     }
     /// The same root for a process that stays: the writer of each team is kept between commands, lock and state
@@ -122,6 +126,17 @@ impl Root {
             options,
             ..self.clone()
         }
+    }
+    /// A batch of a team whose writer stays and is open; `None` where it is not.
+    pub fn batch(&self, team: &str) -> Option<Batch> {
+        let resident = self.residents.as_ref()?.of(team);
+        let log = resident.log()?;
+        Some(Batch::new(resident, log))
+    }
+    /// The same root, whose commands belong to a batch.
+    #[must_use]
+    pub fn in_batch(self, batch: Option<Batch>) -> Root {
+        Root { batch, ..self }
     }
     /// Closes the teams that stay open: all is synced and unlocked. The next command opens its team again.
     ///
@@ -236,6 +251,11 @@ impl Root {
     /// The team, if there is one.
     pub(crate) fn find(&self, name: &str) -> Result<Option<Team>> {
         names::check_known("team", name)?;
+        if let Some(batch) = self.batch.as_ref().filter(|batch| batch.team() == name) {
+            let resident = Some(batch.resident().clone());
+            let team = Team::new(batch.log().clone(), self.options.clone(), resident);
+            return Ok(Some(team.in_batch(batch.clone())));
+        }
         match Log::open(self.storage.clone(), &team_dir(name), self.log_options()) {
             Ok(log) => {
                 let resident = self.residents.as_ref().map(|all| all.of(name));

@@ -4,13 +4,16 @@
 //! durable; the lock is never held while input is read. A query reads up to the head and takes no lock. Work that only
 //! saves time later waits for [`Team::finish`].
 
+use crate::handle::batch::Batch;
 use crate::handle::command::Control;
 use crate::handle::past::Past;
 use crate::handle::resident::{Pause, Resident};
 use crate::handle::root::RootOptions;
 use crate::prelude::*;
 use std::sync::Arc;
-use teamlog_engine::{CommitError, Committed, Exclusive, Format, Log, Writer, WriterCounts};
+use teamlog_engine::{
+    CommitError, Committed, Durability, Exclusive, Format, Log, Writer, WriterCounts,
+};
 
 /// A handle on one team.
 pub struct Team {
@@ -24,6 +27,8 @@ pub struct Team {
     pause: Option<Pause>,
     /// Set for a handle that stands at a point of the past.
     past: Option<Past>,
+    /// Set for a handle whose answers wait for the sync of a batch.
+    batch: Option<Batch>,
     /// On whose behalf, and under which key, this handle acts.
     pub(crate) control: Control,
     /// Whether its last answer was the repetition of an earlier one.
@@ -46,8 +51,26 @@ impl Team {
             resident,
             pause: None,
             past: None,
+            batch: None,
             control: Control::default(),
             repeated: false,
+        }
+    }
+    /// The same, whose commands belong to a batch.
+    pub(crate) fn in_batch(self, batch: Batch) -> Team {
+        Team {
+            batch: Some(batch),
+            ..self
+        }
+    }
+    pub(crate) fn batch(&self) -> Option<&Batch> {
+        self.batch.as_ref()
+    }
+    /// When what this handle records is to be durable.
+    pub(crate) fn durability(&self) -> Durability {
+        match self.batch {
+            Some(_) => Durability::Buffered,
+            None => Durability::Synced,
         }
     }
     /// The writer that stays, unless this handle has the log for itself or stands in the past.
@@ -235,6 +258,15 @@ impl Team {
         match resident.and_then(|resident| resident.query(self, &mut answer)) {
             Some(answered) => answered,
             None => self.survey(answer),
+        }
+    }
+
+    /// As [`Team::query`], from the state alone. In a batch what is not durable yet counts, for whose sync the answer waits.
+    pub(crate) fn peek<A>(&mut self, mut answer: impl FnMut(&Live) -> Result<A>) -> Result<A> {
+        let resident = self.resident().filter(|_| self.batch.is_some());
+        match resident.and_then(|resident| resident.peek(&mut answer)) {
+            Some(answered) => answered,
+            None => self.query(|live, _| answer(live)),
         }
     }
 

@@ -102,7 +102,7 @@ pub(crate) fn warning(info: Option<&BudgetInfo>, used: u64) -> Option<String> {
 impl Team {
     /// A warning about the budget for those who work for the team, in a line of plain text.
     pub fn budget_warning(&mut self) -> Result<Option<String>> {
-        self.query(|live, _| {
+        self.peek(|live| {
             let info = live.budget()?;
             let used = live.used(Whose::Team)?.tokens;
             Ok(warning(info.as_ref(), used))

@@ -181,6 +181,7 @@ pub fn call(method: Method, target: &str, body: &str) -> Call {
         last_event_id: None,
         wants_stream: false,
         deadline: Deadline::default(),
+        batch: None,
         body: body.as_bytes().to_vec(),
     }
 }

@@ -1,0 +1,283 @@
+//! Commands whose answers wait together for one sync.
+//!
+//! In a process that stays, one thread carries out the commands of a team that came meanwhile, one after the other: each
+//! sees what those before it recorded, though that is not durable yet, and its answer is kept back. Then [`Batch::settle`]
+//! makes all of it durable at once. Where that fails nobody knows which events are in the log, so no answer goes out: the
+//! same commands are asked once more, and the batch answers each of them with that failure.
+
+use crate::handle::resident::{Resident, WriterEnd, WriterSlot, locked};
+use crate::handle::team::input_fault;
+use crate::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, RwLockReadGuard};
+use teamlog_engine::Log;
+
+/// A batch of one team, which [`Root::in_batch`] takes commands into. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Batch(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    log: Log,
+    resident: Arc<Resident>,
+    /// The writer that has buffered what was recorded in the batch.
+    writer: Mutex<Option<Arc<WriterEnd>>>,
+    /// Whether a call recorded something, and whether it found no writer, since [`Batch::missed`] was asked.
+    recorded: AtomicBool,
+    missed: AtomicBool,
+    /// Why the batch is not durable.
+    failed: OnceLock<Error>,
+}
+
+impl Batch {
+    pub(crate) fn new(resident: Arc<Resident>, log: Log) -> Batch {
+        Batch(Arc::new(Shared {
+            log,
+            resident,
+            writer: Mutex::default(),
+            recorded: AtomicBool::new(false),
+            missed: AtomicBool::new(false),
+            failed: OnceLock::new(),
+        }))
+    }
+
+    /// The team.
+    pub(crate) fn team(&self) -> &str {
+        &self.0.log.identity().team
+    }
+
+    pub(crate) fn log(&self) -> &Log {
+        &self.0.log
+    }
+
+    pub(crate) fn resident(&self) -> &Arc<Resident> {
+        &self.0.resident
+    }
+
+    /// The slot with the writer that a command of the batch records through.
+    ///
+    /// # Errors
+    /// The batch failed; or the writer gave way to somebody, for whom a batch does not wait.
+    pub(crate) fn slot<'a>(
+        &self,
+        resident: &'a Resident,
+        team: &Team,
+    ) -> Result<RwLockReadGuard<'a, WriterSlot>> {
+        if let Some(error) = self.0.failed.get() {
+            return Err(input_fault(error.again()));
+        }
+        if let Some(slot) = resident.taken() {
+            return Ok(slot);
+        }
+        // What recorded something already cannot begin anew outside of the batch.
+        if self.0.recorded.load(Ordering::Relaxed) {
+            return resident.filled(team);
+        }
+        self.0.missed.store(true, Ordering::Relaxed);
+        Err(Error::Poisoned("the writer gave way".into()).into())
+    }
+
+    /// Notes by whom a command of the batch recorded.
+    pub(crate) fn waits_for(&self, end: &Arc<WriterEnd>) {
+        self.0.recorded.store(true, Ordering::Relaxed);
+        let mut writer = locked(&self.0.writer);
+        if let Some(before) = writer.replace(end.clone())
+            && !Arc::ptr_eq(&before, end)
+        {
+            self.settle_with(&before);
+        }
+    }
+
+    /// Whether a call found no writer, asked once behind each call. It recorded nothing, its answer says nothing, and it is to
+    /// be carried out outside of the batch.
+    #[must_use]
+    pub fn missed(&self) -> bool {
+        self.0.recorded.store(false, Ordering::Relaxed);
+        self.0.missed.swap(false, Ordering::Relaxed)
+    }
+
+    /// Makes durable what the commands of the batch recorded, and all that they saw; whether the answers may go out.
+    #[must_use]
+    pub fn settle(&self) -> bool {
+        let writer = locked(&self.0.writer).take();
+        if let Some(writer) = writer {
+            self.settle_with(&writer);
+        }
+        self.0.failed.get().is_none()
+    }
+
+    fn settle_with(&self, writer: &Arc<WriterEnd>) {
+        if let Err(error) = self.0.resident.settle(writer) {
+            // The first failure says what happened.
+            let _ = self.0.failed.set(error);
+        }
+    }
+}
+
+impl Resident {
+    /// The log that the kept writer writes to; `None` where there is none, or where it is to give the log back.
+    pub fn log(&self) -> Option<Log> {
+        match &*self.slot.try_read().ok()? {
+            WriterSlot::Taken { log, .. } if *locked(&self.pauses) == 0 => Some(log.clone()),
+            _ => None,
+        }
+    }
+
+    /// The slot, if its writer is there and may stay.
+    pub fn taken(&self) -> Option<RwLockReadGuard<'_, WriterSlot>> {
+        let slot = self.read();
+        let stays = *locked(&self.pauses) == 0;
+        (stays && matches!(*slot, WriterSlot::Taken { .. })).then_some(slot)
+    }
+
+    /// Makes what a writer has buffered durable, if it is still there; else says what became of it.
+    ///
+    /// # Errors
+    /// Whether the events are durable is not known.
+    pub fn settle(&self, of: &Arc<WriterEnd>) -> Result<(), Error> {
+        let slot = self.read();
+        let synced = match &*slot {
+            WriterSlot::Taken { writer, end, .. } if Arc::ptr_eq(end, of) => {
+                let synced = writer.sync();
+                if synced.is_ok() {
+                    self.follow(writer);
+                }
+                synced
+            }
+            _ => match of.get() {
+                Some(Ok(())) => return Ok(()),
+                Some(Err(error)) => return Err(error.again()),
+                // Cannot happen: it is set before the writer leaves.
+                None => Err(Error::Poisoned("the writer left its slot".into())),
+            },
+        };
+        drop(slot);
+        if synced.is_err() {
+            self.vacate();
+        }
+        synced
+    }
+
+    /// Answers from the kept state alone, also from what is not durable yet: for those who answer once it is. `None` as in
+    /// [`Resident::query`].
+    pub fn peek<A>(&self, answer: &mut impl FnMut(&Live) -> Result<A>) -> Option<Result<A>> {
+        let slot = self.taken()?;
+        let WriterSlot::Taken { writer, .. } = &*slot else {
+            return None;
+        };
+        let answered = writer.with_state(|live| answer(live));
+        // Mended by who may wait for it.
+        (!answered.as_ref().is_err_and(Failure::is_derived)).then_some(answered)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::handle::root::RootOptions;
+    use crate::lifecycle::init::Init;
+    use crate::task::create::TaskCreate;
+    use teamlog_engine::storage::{Fault, Faulty, Memory};
+
+    /// A root with an open team `demo`, on a storage that counts its calls and fails where it is told to.
+    fn open() -> (Faulty, Root) {
+        let faulty = Faulty::new(Arc::new(Memory::new()));
+        let root = Root::on(Arc::new(faulty.clone()), RootOptions::default()).resident();
+        // View files are written when they will.
+        let init = Init {
+            no_views: true,
+            ..Init::of("demo")
+        };
+        root.init(init).unwrap();
+        root.team("demo").unwrap().writable().unwrap();
+        (faulty, root)
+    }
+
+    fn create(root: &Root, batch: Option<&Batch>) -> Result<String> {
+        let root = root.clone().in_batch(batch.cloned());
+        let input = TaskCreate {
+            subject: "one of many".into(),
+            ..TaskCreate::default()
+        };
+        let answer = root.team("demo")?.task_create(input)?;
+        Ok(answer.task.id)
+    }
+
+    fn tasks(root: &Root) -> u64 {
+        let mut team = root.team("demo").unwrap();
+        team.query(|live, _| Ok(live.counts()?.tasks)).unwrap()
+    }
+
+    fn syncs(faulty: &Faulty, from: usize) -> usize {
+        let calls = faulty.calls();
+        let later = calls[from..].iter();
+        later.filter(|call| call.0 == "sync_data").count()
+    }
+
+    #[test]
+    fn each_command_sees_those_before_it_and_one_sync_makes_all_of_them_durable() {
+        let (faulty, root) = open();
+        let batch = root.batch("demo").unwrap();
+        let before = faulty.count();
+        let ids: Vec<String> = (0..20)
+            .map(|_| create(&root, Some(&batch)).unwrap())
+            .collect();
+        assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), 20);
+        assert_eq!(syncs(&faulty, before), 0);
+        assert!(!batch.missed());
+        assert!(batch.settle());
+        assert_eq!(syncs(&faulty, before), 1);
+        assert_eq!(tasks(&root), 20);
+    }
+
+    #[test]
+    fn whoever_asks_beside_a_batch_sees_only_what_is_durable() {
+        let (faulty, root) = open();
+        let batch = root.batch("demo").unwrap();
+        let before = faulty.count();
+        create(&root, Some(&batch)).unwrap();
+        assert_eq!(tasks(&root), 1);
+        assert_eq!(syncs(&faulty, before), 1);
+    }
+
+    #[test]
+    fn where_the_sync_fails_every_command_of_the_batch_is_told_so_and_none_is_repeated() {
+        let (faulty, root) = open();
+        let batch = root.batch("demo").unwrap();
+        create(&root, Some(&batch)).unwrap();
+        let before = faulty.count();
+        assert!(batch.settle());
+        let calls = faulty.calls().split_off(before);
+        let sync = calls.iter().position(|call| call.0 == "sync_data");
+        let batch = root.batch("demo").unwrap();
+        for _ in 0..3 {
+            create(&root, Some(&batch)).unwrap();
+        }
+        faulty.arm(faulty.count() + sync.unwrap(), Fault::Os(5));
+        assert!(!batch.settle());
+        for _ in 0..3 {
+            let failure = create(&root, Some(&batch)).unwrap_err();
+            assert!(failure.engine().is_some_and(Error::is_of_sync), "{failure}");
+        }
+        // And from then on nothing is written.
+        let failure = create(&root, None).unwrap_err();
+        assert_eq!(failure.refusal().unwrap().code, Code::SyncFailed);
+    }
+
+    #[test]
+    fn a_writer_that_gives_way_makes_the_batch_durable_and_takes_no_more_of_it() {
+        let (_, root) = open();
+        let batch = root.batch("demo").unwrap();
+        create(&root, Some(&batch)).unwrap();
+        assert!(!batch.missed());
+        let pause = root.give_way("demo").unwrap();
+        create(&root, Some(&batch)).unwrap_err();
+        assert!(batch.missed());
+        assert!(root.batch("demo").is_none());
+        drop(pause);
+        assert!(batch.settle());
+        assert_eq!(tasks(&root), 1);
+        create(&root, None).unwrap();
+        assert_eq!(tasks(&root), 2);
+    }
+}
