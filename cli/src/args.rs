@@ -2,6 +2,7 @@
 
 use crate::command::Command;
 use crate::global::Global;
+use clap::error::ErrorKind;
 use clap::{Args as _, CommandFactory, FromArgMatches};
 use std::ffi::OsString;
 
@@ -41,13 +42,18 @@ Exit codes:
 /// # Errors
 /// What clap objects to, calls for help included.
 pub fn typed(argv: &[OsString]) -> Result<Args, clap::Error> {
-    quick(argv).or_else(|_| parse(Args::command(), argv))
+    quick(argv).or_else(|error| match error.kind() {
+        // The same, whichever subcommands there are.
+        ErrorKind::DisplayVersion => Err(error),
+        _ => parse(Args::command(), argv),
+    })
 }
 
 /// Parses by a definition that holds only the subcommands whose names were typed. Whatever it objects to (errors and
-/// calls for help) is for the whole definition to say.
+/// calls for help) is for the whole definition to say, but for the version.
 fn quick(argv: &[OsString]) -> Result<Args, clap::Error> {
     let teamlog = Global::augment_args(clap::Command::new("teamlog"))
+        .version(env!("CARGO_PKG_VERSION"))
         .subcommand_required(true)
         .disable_help_subcommand(true);
     let typed = |name: &str| argv.iter().skip(1).any(|word| word == name);
@@ -115,6 +121,16 @@ mod tests {
         ] {
             let argv: Vec<OsString> = line.split(' ').map(OsString::from).collect();
             assert!(quick(&argv).is_err(), "{line}");
+        }
+        for line in [
+            "teamlog -V",
+            "teamlog --version",
+            "teamlog status --version",
+        ] {
+            let argv: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            let said = typed(&argv).map_err(|error| error.to_string());
+            let whole = parse(Args::command(), &argv).map_err(|error| error.to_string());
+            assert_eq!(said.unwrap_err(), whole.unwrap_err(), "{line}");
         }
     }
 }

@@ -1,0 +1,80 @@
+//! Links the program statically and at a fixed address where that is possible: on Linux with glibc, with its archives installed.
+//!
+//! A process that loads no libraries and relocates nothing starts in about half the time, and a command that runs once is
+//! mostly its start. It is done here and not by flags of rustc, so that `cargo build` and `cargo install` do it alike,
+//! also from a registry, and so that procedural macros, which are libraries, are built as ever.
+//! `TEAMLOG_DYNAMIC=1` leaves the link as rustc makes it.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What rustc asks the linker for by name, and the archive that takes its place.
+const ARCHIVES: [(&str, &str); 7] = [
+    ("gcc_s", "libgcc_eh.a"),
+    ("c", "libc.a"),
+    ("m", "libm.a"),
+    ("util", "libutil.a"),
+    ("rt", "librt.a"),
+    ("pthread", "libpthread.a"),
+    ("dl", "libdl.a"),
+];
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-env-changed=TEAMLOG_DYNAMIC");
+    if !wanted() {
+        return;
+    }
+    let Some(out) = env::var_os("OUT_DIR").map(PathBuf::from) else {
+        return;
+    };
+    if ARCHIVES.iter().all(|(name, file)| put(&out, name, file)) {
+        // The program alone looks there: tests stay as they are.
+        println!("cargo::rustc-link-arg-bins=-L{}", out.display());
+        // The libraries call each other, and linkers differ in how often they look.
+        for arg in [
+            "-static",
+            "-no-pie",
+            "-Wl,--start-group,-lgcc_eh,-lgcc,-lc,--end-group",
+        ] {
+            println!("cargo::rustc-link-arg-bins={arg}");
+        }
+    }
+}
+
+fn is(name: &str, value: &str) -> bool {
+    env::var(name).is_ok_and(|found| found == value)
+}
+
+/// Whether rustc links against shared libraries of this very machine.
+fn wanted() -> bool {
+    let features = env::var("CARGO_CFG_TARGET_FEATURE").unwrap_or_default();
+    is("CARGO_CFG_TARGET_OS", "linux")
+        && is("CARGO_CFG_TARGET_ENV", "gnu")
+        && env::var("HOST") == env::var("TARGET")
+        && !features.split(',').any(|feature| feature == "crt-static")
+        && env::var_os("TEAMLOG_DYNAMIC").is_none()
+}
+
+/// Puts a link to that archive of the C compiler where the linker looks first for `lib{name}`. Says whether there is one.
+fn put(out: &Path, name: &str, file: &str) -> bool {
+    let compiler = env::var_os("RUSTC_LINKER").unwrap_or("cc".into());
+    let asked = Command::new(compiler)
+        .arg(format!("-print-file-name={file}"))
+        .output();
+    let found = asked
+        .ok()
+        .and_then(|answer| String::from_utf8(answer.stdout).ok());
+    // A name without a directory is how a compiler says that it knows no such file.
+    let Some(found) = found
+        .map(|path| PathBuf::from(path.trim()))
+        .filter(|path| path.is_absolute())
+    else {
+        return false;
+    };
+    let link = out.join(format!("lib{name}.a"));
+    let _ = fs::remove_file(&link);
+    fs::copy(found, link).is_ok()
+}
