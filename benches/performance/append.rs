@@ -1,15 +1,15 @@
 //! Appending: durable alone, durable from 32 threads, buffered.
 
-use crate::events;
-use crate::group_commit::GroupCommit;
 use crate::options::Options;
-use crate::workspace::log;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::Duration;
+use teamlog_benches::events;
+use teamlog_benches::group_commit::GroupCommit;
 use teamlog_benches::rounds::{Contestant, run, timed};
 use teamlog_benches::table::{Target, row};
+use teamlog_benches::workspace::log;
 use teamlog_engine::codec::encode_group;
 use teamlog_engine::{Durability, Format, NewEvent, Writer};
 

@@ -1,27 +1,24 @@
 //! Cost against history: the same command on a short log and on a long one.
 
-use crate::child::{self, Cost};
-use crate::events::{self, STORY};
 use crate::options::Options;
 use serde_json::json;
-use std::io::{BufReader, Cursor, Read, Write};
-use std::path::{Path, PathBuf};
+use std::io::Cursor;
+use std::path::PathBuf;
 use std::time::Duration;
+use teamlog_benches::child::{self, Cost};
+use teamlog_benches::events::{self, STORY};
+use teamlog_benches::past::import;
 use teamlog_benches::rounds::{human, median};
 use teamlog_benches::table::{Target, row};
+use teamlog_benches::workspace::FORMATS;
 use teamlog_engine::{Format, RefKind, Timestamp};
-use teamlog_team::import::messages::ImportMessages;
-use teamlog_team::log::append_batch::AppendBatch;
-use teamlog_team::{Root, RootOptions, Team};
 
-/// The team of every root that is measured.
-pub const TEAM: &str = "bench";
 const SHORT: u64 = 1_000;
 
 /// The rows about long histories.
 pub fn rows(options: &Options) {
     let long = if options.quick { "100 k" } else { "1 M" };
-    for format in crate::workspace::FORMATS {
+    for format in FORMATS {
         let names = [
             format!("T13 open and trace, {long} events against 1 k"),
             format!("T13 first trace of 20 events after open, {long} events"),
@@ -99,18 +96,6 @@ fn imported(format: Format, count: u64, options: &Options) -> PathBuf {
     dir
 }
 
-/// Imports envelopes into a new team.
-pub fn import<R: std::io::BufRead + std::io::Seek>(root: &Path, format: Format, source: &mut R) {
-    let import = ImportMessages {
-        team: TEAM.into(),
-        format: Some(format),
-        ..ImportMessages::default()
-    };
-    let root = Root::create(root, RootOptions::default()).unwrap();
-    let answer = root.import_messages(import, source).unwrap();
-    assert_eq!((answer.malformed, answer.duplicates), (0, 0));
-}
-
 /// One message of a team's past: 20 of a task, two seconds apart.
 fn envelope(seq: u64, out: &mut Vec<u8>) {
     let event = events::event(seq);
@@ -137,53 +122,4 @@ fn envelope(seq: u64, out: &mut Vec<u8>) {
     });
     serde_json::to_writer(&mut *out, &message).unwrap();
     out.push(b'\n');
-}
-
-/// Appends so many foreign events in batches.
-pub fn fill(team: &mut Team, count: u64) {
-    let source = Facts {
-        next: 0,
-        count,
-        waiting: Cursor::default(),
-    };
-    let mut source = BufReader::with_capacity(1 << 16, source);
-    let answer = team.append_batch(AppendBatch::default(), &mut source);
-    assert_eq!(answer.unwrap().count, count);
-}
-
-/// Events as the lines that a batch is made of, one after the other.
-struct Facts {
-    next: u64,
-    count: u64,
-    waiting: Cursor<Vec<u8>>,
-}
-
-impl Read for Facts {
-    fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
-        let read = self.waiting.read(buf)?;
-        if read > 0 || self.next == self.count {
-            return Ok(read);
-        }
-        self.waiting.set_position(0);
-        self.waiting.get_mut().clear();
-        fact(self.next, self.waiting.get_mut())?;
-        self.next += 1;
-        self.waiting.read(buf)
-    }
-}
-
-fn fact(seq: u64, out: &mut Vec<u8>) -> std::io::Result<()> {
-    let event = events::event(seq);
-    let name = |kind| event.refs.get(kind);
-    let line = json!({
-        "kind": "step_taken",
-        "actor": event.actor,
-        "trace_id": events::trace_id(seq),
-        "task_id": name(RefKind::Task),
-        "agent": name(RefKind::Agent),
-        "message_id": name(RefKind::Message),
-        "payload": events::payload(seq),
-    });
-    serde_json::to_writer(&mut *out, &line)?;
-    out.write_all(b"\n")
 }

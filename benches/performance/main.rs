@@ -6,21 +6,17 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)]
 
 mod append;
-mod child;
-mod events;
-mod group_commit;
 mod history;
 mod options;
 mod process;
 mod replay;
 mod scale;
 mod serve;
-mod workspace;
 
 use options::Options;
 
 fn main() {
-    if let Some(child) = child::Child::of_args() {
+    if let Some(child) = teamlog_benches::child::Child::of_args() {
         return child.run();
     }
     let options = match Options::parse(std::env::args().skip(1)) {

@@ -1,8 +1,8 @@
 //! What to measure, and how thoroughly.
 
-use crate::workspace::FORMATS;
 use std::path::{Path, PathBuf};
 use teamlog_benches::directory::Directories;
+use teamlog_benches::workspace::FORMATS;
 use teamlog_engine::Format;
 
 const USAGE: &str = "usage: cargo bench -- [--quick] [--scale [N]] [ROW ...]

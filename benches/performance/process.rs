@@ -1,12 +1,12 @@
 //! Whole commands: a process from start to exit, a send into a long inbox, the rebuilding of a real team.
 
-use crate::history::{self, TEAM};
 use crate::options::Options;
 use serde_json::json;
 use std::fs::File;
 use std::io::{BufReader, Cursor};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use teamlog_benches::past::{self, TEAM};
 use teamlog_benches::release::{build, run_quietly};
 use teamlog_benches::rounds::{Contestant, human, run, timed};
 use teamlog_benches::table::{Target, row};
@@ -104,7 +104,7 @@ fn long_inbox(name: &str, format: Format, options: &Options) {
         serde_json::to_writer(&mut envelopes, &message).unwrap();
         envelopes.push(b'\n');
     }
-    history::import(&dir, format, &mut Cursor::new(envelopes));
+    past::import(&dir, format, &mut Cursor::new(envelopes));
     let members = Init {
         members: vec!["carol".into()],
         ..Init::of(TEAM)
@@ -132,7 +132,7 @@ fn rehydrate(name: &str, format: Format, options: &Options) {
     };
     let dir = options.fresh();
     let mut source = BufReader::with_capacity(1 << 20, File::open(messages).unwrap());
-    history::import(&dir, format, &mut source);
+    past::import(&dir, format, &mut source);
     let rebuild = |workers: usize| -> Contestant<'_> {
         let path = &dir;
         Box::new(move || {

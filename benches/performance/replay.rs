@@ -1,16 +1,13 @@
 //! Replaying: jsonl beside bare `serde_json`, binary beside a bare checksum walk, one worker and two.
 
-use crate::events::{self, Line, Payload};
 use crate::options::Options;
-use crate::workspace::log;
-use std::convert::Infallible;
 use std::hint::black_box;
-use std::ops::ControlFlow;
-use std::sync::Mutex;
+use teamlog_benches::events::{self, Line};
 use teamlog_benches::rounds::{Contestant, Times, run, timed};
+use teamlog_benches::scan::{envelopes, full, full_typed, spans, workers};
 use teamlog_benches::table::Target;
-use teamlog_engine::reader::{SPAN_BYTES, Span};
-use teamlog_engine::{Durability, Error, Event, Format, Reader, codec};
+use teamlog_benches::workspace::log;
+use teamlog_engine::{Durability, Format, Reader, codec};
 
 const EVENTS: u64 = 40_000;
 
@@ -49,72 +46,6 @@ fn written(format: Format, options: &Options) -> (Reader, Vec<u8>) {
     (reader, bytes)
 }
 
-fn spans(reader: &Reader) -> impl Iterator<Item = Span> + use<> {
-    reader.spans(None, SPAN_BYTES).map(Result::unwrap)
-}
-
-/// Every envelope, checksums checked; the payload is at hand and not looked into.
-fn envelopes(reader: &Reader) {
-    let mut seen = 0;
-    for span in spans(reader) {
-        let mut rest = span.content();
-        while !rest.is_empty() {
-            let envelope = black_box(codec::envelope(span.format, rest).unwrap());
-            rest = &rest[envelope.len..];
-            seen += 1;
-        }
-    }
-    assert_eq!(seen, EVENTS);
-}
-
-/// Every event, checked in itself and against the one before, without looking into payloads.
-fn full(reader: &Reader) {
-    let mut seen = 0;
-    each(reader, |event| {
-        black_box(event);
-        seen += 1;
-    });
-    assert_eq!(seen, EVENTS);
-}
-
-fn each(reader: &Reader, mut see: impl FnMut(&Event<'_>)) {
-    let end: Option<Infallible> = reader
-        .each(None, |located| {
-            see(&located.frame.event);
-            Ok::<_, Error>(ControlFlow::Continue(()))
-        })
-        .unwrap();
-    assert!(end.is_none());
-}
-
-fn typed(payload: &str) {
-    black_box(serde_json::from_str::<Payload>(payload).unwrap());
-}
-
-/// Every event with every field typed, the payload's too.
-fn full_typed(reader: &Reader) {
-    each(reader, |event| typed(&black_box(event).payload));
-}
-
-/// The same by `count` threads that take span after span.
-fn workers(reader: &Reader, count: usize) {
-    let spans = Mutex::new(spans(reader));
-    std::thread::scope(|scope| {
-        for _ in 0..count {
-            scope.spawn(|| {
-                loop {
-                    let Some(span) = spans.lock().unwrap().next() else {
-                        break;
-                    };
-                    for located in span.decode().unwrap() {
-                        typed(&black_box(&located.frame.event).payload);
-                    }
-                }
-            });
-        }
-    });
-}
-
 fn jsonl(names: [&str; 3], options: &Options) {
     let (reader, bytes) = written(Format::Jsonl, options);
     let bare: Contestant<'_> = Box::new(|| {
@@ -129,8 +60,8 @@ fn jsonl(names: [&str; 3], options: &Options) {
     });
     let contestants: Vec<Contestant<'_>> = vec![
         bare,
-        Box::new(|| timed(|| envelopes(&reader))),
-        Box::new(|| timed(|| full_typed(&reader))),
+        Box::new(|| timed(|| assert_eq!(envelopes(&reader), EVENTS))),
+        Box::new(|| timed(|| assert_eq!(full_typed(&reader), EVENTS))),
         Box::new(|| timed(|| workers(&reader, 1))),
         Box::new(|| timed(|| workers(&reader, 2))),
     ];
@@ -171,8 +102,8 @@ fn binary(names: [&str; 2], options: &Options) {
     });
     let contestants: Vec<Contestant<'_>> = vec![
         bare,
-        Box::new(|| timed(|| envelopes(&reader))),
-        Box::new(|| timed(|| full(&reader))),
+        Box::new(|| timed(|| assert_eq!(envelopes(&reader), EVENTS))),
+        Box::new(|| timed(|| assert_eq!(full(&reader), EVENTS))),
     ];
     let times = run(options.rounds(21), contestants);
     rows_of(

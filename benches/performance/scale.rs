@@ -1,13 +1,13 @@
 //! The scale mode: one long log in each format, and what it costs to build, open, append to and trace.
 
-use crate::child;
-use crate::events;
-use crate::history::TEAM;
 use crate::options::Options;
-use crate::workspace::FORMATS;
 use std::path::Path;
 use std::time::Duration;
+use teamlog_benches::child;
+use teamlog_benches::events;
+use teamlog_benches::past::TEAM;
 use teamlog_benches::rounds::{human, median};
+use teamlog_benches::workspace::FORMATS;
 use teamlog_team::lifecycle::init::Init;
 use teamlog_team::{Root, RootOptions};
 

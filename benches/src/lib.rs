@@ -1,9 +1,16 @@
-//! What the measurements share: contestants in turns, tables, fresh directories, the released program and its daemon.
+//! What the measurements share: events, logs and teams to be measured, contestants in turns, tables, fresh directories, the
+//! released program and its daemon.
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
+pub mod child;
 pub mod daemon;
 pub mod directory;
+pub mod events;
+pub mod group_commit;
+pub mod past;
 pub mod release;
 pub mod rounds;
+pub mod scan;
 pub mod table;
+pub mod workspace;

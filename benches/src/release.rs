@@ -13,17 +13,26 @@ pub fn target() -> PathBuf {
 
 /// Builds the command line in that profile; its file.
 pub fn build(profile: &str) -> PathBuf {
+    built(profile, "teamlog", "teamlog")
+}
+
+/// Builds the program that locks a file, appends to another and syncs it; its file.
+pub fn build_floor(profile: &str) -> PathBuf {
+    built(profile, "teamlog-benches", "append-floor")
+}
+
+fn built(profile: &str, package: &str, program: &str) -> PathBuf {
     let target = target();
     let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
     let status = Command::new(cargo)
-        .args(["build", "--quiet", "--profile", profile, "-p", "teamlog"])
-        .arg("--target-dir")
+        .args(["build", "--quiet", "--profile", profile])
+        .args(["-p", package, "--bin", program, "--target-dir"])
         .arg(&target)
         .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")))
         .status()
         .unwrap();
-    assert!(status.success(), "the command line must build");
-    target.join(profile).join("teamlog")
+    assert!(status.success(), "{program} must build");
+    target.join(profile).join(program)
 }
 
 /// Runs a command that must succeed, and throws its answer away.

@@ -9,23 +9,31 @@ pub type Contestant<'a> = Box<dyn FnMut() -> Duration + 'a>;
 /// The times of each contestant, round by round.
 pub struct Times(Vec<Vec<Duration>>);
 
-/// Runs all contestants in every round, every other time in reverse. One round more, not counted, warms up.
+/// Runs all contestants in every round, as [`turns`] says.
 pub fn run(rounds: usize, mut contestants: Vec<Contestant<'_>>) -> Times {
     let count = contestants.len();
     let mut times = vec![Vec::with_capacity(rounds); count];
+    turns(rounds, count, |round, at| {
+        let took = contestants[at]();
+        if round > 0 {
+            times[at].push(took);
+        }
+    });
+    Times(times)
+}
+
+/// Calls `measure` with a round and a contestant: each of `count` in every round, every other time in reverse. One round
+/// more, number 0, warms up and does not count.
+pub fn turns(rounds: usize, count: usize, mut measure: impl FnMut(usize, usize)) {
     for round in 0..=rounds {
         for turn in 0..count {
             let at = match round % 2 {
                 0 => turn,
                 _ => count - 1 - turn,
             };
-            let took = contestants[at]();
-            if round > 0 {
-                times[at].push(took);
-            }
+            measure(round, at);
         }
     }
-    Times(times)
 }
 
 impl Times {

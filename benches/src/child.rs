@@ -2,7 +2,7 @@
 //!
 //! The harness starts itself again as `--child ROOT COMMAND ARGUMENT`; the child prints [`Cost`] as one line of JSON.
 
-use crate::history;
+use crate::{events, past};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -57,7 +57,7 @@ impl Child {
     pub fn run(&self) {
         let started = Instant::now();
         let root = Root::open(&self.root, RootOptions::default()).unwrap();
-        let mut team = root.team(history::TEAM).unwrap();
+        let mut team = root.team(past::TEAM).unwrap();
         let opened = Instant::now();
         self.command(&mut team);
         let answered = Instant::now();
@@ -97,7 +97,7 @@ impl Child {
                 };
                 team.append(append).unwrap();
             }
-            "fill" => history::fill(team, self.argument.parse().unwrap()),
+            "fill" => past::fill(team, self.argument.parse().unwrap(), events::trace_id),
             other => panic!("no such command: {other}"),
         }
     }

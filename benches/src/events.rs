@@ -9,28 +9,46 @@ pub const STORY: u64 = 20;
 /// What the payload holds.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Payload {
+    /// A few words and the event's number.
     pub subject: String,
+    /// More words.
     pub body: String,
+    /// One of four.
     pub status: String,
+    /// Always the same.
     pub priority: String,
+    /// A small number.
     pub attempt: u32,
+    /// Two words.
     pub labels: Vec<String>,
 }
 
 /// An event as `serde_json` would read and write it: every field owned and typed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Line {
+    /// Its place.
     pub seq: u64,
+    /// Its id.
     pub id: String,
+    /// When it was recorded.
     pub created_at: String,
+    /// What happened.
     pub kind: String,
+    /// Who did it.
     pub actor: String,
+    /// Its story.
     pub trace_id: Option<String>,
+    /// Its task.
     pub task_id: Option<String>,
+    /// Its agent.
     pub agent: Option<String>,
+    /// Its message.
     pub message_id: Option<String>,
+    /// Version of the payload's shape.
     pub schema_version: u32,
+    /// The payload.
     pub payload: Payload,
+    /// The checksum as a log has it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub crc: String,
 }

@@ -1,0 +1,124 @@
+//! The same events for everybody, in the form that each takes: finished bytes for those that store bytes, fields for
+//! teamlog, which encodes within the measured time.
+
+use teamlog_benches::events::{self, STORY};
+use teamlog_engine::codec::encode_group;
+use teamlog_engine::{Format, NewEvent, RefKind};
+use teamlog_team::log::append::Append;
+
+const KIND: &str = "step_taken";
+
+/// An event that is to be appended.
+pub enum Draft {
+    /// For a store of bytes.
+    Record(Record),
+    /// For the engine.
+    Event(NewEvent),
+    /// For a team.
+    Input(Append),
+}
+
+/// An event as a store of bytes takes it.
+pub struct Record {
+    pub seq: u64,
+    /// What it can be found by.
+    pub trace: String,
+    /// The line that teamlog would write of it.
+    pub line: Vec<u8>,
+}
+
+impl Draft {
+    pub fn record(self) -> Record {
+        match self {
+            Draft::Record(record) => record,
+            _ => unreachable!("a store of bytes is given bytes"),
+        }
+    }
+
+    pub fn event(self) -> NewEvent {
+        match self {
+            Draft::Event(event) => event,
+            _ => unreachable!("an engine is given an event"),
+        }
+    }
+
+    pub fn input(self) -> Append {
+        match self {
+            Draft::Input(input) => input,
+            _ => unreachable!("a team is given an input"),
+        }
+    }
+}
+
+/// Events that lie together whose stories lie in the same way.
+const BLOCK: u64 = 1_000;
+const STORIES: u64 = BLOCK / STORY;
+
+/// How the events of a story lie in a history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lie {
+    /// One behind the other.
+    Adjacent,
+    /// Each among those of other stories, 50 events apart.
+    Spread,
+}
+
+/// The story of event `seq`: in every other block they are spread.
+pub fn story(seq: u64) -> String {
+    let (block, within) = (seq / BLOCK, seq % BLOCK);
+    let story = match block % 2 {
+        0 => within / STORY,
+        _ => within % STORIES,
+    };
+    format!("tr_{:05}", block * STORIES + story)
+}
+
+/// One of the stories of a history that lie like that, another one for each number.
+pub fn some_story(number: u64, count: u64, lie: Lie) -> String {
+    let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+    let (block, story) = (mixed % (count / BLOCK / 2), mixed % STORIES);
+    match lie {
+        Lie::Adjacent => self::story(block * 2 * BLOCK + story * STORY),
+        Lie::Spread => self::story((block * 2 + 1) * BLOCK + story),
+    }
+}
+
+/// Event `seq` as bytes.
+pub fn record(seq: u64) -> Record {
+    let mut event = events::event(seq);
+    event.kind = KIND.into();
+    event.foreign = true;
+    event.refs.set(RefKind::Trace, story(seq));
+    let mut line = Vec::with_capacity(512);
+    encode_group(Format::Jsonl, &[event], &mut line);
+    Record {
+        seq,
+        trace: story(seq),
+        line,
+    }
+}
+
+/// Event `seq` for the engine: of a vocabulary that no fold looks into.
+pub fn event(seq: u64) -> NewEvent {
+    let mut event = events::new_event(seq);
+    event.kind = KIND.into();
+    event.foreign = true;
+    event.refs.set(RefKind::Trace, story(seq));
+    event
+}
+
+/// Event `seq` for a team.
+pub fn input(seq: u64) -> Append {
+    let event = event(seq);
+    let name = |kind| event.refs.get(kind).map(str::to_owned);
+    Append {
+        kind: KIND.into(),
+        trace_id: name(RefKind::Trace),
+        task_id: name(RefKind::Task),
+        agent: name(RefKind::Agent),
+        message_id: name(RefKind::Message),
+        actor: Some(event.actor),
+        payload: Some(event.payload.into_string()),
+        ..Append::default()
+    }
+}

@@ -1,0 +1,42 @@
+//! teamlog beside other stores, on the same events: `cargo peers` prints one document in markdown, with ratios.
+//!
+//! `docs/performance.md`, § Beside its peers, explains the columns.
+#![forbid(unsafe_code)]
+
+mod appends;
+mod contestant;
+mod draft;
+mod figures;
+mod history;
+mod opening;
+mod options;
+mod process;
+mod proof;
+mod stores;
+
+use options::Options;
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    if proof::child(&args) || opening::child(&args) {
+        return;
+    }
+    match Options::parse(args.into_iter()) {
+        Ok(options) => run(&options),
+        Err(usage) => {
+            eprintln!("{usage}");
+            std::process::exit(2);
+        }
+    }
+}
+
+fn run(options: &Options) {
+    figures::about(options);
+    appends::one(options);
+    appends::many(options);
+    appends::buffered(options);
+    let kept = history::sections(options);
+    opening::section(&kept, options);
+    process::section(&kept, options);
+    figures::load("at the end");
+}

@@ -1,0 +1,69 @@
+//! What to measure, and how thoroughly.
+
+use std::path::PathBuf;
+use teamlog_benches::directory::Directories;
+use teamlog_benches::release::target;
+
+const USAGE: &str = "usage: cargo peers [--quick] [--profile NAME] [SECTION ...]
+  --quick         fewer rounds, a history of 100,000 events
+  --profile NAME  the profile that `teamlog` is built in for whole processes (default: dist)
+  SECTION         only sections whose heading contains one of these words";
+
+/// The command line.
+pub struct Options {
+    pub quick: bool,
+    pub profile: String,
+    names: Vec<String>,
+    directories: Directories,
+}
+
+impl Options {
+    /// Reads the arguments; what cannot be understood is answered with the usage.
+    pub fn parse(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
+        let mut options = Options {
+            quick: false,
+            profile: "dist".into(),
+            names: Vec::new(),
+            directories: Directories::within(&target().join("peers")),
+        };
+        while let Some(arg) = args.next() {
+            match arg.as_str() {
+                "--quick" => options.quick = true,
+                "--profile" => options.profile = args.next().ok_or(USAGE)?,
+                flag if flag.starts_with('-') => return Err(USAGE.into()),
+                name => options.names.push(name.to_lowercase()),
+            }
+        }
+        Ok(options)
+    }
+
+    /// A fresh directory on the file system of the build; all of them are removed at the end.
+    pub fn fresh(&self) -> PathBuf {
+        self.directories.fresh()
+    }
+
+    /// Whether that section is asked for.
+    pub fn wants(&self, heading: &str) -> bool {
+        let name = heading.to_lowercase();
+        self.names.is_empty() || self.names.iter().any(|part| name.contains(part))
+    }
+
+    /// Prints the heading of a section if it is asked for.
+    pub fn begins(&self, heading: &str) -> bool {
+        let wanted = self.wants(heading);
+        if wanted {
+            println!("\n### {heading}\n");
+        }
+        wanted
+    }
+
+    /// Rounds that count.
+    pub fn rounds(&self) -> usize {
+        if self.quick { 2 } else { 5 }
+    }
+
+    /// Events of a long history.
+    pub fn history(&self) -> u64 {
+        if self.quick { 100_000 } else { 1_000_000 }
+    }
+}
