@@ -56,7 +56,7 @@ pub use head::Head;
 pub use identity::{Format, Identity};
 pub use json::{Json, JsonError};
 pub use log::{Exclusive, Log, NewLog};
-pub use options::{Gathering, LogOptions};
+pub use options::LogOptions;
 pub use place::Place;
 pub use reader::{Reader, Span};
 pub use receipt::{Receipt, Standing};

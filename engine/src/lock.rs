@@ -76,7 +76,7 @@ impl LogLock {
 
 /// Whether `held` is a lock on what `path` names now.
 fn is_at(storage: &dyn Storage, path: &Path, held: &dyn HeldLock) -> Result<bool> {
-    let there = storage.named().stat(path)?;
+    let there = storage.look(path).map_err(Error::io("stat", path))?;
     Ok(there.is_some_and(|stat| stat.identity == held.identity()))
 }
 

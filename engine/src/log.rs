@@ -14,7 +14,9 @@ use crate::recovery::{self, LockedLog, Quarantined, Recovered};
 use crate::segment::end_of_log;
 use crate::storage::{Open, Storage};
 use crate::watch::Watch;
+use crate::writer::active::ActiveSegment;
 use crate::writer::core::Core;
+use crate::writer::group::Buffers;
 use crate::writer::{State, Writer, WriterCounts};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -329,10 +331,11 @@ impl Log {
                 options: self.options.clone(),
                 head: recovered.head,
                 head_file,
-                active: recovered.active.map(|segment| Arc::from(segment.file)),
+                active: recovered.active.map(ActiveSegment::of).transpose()?,
                 state: (),
                 pending: Vec::new(),
                 pending_bytes: 0,
+                spare: Buffers::default(),
                 in_flight: None,
                 written: Vec::new(),
                 keep_written: false,
@@ -402,6 +405,7 @@ impl Exclusive {
             state,
             pending: core.pending,
             pending_bytes: core.pending_bytes,
+            spare: core.spare,
             in_flight: core.in_flight,
             written: core.written,
             keep_written: core.keep_written,

@@ -16,9 +16,6 @@ pub struct LogOptions {
     pub lock_deadline: Duration,
     /// Rotate before a segment would grow past this. Default [`crate::limits::SEGMENT_BYTES_MAX`]; tests make it small.
     pub segment_bytes_max: u64,
-    /// Whether group commit waits for more than those who came last time. Default no: for a process with many clients,
-    /// whose next commands are on their way.
-    pub gathering: Option<Gathering>,
 }
 
 impl Default for LogOptions {
@@ -28,16 +25,6 @@ impl Default for LogOptions {
             ids: Arc::new(RandomIds),
             lock_deadline: Duration::from_secs(10),
             segment_bytes_max: crate::limits::SEGMENT_BYTES_MAX,
-            gathering: None,
         }
     }
-}
-
-/// How long a leader with many followers waits for more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Gathering {
-    /// It goes on after this long without a new follower,
-    pub lull: Duration,
-    /// and after this long in any case.
-    pub most: Duration,
 }

@@ -70,6 +70,15 @@ pub(super) fn write_body(event: &Event<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(event.payload.as_bytes());
 }
 
+/// The bytes of an event's frame.
+pub(super) fn frame_len(event: &Event<'_>) -> usize {
+    let names = event.refs.names.iter().flatten();
+    let shorts: usize = names.map(|name| 1 + name.len()).sum();
+    let cause = event.refs.cause.map_or(0, |_| 16);
+    let texts = 2 + event.kind.len() + event.actor.len() + shorts + cause;
+    HEAD_BYTES + FIXED_BYTES + texts + 4 + event.payload.len()
+}
+
 /// One byte of length and a text, which the caller has checked to be an identifier.
 pub(super) fn write_short(text: &str, out: &mut Vec<u8>) {
     debug_assert!(

@@ -138,6 +138,18 @@ pub(super) fn body_len(event: &Event<'_>) -> usize {
         + event.payload.len()
 }
 
+/// The bytes of the lines of a group of `count` events that have `canonical` bytes in their public form.
+pub(super) fn group_len(count: usize, canonical: usize) -> usize {
+    // In place of the closing brace.
+    let framed = canonical + count * (TAIL_BYTES - 1);
+    if count < 2 {
+        return framed;
+    }
+    let part = |index| GROUP_OPENING.len() + digits_of(index) + ",]".len();
+    let parts: usize = (0..count as u64).map(part).sum();
+    framed + parts + count * digits_of(count as u64)
+}
+
 fn digits_of(number: u64) -> usize {
     number.checked_ilog10().unwrap_or(0) as usize + 1
 }

@@ -100,6 +100,14 @@ pub fn encode_group(format: Format, events: &[Event<'_>], out: &mut Vec<u8>) -> 
     lengths
 }
 
+/// The bytes that [`encode_group`] appends for events whose [`canonical_len`]s add up to `canonical`.
+pub fn group_len(format: Format, events: &[Event<'_>], canonical: usize) -> usize {
+    match format {
+        Format::Jsonl => jsonl::group_len(events.len(), canonical),
+        Format::Binary => events.iter().map(binary::frame_len).sum(),
+    }
+}
+
 /// Appends what of an event's frame does not depend on its group, for [`seal`] to complete once the group
 /// is known. So an event can be encoded where it is made, and framed later by the writer.
 pub fn encode_body(format: Format, event: &Event<'_>, out: &mut Vec<u8>) {

@@ -200,6 +200,11 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     /// `Unsupported` where nothing tells of changes: look at the paths from time to time. Else as the system reports.
     fn watch(&self, paths: &[&Path]) -> io::Result<Box<dyn Watcher>>;
 
+    /// What stands at `path`, in as few calls as possible: to hold it against an open file. It says nothing of how the path
+    /// leads there.
+    fn look(&self, path: &Path) -> io::Result<Option<Stat>> {
+        self.stat(path)
+    }
     /// Reads a whole file, refusing more than `max` bytes with `FileTooLarge`.
     fn read(&self, path: &Path, max: u64) -> io::Result<Vec<u8>> {
         let file = self.open(path, Open::Read)?;

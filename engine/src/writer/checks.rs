@@ -153,9 +153,10 @@ pub(super) fn behind(last: Option<EventId>, id: EventId) -> Result<EventId> {
     })
 }
 
-pub(super) fn earlier(stamped: &[Event<'static>], index: usize) -> Result<EventId> {
-    stamped
-        .get(index)
+/// The id of event `index` of the append whose events begin at `first` of those that are pending.
+pub(super) fn earlier(pending: &[Event<'static>], first: usize, index: usize) -> Result<EventId> {
+    let at = first.checked_add(index);
+    at.and_then(|at| pending.get(at))
         .map(|event| event.id)
         .ok_or_else(|| Error::Invalid {
             field: "cause",

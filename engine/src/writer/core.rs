@@ -4,11 +4,11 @@
 //! is retried after a write or a sync failed; seqs have no gap, ids and times do not run backward; before a group and
 //! before a head is written the lock is ours and the log ends where we ended it.
 
-use super::checks::{
-    behind, check_sizes, check_strings, crcs, earlier, greater, not_before, places,
-};
+use super::active::ActiveSegment;
+use super::checks::{behind, check_sizes, check_strings, earlier, greater, not_before};
+use super::group::{Buffers, Group, InFlightGroup, WrittenGroup};
 use super::{State, WriterCounts};
-use crate::codec::{self};
+use crate::codec;
 use crate::error::{Error, Result};
 use crate::event::{Cause, Event, NewEvent};
 use crate::event_id::EventId;
@@ -18,17 +18,16 @@ use crate::layout::EVENTS_DIR;
 use crate::limits;
 use crate::lock::LogLock;
 use crate::options::LogOptions;
-use crate::place::Place;
 use crate::reader::Reader;
 use crate::segment::{SegmentName, end_of_log};
-use crate::storage::{File, Storage};
+use crate::storage::Storage;
 use crate::timestamp::Timestamp;
 use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc;
-use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+
+/// A writer of so many groups is one that stays: a command that writes once and ends does no work ahead.
+const STAYING_GROUPS: u64 = 16;
 
 /// Everything that the holder of the lock owns.
 pub(crate) struct Core<S> {
@@ -38,11 +37,13 @@ pub(crate) struct Core<S> {
     pub options: LogOptions,
     pub head: Head,
     pub head_file: HeadFile,
-    pub active: Option<Arc<dyn File>>,
+    pub active: Option<ActiveSegment>,
     pub state: S,
     /// Stamped and folded, not yet written.
     pub pending: Vec<Event<'static>>,
     pub pending_bytes: usize,
+    /// What the last group was made in.
+    pub spare: Buffers,
     /// A buffered group that a thread is writing. Nothing else is written before it is durable.
     pub in_flight: Option<InFlightGroup>,
     /// Events written since this was last emptied, if `keep_written` is set: the answers of a round show them.
@@ -62,57 +63,6 @@ pub(crate) struct Poison {
     pub why: String,
     /// Whether a sync failed: what the disk holds is unknown then.
     pub unsynced: bool,
-}
-
-/// A group as the bytes that are written.
-struct EncodedGroup {
-    events: Vec<Event<'static>>,
-    bytes: Vec<u8>,
-    frames: Vec<u32>,
-    file: Arc<dyn File>,
-    path: PathBuf,
-    start: u64,
-    /// How long write and sync took.
-    took: Duration,
-}
-
-impl EncodedGroup {
-    /// One write, one sync.
-    fn write(mut self) -> Result<EncodedGroup> {
-        let started = Instant::now();
-        self.file
-            .write_all_at(&self.bytes, self.start)
-            .map_err(Error::io("write", &self.path))?;
-        self.file
-            .sync_data()
-            .map_err(Error::io("sync", &self.path))?;
-        self.took = started.elapsed();
-        Ok(self)
-    }
-}
-
-/// A group that a thread writes and syncs while the next one fills.
-pub(crate) struct InFlightGroup {
-    last: (u64, EventId),
-    thread: Option<JoinHandle<Result<EncodedGroup>>>,
-}
-
-impl InFlightGroup {
-    fn finish_write(&mut self) -> Result<EncodedGroup> {
-        match self.thread.take().map(JoinHandle::join) {
-            Some(Ok(written)) => written,
-            _ => Err(Error::Poisoned("a writing thread panicked".into())),
-        }
-    }
-}
-
-impl Drop for InFlightGroup {
-    /// The lock must outlive every write.
-    fn drop(&mut self) {
-        if self.thread.is_some() {
-            let _ = self.finish_write();
-        }
-    }
 }
 
 impl<S> Core<S> {
@@ -159,51 +109,39 @@ impl<S: State> Core<S> {
     /// Stamps new events and adds them to the pending group; writes that one out first where they do not fit into it.
     /// Returns how many were added (the last ones of `pending`).
     pub fn push(&mut self, events: Vec<NewEvent>) -> Result<usize> {
-        let stamped = self.stamp(events)?;
-        let (Some(first), Some(last)) = (stamped.first(), stamped.last()) else {
+        let before = self.pending.len();
+        let stamped = self.stamp(events).and_then(|()| self.check_stamped(before));
+        let bytes = match stamped {
+            Ok(bytes) => bytes,
+            Err(refused) => {
+                self.pending.truncate(before);
+                return Err(refused);
+            }
+        };
+        let count = self.pending.len() - before;
+        let (Some(first), Some(new)) = (self.pending.first(), self.pending.get(before)) else {
             return Ok(0);
         };
-        if first.created_at.day_start() != last.created_at.day_start() {
-            return Err(Error::Invalid {
-                field: "created_at",
-                value: last.created_at.to_string(),
-                rule: format!(
-                    "must lie on the day of its group, {}",
-                    first.created_at.day()
-                ),
-            });
-        }
-        assert_eq!(
-            first.seq,
-            self.last_seq() + 1,
-            "new events must continue the last stamped one"
-        );
-        debug_assert!(
-            stamped.is_sorted_by(|a, b| a.seq + 1 == b.seq && a.id < b.id),
-            "events {} to {} must have seqs without a gap and increasing ids",
-            first.seq,
-            last.seq
-        );
-        let bytes = check_sizes(&stamped)?;
-        let day = first.created_at.day_start();
-        let other_day = self
-            .pending
-            .first()
-            .is_some_and(|event| event.created_at.day_start() != day);
+        let day = new.created_at.day_start();
+        let other_day = first.created_at.day_start() != day;
         let full = self.pending_bytes + bytes > limits::GROUP_BYTES_MAX
-            || self.pending.len() + stamped.len() > limits::GROUP_EVENTS_MAX;
-        if other_day || full {
+            || self.pending.len() > limits::GROUP_EVENTS_MAX;
+        let mut from = before;
+        if before > 0 && (other_day || full) {
+            let stamped = self.pending.split_off(before);
             self.flush()?;
             assert_eq!(
                 (self.pending.len(), self.pending_bytes),
                 (0, 0),
                 "a flush must leave nothing pending"
             );
+            (self.pending, from) = (stamped, 0);
         }
-        self.guarded(|core| core.state.apply(&stamped))?;
+        self.guarded(|core| {
+            core.state
+                .apply(core.pending.get(from..).unwrap_or_default())
+        })?;
         self.pending_bytes += bytes;
-        let count = stamped.len();
-        self.pending.extend(stamped);
         assert!(
             self.pending_bytes <= limits::GROUP_BYTES_MAX
                 && self.pending.len() <= limits::GROUP_EVENTS_MAX,
@@ -218,6 +156,31 @@ impl<S: State> Core<S> {
             "all events of a group must be of one day, {day}"
         );
         Ok(count)
+    }
+
+    /// Checks the events that were stamped from that one on; returns their size in canonical bytes.
+    fn check_stamped(&self, from: usize) -> Result<usize> {
+        let stamped = self.pending.get(from..).unwrap_or_default();
+        let (Some(first), Some(last)) = (stamped.first(), stamped.last()) else {
+            return Ok(0);
+        };
+        if first.created_at.day_start() != last.created_at.day_start() {
+            return Err(Error::Invalid {
+                field: "created_at",
+                value: last.created_at.to_string(),
+                rule: format!(
+                    "must lie on the day of its group, {}",
+                    first.created_at.day()
+                ),
+            });
+        }
+        debug_assert!(
+            stamped.is_sorted_by(|a, b| a.seq + 1 == b.seq && a.id < b.id),
+            "events {} to {} must have seqs without a gap and increasing ids",
+            first.seq,
+            last.seq
+        );
+        check_sizes(stamped)
     }
 
     /// Writes the pending events if they fill more than half of a group, so that a job with two parts gets both into one
@@ -253,11 +216,12 @@ impl<S: State> Core<S> {
         }
     }
 
-    fn stamp(&self, events: Vec<NewEvent>) -> Result<Vec<Event<'static>>> {
+    /// Stamps new events and puts them behind the pending ones.
+    fn stamp(&mut self, events: Vec<NewEvent>) -> Result<()> {
+        let before = self.pending.len();
         let (mut seq, mut last) = self.last();
         let floor = self.floor();
         let mut live = self.live_time(last, floor, events.len());
-        let mut stamped: Vec<Event<'static>> = Vec::with_capacity(events.len());
         for new in events {
             check_strings(&new)?;
             let created_at = match new.created_at {
@@ -278,11 +242,11 @@ impl<S: State> Core<S> {
             let mut refs = new.refs;
             refs.cause = match new.cause {
                 Some(Cause::Event(id)) => Some(id),
-                Some(Cause::Earlier(index)) => Some(earlier(&stamped, index)?),
+                Some(Cause::Earlier(index)) => Some(earlier(&self.pending, before, index)?),
                 None => refs.cause,
             };
             last = Some(id);
-            stamped.push(Event {
+            self.pending.push(Event {
                 seq,
                 id,
                 created_at,
@@ -294,7 +258,7 @@ impl<S: State> Core<S> {
                 payload: Cow::Owned(new.payload.into_string()),
             });
         }
-        Ok(stamped)
+        Ok(())
     }
 
     /// Midnight of the active segment's day. No event may be before it, also while the segment is still empty: the
@@ -339,6 +303,24 @@ impl<S: State> Core<S> {
         );
     }
 
+    /// As [`Core::start_write`], where much is pending and no group is in flight. Beside one that is, the next grows until
+    /// it would no longer fit.
+    pub fn start_write_if_due(&mut self) -> Result<()> {
+        let busy = self
+            .in_flight
+            .as_ref()
+            .is_some_and(|group| !group.is_finished());
+        let most = if busy {
+            limits::GROUP_BYTES_MAX - limits::BUFFER_BYTES
+        } else {
+            limits::BUFFER_BYTES
+        };
+        match self.pending_bytes >= most {
+            true => self.start_write(),
+            false => Ok(()),
+        }
+    }
+
     /// Like [`Core::flush`], but a thread writes and syncs; the head is written before the next group is. For buffered
     /// groups, whose callers were answered already. If no thread can be started, the caller writes.
     pub fn start_write(&mut self) -> Result<()> {
@@ -346,7 +328,7 @@ impl<S: State> Core<S> {
             let Some(group) = core.take_pending()? else {
                 return Ok(());
             };
-            let Some(last) = group.events.last() else {
+            let Some(last) = group.buffers.events.last() else {
                 return Ok(());
             };
             let last = (last.seq, last.id);
@@ -356,29 +338,16 @@ impl<S: State> Core<S> {
                 last.0,
                 core.head.last_seq
             );
-            // The group is sent by a channel: if the thread cannot start, its closure is dropped, and the group must not be.
-            let (give, given) = mpsc::channel::<EncodedGroup>();
-            let thread = thread::Builder::new().name("teamlog-write".into());
-            let started = thread.spawn(move || match given.recv() {
-                Ok(group) => group.write(),
-                Err(_) => Err(Error::Poisoned("the writing thread got no group".into())),
-            });
-            let Ok(thread) = started else {
-                return core.advance_head(group.write()?);
-            };
-            if give.send(group).is_err() {
-                return Err(Error::Poisoned("a writing thread ended early".into()));
+            match InFlightGroup::start(last, group)? {
+                Ok(in_flight) => core.in_flight = Some(in_flight),
+                Err(group) => core.advance_head(group.write()?)?,
             }
-            core.in_flight = Some(InFlightGroup {
-                last,
-                thread: Some(thread),
-            });
             Ok(())
         })
     }
 
-    /// Encodes the pending group, once everything before it is durable.
-    fn take_pending(&mut self) -> Result<Option<EncodedGroup>> {
+    /// The pending group, once everything before it is durable and its segment is there.
+    fn take_pending(&mut self) -> Result<Option<Group>> {
         if let Some(mut in_flight) = self.in_flight.take() {
             self.advance_head(in_flight.finish_write()?)?;
         }
@@ -396,20 +365,9 @@ impl<S: State> Core<S> {
             "a group must not be written beside another one"
         );
         self.check_ours(&self.head, false)?;
-        let mut bytes = Vec::with_capacity(self.pending_bytes + self.pending.len() * 64);
-        let frames = codec::encode_group(self.identity.format, &self.pending, &mut bytes);
-        assert_eq!(
-            frames.len(),
-            self.pending.len(),
-            "each event must have one frame"
-        );
-        debug_assert_eq!(
-            frames.iter().map(|len| u64::from(*len)).sum::<u64>(),
-            bytes.len() as u64,
-            "the frames must be all the bytes of a group"
-        );
-        self.rotate_if_needed(day, bytes.len() as u64)?;
-        let Some(file) = self.active.clone() else {
+        let len = codec::group_len(self.identity.format, &self.pending, self.pending_bytes) as u64;
+        self.rotate_if_needed(day, len)?;
+        let Some(active) = self.active.clone() else {
             return Err(Error::Poisoned("no segment is open".into()));
         };
         debug_assert!(
@@ -420,14 +378,17 @@ impl<S: State> Core<S> {
         );
         let path = self.dir.join(EVENTS_DIR).join(&self.head.name);
         self.pending_bytes = 0;
-        Ok(Some(EncodedGroup {
-            events: std::mem::take(&mut self.pending),
-            bytes,
-            frames,
-            file,
+        let mut buffers = std::mem::take(&mut self.spare);
+        std::mem::swap(&mut buffers.events, &mut self.pending);
+        Ok(Some(Group {
+            format: self.identity.format,
+            buffers,
+            len,
+            segment: self.head.segment,
+            active,
             path,
             start: self.head.end,
-            took: Duration::ZERO,
+            catches_up: self.counts.groups >= STAYING_GROUPS,
         }))
     }
 
@@ -436,16 +397,15 @@ impl<S: State> Core<S> {
     /// overwritten.
     fn check_ours(&self, head: &Head, written: bool) -> Result<()> {
         self.lock.check(self.storage.as_ref(), written)?;
-        let Some(file) = &self.active else {
+        let Some(active) = &self.active else {
             return Ok(());
         };
         let path = self.dir.join(EVENTS_DIR).join(&head.name);
-        let ours = file.stat().map_err(Error::io("stat", &path))?;
-        let found = self.storage.stat(&path).map_err(Error::io("stat", &path))?;
+        let found = self.storage.look(&path).map_err(Error::io("stat", &path))?;
         let end = found.as_ref().map_or(0, end_of_log);
         let why = match found {
             None => "somebody took it away while it was written",
-            Some(found) if found.identity != ours.identity => {
+            Some(found) if found.identity != active.identity => {
                 "somebody put another file in its place while it was written"
             }
             Some(_) if end < head.end => "somebody cut it while it was written",
@@ -461,8 +421,11 @@ impl<S: State> Core<S> {
     }
 
     /// The group is durable: writes the head that says so, and informs the state.
-    fn advance_head(&mut self, group: EncodedGroup) -> Result<()> {
-        let (Some(first), Some(last)) = (group.events.first(), group.events.last()) else {
+    fn advance_head(&mut self, mut group: WrittenGroup) -> Result<()> {
+        let events = &mut group.buffers.events;
+        let (Some(first), Some(last), Some(end)) =
+            (events.first(), events.last(), group.places.last())
+        else {
             return Ok(());
         };
         assert_eq!(
@@ -476,9 +439,14 @@ impl<S: State> Core<S> {
             last.id,
             self.head.last_id
         );
+        assert_eq!(
+            (group.places.len(), group.crcs.len()),
+            (events.len(), events.len()),
+            "each event must have one place and one CRC"
+        );
         self.write_head(
             Head {
-                end: group.start + group.bytes.len() as u64,
+                end: end.end(),
                 last_seq: last.seq,
                 last_id: Some(last.id),
                 quarantining: false,
@@ -488,25 +456,15 @@ impl<S: State> Core<S> {
             false,
         )?;
         let jobs = std::mem::take(&mut self.jobs);
-        self.counts
-            .group(jobs, group.events.len(), group.bytes.len(), group.took);
-        let placed = places(self.head.segment, group.start, &group.frames);
-        let crcs = crcs(self.identity.format, &group.bytes, &group.frames);
-        assert_eq!(
-            (placed.len(), crcs.len()),
-            (group.events.len(), group.events.len()),
-            "each event must have one place and one CRC"
-        );
-        assert_eq!(
-            placed.last().map(Place::end),
-            Some(self.head.end),
-            "the last event must end where the head does"
-        );
+        let bytes = group.buffers.bytes.len();
+        self.counts.group(jobs, events.len(), bytes, group.took);
         self.state
-            .committed(&self.head, &group.events, &placed, &crcs);
+            .committed(&self.head, events, &group.places, &group.crcs);
         if self.keep_written {
-            self.written.extend(group.events);
+            self.written.append(events);
         }
+        events.clear();
+        self.spare = group.buffers;
         Ok(())
     }
 

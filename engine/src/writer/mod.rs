@@ -3,9 +3,12 @@
 //! Whoever comes first leads: it runs its own job and those that queued meanwhile, writes all their events as one
 //! group with one sync, and answers everybody. Then the first of those who queued during the sync leads.
 
+pub(crate) mod active;
 mod checks;
 pub(crate) mod core;
 mod counts;
+pub(crate) mod group;
+mod handover;
 mod rotation;
 mod round;
 #[cfg(test)]
@@ -17,12 +20,11 @@ use crate::error::{Error, Result};
 use crate::event::{Event, NewEvent};
 use crate::event_id::EventId;
 use crate::head::Head;
-use crate::options::Gathering;
 use crate::place::Place;
 use crate::reader::Reader;
 use crate::timestamp::Timestamp;
 use core::Core;
-use crossbeam_channel::{Receiver, Sender, bounded};
+use handover::{Taker, handover};
 use round::{Job, Queue, Queued, Reply, Round, Waiting};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -33,7 +35,7 @@ pub enum Durability {
     /// After the sync and the head write. The default.
     #[default]
     Synced,
-    /// At once; goes out as part of a group at 1 MiB (while the next one fills), with the next synced append, on `sync`, on
+    /// At once; goes out as part of a group of at least 1 MiB (while the next one fills), with the next synced append, on `sync`, on
     /// `close`, or before somebody reads the log. In-process only.
     Buffered,
 }
@@ -90,15 +92,14 @@ pub enum CommitError<E> {
 pub struct Writer<S: State> {
     core: Mutex<Core<S>>,
     queue: Mutex<Queue<S>>,
-    queued: Condvar,
-    gathering: Option<Gathering>,
+    /// As many have queued as a leader gathers.
+    gathered: Condvar,
 }
 
 impl<S: State> Writer<S> {
     pub(crate) fn new(core: Core<S>) -> Writer<S> {
         Writer {
-            gathering: core.options.gathering,
-            queued: Condvar::new(),
+            gathered: Condvar::new(),
             core: Mutex::new(core),
             queue: Mutex::new(Queue::default()),
         }
@@ -150,11 +151,11 @@ impl<S: State> Writer<S> {
         F: FnOnce(&S, Timestamp) -> Result<(R, Vec<NewEvent>), E> + Send + 'static,
     {
         if let Some(waiting) = self.enqueue(&mut job) {
-            match waiting.recv() {
-                Ok(Reply::Answer(answer)) => return answer,
-                Ok(Reply::Lead(own)) => job = own,
+            match waiting.take() {
+                Some(Reply::Answer(answer)) => return answer,
+                Some(Reply::Lead(own)) => job = own,
                 // The leader panicked; what it was writing is for the next open to find out.
-                Err(_) => {
+                None => {
                     return Err(CommitError::Failed(Error::Poisoned(
                         "a writing thread panicked".into(),
                     )));
@@ -193,9 +194,7 @@ impl<S: State> Writer<S> {
             .last()
             .filter(|_| count > 0)
             .map(|last| appended(last.seq, last.id, count));
-        if core.pending_bytes >= crate::limits::BUFFER_BYTES {
-            core.start_write()?;
-        }
+        core.start_write_if_due()?;
         Ok(answer)
     }
 
@@ -287,7 +286,7 @@ impl<S: State> Writer<S> {
     }
 
     /// Queues the job if another thread leads; otherwise the caller leads from now on.
-    fn enqueue<R, E, F>(&self, job: &mut Job<S, F, R, E>) -> Option<Receiver<Reply<S, F, R, E>>>
+    fn enqueue<R, E, F>(&self, job: &mut Job<S, F, R, E>) -> Option<Taker<Reply<S, F, R, E>>>
     where
         R: Send + 'static,
         E: Send + 'static,
@@ -298,13 +297,16 @@ impl<S: State> Writer<S> {
             queue.led = true;
             return None;
         }
-        let (reply, waiting): (Sender<_>, _) = bounded(1);
+        let (reply, waiting) = handover();
         queue.waiting.push_back(Box::new(Waiting {
             job: job.take(),
             reply,
         }));
+        let complete = queue.waiting.len() == queue.expected;
         drop(queue);
-        self.queued.notify_one();
+        if complete {
+            self.gathered.notify_one();
+        }
         Some(waiting)
     }
 
@@ -341,8 +343,8 @@ impl<S: State> Writer<S> {
         core.jobs += followed + usize::from(own.recorded());
         let flushed = match core.usable() {
             Ok(()) if synced => core.flush(),
-            Ok(()) if core.pending_bytes >= crate::limits::BUFFER_BYTES => core.start_write(),
-            other => other,
+            Ok(()) => core.start_write_if_due(),
+            failed => failed,
         };
         let mut round = Round {
             durable: core.head.last_seq,
@@ -358,46 +360,31 @@ impl<S: State> Writer<S> {
         answer
     }
 
-    /// Where the last round had followers, they are about to queue again: waits a moment for as many, so
-    /// that rounds do not alternate between one job and all the others. Where there were many and the log is
-    /// [configured to](crate::LogOptions::gathering), goes on for as long as they keep coming.
+    /// Where the last round had followers, they are about to queue again: sleeps until as many have, so that rounds do not
+    /// alternate between one job and all the others. Goes on without those that do not come.
     fn gather(&self) {
         let started = Instant::now();
-        let followed = self.queue().followed;
-        while self.queue().waiting.len() < followed && started.elapsed() < FOLLOWERS_WAIT {
-            std::thread::yield_now();
-        }
-        let Some(gathering) = self.gathering.filter(|_| followed >= FOLLOWERS_MIN) else {
-            return;
-        };
         let mut queue = self.queue();
-        while let Some(left) = gathering.most.checked_sub(started.elapsed()) {
+        queue.expected = queue.followed;
+        while let Some(left) = GATHERING_MAX.checked_sub(started.elapsed()) {
             let before = queue.waiting.len();
-            queue = self.wait_for_job(queue, gathering.lull.min(left));
+            if before >= queue.expected {
+                break;
+            }
+            let lulled = self.gathered.wait_timeout(queue, LULL.min(left));
+            queue = lulled.unwrap_or_else(PoisonError::into_inner).0;
             if queue.waiting.len() == before {
-                return;
+                break;
             }
         }
-    }
-
-    /// Waits until another job queues, at most `lull`.
-    fn wait_for_job<'a>(
-        &self,
-        queue: MutexGuard<'a, Queue<S>>,
-        lull: Duration,
-    ) -> MutexGuard<'a, Queue<S>> {
-        let (queue, _) = self
-            .queued
-            .wait_timeout(queue, lull)
-            .unwrap_or_else(PoisonError::into_inner);
-        queue
+        queue.expected = 0;
     }
 }
 
-/// How long a leader waits for those who followed the last one.
-const FOLLOWERS_WAIT: Duration = Duration::from_micros(100);
-/// So many followers are many: one sync for all of them is worth a longer wait.
-const FOLLOWERS_MIN: usize = 4;
+/// A leader that gathers goes on after this long without a new follower,
+const LULL: Duration = Duration::from_micros(100);
+/// and after this long in any case.
+const GATHERING_MAX: Duration = Duration::from_millis(2);
 
 fn appended(last_seq: u64, last_id: EventId, count: usize) -> Appended {
     Appended {

@@ -7,9 +7,9 @@ use crate::layout::EVENTS_DIR;
 use crate::segment::SegmentName;
 use crate::storage::Open;
 use crate::timestamp::Timestamp;
-use std::sync::Arc;
 
 use super::State;
+use super::active::ActiveSegment;
 use super::core::Core;
 
 impl<S: State> Core<S> {
@@ -81,11 +81,8 @@ impl<S: State> Core<S> {
         self.storage
             .replace(&path, &bytes, true)
             .map_err(Error::io(REPLACE, &path))?;
-        let active = self
-            .storage
-            .open(&path, Open::Write)
-            .map_err(Error::io("open", &path))?;
-        self.active = Some(Arc::from(active));
+        let active = self.storage.named().open(&path, Open::Write)?;
+        self.active = Some(ActiveSegment::of(active)?);
         let begun = Head {
             segment: header.number,
             name: name.file(self.identity.format),
@@ -96,31 +93,15 @@ impl<S: State> Core<S> {
         self.write_head(begun, true)
     }
 
-    /// Syncs the active segment and describes it for the next one's header.
+    /// Describes the active segment for the next one's header. All of it is durable: each group was synced before the next.
     fn seal(&mut self) -> Result<Option<codec::Predecessor>> {
-        let Some(file) = &self.active else {
+        let Some(active) = &self.active else {
             return Ok(None);
         };
         let path = self.dir.join(EVENTS_DIR).join(&self.head.name);
-        file.sync_all().map_err(Error::io("sync", &path))?;
-        let bytes = self
-            .storage
-            .sealed(&path)
+        let digest = active
+            .digest(self.head.end)
             .map_err(Error::io("read", &path))?;
-        if bytes.len() as u64 != self.head.end {
-            let why = format!(
-                "it has {} bytes, but {} were written",
-                bytes.len(),
-                self.head.end
-            );
-            return Err(Error::Corrupt {
-                path,
-                offset: self.head.end,
-                seq: Some(self.head.last_seq),
-                why,
-            });
-        }
-        let digest = *blake3::hash(&bytes).as_bytes();
         Ok(Some(codec::Predecessor {
             name: self.head.name.clone(),
             len: self.head.end,

@@ -1,11 +1,11 @@
 //! The jobs of one round of group commit, and the queue that they wait in.
 
 use super::core::Core;
+use super::handover::Giver;
 use super::{CommitError, Committed, Durability, State};
 use crate::error::{Error, Result};
 use crate::event::{Event, NewEvent};
 use crate::timestamp::Timestamp;
-use crossbeam_channel::Sender;
 use std::collections::VecDeque;
 
 /// The jobs that wait for the next round.
@@ -14,6 +14,8 @@ pub(super) struct Queue<S> {
     pub led: bool,
     /// How many followers the last round had.
     pub followed: usize,
+    /// With this many waiting the leader that gathers them is woken; 0 while none gathers.
+    pub expected: usize,
     pub waiting: VecDeque<Box<dyn Queued<S>>>,
 }
 
@@ -22,6 +24,7 @@ impl<S> Default for Queue<S> {
         Queue {
             led: false,
             followed: 0,
+            expected: 0,
             waiting: VecDeque::new(),
         }
     }
@@ -56,7 +59,7 @@ pub(super) enum Reply<S, F, R, E> {
 /// A follower's job.
 pub(super) struct Waiting<S, F, R, E> {
     pub job: Job<S, F, R, E>,
-    pub reply: Sender<Reply<S, F, R, E>>,
+    pub reply: Giver<Reply<S, F, R, E>>,
 }
 
 /// The second part of a job: it sees the state with the job's first events folded in, and these events, and gives more.
@@ -232,11 +235,10 @@ where
         self.job.recorded()
     }
     fn answer(self: Box<Self>, round: &mut Round) {
-        // The follower may have gone away; then nobody receives the answer.
-        let _ = self.reply.send(Reply::Answer(self.job.answer(round)));
+        self.reply.give(Reply::Answer(self.job.answer(round)));
     }
     fn promote(self: Box<Self>) {
         let Waiting { job, reply } = *self;
-        let _ = reply.send(Reply::Lead(job));
+        reply.give(Reply::Lead(job));
     }
 }

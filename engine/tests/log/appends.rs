@@ -76,6 +76,28 @@ fn ids_and_times_increase_whatever_the_clock_does() {
     }
 }
 
+/// The digest of the segment is kept as it grows; a second writer catches up with what the first one wrote.
+#[test]
+fn a_segment_that_is_hashed_while_it_grows_is_sealed_as_it_is() {
+    let text = "x".repeat(20_000);
+    for format in FORMATS {
+        for durability in [Durability::Synced, Durability::Buffered] {
+            let storage = arc(&Memory::new());
+            let options = given!(LogOptions, segment_bytes_max: 1_500_000, ..options().1);
+            let log = create(&storage, format, &options);
+            for events in [30, 220] {
+                let writer = writer(&log);
+                for _ in 0..events {
+                    writer.append(vec![said(&text)], durability).unwrap();
+                }
+                writer.close().unwrap();
+            }
+            let report = log.verify(None).unwrap();
+            assert!(report.ok && report.segments > 3, "{report:?}");
+        }
+    }
+}
+
 #[test]
 fn a_day_and_a_full_segment_begin_a_new_one() {
     for format in FORMATS {

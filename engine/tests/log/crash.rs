@@ -268,8 +268,8 @@ fn any_subset_of_the_sectors_of_an_unacknowledged_group() {
         let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
         let log = open(&storage, &options().1);
         let writer = log.lock().unwrap().into_writer(());
-        // Four looks at the lock and the segment come first, then the write.
-        faulty.arm(faulty.count() + 4, Fault::Stop);
+        // Two looks come first, one at the lock and one at the segment, then the write.
+        faulty.arm(faulty.count() + 3, Fault::Stop);
         let torn: Vec<String> = (0..5)
             .map(|n| format!("torn {n} {}", "y".repeat(380)))
             .collect();

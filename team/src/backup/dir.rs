@@ -161,7 +161,7 @@ impl BackupDir {
     }
 
     fn log_options(&self) -> LogOptions {
-        self.options.of_logs(None)
+        self.options.of_logs()
     }
 }
 

@@ -13,16 +13,10 @@ use teamlog_engine::event_id::IdSource;
 use teamlog_engine::layout::{EVENTS_DIR, LOG_FILE};
 use teamlog_engine::limits::SEGMENT_BYTES_MAX;
 use teamlog_engine::storage::{FileSystemKind, Files, Space, Storage};
-use teamlog_engine::{Clock, Gathering, Identity, Log, LogOptions, RandomIds, SystemClock};
+use teamlog_engine::{Clock, Identity, Log, LogOptions, RandomIds, SystemClock};
 
 /// The directory of the teams in a root.
 pub const TEAMS_DIR: &str = "teams";
-
-/// In a process that stays, commands come from clients that wait for answers before they send the next one.
-const GATHERING: Gathering = Gathering {
-    lull: Duration::from_micros(500),
-    most: Duration::from_millis(4),
-};
 
 /// What a root needs from outside.
 #[derive(Debug, Clone)]
@@ -58,13 +52,12 @@ impl Default for RootOptions {
 
 impl RootOptions {
     /// What its logs are opened with.
-    pub(crate) fn of_logs(&self, gathering: Option<Gathering>) -> LogOptions {
+    pub(crate) fn of_logs(&self) -> LogOptions {
         LogOptions {
             clock: self.clock.clone(),
             ids: self.ids.clone(),
             lock_deadline: self.lock_deadline,
             segment_bytes_max: self.segment_bytes_max,
-            gathering,
         }
     }
 }
@@ -283,8 +276,7 @@ impl Root {
     }
 
     pub(crate) fn log_options(&self) -> LogOptions {
-        let gathering = self.residents.as_ref().map(|_| GATHERING);
-        self.options.of_logs(gathering)
+        self.options.of_logs()
     }
 
     /// What the root lies on; `None` in memory.

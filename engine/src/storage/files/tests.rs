@@ -293,6 +293,22 @@ fn stat_tells_what_stands_there() {
 }
 
 #[test]
+fn a_look_tells_what_stat_does_and_takes_a_link_for_another_file() {
+    let (dir, [files, _]) = roots();
+    files.create_dir(path("d")).unwrap();
+    files.open(path("d/f"), Open::CreateNew).unwrap();
+    assert_eq!(
+        files.look(path("d/f")).unwrap(),
+        files.stat(path("d/f")).unwrap()
+    );
+    assert_eq!(files.look(path("d/none")).unwrap(), None);
+    assert!(files.look(path("../f")).is_err());
+    symlink("f", dir.path().join("d/link")).unwrap();
+    let identity = |name| files.look(path(name)).unwrap().unwrap().identity;
+    assert_ne!(identity("d/link"), identity("d/f"));
+}
+
+#[test]
 fn lists_sorted_names() {
     let (dir, both) = roots();
     for name in ["b", "a", "c.d", ".h"] {

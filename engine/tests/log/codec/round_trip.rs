@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use std::borrow::Cow;
 use teamlog_engine::Event;
 use teamlog_engine::codec::{
-    canonical_len, decode, encode_body, envelope, extent, next_candidate, parse_public_json,
-    public_json, seal,
+    canonical_len, decode, encode_body, envelope, extent, group_len, next_candidate,
+    parse_public_json, public_json, seal,
 };
 
 fn public(event: &Event<'_>) -> String {
@@ -37,6 +37,8 @@ proptest! {
                 at += frame.len;
             }
             prop_assert_eq!(at, out.len());
+            let canonical = events.iter().map(canonical_len).sum();
+            prop_assert_eq!(group_len(format, &events, canonical), at - 6);
         }
     }
 
@@ -249,4 +251,17 @@ fn json_of_a_value_is_canonical() {
     }
     let json = Json::of(&given!(Value; b: "x\u{1}/\u{7f}", a: vec![1, 2])).unwrap();
     assert_eq!(json.as_str(), "{\"b\":\"x\\u0001/\u{7f}\",\"a\":[1,2]}");
+}
+
+#[test]
+fn the_bytes_of_a_group_are_known_before_it_is_encoded_however_many_digits_its_places_have() {
+    for format in FORMATS {
+        for count in [1, 2, 9, 10, 11, 99, 100, 101, 1001] {
+            let events = vec![full(1); count];
+            let mut out = Vec::new();
+            encode_group(format, &events, &mut out);
+            let canonical = events.iter().map(canonical_len).sum();
+            assert_eq!(group_len(format, &events, canonical), out.len(), "{count}");
+        }
+    }
 }

@@ -1,0 +1,80 @@
+//! The segment that grows, and the digest of it that the next one's header will name.
+//!
+//! The digest is kept as bytes are written, in pieces, so that sealing a segment does not read all of it.
+
+use crate::error::Result;
+use crate::storage::{File, NamedFile};
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Bytes that are hashed at once: smaller ones take several times as long each.
+const PIECE_BYTES: u64 = 128 << 10;
+
+/// The segment that grows. Clones share the digest.
+#[derive(Clone)]
+pub(crate) struct ActiveSegment {
+    pub file: Arc<dyn File>,
+    /// What its path has to name.
+    pub identity: (u64, u64),
+    hashed: Arc<Mutex<Hashed>>,
+}
+
+/// The digest of a segment's first bytes.
+#[derive(Default)]
+struct Hashed {
+    hasher: blake3::Hasher,
+    end: u64,
+}
+
+impl Hashed {
+    /// Hashes up to `end`, at most `pieces` of it.
+    fn advance(&mut self, file: &dyn File, end: u64, pieces: u64) -> io::Result<()> {
+        for _ in 0..pieces {
+            let piece = PIECE_BYTES.min(end.saturating_sub(self.end));
+            let mut bytes = vec![0; piece as usize];
+            file.read_exact_at(&mut bytes, self.end)?;
+            self.hasher.update(&bytes);
+            self.end += piece;
+        }
+        Ok(())
+    }
+}
+
+impl ActiveSegment {
+    pub fn of(segment: NamedFile) -> Result<ActiveSegment> {
+        Ok(ActiveSegment {
+            identity: segment.stat()?.identity,
+            file: Arc::from(segment.file),
+            hashed: Arc::default(),
+        })
+    }
+
+    fn hashed(&self) -> MutexGuard<'_, Hashed> {
+        self.hashed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Hashes on, now that `len` bytes were written up to `end`: whole pieces, about as much as was written. What lies
+    /// further back is only caught up with where `catches_up` says so.
+    pub fn hash_written(&self, end: u64, len: u64, catches_up: bool) {
+        let mut hashed = self.hashed();
+        let lag = end.saturating_sub(hashed.end);
+        if catches_up || lag < len + 2 * PIECE_BYTES {
+            let pieces = (lag / PIECE_BYTES).min(1 + len / PIECE_BYTES);
+            // A piece that cannot be read now is tried again when the segment is sealed.
+            let _ = hashed.advance(&*self.file, end, pieces);
+        }
+    }
+
+    /// BLAKE3 of its first `end` bytes.
+    pub fn digest(&self, end: u64) -> io::Result<[u8; 32]> {
+        let mut hashed = self.hashed();
+        assert!(
+            hashed.end <= end,
+            "{} bytes were hashed, but the segment has {end}",
+            hashed.end
+        );
+        let pieces = (end - hashed.end).div_ceil(PIECE_BYTES);
+        hashed.advance(&*self.file, end, pieces)?;
+        Ok(*hashed.hasher.finalize().as_bytes())
+    }
+}

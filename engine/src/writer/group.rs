@@ -1,0 +1,127 @@
+//! A group on its way to the disk: encoded, written in one piece, synced.
+
+use super::active::ActiveSegment;
+use super::checks::{crcs, places};
+use crate::codec;
+use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::event_id::EventId;
+use crate::identity::Format;
+use crate::place::Place;
+use std::path::PathBuf;
+use std::sync::mpsc;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// What a group is made in; kept for the next one.
+#[derive(Default)]
+pub(crate) struct Buffers {
+    pub events: Vec<Event<'static>>,
+    pub bytes: Vec<u8>,
+}
+
+/// A group that is to be written.
+pub(super) struct Group {
+    pub format: Format,
+    pub buffers: Buffers,
+    /// Bytes that it takes.
+    pub len: u64,
+    pub segment: u32,
+    pub active: ActiveSegment,
+    pub path: PathBuf,
+    pub start: u64,
+    /// Whether its segment may be hashed as far as it lags behind.
+    pub catches_up: bool,
+}
+
+/// A group that is durable.
+pub(super) struct WrittenGroup {
+    pub buffers: Buffers,
+    pub start: u64,
+    pub places: Vec<Place>,
+    pub crcs: Vec<u32>,
+    /// How long write and sync took.
+    pub took: Duration,
+}
+
+impl Group {
+    /// One write, one sync.
+    pub fn write(self) -> Result<WrittenGroup> {
+        let mut buffers = self.buffers;
+        buffers.bytes.clear();
+        let frames = codec::encode_group(self.format, &buffers.events, &mut buffers.bytes);
+        assert_eq!(
+            (frames.len(), buffers.bytes.len() as u64),
+            (buffers.events.len(), self.len),
+            "each event must have one frame, and the frames as many bytes as were reckoned with"
+        );
+        let started = Instant::now();
+        let file = &self.active.file;
+        file.write_all_at(&buffers.bytes, self.start)
+            .map_err(Error::io("write", &self.path))?;
+        file.sync_data().map_err(Error::io("sync", &self.path))?;
+        let took = started.elapsed();
+        self.active
+            .hash_written(self.start + self.len, self.len, self.catches_up);
+        Ok(WrittenGroup {
+            places: places(self.segment, self.start, &frames),
+            crcs: crcs(self.format, &buffers.bytes, &frames),
+            buffers,
+            start: self.start,
+            took,
+        })
+    }
+}
+
+/// A group that a thread writes and syncs while the next one fills.
+pub(crate) struct InFlightGroup {
+    pub last: (u64, EventId),
+    thread: Option<JoinHandle<Result<WrittenGroup>>>,
+}
+
+impl InFlightGroup {
+    /// Starts a thread; the group comes back where none can be started.
+    pub(super) fn start(
+        last: (u64, EventId),
+        group: Group,
+    ) -> Result<std::result::Result<InFlightGroup, Group>> {
+        // The group is sent by a channel: if the thread cannot start, its closure is dropped, and the group must not be.
+        let (give, given) = mpsc::channel::<Group>();
+        let thread = thread::Builder::new().name("teamlog-write".into());
+        let started = thread.spawn(move || match given.recv() {
+            Ok(group) => group.write(),
+            Err(_) => Err(Error::Poisoned("the writing thread got no group".into())),
+        });
+        let Ok(thread) = started else {
+            return Ok(Err(group));
+        };
+        if give.send(group).is_err() {
+            return Err(Error::Poisoned("a writing thread ended early".into()));
+        }
+        Ok(Ok(InFlightGroup {
+            last,
+            thread: Some(thread),
+        }))
+    }
+
+    /// Whether it need not be waited for.
+    pub(super) fn is_finished(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    pub(super) fn finish_write(&mut self) -> Result<WrittenGroup> {
+        match self.thread.take().map(JoinHandle::join) {
+            Some(Ok(written)) => written,
+            _ => Err(Error::Poisoned("a writing thread panicked".into())),
+        }
+    }
+}
+
+impl Drop for InFlightGroup {
+    /// The lock must outlive every write.
+    fn drop(&mut self) {
+        if self.thread.is_some() {
+            let _ = self.finish_write();
+        }
+    }
+}
