@@ -272,8 +272,8 @@ impl Life {
             true => confine(&writable).map_err(io::Error::other)?,
             false => false,
         };
-        // All that may block at a time has a thread.
-        let blocking = self.options.limits.workers;
+        // All that may block at a time has a thread, and so have the connections of those that block meanwhile.
+        let blocking = self.options.limits.workers.saturating_add(IO_THREADS);
         let blocking = blocking.saturating_add(self.options.limits.waits);
         let build = || {
             tokio::runtime::Builder::new_multi_thread()

@@ -2,7 +2,7 @@
 
 use crate::slots::Slots;
 use tokio::sync::OwnedSemaphorePermit;
-use tokio::task::spawn_blocking;
+use tokio::task::{block_in_place, spawn_blocking};
 
 /// Why a job has no answer.
 #[derive(Debug, PartialEq, Eq)]
@@ -70,6 +70,12 @@ impl Pool {
                 }));
             }
         }
+    }
+
+    /// Runs what has its slot already at once on this thread, whose other tasks go to another one; `None` where as many run as may.
+    pub fn run_here<A>(&self, work: impl FnOnce() -> A) -> Option<A> {
+        let _running = self.running.take()?;
+        Some(block_in_place(work))
     }
 
     /// How many jobs wait, and how many run.
@@ -172,6 +178,24 @@ mod tests {
                 assert_eq!(timeout(LONG, job).await.unwrap().unwrap(), Ok(()));
             }
         });
+    }
+
+    #[test]
+    fn what_is_run_here_has_a_slot_of_those_that_run_and_keeps_the_thread() {
+        let runtime = tokio::runtime::Builder::new_multi_thread();
+        let runtime = { runtime }.worker_threads(1).build().unwrap();
+        let task = runtime.spawn(async {
+            let pool = Pool::new(1, 1);
+            let before = std::thread::current().id();
+            let inside = pool.run_here(|| {
+                let elsewhere = pool.run_here(|| ());
+                (std::thread::current().id(), pool.load(), elsewhere)
+            });
+            (before, inside, pool.running.taken())
+        });
+        let (before, inside, taken) = runtime.block_on(task).unwrap();
+        let (here, load, elsewhere) = inside.unwrap();
+        assert_eq!((here, load, elsewhere, taken), (before, (0, 1), None, 0));
     }
 
     #[test]
