@@ -8,6 +8,7 @@ use crate::prelude::*;
 use crate::projections::Setting;
 use crate::projections::task::{Governed, HeldResources};
 use crate::projections::team::settings::ADVISORY;
+use std::cell::OnceCell;
 
 /// Most resources of one task.
 pub const RESOURCES_MAX: usize = 32;
@@ -31,44 +32,67 @@ pub struct Overlap {
     pub leased_until: String,
 }
 
-/// What others hold, for a worker that is to take a task.
-pub(crate) struct Holdings {
-    held: Vec<HeldResources>,
+/// What all others than a worker hold at a time, which is read for the first task that declares something.
+pub(crate) struct Holdings<'a> {
+    live: &'a Live,
+    worker: &'a str,
+    now: Timestamp,
+    held: OnceCell<Held>,
+}
+
+struct Held {
+    resources: Vec<HeldResources>,
     advisory: bool,
 }
 
-impl Holdings {
-    /// What all others than that worker hold at `now`.
-    pub fn of(live: &Live, worker: &str, now: Timestamp) -> Result<Holdings> {
-        let mut held = live.held_resources()?;
-        held.retain(|held| held.holder != worker && held.leased_until > now);
-        let advisory = match held.is_empty() {
+impl Holdings<'_> {
+    /// For a worker that is to take a task.
+    pub fn of<'a>(live: &'a Live, worker: &'a str, now: Timestamp) -> Holdings<'a> {
+        Holdings {
+            live,
+            worker,
+            now,
+            held: OnceCell::new(),
+        }
+    }
+
+    fn held(&self) -> Result<&Held> {
+        if let Some(held) = self.held.get() {
+            return Ok(held);
+        }
+        let mut resources = self.live.held_resources()?;
+        resources.retain(|held| held.holder != self.worker && held.leased_until > self.now);
+        let advisory = match resources.is_empty() {
             true => false,
-            false => live.setting(Setting::ResourcesPolicy)?.0.text() == ADVISORY,
+            false => self.live.setting(Setting::ResourcesPolicy)?.0.text() == ADVISORY,
         };
-        Ok(Holdings { held, advisory })
+        Ok(self.held.get_or_init(|| Held {
+            resources,
+            advisory,
+        }))
     }
 
     /// What is held twice once the task is taken, where that is allowed with a warning.
     ///
     /// # Errors
     /// `resource_conflict` where it is not.
-    pub fn grant(&self, task: &Task) -> Result<Vec<Overlap>, Refusal> {
+    pub fn grant(&self, task: &Task) -> Result<Vec<Overlap>> {
         let Governed {
             resources, shared, ..
         } = &task.governed;
-        if resources.is_empty() || self.held.is_empty() {
+        if resources.is_empty() {
             return Ok(Vec::new());
         }
+        let held = self.held()?;
         let both = |held: &&HeldResources| {
             is_shared(resources, *shared) && is_shared(&held.resources, held.shared)
         };
-        let against = self.held.iter().filter(|held| !both(held));
+        let against = held.resources.iter().filter(|held| !both(held));
         let overlaps: Vec<Overlap> = against
             .filter_map(|held| overlap(resources, held))
             .collect();
         match overlaps.first() {
-            Some(first) if !self.advisory => Err(conflict(task, first, &overlaps)),
+            Some(first) if !held.advisory => Err(conflict(task, first, &overlaps).into()),
             _ => Ok(overlaps),
         }
     }

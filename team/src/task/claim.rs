@@ -95,7 +95,7 @@ impl Command for ClaimWithToken {
             check_ready(live, draft)?;
             draft.expect(claim.expected_version, Code::ClaimConflict)?;
             check_free(draft, &claim.worker)?;
-            let overlaps = Holdings::of(live, &claim.worker, now)?.grant(&draft.task)?;
+            let overlaps = Holdings::of(live, &claim.worker, now).grant(&draft.task)?;
             // A lease that ran out is the cause of what takes its place.
             let overdue = (!draft.events.is_empty()).then_some(0);
             take(live, draft, &claim.worker, (&self.token, until), overdue)?;

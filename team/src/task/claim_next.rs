@@ -88,7 +88,7 @@ impl Command for NextWithToken {
         budget::check(live, Some(worker))?;
         let until = lease_end(self.claim.lease_ms, now)?;
         let mut events: Vec<NewEvent> = Vec::new();
-        let holdings = Holdings::of(live, worker, now)?;
+        let holdings = Holdings::of(live, worker, now);
         let ready = first_free(live, worker, &holdings)?;
         let mut best = ready.map(|(task, overlaps)| (task, overlaps, None));
         for mut task in live.expired_tasks(now, EXPIRED_MAX)? {
@@ -134,7 +134,7 @@ impl Command for NextWithToken {
 fn first_free(
     live: &Live,
     worker: &str,
-    holdings: &Holdings,
+    holdings: &Holdings<'_>,
 ) -> Result<Option<(Task, Vec<Overlap>)>> {
     let mut last: Option<Task> = None;
     for _ in 0..LOOKED_AT_MAX / LOOKED_AT {
@@ -153,10 +153,13 @@ fn first_free(
 }
 
 /// What is held twice once the task is taken; `None` where others stand in its way.
-fn free(holdings: &Holdings, task: &Task) -> Result<Option<Vec<Overlap>>> {
+fn free(holdings: &Holdings<'_>, task: &Task) -> Result<Option<Vec<Overlap>>> {
+    let taken = |failure: &Failure| {
+        let refusal = failure.refusal();
+        refusal.is_some_and(|refusal| refusal.code == Code::ResourceConflict)
+    };
     match holdings.grant(task) {
-        Ok(overlaps) => Ok(Some(overlaps)),
-        Err(refusal) if refusal.code == Code::ResourceConflict => Ok(None),
-        Err(refusal) => Err(refusal.into()),
+        Err(failure) if taken(&failure) => Ok(None),
+        granted => granted.map(Some),
     }
 }

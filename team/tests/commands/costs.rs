@@ -132,6 +132,34 @@ fn what_a_monitor_reads_costs_the_same_however_many_tasks_were_completed() {
 }
 
 #[test]
+fn a_claim_reads_what_others_hold_only_where_its_task_declares_something() {
+    let world = World::new();
+    let mut team = plain(&world, Format::Jsonl);
+    for n in 0..600 {
+        let resources = vec![format!("src/{n}/main.rs")];
+        let task = given!(TaskCreate, resources, ..crate::claims::new("held"));
+        crate::claims::claimed(&mut team, task);
+        team.finish().unwrap();
+    }
+    let root = Root::on(world.memory.clone(), world.root.options().clone()).resident();
+    let mut team = root.team("demo").unwrap();
+    let mut blocks_of = |resources: Vec<String>| {
+        let task = given!(TaskCreate, resources, ..crate::claims::new("next"));
+        let id = team.task_create(task).unwrap().task.id;
+        let mut read = || {
+            team.query(|live, _| Ok(live.store().blocks_read()))
+                .unwrap()
+        };
+        let before = read();
+        let mut team = root.team("demo").unwrap();
+        team.task_claim(crate::claims::claim(&id, "qa")).unwrap();
+        read() - before
+    };
+    let (none, one) = (blocks_of(vec![]), blocks_of(vec!["docs".into()]));
+    assert!(none + 4 < one, "{none} blocks without, {one} with");
+}
+
+#[test]
 fn what_is_said_of_workers_costs_the_same_on_a_long_history() {
     let world = World::new();
     // With views: a word of a worker writes its own file and no other.
