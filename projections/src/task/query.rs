@@ -100,18 +100,21 @@ impl TeamState {
         }
         Ok(found)
     }
-    /// Tasks that have the task `id` among their dependencies, in the order of their first doing so.
-    pub fn dependents(&self, id: &str) -> Result<Vec<Task>> {
-        let mut tasks = Vec::new();
-        for waiter in ready::waiting_for(self.rows(), id) {
-            let task = self.task(&waiter?)?;
-            tasks.extend(task.filter(|task| task.deps.iter().any(|dep| dep == id)));
-        }
-        Ok(tasks)
+    /// Tasks that have the task `id` among their dependencies, in the order of their first doing so. Each is read when it
+    /// is asked for.
+    pub fn dependents<'a>(&'a self, id: &'a str) -> impl Iterator<Item = Result<Task>> + 'a {
+        let waiters = ready::waiting_for(self.rows(), id);
+        let tasks = waiters.map(|waiter| self.task(&waiter?));
+        tasks.filter_map(Result::transpose).filter(move |task| {
+            let waits = |task: &Task| task.deps.iter().any(|dep| dep == id);
+            task.as_ref().map_or(true, waits)
+        })
     }
-    /// Blocked tasks whose dependencies are completed, which an event has yet to say, in natural order.
-    pub fn freed_tasks(&self, limit: usize) -> Result<Vec<Task>> {
-        Ok(page(self.rows(), vec![ready::freed()], 0, None, limit)?.tasks)
+    /// Blocked tasks whose dependencies are completed, which an event has yet to say, in natural order behind the one with
+    /// id `after`.
+    pub fn freed_tasks(&self, after: Option<&str>, limit: usize) -> Result<Vec<Task>> {
+        let after = after.map(natural_key);
+        Ok(page(self.rows(), vec![ready::freed()], 0, after, limit)?.tasks)
     }
     /// Claimed tasks whose lease ran out by `now`, the earliest first.
     pub fn expired_tasks(&self, now: Timestamp, limit: usize) -> Result<Vec<Task>> {

@@ -79,7 +79,11 @@ pub(super) fn follow(
     if old.is_some_and(completed) == completed(new) {
         return Ok(());
     }
-    for waiter in waiters(tx, id)? {
+    let waiters: u64 = tx.get(&waited_for(id))?.unwrap_or_default();
+    for number in 0..waiters {
+        let Some(waiter) = tx.get::<String>(&waiter_key(id, number))? else {
+            continue;
+        };
         let natural = natural_key(&waiter);
         let task: Option<Task> = tx.get(&task_key(&waiter))?;
         // It may have been assigned anew, with other dependencies.
@@ -211,15 +215,6 @@ pub(super) fn waited_for(dep: &str) -> Vec<u8> {
     key_of(WAITERS, dep.as_bytes())
 }
 
-fn waiters(tx: &Tx<'_>, dep: &str) -> Result<Vec<String>> {
-    let count: u64 = tx.get(&waited_for(dep))?.unwrap_or_default();
-    let mut tasks = Vec::new();
-    for number in 0..count {
-        tasks.extend(tx.get::<String>(&waiter_key(dep, number))?);
-    }
-    Ok(tasks)
-}
-
 /// Who waits, or once waited, for another, in the order of their first doing so.
 pub(super) fn waiting_for<'a>(
     rows: Rows<'a>,
@@ -235,4 +230,84 @@ pub(super) fn waiting_for<'a>(
 
 fn waiter_key(dep: &str, number: u64) -> Vec<u8> {
     [&*named(WAITERS, dep), &number.to_be_bytes()].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fold::{store, unborn};
+    use super::*;
+    use std::cell::Cell;
+    use std::collections::BTreeMap;
+    use teamlog_engine::derived::{Changes, Value};
+
+    /// A state in memory that counts what is asked of it, and which keys changed.
+    #[derive(Default)]
+    struct Counted {
+        rows: BTreeMap<Vec<u8>, Vec<u8>>,
+        reads: Cell<u64>,
+        changed: BTreeSet<Vec<u8>>,
+        /// The longest value that was put.
+        longest: usize,
+    }
+
+    impl Changes for Counted {
+        fn get(&self, key: &[u8]) -> teamlog_engine::Result<Option<Value<'_>>> {
+            self.reads.set(self.reads.get() + 1);
+            Ok(self.rows.get(key).map(|value| Value::Changed(value)))
+        }
+        fn put(&mut self, key: &[u8], value: &[u8]) {
+            self.rows.insert(key.to_vec(), value.to_vec());
+            self.changed.insert(key.to_vec());
+            self.longest = self.longest.max(value.len());
+        }
+        fn delete(&mut self, key: &[u8]) {
+            self.rows.remove(key);
+            self.changed.insert(key.to_vec());
+        }
+    }
+
+    /// Completes a task that so many wait for: how often the state is read, how many keys change, and the longest value.
+    fn completed(dependents: u64) -> (u64, u64, usize) {
+        let mut state = Counted::default();
+        let one = Task {
+            claim_governed: true,
+            status: Status::InProgress,
+            ..unborn(Timestamp::default())
+        };
+        let waiting = Task {
+            status: Status::Blocked,
+            deps: vec!["one".into()],
+            ..one.clone()
+        };
+        let mut tx = Tx::new(&mut state);
+        store(&mut tx, "one", None, &one).unwrap();
+        for number in 0..dependents {
+            store(&mut tx, &number.to_string(), None, &waiting).unwrap();
+        }
+        (state.reads, state.changed, state.longest) = Default::default();
+        let done = Task {
+            status: Status::Completed,
+            ..one.clone()
+        };
+        store(&mut Tx::new(&mut state), "one", Some(&one), &done).unwrap();
+        (state.reads.get(), state.changed.len() as u64, state.longest)
+    }
+
+    #[test]
+    fn a_completion_reads_each_dependent_once_and_changes_its_places_alone() {
+        let (none, few, many) = (completed(0), completed(100), completed(1_000));
+        let each = |many: u64, few: u64| ((many - few) / 900, (many - few) % 900);
+        assert_eq!(
+            each(many.0, few.0),
+            (9, 0),
+            "reads: {none:?} {few:?} {many:?}"
+        );
+        // Ready, ready for anybody, freed.
+        assert_eq!(
+            each(many.1, few.1),
+            (3, 0),
+            "keys: {none:?} {few:?} {many:?}"
+        );
+        assert_eq!(many.2, none.2, "no value grows with those that wait");
+    }
 }

@@ -137,13 +137,17 @@ impl Team {
 
     /// Records what time or others did to tasks, group by group. Where nothing is due, no lock is taken.
     fn sweep(&mut self, round: &Round) -> Result<(LeasesTicked, TasksTicked)> {
-        let sweep = Sweep(round.clone());
+        let mut sweep = Sweep {
+            round: round.clone(),
+            behind: None,
+        };
         let mut sum = (LeasesTicked::default(), TasksTicked::default());
         let mut more = self.query(|live, _| sweep.is_due(live))?;
         while more {
             let swept = self.execute_unkeyed(sweep.clone())?;
             sum.0.expired += swept.expired;
             sum.1.unblocked += swept.unblocked;
+            sweep.behind = swept.last;
             more = swept.more;
         }
         Ok(sum)
@@ -152,13 +156,20 @@ impl Team {
 
 /// One group of leases that ran out and tasks that wait no longer.
 #[derive(Debug, Clone)]
-struct Sweep(Round);
+struct Sweep {
+    round: Round,
+    /// The task at which the sweep before ended: what lies before it was taken off the list, and each sweep would step over
+    /// that again.
+    behind: Option<String>,
+}
 
 /// What a sweep recorded, and whether there may be more.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Swept {
     expired: u64,
     unblocked: u64,
+    /// The last task that waits no longer.
+    last: Option<String>,
     more: bool,
 }
 
@@ -167,8 +178,8 @@ impl Sweep {
         if live.is_closed()? {
             return Ok(false);
         }
-        let expired = live.expired_tasks(self.0.now, 1)?;
-        Ok(!expired.is_empty() || !live.freed_tasks(1)?.is_empty())
+        let expired = live.expired_tasks(self.round.now, 1)?;
+        Ok(!expired.is_empty() || !live.freed_tasks(None, 1)?.is_empty())
     }
 }
 
@@ -177,13 +188,13 @@ impl Command for Sweep {
     type Answer = Swept;
 
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<Swept>> {
-        let Round { now, actor, .. } = &self.0;
+        let Round { now, actor, .. } = &self.round;
         let mut events = Vec::new();
         let mut expired = live.expired_tasks(*now, SWEPT_MAX)?;
         for task in &mut expired {
             holding::expire(live, task, *now, actor, &mut events)?;
         }
-        let freed = live.freed_tasks(SWEPT_MAX)?;
+        let freed = live.freed_tasks(self.behind.as_deref(), SWEPT_MAX)?;
         for task in &freed {
             let owner = task.owner.as_deref();
             events.push(holding::event(task, TaskAct::Unblocked, actor, owner));
@@ -191,13 +202,14 @@ impl Command for Sweep {
         let swept = Swept {
             expired: expired.len() as u64,
             unblocked: freed.len() as u64,
+            last: freed.last().map(|task| task.task_id.clone()),
             more: expired.len() == SWEPT_MAX || freed.len() == SWEPT_MAX,
         };
         Ok(Decision::Granted(swept, events))
     }
 
     fn answer(&self, swept: &Swept, _: &After<'_>) -> Result<Swept> {
-        Ok(*swept)
+        Ok(swept.clone())
     }
 }
 

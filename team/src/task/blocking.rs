@@ -112,12 +112,18 @@ pub(crate) fn reblock(
     actor: &str,
     events: &mut Vec<NewEvent>,
 ) -> Result<()> {
-    let waits = |task: &Task| task.claim_governed && task.status == Status::Pending;
-    let dependents = live.dependents(resumed)?.into_iter().filter(waits);
-    for task in dependents.take(AT_ONCE_MAX) {
+    let most = events.len() + AT_ONCE_MAX;
+    for task in live.dependents(resumed) {
+        let task = task?;
+        if !task.claim_governed || task.status != Status::Pending {
+            continue;
+        }
         let waits_for = vec![resumed.to_owned()];
         let act = TaskAct::Blocked(TaskBlocked { waits_for });
         events.push(follows(&task, act, actor, Some(cause)));
+        if events.len() == most {
+            break;
+        }
     }
     Ok(())
 }
@@ -130,8 +136,9 @@ pub(crate) fn unblock(
     actor: &str,
     events: &mut Vec<NewEvent>,
 ) -> Result<()> {
-    let mut freed = 0;
-    for task in live.dependents(completed)? {
+    let most = events.len() + AT_ONCE_MAX;
+    for task in live.dependents(completed) {
+        let task = task?;
         if !task.claim_governed || task.status != Status::Blocked {
             continue;
         }
@@ -139,9 +146,8 @@ pub(crate) fn unblock(
         let others: Vec<String> = others.cloned().collect();
         if live.open_deps(&others)?.is_empty() {
             events.push(follows(&task, TaskAct::Unblocked, actor, Some(cause)));
-            freed += 1;
         }
-        if freed == AT_ONCE_MAX {
+        if events.len() == most {
             break;
         }
     }

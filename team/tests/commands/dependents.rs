@@ -193,3 +193,31 @@ fn what_an_import_completes_is_free_at_once_and_a_tick_says_so() {
     let again = json(&team.tick(Tick::default()).unwrap());
     assert_eq!(again["tasks"], json!({"unblocked": 0}));
 }
+
+#[test]
+fn more_than_fit_into_a_group_are_free_at_once_and_ticks_say_so_group_by_group() {
+    const AT_ONCE: usize = 2_000;
+    const BEYOND: usize = 150;
+    let (world, mut team) = demo();
+    let one = claimed(&mut team, new("1"));
+    for _ in 0..AT_ONCE + BEYOND {
+        team.task_create(waiting("waits", &["1"])).unwrap();
+    }
+    let seq = count(&mut team);
+    team.task_finish(complete(&one)).unwrap();
+    assert_eq!(count(&mut team) - seq, 1 + AT_ONCE);
+    drop(team);
+    // Who dies here leaves nothing half done: whoever comes next finds what is free, and takes it up.
+    let root = Root::on(world.memory.clone(), world.root.options().clone());
+    let mut team = root.team("demo").unwrap();
+    let (last, before) = ((1 + AT_ONCE + BEYOND).to_string(), AT_ONCE + 100);
+    assert_eq!(status(&mut team, &last), "blocked");
+    team.task_claim(claim(&last, "qa")).unwrap();
+    assert_eq!(status(&mut team, &before.to_string()), "blocked");
+    let groups = world.memory.calls()["sync_data"];
+    let ticked = json(&team.tick(Tick::default()).unwrap());
+    assert_eq!(ticked["tasks"], json!({"unblocked": BEYOND - 1}));
+    let groups = world.memory.calls()["sync_data"] - groups;
+    assert_eq!(groups, 3, "64 tasks a group");
+    assert_eq!(status(&mut team, &before.to_string()), "pending");
+}
