@@ -1,6 +1,7 @@
 //! What one command asks of the operating system, counted under strace: one data write, one sync, one head write,
-//! whatever views and derived files it touches besides; and no more calls in all than there were. Where strace is missing
-//! or may not trace, the tests say so and pass.
+//! What one command asks of the operating system, counted under strace: one data write, one sync, one head write,
+//! whatever views and derived files it touches besides; which of these it opens; and no more calls in all than there were.
+//! Where strace is missing or may not trace, the tests say so and pass.
 
 use crate::prelude::*;
 use tempfile::TempDir;
@@ -71,6 +72,37 @@ fn count(lines: &[String], names: &str, path: &str) -> usize {
         .filter(named)
         .filter(|line| line.contains(path))
         .count()
+}
+
+/// A command opens only runs of the derived store that may hold what it asks for, as far as the manifest tells.
+#[test]
+fn runs_that_cannot_hold_the_key_stay_closed() {
+    let root = team("binary");
+    let batch = root.path().join("batch");
+    for story in 0..5 {
+        let fact = |n| format!(r#"{{"kind":"step_taken","trace_id":"tr-{story}","payload":{n}}}"#);
+        let facts: Vec<String> = (0..40).map(fact).collect();
+        std::fs::write(&batch, facts.join("\n")).unwrap();
+        let mut argv = teamlog(root.path());
+        let batch = batch.display().to_string();
+        argv.extend(["append", "demo", "--actor", "ci", "--batch", &batch].map(String::from));
+        assert!(succeeds(&argv));
+    }
+    let opened = |command: &str| {
+        let lines = traced_for(root.path(), command, "trace=openat2")?;
+        Some(count(&lines, "openat2", ".run"))
+    };
+    for (command, runs) in [
+        ("trace demo --trace-id tr-3 --limit 5", 1),
+        ("trace demo --trace-id nobody", 0),
+        // The team and its settings stand in the oldest.
+        ("append demo --kind build_finished --actor ci", 1),
+    ] {
+        let Some(opened) = opened(command) else {
+            return;
+        };
+        assert_eq!(opened, runs, "{command}");
+    }
 }
 
 fn segments(root: &Path) -> usize {

@@ -6,7 +6,7 @@
 //! the first, where it starts, last one first; u32 LE where the entries end; u16 LE number of groups; all
 //! counted from behind the CRC. A block of more than one page holds exactly one entry. No block is empty.
 
-use super::page::{self, CRC, Damage, PAGE, Pointer};
+use super::page::{self, CRC, Damage, Mark, PAGE, Pointer};
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -70,8 +70,8 @@ impl BlockBuilder {
         self.last.extend_from_slice(rest);
         self.count += 1;
     }
-    /// The finished block, for the pages from `page` on.
-    pub fn finish(&mut self, page: u32) -> &[u8] {
+    /// The finished block.
+    pub fn finish(&mut self, mark: Mark) -> &[u8] {
         debug_assert_eq!(
             self.starts.len(),
             self.count.saturating_sub(1) / GROUP,
@@ -87,7 +87,7 @@ impl BlockBuilder {
         self.bytes.extend(end.to_le_bytes());
         let groups = self.starts.len() as u16 + 1;
         self.bytes.extend(groups.to_le_bytes());
-        page::seal(&mut self.bytes, page);
+        page::seal(&mut self.bytes, mark);
         &self.bytes
     }
     /// Starts over, for the next block.

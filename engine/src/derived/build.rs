@@ -1,14 +1,14 @@
-//! Writing a run: places first, then entries in key order, then filter and footer.
+//! Writing a run: places first, then entries in key order, then the filter.
 //!
 //! Memory is bounded by the filter, one block for each level of the tree, and the write buffer, whatever the
 //! run's size. Children are written before the blocks that point at them.
 
 use super::block::{BlockBuilder, common, write_pointer};
+use super::bounds::Bounds;
 use super::filter::{FilterBuilder, filter_key, hash};
-use super::footer::Footer;
-use super::page::{PAGE, Pointer, seal};
+use super::page::{Mark, PAGE, Pointer};
 use super::places::PlacesBuilder;
-use super::store::Anchor;
+use super::shape::Shape;
 use crate::error::{Error, Result};
 use crate::place::Place;
 use crate::storage::File;
@@ -23,11 +23,13 @@ const BUFFER_BYTES: usize = 1 << 20;
 /// Writes one run to a new file.
 pub struct RunBuilder {
     out: Output,
+    mark: Mark,
     places: PlacesBuilder,
     /// Blocks of entries at 0, above them those of their index.
     tree: Vec<TreeLevel>,
     filter: FilterBuilder,
     last_filter_key: Vec<u8>,
+    bounds: Bounds,
 }
 
 /// The block that is being filled on one level of the tree.
@@ -38,8 +40,13 @@ struct TreeLevel {
 }
 
 impl RunBuilder {
-    /// Writes to `file`, which is empty and known as `path`.
-    pub fn new(file: Box<dyn File>, path: PathBuf, filter: FilterBuilder) -> RunBuilder {
+    /// Writes the run of that mark to `file`, which is empty and known as `path`.
+    pub fn new(
+        file: Box<dyn File>,
+        path: PathBuf,
+        mark: Mark,
+        filter: FilterBuilder,
+    ) -> RunBuilder {
         RunBuilder {
             out: Output {
                 file,
@@ -47,10 +54,12 @@ impl RunBuilder {
                 buffer: Vec::new(),
                 written: 0,
             },
+            mark,
             places: PlacesBuilder::new(),
             tree: Vec::new(),
             filter,
             last_filter_key: Vec::new(),
+            bounds: Bounds::default(),
         }
     }
     /// Adds the place of the next event. All places come before the first entry.
@@ -82,6 +91,7 @@ impl RunBuilder {
         if self.tree.is_empty() {
             self.finish_places()?;
         }
+        self.bounds.add(key);
         let known = filter_key(key);
         if self.tree.is_empty() || known != self.last_filter_key {
             self.filter.add(hash(known));
@@ -90,14 +100,14 @@ impl RunBuilder {
         }
         self.push(0, key, value)
     }
-    /// Writes what is left and says how long the file is.
+    /// Writes what is left and says how long the file is, and where its parts lie.
     ///
     /// # Panics
-    /// If there was not exactly one place for each seq.
-    pub fn finish(mut self, first_seq: u64, last: Anchor, level: u8) -> Result<u64> {
+    /// If there was not exactly one place for each of so many events.
+    pub fn finish(mut self, events: u64) -> Result<(u64, Shape)> {
         assert_eq!(
             self.places.count(),
-            last.seq + 1 - first_seq,
+            events,
             "a run has one place for each event"
         );
         self.finish_places()?;
@@ -108,31 +118,22 @@ impl RunBuilder {
             u64::from(first),
             "the filter must follow the root"
         );
-        let (filter_keys, filter) = self.filter.finish(first);
-        self.out.append(&filter)?;
-        let own = self.out.page()?;
-        let mut footer = Footer {
-            level,
-            height,
-            first_seq,
-            last,
-            root,
-            filter: Pointer {
-                page: first,
-                pages: own - first,
-            },
-            filter_keys,
-        }
-        .encode();
-        seal(&mut footer, own);
-        self.out.append(&footer)?;
+        let (filter_keys, filter, pages) = self.filter.finish(first, self.mark);
+        self.out.append(&pages)?;
         self.out.flush()?;
-        assert_eq!(
-            self.out.written,
-            (u64::from(own) + 1) * PAGE as u64,
-            "a run must end with its footer"
+        let shape = Shape {
+            height,
+            root,
+            filter,
+            filter_keys,
+            bounds: self.bounds,
+        };
+        let len = self.out.written;
+        assert!(
+            shape.fits(len, events),
+            "the parts of a run of {len} bytes must lie in it: {root:?}, {height} levels",
         );
-        Ok(self.out.written)
+        Ok((len, shape))
     }
 
     fn push(&mut self, level: usize, key: &[u8], value: Option<&[u8]>) -> Result<()> {
@@ -169,7 +170,7 @@ impl RunBuilder {
     fn write_block(&mut self, level: usize) -> Result<Pointer> {
         let page = self.out.page()?;
         if let Some(at) = self.tree.get_mut(level) {
-            self.out.append(at.block.finish(page))?;
+            self.out.append(at.block.finish(self.mark.at(page)))?;
             at.block.clear();
         }
         Ok(Pointer {
@@ -189,7 +190,7 @@ impl RunBuilder {
     }
     fn finish_places(&mut self) -> Result<()> {
         let page = self.out.page()?;
-        match self.places.finish_page(page) {
+        match self.places.finish_page(self.mark.at(page)) {
             Some(bytes) => self.out.append(&bytes),
             None => Ok(()),
         }

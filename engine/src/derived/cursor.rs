@@ -6,6 +6,9 @@ use super::run::{Run, Value};
 use crate::error::Result;
 use std::sync::Arc;
 
+/// Behind so many blocks of entries a walk is taken to go on, and what follows is read ahead.
+const BLOCKS_APART: u32 = 4;
+
 /// Stands on an entry of a run, or behind its last one.
 pub struct Cursor {
     run: Arc<Run>,
@@ -14,17 +17,20 @@ pub struct Cursor {
     path: Vec<(Pointer, Spot)>,
     /// The group of the last block of the path, put together.
     group: Group,
+    /// How many blocks of entries it left behind.
+    blocks: u32,
 }
 
 impl Cursor {
     /// Stands on the first entry that is not below `bound`, or, in reverse, on the last one below it.
     pub fn seek(run: Arc<Run>, bound: &[u8], reverse: bool) -> Result<Cursor> {
-        let root = run.root()?;
+        let root = run.root();
         let height = run.height();
         let mut cursor = Cursor {
             reverse,
             path: Vec::with_capacity(height + 1),
             group: Group::default(),
+            blocks: 0,
             run,
         };
         let Some(mut at) = root else {
@@ -66,6 +72,10 @@ impl Cursor {
         while let Some((at, spot)) = self.path.pop() {
             if let Some(spot) = self.run.beside(at, spot, self.reverse)? {
                 self.path.push((at, spot));
+                self.blocks += 1;
+                if self.blocks == BLOCKS_APART {
+                    self.run.read_in_order();
+                }
                 return self.descend();
             }
         }

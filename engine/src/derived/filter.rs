@@ -1,15 +1,21 @@
 //! The filter of a run: says of most keys that are not in it that they are not.
 //!
-//! A Bloom filter in pages: the hash chooses a page and seven bits in it (about 10 bits for each key, 1 in 100 wrong
-//! "maybe"), so that asking touches, and checks, one page. An entry is known by its key, a series
-//! by the part of its keys that all share: see [`filter_key`].
+//! A Bloom filter: about 10 bits for each key, seven of them set, 1 in 100 wrong "maybe". That of few keys stands in the
+//! manifest, so that asking opens no file. That of many lies in pages of the run: the hash chooses a page and the bits in it,
+//! so that asking touches, and checks, one page. An entry is known by its key, a series by the part of its keys that all
+//! share: see [`filter_key`].
 
 use super::key::SERIES;
-use super::page::{self, CONTENT, CRC, Damage, PAGE, Pages, Pointer};
+use super::page::{self, CONTENT, CRC, Damage, Mark, PAGE, Pages, Pointer};
 
+/// Bits of a page.
 const BITS: u64 = CONTENT as u64 * 8;
 const BITS_PER_KEY: u64 = 10;
 const PROBES: u64 = 7;
+/// The filter of at most so many keys stands in the manifest, which every flush writes anew: about 4 KiB.
+const NAMED_KEYS_MAX: u64 = 3_200;
+/// With fewer bytes, too many of a few bits would be set.
+const NAMED_BYTES_MIN: u64 = 64;
 
 /// What the filter holds for a key: in a series' namespace everything up to its first zero byte (which ends the
 /// name), else the whole key.
@@ -58,20 +64,32 @@ fn pages_for(keys: u64) -> u64 {
     (keys * BITS_PER_KEY).div_ceil(BITS)
 }
 
-/// The page among `pages`, and the bits in it, that stand for a hash.
-fn probes(hash: u64, pages: u64) -> (u64, impl Iterator<Item = (usize, u8)>) {
-    let page = ((hash >> 32) * pages) >> 32;
+/// The page among `pages` that stands for a hash.
+fn page_of(hash: u64, pages: u64) -> u64 {
+    ((hash >> 32) * pages) >> 32
+}
+
+/// The bits among `bits`, each by its byte, that stand for a hash.
+fn probes(hash: u64, bits: u64) -> impl Iterator<Item = (usize, u8)> {
     let (start, step) = (hash & 0xffff, ((hash >> 16) & 0xffff) | 1);
-    let bits = (0..PROBES).map(move |probe| {
-        let bit = (start + probe * step) % BITS;
+    (0..PROBES).map(move |probe| {
+        let bit = (start + probe * step) % bits;
         ((bit / 8) as usize, 1 << (bit % 8))
-    });
-    (page, bits)
+    })
+}
+
+/// Where the filter of a run stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Filter {
+    /// In the manifest: its bits.
+    Named(Box<[u8]>),
+    /// In pages of the run.
+    Paged(Pointer),
 }
 
 /// Gathers the keys of a run.
 pub enum FilterBuilder {
-    /// Their number is not known: hashes are kept until it is.
+    /// Their number is small or not known: hashes are kept until it is.
     Growing(Vec<u64>),
     /// At most so many were announced: bits are set at once.
     Sized {
@@ -89,6 +107,9 @@ impl FilterBuilder {
     }
     /// For at most about `keys` keys.
     pub fn sized(keys: u64) -> FilterBuilder {
+        if keys <= NAMED_KEYS_MAX {
+            return FilterBuilder::growing();
+        }
         FilterBuilder::Sized {
             pages: vec![0; pages_for(keys) as usize * PAGE],
             keys: 0,
@@ -100,47 +121,78 @@ impl FilterBuilder {
             FilterBuilder::Growing(hashes) => hashes.push(hash),
             FilterBuilder::Sized { pages, keys } => {
                 *keys += 1;
-                let (page, bits) = probes(hash, (pages.len() / PAGE) as u64);
-                for (byte, bit) in bits {
-                    if let Some(byte) = pages.get_mut(page as usize * PAGE + CRC + byte) {
-                        *byte |= bit;
-                    }
+                let page = page_of(hash, (pages.len() / PAGE) as u64) as usize;
+                if let Some(content) = pages.get_mut(page * PAGE + CRC..) {
+                    set(content, BITS, hash);
                 }
             }
         }
     }
-    /// How many keys were added, and the pages, each a block, for the file's pages from `first` on.
-    pub fn finish(self, first: u32) -> (u64, Vec<u8>) {
+    /// How many keys were added, the filter, and its pages in a run of that mark, each a block, from page `first` on.
+    pub fn finish(self, first: u32, mark: Mark) -> (u64, Filter, Vec<u8>) {
         match self {
+            FilterBuilder::Growing(hashes) if hashes.len() as u64 <= NAMED_KEYS_MAX => {
+                let keys = hashes.len() as u64;
+                let bytes = match keys {
+                    0 => 0,
+                    keys => (keys * BITS_PER_KEY).div_ceil(8).max(NAMED_BYTES_MIN),
+                };
+                let mut bits = vec![0; bytes as usize];
+                hashes.into_iter().for_each(|hash| {
+                    let count = bits.len() as u64 * 8;
+                    set(&mut bits, count, hash);
+                });
+                (keys, Filter::Named(bits.into()), Vec::new())
+            }
             FilterBuilder::Growing(hashes) => {
                 let mut sized = FilterBuilder::sized(hashes.len() as u64);
                 hashes.into_iter().for_each(|hash| sized.add(hash));
-                sized.finish(first)
+                sized.finish(first, mark)
             }
             FilterBuilder::Sized { mut pages, keys } => {
-                for (page, number) in pages.as_chunks_mut::<PAGE>().0.iter_mut().zip(first..) {
-                    page::seal_page(page, number);
+                let blocks = pages.as_chunks_mut::<PAGE>().0;
+                for (page, number) in blocks.iter_mut().zip(first..) {
+                    page::seal_page(page, mark.at(number));
                 }
-                (keys, pages)
+                let pointer = Pointer {
+                    page: first,
+                    pages: blocks.len() as u32,
+                };
+                (keys, Filter::Paged(pointer), pages)
             }
         }
     }
 }
 
-/// Whether the filter in `pages` may hold a hash. A run without keys has no pages and holds nothing.
+/// Sets the bits of a hash.
+fn set(content: &mut [u8], bits: u64, hash: u64) {
+    for (byte, bit) in probes(hash, bits) {
+        if let Some(byte) = content.get_mut(byte) {
+            *byte |= bit;
+        }
+    }
+}
+
+fn are_set(content: &[u8], bits: u64, hash: u64) -> bool {
+    probes(hash, bits).all(|(byte, bit)| content.get(byte).is_some_and(|byte| byte & bit != 0))
+}
+
+/// Whether a filter in the manifest may hold a hash. That of a run without keys holds nothing.
+pub fn named_may_hold(bits: &[u8], hash: u64) -> bool {
+    !bits.is_empty() && are_set(bits, bits.len() as u64 * 8, hash)
+}
+
+/// Whether a filter in `pages` may hold a hash.
 ///
 /// # Errors
 /// Where the page's CRC fails.
 pub fn may_hold(pages: &Pages, filter: Pointer, hash: u64) -> Result<bool, Damage> {
-    if filter.pages == 0 {
-        return Ok(false);
-    }
-    let (page, mut bits) = probes(hash, u64::from(filter.pages));
+    let page = page_of(hash, u64::from(filter.pages)) as u32;
     let content = pages.read(Pointer {
-        page: filter.page + page as u32,
+        page: filter.page + page,
         pages: 1,
     })?;
-    Ok(bits.all(|(byte, bit)| content.get(byte).is_some_and(|byte| byte & bit != 0)))
+    Ok(are_set(content, BITS, hash))
 }
 
 #[cfg(test)]
@@ -175,21 +227,29 @@ mod tests {
     #[test]
     fn holds_what_was_added_and_hardly_anything_else() {
         let key = |number: u32| hash(format!("task-{number}").as_bytes());
-        for growing in [true, false] {
-            let mut builder = match growing {
-                true => FilterBuilder::growing(),
-                false => FilterBuilder::sized(20_000),
-            };
-            (0..20_000).for_each(|number| builder.add(key(number)));
-            let (keys, bytes) = builder.finish(0);
-            assert_eq!((keys, bytes.len()), (20_000, 7 * PAGE));
-            let pages = Pages::new(Bytes::new(bytes)).unwrap();
-            let filter = Pointer { page: 0, pages: 7 };
-            let held = |number| may_hold(&pages, filter, key(number)).unwrap();
-            assert!((0..20_000).all(held));
-            let wrong = (20_000..120_000).filter(|number| held(*number)).count();
-            assert!(wrong < 1500, "{wrong} of 100,000 wrong");
+        for (count, pages) in [(20_000, 7), (3_201, 1), (3_200, 0), (100, 0), (1, 0)] {
+            for mut builder in [
+                FilterBuilder::growing(),
+                FilterBuilder::sized(u64::from(count)),
+            ] {
+                (0..count).for_each(|number| builder.add(key(number)));
+                let mark = Mark::default();
+                let (keys, filter, bytes) = builder.finish(0, mark);
+                assert_eq!((keys, bytes.len()), (u64::from(count), pages * PAGE));
+                let pages = Pages::new(Bytes::new(bytes), mark).unwrap();
+                let held = |number| match &filter {
+                    Filter::Named(bits) => named_may_hold(bits, key(number)),
+                    Filter::Paged(filter) => may_hold(&pages, *filter, key(number)).unwrap(),
+                };
+                assert!((0..count).all(held));
+                let wrong = (20_000..120_000).filter(|number| held(*number)).count();
+                assert!(wrong < 1500, "{wrong} of 100,000 wrong beside {count}");
+            }
         }
+        let (keys, filter, bytes) = FilterBuilder::growing().finish(0, Mark::default());
+        assert_eq!((keys, bytes.len()), (0, 0));
+        assert_eq!(filter, Filter::Named(Box::new([])));
+        assert!(!named_may_hold(&[], key(1)));
     }
 
     #[test]

@@ -1,59 +1,101 @@
-//! The manifest: a small text file that names the runs, oldest first. Only its rename makes a run part of the store.
+//! The manifest: a small file that names the runs, oldest first, and says of each what it covers, where its parts lie, and
+//! which keys it may hold. Only its rename makes a run part of the store.
 //!
-//! A first line with the version, one line for each run (name, length, level, first seq, then the last event: seq, id,
-//! segment, offset, length, CRC), and a line with the CRC-32 of all lines before it. A manifest that is
-//! damaged, of another version, or whose runs leave a gap counts as none.
+//! Little-endian: 8 bytes magic, u32 version; for each run: u64 number, u64 length, u8 level, u8 height of the tree, u64
+//! first seq, then the last event (u64 seq, 16 bytes id, u32 segment, u64 offset, u32 length, u32 CRC), u32 page and u32
+//! pages of the tree's root (0 pages: no entries), u64 keys in the filter, u32 page and u32 pages of the filter; where it has
+//! no pages, u32 bytes and the filter itself; u16 namespaces, for each u8 namespace, u64 and u64 its bounds. The last four
+//! bytes are the CRC-32 of all before. A manifest that is damaged, of another version, or whose runs leave a gap counts as
+//! none.
 
+use super::bounds::{Bound, Bounds};
+use super::filter::Filter;
+use super::page::Pointer;
+use super::shape::Shape;
 use super::store::{Anchor, RunMeta};
 use crate::event_id::EventId;
 use crate::place::Place;
-use std::fmt::Write;
-use std::str::FromStr;
 
 /// Its file name.
 pub const NAME: &str = "manifest";
 /// A longer file is no manifest.
 pub const BYTES_MAX: u64 = 1 << 20;
-const HEADING: &str = "teamlog derived 1\n";
+const MAGIC: [u8; 8] = *b"\x1eTLRUNS\n";
+/// The version of the whole store, and the only one that is read: another one means "rebuild from the log".
+pub const VERSION: u32 = 2;
 
-/// The text of a manifest.
-pub fn encode<'a>(runs: impl Iterator<Item = &'a RunMeta>) -> Vec<u8> {
-    let mut text = HEADING.to_owned();
-    for run in runs {
-        let Anchor {
-            seq,
-            id,
-            place,
-            crc,
-        } = run.last;
-        let id = u128::from_be_bytes(id.bytes());
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            text,
-            "run {} {} {} {} {seq} {id:032x} {} {} {} {crc:08x}",
-            run.name, run.len, run.level, run.first_seq, place.segment, place.offset, place.len,
-        );
+/// A run as the manifest names it.
+pub type Named = (RunMeta, Shape);
+
+/// The bytes of a manifest.
+pub fn encode<'a>(runs: impl Iterator<Item = (&'a RunMeta, &'a Shape)>) -> Vec<u8> {
+    let mut out = MAGIC.to_vec();
+    out.extend(VERSION.to_le_bytes());
+    for (meta, shape) in runs {
+        encode_meta(meta, shape.height, &mut out);
+        encode_shape(shape, &mut out);
     }
-    let crc = crc32fast::hash(text.as_bytes());
-    let _ = writeln!(text, "crc {crc:08x}");
-    text.into_bytes()
+    let crc = crc32fast::hash(&out);
+    out.extend(crc.to_le_bytes());
+    out
+}
+
+fn encode_meta(run: &RunMeta, height: u8, out: &mut Vec<u8>) {
+    let number = number_of(&run.name).unwrap_or_default();
+    out.extend(number.to_le_bytes());
+    out.extend(run.len.to_le_bytes());
+    out.extend([run.level, height]);
+    out.extend(run.first_seq.to_le_bytes());
+    out.extend(run.last.seq.to_le_bytes());
+    out.extend(run.last.id.bytes());
+    out.extend(run.last.place.segment.to_le_bytes());
+    out.extend(run.last.place.offset.to_le_bytes());
+    out.extend(run.last.place.len.to_le_bytes());
+    out.extend(run.last.crc.to_le_bytes());
+}
+
+fn encode_shape(shape: &Shape, out: &mut Vec<u8>) {
+    let pointer = |at: Pointer, out: &mut Vec<u8>| {
+        out.extend(at.page.to_le_bytes());
+        out.extend(at.pages.to_le_bytes());
+    };
+    pointer(shape.root, out);
+    out.extend(shape.filter_keys.to_le_bytes());
+    match &shape.filter {
+        Filter::Paged(at) => pointer(*at, out),
+        Filter::Named(bits) => {
+            pointer(Pointer { page: 0, pages: 0 }, out);
+            out.extend((bits.len() as u32).to_le_bytes());
+            out.extend_from_slice(bits);
+        }
+    }
+    let bounds = shape.bounds.each();
+    out.extend((bounds.len() as u16).to_le_bytes());
+    for bound in bounds {
+        out.push(bound.namespace);
+        out.extend(bound.low.to_le_bytes());
+        out.extend(bound.high.to_le_bytes());
+    }
 }
 
 /// The runs that a manifest names; `None` where it is no sound manifest.
-pub fn decode(bytes: &[u8]) -> Option<Vec<RunMeta>> {
-    let text = std::str::from_utf8(bytes).ok()?;
-    let (body, crc) = text.strip_suffix('\n')?.rsplit_once("\ncrc ")?;
-    let body = text.get(..body.len() + 1)?;
-    if hex(crc, 8)? != u128::from(crc32fast::hash(body.as_bytes())) {
+pub fn decode(bytes: &[u8]) -> Option<Vec<Named>> {
+    let (body, crc) = bytes.split_last_chunk()?;
+    if crc32fast::hash(body) != u32::from_le_bytes(*crc) {
         return None;
     }
-    let mut runs: Vec<RunMeta> = Vec::new();
-    for line in body.strip_prefix(HEADING)?.lines() {
-        let run = decode_run(line)?;
-        let next = runs
-            .last()
-            .map_or(Some(1), |run| run.last.seq.checked_add(1));
-        if Some(run.first_seq) != next || run.last.seq < run.first_seq {
+    let mut fields = Fields(body);
+    if fields.take()? != MAGIC || fields.u32()? != VERSION {
+        return None;
+    }
+    let mut runs: Vec<Named> = Vec::new();
+    while !fields.0.is_empty() {
+        let run = fields.run()?;
+        let next = match runs.last() {
+            Some((before, _)) => before.last.seq.checked_add(1)?,
+            None => 1,
+        };
+        if run.0.first_seq != next {
             return None;
         }
         runs.push(run);
@@ -61,26 +103,79 @@ pub fn decode(bytes: &[u8]) -> Option<Vec<RunMeta>> {
     Some(runs)
 }
 
-fn decode_run(line: &str) -> Option<RunMeta> {
-    let mut words = line.strip_prefix("run ")?.split(' ');
-    let run = RunMeta {
-        name: words.next()?.to_owned(),
-        len: number(words.next()?)?,
-        level: number(words.next()?)?,
-        first_seq: number(words.next()?)?,
-        last: Anchor {
-            seq: number(words.next()?)?,
-            id: EventId::from_bytes(hex(words.next()?, 32)?.to_be_bytes())?,
-            place: Place {
-                segment: number(words.next()?)?,
-                offset: number(words.next()?)?,
-                len: number(words.next()?)?,
+/// Fixed-width fields, one after the other.
+struct Fields<'a>(&'a [u8]);
+
+impl Fields<'_> {
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (field, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*field)
+    }
+    fn u32(&mut self) -> Option<u32> {
+        self.take().map(u32::from_le_bytes)
+    }
+    fn u64(&mut self) -> Option<u64> {
+        self.take().map(u64::from_le_bytes)
+    }
+    fn pointer(&mut self) -> Option<Pointer> {
+        Some(Pointer {
+            page: self.u32()?,
+            pages: self.u32()?,
+        })
+    }
+    fn run(&mut self) -> Option<Named> {
+        let name = run_name(self.u64()?);
+        let len = self.u64()?;
+        let [level, height] = self.take()?;
+        let meta = RunMeta {
+            name,
+            len,
+            level,
+            first_seq: self.u64()?,
+            last: Anchor {
+                seq: self.u64()?,
+                id: EventId::from_bytes(self.take()?)?,
+                place: Place {
+                    segment: self.u32()?,
+                    offset: self.u64()?,
+                    len: self.u32()?,
+                },
+                crc: self.u32()?,
             },
-            crc: u32::try_from(hex(words.next()?, 8)?).ok()?,
-        },
-    };
-    let plain = number_of(&run.name).is_some() && words.next().is_none();
-    plain.then_some(run)
+        };
+        let shape = Shape {
+            height,
+            root: self.pointer()?,
+            filter_keys: self.u64()?,
+            filter: self.filter()?,
+            bounds: self.bounds()?,
+        };
+        let events = meta.last.seq.checked_sub(meta.first_seq)?.checked_add(1)?;
+        shape.fits(len, events).then_some((meta, shape))
+    }
+    fn filter(&mut self) -> Option<Filter> {
+        let at = self.pointer()?;
+        if at.pages > 0 {
+            return Some(Filter::Paged(at));
+        }
+        let len = self.u32()? as usize;
+        let (bits, rest) = self.0.split_at_checked(len)?;
+        self.0 = rest;
+        Some(Filter::Named(bits.into()))
+    }
+    fn bounds(&mut self) -> Option<Bounds> {
+        let count = u16::from_le_bytes(self.take()?);
+        let bound = |_| {
+            let [namespace] = self.take()?;
+            Some(Bound {
+                namespace,
+                low: self.u64()?,
+                high: self.u64()?,
+            })
+        };
+        Bounds::new((0..count).map(bound).collect::<Option<_>>()?)
+    }
 }
 
 /// The file name of the run with that number.
@@ -90,31 +185,20 @@ pub fn run_name(number: u64) -> String {
 
 /// The number in a run's file name.
 pub fn number_of(name: &str) -> Option<u64> {
-    let number = number(name.strip_suffix(".run")?)?;
+    let number = name.strip_suffix(".run")?.parse().ok()?;
     (run_name(number) == name).then_some(number)
-}
-
-fn number<T: FromStr>(word: &str) -> Option<T> {
-    word.parse().ok()
-}
-
-fn hex(word: &str, digits: usize) -> Option<u128> {
-    let plain = word.len() == digits
-        && word
-            .bytes()
-            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    plain.then(|| u128::from_str_radix(word, 16).ok()).flatten()
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::page::PAGE;
     use super::*;
     use crate::timestamp::Timestamp;
 
-    fn run(first_seq: u64, last: u64) -> RunMeta {
-        RunMeta {
+    fn run(first_seq: u64, last: u64) -> Named {
+        let meta = RunMeta {
             name: run_name(first_seq),
-            len: 16_384,
+            len: 4 * PAGE as u64,
             first_seq,
             last: Anchor {
                 seq: last,
@@ -127,7 +211,25 @@ mod tests {
                 crc: 0xab,
             },
             level: 2,
-        }
+        };
+        let mut bounds = Bounds::default();
+        bounds.add(b"\x01a");
+        bounds.add(b"\x80z");
+        let shape = Shape {
+            height: 1,
+            root: Pointer { page: 2, pages: 1 },
+            filter: match first_seq {
+                8 => Filter::Paged(Pointer { page: 3, pages: 1 }),
+                _ => Filter::Named(Box::new([1, 2, 3])),
+            },
+            filter_keys: 5,
+            bounds,
+        };
+        (meta, shape)
+    }
+
+    fn encoded(runs: &[Named]) -> Vec<u8> {
+        encode(runs.iter().map(|(meta, shape)| (meta, shape)))
     }
 
     #[test]
@@ -137,7 +239,11 @@ mod tests {
             vec![run(1, 7)],
             vec![run(1, 7), run(8, 8), run(9, 500)],
         ] {
-            assert_eq!(decode(&encode(runs.iter())), Some(runs));
+            assert_eq!(decode(&encoded(&runs)), Some(runs));
+        }
+        assert_eq!(number_of(&run_name(u64::MAX)), Some(u64::MAX));
+        for name in ["../1.run", "1.run", "00000001", "00000001.runs", ""] {
+            assert_eq!(number_of(name), None, "{name}");
         }
     }
 
@@ -148,36 +254,59 @@ mod tests {
             vec![run(1, 7), run(9, 9)],
             vec![run(1, 7), run(7, 9)],
             vec![run(1, 0)],
+            vec![run(1, u64::MAX), run(1, 2)],
         ] {
-            assert_eq!(decode(&encode(runs.iter())), None, "{runs:?}");
+            assert_eq!(decode(&encoded(&runs)), None, "{runs:?}");
         }
     }
 
     #[test]
-    fn a_name_that_leads_elsewhere_counts_as_none() {
-        for name in ["../1.run", "1.run", "00000001", "00000001.runs", ""] {
-            let runs = [RunMeta {
-                name: name.to_owned(),
-                ..run(1, 7)
-            }];
-            assert_eq!(decode(&encode(runs.iter())), None, "{name}");
+    fn parts_that_do_not_fit_the_file_count_as_none() {
+        let spoilt: [fn(&mut Named); 8] = [
+            |run| run.0.len += PAGE as u64,
+            |run| run.0.len += 1,
+            |run| run.0.last.seq = 4_000,
+            |run| run.1.height = 9,
+            |run| run.1.root.pages = 2,
+            |run| run.1.root.page = u32::MAX,
+            |run| run.1.root.page = 0,
+            |run| {
+                run.1.filter = Filter::Paged(Pointer {
+                    page: 3,
+                    pages: u32::MAX,
+                });
+            },
+        ];
+        for (at, spoil) in spoilt.iter().enumerate() {
+            // The filter of this one lies in the file.
+            let mut runs = [run(1, 7), run(8, 9)];
+            spoil(&mut runs[1]);
+            assert_eq!(decode(&encoded(&runs)), None, "{at}");
         }
-        assert_eq!(number_of(&run_name(u64::MAX)), Some(u64::MAX));
     }
 
     #[test]
-    fn text_without_meaning_counts_as_none() {
-        let sound = String::from_utf8(encode([run(1, 7)].iter())).unwrap();
-        for text in [
-            "",
-            "\n",
-            "crc 00000000\n",
-            "\ncrc 00000000\n",
+    fn bytes_without_meaning_count_as_none() {
+        let sound = encoded(&[run(1, 7)]);
+        for bytes in [
+            &[][..],
             &sound[1..],
-            sound.trim_end(),
+            &sound[..sound.len() - 1],
+            &[0xff; 100],
         ] {
-            assert_eq!(decode(text.as_bytes()), None, "{text:?}");
+            assert_eq!(decode(bytes), None);
         }
-        assert_eq!(decode(&[0xff; 100]), None);
+        // Sound but for what no CRC tells.
+        let body = &sound[..sound.len() - 4];
+        let sealed = |body: &[u8]| [body, &crc32fast::hash(body).to_le_bytes()].concat();
+        assert!(decode(&sealed(body)).is_some());
+        for end in 12 + 1..body.len() {
+            assert_eq!(decode(&sealed(&body[..end])), None, "{end}");
+        }
+        for (at, byte) in [(0, b'x'), (8, 1), (8, 3)] {
+            let mut other = body.to_vec();
+            other[at] = byte;
+            assert_eq!(decode(&sealed(&other)), None);
+        }
     }
 }

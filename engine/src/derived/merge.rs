@@ -10,7 +10,7 @@
 use super::filter::FilterBuilder;
 use super::run::Run;
 use super::scan::Walk;
-use super::store::{RUNS_MAX, RunMeta, Store, WAITING_RUNS_MAX};
+use super::store::{RUNS_MAX, Store, WAITING_RUNS_MAX};
 use crate::error::Result;
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ impl Store {
         let Some(_turn) = self.lock()? else {
             return Ok(None);
         };
-        let runs = self.open_runs();
+        let runs = self.in_use();
         let sizes: Vec<Size> = runs
             .iter()
             .map(|run| (run.meta().level, run.meta().len))
@@ -37,7 +37,7 @@ impl Store {
         let Some(_turn) = self.lock()? else {
             return Ok(None);
         };
-        let count = self.open_runs().len();
+        let count = self.in_use().len();
         if count < 2 {
             return Ok(Some(self.clone()));
         }
@@ -45,7 +45,7 @@ impl Store {
     }
 
     fn merge_range(&self, range: Range<usize>) -> Result<Store> {
-        let mut runs = self.open_runs().to_vec();
+        let mut runs = self.in_use().to_vec();
         let inputs: Vec<Arc<Run>> = runs.drain(range.clone()).collect();
         let (Some(first), Some(last)) = (inputs.first(), inputs.last()) else {
             return Ok(self.clone());
@@ -59,10 +59,13 @@ impl Store {
         let (first_seq, last) = (first.meta().first_seq, last.meta().last);
         let level = inputs.iter().map(|run| run.meta().level).max().unwrap_or(0);
         let level = level.saturating_add(1);
-        let oldest = range.start == 0;
-        let keys = inputs.iter().map(|run| run.filter_keys()).sum();
-        let merged = self.build(FilterBuilder::sized(keys), |name, mut builder| {
+        let at = range.start;
+        let keys = inputs.iter().map(|run| run.shape().filter_keys).sum();
+        let range = (first_seq, last, level);
+        let merged = self.build(range, FilterBuilder::sized(keys), |builder| {
             for run in &inputs {
+                run.open()?;
+                run.read_in_order();
                 for seq in run.meta().first_seq..=run.meta().last.seq {
                     builder.place(&run.place(seq)?)?;
                 }
@@ -70,19 +73,13 @@ impl Store {
             let mut walk = Walk::everything(&inputs)?;
             while walk.step()? {
                 let value = walk.value();
-                if value.is_some() || !oldest {
+                if value.is_some() || at > 0 {
                     builder.entry(walk.key(), value)?;
                 }
             }
-            Ok(RunMeta {
-                name,
-                len: builder.finish(first_seq, last, level)?,
-                first_seq,
-                last,
-                level,
-            })
+            Ok(())
         })?;
-        runs.insert(range.start, merged);
+        runs.insert(at, merged);
         self.publish(runs)
     }
 }

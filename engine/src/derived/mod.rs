@@ -11,12 +11,15 @@
 //! Invariants: files are never evidence about the log and never synced; whatever they lost or had changed by accident is
 //! noticed (every byte is under a CRC-32 that is checked before use) and answered with `Error::Derived`,
 //! upon which the owner of the store folds the range again. A run's file never changes once a manifest names it.
+//!
+//! The manifest alone says which runs may hold a key, but for the filters of large ones: a run is opened when one of its
+//! blocks is needed.
 
 mod block;
+mod bounds;
 mod build;
 mod cursor;
 mod filter;
-mod footer;
 pub mod key;
 mod manifest;
 mod merge;
@@ -26,10 +29,12 @@ mod page;
 mod places;
 mod run;
 mod scan;
+mod shape;
 mod store;
 mod table;
 
 pub use build::{KEY_BYTES_MAX, VALUE_BYTES_MAX};
+pub use manifest::VERSION;
 pub use overlay::{Overlay, OverlayScan, Value, View};
 pub use scan::Scan;
 pub use store::{Anchor, Change, Delta, RunMeta, Store};

@@ -1,9 +1,10 @@
 //! Pages: a run is a file of 4 KiB pages. A block is one or more neighbouring pages under one CRC-32.
 //!
 //! Invariants: a block starts at a page boundary; its first four bytes are the CRC of all that follow, computed
-//! from the number of its first page as initial value, so that a block in the wrong place fails too. Padding is
+//! from its [`Mark`] as initial value, so that a block in the wrong place or of another run fails too. Padding is
 //! under the CRC. A block is checked when it is first read; a bit per page remembers that.
 
+use super::store::RunMeta;
 use crate::storage::Bytes;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -42,35 +43,52 @@ impl Pointer {
     }
 }
 
+/// What the CRCs of a run's blocks start from: a number that tells the run from others, to which that of a block's first
+/// page is added.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Mark(u32);
+
+impl Mark {
+    /// That of a run: the CRC of its first seq, last seq and last id.
+    pub fn of(run: &RunMeta) -> Mark {
+        let mut hasher = crc32fast::Hasher::new();
+        hasher.update(&run.first_seq.to_le_bytes());
+        hasher.update(&run.last.seq.to_le_bytes());
+        hasher.update(&run.last.id.bytes());
+        Mark(hasher.finalize())
+    }
+    /// That of the block which begins with that page.
+    pub fn at(self, page: u32) -> Mark {
+        Mark(self.0.wrapping_add(page))
+    }
+}
+
 /// How many pages `len` bytes take.
 pub fn pages_of(len: usize) -> usize {
     len.div_ceil(PAGE)
 }
 
 /// Pads `block` (which begins with room for the CRC) to whole pages and sets its CRC.
-pub fn seal(block: &mut Vec<u8>, page: u32) {
+pub fn seal(block: &mut Vec<u8>, mark: Mark) {
     block.resize(pages_of(block.len()) * PAGE, 0);
-    debug_assert!(
-        !block.is_empty(),
-        "the block at page {page} must have bytes"
-    );
-    seal_page(block, page);
+    debug_assert!(!block.is_empty(), "a block must have bytes");
+    seal_page(block, mark);
 }
 
 /// Sets the CRC of a block that is whole pages already.
-pub fn seal_page(block: &mut [u8], page: u32) {
+pub fn seal_page(block: &mut [u8], mark: Mark) {
     debug_assert!(
         block.len().is_multiple_of(PAGE),
-        "{} bytes at page {page} must be whole pages",
+        "{} bytes must be whole pages",
         block.len()
     );
     if let Some((crc, content)) = block.split_first_chunk_mut::<CRC>() {
-        *crc = checksum(content, page).to_le_bytes();
+        *crc = checksum(content, mark).to_le_bytes();
     }
 }
 
-fn checksum(content: &[u8], page: u32) -> u32 {
-    let mut hasher = crc32fast::Hasher::new_with_initial(page);
+fn checksum(content: &[u8], mark: Mark) -> u32 {
+    let mut hasher = crc32fast::Hasher::new_with_initial(mark.0);
     hasher.update(content);
     hasher.finalize()
 }
@@ -78,15 +96,16 @@ fn checksum(content: &[u8], page: u32) -> u32 {
 /// The pages of a file, each block checked when it is first read.
 pub struct Pages {
     bytes: Bytes,
+    mark: Mark,
     checked: Box<[AtomicU64]>,
 }
 
 impl Pages {
-    /// Takes the bytes of a whole file.
+    /// Takes the bytes of a whole file, the run of that mark.
     ///
     /// # Errors
     /// Where it does not consist of whole pages.
-    pub fn new(bytes: Bytes) -> Result<Pages, Damage> {
+    pub fn new(bytes: Bytes, mark: Mark) -> Result<Pages, Damage> {
         if !bytes.len().is_multiple_of(PAGE) || bytes.len() / PAGE > u32::MAX as usize {
             return Err(Damage::new(format!(
                 "{} bytes are no whole number of pages",
@@ -97,11 +116,8 @@ impl Pages {
         Ok(Pages {
             checked: (0..words).map(|_| AtomicU64::new(0)).collect(),
             bytes,
+            mark,
         })
-    }
-    /// How many pages there are.
-    pub fn count(&self) -> u32 {
-        (self.bytes.len() / PAGE) as u32
     }
     /// How many blocks have been read so far, each counted once.
     pub fn blocks_read(&self) -> u64 {
@@ -115,7 +131,7 @@ impl Pages {
         &self.bytes
     }
     /// Where in the file the content of a block lies.
-    pub fn content_range(&self, at: Pointer) -> Range<usize> {
+    pub fn content_range(at: Pointer) -> Range<usize> {
         at.page as usize * PAGE + CRC..at.end() as usize * PAGE
     }
     /// The content of a block, its CRC checked.
@@ -138,7 +154,7 @@ impl Pages {
             return Err(Damage::new("a block is beyond the file"));
         };
         if word.load(Ordering::Relaxed) & bit == 0 {
-            if checksum(content, at.page) != u32::from_le_bytes(*crc) {
+            if checksum(content, self.mark.at(at.page)) != u32::from_le_bytes(*crc) {
                 return Err(Damage::new(format!("the CRC of page {} fails", at.page)));
             }
             word.fetch_or(bit, Ordering::Relaxed);

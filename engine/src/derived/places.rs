@@ -2,7 +2,7 @@
 //!
 //! A place: u32 LE segment, 5 bytes LE offset, 3 bytes LE length.
 
-use super::page::{self, CONTENT, CRC, Damage, PAGE, Pages, Pointer};
+use super::page::{self, CONTENT, CRC, Damage, Mark, PAGE, Pages, Pointer};
 use crate::error::{Error, Result};
 use crate::place::Place;
 
@@ -97,13 +97,13 @@ impl PlacesBuilder {
         self.count += 1;
         Ok(self.count.is_multiple_of(PER_PAGE))
     }
-    /// The page so far, for that number; `None` if nothing is in it. The next push starts another.
-    pub fn finish_page(&mut self, number: u32) -> Option<Vec<u8>> {
+    /// The page so far; `None` if nothing is in it. The next push starts another.
+    pub fn finish_page(&mut self, mark: Mark) -> Option<Vec<u8>> {
         if self.page.len() == CRC {
             return None;
         }
         let mut page = std::mem::replace(&mut self.page, vec![0; CRC]);
-        page::seal(&mut page, number);
+        page::seal(&mut page, mark);
         Some(page)
     }
 }

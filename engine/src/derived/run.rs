@@ -1,35 +1,33 @@
-//! One run: a file of blocks in key order, the places of its events, a filter, and a footer.
+//! One run: a file of the places of its events, blocks in key order, and a filter.
 //!
-//! A run is mapped when the store opens, its footer checked; everything else is checked when it is first read.
-//! What turns out to be damaged is remembered, so that the store can name the run to rebuild.
+//! Where its parts lie, and which keys it may hold, the manifest says. So the file is opened and mapped when something of it
+//! is first needed; each block is checked when it is first read. What turns out to be damaged is remembered, so that the
+//! store can name the run to rebuild.
 
 use super::block::{self, Floor, Group, Spot};
-use super::filter;
-use super::footer::Footer;
+use super::filter::{self, Filter};
 use super::obstacle::Obstacle;
-use super::page::{Damage, Pages, Pointer};
+use super::page::{Damage, Mark, Pages, Pointer};
 use super::places;
+use super::shape::Shape;
 use super::store::RunMeta;
 use crate::error::{Error, Result};
 use crate::place::Place;
-use crate::storage::{Bytes, Storage};
+use crate::storage::{Bytes, Reads, Storage};
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
-/// An open run.
+/// A run that a manifest names.
 pub struct Run {
+    storage: Arc<dyn Storage>,
     path: PathBuf,
     meta: RunMeta,
-    /// Nothing where the file could not be used from the start.
-    body: Option<Body>,
+    shape: Shape,
+    /// Unset until something of the file is needed; nothing where it cannot be used.
+    pages: OnceLock<Option<Pages>>,
     damage: OnceLock<String>,
-}
-
-struct Body {
-    pages: Pages,
-    footer: Footer,
 }
 
 /// A value within a run: a tombstone has none.
@@ -48,28 +46,54 @@ impl AsRef<[u8]> for Slice {
 }
 
 impl Run {
-    /// Opens the run that a manifest names. A file that is missing or is not that run gives a damaged one.
+    /// The run that a manifest names; reads nothing.
+    pub fn new(storage: Arc<dyn Storage>, dir: &Path, (meta, shape): (RunMeta, Shape)) -> Run {
+        Run {
+            storage,
+            path: dir.join(&meta.name),
+            meta,
+            shape,
+            pages: OnceLock::new(),
+            damage: OnceLock::new(),
+        }
+    }
+    /// Opens its file unless it is open. A file that is missing or is not that run gives a damaged one.
     ///
     /// # Errors
     /// I/O errors other than "not found".
-    pub fn open(storage: &dyn Storage, dir: &Path, meta: RunMeta) -> Result<Run> {
-        let path = dir.join(&meta.name);
-        let body = match storage.sealed(&path) {
-            Ok(bytes) => Body::open(bytes, &meta),
+    pub fn open(&self) -> Result<()> {
+        if self.pages.get().is_some() {
+            return Ok(());
+        }
+        let pages = match self.storage.sealed(&self.path) {
+            Ok(bytes) => self.pages_of(bytes),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 Err(Damage::new("it is missing"))
             }
             Err(error) if Obstacle::of(&error).is_some() => Err(Damage::new("it is no file")),
-            Err(error) => return Err(Error::io("read", path)(error)),
+            Err(error) => return Err(Error::io("read", &self.path)(error)),
         };
-        let damage = OnceLock::new();
-        let body = body.map_err(|Damage(why)| damage.set(why)).ok();
-        Ok(Run {
-            path,
-            meta,
-            body,
-            damage,
-        })
+        let pages = pages.map_err(|Damage(why)| self.damage.set(why)).ok();
+        // Another thread may have opened it in between, which comes to the same.
+        let _ = self.pages.set(pages);
+        Ok(())
+    }
+    fn pages_of(&self, bytes: Bytes) -> Result<Pages, Damage> {
+        let (is, named) = (bytes.len() as u64, self.meta.len);
+        if is != named {
+            let why = format!("it has {is} bytes instead of {named}");
+            return Err(Damage::new(why));
+        }
+        bytes.expect(Reads::Scattered);
+        Pages::new(bytes, Mark::of(&self.meta))
+    }
+    /// What the manifest says of it beside that.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+    /// Whether its file was opened.
+    pub fn is_open(&self) -> bool {
+        self.pages.get().is_some()
     }
     /// What the manifest says of it.
     pub fn meta(&self) -> &RunMeta {
@@ -79,54 +103,57 @@ impl Run {
     pub fn is_damaged(&self) -> bool {
         self.damage.get().is_some()
     }
-    /// How many keys its filter was built of.
-    pub fn filter_keys(&self) -> u64 {
-        self.body.as_ref().map_or(0, |body| body.footer.filter_keys)
-    }
     /// How many levels of index blocks stand above its entries.
     pub fn height(&self) -> usize {
-        self.body
-            .as_ref()
-            .map_or(0, |body| usize::from(body.footer.height))
+        usize::from(self.shape.height)
     }
     /// How many blocks have been read so far, each counted once.
     pub fn blocks_read(&self) -> u64 {
-        self.body
-            .as_ref()
-            .map_or(0, |body| body.pages.blocks_read())
+        self.used().map_or(0, Pages::blocks_read)
     }
     /// The root of its tree; `None` if it has no entries.
-    pub fn root(&self) -> Result<Option<Pointer>> {
-        let root = self.body()?.footer.root;
-        Ok((root.pages > 0).then_some(root))
+    pub fn root(&self) -> Option<Pointer> {
+        let root = self.shape.root;
+        (root.pages > 0).then_some(root)
     }
-    /// Whether the run may hold the filter key with that hash.
+    /// Whether the run may hold the filter key with that hash. Reads at most one page.
     pub fn may_hold(&self, hash: u64) -> Result<bool> {
-        let body = self.body()?;
-        self.checked(filter::may_hold(&body.pages, body.footer.filter, hash))
+        match &self.shape.filter {
+            Filter::Named(bits) => Ok(filter::named_may_hold(bits, hash)),
+            Filter::Paged(at) => self.checked(filter::may_hold(self.pages()?, *at, hash)),
+        }
     }
     /// What the run says of a key: nothing, deleted, or a value.
     pub fn get(&self, key: &[u8]) -> Result<Option<Value>> {
-        let body = self.body()?;
-        self.checked(body.get(key))
+        match self.root() {
+            Some(root) => self.checked(self.search(self.pages()?, root, key)),
+            None => Ok(None),
+        }
+    }
+    /// From here on much of it is read, one block behind the other.
+    pub fn read_in_order(&self) {
+        if let Some(pages) = self.used() {
+            pages.bytes().expect(Reads::InOrder);
+        }
     }
     /// Reads what a walk over its entries does not: places and filter.
     pub fn check(&self) -> Result<()> {
-        let body = self.body()?;
-        for seq in body.footer.first_seq..=body.footer.last.seq {
+        let pages = self.pages()?;
+        self.read_in_order();
+        for seq in self.meta.first_seq..=self.meta.last.seq {
             self.place(seq)?;
         }
-        let filter = body.footer.filter;
-        for page in filter.page..filter.end() as u32 {
-            self.checked(body.pages.read(Pointer { page, pages: 1 }).map(|_| ()))?;
+        if let Filter::Paged(at) = self.shape.filter {
+            for page in at.page..at.end() as u32 {
+                self.checked(pages.read(Pointer { page, pages: 1 }).map(|_| ()))?;
+            }
         }
         Ok(())
     }
     /// The place of the event with that seq, which the run covers.
     pub fn place(&self, seq: u64) -> Result<Place> {
-        let body = self.body()?;
-        let index = seq.wrapping_sub(body.footer.first_seq);
-        self.checked(places::read(&body.pages, index))
+        let index = seq.wrapping_sub(self.meta.first_seq);
+        self.checked(places::read(self.pages()?, index))
     }
     /// The last entry of a block whose key is at most `key`, or, if `strict`, below it.
     pub fn floor(&self, at: Pointer, key: &[u8], strict: bool) -> Result<Option<Floor>> {
@@ -152,24 +179,20 @@ impl Run {
     }
     /// Where in the file something in a block's content lies.
     pub fn in_file(&self, at: Pointer, range: Range<usize>) -> Range<usize> {
-        let start = self
-            .body
-            .as_ref()
-            .map_or(0, |body| body.pages.content_range(at).start);
+        let start = Pages::content_range(at).start;
         start + range.start..start + range.end
     }
     /// Bytes of the file.
     pub fn bytes(&self, range: Range<usize>) -> &[u8] {
-        self.body
-            .as_ref()
-            .and_then(|body| body.pages.bytes().get(range))
+        self.used()
+            .and_then(|pages| pages.bytes().get(range))
             .unwrap_or_default()
     }
     /// Bytes of the file that keep it open.
     pub fn share(&self, range: Range<usize>) -> Bytes {
-        match &self.body {
-            Some(body) => Bytes::new(Slice {
-                file: body.pages.bytes().clone(),
+        match self.used() {
+            Some(pages) => Bytes::new(Slice {
+                file: pages.bytes().clone(),
                 range,
             }),
             None => Bytes::new([]),
@@ -177,14 +200,34 @@ impl Run {
     }
 
     fn read<T>(&self, at: Pointer, what: impl FnOnce(&[u8]) -> Result<T, Damage>) -> Result<T> {
-        let body = self.body()?;
-        self.checked(body.pages.read(at).and_then(what))
+        self.checked(self.pages()?.read(at).and_then(what))
     }
-    fn body(&self) -> Result<&Body> {
-        match &self.body {
-            Some(body) => Ok(body),
+    /// The pages, if they were needed before and can be used.
+    fn used(&self) -> Option<&Pages> {
+        self.pages.get()?.as_ref()
+    }
+    #[inline]
+    fn pages(&self) -> Result<&Pages> {
+        self.open()?;
+        match self.used() {
+            Some(pages) => Ok(pages),
             None => self.checked(Err(Damage::new("it is unusable"))),
         }
+    }
+    fn search(&self, pages: &Pages, root: Pointer, key: &[u8]) -> Result<Option<Value>, Damage> {
+        let mut at = root;
+        for _ in 0..self.shape.height {
+            let content = pages.read(at)?;
+            let Some(floor) = block::floor(content, key, false)? else {
+                return Ok(None);
+            };
+            at = child(content, at, floor.value)?;
+        }
+        let floor = block::floor(pages.read(at)?, key, false)?;
+        let value = |range| self.in_file(at, range);
+        Ok(floor
+            .filter(|floor| floor.exact)
+            .map(|floor| floor.value.map(value)))
     }
     /// Remembers damage and gives it the run's name.
     fn checked<T>(&self, result: Result<T, Damage>) -> Result<T> {
@@ -192,45 +235,6 @@ impl Run {
             path: self.path.clone(),
             why: self.damage.get_or_init(|| why).clone(),
         })
-    }
-}
-
-impl Body {
-    fn open(bytes: Bytes, meta: &RunMeta) -> Result<Body, Damage> {
-        if bytes.len() as u64 != meta.len {
-            return Err(Damage::new(format!(
-                "it has {} bytes instead of {}",
-                bytes.len(),
-                meta.len
-            )));
-        }
-        let pages = Pages::new(bytes)?;
-        let footer = Footer::read(&pages)?;
-        let named = (footer.first_seq, footer.last, footer.level);
-        if named != (meta.first_seq, meta.last, meta.level) {
-            return Err(Damage::new("it is another run than the manifest says"));
-        }
-        Ok(Body { pages, footer })
-    }
-    fn get(&self, key: &[u8]) -> Result<Option<Value>, Damage> {
-        let mut at = self.footer.root;
-        if at.pages == 0 {
-            return Ok(None);
-        }
-        for _ in 0..self.footer.height {
-            let content = self.pages.read(at)?;
-            let Some(floor) = block::floor(content, key, false)? else {
-                return Ok(None);
-            };
-            at = child(content, at, floor.value)?;
-        }
-        let floor = block::floor(self.pages.read(at)?, key, false)?;
-        let start = self.pages.content_range(at).start;
-        Ok(floor.filter(|floor| floor.exact).map(|floor| {
-            floor
-                .value
-                .map(|value| start + value.start..start + value.end)
-        }))
     }
 }
 

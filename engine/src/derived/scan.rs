@@ -52,28 +52,32 @@ impl PartialEq for Source {
 impl Eq for Source {}
 
 impl Walk {
-    /// Over `runs`, oldest first. Within one series, runs whose filter denies it are left alone.
+    /// Over `runs`, oldest first. Runs that cannot hold a key of the range, or of the one series that it lies in, are left
+    /// alone.
     pub fn new(runs: &[Arc<Run>], from: &[u8], to: &[u8], reverse: bool) -> Result<Walk> {
         let (start, end) = if reverse { (to, from) } else { (from, to) };
         let series = filter::series_of(from, to).map(filter::hash);
-        Walk::over(runs, start, Some(end), series, reverse)
+        let may_hold = |run: &Run| match series {
+            _ if !run.shape().bounds.may_hold_some(from, to) => Ok(false),
+            Some(series) => run.may_hold(series),
+            None => Ok(true),
+        };
+        Walk::over(runs, start, Some(end), may_hold, reverse)
     }
     /// Over every entry of `runs`, oldest first.
     pub fn everything(runs: &[Arc<Run>]) -> Result<Walk> {
-        Walk::over(runs, &[], None, None, false)
+        Walk::over(runs, &[], None, |_| Ok(true), false)
     }
     fn over(
         runs: &[Arc<Run>],
         start: &[u8],
         end: Option<&[u8]>,
-        series: Option<u64>,
+        may_hold: impl Fn(&Run) -> Result<bool>,
         reverse: bool,
     ) -> Result<Walk> {
         let mut heap = BinaryHeap::with_capacity(runs.len());
         for (age, run) in runs.iter().enumerate() {
-            if let Some(series) = series
-                && !run.may_hold(series)?
-            {
+            if !may_hold(run)? {
                 continue;
             }
             let cursor = Cursor::seek(Arc::clone(run), start, reverse)?;

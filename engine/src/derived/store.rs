@@ -1,13 +1,17 @@
 //! The store: a manifest and its runs.
 //!
-//! A [`Store`] is a snapshot: its runs are mapped when it opens, so nothing that another process merges, replaces or
-//! removes later changes what it answers. Writers hold the derived lock, and find that somebody else was there
-//! before them by comparing the manifest with the one they started from.
+//! A [`Store`] is a view of the runs that the manifest named when it was opened. A run is opened when it is first needed;
+//! what another process merges, replaces or removes later never changes what the view answers, but a run that it took away
+//! before it was needed is missing: the error says so as for damage, [`Store::is_superseded`] tells one from the other, and
+//! the owner opens the store again. [`Store::open_held`] opens all at once, after which that does not occur.
+//! Writers hold the derived lock, and find that somebody else was there before them by comparing the manifest with the one
+//! they started from.
 
 use super::build::RunBuilder;
 use super::filter::{self, FilterBuilder, filter_key};
 use super::manifest;
 use super::obstacle::{self, Obstacle};
+use super::page::Mark;
 use super::run::Run;
 use super::scan::{Scan, Walk};
 use crate::error::{Error, Result};
@@ -79,6 +83,8 @@ pub struct Store {
     runs: Arc<[Arc<Run>]>,
     /// The manifest as it was read, `None` if there was none: what a writer must find unchanged.
     base: Arc<Option<Vec<u8>>>,
+    /// Whether all of its runs are open, and those that are written will be.
+    held: bool,
 }
 
 /// Where a store lies.
@@ -95,6 +101,23 @@ impl Store {
     ///
     /// # Errors
     /// I/O errors, those of `holds`. Damage is not an error here: see [`Store::damaged`].
+    pub fn open_held(
+        storage: Arc<dyn Storage>,
+        dir: &Path,
+        holds: &mut dyn FnMut(&Anchor) -> Result<bool>,
+    ) -> Result<Store> {
+        loop {
+            let store = Store::open(Arc::clone(&storage), dir, holds)?.hold()?;
+            // A run that is gone may have been merged away since the manifest was read.
+            if store.damaged().is_none() || !store.is_superseded()? {
+                return Ok(store);
+            }
+        }
+    }
+    /// The same, where each run is opened when it is first needed: only the manifest is read.
+    ///
+    /// # Errors
+    /// As [`Store::open_held`].
     pub fn open(
         storage: Arc<dyn Storage>,
         dir: &Path,
@@ -105,23 +128,34 @@ impl Store {
             dir: dir.to_owned(),
             aside: None,
         });
-        let mut base = home.manifest()?;
-        loop {
-            let runs = home.open_runs(base.as_deref(), holds)?;
-            if runs.iter().any(|run| run.is_damaged()) {
-                // A run that is gone may have been merged away since the manifest was read.
-                let again = home.manifest()?;
-                if again != base {
-                    base = again;
-                    continue;
-                }
-            }
-            return Ok(Store {
-                home,
-                runs: runs.into(),
-                base: Arc::new(base),
-            });
-        }
+        let base = home.manifest()?;
+        let runs = home.runs(base.as_deref(), holds)?;
+        Ok(Store {
+            home,
+            runs: runs.into(),
+            base: Arc::new(base),
+            held: false,
+        })
+    }
+    /// The same view with every run open, also those that are written later: for a process that stays. A run that is missing,
+    /// or is another file, then counts as damaged.
+    ///
+    /// # Errors
+    /// I/O errors.
+    pub fn hold(&self) -> Result<Store> {
+        self.open_runs()?;
+        let held = true;
+        Ok(Store {
+            held,
+            ..self.clone()
+        })
+    }
+    /// Whether somebody has written or merged runs since this view was opened, so that some of it may be gone.
+    ///
+    /// # Errors
+    /// I/O errors.
+    pub fn is_superseded(&self) -> Result<bool> {
+        Ok(self.home.aside.is_none() && self.home.manifest()? != *self.base)
     }
     /// The runs in use, oldest first.
     pub fn runs(&self) -> Vec<RunMeta> {
@@ -157,6 +191,7 @@ impl Store {
     /// # Errors
     /// `Derived` for the first that is damaged ([`Store::damaged`] then names the oldest).
     pub fn check(&self) -> Result<usize> {
+        self.open_runs()?;
         for run in self.runs.iter() {
             run.check()?;
         }
@@ -167,6 +202,10 @@ impl Store {
     /// How many blocks of its runs have been read since they were opened, each counted once: what queries cost so far.
     pub fn blocks_read(&self) -> u64 {
         self.runs.iter().map(|run| run.blocks_read()).sum()
+    }
+    /// How many of its runs were opened so far.
+    pub fn runs_opened(&self) -> usize {
+        self.runs.iter().filter(|run| run.is_open()).count()
     }
     /// The view of the runs that end before `seq`. A run written on it takes the place of everything behind it.
     pub fn before(&self, seq: u64) -> Store {
@@ -180,7 +219,8 @@ impl Store {
     pub fn get(&self, key: &[u8]) -> Result<Option<Bytes>> {
         let hash = filter::hash(filter_key(key));
         for run in self.runs.iter().rev() {
-            if run.may_hold(hash)?
+            if run.shape().bounds.may_hold(key)
+                && run.may_hold(hash)?
                 && let Some(value) = run.get(key)?
             {
                 return Ok(value.map(|range| run.share(range)));
@@ -231,20 +271,15 @@ impl Store {
             delta.first_seq,
             next - 1
         );
-        let run = self.build(FilterBuilder::growing(), |name, mut builder| {
+        let range = (delta.first_seq, delta.last, level);
+        let run = self.build(range, FilterBuilder::growing(), |builder| {
             for place in delta.places {
                 builder.place(place)?;
             }
             for (key, value) in delta.entries {
                 builder.entry(key, value)?;
             }
-            Ok(RunMeta {
-                name,
-                len: builder.finish(delta.first_seq, delta.last, level)?,
-                first_seq: delta.first_seq,
-                last: delta.last,
-                level,
-            })
+            Ok(())
         })?;
         runs.splice(index..runs.len().min(index + 1), [run]);
         self.publish(runs).map(Some)
@@ -273,6 +308,7 @@ impl Store {
             home: Arc::new(home),
             runs: Arc::new([]),
             base: Arc::new(None),
+            held: false,
         })
     }
     /// Puts a store built aside in the place of the one in its directory, by one rename.
@@ -286,10 +322,14 @@ impl Store {
             }),
             runs: self.runs,
             base: Arc::new(Some(base)),
+            held: self.held,
         })
     }
 
-    pub(super) fn open_runs(&self) -> &[Arc<Run>] {
+    fn open_runs(&self) -> Result<()> {
+        self.runs.iter().try_for_each(|run| run.open())
+    }
+    pub(super) fn in_use(&self) -> &[Arc<Run>] {
         &self.runs
     }
     fn with(&self, runs: Arc<[Arc<Run>]>) -> Store {
@@ -297,6 +337,7 @@ impl Store {
             home: Arc::clone(&self.home),
             runs,
             base: Arc::clone(&self.base),
+            held: self.held,
         }
     }
     /// The right to write over this view: nobody else writes, and nobody has written since it was opened.
@@ -313,11 +354,12 @@ impl Store {
         let unchanged = self.home.manifest()? == *self.base;
         Ok(unchanged.then_some(Turn { _held: Some(held) }))
     }
-    /// Builds a run in a new file and opens it. `fill` gets the file's name.
+    /// Builds the run from a seq to an event, of that level, in a new file.
     pub(super) fn build(
         &self,
+        (first_seq, last, level): (u64, Anchor, u8),
         filter: FilterBuilder,
-        fill: impl FnOnce(String, RunBuilder) -> Result<RunMeta>,
+        fill: impl FnOnce(&mut RunBuilder) -> Result<()>,
     ) -> Result<Arc<Run>> {
         let known = self
             .runs
@@ -325,14 +367,22 @@ impl Store {
             .filter_map(|run| manifest::number_of(&run.meta().name));
         let (name, file) = self.home.create(known.max().unwrap_or(0) + 1)?;
         let path = self.home.dir.join(&name);
-        let filled = fill(name, RunBuilder::new(file, path.clone(), filter));
-        if filled.is_err() {
+        let mut meta = RunMeta {
+            name,
+            len: 0,
+            first_seq,
+            last,
+            level,
+        };
+        let mut builder = RunBuilder::new(file, path.clone(), Mark::of(&meta), filter);
+        let built = fill(&mut builder).and_then(|()| builder.finish(last.seq + 1 - first_seq));
+        if built.is_err() {
             // No manifest names it; on a full disk every command would leave one more.
             let _ = self.home.storage.remove_file(&path);
         }
-        let meta = filled?;
-        let run = Run::open(&*self.home.storage, &self.home.dir, meta)?;
-        Ok(Arc::new(run))
+        let (len, shape) = built?;
+        meta.len = len;
+        Ok(Arc::new(self.home.run((meta, shape))))
     }
     /// The view with these runs, named by the manifest unless the store is still aside.
     pub(super) fn publish(&self, runs: Vec<Arc<Run>>) -> Result<Store> {
@@ -350,6 +400,9 @@ impl Store {
         let mut store = self.with(runs.into());
         if self.home.aside.is_none() {
             store.base = Arc::new(Some(self.home.write_manifest(&store.runs)?));
+        }
+        if store.held {
+            store.open_runs()?;
         }
         Ok(store)
     }
@@ -379,22 +432,23 @@ impl Home {
         }
     }
     /// The runs of a manifest up to the last whose anchor the log holds.
-    fn open_runs(
+    fn runs(
         &self,
         manifest: Option<&[u8]>,
         holds: &mut dyn FnMut(&Anchor) -> Result<bool>,
     ) -> Result<Vec<Arc<Run>>> {
-        let mut metas = manifest.and_then(manifest::decode).unwrap_or_default();
-        while let Some(newest) = metas.last() {
+        let mut named = manifest.and_then(manifest::decode).unwrap_or_default();
+        while let Some((newest, _)) = named.last() {
             if holds(&newest.last)? {
                 break;
             }
-            metas.pop();
+            named.pop();
         }
-        metas
-            .into_iter()
-            .map(|meta| Run::open(&*self.storage, &self.dir, meta).map(Arc::new))
-            .collect()
+        let runs = named.into_iter().map(|named| Arc::new(self.run(named)));
+        Ok(runs.collect())
+    }
+    fn run(&self, named: manifest::Named) -> Run {
+        Run::new(Arc::clone(&self.storage), &self.dir, named)
     }
     /// A new file for a run, numbered `number` or higher. A name that is in use is never written to: somebody may
     /// have that file mapped.
@@ -412,7 +466,7 @@ impl Home {
     }
     /// Replaces the manifest, then removes what it no longer names.
     fn write_manifest(&self, runs: &[Arc<Run>]) -> Result<Vec<u8>> {
-        let bytes = manifest::encode(runs.iter().map(|run| run.meta()));
+        let bytes = manifest::encode(runs.iter().map(|run| (run.meta(), run.shape())));
         let path = self.dir.join(manifest::NAME);
         obstacle::create_dir(&*self.storage, &self.dir)?;
         obstacle::clear_file(&*self.storage, &path)?;

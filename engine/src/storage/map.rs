@@ -1,9 +1,27 @@
 //! Read-only maps of sealed files: the one module that may use unsafe.
 
-use super::Bytes;
-use memmap2::MmapOptions;
+use super::{Bytes, Content, Reads};
+use memmap2::{Advice, Mmap, MmapOptions};
 use std::fs::File;
 use std::io;
+use std::sync::Arc;
+
+struct Mapped(Mmap);
+
+impl Content for Mapped {
+    fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+    /// Without advice the system reads up to 8 MiB around each byte that is asked for.
+    fn expect(&self, reads: Reads) {
+        let advice = match reads {
+            Reads::Scattered => Advice::Random,
+            Reads::InOrder => Advice::Normal,
+        };
+        // What the system does not heed costs time alone.
+        let _ = self.0.advise(advice);
+    }
+}
 
 /// The bytes of a sealed file of `len` bytes.
 ///
@@ -25,7 +43,7 @@ pub(super) fn map(file: &File, len: u64) -> io::Result<Bytes> {
     // and every reader checks them (CRC, BLAKE3) and holds no promise about them that memory safety needs;
     // if it cuts the file, touching the lost pages ends this process with SIGBUS, it never reads foreign memory.
     let map = unsafe { MmapOptions::new().len(len).map(file)? };
-    Ok(Bytes::new(map))
+    Ok(Bytes(Arc::new(Mapped(map))))
 }
 
 #[cfg(test)]

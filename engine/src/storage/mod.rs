@@ -120,20 +120,48 @@ pub trait File: Send + Sync {
     }
 }
 
+/// How bytes of a file will be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reads {
+    /// Here and there: what lies around is of no use.
+    Scattered,
+    /// One behind the other.
+    InOrder,
+}
+
+/// Bytes that can be shown, and may know where they come from.
+trait Content: Send + Sync {
+    fn bytes(&self) -> &[u8];
+    fn expect(&self, _: Reads) {}
+}
+
+/// What is in memory already.
+struct Held<T>(T);
+
+impl<T: AsRef<[u8]> + Send + Sync> Content for Held<T> {
+    fn bytes(&self) -> &[u8] {
+        self.0.as_ref()
+    }
+}
+
 /// Bytes of a whole file that no longer changes: mapped, or held in memory. Cheap to clone.
 #[derive(Clone)]
-pub struct Bytes(Arc<dyn AsRef<[u8]> + Send + Sync>);
+pub struct Bytes(Arc<dyn Content>);
 
 impl Bytes {
     /// Shares anything that can show bytes.
     pub fn new(bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Bytes {
-        Bytes(Arc::new(bytes))
+        Bytes(Arc::new(Held(bytes)))
+    }
+    /// Tells the system how they will be read, so that it reads no more of a file than is of use; in order until told.
+    pub fn expect(&self, reads: Reads) {
+        self.0.expect(reads);
     }
 }
 impl Deref for Bytes {
     type Target = [u8];
     fn deref(&self) -> &[u8] {
-        (*self.0).as_ref()
+        self.0.bytes()
     }
 }
 impl std::fmt::Debug for Bytes {

@@ -2,7 +2,7 @@
 //! beside the log: no run, no view.
 
 use super::Live;
-use super::load::{derived_dir, open, past};
+use super::load::{derived_dir, open_held, past};
 use crate::error::Result;
 use crate::pipeline::{self, Bulk, Progress};
 use crate::state::Tail;
@@ -37,7 +37,7 @@ impl Live {
     /// # Errors
     /// `Corrupt`, I/O, `Undecodable`; `Derived` where a run proves damaged while the rest is folded.
     pub fn found(log: &Log, reader: &Reader) -> Result<Found> {
-        let store = open(reader)?;
+        let store = open_held(reader)?;
         let damage = match store.check() {
             Ok(_) => None,
             Err(error @ teamlog_engine::Error::Derived { .. }) => Some(error.to_string()),
@@ -51,7 +51,7 @@ impl Live {
     /// # Errors
     /// As [`Live::found`].
     pub fn opened(log: &Log, reader: &Reader) -> Result<Found> {
-        let store = open(reader)?;
+        let store = open_held(reader)?;
         let damage = store
             .damaged()
             .map(|run| format!("{} is damaged", run.name));

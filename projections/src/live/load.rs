@@ -7,7 +7,7 @@ use crate::state::{Tail, TeamState};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use teamlog_engine::derived::{Overlay, Store};
+use teamlog_engine::derived::{self, Anchor, Overlay, Store};
 use teamlog_engine::reader::Point;
 use teamlog_engine::storage::Storage;
 use teamlog_engine::{Log, Reader};
@@ -18,7 +18,7 @@ const BULK_EVENTS: u64 = 4096;
 /// Decoders of a bulk fold while loading.
 const DECODERS: usize = 2;
 
-/// Where the derived store of a log lies; another one for every version of the projections.
+/// Where the derived store of a log lies; another one for every version of the projections and of the store.
 pub fn derived_dir(log: &Path) -> PathBuf {
     log.join(DERIVED_DIR).join(format!("v{}", version()))
 }
@@ -28,7 +28,7 @@ pub const DERIVED_DIR: &str = "derived";
 
 fn version() -> u32 {
     let raised = PROJECTIONS.iter().map(|projection| projection.version - 1);
-    1 + raised.sum::<u32>()
+    derived::VERSION + raised.sum::<u32>()
 }
 
 /// The stores that older versions left, which nobody reads any more. Those of newer ones are not among them.
@@ -65,10 +65,25 @@ impl Live {
     /// Views are left alone until [`Live::keep_views`].
     pub fn load(log: &Log, reader: &Reader) -> Result<Live> {
         let store = open(reader)?;
-        match over(log, reader, store) {
-            // A run that proved damaged only when it was read.
-            Err(error) if error.is_derived() => over(log, reader, open(reader)?.before(1)),
+        match over(log, reader, store.clone()) {
+            // A run that proved damaged, or was merged away, when it was needed.
+            Err(error) if error.is_derived() => afresh(log, reader, &store),
             loaded => loaded,
+        }
+    }
+
+    /// Opens every run of the derived store, so that nothing that other processes do to them changes this state: for one that
+    /// stays.
+    ///
+    /// # Errors
+    /// As [`Live::load`].
+    pub fn hold(&mut self) -> Result<()> {
+        let held = self.state.overlay.store().hold()?;
+        let damaged = held.damaged();
+        self.state.overlay.rebased(held);
+        match damaged {
+            Some(_) => self.repair(),
+            None => Ok(()),
         }
     }
 
@@ -83,33 +98,32 @@ impl Live {
             let overlay = Overlay::new(open(reader)?.before(1));
             return Ok(Live::past(log, overlay, Tail::default(), 0));
         };
-        match past(log, &cut, open(&cut)?) {
-            // A run that proved damaged only when it was read.
-            Err(error) if error.is_derived() => past(log, &cut, open(&cut)?.before(1)),
+        let store = open(&cut)?;
+        match past(log, &cut, store.clone()) {
+            // A run that proved damaged, or was merged away, when it was needed.
+            Err(error) if error.is_derived() => past(log, &cut, sound(&cut, &store)?),
             loaded => loaded,
         }
     }
 
-    /// After an error that [`is_derived`](crate::Error::is_derived): loads the state anew, with new runs in the place of damaged ones.
+    /// After an error that [`is_derived`](crate::Error::is_derived): loads the state anew, with new runs in the place of damaged
+    /// ones, and holds all runs open.
     pub fn repair(&mut self) -> Result<()> {
-        let reader = self.log.reader()?;
+        let log = self.log.clone();
+        let reader = log.reader()?;
         let store = self.state.overlay.store();
-        let sound = match store.damaged() {
-            Some(run) => store.before(run.first_seq),
-            // No run is known to be damaged, so none of them is trusted.
-            None => store.before(1),
-        };
         if self.past {
             let cut = reader
                 .upto(Point::Seq(self.state.folded))?
                 .unwrap_or(reader);
-            *self = past(&self.log.clone(), &cut, sound)?;
+            *self = past(&log, &cut, sound(&cut, store)?)?;
             return Ok(());
         }
+        let fresh = afresh(&log, &reader, store)?;
         let views = self.views.take();
-        *self = over(&self.log.clone(), &reader, sound)?;
+        *self = fresh;
         self.views = views;
-        self.mend()
+        Ok(())
     }
 
     /// Writes a run in the place of a damaged one. If that fails the state is still right, and the next
@@ -125,37 +139,60 @@ impl Live {
 /// Opens the derived store of the reader's log; runs whose last event the log does not hold are left out.
 pub(crate) fn open(reader: &Reader) -> Result<Store> {
     let storage = Arc::clone(reader.storage());
-    Ok(Store::open(
-        storage,
-        &derived_dir(reader.dir()),
-        &mut |anchor| {
-            let frame = reader.frame_at(anchor.place)?;
-            Ok(frame.is_some_and(|(event, crc)| {
-                event.seq == anchor.seq && event.id == anchor.id && crc == anchor.crc
-            }))
-        },
-    )?)
+    let dir = derived_dir(reader.dir());
+    Ok(Store::open(storage, &dir, &mut holds(reader))?)
 }
 
-/// The state over a store: what lies behind its sound runs is folded.
-fn over(log: &Log, reader: &Reader, store: Store) -> Result<Live> {
-    let damaged = store.damaged();
-    let store = match &damaged {
-        Some(run) => store.before(run.first_seq),
-        None => store,
+/// The same with every run open.
+pub(crate) fn open_held(reader: &Reader) -> Result<Store> {
+    let storage = Arc::clone(reader.storage());
+    let dir = derived_dir(reader.dir());
+    Ok(Store::open_held(storage, &dir, &mut holds(reader))?)
+}
+
+/// Whether the log holds an event.
+fn holds(reader: &Reader) -> impl FnMut(&Anchor) -> teamlog_engine::Result<bool> {
+    |anchor| {
+        let frame = reader.frame_at(anchor.place)?;
+        Ok(frame.is_some_and(|(event, crc)| {
+            event.seq == anchor.seq && event.id == anchor.id && crc == anchor.crc
+        }))
+    }
+}
+
+/// What can be built on after a run of `store` could not be used: the runs that others have put in their place, else those
+/// before the damage. All of them are open.
+fn sound(reader: &Reader, store: &Store) -> Result<Store> {
+    let superseded = store.is_superseded()?;
+    let store = match superseded {
+        true => open_held(reader)?,
+        // Others than the one that was needed may be gone as well.
+        false => store.hold()?,
     };
+    Ok(match store.damaged() {
+        Some(run) => store.before(run.first_seq),
+        None if superseded => store,
+        // No run is known to be damaged, so none of them is trusted.
+        None => store.before(1),
+    })
+}
+
+/// The state over what is sound of `store`, with a new run in the place of the rest.
+fn afresh(log: &Log, reader: &Reader, store: &Store) -> Result<Live> {
+    let mut live = over(log, reader, sound(reader, store)?)?;
+    live.mend()?;
+    Ok(live)
+}
+
+/// The state over a store: what lies behind its runs is folded.
+fn over(log: &Log, reader: &Reader, store: Store) -> Result<Live> {
     let covered = store.covered().map_or(0, |anchor| anchor.seq);
     let head = reader.head().last_seq;
     let (overlay, tail) = match head.saturating_sub(covered) > BULK_EVENTS {
         true => bulk(reader, store)?,
         false => serial(reader, store, head)?,
     };
-    let mut live = Live::new(log, overlay, tail, head);
-    if damaged.is_some() {
-        // Without a new run the next command would meet the damaged one again.
-        live.mend()?;
-    }
-    Ok(live)
+    Ok(Live::new(log, overlay, tail, head))
 }
 
 fn bulk(reader: &Reader, store: Store) -> Result<(Overlay, Tail)> {
@@ -179,10 +216,6 @@ fn serial(reader: &Reader, store: Store, head: u64) -> Result<(Overlay, Tail)> {
 
 /// As [`over`], in memory alone.
 pub(super) fn past(log: &Log, reader: &Reader, store: Store) -> Result<Live> {
-    let store = match store.damaged() {
-        Some(run) => store.before(run.first_seq),
-        None => store,
-    };
     let head = reader.head().last_seq;
     let (overlay, tail) = serial(reader, store, head)?;
     Ok(Live::past(log, overlay, tail, head))

@@ -10,7 +10,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use teamlog_engine::storage::{Fault, Faulty, Open, Storage};
 use teamlog_engine::{Json, Log};
-use teamlog_projections::Policy;
 use teamlog_projections::delivery::event::{
     DeliveryAttempt, DeliveryDead, DeliveryFact, DeliveryRequired,
 };
@@ -25,6 +24,7 @@ use teamlog_projections::task::event::{
 use teamlog_projections::task::imported::TaskImported;
 use teamlog_projections::team::event::{ConfigChanged, TeamFact};
 use teamlog_projections::team::settings::{Form, Setting, Value};
+use teamlog_projections::{Error, Policy};
 
 #[derive(Debug, Clone)]
 enum Step {
@@ -459,6 +459,28 @@ fn merging_runs_keeps_what_is_in_none_of_them() {
 }
 
 #[test]
+fn runs_that_others_merged_away_are_opened_anew_and_not_folded_again() {
+    let team = Team::new();
+    for n in 0..10 {
+        team.append(vec![
+            plain(&format!("m{n}"), AGENTS[n % 3], 1).sent().unwrap(),
+        ]);
+        team.live().flush().unwrap();
+    }
+    let (mut late, mut held) = (team.live(), team.live());
+    held.hold().unwrap();
+    let digest = team.live().digest().unwrap();
+    team.live().store().merge_all().unwrap().unwrap();
+    let merged = runs(&team);
+    assert_eq!(merged.len(), 1);
+    assert!(late.digest().is_err_and(|error| error.is_derived()));
+    late.repair().unwrap();
+    assert_eq!(late.digest().unwrap(), digest);
+    assert_eq!(runs(&team), merged);
+    assert_eq!(held.digest().unwrap(), digest);
+}
+
+#[test]
 fn a_damaged_run_is_replaced() {
     let team = Team::new();
     let dir = derived_dir(team.log.dir());
@@ -525,7 +547,7 @@ fn a_damaged_run_of_a_log_that_may_only_be_read() {
     let writes = ["write_at", "set_len", "rename", "lock", "remove_file"];
     let mut refused = 0;
     for call in 0.. {
-        team.live().flush().unwrap();
+        team.live().hold().unwrap();
         let mut runs = team.storage.list(&dir).unwrap();
         runs.retain(|name| name.ends_with(".run"));
         team.storage.remove_file(&dir.join(&runs[0])).unwrap();
@@ -533,7 +555,14 @@ fn a_damaged_run_of_a_log_that_may_only_be_read() {
         faulty.arm(call, Fault::Error(std::io::ErrorKind::ReadOnlyFilesystem));
         let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
         let log = Log::open(storage, team.log.dir(), team.log.options().clone());
-        let loaded = log.and_then(|log| Ok(Live::load(&log, &log.reader()?)?.digest()?));
+        let loaded = log.map_err(Error::from).and_then(|log| {
+            let mut live = Live::load(&log, &log.reader()?)?;
+            match live.digest() {
+                Err(error) if error.is_derived() => live.repair()?,
+                _ => {}
+            }
+            live.digest()
+        });
         match faulty.calls().get(call) {
             None => break,
             Some((name, _)) if writes.contains(name) => {

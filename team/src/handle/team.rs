@@ -207,6 +207,7 @@ impl Team {
         let exclusive = self.lock_alone()?;
         let reader = exclusive.reader();
         let mut live = Live::load(&self.log, &reader)?;
+        live.hold()?;
         live.keep_views(&reader)?;
         Ok((exclusive, live))
     }
@@ -280,7 +281,8 @@ impl Team {
         let mut answered = answer(&live, &reader);
         if answered.as_ref().is_err_and(Failure::is_derived) {
             live.repair()?;
-            answered = answer(&live, &reader);
+            // The repaired state is that of now.
+            answered = answer(&live, &self.reader()?);
         }
         self.live = Some(live);
         answered

@@ -21,7 +21,7 @@ fn readers_see_whole_rounds_while_runs_are_written_and_merged() {
                 let storage: Arc<dyn Storage> = Arc::new(Files::open(dir.path()).unwrap());
                 let mut last = 0;
                 while !done.load(Ordering::Relaxed) {
-                    let store = open(&storage);
+                    let store = held(&storage);
                     assert_eq!(store.damaged(), None);
                     let covered = store.covered().unwrap().seq;
                     assert!(covered >= last, "{covered} after {last}");

@@ -255,7 +255,7 @@ fn what_stands_in_the_way_of_the_store_gives_way_to_the_next_writer() {
                     storage.replace(at, b"x", false).unwrap();
                 }
             }
-            let store = open(&storage);
+            let store = held(&storage);
             assert!(store.covered().is_none(), "{place}: nothing of it counts");
             let base = match store.damaged() {
                 Some(run) => store.before(run.first_seq),

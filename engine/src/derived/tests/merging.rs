@@ -8,7 +8,7 @@ fn levels(store: &Store) -> Vec<u8> {
 }
 
 fn tombstones(store: &Store) -> usize {
-    let mut walk = Walk::everything(store.open_runs()).unwrap();
+    let mut walk = Walk::everything(store.in_use()).unwrap();
     let mut count = 0;
     while walk.step().unwrap() {
         count += usize::from(walk.value().is_none());

@@ -64,6 +64,11 @@ fn open(storage: &Arc<dyn Storage>) -> Store {
     Store::open(Arc::clone(storage), Path::new(DIR), &mut |_| Ok(true)).unwrap()
 }
 
+/// The same with every run open.
+fn held(storage: &Arc<dyn Storage>) -> Store {
+    Store::open_held(Arc::clone(storage), Path::new(DIR), &mut |_| Ok(true)).unwrap()
+}
+
 /// Writes `changes` as those of the next `events` events; panics where the lock is not to be had.
 fn flush(store: &Store, events: u64, changes: &Changes) -> Store {
     let first = store.runs().last().map_or(1, |run| run.last.seq + 1);

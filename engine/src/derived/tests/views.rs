@@ -45,7 +45,8 @@ fn an_error_of_the_log_is_passed_on() {
 fn a_view_stays_as_it_is() {
     let (_dir, storage) = files();
     let first = flush(&open(&storage), 10, &sample(0, 500));
-    let before = live(&first);
+    let first = first.hold().unwrap();
+    let before = folded([sample(0, 500)]);
     let mut store = first.clone();
     for round in 1..20 {
         store = flush(&store, 10, &sample(round, 500));
@@ -70,7 +71,7 @@ fn whoever_moved_on_first_wins() {
 #[test]
 fn a_store_aside_is_unseen_until_it_is_installed() {
     let (_dir, storage) = files();
-    let old = flush(&open(&storage), 10, &sample(0, 20));
+    let old = flush(&held(&storage), 10, &sample(0, 20));
     let wait = Duration::ZERO;
     let mut aside = Store::aside(Arc::clone(&storage), Path::new(DIR), wait).unwrap();
     for round in 1..10 {
@@ -182,7 +183,7 @@ fn opening_while_the_runs_are_merged_away_takes_the_new_ones() {
         store = flush(&store, 10, &sample(round, 20));
     }
     let mut asked = 0;
-    let opened = Store::open(Arc::clone(&storage), Path::new(DIR), &mut |_| {
+    let opened = Store::open_held(Arc::clone(&storage), Path::new(DIR), &mut |_| {
         // The manifest is read, the runs are not open yet.
         if asked == 0 {
             store.merge_all()?.unwrap();
@@ -194,4 +195,79 @@ fn opening_while_the_runs_are_merged_away_takes_the_new_ones() {
     assert_eq!(asked, 2);
     assert_eq!((opened.runs().len(), opened.damaged()), (1, None));
     assert_eq!(live(&opened), folded((0..3).map(|round| sample(round, 20))));
+}
+
+#[test]
+fn a_run_that_was_merged_away_before_it_was_needed_is_missing_and_the_view_superseded() {
+    let storage = memory();
+    let mut store = open(&storage);
+    for round in 0..3 {
+        store = flush(&store, 10, &sample(round, 20));
+    }
+    let late = open(&storage);
+    assert!(!late.is_superseded().unwrap());
+    store.merge_all().unwrap().unwrap();
+    assert!(late.is_superseded().unwrap());
+    let missed: Result<Vec<_>, Error> = late.scan(&[0], &[0xff], false).collect();
+    assert!(matches!(missed, Err(Error::Derived { .. })));
+    assert_eq!(
+        live(&open(&storage)),
+        folded((0..3).map(|round| sample(round, 20)))
+    );
+}
+
+/// A run is opened only for what it may hold, as far as the manifest tells.
+#[test]
+fn runs_that_cannot_hold_the_key_stay_closed() {
+    let storage = memory();
+    let mut store = open(&storage);
+    let one = |round: u64, key: &str| Changes::from([(key.into(), Some(vec![round as u8]))]);
+    for (round, key) in ["\u{1}alpha", "\u{1}beta", "\u{2}gamma", "\u{1}delta"]
+        .into_iter()
+        .enumerate()
+    {
+        let mut changes = one(round as u64, key);
+        changes.insert(
+            series_key(0xf0, &format!("trace-{round}"), round as u64),
+            Some(vec![]),
+        );
+        store = flush(&store, 10, &changes);
+    }
+    let opened = |ask: &dyn Fn(&Store)| {
+        let store = open(&storage);
+        ask(&store);
+        store.runs_opened()
+    };
+    let series = |name: &str| (series_key(0xf0, name, 0), series_key(0xf0, name, u64::MAX));
+    let walked = |store: &Store, from: &[u8], to: &[u8]| store.scan(from, to, true).count();
+    assert_eq!(opened(&|_| ()), 0, "opening reads the manifest alone");
+    assert_eq!(
+        opened(&|store| assert!(store.get(b"\x01beta").unwrap().is_some())),
+        1
+    );
+    assert_eq!(
+        opened(&|store| assert!(store.get(b"\x01nobody").unwrap().is_none())),
+        0
+    );
+    assert_eq!(
+        opened(&|store| assert_eq!(store.place(25).unwrap(), Some(place(25)))),
+        1
+    );
+    let (from, to) = series("trace-2");
+    assert_eq!(opened(&|store| assert_eq!(walked(store, &from, &to), 1)), 1);
+    let (from, to) = series("trace-9");
+    assert_eq!(opened(&|store| assert_eq!(walked(store, &from, &to), 0)), 0);
+    assert_eq!(opened(&|store| assert_eq!(walked(store, &[2], &[3]), 1)), 1);
+    assert_eq!(
+        opened(&|store| assert_eq!(walked(store, b"\x01b", b"\x01c"), 1)),
+        1
+    );
+    assert_eq!(opened(&|store| assert_eq!(walked(store, &[1], &[2]), 3)), 3);
+    let kept = held(&storage);
+    assert_eq!(kept.runs_opened(), 4);
+    assert_eq!(flush(&kept, 1, &one(9, "\u{1}omega")).runs_opened(), 5);
+    assert_eq!(
+        flush(&open(&storage), 1, &one(9, "\u{1}omega")).runs_opened(),
+        0
+    );
 }
