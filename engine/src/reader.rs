@@ -21,7 +21,7 @@ use crate::identity::Identity;
 use crate::layout::EVENTS_DIR;
 use crate::place::Place;
 use crate::segment::SegmentName;
-use crate::storage::{NamedFile, Open, Storage, if_long_enough};
+use crate::storage::{Bytes, NamedFile, Open, Reads, Storage, if_long_enough, if_there};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -48,6 +48,8 @@ struct Inner {
     notes: Vec<String>,
     names: Mutex<Option<Arc<Vec<String>>>>,
     files: Mutex<HashMap<u32, Arc<NamedFile>>>,
+    /// Sealed segments of which single events were read.
+    maps: Mutex<HashMap<u32, Bytes>>,
 }
 
 impl std::fmt::Debug for Reader {
@@ -86,6 +88,7 @@ impl Reader {
             notes,
             names: Mutex::default(),
             files: Mutex::default(),
+            maps: Mutex::default(),
         };
         Reader {
             inner: Arc::new(inner),
@@ -159,18 +162,39 @@ impl Reader {
         {
             return Ok(None);
         }
+        if place.segment < head.segment {
+            let sealed = self.sealed(place.segment)?;
+            let range = place.offset as usize..place.end() as usize;
+            let bytes = sealed.as_ref().and_then(|sealed| sealed.get(range));
+            return Ok(bytes.and_then(|bytes| self.whole_frame(bytes)));
+        }
         let Some(file) = self.file(place.segment)? else {
             return Ok(None);
         };
-        let Some(bytes) = if_long_enough(file.read_range(place.offset..place.end()))? else {
-            return Ok(None);
-        };
-        match codec::decode(self.inner.identity.format, &bytes) {
-            Ok(frame) if frame.len == bytes.len() => {
-                Ok(Some((frame.event.into_owned(), frame.crc)))
-            }
-            _ => Ok(None),
+        let bytes = if_long_enough(file.read_range(place.offset..place.end()))?;
+        Ok(bytes.and_then(|bytes| self.whole_frame(&bytes)))
+    }
+
+    /// The event of a frame that takes all of these bytes.
+    fn whole_frame(&self, bytes: &[u8]) -> Option<(Event<'static>, u32)> {
+        let frame = codec::decode(self.inner.identity.format, bytes).ok()?;
+        (frame.len == bytes.len()).then(|| (frame.event.into_owned(), frame.crc))
+    }
+
+    /// A sealed segment, of which only the pages are read that are looked at.
+    fn sealed(&self, segment: u32) -> Result<Option<Bytes>> {
+        let maps = self.inner.maps.lock();
+        let mut maps = maps.unwrap_or_else(PoisonError::into_inner);
+        if let Some(bytes) = maps.get(&segment) {
+            return Ok(Some(bytes.clone()));
         }
+        let path = self.path(segment)?;
+        let bytes = if_there(self.storage().named().sealed(&path))?;
+        if let Some(bytes) = &bytes {
+            bytes.expect(Reads::Scattered);
+            maps.insert(segment, bytes.clone());
+        }
+        Ok(bytes)
     }
 
     /// The spans behind `after` (from the first event if `None`) up to the head, each about `bytes` long, in order.
@@ -362,12 +386,12 @@ impl Reader {
     }
 
     fn file(&self, segment: u32) -> Result<Option<Arc<NamedFile>>> {
-        let path = self.path(segment)?;
         let files = self.inner.files.lock();
         let mut files = files.unwrap_or_else(PoisonError::into_inner);
         if let Some(file) = files.get(&segment) {
             return Ok(Some(file.clone()));
         }
+        let path = self.path(segment)?;
         let file = self.storage().named().open_if_there(&path, Open::Read)?;
         let file = file.map(Arc::new);
         files.extend(file.clone().map(|file| (segment, file)));

@@ -273,11 +273,17 @@ impl Check<'_> {
         while at < bytes.len() {
             let rest = bytes.get(at..).unwrap_or_default();
             let (mut events, mut misdated) = (0, None);
+            // The start of the day that was found to be the segment's.
+            let mut known = None;
             let tail =
                 tail::read_tail(self.format(), rest, at as u64, self.last, |place, frame| {
                     events += 1;
-                    if misdated.is_none() && frame.event.created_at.day() != day {
-                        misdated = Some((place.offset, frame.event.seq));
+                    let of = Some(frame.event.created_at.day_start());
+                    if misdated.is_none() && of != known {
+                        match frame.event.created_at.day() == day {
+                            true => known = of,
+                            false => misdated = Some((place.offset, frame.event.seq)),
+                        }
                     }
                 });
             self.report.events += events;

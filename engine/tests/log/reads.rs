@@ -275,3 +275,43 @@ fn what_could_not_be_written_whole_takes_up_no_room() {
             .is_empty()
     );
 }
+
+/// The events of a sealed segment are read through one map; those of the active one, which a writer may cut, are not.
+#[test]
+fn single_events_of_a_sealed_segment_take_one_map() {
+    for format in FORMATS {
+        let faulty = Faulty::new(arc(&Memory::new()));
+        let (storage, options): (Arc<dyn Storage>, _) = (Arc::new(faulty.clone()), small(1));
+        let log = create(&storage, format, &options);
+        (0..40).for_each(|n| append(&log, &[&format!("event {n}")]));
+        let reader = log.reader().unwrap();
+        let events: Vec<_> = reader.events(None).map(Result::unwrap).collect();
+        let last = reader.head().segment;
+        assert!(last > 3, "{last} segments");
+        let reader = log.reader().unwrap();
+        let before = faulty.count();
+        for (place, crc, event) in &events {
+            assert_eq!(reader.at(*place).unwrap(), *event);
+            assert_eq!(reader.frame_at(*place).unwrap().unwrap().1, *crc);
+            let within = Place {
+                offset: place.offset + 1,
+                ..*place
+            };
+            assert!(reader.frame_at(within).unwrap().is_none());
+        }
+        let calls = faulty.calls().split_off(before);
+        let count = |name| calls.iter().filter(|(call, _)| *call == name).count() as u32;
+        let active = events
+            .iter()
+            .filter(|(place, ..)| place.segment == last)
+            .count() as u32;
+        assert_eq!(count("sealed"), last - 1, "{calls:?}");
+        assert_eq!((count("open"), count("list")), (1, 1), "{calls:?}");
+        assert_eq!(count("read_at"), 3 * active, "{calls:?}");
+        let gone = Place {
+            offset: u64::MAX - 1,
+            ..events[0].0
+        };
+        assert!(reader.frame_at(gone).unwrap().is_none());
+    }
+}
