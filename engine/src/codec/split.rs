@@ -1,17 +1,24 @@
 //! Cutting a run of frames into pieces that can be decoded apart.
 
-use super::{FrameError, extent};
+use super::{FrameError, decode, extent, next_candidate};
 use crate::identity::Format;
 
-/// Bytes of whole frames at the start of `bytes`, about `about` of them and at least one frame; all of `bytes` where
-/// they are fewer.
+/// So many places that look like a frame and are none are passed over; then frames are counted off instead.
+const CANDIDATES_MAX: usize = 16;
+
+/// Bytes at the start of `bytes` that end where a frame does, about `about` of them and at least one frame; all of `bytes`
+/// where they are fewer. Frames before the last may be damaged; whoever decodes them finds out.
 ///
 /// # Errors
 /// The offset of the first frame whose end cannot be found, and why.
 pub fn split(format: Format, bytes: &[u8], about: usize) -> Result<usize, (usize, FrameError)> {
     match format {
         Format::Jsonl => split_lines(bytes, about),
-        Format::Binary => split_frames(bytes, about),
+        // Counting off frames would fetch each of them from memory, and wait for it before the next is known.
+        Format::Binary => match frame_behind(bytes, about) {
+            Some(at) => Ok(at),
+            None => split_frames(bytes, about),
+        },
     }
 }
 
@@ -27,6 +34,19 @@ fn split_lines(bytes: &[u8], about: usize) -> Result<usize, (usize, FrameError)>
             FrameError::Incomplete,
         )),
     }
+}
+
+/// Where the first sound frame at or behind `about` begins.
+fn frame_behind(bytes: &[u8], about: usize) -> Option<usize> {
+    let mut from = about.max(1);
+    for _ in 0..CANDIDATES_MAX {
+        let at = next_candidate(Format::Binary, bytes, from)?;
+        if decode(Format::Binary, bytes.get(at..)?).is_ok() {
+            return Some(at);
+        }
+        from = at + 1;
+    }
+    None
 }
 
 fn split_frames(bytes: &[u8], about: usize) -> Result<usize, (usize, FrameError)> {

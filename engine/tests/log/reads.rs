@@ -2,6 +2,7 @@
 //! next writer loses nothing.
 
 use crate::support::*;
+use teamlog_engine::Place;
 
 /// ENOSPC, EDQUOT, EFBIG, EROFS, EACCES.
 const NOT_WRITTEN: [i32; 5] = [28, 122, 27, 30, 13];

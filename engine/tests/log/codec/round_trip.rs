@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use teamlog_engine::Event;
 use teamlog_engine::codec::{
     canonical_len, decode, encode_body, envelope, extent, group_len, next_candidate,
-    parse_public_json, public_json, seal,
+    parse_public_json, public_json, seal, split,
 };
 
 fn public(event: &Event<'_>) -> String {
@@ -17,6 +17,23 @@ fn public(event: &Event<'_>) -> String {
 }
 
 proptest! {
+    #[test]
+    fn frames_are_split_where_one_ends(events in proptest::collection::vec(event(), 1..5)) {
+        for format in FORMATS {
+            let mut out = Vec::new();
+            let mut ends: Vec<usize> = Vec::new();
+            for len in encode_group(format, &events, &mut out) {
+                ends.push(ends.last().unwrap_or(&0) + len as usize);
+            }
+            for about in 0..out.len() + 3 {
+                let end = ends.iter().copied().find(|end| *end >= about).unwrap_or(out.len());
+                prop_assert_eq!(split(format, &out, about), Ok(end), "{:?} {}", format, about);
+            }
+            // What is damaged is in the piece all the same, for whoever decodes it.
+            out[30] ^= 1;
+            prop_assert_eq!(split(format, &out, ends[0]), Ok(ends[0]));
+        }
+    }
     #[test]
     fn groups_round_trip(events in proptest::collection::vec(event(), 1..5)) {
         for format in FORMATS {
