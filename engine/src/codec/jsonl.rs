@@ -255,6 +255,17 @@ pub(super) fn envelope(bytes: &[u8]) -> Result<Envelope<'_>, FrameError> {
 }
 
 pub(super) fn decode(bytes: &[u8]) -> Result<Frame<'_>, FrameError> {
+    let frame = decode_known(bytes)?;
+    // A frame within a payload ends within that payload too, and what it would take for its own payload
+    // then has a bracket too many.
+    let payload = frame.event.payload.as_bytes();
+    if scan::value_len(payload) != Some(payload.len()) {
+        return Err(FrameError::Damaged("the payload is not one JSON value"));
+    }
+    Ok(frame)
+}
+
+pub(super) fn decode_known(bytes: &[u8]) -> Result<Frame<'_>, FrameError> {
     let Line { mut body, crc, len } = line(bytes)?;
     body.literal("{\"seq\":")?;
     let seq = body.seq()?;
@@ -279,11 +290,6 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Frame<'_>, FrameError> {
     body.literal(",\"payload\":")?;
     let (payload, group) = split_group(body.0)?;
     super::check_payload_ends(payload.as_bytes())?;
-    // A frame within a payload ends within that payload too, and what it would take for its own payload
-    // then has a bracket too many.
-    if scan::value_len(payload.as_bytes()) != Some(payload.len()) {
-        return Err(FrameError::Damaged("the payload is not one JSON value"));
-    }
     let event = Event {
         seq,
         id,

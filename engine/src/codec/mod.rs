@@ -163,6 +163,18 @@ pub fn decode(format: Format, bytes: &[u8]) -> Result<Frame<'_>, FrameError> {
     }
 }
 
+/// The same for a frame whose start is known, since it follows another one or a header: whether the payload is one JSON
+/// value, which tells a frame from a part of a payload, is not looked at.
+///
+/// # Errors
+/// [`FrameError`], for any bytes.
+pub fn decode_known(format: Format, bytes: &[u8]) -> Result<Frame<'_>, FrameError> {
+    match format {
+        Format::Jsonl => jsonl::decode_known(bytes),
+        Format::Binary => binary::decode(bytes),
+    }
+}
+
 /// Checks the CRC of the frame at the start of `bytes` and reads its envelope. For frames whose start is known.
 ///
 /// # Errors

@@ -37,7 +37,7 @@ pub struct Located<'a> {
 }
 
 impl Span {
-    /// Decodes every frame of the span, checking each by itself; a [`Chain`] checks how they follow each other.
+    /// Decodes every frame of the span, checking each by itself, as far as [`codec::decode_known`] does; a [`Chain`] checks how they follow each other.
     ///
     /// # Errors
     /// `Corrupt` with the place.
@@ -57,7 +57,7 @@ impl Span {
     #[inline]
     pub(super) fn located(&self, at: usize) -> Result<Located<'_>> {
         let rest = self.content().get(at..).unwrap_or_default();
-        let frame = codec::decode(self.format, rest)
+        let frame = codec::decode_known(self.format, rest)
             .map_err(|error| self.corrupt(at, error.to_string()))?;
         let place = Place {
             segment: self.segment,

@@ -288,7 +288,7 @@ fn single_events_of_a_sealed_segment_take_one_map() {
         let reader = log.reader().unwrap();
         let events: Vec<_> = reader.events(None).map(Result::unwrap).collect();
         let last = reader.head().segment;
-        assert!(last > 3, "{last} segments");
+        assert!(last > 2, "{last} segments");
         let reader = log.reader().unwrap();
         let before = faulty.count();
         for (place, crc, event) in &events {
@@ -308,7 +308,8 @@ fn single_events_of_a_sealed_segment_take_one_map() {
             .count() as u32;
         assert_eq!(count("sealed"), last - 1, "{calls:?}");
         assert_eq!((count("open"), count("list")), (1, 1), "{calls:?}");
-        assert_eq!(count("read_at"), 3 * active, "{calls:?}");
+        // One byte further the last event reaches past the head.
+        assert_eq!(count("read_at"), 3 * active - 1, "{calls:?}");
         let gone = Place {
             offset: u64::MAX - 1,
             ..events[0].0

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use std::borrow::Cow;
 use teamlog_engine::Event;
 use teamlog_engine::codec::{
-    canonical_len, decode, encode_body, envelope, extent, group_len, next_candidate,
+    canonical_len, decode, decode_known, encode_body, envelope, extent, group_len, next_candidate,
     parse_public_json, public_json, seal, split,
 };
 
@@ -43,6 +43,7 @@ proptest! {
             let mut at = 6;
             for (index, (event, len)) in events.iter().zip(lengths).enumerate() {
                 let frame = decode(format, &out[at..]).unwrap();
+                prop_assert_eq!(decode_known(format, &out[at..]), Ok(frame.clone()));
                 let part = part(index as u32, events.len() as u32);
                 prop_assert_eq!((&frame.event, frame.group, frame.len), (event, part, len as usize));
                 let envelope = envelope(format, &out[at..]).unwrap();
