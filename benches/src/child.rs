@@ -8,8 +8,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 use teamlog_team::log::append::Append;
+use teamlog_team::log::rehydrate::Rehydrate;
 use teamlog_team::log::trace::Trace;
 use teamlog_team::message::send::Send;
+use teamlog_team::task::claim::TaskClaim;
+use teamlog_team::task::create::TaskCreate;
 use teamlog_team::{Root, RootOptions, Team};
 
 const FLAG: &str = "--child";
@@ -97,6 +100,26 @@ impl Child {
                 };
                 team.append(append).unwrap();
             }
+            "create" => {
+                let create = TaskCreate {
+                    task_id: Some(self.argument.clone()),
+                    subject: "look again".into(),
+                    ..TaskCreate::default()
+                };
+                team.task_create(create).unwrap();
+            }
+            "claim" => {
+                let claim = TaskClaim {
+                    task_id: self.argument.clone(),
+                    worker: "agent-001".into(),
+                    ..TaskClaim::default()
+                };
+                team.task_claim(claim).unwrap();
+            }
+            "rehydrate" => drop(
+                team.rehydrate(Rehydrate::default(), &mut |_, _| {})
+                    .unwrap(),
+            ),
             "fill" => past::fill(team, self.argument.parse().unwrap(), events::trace_id),
             other => panic!("no such command: {other}"),
         }

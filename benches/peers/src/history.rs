@@ -84,7 +84,7 @@ fn load(options: &Options) -> Kept {
 }
 
 /// Bytes that the files beneath a directory take.
-fn on_disk(dir: &Path) -> u64 {
+pub fn on_disk(dir: &Path) -> u64 {
     use std::os::unix::fs::MetadataExt;
     let entries = std::fs::read_dir(dir).unwrap().map(|entry| {
         let entry = entry.unwrap();

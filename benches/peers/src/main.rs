@@ -1,4 +1,5 @@
-//! teamlog beside other stores, on the same events: `cargo peers` prints one document in markdown, with ratios.
+//! teamlog beside other stores, on the same events: `cargo peers` prints one document in markdown, with
+//! ratios. `cargo peers plots` draws teamlog's cost against the length of a history.
 //!
 //! `docs/performance.md`, § Beside its peers, explains the columns.
 #![forbid(unsafe_code)]
@@ -10,6 +11,7 @@ mod figures;
 mod history;
 mod opening;
 mod options;
+mod plots;
 mod process;
 mod proof;
 mod stores;
@@ -18,11 +20,17 @@ use options::Options;
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(child) = teamlog_benches::child::Child::of_args() {
+        return child.run();
+    }
     if proof::child(&args) || opening::child(&args) {
         return;
     }
     match Options::parse(args.into_iter()) {
-        Ok(options) => run(&options),
+        Ok(options) => match &options.plots {
+            Some(sizes) => plots::run(sizes, &options),
+            None => run(&options),
+        },
         Err(usage) => {
             eprintln!("{usage}");
             std::process::exit(2);

@@ -7,12 +7,17 @@ use teamlog_benches::release::target;
 const USAGE: &str = "usage: cargo peers [--quick] [--profile NAME] [SECTION ...]
   --quick         fewer rounds, a history of 100,000 events
   --profile NAME  the profile that `teamlog` is built in for whole processes (default: dist)
-  SECTION         only sections whose heading contains one of these words";
+  SECTION         only sections whose heading contains one of these words
+       cargo peers plots [EVENTS ...]
+  EVENTS          measures histories of so many events (default: 1000 100000 1000000), keeps the figures in
+                  docs/performance/cost.csv and draws all that stand there";
 
 /// The command line.
 pub struct Options {
     pub quick: bool,
     pub profile: String,
+    /// Of how many events histories are plotted, where that is asked for.
+    pub plots: Option<Vec<u64>>,
     names: Vec<String>,
     directories: Directories,
 }
@@ -23,6 +28,7 @@ impl Options {
         let mut options = Options {
             quick: false,
             profile: "dist".into(),
+            plots: None,
             names: Vec::new(),
             directories: Directories::within(&target().join("peers")),
         };
@@ -30,7 +36,12 @@ impl Options {
             match arg.as_str() {
                 "--quick" => options.quick = true,
                 "--profile" => options.profile = args.next().ok_or(USAGE)?,
+                "plots" if options.plots.is_none() => options.plots = Some(Vec::new()),
                 flag if flag.starts_with('-') => return Err(USAGE.into()),
+                events if options.plots.is_some() => {
+                    let events = events.replace(['_', ','], "").parse().map_err(|_| USAGE)?;
+                    options.plots.get_or_insert_default().push(events);
+                }
                 name => options.names.push(name.to_lowercase()),
             }
         }
