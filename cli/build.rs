@@ -1,6 +1,6 @@
 //! Links the program statically and at a fixed address where that is possible: on Linux with glibc, with its archives installed.
 //!
-//! A process that loads no libraries and relocates nothing starts in about half the time, and a command that runs once is
+//! A process that loads no libraries and relocates nothing starts in two thirds of the time, and a command that runs once is
 //! mostly its start. It is done here and not by flags of rustc, so that `cargo build` and `cargo install` do it alike,
 //! also from a registry, and so that procedural macros, which are libraries, are built as ever.
 //! `TEAMLOG_DYNAMIC=1` leaves the link as rustc makes it.
