@@ -477,6 +477,7 @@ fn runs_that_others_merged_away_are_opened_anew_and_not_folded_again() {
     late.repair().unwrap();
     assert_eq!(late.digest().unwrap(), digest);
     assert_eq!(runs(&team), merged);
+    assert_eq!(late.store().covered(), held.store().covered());
     assert_eq!(held.digest().unwrap(), digest);
 }
 
