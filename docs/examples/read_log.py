@@ -23,7 +23,8 @@ try:
 except ImportError:
     blake3 = None
 
-VERSION = 1
+VERSION = {"jsonl": 1, "binary": 2}
+SLOT_VERSION = 1
 REFS = ["trace_id", "task_id", "agent", "message_id", "thread_id", "session_id"]
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 MICROS_MAX = 253_402_300_799_999_999
@@ -155,7 +156,7 @@ def jsonl_header(data):
     opening = b'{"teamlog":{"format":"jsonl","version":'
     require(data.startswith(opening), "not a jsonl segment")
     version = re.match(rb"[0-9]+", data[len(opening) :])
-    require(version and int(version.group()) == VERSION, "a format version that this reader does not know")
+    require(version and int(version.group()) == VERSION["jsonl"], "a format version that this reader does not know")
     body, end = checked_line(data, 0, b"}}\n")
     fields = json.loads(body + "}}")["teamlog"]
     names = ["format", "version", "log", "team", "segment", "first_seq", "previous"]
@@ -220,7 +221,7 @@ def binary_frame(data, at):
 def binary_header(data):
     require(data[:8] == b"\x1eTLOGSEG" and len(data) >= 20, "not a binary segment")
     version, length, crc = struct.unpack_from("<III", data, 8)
-    require(version == VERSION, "a format version that this reader does not know")
+    require(1 <= version <= VERSION["binary"], "a format version that this reader does not know")
     require(length <= 4096 and len(data) >= 20 + length, "the header is cut short")
     require(zlib.crc32(data[20 : 20 + length], zlib.crc32(data[8:16])) == crc, "CRC of the header")
     body = Fields(data[20 : 20 + length])
@@ -238,7 +239,7 @@ def binary_header(data):
 def identity(directory):
     line = read(os.path.join(directory, "log.json"))
     fields = json.loads(line)
-    require(fields["version"] == VERSION, "a format version that this reader does not know")
+    require(1 <= fields["version"] <= max(VERSION.values()), "a format version that this reader does not know")
     body, end = checked_line(line, 0, b"}\n")
     require(end == len(line), "something stands behind log.json's line")
     require(fields["format"] in ("jsonl", "binary"), "an unknown format")
@@ -254,7 +255,7 @@ def head(directory, log):
         version, flags, slot_log, generation, end, last_seq, last_id, segment, _, length = struct.unpack_from(
             "<II16sQQQ16sIII", slot, 8
         )
-        require(version <= VERSION, "a head of a format version that this reader does not know")
+        require(version <= SLOT_VERSION, "a head of a format version that this reader does not know")
         require(uuid_text(slot_log) == log, "the head belongs to another log")
         if newest is None or generation > newest["generation"]:
             name = slot[84 : 84 + length].decode()
@@ -295,6 +296,8 @@ def events(directory):
             require(len(data) >= end_of_log["end"], "the segment ends before the head does")
             data = data[: end_of_log["end"]]
         header, at = decode_header(data)
+        if end_of_log is None and number == len(names) and (own["format"], own["version"]) == ("binary", 2):
+            data = data[:at] + data[at:].rstrip(b"\0")  # Zeros that its writer filled ahead.
         log, team, segment, first_seq, chained = header
         require((log, team) == (own["log"], own["team"]), name + " belongs to another log")
         require((segment, first_seq) == (number, seq + 1), name + " does not follow")

@@ -7,7 +7,7 @@
 
 use crate::error::{Error, Result};
 use crate::event_id::EventId;
-use crate::identity::{FORMAT_VERSION, LogId};
+use crate::identity::LogId;
 use crate::layout::HEAD_FILE;
 use crate::sequence::LastEvent;
 use crate::storage::{NamedFile, Open, Storage};
@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 
 /// Bytes of one slot: one sector, so that a torn write damages one slot only.
 pub const SLOT_BYTES: usize = 512;
+/// Version of a slot's layout: the slots of all versions of the formats are laid out alike.
+const SLOT_VERSION: u32 = 1;
 const MAGIC: [u8; 8] = *b"\x1eTLHEAD\0";
 const NAME_AT: usize = 84;
 const NAME_BYTES_MAX: usize = 64;
@@ -85,7 +87,7 @@ impl Head {
             + u32::from(self.cutting) * CUTTING;
         let mut fields = Vec::with_capacity(SLOT_BYTES);
         fields.extend_from_slice(&MAGIC);
-        fields.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
+        fields.extend_from_slice(&SLOT_VERSION.to_le_bytes());
         fields.extend_from_slice(&flags.to_le_bytes());
         fields.extend_from_slice(&log.0);
         fields.extend_from_slice(&self.generation.to_le_bytes());
@@ -130,7 +132,7 @@ impl Head {
         if fields[..8] != MAGIC || crc32fast::hash(fields).to_le_bytes() != crc {
             return Slot::Damaged;
         }
-        if u32_at(fields, 8) > FORMAT_VERSION {
+        if u32_at(fields, 8) > SLOT_VERSION {
             return Slot::Newer(u32_at(fields, 8));
         }
         if fields[16..32] != log.0 {
@@ -238,7 +240,7 @@ impl HeadFile {
                     return Err(Error::UnsupportedFormat {
                         path: self.file.path.clone(),
                         found,
-                        known: FORMAT_VERSION,
+                        known: SLOT_VERSION,
                     });
                 }
                 Slot::OtherLog => slots.foreign = true,

@@ -12,8 +12,8 @@ use crate::uuid;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// The version of both formats that this code writes, and the newest that it reads.
-pub const FORMAT_VERSION: u32 = 1;
+/// The newest version that this code reads. [`Format::version`] is the one that it writes.
+pub const FORMAT_VERSION: u32 = 2;
 /// No identity is longer than this.
 const LOG_FILE_BYTES_MAX: u64 = 4096;
 
@@ -41,6 +41,13 @@ impl Format {
         [Format::Jsonl, Format::Binary]
             .into_iter()
             .find(|format| format.name() == name)
+    }
+    /// The version of a new log. Of `jsonl` there is only the first: its segments grow, for people and `tail -f`.
+    pub fn version(self) -> u32 {
+        match self {
+            Format::Jsonl => 1,
+            Format::Binary => FORMAT_VERSION,
+        }
     }
     /// The ending of its segments' names.
     pub fn extension(self) -> &'static str {
@@ -107,6 +114,11 @@ struct Stored {
 }
 
 impl Identity {
+    /// Whether zeros may stand behind what was written to the active segment.
+    pub fn may_prewrite(&self) -> bool {
+        self.format == Format::Binary && self.version >= 2
+    }
+
     /// The bytes of `log.json`.
     pub fn encode(&self) -> Vec<u8> {
         let text = |value: &str| serde_json::Value::from(value).to_string();
@@ -165,6 +177,14 @@ impl Identity {
                 .ok_or_else(|| corrupt("created_at is not a time"))?,
             origin: stored.origin,
         };
+        let known = identity.format.version();
+        if version > known {
+            return Err(Error::UnsupportedFormat {
+                path: path.to_path_buf(),
+                found: version,
+                known,
+            });
+        }
         if identity.encode() != bytes {
             return Err(corrupt("its checksum does not fit its content"));
         }
@@ -232,14 +252,14 @@ mod tests {
 
     #[test]
     fn a_newer_version_is_named() {
-        let newer = br#"{"version":2,"shape":"unknown"}"#;
+        let newer = br#"{"version":3,"shape":"unknown"}"#;
         let error = Identity::decode(Path::new("log.json"), newer).unwrap_err();
         assert!(
             matches!(
                 error,
                 Error::UnsupportedFormat {
-                    found: 2,
-                    known: 1,
+                    found: 3,
+                    known: 2,
                     ..
                 }
             ),

@@ -14,3 +14,7 @@ pub const NESTING_MAX: usize = 64;
 pub const SEGMENT_BYTES_MAX: u64 = 64 << 20;
 /// Buffered events go out as a group once they have this many encoded bytes.
 pub const BUFFER_BYTES: usize = 1 << 20;
+/// Zeros that a writer keeps ahead of what it wrote, so that a sync has no length to write.
+pub const AHEAD_BYTES: u64 = 512 << 10;
+/// From this group of its on a writer does work ahead.
+pub const AHEAD_FROM_GROUP: u64 = 16;

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::event::NewEvent;
 use crate::head::{self, Head, HeadFile};
-use crate::identity::{FORMAT_VERSION, Format, Identity, LogId};
+use crate::identity::{Format, Identity, LogId};
 use crate::layout::{CUT, ENGINE_ACTOR, EVENTS_DIR, HEAD_FILE, LOCK_FILE, LOG_FILE, QUARANTINED};
 use crate::lock::{self, LogLock};
 use crate::options::LogOptions;
@@ -12,7 +12,7 @@ use crate::recovery::cut::Cut;
 use crate::recovery::switch;
 use crate::recovery::{self, LockedLog, Quarantined, Recovered};
 use crate::segment::end_of_log;
-use crate::storage::{Open, Storage};
+use crate::storage::{Open, Storage, if_long_enough};
 use crate::watch::Watch;
 use crate::writer::active::ActiveSegment;
 use crate::writer::core::Core;
@@ -75,7 +75,7 @@ impl Log {
             log: id,
             team: new.team,
             format: new.format,
-            version: FORMAT_VERSION,
+            version: new.format.version(),
             created_at: options.clock.now(),
             origin: new.origin,
         };
@@ -254,11 +254,27 @@ impl Log {
         }
         let path = self.dir.join(EVENTS_DIR).join(&head.name);
         let stat = self.storage.named().stat(&path)?;
-        match stat.as_ref().map(end_of_log) {
+        match stat.map(|stat| stat.len) {
             None => Err(head.segment_missing(path)),
             Some(len) if len < head.end => Err(head.cut_short(&path, len)),
-            Some(len) => Ok(len - head.end),
+            Some(len) if len == head.end || !self.identity.may_prewrite() => Ok(len - head.end),
+            Some(_) => self.beyond_zeros(head, &path),
         }
+    }
+
+    /// The same of a file that goes on: what was acknowledged begins right behind the head, and its first byte is not zero.
+    /// Whatever lies elsewhere is for the next writer to see.
+    fn beyond_zeros(&self, head: &Head, path: &Path) -> Result<u64> {
+        let Some(file) = self.storage.named().open_if_there(path, Open::Read)? else {
+            return Ok(0);
+        };
+        // A writer may cut the file meanwhile, and then there is nothing.
+        let first = if_long_enough(file.read_range(head.end..head.end + 1))?;
+        if first.is_none_or(|first| first == [0]) {
+            return Ok(0);
+        }
+        let end = if_long_enough(end_of_log(&self.identity, &file, head.end))?;
+        Ok(end.map_or(0, |end| end - head.end))
     }
 
     /// Takes the lock, recovers what a crash left, and is ready to write.

@@ -16,6 +16,11 @@ pub struct LogOptions {
     pub lock_deadline: Duration,
     /// Rotate before a segment would grow past this. Default [`crate::limits::SEGMENT_BYTES_MAX`]; tests make it small.
     pub segment_bytes_max: u64,
+    /// How many zeros a writer keeps ahead of what it wrote, where the format allows it. Default
+    /// [`crate::limits::AHEAD_BYTES`]; 0 for none.
+    pub ahead_bytes: u64,
+    /// A writer keeps zeros ahead from this group of its on: one that writes once and ends does no work ahead.
+    pub ahead_from_group: u64,
 }
 
 impl Default for LogOptions {
@@ -25,6 +30,8 @@ impl Default for LogOptions {
             ids: Arc::new(RandomIds),
             lock_deadline: Duration::from_secs(10),
             segment_bytes_max: crate::limits::SEGMENT_BYTES_MAX,
+            ahead_bytes: crate::limits::AHEAD_BYTES,
+            ahead_from_group: crate::limits::AHEAD_FROM_GROUP,
         }
     }
 }

@@ -1,16 +1,37 @@
 //! Names of segments: `YYYY-MM-DD.<ext>`, then `YYYY-MM-DD.x001.<ext>` …; their order is the order of the log.
 
 use crate::error::Result;
-use crate::identity::Format;
+use crate::identity::{Format, Identity};
 use crate::layout::EVENTS_DIR;
-use crate::storage::{Stat, Storage};
+use crate::storage::{NamedFile, Storage};
 use crate::timestamp::Timestamp;
 use std::path::Path;
 
-/// Where the bytes of the active segment end. Neither format fills files in advance, so that is where the file ends; a
-/// format that does would change this function alone.
-pub fn end_of_log(segment: &Stat) -> u64 {
-    segment.len
+/// Where what was written to the active segment ends, which is not before `from`: behind the last byte that is not zero
+/// where the format lets a writer fill the file ahead, else where the file ends. No frame ends with a zero.
+pub(crate) fn end_of_log(identity: &Identity, segment: &NamedFile, from: u64) -> Result<u64> {
+    let len = segment.stat()?.len;
+    if !identity.may_prewrite() || len <= from {
+        return Ok(len);
+    }
+    let mut end = from;
+    segment.pieces(from..len, |piece, at| {
+        if let Some(last) = piece.iter().rposition(|byte| *byte != 0) {
+            end = at + last as u64 + 1;
+        }
+        Ok(())
+    })?;
+    Ok(end)
+}
+
+/// The bytes of the last segment without the zeros ahead of what was written; `header` of them are its header.
+pub(crate) fn written<'a>(identity: &Identity, bytes: &'a [u8], header: usize) -> &'a [u8] {
+    if !identity.may_prewrite() {
+        return bytes;
+    }
+    let last = bytes.iter().rposition(|byte| *byte != 0);
+    let end = last.map_or(0, |last| last + 1).max(header);
+    bytes.get(..end).unwrap_or(bytes)
 }
 
 /// A segment's name, taken apart. Ordered as the segments are.

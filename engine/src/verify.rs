@@ -5,7 +5,7 @@ mod report;
 
 pub use report::{Kind, PROBLEMS_MAX, Problem, Report, Severity};
 
-use crate::codec;
+use crate::codec::{self, SegmentHeader};
 use crate::error::{Error, Result};
 use crate::head::{self, Head, Slots};
 use crate::identity::Format;
@@ -14,7 +14,7 @@ use crate::log::Log;
 use crate::reader::read_header;
 use crate::receipt::{Receipt, Standing};
 use crate::recovery::tail::{self, Broken};
-use crate::segment::SegmentName;
+use crate::segment::{SegmentName, written};
 use crate::sequence::LastEvent;
 use crate::storage::{Bytes, Open};
 use std::path::{Path, PathBuf};
@@ -200,7 +200,11 @@ impl Check<'_> {
     fn active(&self, path: &Path) -> Result<Bytes> {
         let file = self.log.storage().named().open(path, Open::Read)?;
         let len = file.stat()?.len.min(self.upto.unwrap_or(u64::MAX));
-        Ok(Bytes::new(file.read_up_to(len)?))
+        let mut bytes = file.read_up_to(len)?;
+        let identity = self.log.identity();
+        let header = SegmentHeader::decode(identity.format, &bytes).map_or(0, |(_, len)| len);
+        bytes.truncate(written(identity, &bytes, header).len());
+        Ok(Bytes::new(bytes))
     }
 
     /// Checks a header; returns where the events start.

@@ -14,9 +14,6 @@ const BINARY_MAGIC: &[u8; 8] = b"\x1ETLOGSEG";
 const BINARY_HEAD_BYTES: usize = 20;
 /// No header is longer; three identifiers of 128 bytes, all escaped, fit with room.
 const HEADER_BYTES_MAX: usize = 4096;
-/// The version of the layouts below, which is the newest that is known here.
-const VERSION: u32 = crate::identity::FORMAT_VERSION;
-
 /// The segment before this one, as it was when it was sealed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Predecessor {
@@ -143,17 +140,17 @@ fn plausible(header: SegmentHeader) -> Result<SegmentHeader, FrameError> {
     Ok(header)
 }
 
-fn check_version(version: u32) -> Result<(), FrameError> {
+fn check_version(format: Format, version: u32) -> Result<(), FrameError> {
     match version {
         0 => Err(FrameError::Damaged("the format version is 0")),
-        newer if newer > VERSION => Err(FrameError::Newer(newer)),
+        newer if newer > format.version() => Err(FrameError::Newer(newer)),
         _ => Ok(()),
     }
 }
 
 fn decode_jsonl(bytes: &[u8]) -> Result<(SegmentHeader, usize), FrameError> {
     let len = jsonl::line_len(bytes, JSONL_OPENING.as_bytes(), HEADER_BYTES_MAX);
-    check_version(jsonl_version(bytes, len.clone())?)?;
+    check_version(Format::Jsonl, jsonl_version(bytes, len.clone())?)?;
     let len = len?;
     let (mut body, _) = jsonl::checked(bytes.get(..len).unwrap_or_default(), b"\"}}\n")?;
     body.literal(JSONL_OPENING)?;
@@ -233,7 +230,7 @@ fn decode_binary(bytes: &[u8]) -> Result<(SegmentHeader, usize), FrameError> {
             .ok_or(FrameError::Incomplete)
     };
     let version = word(8)?;
-    check_version(version)?;
+    check_version(Format::Binary, version)?;
     let body_len = word(12)?;
     if body_len as usize > HEADER_BYTES_MAX {
         return Err(FrameError::Damaged("the header is longer than any may be"));

@@ -3,7 +3,7 @@
 use super::{HEADER_BYTES_MAX, Reader};
 use crate::codec::{self, SegmentHeader};
 use crate::error::{Error, Result};
-use crate::identity::{FORMAT_VERSION, Identity};
+use crate::identity::Identity;
 use std::path::Path;
 
 impl Reader {
@@ -77,7 +77,7 @@ pub(crate) fn read_header(
             codec::FrameError::Newer(found) => Error::UnsupportedFormat {
                 path: path.to_path_buf(),
                 found,
-                known: FORMAT_VERSION,
+                known: identity.format.version(),
             },
             error => Error::corrupt(path, 0, None, format!("its header is unusable: {error}")),
         })?;

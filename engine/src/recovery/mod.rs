@@ -207,7 +207,15 @@ impl LockedLog<'_> {
         let Some(file) = self.open_segment(&head.name)? else {
             return Ok(None);
         };
-        Ok((end_of_log(&file.stat()?) == head.end).then_some(Some(file)))
+        if file.stat()?.len == head.end {
+            return Ok(Some(Some(file)));
+        }
+        if end_of_log(self.identity, &file, head.end)? != head.end {
+            return Ok(None);
+        }
+        // What another writer filled ahead is not trusted: its sync may have failed.
+        file.set_len(head.end)?;
+        Ok(Some(Some(file)))
     }
 
     fn examine(&self, head: Head) -> Result<Evidence> {
@@ -238,7 +246,7 @@ impl LockedLog<'_> {
             evidence.damage = Some(head.segment_missing(path));
             return Ok(());
         };
-        let len = end_of_log(&file.stat()?);
+        let len = end_of_log(self.identity, &file, head.end)?;
         if len < head.end {
             evidence.before = Before::Damaged;
             evidence.damage = Some(head.cut_short(&path, len));
@@ -320,7 +328,11 @@ impl LockedLog<'_> {
                     Error::corrupt(self.segment_path(&head.name), head.end, head.last_seq, why)
                 }));
             }
-            (Verdict::Clean, _) => {}
+            (Verdict::Clean, _) => {
+                if let Some(file) = &recovered.active {
+                    file.cut_behind(recovered.head.end)?;
+                }
+            }
             (Verdict::Torn | Verdict::AdoptAndTorn, _) => {
                 self.quarantine_tail(&mut recovered, &evidence.tail)?;
                 self.adopt(&mut recovered, &evidence.tail)?;
@@ -367,7 +379,7 @@ impl LockedLog<'_> {
             return Ok(());
         };
         let name = recovered.head.name.clone();
-        let len = end_of_log(&file.stat()?);
+        let len = end_of_log(self.identity, file, recovered.head.end)?;
         assert!(
             recovered.head.end <= broken.start,
             "bytes before the head at {} must not be cut off, but the broken tail starts at {}",
@@ -405,6 +417,7 @@ impl LockedLog<'_> {
             head.last_seq,
             head.end
         );
+        file.cut_behind(group.end)?;
         file.write_again(head.end..group.end)?;
         recovered.notes.push(format!(
             "adopted events {} to {} that stood complete behind the durable head",

@@ -5,7 +5,7 @@ use super::{LockedLog, Recovered, tail};
 use crate::codec::SegmentHeader;
 use crate::error::{Error, Result};
 use crate::head::Head;
-use crate::segment::SegmentName;
+use crate::segment::{SegmentName, written};
 use crate::storage::Open;
 
 /// Reads every segment and writes the head that they amount to.
@@ -24,6 +24,7 @@ pub(super) fn rebuild_head(log: &LockedLog<'_>) -> Result<Recovered> {
     if head.segment > 0 {
         let path = log.segment_path(&head.name);
         let last = log.storage.named().open(&path, Open::Write)?;
+        last.cut_behind(head.end)?;
         // It is unknown which of its bytes were synced.
         last.write_again(0..head.end)?;
         active = Some(last);
@@ -72,6 +73,10 @@ fn read_segment(
             "its header does not continue the segment before".into(),
         ));
     }
+    let bytes = match last {
+        true => written(log.identity, &bytes, len),
+        false => &bytes,
+    };
     let content = bytes.get(len..).unwrap_or_default();
     let (format, start) = (log.identity.format, len as u64);
     let tail = tail::read_tail(format, content, start, head.last(), |_, _| {});

@@ -11,7 +11,7 @@ use crate::copy::to_new_event;
 use crate::error::{Error, Result};
 use crate::event::NewEvent;
 use crate::head;
-use crate::identity::{FORMAT_VERSION, Format, Identity, LogId};
+use crate::identity::{Format, Identity, LogId};
 use crate::layout::{EVENTS_DIR, HEAD_FILE, LOG_FILE, SALVAGE_DIR, SALVAGED};
 use crate::lock;
 use crate::log::{Log, NewLog};
@@ -328,15 +328,15 @@ fn identity_of_segments(storage: &dyn Storage, dir: &Path) -> Result<Identity> {
             let bytes = storage.named().sealed(&path)?;
             let header = SegmentHeader::decode(format, &bytes).ok();
             let reads = header.is_some();
-            let (log, team) = match header {
-                Some((header, _)) => (LogId(header.log), header.team),
-                None => (LogId([0; 16]), team.clone().into_owned()),
+            let (log, team, version) = match header {
+                Some((header, _)) => (LogId(header.log), header.team, header.version),
+                None => (LogId([0; 16]), team.clone().into_owned(), format.version()),
             };
             let identity = Identity {
                 log,
                 team,
                 format,
-                version: FORMAT_VERSION,
+                version,
                 created_at: Timestamp::default(),
                 origin: ORIGIN.to_owned(),
             };

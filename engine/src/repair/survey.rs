@@ -7,7 +7,7 @@ use crate::event_id::EventId;
 use crate::identity::{FORMAT_VERSION, Identity, LogId};
 use crate::layout::{EVENTS_DIR, HEAD_FILE};
 use crate::recovery::tail::{Broken, read_tail};
-use crate::segment::SegmentName;
+use crate::segment::{SegmentName, written};
 use crate::sequence::LastEvent;
 use crate::storage::Storage;
 use serde::{Deserialize, Serialize};
@@ -218,9 +218,14 @@ impl Walk<'_, '_> {
         let format = self.survey.identity.format;
         let storage = self.survey.storage;
         let bytes = storage.named().sealed(&path)?;
-        let content = match SegmentHeader::decode(format, &bytes) {
+        let identity = self.survey.identity;
+        let header = SegmentHeader::decode(format, &bytes);
+        let bytes = match sealed {
+            true => &*bytes,
+            false => written(identity, &bytes, header.as_ref().map_or(0, |(_, len)| *len)),
+        };
+        let content = match header {
             Ok((header, len)) => {
-                let identity = self.survey.identity;
                 if header.log != identity.log.0 || header.team != identity.team {
                     let why = format!("it is of log {}", LogId(header.log));
                     return self.lose(&file, 0, bytes.len() as u64, why);
@@ -245,13 +250,13 @@ impl Walk<'_, '_> {
                 });
             }
             Err(error) => {
-                let events = codec::next_candidate(format, &bytes, 0).unwrap_or(bytes.len());
+                let events = codec::next_candidate(format, bytes, 0).unwrap_or(bytes.len());
                 self.lose(&file, 0, events as u64, format!("its header: {error}"))?;
                 events
             }
         };
-        self.events(number, name, &file, &bytes, content)?;
-        self.previous = sealed.then(|| Predecessor::of(name, &bytes));
+        self.events(number, name, &file, bytes, content)?;
+        self.previous = sealed.then(|| Predecessor::of(name, bytes));
         Ok(())
     }
 

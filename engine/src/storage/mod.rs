@@ -63,6 +63,24 @@ pub struct Stat {
     pub changed: Moment,
 }
 
+/// What tells whether a file is still the one that is open, and ends where it did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Look {
+    /// Bytes.
+    pub len: u64,
+    /// Device and inode.
+    pub identity: (u64, u64),
+}
+
+impl From<Stat> for Look {
+    fn from(stat: Stat) -> Look {
+        Look {
+            len: stat.len,
+            identity: stat.identity,
+        }
+    }
+}
+
 /// A moment by the file system's clock: nanoseconds since 1970. (In [`Memory`] the number of a change.)
 pub type Moment = i64;
 
@@ -230,8 +248,8 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
 
     /// What stands at `path`, in as few calls as possible: to hold it against an open file. It says nothing of how the path
     /// leads there.
-    fn look(&self, path: &Path) -> io::Result<Option<Stat>> {
-        self.stat(path)
+    fn look(&self, path: &Path) -> io::Result<Option<Look>> {
+        Ok(self.stat(path)?.map(Look::from))
     }
     /// Reads a whole file, refusing more than `max` bytes with `FileTooLarge`.
     fn read(&self, path: &Path, max: u64) -> io::Result<Vec<u8>> {

@@ -205,6 +205,14 @@ impl NamedFile {
         self.sync_all()
     }
 
+    /// Cuts what lies behind its first `len` bytes, if anything does.
+    pub fn cut_behind(&self, len: u64) -> Result<()> {
+        match self.stat()?.len > len {
+            true => self.set_len(len),
+            false => Ok(()),
+        }
+    }
+
     pub fn set_len(&self, len: u64) -> Result<()> {
         let cut = self.file.set_len(len);
         cut.map_err(Error::io("cut", &self.path))

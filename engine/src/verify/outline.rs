@@ -7,6 +7,7 @@ use crate::layout::{EVENTS_DIR, HEAD_FILE};
 use crate::log::Log;
 use crate::reader::Reader;
 use crate::segment::{SegmentName, end_of_log};
+use crate::storage::Open;
 
 /// Headers of so many segments are read, the newest: each stays open for as long as the reader lives.
 const HEADERS_MAX: u32 = 128;
@@ -31,12 +32,15 @@ impl Log {
         let mut report = Report::empty();
         for name in &names {
             let path = self.dir().join(EVENTS_DIR).join(name);
-            let stat = self.storage().named().stat(&path)?;
-            let len = stat.as_ref().map_or(0, end_of_log);
-            if *name == head.name && len != head.end {
-                return Err(self.unclear(name));
+            let len = self.storage().named().len(&path)?;
+            let active = *name == head.name;
+            if active && len != head.end {
+                let file = self.storage().named().open(&path, Open::Read)?;
+                if end_of_log(self.identity(), &file, head.end)? != head.end {
+                    return Err(self.unclear(name));
+                }
             }
-            report.bytes += len;
+            report.bytes += if active { head.end } else { len };
         }
         let oldest = head.segment.saturating_sub(HEADERS_MAX).max(1);
         for number in oldest..=head.segment {

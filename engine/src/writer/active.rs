@@ -5,6 +5,7 @@
 use crate::error::Result;
 use crate::storage::{File, NamedFile};
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Bytes that are hashed at once: smaller ones take several times as long each.
@@ -17,6 +18,8 @@ pub(crate) struct ActiveSegment {
     /// What its path has to name.
     pub identity: (u64, u64),
     hashed: Arc<Mutex<Hashed>>,
+    /// The file's length: its bytes, then zeros that this writer filled ahead.
+    len: Arc<AtomicU64>,
 }
 
 /// The digest of a segment's first bytes.
@@ -42,11 +45,56 @@ impl Hashed {
 
 impl ActiveSegment {
     pub fn of(segment: NamedFile) -> Result<ActiveSegment> {
+        let stat = segment.stat()?;
         Ok(ActiveSegment {
-            identity: segment.stat()?.identity,
+            identity: stat.identity,
             file: Arc::from(segment.file),
             hashed: Arc::default(),
+            len: Arc::new(AtomicU64::new(stat.len)),
         })
+    }
+
+    /// Length that its file must have.
+    pub fn len(&self) -> u64 {
+        self.len.load(Relaxed)
+    }
+
+    /// Writes at `start`; where that ends behind what was filled ahead, fills zeros up to `ahead` behind it. The sync of the
+    /// bytes is that of the zeros.
+    pub fn write(&self, bytes: &[u8], start: u64, ahead: u64) -> io::Result<()> {
+        self.file.write_all_at(bytes, start)?;
+        let end = start + bytes.len() as u64;
+        if end <= self.len() {
+            return Ok(());
+        }
+        self.len.store(end, Relaxed);
+        if ahead > 0 {
+            let zeros = vec![0; ahead as usize];
+            match self.file.write_all_at(&zeros, end) {
+                Ok(()) => self.len.store(end + ahead, Relaxed),
+                // There may be no room for them, but there was for the bytes.
+                Err(_) => self.file.set_len(end)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes away what was filled ahead.
+    pub fn cut_ahead(&self, end: u64) -> io::Result<()> {
+        if self.len() > end {
+            self.file.set_len(end)?;
+            self.len.store(end, Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Whether nobody wrote where the next group will stand.
+    pub fn is_free(&self, end: u64) -> io::Result<bool> {
+        let mut first = [0];
+        if self.len() > end {
+            self.file.read_exact_at(&mut first, end)?;
+        }
+        Ok(first == [0])
     }
 
     fn hashed(&self) -> MutexGuard<'_, Hashed> {

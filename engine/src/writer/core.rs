@@ -19,15 +19,12 @@ use crate::limits;
 use crate::lock::LogLock;
 use crate::options::LogOptions;
 use crate::reader::Reader;
-use crate::segment::{SegmentName, end_of_log};
+use crate::segment::SegmentName;
 use crate::storage::Storage;
 use crate::timestamp::Timestamp;
 use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
-
-/// A writer of so many groups is one that stays: a command that writes once and ends does no work ahead.
-const STAYING_GROUPS: u64 = 16;
 
 /// Everything that the holder of the lock owns.
 pub(crate) struct Core<S> {
@@ -388,8 +385,28 @@ impl<S: State> Core<S> {
             active,
             path,
             start: self.head.end,
-            catches_up: self.counts.groups >= STAYING_GROUPS,
+            stays: self.counts.groups >= limits::AHEAD_FROM_GROUP,
+            ahead: self.ahead(self.head.end + len),
         }))
+    }
+
+    /// How many zeros are to stand behind a group that ends there.
+    fn ahead(&self, end: u64) -> u64 {
+        let options = &self.options;
+        match self.identity.may_prewrite() && self.counts.groups >= options.ahead_from_group {
+            true => options
+                .ahead_bytes
+                .min(options.segment_bytes_max.saturating_sub(end)),
+            false => 0,
+        }
+    }
+
+    /// Takes away what was filled ahead: nobody else trusts it.
+    pub fn cut_ahead(&self) {
+        if let Some(active) = &self.active {
+            // What stays is zeros, which the next writer takes away.
+            let _ = active.cut_ahead(self.head.end);
+        }
     }
 
     /// Fails unless the lock file is the one that is locked, the segment's path still names the open file, and that file ends
@@ -402,14 +419,19 @@ impl<S: State> Core<S> {
         };
         let path = self.dir.join(EVENTS_DIR).join(&head.name);
         let found = self.storage.look(&path).map_err(Error::io("stat", &path))?;
-        let end = found.as_ref().map_or(0, end_of_log);
+        let end = found.as_ref().map_or(0, |found| found.len);
+        // The length of the file, but where zeros were filled ahead also its first byte behind the head.
+        let due = active.len().max(head.end);
+        let is_free = || active.is_free(head.end).map_err(Error::io("read", &path));
         let why = match found {
             None => "somebody took it away while it was written",
             Some(found) if found.identity != active.identity => {
                 "somebody put another file in its place while it was written"
             }
-            Some(_) if end < head.end => "somebody cut it while it was written",
-            Some(_) if end > head.end => "somebody else wrote behind its end while it was written",
+            Some(_) if end < due => "somebody cut it while it was written",
+            Some(_) if end > due || !is_free()? => {
+                "somebody else wrote behind its end while it was written"
+            }
             Some(_) => return Ok(()),
         };
         Err(Error::Corrupt {

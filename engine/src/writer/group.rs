@@ -30,8 +30,10 @@ pub(super) struct Group {
     pub active: ActiveSegment,
     pub path: PathBuf,
     pub start: u64,
-    /// Whether its segment may be hashed as far as it lags behind.
-    pub catches_up: bool,
+    /// Whether its writer is one that stays, and so does work ahead.
+    pub stays: bool,
+    /// Zeros that are to stand behind it.
+    pub ahead: u64,
 }
 
 /// A group that is durable.
@@ -56,13 +58,16 @@ impl Group {
             "each event must have one frame, and the frames as many bytes as were reckoned with"
         );
         let started = Instant::now();
-        let file = &self.active.file;
-        file.write_all_at(&buffers.bytes, self.start)
+        self.active
+            .write(&buffers.bytes, self.start, self.ahead)
             .map_err(Error::io("write", &self.path))?;
-        file.sync_data().map_err(Error::io("sync", &self.path))?;
+        self.active
+            .file
+            .sync_data()
+            .map_err(Error::io("sync", &self.path))?;
         let took = started.elapsed();
         self.active
-            .hash_written(self.start + self.len, self.len, self.catches_up);
+            .hash_written(self.start + self.len, self.len, self.stays);
         Ok(WrittenGroup {
             places: places(self.segment, self.start, &frames),
             crcs: crcs(self.format, &buffers.bytes, &frames),

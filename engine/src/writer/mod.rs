@@ -252,6 +252,7 @@ impl<S: State> Writer<S> {
         let mut core = self.into_core();
         core.flush()?;
         core.assert_all_written();
+        core.cut_ahead();
         core.head_file.sync()?;
         Ok(core.state)
     }
@@ -262,6 +263,7 @@ impl<S: State> Writer<S> {
         let mut core = self.into_core();
         core.flush()?;
         core.assert_all_written();
+        core.cut_ahead();
         Ok(core.state)
     }
 

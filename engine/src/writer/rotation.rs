@@ -46,7 +46,7 @@ impl<S: State> Core<S> {
         };
         self.write_head(rotating, true)?;
         let header = SegmentHeader {
-            version: crate::identity::FORMAT_VERSION,
+            version: self.identity.version,
             log: self.identity.log.0,
             team: self.identity.team.clone(),
             number: self.head.segment + 1,
@@ -99,6 +99,13 @@ impl<S: State> Core<S> {
             return Ok(None);
         };
         let path = self.dir.join(EVENTS_DIR).join(&self.head.name);
+        // The next header names its length, so a cut, be it that of whoever opened it, has to be durable before.
+        if self.identity.may_prewrite() {
+            let cut = active.cut_ahead(self.head.end);
+            cut.map_err(Error::io("cut", &path))?;
+            let synced = active.file.sync_all();
+            synced.map_err(Error::io("sync", &path))?;
+        }
         let digest = active
             .digest(self.head.end)
             .map_err(Error::io("read", &path))?;

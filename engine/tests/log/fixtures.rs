@@ -8,8 +8,11 @@ fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures")
 }
 
-fn name(format: Format, state: &str) -> String {
-    format!("v1-{}-{state}", format.name())
+/// The sets: a version and a format of it.
+const SETS: [(u32, Format); 3] = [(1, Format::Jsonl), (1, Format::Binary), (2, Format::Binary)];
+
+fn name((version, format): (u32, Format), state: &str) -> String {
+    format!("v{version}-{}-{state}", format.name())
 }
 
 /// A copy of the fixture as a log.
@@ -33,10 +36,11 @@ fn public(log: &Log) -> Vec<u8> {
 #[test]
 fn a_healthy_log_reads_as_it_always_did() {
     let expected = std::fs::read(fixtures().join("v1-events.jsonl")).unwrap();
-    for format in FORMATS {
-        let (_copy, log) = opened(&name(format, "healthy"));
+    for set in SETS {
+        let (_copy, log) = opened(&name(set, "healthy"));
+        assert_eq!((log.identity().version, log.identity().format), set);
         assert!(log.lock().unwrap().recovered().is_empty());
-        assert_eq!(public(&log), expected, "{format:?}");
+        assert_eq!(public(&log), expected, "{set:?}");
         let report = log.verify(None).unwrap();
         assert!(report.ok && report.problems.is_empty(), "{report:?}");
         assert!(report.segments >= 3, "{report:?}");
@@ -46,8 +50,8 @@ fn a_healthy_log_reads_as_it_always_did() {
 
 #[test]
 fn a_torn_tail_is_set_aside() {
-    for format in FORMATS {
-        let (copy, log) = opened(&name(format, "torn"));
+    for set in SETS {
+        let (copy, log) = opened(&name(set, "torn"));
         let report = log.verify(None).unwrap();
         assert!(report.ok, "{report:?}");
         assert_eq!(report.problems[0].kind, "torn_tail");
@@ -66,8 +70,8 @@ fn a_torn_tail_is_set_aside() {
 
 #[test]
 fn damage_in_the_middle_is_named() {
-    for format in FORMATS {
-        let (_copy, log) = opened(&name(format, "damaged"));
+    for set in SETS {
+        let (_copy, log) = opened(&name(set, "damaged"));
         let report = log.verify(None).unwrap();
         assert!(!report.ok);
         assert_eq!(report.problems[0].kind, "damaged_event", "{report:?}");
@@ -90,13 +94,31 @@ fn damage_in_the_middle_is_named() {
     }
 }
 
+/// As a writer leaves it that was killed: zeros stand behind its last segment.
+#[test]
+fn zeros_ahead_are_nothing() {
+    let (copy, log) = opened("v2-binary-killed");
+    let path = copy.path().join("teams/demo/events/2026-11-22.tlog");
+    let len = || std::fs::metadata(&path).unwrap().len();
+    let report = log.verify(None).unwrap();
+    assert!(report.ok && report.problems.is_empty(), "{report:?}");
+    let expected = std::fs::read(fixtures().join("v1-events.jsonl")).unwrap();
+    assert_eq!(public(&log), expected);
+    let lock = log.lock().unwrap();
+    assert!(lock.recovered().is_empty() && len() == lock.head().end);
+}
+
 /// Makes the fixtures of the present format version. Run by hand, once per version:
 /// `cargo test -p teamlog-engine --test log -- --ignored fixtures::make`.
 #[test]
 #[ignore = "writes into fixtures/"]
 fn make() {
     for format in FORMATS {
-        let healthy = fixtures().join(name(format, "healthy"));
+        let set = (format.version(), format);
+        let healthy = fixtures().join(name(set, "healthy"));
+        if healthy.exists() {
+            continue;
+        }
         std::fs::create_dir_all(&healthy).unwrap();
         let storage: Arc<dyn Storage> = Arc::new(Files::open(&healthy).unwrap());
         let (clock, options) = options();
@@ -116,13 +138,12 @@ fn make() {
                 .unwrap();
         }
         writer.close().unwrap();
-        std::fs::write(fixtures().join("v1-events.jsonl"), public(&log)).unwrap();
-        for state in ["torn", "damaged"] {
-            copy_dir(&healthy, &fixtures().join(name(format, state)));
+        for state in ["torn", "damaged", "killed"] {
+            copy_dir(&healthy, &fixtures().join(name(set, state)));
         }
         let segment = |state: &str, segment: &str| {
             fixtures()
-                .join(name(format, state))
+                .join(name(set, state))
                 .join("teams/demo/events")
                 .join(format!("{segment}.{}", format.extension()))
         };
@@ -130,7 +151,12 @@ fn make() {
         let mut bytes = std::fs::read(&torn).unwrap();
         let half = bytes[bytes.len() - 150..].to_vec();
         bytes.extend_from_slice(&half[..70]);
+        bytes.resize(bytes.len() + 4_096, 0);
         std::fs::write(&torn, bytes).unwrap();
+        let killed = segment("killed", "2026-11-22");
+        let mut bytes = std::fs::read(&killed).unwrap();
+        bytes.resize(bytes.len() + 4_096, 0);
+        std::fs::write(&killed, bytes).unwrap();
         let damaged = segment("damaged", "2026-11-21.x001");
         let mut bytes = std::fs::read(&damaged).unwrap();
         let middle = bytes.len() / 2;
@@ -161,7 +187,7 @@ fn varied(n: u64) -> NewEvent {
 
 #[test]
 fn times_in_the_fixture_are_those_of_its_clock() {
-    let (_copy, log) = opened(&name(Format::Jsonl, "healthy"));
+    let (_copy, log) = opened(&name(SETS[0], "healthy"));
     let first = events(&log).remove(0).created_at;
     assert_eq!(first, Timestamp::parse("2026-11-21T10:01:01Z").unwrap());
 }

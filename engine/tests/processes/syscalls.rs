@@ -114,7 +114,7 @@ fn traced(steps: &str, root: &Path) -> Option<Calls> {
     let text = std::fs::read_to_string(&trace).unwrap();
     let teams = root.join("teams").display().to_string();
     // A look names its file from the root on.
-    let looks = |line: &str| line.contains("fstatat(") && line.contains("\"teams/");
+    let looks = |line: &str| line.contains("statx(") && line.contains("\"teams/");
     let ours = text
         .lines()
         .filter(|line| line.contains(&teams) || looks(line));
@@ -225,9 +225,11 @@ fn threads_share_syncs() {
             THREADS * EACH
         );
         assert_eq!(calls.syncs("/"), syncs, "{:#?}", calls.0);
+        // Zeros ahead are filled once, without a sync of their own.
+        let filled = usize::from(format == Format::Binary && syncs > 16);
         assert_eq!(
             (calls.writes("/events/"), calls.writes("/head>")),
-            (syncs, syncs)
+            (syncs + filled, syncs)
         );
     }
 }

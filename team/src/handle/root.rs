@@ -58,6 +58,7 @@ impl RootOptions {
             ids: self.ids.clone(),
             lock_deadline: self.lock_deadline,
             segment_bytes_max: self.segment_bytes_max,
+            ..LogOptions::default()
         }
     }
 }

@@ -67,7 +67,7 @@ fn every_flipped_bit_and_every_cut_is_seen() {
 
 #[test]
 fn newer_versions_are_told_apart_from_damage_whatever_else_they_hold() {
-    for version in [2, 10, u32::MAX] {
+    for version in [3, 10, u32::MAX] {
         let jsonl =
             format!("{{\"teamlog\":{{\"format\":\"jsonl\",\"version\":{version},\"whatever\":");
         let binary = [b"\x1eTLOGSEG".as_slice(), &version.to_le_bytes()].concat();

@@ -8,7 +8,7 @@ use teamlog_engine::codec::{Predecessor, SegmentHeader};
 fn after_a_crash(format: Format) -> Vec<(String, Memory)> {
     let (mut states, mut seen) = (Vec::new(), HashSet::new());
     for fault in [Fault::Stop, Fault::Os(5)] {
-        let history = |storage: &Arc<dyn Storage>| run(storage, &HISTORY);
+        let history = |storage: &Arc<dyn Storage>| run_ahead(storage, &HISTORY);
         at_every_call(&fresh(format), fault, history, |failed| {
             let left = match fault {
                 Fault::Stop => failed.crashes(2),

@@ -1,0 +1,158 @@
+//! Zeros ahead of what was written: whose they are, who sees them, and when they go.
+
+use crate::support::*;
+use teamlog_engine::storage::Open;
+
+const AHEAD: u64 = 4_096;
+
+/// Fills ahead from the first group on.
+fn ahead() -> LogOptions {
+    given!(LogOptions, ahead_bytes: AHEAD, ahead_from_group: 0, ..options().1)
+}
+
+/// Bytes of the active segment that lie behind the head.
+fn behind(storage: &Arc<dyn Storage>, log: &Log) -> Vec<u8> {
+    let head = log.peek().unwrap().head().clone();
+    let path = dir().join("events").join(&head.name);
+    let bytes = storage.read(&path, 1 << 24).unwrap();
+    bytes[head.end as usize..].to_vec()
+}
+
+#[test]
+fn zeros_stand_behind_what_a_writer_that_stays_wrote_and_go_when_it_closes() {
+    for format in FORMATS {
+        let storage = arc(&Memory::new());
+        let log = create(&storage, format, &ahead());
+        let writer = writer(&log);
+        for n in 0..40 {
+            say(&writer, &format!("number {n}"));
+            let zeros = behind(&storage, &log);
+            assert!(zeros.iter().all(|byte| *byte == 0), "{zeros:?}");
+            assert_eq!(zeros.is_empty(), format == Format::Jsonl, "{n}");
+            assert!(zeros.len() as u64 <= AHEAD);
+            assert_eq!(texts(&log).len(), n + 1);
+        }
+        let report = log.verify(None).unwrap();
+        assert!(report.ok && report.problems.is_empty(), "{report:?}");
+        assert_eq!(log.outline(&log.reader().unwrap()).unwrap(), report);
+        writer.close().unwrap();
+        assert!(behind(&storage, &log).is_empty());
+    }
+}
+
+#[test]
+fn a_writer_that_writes_a_few_groups_fills_nothing() {
+    let storage = arc(&Memory::new());
+    let log = create(&storage, Format::Binary, &options().1);
+    let writer = writer(&log);
+    let filled: Vec<bool> = (0..17)
+        .map(|n| {
+            say(&writer, &n.to_string());
+            !behind(&storage, &log).is_empty()
+        })
+        .collect();
+    assert_eq!(filled, [[false; 16].as_slice(), &[true]].concat());
+}
+
+#[test]
+fn whoever_comes_after_a_killed_writer_takes_its_zeros_away() {
+    let storage = arc(&Memory::new());
+    let log = create(&storage, Format::Binary, &ahead());
+    let writer = writer(&log);
+    say(&writer, "one");
+    drop(writer);
+    assert!(!behind(&storage, &log).is_empty());
+    let reader = log.reader().unwrap();
+    assert_eq!((reader.beyond(), reader.notes().len()), (0, 0));
+    assert!(
+        !behind(&storage, &log).is_empty(),
+        "a reader changes nothing"
+    );
+    let lock = log.lock().unwrap();
+    assert!(lock.recovered().is_empty());
+    assert!(behind(&storage, &log).is_empty());
+}
+
+#[test]
+fn what_is_not_zero_behind_the_head_is_judged_wherever_it_stands() {
+    for at in [0, 1, 700, AHEAD - 200] {
+        let storage = arc(&Memory::new());
+        let log = create(&storage, Format::Binary, &ahead());
+        let writer = writer(&log);
+        say(&writer, "one");
+        let end = writer.head().end;
+        drop(writer);
+        let file = storage.open(&segment(Format::Binary), Open::Write).unwrap();
+        file.write_all_at(&[7], end + at).unwrap();
+        let report = log.verify(None).unwrap();
+        assert_eq!(report.problems[0].kind, "torn_tail", "{report:?}");
+        let lock = log.lock().unwrap();
+        shows!(lock.recovered()[0] => starts &*format!("set aside {} bytes", at + 1));
+        drop(lock);
+        assert_eq!(events(&log).last().unwrap().kind, "log_tail_quarantined");
+        assert!(log.verify(None).unwrap().problems.is_empty());
+    }
+}
+
+#[test]
+fn what_somebody_else_wrote_into_the_zeros_is_not_written_over() {
+    let storage = arc(&Memory::new());
+    let log = create(&storage, Format::Binary, &ahead());
+    let writer = writer(&log);
+    say(&writer, "one");
+    let file = storage.open(&segment(Format::Binary), Open::Write).unwrap();
+    file.write_all_at(b"theirs", writer.head().end).unwrap();
+    let error = writer.append(vec![said("two")], Durability::Synced);
+    assert!(matches!(error, Err(Error::Corrupt { .. })), "{error:?}");
+}
+
+#[test]
+fn where_there_is_no_room_for_zeros_events_are_recorded_without() {
+    let memory = Memory::new();
+    let faulty = Faulty::new(arc(&memory));
+    let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
+    let log = create(&storage, Format::Binary, &ahead());
+    let writer = writer(&log);
+    // Its segment is there, and filled ahead.
+    say(&writer, "one");
+    let before = faulty.count();
+    let text = "x".repeat(AHEAD as usize);
+    say(&writer, &text);
+    let writes = |(at, (name, path)): (usize, &(&str, PathBuf))| {
+        (at >= before && *name == "write_at" && path.ends_with("2026-11-21.tlog")).then_some(at)
+    };
+    let calls = faulty.calls();
+    let writes: Vec<usize> = calls.iter().enumerate().filter_map(writes).collect();
+    let [write, zeros] = writes[..] else {
+        panic!("{writes:?}");
+    };
+    // The same again: of its two writes the second one fails.
+    faulty.arm(faulty.count() + zeros - before, Fault::ShortWrite);
+    assert!(write < zeros);
+    say(&writer, &text);
+    assert!(behind(&storage, &log).is_empty());
+    say(&writer, "three");
+    assert_eq!(texts(&log).len(), 4);
+}
+
+#[test]
+fn a_log_of_version_1_goes_on_as_it_is() {
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/v1-binary-healthy");
+    let copy = tempfile::tempdir().unwrap();
+    copy_dir(&fixture, copy.path());
+    let storage: Arc<dyn Storage> = Arc::new(Files::open(copy.path()).unwrap());
+    let log = open(
+        &storage,
+        &given!(LogOptions, segment_bytes_max: 4_000, ..ahead()),
+    );
+    assert_eq!(log.identity().version, 1);
+    let writer = writer(&log);
+    for n in 0..120 {
+        say(&writer, &format!("number {n}"));
+        assert!(behind(&storage, &log).is_empty());
+    }
+    let reader = log.reader().unwrap();
+    let newest = reader.head().segment;
+    assert!(newest > 5, "{newest}");
+    assert_eq!(reader.header(newest).unwrap().version, 1);
+}
