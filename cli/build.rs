@@ -58,7 +58,7 @@ fn wanted() -> bool {
         && env::var_os("TEAMLOG_DYNAMIC").is_none()
 }
 
-/// Puts a link to that archive of the C compiler where the linker looks first for `lib{name}`. Says whether there is one.
+/// Puts a copy of that archive of the C compiler where the linker looks first for `lib{name}`. Says whether there is one.
 fn put(out: &Path, name: &str, file: &str) -> bool {
     let compiler = env::var_os("RUSTC_LINKER").unwrap_or("cc".into());
     let asked = Command::new(compiler)
@@ -74,7 +74,8 @@ fn put(out: &Path, name: &str, file: &str) -> bool {
     else {
         return false;
     };
-    let link = out.join(format!("lib{name}.a"));
-    let _ = fs::remove_file(&link);
-    fs::copy(found, link).is_ok()
+    let copy = out.join(format!("lib{name}.a"));
+    // One of a build before may be read-only, as what it was copied from is.
+    let _ = fs::remove_file(&copy);
+    fs::copy(found, copy).is_ok()
 }

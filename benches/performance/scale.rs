@@ -5,11 +5,9 @@ use std::path::Path;
 use std::time::Duration;
 use teamlog_benches::child;
 use teamlog_benches::events;
-use teamlog_benches::past::TEAM;
+use teamlog_benches::past::{self, TEAM};
 use teamlog_benches::rounds::{human, median};
 use teamlog_benches::workspace::FORMATS;
-use teamlog_team::lifecycle::init::Init;
-use teamlog_team::{Root, RootOptions};
 
 /// Builds logs of so many events and prints what they cost.
 pub fn run(count: u64, options: &Options) {
@@ -19,13 +17,7 @@ pub fn run(count: u64, options: &Options) {
     println!("|---|---|---|---|---|---|---|---|---|---|---|");
     for format in FORMATS {
         let dir = options.fresh();
-        let root = Root::create(&dir, RootOptions::default()).unwrap();
-        let init = Init {
-            format: Some(format),
-            open: true,
-            ..Init::of(TEAM)
-        };
-        root.init(init).unwrap();
+        past::create(&dir, format);
         let built = child::cost(&dir, "fill", &count.to_string());
         let story = events::trace_id(count / 2);
         let costs = |command| -> Vec<child::Cost> {

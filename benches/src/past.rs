@@ -6,11 +6,24 @@ use std::io::{BufRead, BufReader, Cursor, Read, Seek, Write};
 use std::path::Path;
 use teamlog_engine::{Format, RefKind};
 use teamlog_team::import::messages::ImportMessages;
+use teamlog_team::lifecycle::init::Init;
 use teamlog_team::log::append_batch::AppendBatch;
 use teamlog_team::{Root, RootOptions, Team};
 
 /// The team of every root that is measured.
 pub const TEAM: &str = "bench";
+
+/// A new root with a new team that anybody may work in.
+pub fn create(root: &Path, format: Format) -> Root {
+    let root = Root::create(root, RootOptions::default()).unwrap();
+    let init = Init {
+        format: Some(format),
+        open: true,
+        ..Init::of(TEAM)
+    };
+    root.init(init).unwrap();
+    root
+}
 
 /// Imports envelopes into a new team.
 pub fn import<R: BufRead + Seek>(root: &Path, format: Format, source: &mut R) {

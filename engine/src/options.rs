@@ -19,7 +19,8 @@ pub struct LogOptions {
     /// How many zeros a writer keeps ahead of what it wrote, where the format allows it. Default
     /// [`crate::limits::AHEAD_BYTES`]; 0 for none.
     pub ahead_bytes: u64,
-    /// A writer keeps zeros ahead from this group of its on: one that writes once and ends does no work ahead.
+    /// A writer does work ahead (zeros, the digest) from this group of its on. Default
+    /// [`crate::limits::AHEAD_FROM_GROUP`]: one that writes once and ends does none.
     pub ahead_from_group: u64,
 }
 

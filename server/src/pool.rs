@@ -72,7 +72,8 @@ impl Pool {
         }
     }
 
-    /// Runs what has its slot already at once on this thread, whose other tasks go to another one; `None` where as many run as may.
+    /// Runs what has its slot already at once, on this thread, whose other tasks go to another one; `None` where as many run
+    /// as may.
     pub fn run_here<A>(&self, work: impl FnOnce() -> A) -> Option<A> {
         let _running = self.running.take()?;
         Some(block_in_place(work))
@@ -182,8 +183,8 @@ mod tests {
 
     #[test]
     fn what_is_run_here_has_a_slot_of_those_that_run_and_keeps_the_thread() {
-        let runtime = tokio::runtime::Builder::new_multi_thread();
-        let runtime = { runtime }.worker_threads(1).build().unwrap();
+        let mut runtime = tokio::runtime::Builder::new_multi_thread();
+        let runtime = runtime.worker_threads(1).build().unwrap();
         let task = runtime.spawn(async {
             let pool = Pool::new(1, 1);
             let before = std::thread::current().id();

@@ -9,11 +9,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use teamlog_benches::child::{Cost, cost};
 use teamlog_benches::events::trace_id;
-use teamlog_benches::past::TEAM;
+use teamlog_benches::past;
 use teamlog_benches::rounds::median;
 use teamlog_engine::Format;
-use teamlog_team::lifecycle::init::Init;
-use teamlog_team::{Root, RootOptions};
 
 const SIZES: [u64; 3] = [1_000, 100_000, 1_000_000];
 const HEAD: &str = "what,format,events,value";
@@ -79,13 +77,7 @@ fn write(csv: &Path, figures: &Figures) {
 /// A team of so many events, and what commands on it cost.
 fn measure(size: u64, format: Format, options: &Options) -> Vec<(&'static str, f64)> {
     let dir = options.fresh();
-    let root = Root::create(&dir, RootOptions::default()).unwrap();
-    let init = Init {
-        format: Some(format),
-        open: true,
-        ..Init::of(TEAM)
-    };
-    root.init(init).unwrap();
+    past::create(&dir, format);
     cost(&dir, "fill", &size.to_string());
     let rounds = if options.quick { 3 } else { 15 };
     let mut costs: BTreeMap<&str, Vec<Cost>> = BTreeMap::new();

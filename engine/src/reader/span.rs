@@ -37,7 +37,8 @@ pub struct Located<'a> {
 }
 
 impl Span {
-    /// Decodes every frame of the span, checking each by itself, as far as [`codec::decode_known`] does; a [`Chain`] checks how they follow each other.
+    /// Decodes every frame of the span, checking each by itself, as far as [`codec::decode_known`] does; a [`Chain`] checks how
+    /// they follow each other.
     ///
     /// # Errors
     /// `Corrupt` with the place.

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Bytes that are hashed at once: smaller ones take several times as long each.
 const PIECE_BYTES: u64 = 128 << 10;
 
-/// The segment that grows. Clones share the digest.
+/// The segment that grows. Clones share the digest and the length.
 #[derive(Clone)]
 pub(crate) struct ActiveSegment {
     pub file: Arc<dyn File>,

@@ -385,15 +385,20 @@ impl<S: State> Core<S> {
             active,
             path,
             start: self.head.end,
-            stays: self.counts.groups >= limits::AHEAD_FROM_GROUP,
+            stays: self.stays(),
             ahead: self.ahead(self.head.end + len),
         }))
+    }
+
+    /// Whether this writer is one that stays, and so does work ahead.
+    fn stays(&self) -> bool {
+        self.counts.groups >= self.options.ahead_from_group
     }
 
     /// How many zeros are to stand behind a group that ends there.
     fn ahead(&self, end: u64) -> u64 {
         let options = &self.options;
-        match self.identity.may_prewrite() && self.counts.groups >= options.ahead_from_group {
+        match self.identity.may_prewrite() && self.stays() {
             true => options
                 .ahead_bytes
                 .min(options.segment_bytes_max.saturating_sub(end)),

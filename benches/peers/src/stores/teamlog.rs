@@ -5,11 +5,10 @@ use crate::draft;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use teamlog_benches::past::{TEAM, fill};
-use teamlog_benches::{scan, workspace};
+use teamlog_benches::{past, scan, workspace};
 use teamlog_engine::storage::Files;
 use teamlog_engine::{Durability, Format, Log, LogOptions, Reader, RefKind, Writer};
 use teamlog_projections::live::Live;
-use teamlog_team::lifecycle::init::Init;
 use teamlog_team::log::trace::Trace;
 use teamlog_team::{Root, RootOptions, Team};
 
@@ -66,22 +65,11 @@ impl Sink for Indexed {
     }
 }
 
-fn team(dir: &Path, format: Format) -> Root {
-    let root = Root::create(dir, RootOptions::default()).unwrap();
-    let init = Init {
-        format: Some(format),
-        open: true,
-        ..Init::of(TEAM)
-    };
-    root.init(init).unwrap();
-    root
-}
-
 pub struct InTeam(Root);
 
 impl InTeam {
     pub fn create(dir: &Path, format: Format) -> InTeam {
-        InTeam(team(dir, format).resident())
+        InTeam(past::create(dir, format).resident())
     }
 }
 
@@ -95,7 +83,7 @@ impl Sink for InTeam {
 }
 
 pub fn load(dir: &Path, format: Format, count: u64) {
-    let mut team = team(dir, format).team(TEAM).unwrap();
+    let mut team = past::create(dir, format).team(TEAM).unwrap();
     fill(&mut team, count, draft::story);
     team.finish().unwrap();
 }
