@@ -12,6 +12,7 @@ mod process;
 mod replay;
 mod scale;
 mod serve;
+mod worst;
 
 use options::Options;
 
@@ -30,6 +31,9 @@ fn main() {
         return scale::run(events, &options);
     }
     teamlog_benches::table::head();
+    if options.worst {
+        return worst::rows(&options);
+    }
     append::rows(&options);
     replay::rows(&options);
     process::rows(&options);

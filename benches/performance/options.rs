@@ -5,9 +5,10 @@ use teamlog_benches::directory::Directories;
 use teamlog_benches::workspace::FORMATS;
 use teamlog_engine::Format;
 
-const USAGE: &str = "usage: cargo bench -- [--quick] [--scale [N]] [ROW ...]
+const USAGE: &str = "usage: cargo bench -- [--quick] [--scale [N]] [--worst] [ROW ...]
   --quick      fewer rounds and shorter histories
   --scale [N]  instead of the table: logs of N events (default 10,000,000) in both formats
+  --worst      instead of the table: the slowest of 200,000 durable appends in both formats
   ROW          only rows whose name contains one of these words";
 const SCALE: u64 = 10_000_000;
 
@@ -18,6 +19,8 @@ pub struct Options {
     pub quick: bool,
     /// Events of the scale mode.
     pub scale: Option<u64>,
+    /// Only the slowest appends.
+    pub worst: bool,
     names: Vec<String>,
     directories: Directories,
 }
@@ -28,6 +31,7 @@ impl Options {
         let mut options = Options {
             quick: false,
             scale: None,
+            worst: false,
             names: Vec::new(),
             directories: Directories::within(Path::new(env!("CARGO_TARGET_TMPDIR"))),
         };
@@ -37,6 +41,7 @@ impl Options {
                 // Cargo says so to every bench target.
                 "--bench" => {}
                 "--quick" => options.quick = true,
+                "--worst" => options.worst = true,
                 "--scale" => {
                     let number = args.next_if(|next| !next.starts_with("--"));
                     let events =

@@ -16,8 +16,8 @@ pub struct LogOptions {
     pub lock_deadline: Duration,
     /// Rotate before a segment would grow past this. Default [`crate::limits::SEGMENT_BYTES_MAX`]; tests make it small.
     pub segment_bytes_max: u64,
-    /// How many zeros a writer keeps ahead of what it wrote, where the format allows it. Default
-    /// [`crate::limits::AHEAD_BYTES`]; 0 for none.
+    /// How many zeros a writer keeps ahead of what it wrote, where the format allows it; and how early, in any format, it may
+    /// end a segment. Default [`crate::limits::AHEAD_BYTES`]; 0 for none.
     pub ahead_bytes: u64,
     /// A writer does work ahead (zeros, the digest) from this group of its on. Default
     /// [`crate::limits::AHEAD_FROM_GROUP`]: one that writes once and ends does none.

@@ -22,7 +22,8 @@ impl Log {
         let head = reader.head();
         let slots = head::read_slots(self.storage().as_ref(), self.dir(), self.identity().log)?;
         let clean = slots.damaged == 0 && slots.newest.as_ref() == Some(head);
-        if !clean || head.rotating || head.quarantining || head.cutting {
+        // Of a rotation that has begun only a further segment would tell, and a segment's end is held against the head.
+        if !clean || head.quarantining || head.cutting {
             return Err(self.unclear(HEAD_FILE));
         }
         let names = reader.segments()?;

@@ -363,7 +363,7 @@ impl<S: State> Core<S> {
         );
         self.check_ours(&self.head, false)?;
         let len = codec::group_len(self.identity.format, &self.pending, self.pending_bytes) as u64;
-        self.rotate_if_needed(day, len)?;
+        let begins = self.rotate_if_needed(day, len)?;
         let Some(active) = self.active.clone() else {
             return Err(Error::Poisoned("no segment is open".into()));
         };
@@ -386,31 +386,37 @@ impl<S: State> Core<S> {
             path,
             start: self.head.end,
             stays: self.stays(),
-            ahead: self.ahead(self.head.end + len),
+            // The group that begins a segment has waited for that already.
+            ahead: if begins { 0 } else { self.ahead() },
+            seals: self.is_last_of_segment(self.head.end + len),
         }))
     }
 
     /// Whether this writer is one that stays, and so does work ahead.
-    fn stays(&self) -> bool {
+    pub(super) fn stays(&self) -> bool {
         self.counts.groups >= self.options.ahead_from_group
     }
 
-    /// How many zeros are to stand behind a group that ends there.
-    fn ahead(&self, end: u64) -> u64 {
-        let options = &self.options;
+    /// How many zeros are to stand behind a group.
+    fn ahead(&self) -> u64 {
         match self.identity.may_prewrite() && self.stays() {
-            true => options
-                .ahead_bytes
-                .min(options.segment_bytes_max.saturating_sub(end)),
+            true => self.options.ahead_bytes,
             false => 0,
         }
     }
 
-    /// Takes away what was filled ahead: nobody else trusts it.
-    pub fn cut_ahead(&self) {
+    /// Takes back what was done ahead: the zeros, which nobody else trusts, and that the segment is over, where no other was
+    /// begun. Whatever stays of it the next writer takes away.
+    pub fn undo_ahead(&mut self) {
         if let Some(active) = &self.active {
-            // What stays is zeros, which the next writer takes away.
             let _ = active.cut_ahead(self.head.end);
+        }
+        if self.head.rotating {
+            let goes_on = Head {
+                rotating: false,
+                ..self.head.clone()
+            };
+            let _ = self.write_head(goes_on, false);
         }
     }
 
@@ -476,11 +482,12 @@ impl<S: State> Core<S> {
                 end: end.end(),
                 last_seq: last.seq,
                 last_id: Some(last.id),
+                rotating: group.seals,
                 quarantining: false,
                 cutting: false,
                 ..self.head.clone()
             },
-            false,
+            group.seals,
         )?;
         let jobs = std::mem::take(&mut self.jobs);
         let bytes = group.buffers.bytes.len();

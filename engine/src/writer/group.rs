@@ -34,6 +34,8 @@ pub(super) struct Group {
     pub stays: bool,
     /// Zeros that are to stand behind it.
     pub ahead: u64,
+    /// Whether it is the last one of its segment, so that the file has to have its very length, durably.
+    pub seals: bool,
 }
 
 /// A group that is durable.
@@ -42,6 +44,7 @@ pub(super) struct WrittenGroup {
     pub start: u64,
     pub places: Vec<Place>,
     pub crcs: Vec<u32>,
+    pub seals: bool,
     /// How long write and sync took.
     pub took: Duration,
 }
@@ -58,13 +61,20 @@ impl Group {
             "each event must have one frame, and the frames as many bytes as were reckoned with"
         );
         let started = Instant::now();
-        self.active
-            .write(&buffers.bytes, self.start, self.ahead)
+        let (active, file) = (&self.active, &self.active.file);
+        if self.seals {
+            let cut = active.cut_ahead(self.start);
+            cut.map_err(Error::io("cut", &self.path))?;
+        }
+        let ahead = if self.seals { 0 } else { self.ahead };
+        active
+            .write(&buffers.bytes, self.start, ahead)
             .map_err(Error::io("write", &self.path))?;
-        self.active
-            .file
-            .sync_data()
-            .map_err(Error::io("sync", &self.path))?;
+        let synced = match self.seals {
+            true => file.sync_all(),
+            false => file.sync_data(),
+        };
+        synced.map_err(Error::io("sync", &self.path))?;
         let took = started.elapsed();
         self.active
             .hash_written(self.start + self.len, self.len, self.stays);
@@ -72,6 +82,7 @@ impl Group {
             places: places(self.segment, self.start, &frames),
             crcs: crcs(self.format, &buffers.bytes, &frames),
             buffers,
+            seals: self.seals,
             start: self.start,
             took,
         })

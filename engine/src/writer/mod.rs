@@ -252,7 +252,7 @@ impl<S: State> Writer<S> {
         let mut core = self.into_core();
         core.flush()?;
         core.assert_all_written();
-        core.cut_ahead();
+        core.undo_ahead();
         core.head_file.sync()?;
         Ok(core.state)
     }
@@ -263,7 +263,7 @@ impl<S: State> Writer<S> {
         let mut core = self.into_core();
         core.flush()?;
         core.assert_all_written();
-        core.cut_ahead();
+        core.undo_ahead();
         Ok(core.state)
     }
 

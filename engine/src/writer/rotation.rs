@@ -12,19 +12,30 @@ use super::State;
 use super::active::ActiveSegment;
 use super::core::Core;
 
+/// A writer that stays gives up at most this part of a segment, by ending it early.
+const LAST_PART: u64 = 8;
+
 impl<S: State> Core<S> {
-    /// Seals the active segment and starts the next one where the group belongs to another day or would not fit.
-    pub(super) fn rotate_if_needed(&mut self, at: Timestamp, bytes: u64) -> Result<()> {
+    /// Whether a group that ends there is to be the last one of its segment, for a writer that stays: what a rotation waits
+    /// for is then shared by this group and the next.
+    pub(super) fn is_last_of_segment(&self, end: u64) -> bool {
+        let max = self.options.segment_bytes_max;
+        let margin = self.options.ahead_bytes.min(max / LAST_PART);
+        self.stays() && end + margin > max
+    }
+
+    /// Starts the next segment where this one is over, the group belongs to another day, or would not fit. Says whether it did.
+    pub(super) fn rotate_if_needed(&mut self, at: Timestamp, bytes: u64) -> Result<bool> {
         let format = self.identity.format;
         let current = SegmentName::parse(&self.head.name, format);
         let stays = current.as_ref().is_some_and(|name| {
-            name.day == at.day() && self.head.end + bytes <= self.options.segment_bytes_max
+            let fits = self.head.end + bytes <= self.options.segment_bytes_max;
+            name.day == at.day() && fits && !self.head.rotating
         });
-        if stays {
-            Ok(())
-        } else {
-            self.rotate(SegmentName::next(current.as_ref(), at))
+        if !stays {
+            self.rotate(SegmentName::next(current.as_ref(), at))?;
         }
+        Ok(!stays)
     }
 
     fn rotate(&mut self, name: SegmentName) -> Result<()> {
@@ -33,18 +44,16 @@ impl<S: State> Core<S> {
             "segment {} must not be sealed while a group is written to it",
             self.head.segment
         );
-        let previous = self.seal()?;
+        if !self.head.rotating {
+            self.seal()?;
+        }
+        let previous = self.predecessor()?;
         assert_eq!(
             previous.is_some(),
             self.active.is_some(),
             "segment {} must be described by the next one",
             self.head.segment
         );
-        let rotating = Head {
-            rotating: true,
-            ..self.head.clone()
-        };
-        self.write_head(rotating, true)?;
         let header = SegmentHeader {
             version: self.identity.version,
             log: self.identity.log.0,
@@ -93,19 +102,32 @@ impl<S: State> Core<S> {
         self.write_head(begun, true)
     }
 
-    /// Describes the active segment for the next one's header. All of it is durable: each group was synced before the next.
-    fn seal(&mut self) -> Result<Option<codec::Predecessor>> {
-        let Some(active) = &self.active else {
-            return Ok(None);
-        };
-        let path = self.dir.join(EVENTS_DIR).join(&self.head.name);
+    /// Ends the active segment, as a group that is known to be its last one does. All of its bytes are durable: each group was
+    /// synced before the next.
+    fn seal(&mut self) -> Result<()> {
         // The next header names its length, so a cut, be it that of whoever opened it, has to be durable before.
-        if self.identity.may_prewrite() {
+        if self.identity.may_prewrite()
+            && let Some(active) = &self.active
+        {
+            let path = self.dir.join(EVENTS_DIR).join(&self.head.name);
             let cut = active.cut_ahead(self.head.end);
             cut.map_err(Error::io("cut", &path))?;
             let synced = active.file.sync_all();
             synced.map_err(Error::io("sync", &path))?;
         }
+        let rotating = Head {
+            rotating: true,
+            ..self.head.clone()
+        };
+        self.write_head(rotating, true)
+    }
+
+    /// Describes the active segment for the next one's header.
+    fn predecessor(&self) -> Result<Option<codec::Predecessor>> {
+        let Some(active) = &self.active else {
+            return Ok(None);
+        };
+        let path = self.dir.join(EVENTS_DIR).join(&self.head.name);
         let digest = active
             .digest(self.head.end)
             .map_err(Error::io("read", &path))?;

@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use table::{group_len, put, two_segments, with_next_group};
 use teamlog_engine::layout::{QUARANTINE_DIR, QUARANTINED};
 use teamlog_engine::recovery::Quarantined;
+use teamlog_engine::segment::SegmentName;
 
 /// What a history did before it stopped.
 #[derive(Default, Debug, Hash)]
@@ -165,6 +166,11 @@ fn every_quarantine_file_is_named(storage: &Arc<dyn Storage>, log: &Log, what: &
     }
 }
 
+fn file_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}
+
 fn fresh(format: Format) -> Memory {
     let memory = Memory::new();
     let storage: Arc<dyn Storage> = Arc::new(memory.clone());
@@ -203,6 +209,36 @@ fn death_and_power_loss_at_every_call() {
         });
         assert_eq!(whole.acked, whole.attempted.len());
         assert!(checked.met > 1_000, "{}", checked.met);
+    }
+}
+
+/// A writer that stays ends its segment with one append and begins the next with the one behind it.
+#[test]
+fn death_and_power_loss_around_a_segment_that_is_ended_early() {
+    use Step::{Append, Buffer, Reopen, Sync};
+    // Each append is smaller than the part of a segment that is given up, so one of them ends in it.
+    let fills = [Append(1, 250); 14];
+    let ends = [Buffer(1), Sync, Append(1, 100), Reopen(false), Append(1, 0)];
+    let steps = [&fills[..], &ends[..], &fills[..5]].concat();
+    for format in FORMATS {
+        let (mut checked, mut ended) = (Checked::default(), 0);
+        let history = |storage: &Arc<dyn Storage>| run_ahead(storage, &steps);
+        for fault in [Fault::Stop, Fault::Os(5), Fault::ShortWrite] {
+            let whole = at_every_call(&fresh(format), fault, history, |failed| {
+                let segment = SegmentName::parse(&file_name(&failed.path), format);
+                ended += usize::from(failed.name == "sync_all" && segment.is_some());
+                failed.forget_unsynced();
+                for (how, after) in failed.crashes(4) {
+                    if checked.is_new(&after, &failed.done) {
+                        let what = format!("{format:?}, {fault:?}, {how}");
+                        check(&arc(&after), &failed.done, &what);
+                    }
+                }
+            });
+            assert_eq!(whole.acked, whole.attempted.len());
+        }
+        assert!(checked.met > 1_000, "{}", checked.met);
+        assert!(ended >= 3, "{ended} segments ended early");
     }
 }
 
