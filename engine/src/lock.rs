@@ -57,6 +57,11 @@ pub fn acquire(storage: &dyn Storage, dir: &Path, deadline: Duration) -> Result<
 }
 
 impl LogLock {
+    /// Device and inode of the file that is locked.
+    pub(crate) fn identity(&self) -> (u64, u64) {
+        self.file.identity()
+    }
+
     /// Fails if the lock file is no longer the one that is locked: another process may then have locked a new one.
     /// `written` says, for the error, whether something was written since the last check.
     ///

@@ -134,6 +134,20 @@ impl Log {
         &self.options
     }
 
+    /// The same log, for a caller with options of its own.
+    #[must_use]
+    pub fn with_options(self, options: LogOptions) -> Log {
+        Log { options, ..self }
+    }
+
+    /// Whether the log's lock file is the one with this identity ([`Exclusive::lock_identity`]): as long as it is, nobody who
+    /// takes the lock has put another log in this one's place. One look, and nothing is read.
+    #[must_use]
+    pub fn is_locked_by(&self, lock: (u64, u64)) -> bool {
+        let there = self.storage.look(&self.dir.join(LOCK_FILE));
+        matches!(there, Ok(Some(found)) if found.identity == lock)
+    }
+
     /// A reader up to the durable head of this moment. It waits for no lock. If bytes lie past the head (or there is no head)
     /// and the lock is free, it first recovers the log as a writer does. If the files cannot be written, it reads up to the
     /// head and leaves the bytes behind it.
@@ -376,6 +390,11 @@ impl Exclusive {
     /// The head after recovery.
     pub fn head(&self) -> &Head {
         &self.core.head
+    }
+
+    /// Device and inode of the lock file that is held.
+    pub fn lock_identity(&self) -> (u64, u64) {
+        self.core.lock.identity()
     }
 
     /// What recovery did, for people; empty in the clean case.

@@ -115,6 +115,21 @@ impl Batch {
 }
 
 impl Resident {
+    /// As [`Resident::log`], but `None` also where the lock that the writer holds is no longer the one that others would take.
+    pub fn log_in_place(&self) -> Option<Log> {
+        let slot = self.slot.try_read().ok()?;
+        let WriterSlot::Taken {
+            log,
+            lock: Some(lock),
+            ..
+        } = &*slot
+        else {
+            return None;
+        };
+        let stays = *locked(&self.pauses) == 0 && log.is_locked_by(*lock);
+        stays.then(|| log.clone())
+    }
+
     /// The log that the kept writer writes to; `None` where there is none, or where it is to give the log back.
     pub fn log(&self) -> Option<Log> {
         match &*self.slot.try_read().ok()? {

@@ -54,6 +54,8 @@ pub(crate) enum WriterSlot {
         log: Log,
         writer: Box<Writer<Live>>,
         end: Arc<WriterEnd>,
+        /// The lock file that the writer holds; `None` where `log` is not what lay there once it was held.
+        lock: Option<(u64, u64)>,
     },
     Dead(String),
 }
@@ -118,6 +120,14 @@ impl Residents {
         let mut teams = locked(&self.teams);
         let resident = teams.entry(name.to_owned()).or_insert_with(Resident::new);
         Arc::clone(resident)
+    }
+
+    /// The log of a team whose writer stays, without a look at anything but whether its lock file is still in its place: as
+    /// long as that is held there, the log is the one that was opened.
+    pub fn log(&self, name: &str) -> Option<(Log, Arc<Resident>)> {
+        let resident = locked(&self.teams).get(name).cloned()?;
+        let log = resident.log_in_place()?;
+        Some((log, resident))
     }
 
     /// Closes every writer: all is synced and unlocked.
@@ -357,6 +367,7 @@ impl Resident {
         }
         *slot = WriterSlot::Taken {
             log: team.log.clone(),
+            lock: (exclusive.identity() == team.log.identity()).then(|| exclusive.lock_identity()),
             writer: Box::new(exclusive.into_writer(live)),
             end: Arc::default(),
         };

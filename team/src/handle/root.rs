@@ -250,6 +250,10 @@ impl Root {
             let team = Team::new(batch.log().clone(), self.options.clone(), resident);
             return Ok(Some(team.in_batch(batch.clone())));
         }
+        if let Some((log, resident)) = self.residents.as_ref().and_then(|all| all.log(name)) {
+            let log = log.with_options(self.log_options());
+            return Ok(Some(Team::new(log, self.options.clone(), Some(resident))));
+        }
         match Log::open(self.storage.clone(), &team_dir(name), self.log_options()) {
             Ok(log) => {
                 let resident = self.residents.as_ref().map(|all| all.of(name));

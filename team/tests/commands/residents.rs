@@ -146,6 +146,69 @@ fn on_disk(dir: &Path) -> (Faulty, Root) {
     (faulty, root)
 }
 
+/// The calls that opening the team and a question of it make, by name and file.
+fn calls_of_a_question(faulty: &Faulty, root: &Root) -> Vec<String> {
+    let before = faulty.count();
+    let mut team = root.team("demo").unwrap();
+    assert!(team.query(|live, _| Ok(live.seq())).unwrap() > 0);
+    let calls = faulty.calls();
+    let file = |(call, path): &(&str, PathBuf)| format!("{call} {}", path.display());
+    calls[before..].iter().map(file).collect()
+}
+
+#[test]
+fn a_question_of_a_team_that_stays_open_reads_nothing_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let (faulty, root) = on_disk(dir.path());
+    drop(root.team("demo").unwrap().send(message("lead", "dev")));
+    for _ in 0..2 {
+        let calls = calls_of_a_question(&faulty, &root);
+        // One look whether the lock is still the one that is held; a real directory answers it with one call.
+        assert_eq!(calls, ["stat teams/demo/lock"]);
+    }
+    // As long as another log is to be expected there, its identity is read.
+    let read_again = |root: &Root| {
+        let calls = calls_of_a_question(&faulty, root);
+        assert!(
+            calls.iter().any(|call| call.ends_with("/log.json")),
+            "{calls:?}"
+        );
+    };
+    let pause = root.give_way("demo").unwrap();
+    assert!(root.batch("demo").is_none());
+    read_again_of_one_who_waits(&faulty, &root);
+    drop(pause);
+    read_again(&root);
+    assert_eq!(calls_of_a_question(&faulty, &root).len(), 1);
+    std::fs::remove_file(dir.path().join("teams/demo/lock")).unwrap();
+    read_again(&root);
+}
+
+/// While the team is paused it is opened and not asked.
+fn read_again_of_one_who_waits(faulty: &Faulty, root: &Root) {
+    let before = faulty.count();
+    drop(root.team("demo").unwrap());
+    let calls = &faulty.calls()[before..];
+    assert!(calls.iter().any(|(_, path)| path.ends_with("log.json")));
+}
+
+#[test]
+fn a_team_that_somebody_put_in_the_place_of_one_that_is_open_is_the_one_that_answers() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_, root) = on_disk(dir.path());
+    let mut team = root.team("demo").unwrap();
+    drop(team.send(message("lead", "dev")).unwrap());
+    assert_eq!(inbox(&mut root.team("demo").unwrap(), "dev"), 1);
+    let place = dir.path().join("teams/demo");
+    std::fs::rename(&place, dir.path().join("teams/.away")).unwrap();
+    assert!(root.team("demo").is_err());
+    let (_, other) = on_disk(dir.path());
+    other.close().unwrap();
+    let log = root.team("demo").unwrap();
+    assert_ne!(log.log().identity().log, team.log().identity().log);
+    assert_eq!(inbox(&mut root.team("demo").unwrap(), "dev"), 0);
+}
+
 /// Arms the next call of that name on a segment.
 fn fail_next(faulty: &Faulty, team: &mut Team, name: &str, fault: Fault) {
     // The calls of one command are those of the next one like it.
