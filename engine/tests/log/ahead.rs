@@ -193,7 +193,7 @@ fn a_segment_that_was_ended_early_goes_on_where_its_writer_closes_or_dies() {
             let writer = at_the_end(&log);
             let ended = head_of(&log);
             match close {
-                true => drop(writer.close().unwrap()),
+                true => writer.close().unwrap(),
                 false => drop(writer),
             }
             assert_eq!(head_of(&log).rotating, !close);
