@@ -48,6 +48,10 @@ pub(crate) struct Resident {
     before: Mutex<WriterCounts>,
 }
 
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one slot a team, and nearly all of them are taken"
+)]
 pub(crate) enum WriterSlot {
     Empty,
     Taken {
