@@ -15,6 +15,7 @@ mod cases;
 
 pub mod api;
 pub mod artifact;
+pub mod attention;
 pub mod backup;
 pub mod bootstrap;
 pub mod doctor;

@@ -8,6 +8,7 @@ pub mod all_teams;
 pub mod api;
 pub mod append;
 mod artifact;
+mod attention;
 pub mod await_event;
 mod backup;
 mod bootstrap;
@@ -77,6 +78,7 @@ use setup::SetupAnswer;
 use teamlog_guard::Effect;
 use teamlog_team::Recorded;
 use teamlog_team::api::Envelope;
+use teamlog_team::attention::AttentionAnswer;
 use teamlog_team::backup::restore::RestoreAnswer;
 use teamlog_team::backup::take::{BackupAllAnswer, BackupAnswer};
 use teamlog_team::engine::Format;
@@ -243,6 +245,8 @@ commands! {
     Views(views) = "views", TeamData: "Wait for the view files, which a daemon writes behind its answers",
     Who(who: answer::<WhoAnswer>) = "who", Reads:
         "Show who does what: tasks, leases, last events, what was reported and what blocks",
+    Attention(attention: answer::<AttentionAnswer>) = "attention", Reads:
+        "Show what somebody has to see to, each with the command that mends it",
     Trace(trace: answer::<TraceAnswer>) = "trace", Reads: "Show a story as a timeline, from the log itself",
     Traces(traces: answer::<TracesAnswer>) = "traces", Reads: "List traces, that of the newest event first",
     Replay(replay: lines::<Recorded>) = "replay", Reads: "Print events in order; --actor shows only what that actor did",

@@ -5,6 +5,7 @@
 //! the terminal's width.
 
 pub mod artifact;
+pub mod attention;
 pub mod bootstrap;
 pub mod claim;
 pub mod config;

@@ -27,6 +27,56 @@ fn who_does_what_is_one_command() {
 }
 
 #[test]
+fn what_needs_attention_goes_by_the_commands_beside_it() {
+    let cli = Cli::with_team();
+    let quiet = cli.ok("attention demo");
+    assert_eq!(quiet.trim_end(), "demo: nothing to see to");
+    cli.ok("task create demo --task-id 1 --subject Plan");
+    cli.ok("task create demo --task-id 2 --subject Build");
+    cli.ok("task create demo --task-id 3 --subject Ship --blocked-by 1,2");
+    cli.ok("task cancel demo 2");
+    cli.ok("task-assign demo --from lead --to dev --task-id T-1 --subject Fix");
+    cli.ok("send demo --from lead --to dev --type handoff --message-id \"it's\" --require-ack --ack-timeout-seconds 1 --max-retries 9");
+    cli.ok("bootstrap start demo --domains a,b");
+    cli.refused(
+        1,
+        "bootstrap record demo --event task_launched --data '{\"member\":\"a\"}'",
+    );
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    let answer: Value = cli.json("attention demo --stale-minutes 0");
+    let items = answer["items"].as_array().unwrap();
+    let kinds: Vec<&str> = items
+        .iter()
+        .map(|item| item["kind"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            "waits_in_vain",
+            "bootstrap_breached",
+            "overdue_ack",
+            "stale_task"
+        ],
+        "{answer}"
+    );
+    let shown = cli.ok("attention demo");
+    assert!(shown.starts_with("demo: 3 things to see to"), "{shown}");
+    for item in &items[..3] {
+        let command = item["command"].as_str().unwrap();
+        let row = shown
+            .lines()
+            .find(|line| line.contains(item["text"].as_str().unwrap()));
+        assert!(row.unwrap().ends_with(command), "{command}: {shown}");
+    }
+    for item in items {
+        let command = item["command"].as_str().unwrap();
+        cli.ok_of_any_shape(command.strip_prefix("teamlog ").unwrap());
+    }
+    assert_eq!(cli.ok("attention demo"), quiet);
+    cli.refused(1, "attention demo --limit 0");
+}
+
+#[test]
 fn the_teams_of_a_root_are_listed() {
     let cli = Cli::with_team();
     cli.ok("init over --members lead,dev");

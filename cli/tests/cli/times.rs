@@ -23,7 +23,7 @@ const HISTORY: [&str; 15] = [
 ];
 
 /// A command, and how many clock times its output has: none, or some.
-const SHOWN: [(&str, bool); 36] = [
+const SHOWN: [(&str, bool); 37] = [
     ("tail demo", true),
     ("replay demo", true),
     ("trace demo --trace-id tr-1", true),
@@ -35,6 +35,7 @@ const SHOWN: [(&str, bool); 36] = [
     ("task renew demo 2 --worker dev --epoch 1", true),
     ("ready demo", false),
     ("who demo", false),
+    ("attention demo", false),
     ("teams", false),
     ("read demo --agent dev", false),
     ("wait demo --agent dev --since 1 --timeout 0", true),

@@ -244,6 +244,10 @@ impl Delivery {
     pub fn due_at(&self) -> Timestamp {
         self.end_of(self.attempt)
     }
+    /// When the first attempt ends; from then on the ack is overdue.
+    pub fn first_due_at(&self) -> Timestamp {
+        self.end_of(1)
+    }
     /// When the last attempt ends, so that the message becomes a dead letter.
     pub fn dead_at(&self) -> Timestamp {
         self.end_of(self.policy.max_retries.saturating_add(1))

@@ -5,6 +5,7 @@ use super::{document, events, inbox, operations, paths, tasks, teams, threads, u
 use crate::call::Method;
 use serde_json::{Map, Value};
 use std::sync::LazyLock;
+use teamlog_team::attention::Attention;
 use teamlog_team::lifecycle::read_team::ReadTeam;
 use teamlog_team::lifecycle::status::Status;
 use teamlog_team::log::events::Events;
@@ -38,6 +39,8 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         Route::reads("/v1/status", "getStatus", |asked: Status, team, _| Ok(team.status(asked)?))
             .of::<Status>(),
         Route::reads("/v1/who", "getWho", |asked: Who, team, _| Ok(team.who(&asked)?)).of::<Who>(),
+        Route::reads("/v1/attention", "listAttention", |asked: Attention, team, _| Ok(team.attention(&asked)?))
+            .of::<Attention>(),
         // tasks
         Route::reads("/v1/tasks", "listTasks", tasks::list)
             .of::<ListTasks>()

@@ -6,6 +6,7 @@ use super::input::Request;
 use super::rules::{self, Rules};
 use super::shape::Shape;
 use crate::artifact::{ArtifactGet, ArtifactList, ArtifactPut};
+use crate::attention::Attention;
 use crate::bootstrap::list::BootstrapList;
 use crate::bootstrap::record::{BootstrapExplain, BootstrapRecord};
 use crate::bootstrap::show::{BootstrapEvidence, BootstrapShow};
@@ -519,6 +520,7 @@ pub static OPERATIONS: &[Operation] = &[
     row::<GetSummary>(),
     row::<Status>(),
     row::<Who>(),
+    row::<Attention>(),
     row::<ReadIdle>(),
     row::<ReadStall>(),
     row::<ReadSnapshot>(),

@@ -24,9 +24,12 @@ pub(crate) fn claim(team: &str, task: &str, worker: &str) -> String {
 
 /// The report that moves a task which messages govern, to whoever gave it out.
 pub(crate) fn report(team: &str, task: &Task, from: &str, status: &str) -> String {
+    tell(team, task, from, status) + " --note TEXT"
+}
+
+/// The same without a note.
+pub(crate) fn tell(team: &str, task: &Task, from: &str, status: &str) -> String {
     let to = task.assigned_by.as_deref().filter(|to| *to != from);
     let (to, task) = (to.unwrap_or(LEADER), &task.task_id);
-    format!(
-        "teamlog task-update {team} --from {from} --to {to} --task-id {task} --status {status} --note TEXT"
-    )
+    format!("teamlog task-update {team} --from {from} --to {to} --task-id {task} --status {status}")
 }

@@ -15,6 +15,7 @@ mod given;
 
 mod appending;
 mod artifacts;
+mod attention;
 #[macro_use]
 mod bootstrap;
 mod bootstrap_breaches;

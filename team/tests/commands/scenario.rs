@@ -92,6 +92,7 @@ pub fn scenario() -> Vec<(&'static str, Map<String, Value>)> {
         ("get-summary", {}),
         ("read-team-status", {}),
         ("who", {}),
+        ("list-attention", {}),
         ("read-idle-state", {}),
         ("read-stall-state", {}),
         ("write-monitor-snapshot", {"snapshot": {"workerStateByName": {"dev": "idle"}}}),

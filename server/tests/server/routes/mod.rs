@@ -5,6 +5,7 @@ mod fencing;
 mod inputs;
 mod keys;
 mod operations;
+mod reading;
 mod same;
 mod tasks;
 mod teams;

@@ -1,0 +1,38 @@
+//! What somebody has to see to: a line each, with the command that mends it.
+
+use crate::render::style::Style;
+use crate::render::table::{lines, plain, styled};
+use crate::render::{View, heading, time};
+use teamlog_team::attention::{AttentionAnswer, AttentionItem, Severity};
+
+/// `since  what it is  the command that mends it`.
+pub fn attention(answer: &AttentionAnswer, view: &View) -> Vec<String> {
+    let said = match answer.count {
+        0 => ": nothing to see to".to_owned(),
+        count => format!(": {} to see to", time::plural(count as u64, "thing")),
+    };
+    let mut shown = vec![heading(view, &answer.team, &said)];
+    if !answer.items.is_empty() {
+        shown.push(String::new());
+        let rows = answer.items.iter().map(|item| row(item, view)).collect();
+        shown.extend(lines(rows, 2, view));
+    }
+    if answer.more {
+        shown.push(String::new());
+        shown.push("there may be more: --limit".to_owned());
+    }
+    shown
+}
+
+fn row(item: &AttentionItem, view: &View) -> Vec<crate::render::table::Cell> {
+    let style = match item.severity {
+        Severity::Error => Style::Bad,
+        Severity::Warning => Style::Warn,
+    };
+    let since = item.since.as_deref().map(|at| view.ago_of(at));
+    vec![
+        styled(style, &item.text),
+        styled(Style::Dim, since.unwrap_or_default()),
+        plain(&item.command),
+    ]
+}

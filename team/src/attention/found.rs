@@ -1,0 +1,214 @@
+//! Where each sort of thing is found that somebody has to see to: by an index of what is open, never by history.
+
+use super::{AttentionItem, AttentionKind, AttentionWaitsFor, LOOKED_AT, Look};
+use crate::handle::next;
+use crate::prelude::*;
+use crate::projections::TaskFilter;
+use crate::projections::task::ClaimState;
+use crate::shell::quoted;
+use crate::task::blocking;
+
+/// What is looked for. A new sort is a function here, and its kind.
+pub(super) const FINDERS: &[fn(&mut Look<'_>) -> Result<()>] = &[
+    waits_in_vain,
+    dead_letters,
+    bootstrap_breached,
+    leases_expired,
+    overdue_acks,
+    stale_tasks,
+];
+
+/// One more than are looked at, so that it is known whether there are.
+const ASKED: usize = LOOKED_AT + 1;
+
+/// Tasks that are blocked, and those that their owners cannot go on with.
+fn waits_in_vain(look: &mut Look<'_>) -> Result<()> {
+    let mut waiting = look.live.blocked_tasks(None, ASKED)?.tasks;
+    for owner in membership::workers(look.live)? {
+        if waiting.len() > LOOKED_AT {
+            break;
+        }
+        let left = ASKED - waiting.len();
+        let known: BTreeSet<&str> = waiting.iter().map(|task| &*task.task_id).collect();
+        let mut own = look.live.waiting_tasks(&owner, None, ASKED)?.tasks;
+        own.retain(|task| !known.contains(&*task.task_id));
+        own.truncate(left);
+        waiting.extend(own);
+    }
+    for task in look.bounded(waiting) {
+        let lost = blocking::failed_dependencies(look.live, &task)?;
+        if lost.is_empty() {
+            continue;
+        }
+        let mut waits_for = Vec::with_capacity(lost.len());
+        for id in &lost {
+            let status = look.live.task(id)?.map(|task| task.status);
+            waits_for.extend(status.map(|status| AttentionWaitsFor {
+                task_id: id.clone(),
+                status: status.name(),
+            }));
+        }
+        let id = &task.task_id;
+        let text = format!("waits in vain: {id} for {}", lost.join(", "));
+        let command = match &*waits_for {
+            [one] if one.status == Status::Failed.name() => {
+                format!("teamlog task reopen {} {}", look.team, one.task_id)
+            }
+            _ => without(look.team, &task, &lost),
+        };
+        look.items.push(AttentionItem {
+            task_id: Some(id.clone()),
+            agent: task.owner.clone(),
+            seq: Some(task.seq),
+            waits_for,
+            ..AttentionItem::new(AttentionKind::WaitsInVain, text, command)
+        });
+    }
+    Ok(())
+}
+
+/// The command by which a task waits for the others only.
+fn without(team: &str, task: &Task, lost: &[String]) -> String {
+    let others = task.deps.iter().filter(|dep| !lost.contains(dep));
+    let others: Vec<&String> = others.collect();
+    let input = json!({"team_name": team, "task_id": task.task_id, "blocked_by": others});
+    format!(
+        "teamlog api update-task --input {}",
+        quoted(&input.to_string())
+    )
+}
+
+/// Dead letters that were neither given another chance nor acknowledged, among the newest.
+fn dead_letters(look: &mut Look<'_>) -> Result<()> {
+    let page = look.live.dead_letters(None, None, LOOKED_AT)?;
+    look.more |= page.older;
+    for seq in page.seqs {
+        let Some(letter) = look.live.dead_letter_at(seq)? else {
+            continue;
+        };
+        if letter.acked.is_some() || letter.requeued.is_some() {
+            continue;
+        }
+        let text = format!("dead letter: {} to {}", letter.message_id, letter.to);
+        let command = format!(
+            "teamlog dead-letter requeue {} --message-id {}",
+            look.team,
+            quoted(&letter.message_id)
+        );
+        look.items.push(AttentionItem {
+            task_id: letter.task_id,
+            agent: Some(letter.to),
+            message_id: Some(letter.message_id),
+            seq: Some(seq),
+            since: Some(letter.created_at.to_string()),
+            ..AttentionItem::new(AttentionKind::DeadLetter, text, command)
+        });
+    }
+    Ok(())
+}
+
+/// The run that began last, where a violation was the last that moved it.
+fn bootstrap_breached(look: &mut Look<'_>) -> Result<()> {
+    let Some(run) = look.live.newest_bootstrap_runs(1)?.pop() else {
+        return Ok(());
+    };
+    let Some(breach) = run.last_breach.filter(|breach| breach.seq == run.seq) else {
+        return Ok(());
+    };
+    let text = format!(
+        "bootstrap run {} broke its contract: {}",
+        run.run, breach.why
+    );
+    let mut command = format!("teamlog bootstrap start {}", look.team);
+    if !run.selected.is_empty() {
+        let domains = quoted(&run.selected.join(","));
+        command.push_str(&format!(" --domains {domains}"));
+    }
+    look.items.push(AttentionItem {
+        seq: Some(breach.seq),
+        since: Timestamp::from_micros(run.updated_at).map(|at| at.to_string()),
+        ..AttentionItem::new(AttentionKind::BootstrapBreached, text, command)
+    });
+    Ok(())
+}
+
+/// Leases that ran out: which no event says yet, and of tasks that can be taken up since then.
+fn leases_expired(look: &mut Look<'_>) -> Result<()> {
+    let mut tasks = look.live.expired_tasks(look.now, ASKED)?;
+    let left = ASKED.saturating_sub(tasks.len());
+    tasks.extend(look.live.ready_tasks(None, None, left)?.tasks);
+    for task in look.bounded(tasks) {
+        let claim = task.governed.claim.as_ref();
+        let Some(claim) = claim.filter(|claim| claim.state != ClaimState::Ended) else {
+            continue;
+        };
+        let text = format!("lease ran out: {} of {}", task.task_id, claim.owner);
+        let command = next::claim(look.team, &task.task_id, &claim.owner);
+        look.items.push(AttentionItem {
+            task_id: Some(task.task_id.clone()),
+            agent: Some(claim.owner.clone()),
+            seq: Some(task.seq),
+            since: Some(claim.leased_until.to_string()),
+            ..AttentionItem::new(AttentionKind::LeaseExpired, text, command)
+        });
+    }
+    Ok(())
+}
+
+/// Deliveries whose first attempt ended without an ack.
+fn overdue_acks(look: &mut Look<'_>) -> Result<()> {
+    let open = look.live.open_deliveries(ASKED)?;
+    for delivery in look.bounded(open) {
+        let due = delivery.first_due_at();
+        if due > look.now {
+            continue;
+        }
+        let (id, to) = (&delivery.message_id, &delivery.to);
+        let text = format!("not acknowledged: {id} by {to}");
+        let command = format!(
+            "teamlog ack {} --agent {to} --message-id {}",
+            look.team,
+            quoted(id)
+        );
+        look.items.push(AttentionItem {
+            agent: Some(to.clone()),
+            message_id: Some(id.clone()),
+            seq: Some(delivery.required),
+            since: Some(due.to_string()),
+            ..AttentionItem::new(AttentionKind::OverdueAck, text, command)
+        });
+    }
+    Ok(())
+}
+
+/// Tasks that somebody works on or was given, which wait for nothing and of which nothing was heard.
+fn stale_tasks(look: &mut Look<'_>) -> Result<()> {
+    for status in [Status::InProgress, Status::Assigned] {
+        let filter = TaskFilter {
+            status: Some(status),
+            owner: None,
+        };
+        let page = look.live.tasks(&filter, None, LOOKED_AT)?;
+        look.more |= page.more;
+        for task in page.tasks {
+            let heard = task.reported.at.unwrap_or_default().max(task.updated_at);
+            let silent = heard < look.stale_before;
+            if !silent || task.lease_expired(look.now) || !look.live.ready(&task)? {
+                continue;
+            }
+            let Some(owner) = &task.owner else {
+                continue;
+            };
+            let text = format!("no word of {} from {owner}", task.task_id);
+            let command = next::tell(look.team, &task, owner, status.name());
+            look.items.push(AttentionItem {
+                task_id: Some(task.task_id.clone()),
+                agent: Some(owner.clone()),
+                seq: Some(task.seq),
+                since: Some(heard.to_string()),
+                ..AttentionItem::new(AttentionKind::StaleTask, text, command)
+            });
+        }
+    }
+    Ok(())
+}
