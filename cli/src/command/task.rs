@@ -20,6 +20,8 @@ use teamlog_team::task::create::TaskAnswer;
 use teamlog_team::task::create::TaskCreate;
 use teamlog_team::task::finish::HolderAnswer;
 use teamlog_team::task::finish::TaskFinish;
+use teamlog_team::task::history::TaskHistory;
+use teamlog_team::task::history::TaskHistoryAnswer;
 use teamlog_team::task::release::TaskRelease;
 use teamlog_team::task::renew::RenewAnswer;
 use teamlog_team::task::renew::TaskRenew;
@@ -29,6 +31,7 @@ use teamlog_team::task::show::TaskShowAnswer;
 
 actions! {
     Show = "show", answer::<TaskShowAnswer>;
+    History = "history", answer::<TaskHistoryAnswer>;
     Create = "create", recorded::<TaskAnswer>;
     Next = "next", recorded::<ClaimNextAnswer>;
     Claim = "claim", recorded::<ClaimAnswer>;
@@ -114,6 +117,45 @@ impl Show {
             cursor: self.cursor,
         };
         context.ask_at(&self.team, self.at, Team::task_show, input, task::card)
+    }
+}
+
+/// Show what happened to a task: its newest events, superseded ones marked
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog task history demo T-1
+  teamlog task history demo T-1 --limit 20 --json")]
+struct History {
+    /// The team
+    team: String,
+    /// The task
+    #[arg(value_name = "TASK")]
+    task_id: String,
+    /// Most events on the page, the newest ones; 0 is all [default: 50]
+    #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
+    limit: Option<usize>,
+    /// Go on to older events: the next_cursor of the page before
+    #[arg(long, value_name = "EVENT_ID")]
+    cursor: Option<String>,
+    #[command(flatten)]
+    at: Past,
+}
+
+impl History {
+    fn run(self, context: &mut Context) -> Outcome {
+        let input = TaskHistory {
+            task_id: self.task_id,
+            limit: self.limit,
+            cursor: self.cursor,
+        };
+        context.ask_at(
+            &self.team,
+            self.at,
+            Team::task_history,
+            &input,
+            task::history,
+        )
     }
 }
 

@@ -5,6 +5,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::task;
 use teamlog_team::task::list::Tasks;
+use teamlog_team::task::sorting::{SortOrder, TaskSort};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -12,6 +13,7 @@ Examples:
   teamlog tasks demo
   teamlog tasks demo --owner dev --status assigned
   teamlog tasks demo --limit 20 --cursor T-1 --json
+  teamlog tasks demo --sort updated --since 3 --limit 20    what changed last
   teamlog tasks demo --at 3                                 as they were then")]
 pub struct Args {
     /// The team
@@ -26,8 +28,17 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
     limit: Option<usize>,
     /// Go on: the next_cursor of the page before
-    #[arg(long, value_name = "TASK")]
+    #[arg(long, value_name = "CURSOR")]
     cursor: Option<String>,
+    /// By what they are sorted: id, updated, priority or status [default: id]
+    #[arg(long, value_name = "FIELD", value_parser = sort)]
+    sort: Option<TaskSort>,
+    /// Which end comes first: asc or desc [default: desc by updated and priority, else asc]
+    #[arg(long, value_name = "ORDER", value_parser = order)]
+    order: Option<SortOrder>,
+    /// Only tasks that an event behind that seq changed
+    #[arg(long, value_name = "SEQ", value_parser = super::whole::<u64>)]
+    since: Option<u64>,
     #[command(flatten)]
     at: Past,
 }
@@ -47,8 +58,19 @@ impl Args {
             owner: self.owner,
             limit: self.limit,
             cursor: self.cursor,
+            sort: self.sort,
+            order: self.order,
+            since: self.since,
         })?;
         context.answer(&answer, task::page)?;
         context.done(team, Exit::Done)
     }
+}
+
+fn sort(text: &str) -> Result<TaskSort, String> {
+    TaskSort::from_name(text).ok_or_else(TaskSort::rule)
+}
+
+fn order(text: &str) -> Result<SortOrder, String> {
+    SortOrder::from_name(text).ok_or_else(SortOrder::rule)
 }

@@ -26,6 +26,6 @@ pub struct Args {
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
         let input = Traces { limit: self.limit };
-        context.ask(&self.team, Team::traces, input, teams::traces)
+        context.ask(&self.team, Team::traces, &input, teams::traces)
     }
 }

@@ -3,10 +3,11 @@
 use crate::render::escape::visible;
 use crate::render::style::Style;
 use crate::render::table::{Cell, free_text, lines, plain, styled};
-use crate::render::{View, heading, more, time, timeline};
+use crate::render::{View, heading, more, more_below, time, timeline};
 use teamlog_team::engine::{Json, Timestamp};
 use teamlog_team::projections::Task;
 use teamlog_team::projections::task::Status;
+use teamlog_team::task::history::TaskHistoryAnswer;
 use teamlog_team::task::list::TasksAnswer;
 use teamlog_team::task::listed::Listed;
 use teamlog_team::task::report;
@@ -82,6 +83,16 @@ pub fn card(answer: &TaskShowAnswer, view: &View) -> Vec<String> {
         shown.extend(timeline::lines(history, view));
         shown.extend(more("older ones", &answer.next_cursor));
     }
+    shown
+}
+
+/// What happened to a task.
+pub fn history(answer: &TaskHistoryAnswer, view: &View) -> Vec<String> {
+    let count = time::plural(answer.count as u64, "event");
+    let rest = format!(" in {}: {count}", answer.team);
+    let mut shown = vec![heading(view, &answer.task_id, &rest), String::new()];
+    shown.extend(timeline::lines(&answer.events, view));
+    shown.extend(more_below("older ones", &answer.next_cursor));
     shown
 }
 

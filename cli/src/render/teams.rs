@@ -5,7 +5,7 @@ use crate::render::table::{Cell, lines, number, plain, styled};
 use crate::render::{View, time};
 use teamlog_team::engine::Timestamp;
 use teamlog_team::lifecycle::teams::TeamListed;
-use teamlog_team::log::traces::TracesAnswer;
+use teamlog_team::log::traces::{TraceOutcome, TracesAnswer};
 
 /// `team  open  members  events  last event`; of those that cannot be read, why.
 pub fn list(teams: &[TeamListed], failed: &[(&str, &str)], view: &View) -> Vec<String> {
@@ -51,7 +51,7 @@ fn row(team: &TeamListed, view: &View) -> Vec<Cell> {
     ]
 }
 
-/// `trace  last event  span  events  agents`.
+/// `trace  last event  span  events  outcome  agents`.
 pub fn traces(answer: &TracesAnswer, view: &View) -> Vec<String> {
     let mut rows: Vec<Vec<Cell>> = answer
         .traces
@@ -65,6 +65,7 @@ pub fn traces(answer: &TracesAnswer, view: &View) -> Vec<String> {
                 plain(view.ago(at)),
                 number(time::span(span.saturating_mul(1_000))),
                 number(format!("{}{more}", time::count(trace.events as u64))),
+                outcome(trace.outcome),
                 plain(trace.agents.join(", ")),
             ]
         })
@@ -79,6 +80,7 @@ pub fn traces(answer: &TracesAnswer, view: &View) -> Vec<String> {
             styled(Style::Dim, "last event"),
             number("span"),
             number("events"),
+            styled(Style::Dim, "outcome"),
             styled(Style::Dim, "agents"),
         ],
     );
@@ -88,4 +90,14 @@ pub fn traces(answer: &TracesAnswer, view: &View) -> Vec<String> {
         shown.push("there may be older ones: --limit".to_owned());
     }
     shown
+}
+
+fn outcome(outcome: TraceOutcome) -> Cell {
+    match outcome {
+        TraceOutcome::Completed => styled(Style::Good, "completed"),
+        TraceOutcome::Failed => styled(Style::Bad, "failed"),
+        TraceOutcome::Canceled => plain("canceled"),
+        TraceOutcome::Running => plain("running"),
+        TraceOutcome::None => plain("-"),
+    }
 }

@@ -36,12 +36,10 @@ fn what_needs_attention_goes_by_the_commands_beside_it() {
     cli.ok("task create demo --task-id 3 --subject Ship --blocked-by 1,2");
     cli.ok("task cancel demo 2");
     cli.ok("task-assign demo --from lead --to dev --task-id T-1 --subject Fix");
-    cli.ok("send demo --from lead --to dev --type handoff --message-id \"it's\" --require-ack --ack-timeout-seconds 1 --max-retries 9");
+    cli.ok("send demo --from lead --to dev --type handoff --message-id 'it is' --require-ack --ack-timeout-seconds 1 --max-retries 9");
     cli.ok("bootstrap start demo --domains a,b");
-    cli.refused(
-        1,
-        "bootstrap record demo --event task_launched --data '{\"member\":\"a\"}'",
-    );
+    let breach = cli.run("bootstrap record demo --event task_launched --data '{\"member\":\"a\"}'");
+    assert_eq!(breach.code, Some(1));
     std::thread::sleep(std::time::Duration::from_millis(1_100));
     let answer: Value = cli.json("attention demo --stale-minutes 0");
     let items = answer["items"].as_array().unwrap();
@@ -178,4 +176,31 @@ fn traces_are_listed_newest_first() {
     assert_eq!((&one["count"], &one["more"]), (&1.into(), &true.into()));
     assert!(cli.ok("traces demo").contains("tr-2"));
     cli.refused(1, "traces demo --limit 0");
+}
+
+#[test]
+fn what_happened_to_a_task_is_one_command_and_tasks_can_be_sorted() {
+    let cli = Cli::with_team();
+    cli.ok("task create demo --task-id T-1 --subject Build");
+    cli.ok("task create demo --task-id T-2 --subject Test --priority high");
+    cli.ok("task claim demo T-1 --worker dev");
+    let shown = cli.ok("task history demo T-1");
+    shows!(shown => has "T-1 in demo: 2 events", has "task_created", has "task_claimed");
+    let answer: Value = cli.json("task history demo T-1 --limit 1");
+    assert_eq!(
+        (&answer["count"], &answer["events"][0]["kind"]),
+        (&1.into(), &"task_claimed".into())
+    );
+    cli.refused(1, "task history demo T-9");
+    let first = |line: &str| {
+        let answer: Value = cli.json(line);
+        answer["tasks"][0]["task_id"].clone()
+    };
+    assert_eq!(first("tasks demo --sort updated"), "T-1");
+    assert_eq!(first("tasks demo --sort priority"), "T-2");
+    assert_eq!(first("tasks demo --order desc"), "T-2");
+    let created: Value = cli.json("task show demo T-2");
+    let seq = created["task"]["seq"].as_u64().unwrap();
+    assert_eq!(first(&format!("tasks demo --since {seq}")), "T-1");
+    cli.refused(2, "tasks demo --sort size");
 }

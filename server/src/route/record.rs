@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 use teamlog_team::api::milliseconds;
 use teamlog_team::engine::Timestamp;
-use teamlog_team::projections::task::Claim;
+use teamlog_team::projections::task::{Claim, ClaimState};
 use teamlog_team::projections::{self, Priority, Status};
 use teamlog_team::task::record::value;
 
@@ -56,8 +56,12 @@ pub struct Task {
     /// Whether others may hold the same paths
     #[serde(skip_serializing_if = "Option::is_none")]
     shared: Option<bool>,
-    /// Whether the lease ran out, which is not recorded yet
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    /// When it was last updated
+    #[schemars(with = "Timestamp")]
+    updated_at: String,
+    /// Seq of the event that changed it last, reports included
+    updated_seq: u64,
+    /// Whether the lease of its last claim ran out, recorded or not, and nobody claimed it since
     lease_expired: bool,
     /// What its completion brought
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -136,7 +140,11 @@ impl Task {
     pub fn of(task: projections::Task, failed_dependencies: Vec<String>, now: Timestamp) -> Task {
         let epoch = task.governed.epoch;
         let lease = task.claim().map(|claim| Lease::of(claim, epoch));
-        let lease_expired = task.lease_expired(now);
+        let last = task.governed.claim.as_ref().map(|claim| claim.state);
+        let lease_expired = match task.status.is_final() {
+            true => false,
+            false => task.lease_expired(now) || last == Some(ClaimState::Expired),
+        };
         let urgent = task.priority != Priority::Normal;
         Task {
             schema_version: SCHEMA_VERSION,
@@ -153,6 +161,8 @@ impl Task {
             resources: task.governed.resources,
             shared: task.governed.shared,
             version: task.version,
+            updated_at: milliseconds(task.updated_at),
+            updated_seq: task.seq,
             priority: urgent.then(|| task.priority.name()),
             lease_expired,
             result: task.governed.result,

@@ -9,13 +9,17 @@ use teamlog_team::attention::Attention;
 use teamlog_team::lifecycle::read_team::ReadTeam;
 use teamlog_team::lifecycle::status::Status;
 use teamlog_team::log::events::Events;
+use teamlog_team::log::points::ReadDiff;
 use teamlog_team::log::trace::Trace;
+use teamlog_team::log::traces::Traces;
 use teamlog_team::message::inbox_feed::InboxFeed;
 use teamlog_team::mode::show::ModeList;
 use teamlog_team::resource::can_write::CanWrite;
 use teamlog_team::task::claim::TaskClaim;
 use teamlog_team::task::create::TaskCreate;
+use teamlog_team::task::history::TaskHistory;
 use teamlog_team::task::read::{ListTasks, ReadTask};
+use teamlog_team::task::ready::Ready;
 use teamlog_team::task::renew::TaskRenew;
 use teamlog_team::thread::link::ThreadLink;
 use teamlog_team::thread::post::{ThreadPost, ThreadPostAnswer};
@@ -23,6 +27,7 @@ use teamlog_team::thread::search::ThreadSearch;
 use teamlog_team::thread::start::{ThreadAnswer, ThreadStart};
 use teamlog_team::thread::tail::ThreadTail;
 use teamlog_team::usage::report::{ReportUsage, TOKENS_MAX, Usage};
+use teamlog_team::usage::series::UsageSeries;
 use teamlog_team::worker::who::Who;
 
 /// Every route, in the order in which they are documented. Where two patterns fit a path, the first counts.
@@ -49,6 +54,14 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
             .of::<TaskCreate>()
             .status(201),
         Route::reads("/v1/tasks/{taskId}", "getTask", tasks::show).of::<ReadTask>(),
+        Route::reads("/v1/tasks/{taskId}/history", "getTaskHistory", |asked: TaskHistory, team, _| {
+            Ok(team.task_history(&asked)?)
+        })
+            .of::<TaskHistory>()
+            .page(1_000),
+        Route::reads("/v1/ready", "listReady", |asked: Ready, team, _| Ok(team.ready(&asked)?))
+            .of::<Ready>()
+            .page(1_000),
         Route::records::<_, tasks::Leased>("/v1/tasks/{taskId}/claim", "claimTask", tasks::claim)
             .of::<TaskClaim>(),
         Route::records::<_, tasks::Leased>("/v1/tasks/{taskId}/renew", "renewTask", tasks::renew)
@@ -83,6 +96,10 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         Route::reads("/v1/usage", "getUsage", usage::show)
             .of::<Usage>()
             .page(1_000),
+        Route::reads("/v1/usage/series", "getUsageSeries", |asked: UsageSeries, team, _| {
+            Ok(team.usage_series(&asked)?)
+        })
+            .of::<UsageSeries>(),
         Route::records::<_, usage::Body>("/v1/usage", "reportUsage", usage::report)
             .of::<ReportUsage>()
             .bounded("inputTokens", "maximum", TOKENS_MAX)
@@ -97,6 +114,11 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         Route::reads("/v1/trace/{traceId}", "getTrace", events::trace)
             .of::<Trace>()
             .bounded("limit", "default", events::TRACE_EVENTS),
+        Route::reads("/v1/traces", "listTraces", |asked: Traces, team, _| Ok(team.traces(&asked)?))
+            .of::<Traces>(),
+        Route::reads("/v1/diff", "getDiff", |asked: ReadDiff, team, _| Ok(asked.answer(team)?))
+            .of::<ReadDiff>()
+            .page(1_000),
         Route::reads("/v1/modes", "listModes", |asked: ModeList, team, _| Ok(team.mode_list(asked)?))
             .of::<ModeList>()
             .page(1_000),

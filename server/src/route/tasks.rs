@@ -53,9 +53,9 @@ pub struct Leased {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "TasksBody")]
 pub struct SomeTasks {
-    /// The tasks, in natural order of their ids
+    /// The tasks, in the order asked for
     tasks: Vec<Task>,
-    /// The last id of the page while more remain
+    /// What to go on behind while more remain
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }

@@ -22,10 +22,12 @@ use crate::lifecycle::status::Status;
 use crate::log::append_event::AppendEvent;
 use crate::log::await_event::AwaitEvent;
 use crate::log::events::Events;
+use crate::log::points::ReadDiff;
 use crate::log::read_events::ReadEvents;
 use crate::log::replay_events::ReplayEvents;
 use crate::log::sync_views::SyncViews;
 use crate::log::trace::Trace;
+use crate::log::traces::Traces;
 use crate::message::broadcast::Broadcast;
 use crate::message::inbox_feed::InboxFeed;
 use crate::message::mailbox_list::MailboxList;
@@ -52,6 +54,7 @@ use crate::task::claim::TaskClaim;
 use crate::task::claim_next::ClaimNext;
 use crate::task::create::TaskCreate;
 use crate::task::finish::TaskFinish;
+use crate::task::history::TaskHistory;
 use crate::task::read::{ListTasks, ReadTask};
 use crate::task::ready::Ready;
 use crate::task::release::TaskRelease;
@@ -64,6 +67,7 @@ use crate::thread::search::ThreadSearch;
 use crate::thread::start::ThreadStart;
 use crate::thread::tail::ThreadTail;
 use crate::usage::report::{ReportUsage, SetBudget, Usage};
+use crate::usage::series::UsageSeries;
 use crate::worker::attention::WriteAttention;
 use crate::worker::idle::ReadIdle;
 use crate::worker::record::{ReadHeartbeat, UpdateHeartbeat, WriteIdentity, WriteInbox};
@@ -471,6 +475,7 @@ pub static OPERATIONS: &[Operation] = &[
     row::<ReadTask>(),
     row::<ListTasks>(),
     row::<TaskShow>(),
+    row::<TaskHistory>(),
     row::<Ready>(),
     row::<TaskChange>(),
     row::<TaskClaim>(),
@@ -493,6 +498,7 @@ pub static OPERATIONS: &[Operation] = &[
     row::<ReportUsage>(),
     row::<SetBudget>(),
     row::<Usage>(),
+    row::<UsageSeries>(),
     // artifacts
     row::<ArtifactPut>(),
     row::<ArtifactGet>(),
@@ -516,6 +522,8 @@ pub static OPERATIONS: &[Operation] = &[
     row::<Events>(),
     row::<ReplayEvents>(),
     row::<Trace>(),
+    row::<Traces>(),
+    row::<ReadDiff>(),
     // supervision
     row::<GetSummary>(),
     row::<Status>(),

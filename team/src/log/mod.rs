@@ -12,6 +12,7 @@ pub mod export;
 pub mod gauges;
 pub mod head;
 pub(crate) mod lines;
+pub mod points;
 pub mod read_events;
 pub mod recorded;
 pub mod rehydrate;

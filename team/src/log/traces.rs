@@ -16,11 +16,13 @@ const COUNTED: usize = 1_000;
 /// Events of a trace whose actors are read, the newest.
 const READ: usize = 50;
 
-/// What `traces` is asked.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Traces {
-    /// Most traces, up to 200; `None` is 20.
-    pub limit: Option<usize>,
+operation! {
+    /// List the stories that the newest events belong to, that of the newest event first
+    "list-traces": Reads(Traces {
+        /// Most traces, 1 to 200; 20 if left out
+        #[schemars(range(min = 1, max = 200))]
+        limit: Option<usize>,
+    }) -> TracesAnswer = |team, asked| team.traces(&asked)
 }
 
 /// `{team, traces, count, more}`.
@@ -56,11 +58,45 @@ pub struct TraceListed {
     pub events_more: bool,
     /// Who acted in its newest 50 events, sorted.
     pub agents: Vec<String>,
+    /// What became of the tasks that its newest 50 events are about.
+    pub outcome: TraceOutcome,
+}
+
+/// What became of the tasks of a story
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TraceOutcome {
+    /// All are done
+    Completed,
+    /// None is left to do, and at least one failed
+    Failed,
+    /// None is left to do, none failed, and at least one was canceled
+    Canceled,
+    /// At least one is left to do
+    Running,
+    /// There are none
+    None,
+}
+
+impl TraceOutcome {
+    fn of(statuses: &[Status]) -> TraceOutcome {
+        if statuses.is_empty() {
+            TraceOutcome::None
+        } else if statuses.iter().any(|status| !status.is_final()) {
+            TraceOutcome::Running
+        } else if statuses.contains(&Status::Failed) {
+            TraceOutcome::Failed
+        } else if statuses.contains(&Status::Canceled) {
+            TraceOutcome::Canceled
+        } else {
+            TraceOutcome::Completed
+        }
+    }
 }
 
 impl Team {
     /// The stories that the newest events belong to.
-    pub fn traces(&mut self, traces: Traces) -> Result<TracesAnswer> {
+    pub fn traces(&mut self, traces: &Traces) -> Result<TracesAnswer> {
         let limit = traces.limit.unwrap_or(LISTED);
         if !(1..=LISTED_MAX).contains(&limit) {
             let rule = "must be 1 to 200";
@@ -110,9 +146,15 @@ fn listed(live: &Live, reader: &Reader, trace: &str) -> Result<Option<TraceListe
     };
     let first = page::event(live, reader, *first)?.created_at;
     let last = page::event(live, reader, *last)?.created_at;
-    let mut agents = BTreeSet::new();
+    let (mut agents, mut tasks) = (BTreeSet::new(), BTreeSet::new());
     for seq in page.seqs.iter().rev().take(READ) {
-        agents.insert(page::event(live, reader, *seq)?.actor.into_owned());
+        let event = page::event(live, reader, *seq)?;
+        tasks.extend(event.refs.get(RefKind::Task).map(str::to_owned));
+        agents.insert(event.actor.into_owned());
+    }
+    let mut statuses = Vec::with_capacity(tasks.len());
+    for task in &tasks {
+        statuses.extend(live.task(task)?.map(|task| task.status));
     }
     Ok(Some(TraceListed {
         trace_id: trace.to_owned(),
@@ -122,5 +164,6 @@ fn listed(live: &Live, reader: &Reader, trace: &str) -> Result<Option<TraceListe
         events: page.seqs.len(),
         events_more: page.older,
         agents: agents.into_iter().collect(),
+        outcome: TraceOutcome::of(&statuses),
     }))
 }

@@ -56,6 +56,9 @@ pub struct Span {
     pub agent: String,
     /// How it ended.
     pub outcome: Outcome,
+    /// When it began.
+    #[schemars(with = "Timestamp")]
+    pub started_at: String,
     /// Seq of the event that began it.
     pub first_seq: u64,
     /// Seq of the event that ended it, where that is on the page.
@@ -196,11 +199,14 @@ impl<'a> Fold<'a> {
     }
 
     fn begin(&mut self, at: usize, kind: SpanKind, id: &str, agent: &str, outcome: Outcome) {
+        let began = self.events.get(at);
+        let began = began.map(|recorded| recorded.event.created_at);
         self.spans.push(Span {
             kind,
             id: id.to_owned(),
             agent: agent.to_owned(),
             outcome,
+            started_at: began.unwrap_or_default().to_string(),
             first_seq: self.seq(at),
             last_seq: None,
             duration_us: None,

@@ -1,9 +1,10 @@
-//! `tasks`: the tasks of a team, in natural order of their ids.
+//! `tasks`: the tasks of a team, in natural order of their ids or in another one.
 
 use crate::prelude::*;
 use crate::projections::TaskFilter;
 use crate::task::blocking;
 use crate::task::listed::Listed;
+use crate::task::sorting::{SortOrder, Sorting, TaskSort};
 
 /// What `tasks` is asked.
 #[derive(Debug, Clone, Default)]
@@ -14,8 +15,14 @@ pub struct Tasks {
     pub owner: Option<String>,
     /// Most tasks on the page; `None` is 50, 0 is all.
     pub limit: Option<usize>,
-    /// The last task id of the page before.
+    /// The `next_cursor` of the page before.
     pub cursor: Option<String>,
+    /// By what they are sorted; `None` is by their ids.
+    pub sort: Option<TaskSort>,
+    /// Which end comes first.
+    pub order: Option<SortOrder>,
+    /// Only tasks that an event behind that seq changed.
+    pub since: Option<u64>,
 }
 
 /// `{tasks[], failed_dependencies?, count, next_cursor}`.
@@ -29,7 +36,7 @@ pub struct TasksAnswer {
     pub failed_dependencies: BTreeMap<String, Vec<String>>,
     /// Tasks on the page.
     pub count: usize,
-    /// The last id of the page while more remain.
+    /// What to go on behind while more remain: the last id of the page, or in another order where that task stands in it.
     pub next_cursor: Option<String>,
 }
 
@@ -37,19 +44,15 @@ impl Team {
     /// The tasks.
     pub fn tasks(&mut self, tasks: Tasks) -> Result<TasksAnswer> {
         let filter = filter(&tasks)?;
+        let sorting = Sorting::of(tasks.sort, tasks.order, tasks.since);
         let (limit, now) = (page::limit(tasks.limit, page::PAGE), self.now());
         self.survey(|live, _| {
-            if let Some(cursor) = &tasks.cursor
-                && live.task(cursor)?.is_none()
-            {
-                return Err(page::unknown_cursor(cursor, "the id of a task").into());
-            }
-            let page = live.tasks(&filter, tasks.cursor.as_deref(), limit)?;
+            let page = sorting.page(live, &filter, tasks.cursor.as_deref(), limit)?;
             let last = page.tasks.last().filter(|_| page.more);
             Ok(TasksAnswer {
                 failed_dependencies: blocking::in_vain(live, &page.tasks)?,
                 count: page.tasks.len(),
-                next_cursor: last.map(|last| last.task_id.clone()),
+                next_cursor: last.map(|last| sorting.cursor(last)),
                 tasks: Listed::all(page.tasks, now),
             })
         })

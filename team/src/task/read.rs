@@ -5,6 +5,7 @@ use crate::task::create::{TaskAnswer, record};
 use crate::task::list::Tasks;
 use crate::task::listed::Listed;
 use crate::task::record::TaskRecord;
+use crate::task::sorting::{SortOrder, TaskSort};
 
 operation! {
     /// Read one task
@@ -20,7 +21,7 @@ operation! {
 }
 
 operation! {
-    /// List tasks, in natural order of their ids
+    /// List tasks, in natural order of their ids or as asked for
     "list-tasks": Reads(ListTasks) -> TasksData = |team, asked| team.task_records(asked.into()),
     refuses = [CursorUnknown],
     empty = |_, _| TasksData::default()
@@ -48,9 +49,19 @@ pub struct ListTasks {
     /// Most tasks on the page; else all
     #[serde(default)]
     pub limit: Option<usize>,
-    /// The last id of the page before
+    /// The next_cursor of the page before
     #[serde(default)]
     pub cursor: Option<String>,
+    /// By what they are sorted; else by id. By id from the least on and by status the index has the order; any other reads
+    /// every task that the filters let through
+    #[serde(default)]
+    pub sort: Option<TaskSort>,
+    /// Which end comes first; else by id and status the least, by update and priority the most
+    #[serde(default)]
+    pub order: Option<SortOrder>,
+    /// Only those that an event behind that seq changed; reads every task that the filters let through
+    #[serde(default)]
+    pub since: Option<u64>,
 }
 
 impl From<ListTasks> for Tasks {
@@ -60,6 +71,9 @@ impl From<ListTasks> for Tasks {
             owner: asked.owner,
             limit: Some(asked.limit.unwrap_or(0)),
             cursor: asked.cursor,
+            sort: asked.sort,
+            order: asked.order,
+            since: asked.since,
         }
     }
 }
@@ -69,9 +83,9 @@ impl From<ListTasks> for Tasks {
 pub struct TasksData {
     /// Tasks on the page
     pub count: usize,
-    /// The page, in natural order of ids
+    /// The page, in the order asked for
     pub tasks: Vec<TaskRecord>,
-    /// The last id of the page while more remain
+    /// What to go on behind while more remain: the last id of the page, unless another order was asked for
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }

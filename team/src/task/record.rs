@@ -88,6 +88,13 @@ pub struct TaskRecord {
     /// When it came to be
     #[schemars(with = "Timestamp")]
     pub created_at: String,
+    /// When it was last updated
+    #[schemars(with = "Option<Timestamp>")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated_at: Option<String>,
+    /// Seq of the event that changed it last, reports included
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated_seq: Option<u64>,
     /// When it was completed, failed or canceled
     #[schemars(with = "Option<Timestamp>")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -111,7 +118,7 @@ pub struct ClaimRecord {
 
 /// Names that say something of a task in some answer or view, so that no field of a creator's own may have them. What a
 /// creator does say has other names (see `create-task`).
-pub const RESERVED: [&str; 39] = [
+pub const RESERVED: [&str; 40] = [
     "id",
     "status",
     "result",
@@ -141,6 +148,7 @@ pub const RESERVED: [&str; 39] = [
     "reported_at",
     "created_at",
     "updated_at",
+    "updated_seq",
     "started_at",
     "completed_at",
     "assigned_by",
@@ -199,6 +207,8 @@ impl TaskRecord {
             reported_by: task.reported.by,
             reported_at: task.reported.at.map(|at| at.to_string()),
             created_at: task.created_at.to_string(),
+            updated_at: Some(task.updated_at.to_string()),
+            updated_seq: Some(task.seq),
             completed_at: task.governed.completed_at.map(|at| at.to_string()),
             extra: extra.unwrap_or_default(),
         }

@@ -2,7 +2,7 @@
 
 use crate::Recorded;
 use crate::prelude::*;
-use crate::task::blocking;
+use crate::task::{blocking, history};
 
 operation! {
     /// Show one task, and its newest events where they are asked for
@@ -66,7 +66,9 @@ impl Team {
                 next_cursor: None,
             };
             if show.history {
-                let (events, more) = history(live, reader, &show)?;
+                let limit = page::limit(show.limit, page::PAGE);
+                let (id, cursor) = (&show.task_id, show.cursor.as_deref());
+                let (events, more) = history::of_task(live, reader, id, cursor, limit)?;
                 let oldest = events.first().filter(|_| more);
                 answer.next_cursor = oldest.map(|oldest| oldest.event.id.to_string());
                 answer.history = Some(events);
@@ -76,16 +78,8 @@ impl Team {
     }
 }
 
-/// A page of what happened to the task, and whether older events remain.
-fn history(live: &Live, reader: &Reader, show: &TaskShow) -> Result<(Vec<Recorded>, bool)> {
-    let task = (RefKind::Task, show.task_id.as_str());
-    let before = page::before(live, reader, task, show.cursor.as_deref())?;
-    let limit = page::limit(show.limit, page::PAGE);
-    let page = live.with_ref(task.0, task.1, before, limit)?;
-    Ok((Recorded::all(live, reader, page.seqs)?, page.older))
-}
-
-fn not_found(team: &str, task: &str) -> Refusal {
+/// The refusal of a task that there is not.
+pub(crate) fn not_found(team: &str, task: &str) -> Refusal {
     let message = format!("task_id must name a task of {team}, but is {task:?}");
     Refusal::new(Code::TaskNotFound, message)
         .field("task_id")

@@ -2,4 +2,5 @@
 
 pub mod budget;
 pub mod report;
+pub mod series;
 pub mod tokens;

@@ -86,6 +86,7 @@ mod state;
 mod stories;
 mod story_formats;
 mod supervision;
+mod task_lists;
 mod task_operations;
 mod tasks;
 mod team_chat;

@@ -320,6 +320,7 @@ fn rows() -> Vec<(&'static str, &'static str, Value, Code)> {
             CursorAhead,
         ),
         ("nothing", "list-events", json!({"after": 999}), CursorAhead),
+        ("nothing", "diff", json!({"from": "999"}), PointUnknown),
         (
             "autopilot",
             "mode-start",

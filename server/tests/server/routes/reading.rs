@@ -30,3 +30,121 @@ fn what_needs_attention_is_answered_as_the_operation_has_it() {
     assert_eq!(envelope["data"]["items"], answer["items"]);
     world.story("GET /v1/attention?limit=0 -> 400 invalid_input limit");
 }
+
+/// The data of an operation by its name.
+fn data(world: &World, operation: &str, input: &str) -> serde_json::Value {
+    world.story(&format!("POST /v1/api/{operation} {input} -> 200"))["data"].clone()
+}
+
+#[test]
+fn rows_answer_what_their_operations_do() {
+    let world = World::new();
+    world.story(
+        r#"
+        POST /v1/tasks {"title": "one"} -> 201
+        POST /v1/tasks {"title": "two"} -> 201
+        POST /v1/tasks/2/claim {"agentId": "ada"} -> 200
+        POST /v1/usage {"agentId": "ada", "taskId": "2", "tokens": 7} -> 200
+        "#,
+    );
+    world.later(SECOND);
+    for (target, operation, input) in [
+        (
+            "/v1/ready?agentId=ada&limit=1",
+            "list-ready-tasks",
+            r#"{"agent": "ada", "limit": 1}"#,
+        ),
+        (
+            "/v1/tasks/2/history?limit=1",
+            "read-task-history",
+            r#"{"task_id": "2", "limit": 1}"#,
+        ),
+        ("/v1/traces?limit=3", "list-traces", r#"{"limit": 3}"#),
+        (
+            "/v1/usage/series?by=task&buckets=3",
+            "read-usage-series",
+            r#"{"by": "task", "buckets": 3}"#,
+        ),
+        (
+            "/v1/diff?from=1&to=3",
+            "diff",
+            r#"{"from": "1", "to": "3"}"#,
+        ),
+        (
+            "/v1/attention?staleMinutes=0",
+            "list-attention",
+            r#"{"stale_minutes": 0}"#,
+        ),
+    ] {
+        assert_eq!(
+            world.get(target).done(200),
+            data(&world, operation, input),
+            "{target}"
+        );
+    }
+    assert_eq!(world.get("/v1/ready").done(200)["tasks"][0]["task_id"], "1");
+    let history = world.get("/v1/tasks/2/history").done(200);
+    assert_eq!(history["events"][0]["kind"], "task_created");
+    let usage = world.get("/v1/usage/series?by=task&buckets=1").done(200);
+    assert_eq!(usage["series"], json!([{"name": "2", "tokens": [7]}]));
+    world.story(
+        r#"
+        GET /v1/tasks/9/history -> 404 task_not_found
+        GET /v1/tasks/2/history?cursor=x -> 400 cursor_unknown
+        GET /v1/traces?limit=999 -> 400 invalid_input limit
+        GET /v1/diff -> 400 invalid_input from
+        GET /v1/diff?from=soon -> 400 invalid_input from
+        GET /v1/diff?from=99 -> 400 point_unknown from
+        GET /v1/usage/series?by=team -> 400 invalid_input by
+        GET /v1/tasks?sort=size -> 400 invalid_input sort
+        "#,
+    );
+}
+
+#[test]
+fn tasks_are_sorted_and_say_when_they_changed() {
+    let world = World::new();
+    world.story(
+        r#"
+        POST /v1/tasks {"title": "one"} -> 201
+        POST /v1/tasks {"title": "two", "priority": "high"} -> 201
+        POST /v1/tasks/1/claim {"agentId": "ada", "ttlMs": 1000} -> 200
+        "#,
+    );
+    let first = world.get("/v1/tasks?sort=updated&limit=1").done(200);
+    assert_eq!(first["tasks"][0]["id"], "1");
+    assert_eq!(first["tasks"][0]["updatedAt"], "2026-11-21T12:00:00.000Z");
+    assert_eq!(first["tasks"][0]["leaseExpired"], false);
+    let seq = first["tasks"][0]["updatedSeq"].as_u64().unwrap();
+    let cursor = first["nextCursor"].as_str().unwrap();
+    let next = world
+        .get(&format!("/v1/tasks?sort=updated&limit=1&cursor={cursor}"))
+        .done(200);
+    assert_eq!(
+        (&next["tasks"][0]["id"], &next["nextCursor"]),
+        (&json!("2"), &json!(null))
+    );
+    assert_eq!(next["tasks"][0]["priority"], "high");
+    let since = world.get(&format!("/v1/tasks?since={}", seq - 1)).done(200);
+    assert_eq!(since["tasks"].as_array().unwrap().len(), 1);
+
+    // A lease that ran out is one also when that is recorded, until somebody claims the task.
+    world.later(2 * SECOND);
+    assert_eq!(
+        world.get("/v1/tasks/1").done(200)["task"]["leaseExpired"],
+        true
+    );
+    let mut team = world.served.team("demo").unwrap();
+    team.tick(teamlog_team::lifecycle::tick::Tick::default())
+        .unwrap();
+    let task = world.get("/v1/tasks/1").done(200)["task"].clone();
+    assert_eq!(
+        (&task["status"], &task["leaseExpired"]),
+        (&json!("pending"), &json!(true))
+    );
+    let claimed = world.story(r#"POST /v1/tasks/1/claim {"agentId": "dan"} -> 200"#);
+    assert_eq!(
+        (&claimed["task"]["leaseExpired"], &claimed["task"]["epoch"]),
+        (&json!(false), &json!(2))
+    );
+}

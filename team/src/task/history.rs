@@ -1,0 +1,73 @@
+//! `task history`: what happened to a task.
+
+use crate::Recorded;
+use crate::prelude::*;
+use crate::task::show::not_found;
+
+operation! {
+    /// Read what happened to a task: its newest events, oldest first, superseded ones marked
+    "read-task-history": Reads(TaskHistory {
+        /// The task
+        task_id: String,
+        /// Most events on the page, 1 to 1000; 50 if left out
+        // The command line's 0 is all.
+        #[schemars(range(min = 1, max = 1000))]
+        limit: Option<usize>,
+        /// The oldest event of the page before, by id
+        cursor: Option<String>,
+    }) -> TaskHistoryAnswer = |team, asked| team.task_history(&asked),
+    refuses = [TaskNotFound, CursorUnknown]
+}
+
+/// `{team, task_id, events, count, next_cursor}`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct TaskHistoryAnswer {
+    /// The team
+    pub team: String,
+    /// The task
+    pub task_id: String,
+    /// The newest events that name it and fit, oldest first, superseded ones marked
+    pub events: Vec<Recorded>,
+    /// Events on the page
+    pub count: usize,
+    /// The oldest id of the page while older ones remain
+    pub next_cursor: Option<String>,
+}
+
+impl Team {
+    /// What happened to a task.
+    pub fn task_history(&mut self, asked: &TaskHistory) -> Result<TaskHistoryAnswer> {
+        let team = self.name().to_owned();
+        names::check_known("task_id", &asked.task_id)?;
+        self.query(|live, reader| {
+            let id = &asked.task_id;
+            if live.task(id)?.is_none() {
+                return Err(not_found(&team, id).into());
+            }
+            let limit = page::limit(asked.limit, page::PAGE);
+            let (events, more) = of_task(live, reader, id, asked.cursor.as_deref(), limit)?;
+            let oldest = events.first().filter(|_| more);
+            Ok(TaskHistoryAnswer {
+                team: team.clone(),
+                task_id: id.clone(),
+                count: events.len(),
+                next_cursor: oldest.map(|oldest| oldest.event.id.to_string()),
+                events,
+            })
+        })
+    }
+}
+
+/// A page of the events that name a task, and whether older ones remain.
+pub(crate) fn of_task(
+    live: &Live,
+    reader: &Reader,
+    task_id: &str,
+    cursor: Option<&str>,
+    limit: usize,
+) -> Result<(Vec<Recorded>, bool)> {
+    let task = (RefKind::Task, task_id);
+    let before = page::before(live, reader, task, cursor)?;
+    let page = live.with_ref(task.0, task.1, before, limit)?;
+    Ok((Recorded::all(live, reader, page.seqs)?, page.older))
+}

@@ -1,0 +1,224 @@
+//! The orders in which tasks are listed beside that of their ids, and how a page goes on in them.
+//!
+//! There is an index of tasks by id, by status and by owner, in natural order of ids. Any other order, and `since`, read
+//! every task that the filters let through, and keep a page of them.
+
+use crate::prelude::*;
+use crate::projections::task::TaskPage;
+use crate::projections::{TaskFilter, natural, words};
+
+words! {
+    /// By what tasks are sorted
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum TaskSort {
+        /// By their ids, in natural order
+        #[default]
+        Id = "id",
+        /// By the event that changed them last, else the newest first
+        Updated = "updated",
+        /// By how urgent they are, else the most urgent first
+        Priority = "priority",
+        /// By their status, in the order of a task's life
+        Status = "status",
+    }
+}
+
+words! {
+    /// Which end comes first
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum SortOrder {
+        /// The least
+        Asc = "asc",
+        /// The most
+        Desc = "desc",
+    }
+}
+
+/// Tasks that are read at once.
+const READ: usize = 1_024;
+
+/// In which order tasks are listed. Of those that are equal the natural order of ids decides.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sorting {
+    pub sort: TaskSort,
+    pub order: SortOrder,
+    /// Only those that an event behind that seq changed.
+    pub since: Option<u64>,
+}
+
+/// Where a task stands.
+type Place = (u64, Vec<u8>);
+
+impl Sorting {
+    pub fn of(sort: Option<TaskSort>, order: Option<SortOrder>, since: Option<u64>) -> Sorting {
+        let sort = sort.unwrap_or_default();
+        let by_default = match sort {
+            TaskSort::Id | TaskSort::Status => SortOrder::Asc,
+            TaskSort::Updated | TaskSort::Priority => SortOrder::Desc,
+        };
+        let order = order.unwrap_or(by_default);
+        Sorting { sort, order, since }
+    }
+
+    /// Whether the index has that order.
+    fn is_indexed(self) -> bool {
+        self.sort == TaskSort::Id && self.order == SortOrder::Asc && self.since.is_none()
+    }
+
+    /// A page behind a cursor.
+    pub fn page(
+        self,
+        live: &Live,
+        filter: &TaskFilter,
+        cursor: Option<&str>,
+        limit: usize,
+    ) -> Result<TaskPage> {
+        let behind = cursor.map(|cursor| self.behind(live, cursor)).transpose()?;
+        match (self.is_indexed(), self.sort, self.since) {
+            (true, ..) => Ok(live.tasks(filter, cursor, limit)?),
+            (_, TaskSort::Status, None) => self.by_status(live, filter, behind, limit),
+            _ => self.scanned(live, filter, behind.as_ref(), limit),
+        }
+    }
+
+    /// What names the place behind a task.
+    pub fn cursor(self, task: &Task) -> String {
+        match self.sort {
+            TaskSort::Id => task.task_id.clone(),
+            _ => format!("{}.{}", self.key(task), task.task_id),
+        }
+    }
+
+    /// The place that a cursor names, which has to be that of a task that there is: it may have moved since.
+    fn behind(self, live: &Live, cursor: &str) -> Result<Place> {
+        let (key, id) = match self.sort {
+            TaskSort::Id => (Some(0), cursor),
+            _ => match cursor.split_once('.') {
+                Some((key, id)) => (key.parse().ok(), id),
+                None => (None, cursor),
+            },
+        };
+        let known = names::check_known("cursor", id).is_ok() && live.task(id)?.is_some();
+        match key.filter(|_| known) {
+            Some(key) => Ok(self.placed(key, id)),
+            None => {
+                let what = match self.sort {
+                    TaskSort::Id => "the id of a task",
+                    _ => "the next_cursor of a page in that order",
+                };
+                Err(page::unknown_cursor(cursor, what).into())
+            }
+        }
+    }
+
+    fn key(self, task: &Task) -> u64 {
+        match self.sort {
+            TaskSort::Id => 0,
+            TaskSort::Updated => task.seq,
+            TaskSort::Priority => task.priority as u64,
+            TaskSort::Status => task.status as u64,
+        }
+    }
+
+    /// Smaller where it comes first.
+    fn turned(self, key: u64) -> u64 {
+        match self.order {
+            SortOrder::Asc => key,
+            SortOrder::Desc => u64::MAX - key,
+        }
+    }
+
+    /// Status by status, each by the index.
+    fn by_status(
+        self,
+        live: &Live,
+        filter: &TaskFilter,
+        behind: Option<Place>,
+        limit: usize,
+    ) -> Result<TaskPage> {
+        let mut statuses = Status::ALL.to_vec();
+        if self.order == SortOrder::Desc {
+            statuses.reverse();
+        }
+        statuses.retain(|status| filter.status.is_none_or(|wanted| wanted == *status));
+        let mut found = TaskPage::default();
+        for status in statuses {
+            let at = self.turned(status as u64);
+            let after = match &behind {
+                Some((key, _)) if at < *key => continue,
+                Some((key, id)) if at == *key => natural::decode(id),
+                _ => None,
+            };
+            let of_status = TaskFilter {
+                status: Some(status),
+                owner: filter.owner.clone(),
+            };
+            let left = limit - found.tasks.len();
+            let page = live.tasks(&of_status, after.as_deref(), left)?;
+            found.tasks.extend(page.tasks);
+            if page.more {
+                found.more = true;
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Of all tasks that the filters let through those that come first. No more than some pages are held at once.
+    fn scanned(
+        self,
+        live: &Live,
+        filter: &TaskFilter,
+        behind: Option<&Place>,
+        limit: usize,
+    ) -> Result<TaskPage> {
+        let kept = limit.saturating_add(1);
+        let mut found: Vec<(Place, Task)> = Vec::new();
+        let mut after: Option<String> = None;
+        loop {
+            let read = live.tasks(filter, after.as_deref(), READ)?;
+            after = read.tasks.last().map(|last| last.task_id.clone());
+            for task in read.tasks {
+                let is_since = self.since.is_none_or(|since| task.seq > since);
+                let place = self.place(&task);
+                if is_since && behind.is_none_or(|behind| place > *behind) {
+                    found.push((place, task));
+                }
+            }
+            if found.len() > kept {
+                found.sort_by(|(one, _), (other, _)| one.cmp(other));
+                found.truncate(kept);
+            }
+            if !read.more {
+                break;
+            }
+        }
+        found.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let more = page::cut(&mut found, limit);
+        let tasks = found.into_iter().map(|(_, task)| task).collect();
+        Ok(TaskPage { tasks, more })
+    }
+
+    /// Where a task stands in the order.
+    fn place(self, task: &Task) -> Place {
+        self.placed(self.key(task), &task.task_id)
+    }
+
+    fn placed(self, key: u64, id: &str) -> Place {
+        let mut id = natural_key(id);
+        if (self.sort, self.order) == (TaskSort::Id, SortOrder::Desc) {
+            id.iter_mut().for_each(|byte| *byte = !*byte);
+            // A longer one comes before its beginning.
+            id.push(u8::MAX);
+        }
+        (self.turned(key), id)
+    }
+}
+
+fn natural_key(id: &str) -> Vec<u8> {
+    let mut key = Vec::new();
+    natural::encode(id, &mut key);
+    key
+}

@@ -1,0 +1,161 @@
+//! `usage series`: tokens over time, by agent or by task. The log has no index of reports, so that all events between the
+//! two times are read, and none outside.
+
+use crate::log::replay::Replay;
+use crate::prelude::*;
+use crate::projections::usage::event::UsageReported;
+use crate::projections::words;
+use std::cmp::Reverse;
+use std::ops::ControlFlow;
+
+operation! {
+    /// Read how many tokens were used over time, by agent or by task; it reads the events between the two times
+    "read-usage-series": Reads(UsageSeries {
+        /// From when on, as ISO 8601 has it; else a day before the end
+        from: Option<String>,
+        /// Until when; else now
+        to: Option<String>,
+        /// Into how many spans of the same length the time is cut, 1 to 500; 60 if left out
+        #[schemars(range(min = 1, max = 500))]
+        buckets: Option<usize>,
+        /// Whose tokens are told apart; else those of each agent
+        by: Option<By>,
+    }) -> UsageSeriesAnswer = |team, asked| team.usage_series(&asked)
+}
+
+/// Spans of time unless the caller says otherwise.
+const BUCKETS: usize = 60;
+/// Most of them.
+const BUCKETS_MAX: usize = 500;
+/// Series that are told apart.
+const SERIES_MAX: usize = 100;
+const DAY_MICROS: i64 = 86_400_000_000;
+
+words! {
+    /// Whose tokens are told apart
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum By {
+        /// Those of each agent
+        Agent = "agent",
+        /// Those for each task; what was used for none is left out
+        Task = "task",
+    }
+}
+
+/// `{team, from, to, bucket_ms, series, others?}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct UsageSeriesAnswer {
+    /// The team
+    pub team: String,
+    /// When the first span begins
+    #[schemars(with = "Timestamp")]
+    pub from: String,
+    /// Until when tokens are counted
+    #[schemars(with = "Timestamp")]
+    pub to: String,
+    /// How long each span is, in milliseconds
+    pub bucket_ms: u64,
+    /// The 100 that used most, by name
+    pub series: Vec<Series>,
+    /// The sum of all others, where there are more
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<u64>,
+}
+
+/// Tokens of somebody, or for something, over time
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Series {
+    /// The agent or the task
+    pub name: String,
+    /// Tokens in each span
+    pub tokens: Vec<u64>,
+}
+
+impl Team {
+    /// Tokens over time.
+    pub fn usage_series(&mut self, asked: &UsageSeries) -> Result<UsageSeriesAnswer> {
+        let buckets = asked.buckets.unwrap_or(BUCKETS);
+        if !(1..=BUCKETS_MAX).contains(&buckets) {
+            return Err(Refusal::invalid("buckets", buckets, "must be 1 to 500").into());
+        }
+        let to = time("to", asked.to.as_ref())?.unwrap_or_else(|| self.now());
+        let from = time("from", asked.from.as_ref())?;
+        let from = from.unwrap_or_else(|| to.plus_micros(-DAY_MICROS));
+        let span = to.micros() - from.micros();
+        if span <= 0 {
+            let rule = format!("must lie before {to}");
+            return Err(Refusal::invalid("from", from, rule).into());
+        }
+        let count = i64::try_from(buckets).unwrap_or(1);
+        // Whole milliseconds, so that the last span may reach beyond the end.
+        let bucket_ms = (span + count * 1_000 - 1) / (count * 1_000);
+        let by = asked.by.unwrap_or(By::Agent);
+        let between = Replay {
+            since: Some(from),
+            until: Some(to),
+            kind: Some("usage_reported".to_owned()),
+            ..Replay::default()
+        };
+        let mut found = BTreeMap::<String, Vec<u64>>::new();
+        self.replay(between, &mut |event, _| {
+            let reported = serde_json::from_str::<UsageReported>(&event.payload).ok();
+            let Some(reported) = reported.filter(|_| !event.foreign) else {
+                return ControlFlow::Continue(());
+            };
+            let name = match by {
+                By::Agent => Some(reported.worker),
+                By::Task => reported.task_id,
+            };
+            let since = event.created_at.micros() - from.micros();
+            let at = usize::try_from(since / (bucket_ms * 1_000)).unwrap_or(0);
+            if let Some(name) = name {
+                let tokens = found.entry(name).or_insert_with(|| vec![0; buckets]);
+                if let Some(sum) = tokens.get_mut(at.min(buckets - 1)) {
+                    *sum = sum.saturating_add(reported.tokens);
+                }
+            }
+            ControlFlow::Continue(())
+        })?;
+        let (series, others) = told_apart(found, buckets);
+        Ok(UsageSeriesAnswer {
+            team: self.name().to_owned(),
+            from: from.to_string(),
+            to: to.to_string(),
+            bucket_ms: u64::try_from(bucket_ms).unwrap_or(0),
+            series,
+            others,
+        })
+    }
+}
+
+fn time(field: &'static str, text: Option<&String>) -> Result<Option<Timestamp>, Refusal> {
+    let parsed = |text: &String| {
+        let rule = "must be a time as ISO 8601 has it";
+        Timestamp::parse(text).map_err(|_| Refusal::invalid(field, text, rule))
+    };
+    text.map(parsed).transpose()
+}
+
+/// Those that used most, by name, and the sum of the others.
+fn told_apart(found: BTreeMap<String, Vec<u64>>, buckets: usize) -> (Vec<Series>, Vec<u64>) {
+    let all = found.into_iter();
+    let mut series: Vec<Series> = all.map(|(name, tokens)| Series { name, tokens }).collect();
+    if series.len() <= SERIES_MAX {
+        return (series, Vec::new());
+    }
+    let total = |one: &Series| {
+        one.tokens
+            .iter()
+            .fold(0_u64, |sum, tokens| sum.saturating_add(*tokens))
+    };
+    series.sort_by_key(|one| Reverse(total(one)));
+    let mut others = vec![0_u64; buckets];
+    for one in series.drain(SERIES_MAX..) {
+        for (sum, tokens) in others.iter_mut().zip(one.tokens) {
+            *sum = sum.saturating_add(tokens);
+        }
+    }
+    series.sort_by(|one, other| one.name.cmp(&other.name));
+    (series, others)
+}
