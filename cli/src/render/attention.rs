@@ -1,7 +1,7 @@
 //! What somebody has to see to: a line each, with the command that mends it.
 
 use crate::render::style::Style;
-use crate::render::table::{lines, plain, styled};
+use crate::render::table::{Cell, lines, plain, styled};
 use crate::render::{View, heading, time};
 use teamlog_team::attention::{AttentionAnswer, AttentionItem, Severity};
 
@@ -14,7 +14,7 @@ pub fn attention(answer: &AttentionAnswer, view: &View) -> Vec<String> {
     let mut shown = vec![heading(view, &answer.team, &said)];
     if !answer.items.is_empty() {
         shown.push(String::new());
-        let rows = answer.items.iter().map(|item| row(item, view)).collect();
+        let rows = answer.items.iter().map(|item| row(item, view));
         shown.extend(lines(rows, 2, view));
     }
     if answer.more {
@@ -24,7 +24,7 @@ pub fn attention(answer: &AttentionAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-fn row(item: &AttentionItem, view: &View) -> Vec<crate::render::table::Cell> {
+fn row(item: &AttentionItem, view: &View) -> Vec<Cell> {
     let style = match item.severity {
         Severity::Error => Style::Bad,
         Severity::Warning => Style::Warn,
