@@ -87,6 +87,29 @@ impl ProcessEnv {
         columns.filter(|columns| *columns > 0)
     }
 
+    /// How many columns and rows a frame has: those of the terminal, else `COLUMNS` and `LINES`, else 80 and 24.
+    pub fn frame(&self) -> (u16, u16) {
+        let size = match self.terminals.stdout {
+            true => rustix::termios::tcgetwinsize(io::stdout()).ok(),
+            false => None,
+        };
+        let set = |name: &str| self.var(name).and_then(|set| set.to_str()?.parse().ok());
+        let of = |seen: Option<u16>, name: &str, default: u16| {
+            let known = seen.filter(|seen| *seen > 0).or_else(|| set(name));
+            known.filter(|known| *known > 0).unwrap_or(default)
+        };
+        (
+            of(size.map(|size| size.ws_col), COLUMNS, 80),
+            of(size.map(|size| size.ws_row), "LINES", 24),
+        )
+    }
+
+    /// Whether standard output is a terminal on which more can be done than lines be printed.
+    pub fn has_screen(&self) -> bool {
+        let able = |term: OsString| term != "dumb";
+        self.terminals.stdout && self.var_set("TERM").is_some_and(able)
+    }
+
     /// Colours of standard output.
     pub fn paint_out(&self) -> Paint {
         self.paint(self.terminals.stdout)

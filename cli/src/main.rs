@@ -5,6 +5,7 @@
 
 mod agents;
 mod args;
+mod board;
 mod call;
 mod command;
 mod complete;

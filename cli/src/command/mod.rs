@@ -11,6 +11,7 @@ mod artifact;
 mod attention;
 pub mod await_event;
 mod backup;
+mod board;
 mod bootstrap;
 mod can_write;
 mod completions;
@@ -67,6 +68,7 @@ mod wait;
 mod who;
 
 use crate::agents::event::ContextAnswer;
+use crate::board::BoardAnswer;
 use crate::context::Context;
 use crate::exit::Outcome;
 use crate::when::{Spot, When};
@@ -247,6 +249,8 @@ commands! {
         "Show who does what: tasks, leases, last events, what was reported and what blocks",
     Attention(attention: answer::<AttentionAnswer>) = "attention", Reads:
         "Show what somebody has to see to, each with the command that mends it",
+    Board(board: answer::<BoardAnswer>) = "board", Reads:
+        "Watch a team in the terminal: crew, tasks, what needs somebody, what happens",
     Trace(trace: answer::<TraceAnswer>) = "trace", Reads: "Show a story as a timeline, from the log itself",
     Traces(traces: answer::<TracesAnswer>) = "traces", Reads: "List traces, that of the newest event first",
     Replay(replay: lines::<Recorded>) = "replay", Reads: "Print events in order; --actor shows only what that actor did",

@@ -158,9 +158,14 @@ impl Context {
         time.map_err(|why| CommandError::new(Exit::Usage, "usage", why))
     }
 
+    /// Whether clock times are those of UTC.
+    pub fn is_utc(&self) -> bool {
+        self.utc
+    }
+
     /// The zone of clock times: UTC by `--utc` or `TEAMLOG_UTC`, else the machine's.
-    fn zone(&self) -> TimeZone {
-        match self.utc {
+    pub fn zone(&self) -> TimeZone {
+        match self.is_utc() {
             true => TimeZone::UTC,
             false => TimeZone::try_system().unwrap_or(TimeZone::UTC),
         }

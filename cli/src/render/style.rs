@@ -32,6 +32,11 @@ impl Paint {
         Paint { on }
     }
 
+    /// Whether there are colours.
+    pub fn is_on(self) -> bool {
+        self.on
+    }
+
     /// The text in that style. Padding is the caller's business: escapes have no width but do have length.
     pub fn show(self, style: Style, text: impl Display) -> impl Display {
         let style = if self.on { style } else { Style::Plain };

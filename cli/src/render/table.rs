@@ -126,7 +126,7 @@ impl Columns {
 }
 
 /// The text in at most `width` columns, with `…` in place of what does not fit.
-fn cut(text: &str, width: usize) -> String {
+pub fn cut(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
     }

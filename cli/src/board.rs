@@ -1,0 +1,22 @@
+//! The board in a terminal: who does what, the tasks, what needs somebody, and what happens.
+//!
+//! `load` reads a team, `state` says what each key, each second and each load changes, `view` draws a state onto cells.
+//! Only `terminal` knows that there is a terminal.
+
+mod clock;
+mod cursor;
+mod layout;
+mod live;
+mod load;
+mod state;
+mod tasks;
+mod terminal;
+#[cfg(test)]
+mod tests;
+mod view;
+
+pub use clock::Clock;
+pub use load::{BoardAnswer, Source, answer};
+pub use state::{Setting, State};
+pub use terminal::{Ended, end_by, run};
+pub use view::plain;

@@ -1,0 +1,65 @@
+//! How times are shown: as the clock on the wall, in UTC, or as so long ago.
+
+use crate::render::time;
+use jiff::tz::TimeZone;
+use teamlog_team::engine::Timestamp;
+
+/// In which of the three ways.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Clock {
+    /// In the user's zone.
+    #[default]
+    Local,
+    /// In UTC.
+    Utc,
+    /// As a span until now.
+    Relative,
+}
+
+impl Clock {
+    /// The next way.
+    pub fn next(self) -> Clock {
+        match self {
+            Clock::Local => Clock::Utc,
+            Clock::Utc => Clock::Relative,
+            Clock::Relative => Clock::Local,
+        }
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Clock::Local => "local time",
+            Clock::Utc => "UTC",
+            Clock::Relative => "relative",
+        }
+    }
+
+    /// A time: its clock, with its day where that is another one than today.
+    pub fn show(self, at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
+        let zone = match self {
+            Clock::Relative => return time::ago(now.micros(), at.micros()),
+            Clock::Local => zone.clone(),
+            Clock::Utc => TimeZone::UTC,
+        };
+        let civil = |at: Timestamp| {
+            let instant = jiff::Timestamp::from_microsecond(at.micros());
+            instant.map(|instant| instant.to_zoned(zone.clone()).datetime())
+        };
+        let (Ok(then), Ok(now)) = (civil(at), civil(now)) else {
+            return at.to_string();
+        };
+        let (date, clock) = (then.date(), then.time());
+        let clock = format!(
+            "{:02}:{:02}:{:02}{}",
+            clock.hour(),
+            clock.minute(),
+            clock.second(),
+            if self == Clock::Utc { "Z" } else { "" }
+        );
+        match date == now.date() {
+            true => clock,
+            false => format!("{date} {clock}"),
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Where somebody stands in a list of which a part is seen.
+
+/// The row that is chosen, and the first one that is seen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Cursor {
+    /// The row that is chosen.
+    pub row: usize,
+    /// The first row that is seen.
+    pub top: usize,
+}
+
+impl Cursor {
+    /// Goes so many rows on or back.
+    pub fn step(&mut self, rows: isize) {
+        self.row = self.row.saturating_add_signed(rows);
+    }
+
+    /// Stays within a list of `len` rows of which `height` are seen, and shows the chosen one.
+    pub fn settle(&mut self, len: usize, height: usize) {
+        self.row = self.row.min(len.saturating_sub(1));
+        let height = height.max(1);
+        self.top = self.top.min(len.saturating_sub(height));
+        self.top = self.top.min(self.row);
+        self.top = self.top.max((self.row + 1).saturating_sub(height));
+    }
+}

@@ -1,0 +1,133 @@
+//! Which part of the terminal shows what.
+
+use ratatui::layout::Rect;
+
+/// One of the four.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Panel {
+    /// Who does what.
+    #[default]
+    Crew,
+    /// The tasks.
+    Board,
+    /// What needs somebody.
+    Attention,
+    /// What happens.
+    Live,
+}
+
+impl Panel {
+    /// In the order of their numbers.
+    pub const ALL: [Panel; 4] = [Panel::Crew, Panel::Board, Panel::Attention, Panel::Live];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Panel::Crew => "Crew",
+            Panel::Board => "Board",
+            Panel::Attention => "Attention",
+            Panel::Live => "Live",
+        }
+    }
+
+    /// The one so many further on, in a circle.
+    pub fn on(self, steps: usize) -> Panel {
+        Panel::ALL[(self as usize + steps) % Panel::ALL.len()]
+    }
+}
+
+/// Where everything lies.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Layout {
+    /// The first row: the team.
+    pub header: Rect,
+    /// What is wrong with the log, if something is.
+    pub fault: Rect,
+    /// The names of the panels, where only one has room.
+    pub tabs: Rect,
+    /// The panels, by number, titles included; without any size where one is not seen.
+    pub panels: [Rect; 4],
+    /// The last row: keys.
+    pub footer: Rect,
+}
+
+/// Columns from which panels stand beside each other.
+const WIDE: u16 = 120;
+/// Rows, and columns, below which only one panel is seen.
+const SHORT: u16 = 18;
+const NARROW: u16 = 50;
+
+impl Layout {
+    /// For a terminal of that size, with a line for what is wrong or without, and the panel that has the keys.
+    pub fn of(area: Rect, fault: bool, focus: Panel) -> Layout {
+        let mut rest = area;
+        let mut layout = Layout {
+            header: from_top(&mut rest, 1),
+            ..Layout::default()
+        };
+        layout.fault = from_top(&mut rest, u16::from(fault));
+        if rest.height > 3 {
+            layout.footer = Rect {
+                y: rest.bottom() - 1,
+                height: 1,
+                ..rest
+            };
+            rest.height -= 1;
+        }
+        if area.height < SHORT || area.width < NARROW {
+            let tabs = u16::from(rest.height > 2);
+            layout.tabs = from_top(&mut rest, tabs);
+            layout.panels[focus as usize] = rest;
+        } else if area.width >= WIDE {
+            let left = Rect {
+                width: rest.width * 9 / 20,
+                ..rest
+            };
+            let right = Rect {
+                x: left.right() + 1,
+                width: rest.width - left.width - 1,
+                ..rest
+            };
+            // Crew above Attention, Board above Live.
+            let columns = [(left, [0, 2]), (right, [1, 3])];
+            for (mut column, panels) in columns {
+                let half = column.height.div_ceil(2);
+                let upper = from_top(&mut column, half);
+                for (panel, area) in panels.into_iter().zip([upper, column]) {
+                    layout.panels[panel] = area;
+                }
+            }
+        } else {
+            // One below the other; the one that has the keys gets twice as much.
+            let parts = Panel::ALL.len() as u16 + 1;
+            let (part, mut spare) = (rest.height / parts, rest.height % parts);
+            for panel in Panel::ALL {
+                let mut height = if panel == focus { part * 2 } else { part };
+                if spare > 0 {
+                    (height, spare) = (height + 1, spare - 1);
+                }
+                layout.panels[panel as usize] = from_top(&mut rest, height);
+            }
+        }
+        layout
+    }
+
+    /// How many rows of its list a panel shows.
+    pub fn rows(&self, panel: Panel) -> usize {
+        let height = self.panels[panel as usize].height;
+        let title = u16::from(self.tabs.height == 0);
+        usize::from(height.saturating_sub(title))
+    }
+}
+
+/// Takes rows off the top.
+fn from_top(rest: &mut Rect, rows: u16) -> Rect {
+    let rows = rows.min(rest.height);
+    let taken = Rect {
+        height: rows,
+        ..*rest
+    };
+    rest.y += rows;
+    rest.height -= rows;
+    taken
+}

@@ -1,0 +1,157 @@
+//! The tasks, by status. A status can be folded away; those that nobody waits for begin so.
+
+use super::cursor::Cursor;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use teamlog_team::projections::Task;
+use teamlog_team::projections::task::Status;
+
+/// In which order they are shown.
+const ORDER: [Status; 7] = [
+    Status::InProgress,
+    Status::Blocked,
+    Status::Assigned,
+    Status::Pending,
+    Status::Failed,
+    Status::Completed,
+    Status::Canceled,
+];
+
+/// A row of the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Row {
+    /// A status, and how many tasks of it pass the filter.
+    Group(Status, usize),
+    /// A task, by its place.
+    Task(usize),
+}
+
+/// All tasks, and the rows that are there to be seen.
+#[derive(Debug)]
+pub struct Tasks {
+    all: Vec<Task>,
+    /// What tasks wait for in vain.
+    in_vain: BTreeMap<String, Vec<String>>,
+    rows: Vec<Row>,
+    folded: BTreeSet<Status>,
+    filtered: bool,
+    /// Where somebody stands.
+    pub cursor: Cursor,
+}
+
+impl Default for Tasks {
+    fn default() -> Tasks {
+        Tasks {
+            all: Vec::new(),
+            in_vain: BTreeMap::new(),
+            rows: Vec::new(),
+            folded: BTreeSet::from([Status::Completed, Status::Canceled]),
+            filtered: false,
+            cursor: Cursor::default(),
+        }
+    }
+}
+
+impl Tasks {
+    /// Takes what a load brought.
+    pub fn take(
+        &mut self,
+        mut all: Vec<Task>,
+        in_vain: BTreeMap<String, Vec<String>>,
+        filter: &str,
+    ) {
+        let chosen = self.task(self.cursor.row).map(|task| task.task_id.clone());
+        all.sort_by_key(|task| Reverse(task.priority as u8));
+        (self.all, self.in_vain) = (all, in_vain);
+        self.choose_of(chosen, filter);
+    }
+
+    /// Shows what passes the filter; the same task stays chosen.
+    pub fn choose(&mut self, filter: &str) {
+        let chosen = self.task(self.cursor.row).map(|task| task.task_id.clone());
+        self.choose_of(chosen, filter);
+    }
+
+    fn choose_of(&mut self, chosen: Option<String>, filter: &str) {
+        self.filtered = !filter.is_empty();
+        let mut groups: BTreeMap<Status, Vec<usize>> = BTreeMap::new();
+        for (place, task) in self.all.iter().enumerate() {
+            if passes(task, filter) {
+                groups.entry(task.status).or_default().push(place);
+            }
+        }
+        self.rows.clear();
+        for status in ORDER {
+            let Some(places) = groups.remove(&status) else {
+                continue;
+            };
+            self.rows.push(Row::Group(status, places.len()));
+            if !self.is_folded(status) {
+                self.rows.extend(places.into_iter().map(Row::Task));
+            }
+        }
+        let row = chosen.and_then(|id| {
+            let mut rows = self.rows.iter();
+            rows.position(|row| matches!(row, Row::Task(place) if self.all[*place].task_id == id))
+        });
+        self.cursor.row = row.unwrap_or(self.cursor.row);
+    }
+
+    /// Whether a status is folded away: never while something is looked for.
+    pub fn is_folded(&self, status: Status) -> bool {
+        !self.filtered && self.folded.contains(&status)
+    }
+
+    /// Folds a status away, or shows its tasks again.
+    pub fn fold(&mut self, status: Status, filter: &str) {
+        if !self.folded.remove(&status) {
+            self.folded.insert(status);
+        }
+        self.choose(filter);
+    }
+
+    /// How many tasks there are.
+    pub fn count(&self) -> usize {
+        self.all.len()
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// A row.
+    pub fn row(&self, row: usize) -> Option<Row> {
+        self.rows.get(row).copied()
+    }
+
+    /// The task of a row, if it is one's.
+    pub fn task(&self, row: usize) -> Option<&Task> {
+        match self.rows.get(row)? {
+            Row::Task(place) => self.all.get(*place),
+            Row::Group(..) => None,
+        }
+    }
+
+    /// A task at its place.
+    pub fn at(&self, place: usize) -> Option<&Task> {
+        self.all.get(place)
+    }
+
+    /// The task of that id.
+    pub fn of_id(&self, id: &str) -> Option<&Task> {
+        self.all.iter().find(|task| task.task_id == id)
+    }
+
+    /// What a task waits for in vain.
+    pub fn in_vain(&self, id: &str) -> &[String] {
+        self.in_vain.get(id).map_or(&[], Vec::as_slice)
+    }
+}
+
+fn passes(task: &Task, filter: &str) -> bool {
+    let texts = [&task.owner, &task.subject, &task.note, &task.trace_id];
+    let texts = texts.into_iter().flatten().map(String::as_str);
+    let known = [task.task_id.as_str(), task.status.name()];
+    filter.is_empty() || super::state::any_has(texts.chain(known), filter)
+}

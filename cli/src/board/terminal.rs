@@ -1,0 +1,227 @@
+//! The terminal: the one file that has one. Whatever ends the board, the terminal is as it was before.
+
+use super::load::Source;
+use super::state::{Change, Key, Setting, State};
+use super::view;
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::cursor::Show;
+use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use ratatui::crossterm::execute;
+use ratatui::crossterm::terminal::{
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::io::{self, Read, Stdout};
+use std::ops::ControlFlow;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+use teamlog_team::engine::{Clock as _, SystemClock};
+
+/// How often leases fall.
+const SECOND: Duration = Duration::from_secs(1);
+/// What came within this time is drawn at once.
+const FRAME: Duration = Duration::from_millis(16);
+
+/// How a board ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// Somebody left, or the terminal is gone.
+    Left,
+    /// By that signal.
+    Killed(i32),
+    /// There is nothing to type on.
+    Deaf,
+}
+
+/// What is heard.
+enum Heard {
+    Change(Change),
+    Signal(i32),
+    /// No key will come any more.
+    Silence,
+}
+
+/// Whether the terminal is not as it was.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// Shows the board until somebody leaves.
+///
+/// # Errors
+/// The terminal fails.
+pub fn run(source: Source, setting: Setting) -> io::Result<Ended> {
+    let (said, heard) = channel();
+    listen_for_signals(&said)?;
+    let Ok(_screen) = Screen::take() else {
+        return Ok(Ended::Deaf);
+    };
+    listen_for_keys(&said);
+    let zero = setting.at.map(|(_, time)| time);
+    thread::spawn(move || {
+        source.go_along(&|change| match said.send(Heard::Change(change)) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        });
+        // A board of the past has been told all; its channel stays open for keys.
+    });
+    let mut terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
+    let mut state = State::new(setting);
+    match show(&mut terminal, &mut state, &heard, zero.is_some()) {
+        // Nobody looks any more.
+        Err(error) if is_gone(&error) => Ok(Ended::Left),
+        ended => ended,
+    }
+}
+
+/// Ends the process as that signal does where nobody handles it.
+pub fn end_by(signal: i32) {
+    // Where that fails the process ends a moment later.
+    drop(signal_hook::low_level::emulate_default_handler(signal));
+}
+
+type Tty = Terminal<CrosstermBackend<Stdout>>;
+
+fn show(
+    tty: &mut Tty,
+    state: &mut State,
+    heard: &Receiver<Heard>,
+    past: bool,
+) -> io::Result<Ended> {
+    let mut tick = Instant::now();
+    loop {
+        let size = tty.size()?;
+        state.update(Change::Size(size.width, size.height));
+        tty.draw(|frame| view::draw(state, frame.buffer_mut()))?;
+        let drawn = Instant::now();
+        // The first thing that happens, and what comes with it.
+        let mut wait = (tick + SECOND).saturating_duration_since(drawn);
+        loop {
+            let change = match heard.recv_timeout(wait) {
+                Ok(Heard::Change(change)) => change,
+                Ok(Heard::Signal(signal)) => return Ok(Ended::Killed(signal)),
+                Ok(Heard::Silence) | Err(RecvTimeoutError::Disconnected) => return Ok(Ended::Left),
+                Err(RecvTimeoutError::Timeout) => break,
+            };
+            if !state.update(change) {
+                return Ok(Ended::Left);
+            }
+            wait = FRAME.saturating_sub(drawn.elapsed());
+        }
+        if tick.elapsed() >= SECOND {
+            tick = Instant::now();
+            if !past {
+                state.update(Change::Tick(SystemClock.now()));
+            }
+        }
+    }
+}
+
+fn listen_for_keys(said: &Sender<Heard>) {
+    let said = said.clone();
+    thread::spawn(move || {
+        loop {
+            let heard = match event::read() {
+                Ok(Event::Key(key)) => match key_of(key) {
+                    Some(key) => Heard::Change(Change::Key(key)),
+                    None => continue,
+                },
+                Ok(Event::Resize(columns, rows)) => Heard::Change(Change::Size(columns, rows)),
+                Ok(_) => continue,
+                Err(_) => Heard::Silence,
+            };
+            let ends = matches!(heard, Heard::Silence);
+            if said.send(heard).is_err() || ends {
+                return;
+            }
+        }
+    });
+}
+
+fn key_of(key: KeyEvent) -> Option<Key> {
+    if key.kind == KeyEventKind::Release {
+        return None;
+    }
+    let control = key.modifiers.contains(KeyModifiers::CONTROL);
+    Some(match key.code {
+        KeyCode::Char('c') if control => Key::Interrupt,
+        KeyCode::Char(_) if control || key.modifiers.contains(KeyModifiers::ALT) => return None,
+        KeyCode::Char(c) => Key::Char(c),
+        KeyCode::Up => Key::Up,
+        KeyCode::Down => Key::Down,
+        KeyCode::PageUp => Key::PageUp,
+        KeyCode::PageDown => Key::PageDown,
+        KeyCode::Home => Key::Home,
+        KeyCode::End => Key::End,
+        KeyCode::Enter => Key::Enter,
+        KeyCode::Esc => Key::Escape,
+        KeyCode::Tab => Key::Tab,
+        KeyCode::BackTab => Key::BackTab,
+        KeyCode::Backspace => Key::Backspace,
+        _ => return None,
+    })
+}
+
+/// From now on these signals are told, and end nothing by themselves.
+fn listen_for_signals(said: &Sender<Heard>) -> io::Result<()> {
+    let (mut told, teller) = UnixStream::pair()?;
+    let which = Arc::new(AtomicUsize::new(0));
+    for signal in [SIGTERM, SIGINT, SIGHUP] {
+        let number = usize::try_from(signal).unwrap_or_default();
+        // In this order: who is told finds out by which.
+        signal_hook::flag::register_usize(signal, Arc::clone(&which), number)?;
+        signal_hook::low_level::pipe::register(signal, teller.try_clone()?)?;
+    }
+    let said = said.clone();
+    thread::spawn(move || {
+        let mut byte = [0];
+        if told.read_exact(&mut byte).is_ok() {
+            let signal = i32::try_from(which.load(Ordering::SeqCst)).unwrap_or(SIGTERM);
+            // Nobody listens where the board has ended by itself.
+            let _ = said.send(Heard::Signal(signal));
+        }
+    });
+    Ok(())
+}
+
+/// A terminal that is ours, until this goes.
+struct Screen;
+
+impl Screen {
+    fn take() -> io::Result<Screen> {
+        enable_raw_mode()?;
+        TAKEN.store(true, Ordering::SeqCst);
+        let screen = Screen;
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            give_back();
+            before(panic);
+        }));
+        execute!(io::stdout(), EnterAlternateScreen)?;
+        Ok(screen)
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        give_back();
+    }
+}
+
+/// Once, whoever comes first.
+fn give_back() {
+    if TAKEN.swap(false, Ordering::SeqCst) {
+        // Where the terminal is gone nothing is left to be mended.
+        let _ = execute!(io::stdout(), LeaveAlternateScreen, Show);
+        let _ = disable_raw_mode();
+    }
+}
+
+/// Whether the error says that the terminal is no longer there.
+fn is_gone(error: &io::Error) -> bool {
+    let gone = rustix::io::Errno::IO.raw_os_error();
+    error.kind() == io::ErrorKind::BrokenPipe || error.raw_os_error() == Some(gone)
+}

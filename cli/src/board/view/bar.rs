@@ -1,0 +1,166 @@
+//! The lines around the panels: the team, what is wrong with its log, titles, keys.
+
+use super::pen::{Look, Parts, Pen};
+use crate::board::layout::Panel;
+use crate::board::state::State;
+use crate::render::time;
+use ratatui::layout::Rect;
+use unicode_width::UnicodeWidthStr;
+
+/// `teamlog  demo  #123  3 live claims      as of event 9  17:03:22`.
+pub fn header(state: &State, area: Rect, pen: &mut Pen<'_>) {
+    let setting = &state.setting;
+    let seq = match state.seq {
+        Some(seq) => format!("  #{seq}"),
+        None => "  reading …".to_owned(),
+    };
+    let mut parts: Parts = vec![
+        (" teamlog  ".to_owned(), Look::Dim),
+        (setting.team.clone(), Look::Bold),
+        (seq, Look::Dim),
+    ];
+    match setting.at {
+        Some((seq, _)) => parts.push((format!("  as of event {seq}"), Look::Warn)),
+        None if state.seq.is_some() => {
+            let claims = time::plural(state.live_claims, "live claim");
+            parts.push((format!("  {claims}"), Look::Plain));
+        }
+        None => {}
+    }
+    if !state.filter.is_empty() && !state.typing {
+        parts.push((format!("  /{}", state.filter), Look::Name));
+    }
+    pen.line(area, &parts, false);
+    let used: usize = parts.iter().map(|(text, _)| text.width()).sum();
+    let clock = match setting.clock {
+        crate::board::Clock::Relative => crate::board::Clock::Local,
+        clock => clock,
+    };
+    let clock = format!("{} ", clock.show(state.now, state.now, &setting.zone));
+    let (width, columns) = (clock.width(), usize::from(area.width));
+    if used + width + 2 <= columns {
+        let place = Rect {
+            x: area.right() - width as u16,
+            width: width as u16,
+            ..area
+        };
+        pen.line(place, &[(clock, Look::Dim)], false);
+    }
+}
+
+/// `!! damaged: what, what to do`.
+pub fn fault(state: &State, area: Rect, pen: &mut Pen<'_>) {
+    let Some(fault) = &state.fault else {
+        return;
+    };
+    let hint = fault.hint.as_deref().unwrap_or_default();
+    let hint = hint.lines().next().unwrap_or_default();
+    let mut parts = vec![
+        (format!(" !! {}: ", fault.code), Look::Bad),
+        (fault.message.clone(), Look::Plain),
+    ];
+    if !hint.is_empty() {
+        // The message may be long; what to do must be seen.
+        let room = usize::from(area.width).saturating_sub(hint.width() + fault.code.width() + 10);
+        parts[1].0 = super::pen::column(&fault.message, room.min(fault.message.width()));
+        parts.push((format!("; {hint}"), Look::Warn));
+    }
+    pen.line(area, &parts, false);
+    pen.reverse(area);
+}
+
+/// `1 Crew  2 Board 12  3 Attention 2!  4 Live`, where only one panel has room.
+pub fn tabs(state: &State, area: Rect, pen: &mut Pen<'_>) {
+    if area.is_empty() {
+        return;
+    }
+    let mut place = area;
+    for panel in Panel::ALL {
+        let count = match (panel, state.total(panel)) {
+            (Panel::Attention, count) if count > 0 => format!(" {count}"),
+            _ => String::new(),
+        };
+        // Where it is narrow, the first four letters do.
+        let name: String = match area.width < 46 {
+            true => panel.name().chars().take(5).collect(),
+            false => panel.name().to_owned(),
+        };
+        let text = format!(" {} {name}{count} ", panel as usize + 1);
+        place.width = (text.width() as u16).min(area.right().saturating_sub(place.x));
+        let look = match panel == state.panel {
+            true => Look::Bold,
+            false => Look::Dim,
+        };
+        pen.line(place, &[(text, look)], panel == state.panel);
+        place.x += place.width;
+    }
+}
+
+/// `── 2 Board  12 of 30 ─────── paused, 3 new ──`.
+pub fn title(state: &State, panel: Panel, area: Rect, pen: &mut Pen<'_>) {
+    let area = Rect { height: 1, ..area };
+    let has_keys = panel == state.panel;
+    let rule = if has_keys { '━' } else { '─' };
+    pen.fill(area, rule, Look::Dim);
+    let look = if has_keys { Look::Bold } else { Look::Plain };
+    let mut parts = vec![(format!(" {} {} ", panel as usize + 1, panel.name()), look)];
+    let (words, look) = beside(state, panel);
+    if !words.is_empty() {
+        parts.push((format!("{words} "), look));
+    }
+    let place = Rect {
+        x: area.x + 1,
+        width: area.width.saturating_sub(1),
+        ..area
+    };
+    pen.line(place, &parts, false);
+}
+
+/// What stands beside the name of a panel.
+fn beside(state: &State, panel: Panel) -> (String, Look) {
+    let count = time::count(state.total(panel) as u64);
+    match panel {
+        Panel::Live if state.live.is_still() => {
+            let new = time::count(state.live.unseen() as u64);
+            (format!("paused, {new} new (End: back to now)"), Look::Warn)
+        }
+        Panel::Live => (String::new(), Look::Dim),
+        Panel::Attention if state.total(panel) == 0 => (String::new(), Look::Good),
+        Panel::Attention if state.has_errors() => (count, Look::Bad),
+        Panel::Attention => (count, Look::Warn),
+        Panel::Crew | Panel::Board => (count, Look::Dim),
+    }
+}
+
+/// What may be typed, or what is being typed.
+pub fn footer(state: &State, area: Rect, pen: &mut Pen<'_>) {
+    if state.typing {
+        let parts = [
+            (" /".to_owned(), Look::Bold),
+            (state.filter.clone(), Look::Plain),
+            ("▏".to_owned(), Look::Plain),
+            ("  Enter keeps it, Esc drops it".to_owned(), Look::Dim),
+        ];
+        return pen.line(area, &parts, false);
+    }
+    if state.live.is_still() && state.layout().panels[Panel::Live as usize].is_empty() {
+        let new = time::count(state.live.unseen() as u64);
+        let text = format!(" Live is paused, {new} new; p goes on");
+        return pen.line(area, &[(text, Look::Warn)], false);
+    }
+    let clock = state.setting.clock.name();
+    let mut parts: Parts = Vec::new();
+    for (key, does) in [
+        ("?", "keys"),
+        ("Tab", "next"),
+        ("Enter", "details"),
+        ("/", "filter"),
+        ("p", "pause"),
+        ("t", clock),
+        ("q", "leave"),
+    ] {
+        parts.push((format!(" {key}"), Look::Bold));
+        parts.push((format!(" {does} "), Look::Dim));
+    }
+    pen.line(area, &parts, false);
+}

@@ -1,0 +1,162 @@
+//! All of a row, for somebody who asks for it.
+
+use crate::board::layout::Panel;
+use crate::board::live::Line;
+use crate::board::state::{Popup, State};
+use crate::render::{pretty, time};
+use teamlog_team::projections::Task;
+use teamlog_team::task::report;
+use teamlog_team::worker::who::{WhoAgent, WhoTask};
+
+/// Which keys there are.
+pub fn keys() -> Popup {
+    let keys = [
+        ("1 2 3 4", "Crew, Board, Attention, Live"),
+        ("Tab", "the next panel; Shift-Tab the one before"),
+        ("j k ↓ ↑", "a row on, a row back"),
+        ("PgDn PgUp", "a page on, a page back"),
+        ("g G", "the first row, the last; also Home and End"),
+        ("Enter", "all of a row; folds a status of the board"),
+        ("/", "show only what holds some words; Esc shows all again"),
+        ("p", "Live stands still, or goes on; also the space bar"),
+        ("End", "in Live: back to now"),
+        ("t", "local time, UTC, relative"),
+        ("?", "these keys"),
+        ("q", "leave; also Esc and Ctrl-C"),
+    ];
+    popup("Keys", keys.map(|(key, does)| (key, does.to_owned())))
+}
+
+/// Of that row, if there is more to be said.
+pub fn of(state: &State, panel: Panel, row: usize) -> Option<Popup> {
+    match panel {
+        Panel::Crew => state.agent(row).map(|agent| of_agent(state, agent)),
+        Panel::Board => state.tasks.task(row).map(|task| of_task(state, task)),
+        Panel::Attention => state.item(row).map(|item| {
+            let since = item.since.as_deref().and_then(super::rows::parsed);
+            let waits = item.waits_for.iter();
+            let waits = waits.map(|dep| format!("{} ({})", dep.task_id, dep.status));
+            let lines = [
+                ("what", item.text.clone()),
+                ("since", since.map_or_else(String::new, |at| state.time(at))),
+                ("waits for", waits.collect::<Vec<String>>().join(", ")),
+                ("message", item.message_id.clone().unwrap_or_default()),
+                ("path", item.path.clone().unwrap_or_default()),
+                ("task", item.task_id.clone().unwrap_or_default()),
+                ("agent", item.agent.clone().unwrap_or_default()),
+                ("type", item.command.clone()),
+            ];
+            popup("Attention", lines)
+        }),
+        Panel::Live => state.live.line(row).map(|line| of_event(state, line)),
+    }
+}
+
+/// Without what says nothing.
+fn popup(title: &str, lines: impl IntoIterator<Item = (&'static str, String)>) -> Popup {
+    let lines = lines.into_iter().filter(|(_, value)| !value.is_empty());
+    Popup {
+        title: title.to_owned(),
+        lines: lines
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect(),
+        top: 0,
+    }
+}
+
+fn of_agent(state: &State, agent: &WhoAgent) -> Popup {
+    let last = agent.last_event.as_ref().map(|last| {
+        let at = super::rows::parsed(&last.at).map(|at| state.time(at));
+        format!("#{} {}  {}", last.seq, last.kind, at.unwrap_or_default())
+    });
+    let says = agent.state.map(|state| state.name().to_owned());
+    let mut lines = vec![
+        ("says", says.unwrap_or_default()),
+        ("last event", last.unwrap_or_else(|| "none".to_owned())),
+        ("unread", time::count(agent.unread)),
+    ];
+    for (name, tasks, total) in [
+        ("works on", &agent.working_on, agent.working_on_total),
+        ("waits with", &agent.waiting, agent.waiting_total),
+    ] {
+        let mut texts: Vec<String> = tasks.iter().map(of_who_task).collect();
+        let more = total.saturating_sub(tasks.len() as u64);
+        if more > 0 {
+            texts.push(format!("and {} more", time::count(more)));
+        }
+        lines.push((name, texts.join("\n")));
+    }
+    popup(&agent.agent, lines)
+}
+
+fn of_who_task(task: &WhoTask) -> String {
+    let waits: Vec<String> = task
+        .waits_for
+        .iter()
+        .map(|dep| format!("{} ({})", dep.task_id, dep.status))
+        .collect();
+    let mut text = format!(
+        "{}  {}  {}",
+        task.task_id,
+        task.status,
+        one_line(task.subject.as_deref())
+    );
+    if let Some(reported) = &task.reported {
+        text.push_str(&format!("; reported {}", one_line(Some(reported))));
+    }
+    if !waits.is_empty() {
+        text.push_str(&format!("; waits for {}", waits.join(", ")));
+    }
+    text
+}
+
+/// Lines are ours to break here.
+fn one_line(text: Option<&str>) -> String {
+    crate::render::escape::visible(text.unwrap_or_default()).into_owned()
+}
+
+fn of_task(state: &State, task: &Task) -> Popup {
+    let text = |field: &Option<String>| field.clone().unwrap_or_default();
+    let deps: Vec<String> = task
+        .deps
+        .iter()
+        .map(|dep| match state.tasks.of_id(dep) {
+            Some(found) => format!("{dep} ({})", found.status.name()),
+            None => format!("{dep} (unknown)"),
+        })
+        .collect();
+    let claim = task.claim().map(|claim| {
+        let (epoch, left) = (task.governed.epoch, super::rows::lease(state, task).0);
+        format!("{}, epoch {epoch}, {left}", claim.owner)
+    });
+    let lines = [
+        ("subject", text(&task.subject)),
+        ("status", task.status.name().to_owned()),
+        ("owner", text(&task.owner)),
+        ("claim", claim.unwrap_or_default()),
+        ("priority", task.priority.name().to_owned()),
+        ("waits for", deps.join(", ")),
+        ("in vain for", state.tasks.in_vain(&task.task_id).join(", ")),
+        ("reported", report::words(task)),
+        ("note", text(&task.note)),
+        ("result", text(&task.governed.result)),
+        ("error", text(&task.governed.error)),
+        ("writes", task.governed.resources.join(", ")),
+        ("trace", text(&task.trace_id)),
+        ("created", state.time(task.created_at)),
+        ("updated", state.time(task.updated_at)),
+        ("details", text(&task.details)),
+    ];
+    popup(&task.task_id, lines)
+}
+
+fn of_event(state: &State, line: &Line) -> Popup {
+    let lines = [
+        ("at", format!("{}  {}", line.at, state.time(line.at))),
+        ("actor", line.actor.clone()),
+        ("kind", line.kind.clone()),
+        ("what", line.what.clone()),
+        ("event", pretty::indented(&line.json)),
+    ];
+    popup(&format!("#{}", line.seq), lines)
+}

@@ -1,0 +1,123 @@
+//! What lies in front of the panels: a frame, and names with their values in it.
+
+use super::pen::{Look, Pen};
+use crate::board::state::Popup;
+use crate::render::escape::visible;
+use ratatui::layout::Rect;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Columns of names.
+const NAMES: usize = 12;
+
+/// Draws it in the middle.
+pub fn draw(popup: &Popup, (columns, rows): (u16, u16), pen: &mut Pen<'_>) {
+    let margin = |size: u16| if size > 60 { 4 } else { 0 };
+    let width = columns.saturating_sub(margin(columns)).min(100);
+    let inner = usize::from(width.saturating_sub(4));
+    let names = match popup.lines.iter().any(|(name, _)| !name.is_empty()) {
+        true => NAMES.min(inner / 3),
+        false => 0,
+    };
+    let lines = wrapped(popup, inner, names);
+    let wanted = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX);
+    let height = wanted.min(rows.saturating_sub(if rows > 12 { 2 } else { 0 }));
+    let area = Rect {
+        x: (columns - width) / 2,
+        y: (rows - height) / 2,
+        width,
+        height,
+    };
+    pen.fill(area, ' ', Look::Plain);
+    frame(popup, area, pen);
+    let seen = usize::from(height.saturating_sub(2));
+    let top = popup.top.min(lines.len().saturating_sub(seen));
+    for (number, (name, value)) in lines.iter().skip(top).take(seen).enumerate() {
+        let place = Rect {
+            x: area.x + 2,
+            y: area.y + 1 + number as u16,
+            width: area.width.saturating_sub(4),
+            height: 1,
+        };
+        let name = super::pen::column(name, names);
+        pen.line(
+            place,
+            &[(name, Look::Dim), (value.clone(), Look::Plain)],
+            false,
+        );
+    }
+}
+
+fn frame(popup: &Popup, area: Rect, pen: &mut Pen<'_>) {
+    if area.width < 2 || area.height < 2 {
+        return;
+    }
+    let (right, bottom) = (area.right() - 1, area.bottom() - 1);
+    let piece = |x, y, width, height| Rect {
+        x,
+        y,
+        width,
+        height,
+    };
+    pen.fill(piece(area.x, area.y, area.width, 1), '─', Look::Dim);
+    pen.fill(piece(area.x, bottom, area.width, 1), '─', Look::Dim);
+    pen.fill(piece(area.x, area.y, 1, area.height), '│', Look::Dim);
+    pen.fill(piece(right, area.y, 1, area.height), '│', Look::Dim);
+    for (x, y, corner) in [
+        (area.x, area.y, '╭'),
+        (right, area.y, '╮'),
+        (area.x, bottom, '╰'),
+        (right, bottom, '╯'),
+    ] {
+        pen.fill(piece(x, y, 1, 1), corner, Look::Dim);
+    }
+    let title = piece(area.x + 1, area.y, area.width - 2, 1);
+    pen.line(title, &[(format!(" {} ", popup.title), Look::Bold)], false);
+    let close = " Esc closes ";
+    let width = close.width() as u16;
+    if area.width > width + 4 {
+        let place = piece(right - width - 1, bottom, width, 1);
+        pen.line(place, &[(close.to_owned(), Look::Dim)], false);
+    }
+}
+
+/// The values, broken into lines that fit.
+fn wrapped(popup: &Popup, inner: usize, names: usize) -> Vec<(String, String)> {
+    let room = inner.saturating_sub(names).max(1);
+    let mut lines = Vec::new();
+    for (name, value) in &popup.lines {
+        let mut name = name.as_str();
+        for line in value.split('\n') {
+            for piece in pieces(&visible(line), room) {
+                lines.push((name.to_owned(), piece));
+                name = "";
+            }
+        }
+    }
+    lines
+}
+
+/// A text in pieces of at most that width, broken at spaces where there are some.
+fn pieces(text: &str, room: usize) -> Vec<String> {
+    let mut pieces = Vec::new();
+    let mut piece = String::new();
+    let mut width = 0;
+    for c in text.chars() {
+        let wide = c.width().unwrap_or(0);
+        if width + wide > room && !piece.is_empty() {
+            let rest = match piece.rfind(' ') {
+                Some(space) if space > 0 => {
+                    let rest = piece.split_off(space + 1);
+                    piece.truncate(space);
+                    rest
+                }
+                _ => String::new(),
+            };
+            pieces.push(std::mem::replace(&mut piece, rest));
+            width = piece.width();
+        }
+        piece.push(c);
+        width += wide;
+    }
+    pieces.push(piece);
+    pieces
+}

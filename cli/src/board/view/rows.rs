@@ -1,0 +1,210 @@
+//! What a row of each panel says.
+
+use super::pen::{Look, Parts, column};
+use crate::board::layout::Panel;
+use crate::board::state::State;
+use crate::board::tasks::Row;
+use crate::render::time;
+use teamlog_team::attention::Severity;
+use teamlog_team::engine::Timestamp;
+use teamlog_team::projections::Task;
+use teamlog_team::projections::task::Status;
+use teamlog_team::shell::quoted;
+use teamlog_team::task::report;
+use teamlog_team::worker::who::{WhoAgent, WhoTask};
+
+/// Microseconds without an event after which an agent counts as quiet.
+const QUIET: i64 = 15 * 60 * time::SECOND;
+
+/// The row, for so many columns.
+pub fn of(state: &State, panel: Panel, row: usize, width: usize) -> Parts {
+    let parts = match panel {
+        Panel::Crew => state.agent(row).map(|agent| crew(state, agent, width)),
+        Panel::Board => state.tasks.row(row).map(|row| board(state, row, width)),
+        Panel::Attention => state.item(row).map(|item| {
+            let (mark, look) = match item.severity {
+                Severity::Error => (" ✗ ", Look::Bad),
+                Severity::Warning => (" ! ", Look::Warn),
+            };
+            vec![
+                (mark.to_owned(), look),
+                (item.text.clone(), Look::Plain),
+                (format!("  {}", item.command), Look::Dim),
+            ]
+        }),
+        Panel::Live => state.live.line(row).map(|line| {
+            let name = if width < 70 { 10 } else { 14 };
+            let kind = if line.foreign { Look::Dim } else { Look::Plain };
+            let mut parts = vec![
+                (format!("{:>6} ", line.seq), Look::Dim),
+                (format!("{} ", state.time(line.at)), Look::Dim),
+                (column(&line.actor, name), Look::Name),
+                (format!(" {}", column(&line.kind, name + 6)), kind),
+            ];
+            parts.push((format!(" {}", line.what), Look::Plain));
+            parts
+        }),
+    };
+    parts.unwrap_or_default()
+}
+
+/// Why a panel is empty, and what fills it.
+pub fn nothing(state: &State, panel: Panel) -> String {
+    if state.seq.is_none() {
+        return " reading …".to_owned();
+    }
+    if !state.filter.is_empty() && state.total(panel) > 0 {
+        return format!(" nothing here holds {:?}; Esc shows all", state.filter);
+    }
+    let team = quoted(&state.setting.team);
+    let program = &state.setting.program;
+    match panel {
+        Panel::Crew => format!(" no agents yet: {program} init {team} --members NAME,…"),
+        Panel::Board => format!(" no tasks yet: {program} task create {team} --subject TEXT"),
+        Panel::Attention => " nothing needs anybody".to_owned(),
+        Panel::Live => " no events yet".to_owned(),
+    }
+}
+
+/// A time that an answer holds as text.
+pub fn parsed(text: &str) -> Option<Timestamp> {
+    Timestamp::parse(text).ok()
+}
+
+/// `● ada   T-1 +2   12m left  3m ago  2 unread  what it is about`.
+fn crew(state: &State, agent: &WhoAgent, width: usize) -> Parts {
+    let task = agent.working_on.first();
+    let last = agent.last_event.as_ref().and_then(|last| parsed(&last.at));
+    let until = |task: &WhoTask| task.leased_until.as_deref().and_then(parsed);
+    let leases = || agent.working_on.iter().filter_map(until);
+    let ran_out = leases().any(|until| until <= state.now);
+    let quiet = last.is_none_or(|last| state.now.micros().saturating_sub(last.micros()) > QUIET);
+    let (mark, mark_look) = match (ran_out, quiet) {
+        (true, _) => ("!", Look::Bad),
+        (false, false) => ("●", Look::Good),
+        (false, true) => ("○", Look::Dim),
+    };
+    let (left, left_look) = match (ran_out, task.and_then(until)) {
+        (true, _) => ("ran out".to_owned(), Look::Bad),
+        (false, None) => (String::new(), Look::Plain),
+        (false, Some(until)) => left_until(state, until),
+    };
+    let more = agent.working_on_total.saturating_sub(1);
+    let on = match (task, more) {
+        (None, _) => "-".to_owned(),
+        (Some(task), 0) => task.task_id.clone(),
+        (Some(task), more) => format!("{} +{more}", task.task_id),
+    };
+    let seen = last.map_or_else(|| "never".to_owned(), |last| state.time(last));
+    let mut parts = vec![
+        (format!(" {mark} "), mark_look),
+        (column(&agent.agent, 12), Look::Bold),
+        (format!(" {}", column(&on, 9)), Look::Name),
+        (format!(" {}", column(&left, 9)), left_look),
+    ];
+    if width >= 60 {
+        parts.push((format!(" {}", column(&seen, 9)), Look::Dim));
+    }
+    if agent.unread > 0 {
+        let unread = format!(" {} unread", time::count(agent.unread));
+        parts.push((unread, Look::Warn));
+    }
+    let says = agent.state.map(|says| says.name());
+    let about = match task {
+        Some(task) => [task.reported.as_deref(), task.subject.as_deref()],
+        None => [says, waits(agent)],
+    };
+    let about: Vec<&str> = about.into_iter().flatten().collect();
+    parts.push((format!("  {}", about.join("; ")), Look::Plain));
+    parts
+}
+
+fn waits(agent: &WhoAgent) -> Option<&'static str> {
+    (agent.waiting_total > 0).then_some("its tasks wait for others")
+}
+
+/// `T-1  ada  12m left  high  subject`.
+fn board(state: &State, row: Row, width: usize) -> Parts {
+    let place = match row {
+        Row::Group(status, count) => {
+            let fold = if state.tasks.is_folded(status) {
+                '▸'
+            } else {
+                '▾'
+            };
+            return vec![
+                (format!(" {fold} "), Look::Dim),
+                (status.name().to_owned(), look_of(status)),
+                (format!(" {}", time::count(count as u64)), Look::Dim),
+            ];
+        }
+        Row::Task(place) => place,
+    };
+    let Some(task) = state.tasks.at(place) else {
+        return Parts::new();
+    };
+    let (left, left_look) = lease(state, task);
+    let (id, owner) = if width < 70 { (8, 8) } else { (10, 12) };
+    let mut parts = vec![
+        (format!("   {}", column(&task.task_id, id)), Look::Bold),
+        (
+            format!(" {}", column(task.owner.as_deref().unwrap_or("-"), owner)),
+            Look::Name,
+        ),
+        (format!(" {}", column(&left, 9)), left_look),
+    ];
+    let priority = task.priority as u8;
+    if priority > 1 {
+        parts.push((format!(" {}", task.priority.name()), Look::Warn));
+    }
+    let in_vain = state.tasks.in_vain(&task.task_id);
+    if !in_vain.is_empty() {
+        let text = format!(" waits in vain for {};", in_vain.join(", "));
+        parts.push((text, Look::Bad));
+    } else if task.status == Status::Blocked && !task.deps.is_empty() {
+        parts.push((format!(" waits for {};", task.deps.join(", ")), Look::Warn));
+    }
+    if task.blocked && task.status != Status::Blocked || task.reported.blocked {
+        parts.push((" blocked;".to_owned(), Look::Warn));
+    }
+    let subject = task.subject.as_deref().unwrap_or_default();
+    parts.push((format!(" {subject}"), Look::Plain));
+    let reported = report::words(task);
+    let note = task.note.as_deref().unwrap_or_default();
+    let said = if reported.is_empty() {
+        note
+    } else {
+        &*reported
+    };
+    if !said.is_empty() {
+        parts.push((format!("  {said}"), Look::Dim));
+    }
+    parts
+}
+
+/// What is left of a claim on a task.
+pub fn lease(state: &State, task: &Task) -> (String, Look) {
+    match task.claim() {
+        None => (String::new(), Look::Plain),
+        Some(claim) => left_until(state, claim.leased_until),
+    }
+}
+
+fn left_until(state: &State, until: Timestamp) -> (String, Look) {
+    let left = until.micros().saturating_sub(state.now.micros());
+    match left {
+        ..=0 => ("ran out".to_owned(), Look::Bad),
+        left if left < 60 * time::SECOND => (format!("{} left", time::about(left)), Look::Warn),
+        left => (format!("{} left", time::about(left)), Look::Plain),
+    }
+}
+
+fn look_of(status: Status) -> Look {
+    match status {
+        Status::InProgress => Look::Good,
+        Status::Blocked => Look::Warn,
+        Status::Failed => Look::Bad,
+        Status::Completed | Status::Canceled => Look::Dim,
+        Status::Pending | Status::Assigned => Look::Bold,
+    }
+}
