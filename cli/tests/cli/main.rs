@@ -16,6 +16,7 @@ mod agents;
 mod answers;
 mod api;
 mod append;
+mod board;
 mod bootstrap;
 mod claims;
 mod completions;
