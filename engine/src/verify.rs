@@ -27,6 +27,18 @@ const LOOKS_MAX: usize = 3;
 /// # Errors
 /// `NoLog`, `UnsupportedFormat`, I/O. Damage is not an error here but a [`Problem`].
 pub fn verify(log: &Log, against: Option<&Receipt>) -> Result<Report> {
+    verify_telling(log, against, &mut |_, _| {})
+}
+
+/// As [`verify`]; `progress` hears `(bytes done, bytes in all)` before the first segment and behind each.
+///
+/// # Errors
+/// As [`verify`].
+pub fn verify_telling(
+    log: &Log,
+    against: Option<&Receipt>,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Report> {
     let mut check = Check::of(log, None);
     let (slots, mut names) = check.look()?;
     if let Some(head) = slots.newest.as_ref().filter(|head| head.cutting) {
@@ -39,7 +51,10 @@ pub fn verify(log: &Log, against: Option<&Receipt>) -> Result<Report> {
             false => check.error(Kind::DamagedHead, (HEAD_FILE, 0), None, message),
         }
     }
-    check.segments(slots.newest.as_ref(), &names)?;
+    let total = check.bytes_of(&names)?;
+    check.segments(slots.newest.as_ref(), &names, &mut |done| {
+        progress(done, total);
+    })?;
     if let Some(receipt) = against {
         check.held_against_receipt(receipt)?;
     }
@@ -50,7 +65,7 @@ pub fn verify(log: &Log, against: Option<&Receipt>) -> Result<Report> {
 /// is not looked at.
 pub(crate) fn verify_kept(log: &Log, head: &Head, names: &[String]) -> Result<Report> {
     let mut check = Check::of(log, Some(head.end));
-    check.segments(Some(head), names)?;
+    check.segments(Some(head), names, &mut |_| {})?;
     Ok(check.report)
 }
 
@@ -160,9 +175,27 @@ impl Check<'_> {
         names.iter().map(|name| name.file(self.format())).collect()
     }
 
-    fn segments(&mut self, head: Option<&Head>, names: &[String]) -> Result<()> {
+    /// What the files of these segments take, which may be more than counts of the last one.
+    fn bytes_of(&self, names: &[String]) -> Result<u64> {
+        let mut total = 0;
+        for name in names {
+            let path = self.log.dir().join(EVENTS_DIR).join(name);
+            let stat = self.log.storage().named().stat(&path)?;
+            total += stat.map_or(0, |stat| stat.len);
+        }
+        Ok(total)
+    }
+
+    fn segments(
+        &mut self,
+        head: Option<&Head>,
+        names: &[String],
+        done: &mut dyn FnMut(u64),
+    ) -> Result<()> {
+        done(0);
         for (number, name) in (1..).zip(names) {
             self.segment(number, name, number as usize == names.len(), head)?;
+            done(self.report.bytes);
         }
         self.held_against_head(head, names);
         Ok(())
@@ -477,5 +510,14 @@ impl Log {
     /// See [`verify`].
     pub fn verify(&self, against: Option<&Receipt>) -> Result<Report> {
         verify(self, against)
+    }
+
+    /// See [`verify_telling`].
+    pub fn verify_telling(
+        &self,
+        against: Option<&Receipt>,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Report> {
+        verify_telling(self, against, progress)
     }
 }

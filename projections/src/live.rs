@@ -69,6 +69,11 @@ impl Live {
             .or_else(|| self.state.overlay.store().covered())
     }
 
+    /// How many events were folded in memory, over what the derived store holds.
+    pub fn folded_events(&self) -> usize {
+        self.state.tail.places.len()
+    }
+
     /// Whether this is the state up to the reader's head: of the same log, and of the same event as the head names. A log
     /// that was restored from a copy may have another event at that seq.
     pub fn is_at_head(&self, reader: &Reader) -> bool {

@@ -22,6 +22,7 @@ pub mod doctor;
 pub mod failure;
 pub mod handle;
 pub mod import;
+pub mod integrity;
 pub mod lifecycle;
 pub mod log;
 pub mod message;

@@ -1,7 +1,7 @@
 //! What verification found.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// No more problems than this are listed; a badly damaged log has one every few bytes.
 pub const PROBLEMS_MAX: usize = 100;
@@ -9,7 +9,9 @@ pub const PROBLEMS_MAX: usize = 100;
 macro_rules! kinds {
     ($($(#[$meta:meta])* $kind:ident = $word:literal,)*) => {
         /// What sort of problem it is: a stable word.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+        )]
         pub enum Kind {
             $($(#[$meta])* #[serde(rename = $word)] $kind,)*
         }
@@ -82,7 +84,7 @@ impl std::fmt::Display for Kind {
 }
 
 /// How bad a problem is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// The log does not hold what it was acknowledged to hold, or cannot be trusted to.
@@ -92,7 +94,7 @@ pub enum Severity {
 }
 
 /// Something that is not as it should be.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Problem {
     /// What sort of problem.
     pub kind: Kind,

@@ -14,6 +14,8 @@ use crate::bootstrap::start::BootstrapStart;
 use crate::failure::{Failure, Result};
 use crate::handle::root::Root;
 use crate::handle::team::Team;
+use crate::integrity::doctor::{DoctorLast, DoctorStart};
+use crate::integrity::verify::{VerifyLast, VerifyStart};
 use crate::lifecycle::cleanup::{Cleanup, OrphanCleanup};
 use crate::lifecycle::manifest::{ReadConfig, ReadManifest};
 use crate::lifecycle::membership;
@@ -22,9 +24,11 @@ use crate::lifecycle::status::Status;
 use crate::log::append_event::AppendEvent;
 use crate::log::await_event::AwaitEvent;
 use crate::log::events::Events;
+use crate::log::head::ReadHead;
 use crate::log::points::ReadDiff;
 use crate::log::read_events::ReadEvents;
 use crate::log::replay_events::ReplayEvents;
+use crate::log::storage::ReadStorage;
 use crate::log::sync_views::SyncViews;
 use crate::log::trace::Trace;
 use crate::log::traces::Traces;
@@ -45,6 +49,7 @@ use crate::mode::show::{ModeList, ModeShow};
 use crate::mode::start::ModeStart;
 use crate::mode::write::{ModeUpdate, ModeWrite};
 use crate::projections::spelling;
+use crate::receipt::check::CheckReceipt;
 use crate::refusal::{Code, Refusal};
 use crate::resource::can_write::CanWrite;
 use crate::task::approval::{ReadApproval, WriteApproval};
@@ -524,6 +529,14 @@ pub static OPERATIONS: &[Operation] = &[
     row::<Trace>(),
     row::<Traces>(),
     row::<ReadDiff>(),
+    // is it as it was written
+    row::<VerifyLast>(),
+    row::<VerifyStart>(),
+    row::<DoctorLast>(),
+    row::<DoctorStart>(),
+    row::<ReadHead>(),
+    row::<CheckReceipt>(),
+    row::<ReadStorage>(),
     // supervision
     row::<GetSummary>(),
     row::<Status>(),

@@ -8,6 +8,7 @@ pub mod follower;
 pub mod next;
 pub(crate) mod notes;
 pub mod past;
+pub mod pasts;
 pub(crate) mod resident;
 pub mod root;
 pub(crate) mod staged;

@@ -95,7 +95,7 @@ impl Team {
     }
 
     /// The time that queries take for now.
-    pub(crate) fn now(&self) -> Timestamp {
+    pub fn now(&self) -> Timestamp {
         match self.past() {
             Some(past) => past.moment.time,
             None => self.options.clock.now(),

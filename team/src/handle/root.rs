@@ -3,6 +3,7 @@
 use crate::handle::batch::Batch;
 use crate::handle::notes::Notes;
 use crate::handle::resident::{Pause, Residents};
+use crate::integrity::Background;
 use crate::prelude::*;
 use crate::projections::spelling;
 use std::io::ErrorKind;
@@ -31,6 +32,8 @@ pub struct RootOptions {
     pub segment_bytes_max: u64,
     /// Hears what the teams of the root have to say beside their answers.
     pub notes: Notes,
+    /// For a process that stays: what carries out checks of whole teams behind the answers.
+    pub background: Option<Arc<dyn Background>>,
     /// For a process that stays: the commands that end it and start it again, a line each. A team that it may not write
     /// any more says so.
     pub restart: Option<String>,
@@ -45,6 +48,7 @@ impl Default for RootOptions {
             lock_deadline: Duration::from_secs(10),
             segment_bytes_max: SEGMENT_BYTES_MAX,
             notes: Notes::default(),
+            background: None,
             restart: None,
         }
     }
@@ -86,6 +90,13 @@ impl Root {
     pub fn create(path: &Path, options: RootOptions) -> Result<Root> {
         let files = Files::create(path).map_err(Error::io("create", path))?;
         Ok(Root::of_files(files, options))
+    }
+    /// The root that a handle belongs to, without what stays open.
+    pub(crate) fn of_team(team: &Team) -> Root {
+        Root {
+            files: team.files.clone(),
+            ..Root::on(team.log.storage().clone(), team.options.clone())
+        }
     }
     fn of_files(files: Files, options: RootOptions) -> Root {
         let files = Arc::new(files);
@@ -248,6 +259,7 @@ impl Root {
         if let Some(batch) = self.batch.as_ref().filter(|batch| batch.team() == name) {
             let resident = Some(batch.resident().clone());
             let team = Team::new(batch.log().clone(), self.options.clone(), resident);
+            let team = team.on_files(self.files.clone());
             return Ok(Some(team.in_batch(batch.clone())));
         }
         if let Some((log, resident)) = self.residents.as_ref().and_then(|all| all.log(name)) {
@@ -257,7 +269,8 @@ impl Root {
         match Log::open(self.storage.clone(), &team_dir(name), self.log_options()) {
             Ok(log) => {
                 let resident = self.residents.as_ref().map(|all| all.of(name));
-                Ok(Some(Team::new(log, self.options.clone(), resident)))
+                let team = Team::new(log, self.options.clone(), resident);
+                Ok(Some(team.on_files(self.files.clone())))
             }
             Err(Error::NoLog { .. }) if self.lost_its_identity(name)? => Err(Error::Corrupt {
                 path: team_dir(name).join(LOG_FILE),

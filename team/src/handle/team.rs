@@ -11,6 +11,7 @@ use crate::handle::resident::{Pause, Resident};
 use crate::handle::root::RootOptions;
 use crate::prelude::*;
 use std::sync::Arc;
+use teamlog_engine::storage::Files;
 use teamlog_engine::{
     CommitError, Committed, Durability, Exclusive, Format, Log, Writer, WriterCounts,
 };
@@ -19,8 +20,10 @@ use teamlog_engine::{
 pub struct Team {
     pub(crate) log: Log,
     pub(crate) options: RootOptions,
+    /// The directory tree that its root is, where it is one.
+    pub(crate) files: Option<Arc<Files>>,
     /// The state as this handle last saw it; good as long as the head names its last event.
-    live: Option<Live>,
+    pub(super) live: Option<Live>,
     /// Where the writer is that all handles of this process share, if it stays.
     resident: Option<Arc<Resident>>,
     /// Set for a handle that had the whole log for itself: the writer stays away until it is gone.
@@ -47,6 +50,7 @@ impl Team {
         Team {
             log,
             options,
+            files: None,
             live: None,
             resident,
             pause: None,
@@ -55,6 +59,10 @@ impl Team {
             control: Control::default(),
             repeated: false,
         }
+    }
+    /// The same, in a directory tree.
+    pub(crate) fn on_files(self, files: Option<Arc<Files>>) -> Team {
+        Team { files, ..self }
     }
     /// The same, whose commands belong to a batch.
     pub(crate) fn in_batch(self, batch: Batch) -> Team {

@@ -1,8 +1,16 @@
-//! `head`: a receipt for everything up to now.
+//! `head`, `read-head`: a receipt for everything up to now.
 
 use crate::prelude::*;
 use crate::receipt::key::SecretKey;
 use teamlog_engine::Receipt;
+
+operation! {
+    /// Read a receipt for everything up to now
+    "read-head": Reads(ReadHead {
+        /// Whether it is to be signed; only the command line has keys, so no
+        sign: Option<bool>,
+    }) -> HeadAnswer = Team::read_head
+}
 
 /// `{team, log, seq, segment, length, digest}`: `head -c LENGTH SEGMENT | b3sum` gives `digest`. Signed, also
 /// `public_key` and `signature`.
@@ -33,6 +41,22 @@ impl HeadAnswer {
 }
 
 impl Team {
+    /// As [`Team::head`], for who has no key.
+    ///
+    /// # Errors
+    /// `invalid_input` where it should be signed; as [`Team::head`].
+    pub fn read_head(&mut self, asked: ReadHead) -> Result<HeadAnswer> {
+        if asked.sign == Some(true) {
+            let message = "sign must be false, since there is no key here, but is true";
+            let team = self.name();
+            return Err(Refusal::new(Code::InvalidInput, message)
+                .field("sign")
+                .hint(format!("to sign it: teamlog head {team} --sign KEYFILE"))
+                .into());
+        }
+        self.head()
+    }
+
     /// A receipt for everything up to now. Costs hashing the active segment so far; refused for a log
     /// without events.
     pub fn head(&mut self) -> Result<HeadAnswer> {

@@ -18,6 +18,7 @@ pub mod recorded;
 pub mod rehydrate;
 pub mod replay;
 pub mod replay_events;
+pub mod storage;
 pub mod sync_views;
 pub mod tail;
 pub mod team_event;

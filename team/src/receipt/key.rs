@@ -112,6 +112,22 @@ impl PublicKey {
         pem::armour(PUBLIC_LABEL, &bytes)
     }
 
+    /// Reads what [`PublicKey::hex`] writes.
+    ///
+    /// # Errors
+    /// `signature_invalid`.
+    pub fn from_hex(text: &str) -> Result<PublicKey, Refusal> {
+        let point = bytes_of::<{ ed25519_dalek::PUBLIC_KEY_LENGTH }>(text);
+        let key = point.and_then(|point| VerifyingKey::from_bytes(&point).ok());
+        key.map(PublicKey).ok_or_else(|| {
+            let message = format!(
+                "public_key must be that of an Ed25519 key, 64 hex digits, but is {}",
+                shown(text)
+            );
+            Refusal::new(Code::SignatureInvalid, message).field("public_key")
+        })
+    }
+
     /// Its 32 bytes as 64 hex digits.
     pub fn hex(&self) -> String {
         hex(self.0.as_bytes())
@@ -150,16 +166,20 @@ pub fn signed_bytes(receipt: &Receipt) -> Vec<u8> {
 }
 
 fn signature_of(text: &str) -> Option<Signature> {
-    let mut bytes = [0; Signature::BYTE_SIZE];
-    if text.len() != 2 * bytes.len() {
+    bytes_of(text).map(|bytes| Signature::from_bytes(&bytes))
+}
+
+/// So many bytes as hex digits: only lower-case ones, and no signs.
+fn bytes_of<const N: usize>(text: &str) -> Option<[u8; N]> {
+    let mut bytes = [0; N];
+    if text.len() != 2 * N {
         return None;
     }
     for (byte, digits) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {
         let digits = std::str::from_utf8(digits).ok()?;
         *byte = u8::from_str_radix(digits, 16).ok()?;
     }
-    // Only lower-case digits, and no signs.
-    (hex(&bytes) == text).then(|| Signature::from_bytes(&bytes))
+    (hex(&bytes) == text).then_some(bytes)
 }
 
 #[cfg(test)]

@@ -50,6 +50,7 @@ mod histories;
 mod holders;
 mod hostile;
 mod importing;
+mod integrity;
 mod keys;
 mod leases;
 mod mail_histories;

@@ -1,0 +1,156 @@
+//! `doctor-last`, `doctor-start`: what the last look at everything that belongs to the team found.
+
+use super::{Check, CheckState, kept};
+use crate::doctor::{DoctorAnswer, DoctorCheck, Health, SAMPLE};
+use crate::prelude::*;
+
+/// The file of the last result.
+const FILE: &str = "doctor.json";
+
+operation! {
+    /// Read what the last check of everything that belongs to the team found
+    "doctor-last": Reads(DoctorLast) -> Examination = Team::doctor_last
+}
+
+operation! {
+    /// Check everything that belongs to the team: behind the answer where a daemon answers, else before it
+    "doctor-start": Reads(DoctorStart) -> Examination = Team::doctor_start
+}
+
+/// What `doctor-last` is asked: nothing.
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DoctorLast {}
+
+/// What `doctor-start` is asked: nothing.
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DoctorStart {}
+
+/// The last check of everything.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Examination {
+    /// The team
+    pub team: String,
+    /// Whether one was ever made, runs now, or ended
+    pub state: CheckState,
+    /// When the one that runs was asked for, else when the last one began
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<Timestamp>,
+    /// When the last one ended
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finished_at: Option<Timestamp>,
+    /// Whether nothing that it found is wrong
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub healthy: Option<bool>,
+    /// What it found, always in the same order
+    pub checks: Vec<Examined>,
+    /// Why it could not be made, if so
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Examined {
+    /// A stable name
+    pub name: String,
+    /// How it is
+    pub status: Health,
+    /// In one line, for people
+    pub message: String,
+    /// The command that mends it
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+impl Team {
+    /// What the last check of everything found. Costs reading a small file.
+    pub fn doctor_last(&mut self, _: DoctorLast) -> Result<Examination> {
+        let name = self.name().to_owned();
+        let mut last: Examination = kept::read(&self.log, FILE).unwrap_or_default();
+        last.team = name;
+        if let Some(running) = self.running_check(Check::Doctor) {
+            last.state = CheckState::Running;
+            last.started_at = Some(running.started_at);
+        }
+        Ok(last)
+    }
+
+    /// Has everything checked: in the background where there is one, else now.
+    pub fn doctor_start(&mut self, asked: DoctorStart) -> Result<Examination> {
+        let DoctorStart {} = asked;
+        match &self.options.background {
+            Some(background) => {
+                let now = self.options.clock.now();
+                background.start(self.name(), Check::Doctor, now);
+            }
+            None => {
+                let check = DoctorCheck::of(self.name());
+                Root::of_team(self).doctor_noting(check, &mut |_, _| {})?;
+            }
+        }
+        self.doctor_last(DoctorLast {})
+    }
+}
+
+impl DoctorCheck {
+    /// The check of a team as `doctor check` makes it where nothing else is said.
+    pub fn of(team: &str) -> DoctorCheck {
+        DoctorCheck {
+            team: team.to_owned(),
+            sample_size: SAMPLE,
+            deep: false,
+            program: "teamlog".to_owned(),
+            backups: Vec::new(),
+        }
+    }
+}
+
+impl Root {
+    /// As [`Root::doctor_check`], and keeps the result for `doctor-last`.
+    ///
+    /// # Errors
+    /// As [`Root::doctor_check`].
+    pub fn doctor_noting(
+        &self,
+        check: DoctorCheck,
+        progress: &mut (dyn FnMut(u64, u64) + Send),
+    ) -> Result<DoctorAnswer> {
+        let (team, began) = (check.team.clone(), self.options().clock.now());
+        let checked = self.doctor_check(check, progress);
+        // What has no log that can be named has no place for a result either.
+        let Ok(handle) = self.team(&team) else {
+            return checked;
+        };
+        let ended = Examination {
+            team,
+            state: CheckState::Done,
+            started_at: Some(began),
+            finished_at: Some(self.options().clock.now()),
+            ..Examination::default()
+        };
+        let ended = match &checked {
+            Ok(answer) => Examination {
+                healthy: Some(answer.overall_status != Health::Unhealthy),
+                checks: answer.checks.iter().map(examined).collect(),
+                ..ended
+            },
+            Err(failure) => Examination {
+                failure: Some(failure.to_string()),
+                ..ended
+            },
+        };
+        kept::write(handle.log(), FILE, &ended);
+        checked
+    }
+}
+
+fn examined(check: &crate::doctor::Check) -> Examined {
+    Examined {
+        name: check.name.to_owned(),
+        status: check.status,
+        message: check.summary.clone(),
+        hint: check.recommendations.first().cloned(),
+    }
+}

@@ -1,0 +1,68 @@
+//! What the last checks of a whole team found, and having them made: `verify-last`, `verify-start`, `doctor-last`,
+//! `doctor-start`.
+//!
+//! The last result of each check is kept in a small file beside the derived store, by whoever makes one: `teamlog verify`,
+//! `verify-start`, `doctor-start`, the daemon; `teamlog doctor check` promises to write nothing. It is a convenience: a
+//! check that cannot write it is none the worse, and whoever deletes it loses nothing but the memory. Which log it is about
+//! stands in it, so that the result of a log that was replaced is no result of the one that is there now.
+
+pub mod doctor;
+mod kept;
+pub mod verify;
+
+use crate::prelude::*;
+
+/// A check of a whole team.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Check {
+    /// Every byte of the log.
+    Verify,
+    /// Everything that belongs to the team.
+    Doctor,
+}
+
+/// How it is with a check.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CheckState {
+    /// Nobody made it, as far as is known
+    #[default]
+    Never,
+    /// It was begun, or waits for its turn
+    Running,
+    /// It ended
+    Done,
+}
+
+/// How far a check is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CheckProgress {
+    /// Bytes of the log that were looked at
+    pub bytes: u64,
+    /// Bytes of all files of the log
+    pub bytes_total: u64,
+}
+
+/// A check that was begun and has not ended.
+#[derive(Debug, Clone, Copy)]
+pub struct RunningCheck {
+    /// When it was asked for.
+    pub started_at: Timestamp,
+    /// How far it is.
+    pub progress: CheckProgress,
+}
+
+/// What carries out checks behind the answers, in a process that stays.
+pub trait Background: std::fmt::Debug + Send + Sync {
+    /// Has a check made, unless it is being made.
+    fn start(&self, team: &str, check: Check, now: Timestamp);
+    /// The check, if it was begun and has not ended.
+    fn running(&self, team: &str, check: Check) -> Option<RunningCheck>;
+}
+
+impl Team {
+    fn running_check(&self, check: Check) -> Option<RunningCheck> {
+        let background = self.options.background.as_ref()?;
+        background.running(self.name(), check)
+    }
+}

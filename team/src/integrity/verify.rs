@@ -1,0 +1,114 @@
+//! `verify-last`, `verify-start`: what the last look at every byte of the log found.
+
+use super::{Check, CheckProgress, CheckState, kept};
+use crate::log::verify::{Problem, VerifyAnswer};
+use crate::prelude::*;
+
+/// The file of the last result.
+const FILE: &str = "verify.json";
+
+operation! {
+    /// Read what the last verification of the whole log found, and how far one is that runs
+    "verify-last": Reads(VerifyLast) -> Verification = Team::verify_last
+}
+
+operation! {
+    /// Verify the whole log: behind the answer where a daemon answers, else before it
+    "verify-start": Reads(VerifyStart) -> Verification = Team::verify_start
+}
+
+/// What `verify-last` is asked: nothing.
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct VerifyLast {}
+
+/// What `verify-start` is asked: nothing.
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct VerifyStart {}
+
+/// The last verification.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Verification {
+    /// The team
+    pub team: String,
+    /// Whether one was ever made, runs now, or ended
+    pub state: CheckState,
+    /// How far the one is that runs
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress: Option<CheckProgress>,
+    /// When the one that runs was asked for, else when the last one began
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<Timestamp>,
+    /// When the last one ended
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finished_at: Option<Timestamp>,
+    /// Whether the last one found no error
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ok: Option<bool>,
+    /// The valid events that it found
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub events: Option<u64>,
+    /// What it found, warnings too
+    pub problems: Vec<Problem>,
+    /// Why it could not be made, if so
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+}
+
+impl Team {
+    /// What the last verification found. Costs reading a small file.
+    pub fn verify_last(&mut self, _: VerifyLast) -> Result<Verification> {
+        let name = self.name().to_owned();
+        let mut last: Verification = kept::read(&self.log, FILE).unwrap_or_default();
+        last.team = name;
+        if let Some(running) = self.running_check(Check::Verify) {
+            last.state = CheckState::Running;
+            last.progress = Some(running.progress);
+            last.started_at = Some(running.started_at);
+        }
+        Ok(last)
+    }
+
+    /// Has the whole log verified: in the background where there is one, else now.
+    pub fn verify_start(&mut self, asked: VerifyStart) -> Result<Verification> {
+        let VerifyStart {} = asked;
+        if let Some(background) = &self.options.background {
+            let now = self.options.clock.now();
+            background.start(self.name(), Check::Verify, now);
+        } else if let Err(failure) = self.verify_noting(&mut |_, _| {}) {
+            return Err(failure);
+        }
+        self.verify_last(VerifyLast {})
+    }
+
+    /// Verifies the whole log, and keeps the result for `verify-last`. `progress` hears `(bytes done, bytes in all)`.
+    ///
+    /// # Errors
+    /// I/O. Damage is an answer, not an error.
+    pub fn verify_noting(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<VerifyAnswer> {
+        let began = self.options.clock.now();
+        let verified = self.log.verify_telling(None, progress);
+        let ended = Verification {
+            team: self.name().to_owned(),
+            state: CheckState::Done,
+            started_at: Some(began),
+            finished_at: Some(self.options.clock.now()),
+            ..Verification::default()
+        };
+        let ended = match &verified {
+            Ok(report) => Verification {
+                ok: Some(report.ok),
+                events: Some(report.events),
+                problems: report.problems.clone(),
+                ..ended
+            },
+            Err(error) => Verification {
+                failure: Some(error.to_string()),
+                ..ended
+            },
+        };
+        kept::write(&self.log, FILE, &ended);
+        Ok(verified?)
+    }
+}

@@ -1,0 +1,204 @@
+//! `read-storage`: what a team takes on the disk, how much room is left, and which backups are known.
+
+use crate::backup::dir::BackupDir;
+use crate::backup::notes;
+use crate::prelude::*;
+use crate::projections::live::DERIVED_DIR;
+use std::path::Path;
+use teamlog_engine::layout::EVENTS_DIR;
+use teamlog_engine::storage::Storage;
+
+operation! {
+    /// Read what the team takes on the disk: segments, derived files, room that is left, backups that are known
+    "read-storage": Reads(ReadStorage) -> StorageShown = Team::read_storage
+}
+
+/// What `read-storage` is asked: nothing.
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReadStorage {}
+
+/// What a team takes on the disk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct StorageShown {
+    /// The team
+    pub team: String,
+    /// The disk that the data root lies on; `null` in memory
+    pub disk: Option<DiskShown>,
+    /// The log
+    pub log: LogShown,
+    /// Bytes of what can be built anew from the log
+    pub derived_bytes: u64,
+    /// The backups that can be read in the places where backups of the team were made
+    pub backups: Vec<BackupShown>,
+    /// Those of these places where none can be read
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub backups_unreadable: Vec<UnreadableShown>,
+}
+
+/// A disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "Disk")]
+pub struct DiskShown {
+    /// Bytes that are free
+    pub free_bytes: u64,
+    /// Bytes in all
+    pub total_bytes: u64,
+}
+
+/// The files of a log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "LogFiles")]
+pub struct LogShown {
+    /// Its format
+    pub format: &'static str,
+    /// Its segments, the oldest first
+    pub segments: Vec<SegmentShown>,
+    /// Bytes of all of them
+    pub bytes: u64,
+}
+
+/// A segment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "Segment")]
+pub struct SegmentShown {
+    /// Its file, relative to the team's directory
+    pub file: String,
+    /// Its first event
+    pub first_seq: u64,
+    /// Its last event; one before the first where it holds none yet
+    pub last_seq: u64,
+    /// Its bytes, up to the head
+    pub bytes: u64,
+    /// Whether nothing is appended to it any more
+    pub sealed: bool,
+}
+
+/// A backup.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "Backup")]
+pub struct BackupShown {
+    /// The directory that was given to `backup`
+    pub path: String,
+    /// When it was made
+    pub taken_at: Timestamp,
+    /// The last event that it holds
+    pub last_seq: u64,
+    /// Bytes that belong to it
+    pub bytes: u64,
+}
+
+/// A place where a backup was made and none can be read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "UnreadableBackup")]
+pub struct UnreadableShown {
+    /// The directory that was given to `backup`
+    pub path: String,
+    /// Why none can be read
+    pub why: String,
+}
+
+impl Team {
+    /// What the team takes on the disk. Opens every segment for its header, and every backup for what it says of itself.
+    pub fn read_storage(&mut self, _: ReadStorage) -> Result<StorageShown> {
+        let root = Root::of_team(self);
+        let disk = root.space().transpose().map_err(Error::io("stat", "."))?;
+        let segments = self.segments_shown()?;
+        let (backups, backups_unreadable) = self.backups_shown(&root);
+        let derived = self.log.dir().join(DERIVED_DIR);
+        Ok(StorageShown {
+            team: self.name().to_owned(),
+            disk: disk.map(|space| DiskShown {
+                free_bytes: space.free,
+                total_bytes: space.total,
+            }),
+            log: LogShown {
+                format: self.log.identity().format.name(),
+                bytes: segments.iter().map(|segment| segment.bytes).sum(),
+                segments,
+            },
+            derived_bytes: bytes_in(self.log.storage().as_ref(), &derived)
+                .map_err(Error::io("list", derived))?,
+            backups,
+            backups_unreadable,
+        })
+    }
+
+    fn segments_shown(&self) -> Result<Vec<SegmentShown>> {
+        let reader = self.reader()?;
+        let names = reader.segments()?;
+        let mut segments: Vec<SegmentShown> = Vec::with_capacity(names.len());
+        for (number, name) in (1..).zip(&names) {
+            let first_seq = reader.header(number)?.first_seq;
+            if let Some(before) = segments.last_mut() {
+                before.last_seq = first_seq.saturating_sub(1);
+            }
+            let sealed = number as usize != names.len();
+            let path = reader.dir().join(EVENTS_DIR).join(name);
+            let bytes = match sealed {
+                true => {
+                    let stat = reader.storage().stat(&path);
+                    let stat = stat.map_err(Error::io("stat", path))?;
+                    stat.map_or(0, |stat| stat.len)
+                }
+                false => reader.head().end,
+            };
+            segments.push(SegmentShown {
+                file: format!("{EVENTS_DIR}/{name}"),
+                first_seq,
+                last_seq: reader.head().last_seq,
+                bytes,
+                sealed,
+            });
+        }
+        Ok(segments)
+    }
+
+    fn backups_shown(&self, root: &Root) -> (Vec<BackupShown>, Vec<UnreadableShown>) {
+        let (mut shown, mut unreadable) = (Vec::new(), Vec::new());
+        for directory in notes::directories(root, self.name()) {
+            let path = directory.to_string_lossy().into_owned();
+            let opened = BackupDir::open(&directory, self.options.clone())
+                .and_then(|backup_dir| backup_dir.backups(self.name()));
+            let why = match opened {
+                Ok(backups) if backups.is_empty() => "there is none".to_owned(),
+                Ok(backups) => {
+                    shown.extend(backups.iter().map(|backup| {
+                        let manifest = backup.manifest();
+                        BackupShown {
+                            path: path.clone(),
+                            taken_at: manifest.backed_up_at,
+                            last_seq: manifest.seq,
+                            bytes: manifest.bytes(),
+                        }
+                    }));
+                    continue;
+                }
+                Err(failure) => failure.to_string(),
+            };
+            unreadable.push(UnreadableShown { path, why });
+        }
+        shown.sort_by_key(|backup| std::cmp::Reverse(backup.taken_at));
+        (shown, unreadable)
+    }
+}
+
+/// The bytes of the files beneath a directory; what goes meanwhile is not counted.
+fn bytes_in(storage: &dyn Storage, dir: &Path) -> std::io::Result<u64> {
+    let (mut left, mut bytes) = (vec![dir.to_path_buf()], 0);
+    while let Some(path) = left.pop() {
+        let Some(stat) = storage.stat(&path)? else {
+            continue;
+        };
+        if !stat.is_dir {
+            bytes += stat.len;
+            continue;
+        }
+        match storage.list(&path) {
+            Ok(names) => left.extend(names.iter().map(|name| path.join(name))),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(bytes)
+}
