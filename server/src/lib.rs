@@ -8,6 +8,7 @@
 mod admission;
 pub mod batches;
 mod call;
+mod checks;
 mod confine;
 mod connection;
 mod connection_slots;

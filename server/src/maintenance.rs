@@ -55,6 +55,7 @@ impl Maintenance {
     pub fn run(mut self, stop: &Receiver<()>) {
         loop {
             self.adopt();
+            self.served.pasts().forget_idle();
             for name in self.served.names() {
                 // Tried again with the next round.
                 let _ = self.runtimes.replenish(&self.served, &name);

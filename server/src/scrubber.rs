@@ -1,5 +1,6 @@
 //! Looking at whole logs, one after the other: what nobody reads may be damaged all the same, and who asks how a team is
-//! should be told. At the daemon's start, every hour, and soon where an answer met damage. And how much room each team takes,
+//! should be told. At the daemon's start, every hour, soon where an answer met damage, and where somebody asks for it, who
+//! may ask for a look at everything else as well. And how much room each team takes,
 //! which nobody who asks for it should have to wait for.
 
 use crate::disk;
@@ -8,6 +9,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use teamlog_team::Result;
+use teamlog_team::doctor::DoctorCheck;
+use teamlog_team::integrity::{Background, Check, CheckProgress};
 use teamlog_team::log::verify::Severity;
 
 /// How often a log is looked at where nothing was found.
@@ -25,7 +28,12 @@ const MEASURE_EVERY: Duration = Duration::from_secs(60);
 /// Works until the daemon is about to stop. `teams_dir` holds the teams.
 pub(crate) fn run(served: &Arc<Served>, teams_dir: &Path) {
     while !served.is_stopping() {
-        if let Some(name) = served.to_measure() {
+        if let Some((name, check)) = served.checks().first() {
+            match check {
+                Check::Verify => audit(served, &name),
+                Check::Doctor => examine(served, &name),
+            }
+        } else if let Some(name) = served.to_measure() {
             measure(served, &name, &teams_dir.join(&name));
         } else if let Some(name) = served.to_audit() {
             audit(served, &name);
@@ -42,9 +50,21 @@ fn measure(served: &Served, name: &str, dir: &Path) {
     served.measured(name, bytes, Instant::now() + every);
 }
 
+/// Looks at everything that belongs to the team; what was found is kept.
+fn examine(served: &Served, name: &str) {
+    // Whoever asks is told of a failure by what is kept.
+    let _ = served
+        .root()
+        .doctor_noting(DoctorCheck::of(name), &mut |_, _| {});
+    served.checks().ended(name, Check::Doctor);
+}
+
 fn audit(served: &Served, name: &str) {
     let began = Instant::now();
+    let now = served.root().options().clock.now();
+    served.checks().start(name, Check::Verify, now);
     let found = damage(served, name);
+    served.checks().ended(name, Check::Verify);
     let every = match &found {
         Ok(Some(_)) => WHILE_DAMAGED.max(began.elapsed() * SHARE),
         Ok(None) => EVERY,
@@ -56,7 +76,12 @@ fn audit(served: &Served, name: &str) {
 
 /// The first thing that is wrong with the log.
 fn damage(served: &Served, name: &str) -> Result<Option<String>> {
-    let report = served.team(name)?.verify(None)?;
+    let report = served
+        .team(name)?
+        .verify_noting(&mut |bytes, bytes_total| {
+            let progress = CheckProgress { bytes, bytes_total };
+            served.checks().progressed(name, Check::Verify, progress);
+        })?;
     let mut problems = report.problems.into_iter();
     let worst = problems.find(|problem| problem.severity == Severity::Error);
     Ok(worst.map(|problem| {

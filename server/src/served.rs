@@ -1,12 +1,14 @@
 //! The teams that the daemon serves.
 
+use crate::checks::Checks;
 use crate::token::Digest;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Instant, SystemTime};
-use teamlog_team::{Result, Root, Team};
+use teamlog_team::handle::pasts::Pasts;
+use teamlog_team::{Result, Root, RootOptions, Team};
 use tokio_util::sync::CancellationToken;
 
 /// A data root whose teams stay open between calls, and the teams that are served, each with what its token is compared
@@ -15,6 +17,8 @@ use tokio_util::sync::CancellationToken;
 pub struct Served {
     root: Root,
     teams: RwLock<BTreeMap<String, Entry>>,
+    pasts: Pasts,
+    checks: Arc<Checks>,
     stopping: AtomicBool,
 }
 
@@ -102,15 +106,30 @@ pub enum Condition {
 impl Served {
     /// Serves no team yet.
     pub fn new(root: Root) -> Served {
+        let checks = Arc::<Checks>::default();
+        let options = RootOptions {
+            background: Some(checks.clone()),
+            ..root.options().clone()
+        };
         Served {
-            root: root.resident(),
+            root: root.with_options(options).resident(),
+            checks,
             teams: RwLock::default(),
+            pasts: Pasts::default(),
             stopping: AtomicBool::new(false),
         }
     }
     /// The root; its teams are resident.
     pub fn root(&self) -> &Root {
         &self.root
+    }
+    /// The checks that were asked for.
+    pub(crate) fn checks(&self) -> &Checks {
+        &self.checks
+    }
+    /// The pasts of the teams that were asked for lately.
+    pub fn pasts(&self) -> &Pasts {
+        &self.pasts
     }
     /// Opens a team: cheap, since what it needs stays in memory.
     pub fn team(&self, name: &str) -> Result<Team> {

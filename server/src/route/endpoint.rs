@@ -11,8 +11,8 @@ use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use teamlog_team::api::Op;
 use teamlog_team::api::shape::Shape;
+use teamlog_team::api::{Effect, Op};
 use teamlog_team::{Code, Team};
 
 /// Answers an input that was checked.
@@ -22,8 +22,10 @@ type Run = Box<
 
 /// A row of the table.
 pub struct Route {
-    /// The method; whatever has a body records events.
+    /// The method.
     pub method: Method,
+    /// What it does to the log.
+    pub effect: Effect,
     /// The path; `{name}` stands for one segment, which is a field of the input.
     pub pattern: &'static str,
     /// Its id in documents.
@@ -36,6 +38,8 @@ pub struct Route {
     pub codes: &'static [Code],
     /// Whether it is also answered as a stream.
     pub streams: bool,
+    /// Whether it can be asked as of a point of the past.
+    pub of_any_time: bool,
     own: fn() -> Schema,
     schema: Schema,
     answer: fn() -> Schema,
@@ -60,10 +64,30 @@ impl Route {
         A: Serialize + JsonSchema + 'static,
     {
         let run: Run = Box::new(move |request, fields| {
-            let answer = look(typed(id, fields)?, &mut request.team()?, request)?;
-            Ok(Reply::json(request.route.status, &answer))
+            let input = typed(id, fields)?;
+            request.look(|team, request| look(input, team, request))
         });
-        Route::new::<I, A>(Method::Get, pattern, id, run)
+        Route {
+            of_any_time: true,
+            ..Route::new::<I, A>(Method::Get, pattern, id, run)
+        }
+    }
+
+    /// One that answers from the state, or from the log, what is asked in a body, or what should not be asked twice.
+    pub(super) fn asks<I, A>(
+        pattern: &'static str,
+        id: &'static str,
+        look: fn(I, &mut Team, &RequestContext<'_>) -> Result<A, Problem>,
+    ) -> Route
+    where
+        I: DeserializeOwned + JsonSchema + 'static,
+        A: Serialize + JsonSchema + 'static,
+    {
+        Route {
+            method: Method::Post,
+            of_any_time: false,
+            ..Route::reads(pattern, id, look)
+        }
     }
 
     /// One that records events.
@@ -76,7 +100,10 @@ impl Route {
         I: DeserializeOwned + JsonSchema + 'static,
         A: JsonSchema,
     {
-        Route::replies::<I, A>(Method::Post, pattern, id, answer)
+        Route {
+            effect: Effect::Records,
+            ..Route::replies::<I, A>(Method::Post, pattern, id, answer)
+        }
     }
 
     /// One that makes its reply itself.
@@ -102,12 +129,14 @@ impl Route {
     ) -> Route {
         let route = Route {
             method,
+            effect: Effect::Reads,
             pattern,
             id,
             doc: "",
             status: 200,
             codes: &[],
             streams: false,
+            of_any_time: false,
             own: input_schema::<I>,
             schema: Schema::default(),
             answer: answer_schema::<A>,
@@ -131,6 +160,13 @@ impl Route {
     }
     pub(super) fn codes(self, codes: &'static [Code]) -> Route {
         Route { codes, ..self }
+    }
+    /// The same, of which there is only now.
+    pub(super) fn of_now(self) -> Route {
+        Route {
+            of_any_time: false,
+            ..self
+        }
     }
     /// The same, also answered as a stream, and with its fields named as its type names them.
     pub(super) fn streams(self) -> Route {

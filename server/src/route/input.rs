@@ -11,9 +11,14 @@ use crate::call::{Call, Method};
 use serde_json::{Map, Value};
 use teamlog_team::api::shape::{Field, Kind, Shape};
 use teamlog_team::engine::Json;
+use teamlog_team::engine::reader::Point;
+use teamlog_team::handle::past;
 
 /// The field that says which team is meant, in every input.
 pub const TEAM: &str = "teamId";
+
+/// The field that says as of which point of the past, where that can be asked.
+pub const AT: &str = "at";
 
 /// Most characters of a value that a message repeats.
 const SHOWN_MAX: usize = 80;
@@ -24,6 +29,8 @@ pub struct Read {
     pub fields: Map<String, Value>,
     /// The body in its one form: keys sorted, no white space.
     pub canonical: String,
+    /// As of which point.
+    pub at: Option<Point>,
 }
 
 /// Reads what the path, the query and the body say.
@@ -48,6 +55,10 @@ pub fn read(
         }
     };
     check_team(&mut fields, call)?;
+    let at = match call.method {
+        Method::Get => take_point(&mut fields, route)?,
+        Method::Post => None,
+    };
     let whole = Object {
         shape: &route.shape,
         place: String::new(),
@@ -60,7 +71,11 @@ pub fn read(
     whole.check(&fields)?;
     check_parts(route, &mut fields)?;
     names::restored(&mut fields, &route.renamed);
-    Ok(Read { fields, canonical })
+    Ok(Read {
+        fields,
+        canonical,
+        at,
+    })
 }
 
 /// The fields of a query. What is empty there is not given.
@@ -125,6 +140,27 @@ fn check_team(fields: &mut Map<String, Value>, call: &Call) -> Result<(), Proble
     }
 }
 
+/// The point that a query names. What is of now alone refuses one.
+fn take_point(fields: &mut Map<String, Value>, route: &Route) -> Result<Option<Point>, Problem> {
+    let text = match fields.remove(AT) {
+        Some(Value::String(text)) if !text.is_empty() => text,
+        _ => return Ok(None),
+    };
+    if !route.of_any_time {
+        let message = format!(
+            "{AT} must be left out: {} answers as of now, and of nothing else",
+            route.id
+        );
+        return Err(Problem::invalid(AT, message));
+    }
+    let point = past::point(&text).map_err(|why| {
+        let rule = "must be the seq of an event, or a time in ISO 8601";
+        let message = format!("{AT} {rule}, but is {} ({why})", shown(&text));
+        Problem::invalid(AT, message)
+    })?;
+    Ok(Some(point))
+}
+
 /// The token is that of one team, and opens no other.
 pub fn another_team(team: &str, call: &Call) -> Problem {
     let message = format!(
@@ -141,7 +177,8 @@ pub fn another_team(team: &str, call: &Call) -> Problem {
 fn given(route: &Route) -> Vec<&str> {
     let names = route.shape.names();
     let own = names.filter(|name| !route.parameters().any(|own| own == *name));
-    [TEAM].into_iter().chain(own).collect()
+    let at = [AT].into_iter().filter(|_| route.of_any_time);
+    [TEAM].into_iter().chain(at).chain(own).collect()
 }
 
 /// The objects inside an input.

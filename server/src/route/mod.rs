@@ -81,7 +81,7 @@ fn carry_out(
 ) -> Result<Reply, Problem> {
     let task = task_of(&parameters);
     let answered = input::read(route, call, parameters).and_then(|read| {
-        let mut request = RequestContext::new(served, call, route, read.canonical);
+        let mut request = RequestContext::new(served, call, route, (read.canonical, read.at));
         let reply = (route.run)(&mut request, read.fields)?;
         Ok(noting(reply, &request.root.options().notes))
     });
@@ -130,8 +130,10 @@ pub(crate) fn effect(call: &Call) -> Effect {
         (_, ["v1", "api", operation]) => {
             api::find(operation).map_or(Effect::Reads, |operation| operation.effect)
         }
-        (Method::Post, _) => Effect::Records,
-        (Method::Get, _) => Effect::Reads,
+        (method, _) => match table::find(method, &call.path) {
+            Found::Route(route, _) => route.effect,
+            Found::OtherMethods(_) | Found::Nothing => Effect::Reads,
+        },
     }
 }
 
@@ -143,8 +145,12 @@ pub(crate) fn input_of<T: DeserializeOwned>(call: &Call) -> Result<T, Problem> {
             "the path must be one that is served",
         ));
     };
-    let fields = input::read(route, call, parameters)?.fields;
-    endpoint::typed(route.id, fields)
+    let read = input::read(route, call, parameters)?;
+    if read.at.is_some() {
+        let rule = "must be left out: a stream goes on from now";
+        return Err(Problem::invalid(input::AT, format!("{} {rule}", input::AT)));
+    }
+    endpoint::typed(route.id, read.fields)
 }
 
 /// What is answered to a method that a path does not take.

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use teamlog_team::Code;
-use teamlog_team::api::{self, Envelope, OPERATIONS, Operation};
+use teamlog_team::api::{self, Effect, Envelope, OPERATIONS, Operation};
 
 /// What can go wrong with any request.
 const FRONT: &[&str] = &[
@@ -127,13 +127,20 @@ fn parameters() -> Value {
 }
 
 fn of_route(route: &Route, schemas: &mut Schemas) -> Value {
-    let mutates = route.method == Method::Post;
+    let mutates = route.effect == Effect::Records;
     let input = schemas.inlined(route.input_schema());
     let (in_path, mut own) = split(&input, route);
     own.insert(
         "teamId".to_owned(),
         json!({"type": "string", "description": "The team, which must be that of the token"}),
     );
+    if route.of_any_time {
+        let about = "As of which event, by its seq, or as of which time (ISO 8601); else now";
+        own.insert(
+            "at".to_owned(),
+            json!({"type": "string", "description": about}),
+        );
+    }
     let required = required(&input);
     let mut parameters: Vec<Value> = in_path
         .into_iter()
@@ -238,7 +245,14 @@ fn success(route: &Route, schemas: &mut Schemas) -> Value {
     if route.streams {
         content["text/event-stream"] = json!({"schema": {"type": "string"}});
     }
-    done(route.method == Method::Post, content)
+    let mut done = done(route.effect == Effect::Records, content);
+    if route.of_any_time {
+        done["headers"]["X-Teamlog-At"] = json!({
+            "description": "The last event that the answer knows, where it is asked `at` a point of the past",
+            "schema": {"type": "integer", "minimum": 1},
+        });
+    }
+    done
 }
 
 fn done(mutates: bool, content: Value) -> Value {
@@ -265,8 +279,10 @@ fn error_schema(schemas: &mut Schemas) -> Value {
 
 /// The answers by status: success, and what can go wrong.
 fn responses(route: &Route, success: Value, error: &Value) -> Value {
-    let mutates = route.method == Method::Post;
-    let codes = codes(mutates, route.codes).chain(WITH_BODY.iter().filter(|_| mutates).copied());
+    let mutates = route.effect == Effect::Records;
+    let has_body = route.method == Method::Post;
+    let codes = codes(mutates, route.codes).chain(WITH_BODY.iter().filter(|_| has_body).copied());
+    let codes = codes.chain(route.of_any_time.then_some(Code::PointUnknown.as_str()));
     let mut responses = failures(codes, error);
     responses.insert(route.status.to_string(), success);
     responses.into()

@@ -2,10 +2,13 @@
 
 use super::endpoint::Route;
 use super::problem::Problem;
-use crate::call::{Call, Method};
+use crate::call::Call;
 use crate::reply::Reply;
 use crate::served::Served;
+use serde::Serialize;
+use teamlog_team::api::Effect;
 use teamlog_team::engine::Timestamp;
+use teamlog_team::engine::reader::Point;
 use teamlog_team::handle::command::Control;
 use teamlog_team::handle::exchange::{Exchanges, Form};
 use teamlog_team::{Exchange, Notes, Root, RootOptions, Team};
@@ -19,8 +22,14 @@ pub const WARNING: &str = "X-Budget-Warning";
 /// Says what the team has to say beside an answer: that bytes lie beyond the durable head, that it recovered the log.
 pub const NOTE: &str = "X-Teamlog-Note";
 
+/// Says which event an answer about the past knows last.
+pub const AT: &str = "X-Teamlog-At";
+
 /// What a handler has at hand.
 pub struct RequestContext<'a> {
+    served: &'a Served,
+    /// The point of the past that is asked about.
+    at: Option<Point>,
     /// The root; its notes are those of this call.
     pub root: Root,
     pub call: &'a Call,
@@ -36,13 +45,15 @@ impl<'a> RequestContext<'a> {
         served: &'a Served,
         call: &'a Call,
         route: &'a Route,
-        canonical: String,
+        (canonical, at): (String, Option<Point>),
     ) -> RequestContext<'a> {
         let options = RootOptions {
             notes: Notes::default(),
             ..served.root().options().clone()
         };
         RequestContext {
+            served,
+            at,
             root: served
                 .root()
                 .with_options(options)
@@ -61,10 +72,26 @@ impl<'a> RequestContext<'a> {
     /// The team that the token belongs to. What it records, it records under the key and in the story of the call.
     pub fn team(&self) -> Result<Team, Problem> {
         let mut team = self.root.team(&self.call.team)?;
-        if self.route.method == Method::Post {
+        if self.route.effect == Effect::Records {
             team.under(self.control());
         }
         Ok(team)
+    }
+
+    /// What a question is answered, now or at the point of the past that the request names.
+    pub fn look<A: Serialize>(
+        &self,
+        question: impl FnOnce(&mut Team, &RequestContext<'_>) -> Result<A, Problem>,
+    ) -> Result<Reply, Problem> {
+        let mut team = self.team()?;
+        let Some(point) = self.at else {
+            let answer = question(&mut team, self)?;
+            return Ok(Reply::json(self.route.status, &answer));
+        };
+        let pasts = self.served.pasts();
+        let (answer, seq) = pasts.ask(team, point, |team| question(team, self))?;
+        let reply = Reply::json(self.route.status, &answer?);
+        Ok(reply.header(AT, seq.to_string()))
     }
 
     /// What stands beside the input: the same method, path and body under one key are one request.

@@ -6,14 +6,19 @@ use crate::call::Method;
 use serde_json::{Map, Value};
 use std::sync::LazyLock;
 use teamlog_team::attention::Attention;
+use teamlog_team::integrity::doctor::{DoctorLast, DoctorStart};
+use teamlog_team::integrity::verify::{VerifyLast, VerifyStart};
 use teamlog_team::lifecycle::read_team::ReadTeam;
 use teamlog_team::lifecycle::status::Status;
 use teamlog_team::log::events::Events;
+use teamlog_team::log::head::ReadHead;
 use teamlog_team::log::points::ReadDiff;
+use teamlog_team::log::storage::ReadStorage;
 use teamlog_team::log::trace::Trace;
 use teamlog_team::log::traces::Traces;
 use teamlog_team::message::inbox_feed::InboxFeed;
 use teamlog_team::mode::show::ModeList;
+use teamlog_team::receipt::check::CheckReceipt;
 use teamlog_team::resource::can_write::CanWrite;
 use teamlog_team::task::claim::TaskClaim;
 use teamlog_team::task::create::TaskCreate;
@@ -73,7 +78,9 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         Route::records::<_, tasks::OneTask>("/v1/tasks/{taskId}/fail", "failTask", tasks::fail)
             .doc("Fail a claimed task")
             .codes(tasks::HOLDING),
-        Route::reads("/v1/can-write", "canWrite", paths::can_write).of::<CanWrite>(),
+        Route::reads("/v1/can-write", "canWrite", paths::can_write)
+            .of::<CanWrite>()
+            .of_now(),
         // threads, and what agents are told
         Route::records::<_, ThreadAnswer>("/v1/threads", "startThread", threads::start)
             .of::<ThreadStart>()
@@ -122,6 +129,24 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         Route::reads("/v1/modes", "listModes", |asked: ModeList, team, _| Ok(team.mode_list(asked)?))
             .of::<ModeList>()
             .page(1_000),
+        // is it as it was written
+        Route::reads("/v1/verify", "getVerification", |asked: VerifyLast, team, _| Ok(team.verify_last(asked)?))
+            .of::<VerifyLast>()
+            .of_now(),
+        Route::asks("/v1/verify", "startVerification", |asked: VerifyStart, team, _| Ok(team.verify_start(asked)?))
+            .of::<VerifyStart>(),
+        Route::reads("/v1/doctor", "getExamination", |asked: DoctorLast, team, _| Ok(team.doctor_last(asked)?))
+            .of::<DoctorLast>()
+            .of_now(),
+        Route::asks("/v1/doctor", "startExamination", |asked: DoctorStart, team, _| Ok(team.doctor_start(asked)?))
+            .of::<DoctorStart>(),
+        Route::reads("/v1/head", "getHead", |asked: ReadHead, team, _| Ok(team.read_head(asked)?))
+            .of::<ReadHead>(),
+        Route::asks("/v1/receipts/check", "checkReceipt", |asked: CheckReceipt, team, _| Ok(team.check_receipt(asked)?))
+            .of::<CheckReceipt>(),
+        Route::reads("/v1/storage", "getStorage", |asked: ReadStorage, team, _| Ok(team.read_storage(asked)?))
+            .of::<ReadStorage>()
+            .of_now(),
         // everything else
         Route::records::<_, operations::Answer>(operations::PATTERN, "callOperation", operations::call)
             .doc("Carry out an operation of the mutation contract, whose envelope is the answer"),

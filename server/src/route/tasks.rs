@@ -64,9 +64,9 @@ pub struct SomeTasks {
 pub fn list(
     asked: ListTasks,
     team: &mut Team,
-    request: &RequestContext<'_>,
+    _: &RequestContext<'_>,
 ) -> Result<SomeTasks, Problem> {
-    let (page, now) = (team.tasks(asked.into())?, request.now());
+    let (page, now) = (team.tasks(asked.into())?, team.now());
     let mut failed = page.failed_dependencies;
     let shown = |task: Listed| {
         let failed = failed.remove(&task.task_id).unwrap_or_default();
@@ -79,16 +79,12 @@ pub fn list(
 }
 
 /// `GET /v1/tasks/{taskId}`.
-pub fn show(
-    asked: ReadTask,
-    team: &mut Team,
-    request: &RequestContext<'_>,
-) -> Result<OneTask, Problem> {
+pub fn show(asked: ReadTask, team: &mut Team, _: &RequestContext<'_>) -> Result<OneTask, Problem> {
     let shown = team.task_show(TaskShow {
         task_id: asked.task_id,
         ..TaskShow::default()
     })?;
-    let task = Task::of(shown.task, shown.failed_dependencies, request.now());
+    let task = Task::of(shown.task, shown.failed_dependencies, team.now());
     Ok(OneTask { task })
 }
 

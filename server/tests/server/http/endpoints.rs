@@ -33,6 +33,13 @@ getWho /v1/who
 listEvents /v1/events?after=0&limit=5
 getTrace /v1/trace/none
 listModes /v1/modes?active=true
+getVerification /v1/verify
+startVerification /v1/verify {}
+getExamination /v1/doctor
+startExamination /v1/doctor {}
+getHead /v1/head?sign=false
+checkReceipt /v1/receipts/check {"receipt":{"log":"another","seq":1,"segment":"s","length":1,"digest":"d"}}
+getStorage /v1/storage
 callOperation /v1/api/list-tasks {}
 getDocument /v1/openapi.json
 "#;

@@ -2,6 +2,7 @@
 mod damage;
 mod endpoints;
 mod exchanges;
+mod integrity;
 mod restarts;
 mod stand;
 mod tour;

@@ -1,10 +1,12 @@
 //! The routes, called without sockets.
+mod answers;
 mod document;
 mod events;
 mod fencing;
 mod inputs;
 mod keys;
 mod operations;
+mod past;
 mod reading;
 mod same;
 mod tasks;

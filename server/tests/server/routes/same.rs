@@ -8,7 +8,7 @@ use teamlog_team::lifecycle::status::Status;
 
 /// What happens.
 #[derive(Debug, Clone)]
-enum Step {
+pub enum Step {
     /// A command, as it is asked for over HTTP (target and body), and as an operation (name and input).
     Ask((String, Value), (&'static str, Value)),
     Wait(i64),
@@ -30,7 +30,7 @@ fn paths() -> impl Strategy<Value = Vec<&'static str>> {
     prop::collection::vec(prop::sample::select(vec!["src", "src/io", "docs"]), 0..2)
 }
 
-fn step() -> impl Strategy<Value = Step> {
+pub fn step() -> impl Strategy<Value = Step> {
     let ttl = || prop::sample::select(vec![1_000_u64, 60_000, 300_000]);
     let create = (prop::collection::vec(task(), 0..2), paths()).prop_map(|(deps, paths)| {
         Step::Ask(
@@ -132,7 +132,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 impl Step {
     /// Whether it was done; what is refused is refused both ways, if not in the same words.
-    fn over_http(&self, world: &World) -> bool {
+    pub fn over_http(&self, world: &World) -> bool {
         match self {
             Step::Ask((target, body), _) => world.post(target, body.clone()).status < 300,
             Step::Wait(micros) => {

@@ -1,0 +1,175 @@
+//! Checks in the background of a daemon, receipts and the disk, each over its own row.
+
+use super::stand::{Stand, TEAM};
+use serde_json::{Value, json};
+use std::os::unix::fs::FileExt;
+use std::time::{Duration, Instant};
+use teamlog_team::{BackupDir, Root, RootOptions};
+
+fn get(stand: &Stand, target: &str) -> Value {
+    let heard = stand.with_token("GET", target, "");
+    assert_eq!(heard.status, 200, "{heard:?}");
+    heard.json()
+}
+
+fn post(stand: &Stand, target: &str, body: &str) -> Value {
+    let heard = stand.with_token("POST", target, body);
+    assert_eq!(heard.status, 200, "{heard:?}");
+    heard.json()
+}
+
+/// Waits for what a row tells.
+#[track_caller]
+fn until(stand: &Stand, target: &str, fits: impl Fn(&Value) -> bool) -> Value {
+    let end = Instant::now() + Duration::from_secs(60);
+    loop {
+        let told = get(stand, target);
+        if fits(&told) {
+            return told;
+        }
+        assert!(Instant::now() < end, "{told}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn make(stand: &Stand, count: usize) {
+    for number in 0..count {
+        let body = json!({"title": format!("task {number}")}).to_string();
+        assert_eq!(stand.with_token("POST", "/v1/tasks", &body).status, 201);
+    }
+}
+
+/// Flips a bit in the middle of the log, in its place.
+fn flip(stand: &Stand) -> String {
+    let events = stand.dir.path().join("teams").join(TEAM).join("events");
+    let path = std::fs::read_dir(events)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    let bytes = std::fs::read(&path).unwrap();
+    let middle = bytes.len() / 2;
+    let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.write_all_at(&[bytes[middle] ^ 0x20], middle as u64)
+        .unwrap();
+    format!("events/{}", path.file_name().unwrap().to_str().unwrap())
+}
+
+#[test]
+fn a_verification_is_made_behind_the_answer_and_its_result_outlives_the_daemon() {
+    let stand = Stand::new();
+    make(&stand, 20);
+    // The daemon makes one by itself at its start.
+    let first = until(&stand, "/v1/verify", |told| told["state"] == "done");
+    assert_eq!((&first["ok"], &first["team"]), (&json!(true), &json!(TEAM)));
+    let begun = post(&stand, "/v1/verify", "");
+    assert_eq!(begun["state"], "running");
+    assert!(begun["progress"]["bytes"].is_u64(), "{begun}");
+    let newer = |told: &Value| {
+        told["state"] == "done" && told["finished_at"].as_str() > first["finished_at"].as_str()
+    };
+    let second = until(&stand, "/v1/verify", newer);
+    assert_eq!(second["events"], get(&stand, "/v1/status")["last_seq"]);
+    assert_eq!(second["progress"], Value::Null);
+    let file = flip(&stand);
+    post(&stand, "/v1/api/verify-start", "{}");
+    let damaged = until(&stand, "/v1/verify", |told| told["ok"] == false);
+    assert_eq!(damaged["problems"][0]["file"], json!(file));
+    let stand = stand.restarted();
+    let told = get(&stand, "/v1/verify");
+    assert_eq!(told["ok"], false, "{told}");
+}
+
+#[test]
+fn everything_is_checked_behind_the_answer() {
+    let stand = Stand::new();
+    make(&stand, 3);
+    assert_eq!(get(&stand, "/v1/doctor")["state"], "never");
+    assert_eq!(post(&stand, "/v1/doctor", "{}")["state"], "running");
+    let sound = until(&stand, "/v1/doctor", |told| told["state"] == "done");
+    assert_eq!(sound["healthy"], true, "{sound}");
+    assert!(sound["checks"].as_array().unwrap().len() > 10);
+    flip(&stand);
+    post(&stand, "/v1/doctor", "");
+    let unwell = until(&stand, "/v1/doctor", |told| told["healthy"] == false);
+    let checks = unwell["checks"].as_array().unwrap();
+    let segments = checks
+        .iter()
+        .find(|check| check["name"] == "segments")
+        .unwrap();
+    assert_eq!(segments["status"], "unhealthy");
+    assert!(segments["hint"].as_str().unwrap().starts_with("teamlog "));
+}
+
+#[test]
+fn a_receipt_of_the_head_holds_until_a_byte_changes() {
+    let stand = Stand::new();
+    make(&stand, 10);
+    let receipt = get(&stand, "/v1/head");
+    make(&stand, 10);
+    let ask = |stand: &Stand| {
+        post(
+            stand,
+            "/v1/receipts/check",
+            &json!({"receipt": receipt}).to_string(),
+        )
+    };
+    let held = ask(&stand);
+    assert_eq!(
+        (&held["holds"], &held["seq"]),
+        (&json!(true), &receipt["seq"])
+    );
+    let then = get(
+        &stand,
+        &format!("/v1/head?sign=false&at={}", receipt["seq"]),
+    );
+    assert_eq!(then, receipt);
+    let file = flip(&stand);
+    // The middle may lie behind the receipt; its own bytes are the first half.
+    let path = stand.dir.path().join("teams").join(TEAM).join(&file);
+    let log = std::fs::OpenOptions::new().write(true).open(path).unwrap();
+    let early = receipt["length"].as_u64().unwrap() / 2;
+    log.write_all_at(b"\x01", early).unwrap();
+    let changed = ask(&stand);
+    assert_eq!(changed["holds"], false);
+    assert_eq!(changed["problem"]["file"], json!(file));
+    assert!(
+        changed["problem"]["seq"].as_u64() <= receipt["seq"].as_u64(),
+        "{changed}"
+    );
+    let refused = stand.with_token("POST", "/v1/receipts/check", r#"{"receipt":{"seq":1}}"#);
+    assert_eq!(refused.status, 400, "{refused:?}");
+    let refused = stand.with_token("GET", "/v1/head?sign=true", "");
+    assert_eq!(refused.status, 400, "{refused:?}");
+}
+
+#[test]
+fn the_disk_the_segments_and_the_backups_are_told() {
+    let stand = Stand::new();
+    make(&stand, 3);
+    let elsewhere = tempfile::tempdir().unwrap();
+    let root = Root::open(stand.dir.path(), RootOptions::default()).unwrap();
+    let place = BackupDir::create(elsewhere.path(), stand.dir.path(), RootOptions::default());
+    let kept = root.team(TEAM).unwrap().backup(&place.unwrap()).unwrap();
+    let told = get(&stand, "/v1/storage");
+    let (free, total) = (&told["disk"]["free_bytes"], &told["disk"]["total_bytes"]);
+    assert!(free.as_u64().unwrap() > 0 && free.as_u64() <= total.as_u64());
+    let segment = &told["log"]["segments"][0];
+    assert_eq!(
+        (&segment["first_seq"], &segment["sealed"]),
+        (&json!(1), &json!(false))
+    );
+    assert_eq!(segment["last_seq"], get(&stand, "/v1/status")["last_seq"]);
+    assert_eq!(segment["bytes"], told["log"]["bytes"]);
+    let backup = &told["backups"][0];
+    assert_eq!(
+        (&backup["last_seq"], &backup["bytes"]),
+        (&json!(kept.seq), &json!(kept.bytes))
+    );
+    assert_eq!(told["backups_unreadable"], Value::Null);
+    drop(elsewhere);
+    let gone = get(&stand, "/v1/storage");
+    assert_eq!(gone["backups"], json!([]));
+    assert!(gone["backups_unreadable"][0]["why"].is_string(), "{gone}");
+}

@@ -1,0 +1,73 @@
+//! A row that answers what its operation answers, does: now, and as of any point.
+
+use super::same::{Step, step};
+use super::world::World;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use teamlog_team::api;
+use teamlog_team::engine::reader::Point;
+
+/// The rows: what is asked over HTTP, the operation that is the same, its input, and whether it can be asked of the past.
+const ROWS: [(&str, &str, &str, bool); 6] = [
+    ("/v1/who", "who", "{}", true),
+    (
+        "/v1/status?digest=true",
+        "read-team-status",
+        r#"{"digest": true}"#,
+        true,
+    ),
+    ("/v1/head", "read-head", "{}", true),
+    ("/v1/verify", "verify-last", "{}", false),
+    ("/v1/doctor", "doctor-last", "{}", false),
+    ("/v1/storage", "read-storage", "{}", false),
+];
+
+/// What the operation answers: its data, or the code with which it refuses.
+fn straight(world: &World, operation: &str, input: &str, at: Option<u64>) -> Value {
+    let mut team = world.served.team("demo").unwrap();
+    if let Some(seq) = at {
+        team = team.at(Point::Seq(seq)).unwrap();
+    }
+    let operation = api::find(operation).unwrap();
+    match operation.execute(&mut team, input) {
+        Ok(data) => serde_json::from_str(data.get()).unwrap(),
+        Err(failure) => json!({"code": failure.refusal().unwrap().code.as_str()}),
+    }
+}
+
+fn over_http(world: &World, target: &str, at: Option<u64>) -> Value {
+    let joint = if target.contains('?') { '&' } else { '?' };
+    let said = match at {
+        Some(seq) => world.get(&format!("{target}{joint}at={seq}")),
+        None => world.get(target),
+    };
+    match said.status {
+        200 => said.json,
+        _ => json!({"code": said.code()}),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_row_answers_what_its_operation_answers(
+        steps in prop::collection::vec(step(), 1..40),
+        back in 0_u64..12,
+    ) {
+        let world = World::new();
+        for step in &steps {
+            Step::over_http(step, &world);
+        }
+        let team = world.served.team("demo").unwrap();
+        team.verify_noting(&mut |_, _| {}).unwrap();
+        let last = straight(&world, "read-team-status", "{}", None)["last_seq"].as_u64().unwrap();
+        let then = last.saturating_sub(back).max(1);
+        for (target, operation, input, of_any_time) in ROWS {
+            for at in [None, Some(then).filter(|_| of_any_time)] {
+                let http = over_http(&world, target, at);
+                prop_assert_eq!(http, straight(&world, operation, input, at), "{} {:?}", target, at);
+            }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Every row that answers from the log, as of a point of the past.
+
+use super::world::{SECOND, World, call};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use teamlog_server::Method;
+use teamlog_server::route::ROUTES;
+use teamlog_server::stream::Hub;
+use teamlog_team::engine::Clock;
+use teamlog_team::handle::pasts::PASTS_MAX;
+
+/// A question for each row that takes `at`.
+const TARGETS: [&str; 16] = [
+    "/v1/teams",
+    "/v1/teams/demo",
+    "/v1/status?digest=true",
+    "/v1/who",
+    "/v1/tasks",
+    "/v1/tasks/1",
+    "/v1/threads/search?q=said",
+    "/v1/threads/thread-0001/messages",
+    "/v1/threads/thread-0001/tail",
+    "/v1/inbox?agentId=ada",
+    "/v1/usage",
+    "/v1/events",
+    "/v1/events?after=1&limit=2",
+    "/v1/trace/tr",
+    "/v1/modes",
+    "/v1/head",
+];
+
+fn target(question: &str, at: impl std::fmt::Display) -> String {
+    let joint = if question.contains('?') { '&' } else { '?' };
+    format!("{question}{joint}at={at}")
+}
+
+fn head(world: &World) -> u64 {
+    let status = world.get("/v1/status").done(200);
+    status["last_seq"].as_u64().unwrap()
+}
+
+/// What all rows answer now: status and body.
+fn answers(world: &World) -> Vec<(u16, Value)> {
+    let asked = TARGETS.iter().map(|target| world.get(target));
+    asked.map(|said| (said.status, said.json)).collect()
+}
+
+/// A point: its seq, its time, and what all rows answered.
+type Then = (u64, String, Vec<(u16, Value)>);
+
+fn history(world: &World) -> Vec<Then> {
+    let mut then = Vec::new();
+    let steps = [
+        ("/v1/tasks", json!({"title": "one"})),
+        (
+            "/v1/threads",
+            json!({"title": "t", "participants": ["ada", "bob"]}),
+        ),
+        (
+            "/v1/tasks/1/claim",
+            json!({"agentId": "ada", "ttlMs": 60_000}),
+        ),
+        (
+            "/v1/threads/thread-0001/messages",
+            json!({"agentId": "bob", "body": "said"}),
+        ),
+        ("/v1/usage", json!({"agentId": "ada", "tokens": 7})),
+        (
+            "/v1/tasks/1/complete",
+            json!({"agentId": "ada", "epoch": 1}),
+        ),
+        ("/v1/teams", json!({"agents": [{"id": "eve"}]})),
+    ];
+    for (path, body) in steps {
+        world.later(SECOND);
+        let mut asked = call(Method::Post, path, &body.to_string());
+        asked.trace_id = Some("tr".to_owned());
+        assert!(world.ask(asked).status < 300, "{path}");
+        // Behind the event, which may be dated a moment ahead of the clock.
+        world.later(1_000);
+        then.push((head(world), world.clock.now().to_string(), answers(world)));
+    }
+    then
+}
+
+#[test]
+fn every_row_answers_as_it_did_then() {
+    let world = World::new();
+    let then = history(&world);
+    world.later(3600 * SECOND);
+    for (seq, time, wanted) in &then {
+        for (question, (status, json)) in TARGETS.iter().zip(wanted) {
+            let said = world.get(&target(question, time));
+            assert_eq!(
+                (said.status, &said.json),
+                (*status, json),
+                "{question} at {time}"
+            );
+            let by_seq = world.get(&target(question, seq));
+            assert_eq!(by_seq.status, *status, "{question} at {seq}");
+            if said.status == 200 {
+                for said in [&said, &by_seq] {
+                    assert_eq!(
+                        said.header("X-Teamlog-At"),
+                        Some(&*seq.to_string()),
+                        "{question}"
+                    );
+                }
+            }
+        }
+    }
+    // Without a point it is now, and nothing says otherwise.
+    assert_eq!(world.get("/v1/tasks").header("X-Teamlog-At"), None);
+    assert_eq!(world.get("/v1/tasks?at=").header("X-Teamlog-At"), None);
+}
+
+#[test]
+fn every_row_that_takes_a_point_is_asked_here() {
+    for route in ROUTES.iter().filter(|route| route.of_any_time) {
+        let own: Vec<&str> = route.pattern.split('/').collect();
+        let asked = TARGETS.iter().any(|target| {
+            let path = target.split('?').next().unwrap();
+            let parts: Vec<&str> = path.split('/').collect();
+            let same = |(own, part): (&&str, &&str)| own == part || own.starts_with('{');
+            own.len() == parts.len() && own.iter().zip(&parts).all(same)
+        });
+        assert!(asked, "{}", route.pattern);
+    }
+}
+
+#[test]
+fn a_time_counts_with_all_events_up_to_it() {
+    let world = World::new();
+    world.post("/v1/tasks", json!({"title": "one"})).done(201);
+    let first = head(&world);
+    world.later(60 * SECOND);
+    world.post("/v1/tasks", json!({"title": "two"})).done(201);
+    let said = world.get("/v1/tasks?at=2026-11-21T12:00:30.000000Z");
+    assert_eq!(said.header("X-Teamlog-At"), Some(&*first.to_string()));
+    assert_eq!(said.json["tasks"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn what_is_no_point_is_said() {
+    let world = World::new();
+    world.post("/v1/tasks", json!({"title": "one"})).done(201);
+    let head = head(&world);
+    world.story(&format!(
+        "
+        GET /v1/tasks?at={} -> 400 point_unknown at
+        GET /v1/tasks?at=0 -> 400 point_unknown at
+        GET /v1/tasks?at=2020-01-01T00:00:00Z -> 400 point_unknown at
+        GET /v1/tasks?at=2030-01-01T00:00:00Z -> 400 point_unknown at
+        GET /v1/tasks?at=yesterday -> 400 invalid_input at
+        GET /v1/tasks?at=18446744073709551616 -> 400 invalid_input at
+        GET /v1/tasks?at=-1 -> 400 invalid_input at
+        GET /v1/tasks/9?at=1 -> 404 task_not_found taskId
+        GET /v1/can-write?agentId=ada&path=src&at=1 -> 400 invalid_input at
+        GET /v1/openapi.json?at=1 -> 400 invalid_input at
+        POST /v1/tasks {{\"title\":\"x\",\"at\":\"1\"}} -> 400 invalid_input at
+        ",
+        head + 1
+    ));
+    let twice = world.get("/v1/tasks?at=1&at=2");
+    twice.refused(400, "invalid_input");
+}
+
+#[test]
+fn a_stream_has_no_past() {
+    let world = World::new();
+    let mut asked = call(Method::Get, "/v1/events?at=1", "");
+    asked.wants_stream = true;
+    match Hub::default().answer(&world.served, &asked) {
+        teamlog_server::Answer::Streamed(_) => panic!("it streams"),
+        teamlog_server::Answer::Whole(reply) => assert_eq!(reply.status, 400),
+    }
+}
+
+#[test]
+fn few_pasts_are_kept_and_a_kept_one_reads_the_log_no_more() {
+    let world = World::new();
+    for number in 0..12 {
+        let title = json!({"title": format!("task {number}")});
+        world.post("/v1/tasks", title).done(201);
+    }
+    let head = head(&world);
+    let ask = |seq: u64| {
+        let count = || world.memory.calls().values().sum::<u64>();
+        let before = count();
+        let page = world.get(&target("/v1/tasks", seq)).done(200);
+        (page, count() - before)
+    };
+    let (first, folding) = ask(head - 1);
+    let (again, kept) = ask(head - 1);
+    assert_eq!(first, again);
+    assert!(kept < folding, "{kept} calls after {folding}");
+    for seq in 2..=head {
+        ask(seq);
+    }
+    assert_eq!(world.served.pasts().len(), PASTS_MAX);
+    // Another history under the same seqs is another past.
+    let served = Arc::clone(&world.served);
+    served.pasts().forget_idle();
+    assert_eq!(served.pasts().len(), PASTS_MAX, "none of them is idle yet");
+}
