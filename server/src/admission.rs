@@ -5,13 +5,17 @@ pub(crate) mod bearer;
 mod body;
 pub(crate) mod host;
 pub(crate) mod origin;
+mod revoked;
 mod target;
+
+pub(crate) use revoked::Revoked;
 
 use crate::call::{Call, Method, is_known};
 use crate::connection_slots::Connection;
 use crate::pool::Undone;
 use crate::reply::{Answer, Reply};
 use crate::route::{self, Problem};
+use crate::served::Admitted;
 use crate::state::AppState;
 use crate::wire::sending;
 use axum::Extension;
@@ -22,7 +26,6 @@ use std::sync::Arc;
 use std::time::Instant;
 use teamlog_team::api::Effect;
 use teamlog_team::handle::deadline::Deadline;
-use tokio_util::sync::CancellationToken;
 
 /// Lets a request through to what answers it.
 pub(crate) async fn admit(
@@ -37,7 +40,7 @@ pub(crate) async fn admit(
             drop(held);
             (answer, revoked)
         }
-        Err(reply) => (Answer::Whole(reply), CancellationToken::new()),
+        Err(reply) => (Answer::Whole(reply), Revoked::default()),
     };
     state.metrics.answered(&answer, since.elapsed());
     sending::answered(answer, &state, revoked)
@@ -48,7 +51,7 @@ async fn call(
     state: &Arc<AppState>,
     connection: &Connection,
     request: Request<axum::body::Body>,
-) -> Result<(Call, CancellationToken, body::Held), Reply> {
+) -> Result<(Call, Revoked, body::Held), Reply> {
     let (head, body) = request.into_parts();
     if !is_known(&head.method) {
         return Err(unknown_method(&head.method, &head.uri));
@@ -62,15 +65,22 @@ async fn call(
     if method == Method::Post {
         check_content(&headers)?;
     }
-    let admitted = bearer::team(state, connection, &headers).await?;
+    let admitted = match method == Method::Post && head.uri.path() == route::TRADES_A_CODE {
+        true => bearer::code(state, connection, &headers).await?,
+        false => bearer::caller(state, connection, &headers).await?,
+    };
     let (body, held) = body::read(state, &headers, body).await?;
     let (path, query) = target::decode(&head.uri)?;
+    let Admitted { caller, revoked } = admitted;
+    let team = route::team(&state.served, &caller, method, &path, &query)?;
+    let revoked = Revoked::new(revoked, &state.served, &caller, &team);
     let wants_stream = head.method == hyper::Method::GET && accepts_stream(&headers);
     let call = Call {
         method,
         path,
         query,
-        team: admitted.team,
+        caller,
+        team,
         key: text(&headers, "Idempotency-Key")?,
         trace_id: trace_id(&headers)?,
         last_event_id: text(&headers, "Last-Event-ID")?,
@@ -79,7 +89,7 @@ async fn call(
         batch: None,
         body,
     };
-    Ok((call, admitted.revoked, held))
+    Ok((call, revoked, held))
 }
 
 /// What is answered to a method that no call has. The connection ends with it.
@@ -109,10 +119,13 @@ impl Drop for Gone {
 }
 
 /// Has the call answered by a thread that may block.
-async fn answer(state: &Arc<AppState>, call: Call, revoked: &CancellationToken) -> Answer {
+async fn answer(state: &Arc<AppState>, call: Call, revoked: &Revoked) -> Answer {
     let (served, answering) = (state.served.clone(), state.answer.clone());
     let team = call.team.clone();
-    let (effect, _gone) = (route::effect(&call), Gone(call.deadline.clone()));
+    let (effect, _gone) = (
+        route::effect(call.method, &call.path),
+        Gone(call.deadline.clone()),
+    );
     let answered = match effect {
         Effect::Records => {
             let _turn = state.per_team_limit.next(&team).await;
@@ -126,8 +139,9 @@ async fn answer(state: &Arc<AppState>, call: Call, revoked: &CancellationToken) 
         Effect::Waits => tokio::select! {
             answered = state.patient.run(move || answering(&served, &call)) => answered,
             () = state.drain.cancelled() => return busy("the daemon is stopping").into(),
-            () = revoked.cancelled() => {
-                let message = "authorization must be that of runtime.json, where there is another token now";
+            () = revoked.over() => {
+                let message = "authorization must be that of runtime.json, where there is another token now, or a page \
+                    session that has not ended";
                 return bearer::unauthorized(message).into();
             }
         },

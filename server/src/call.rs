@@ -1,5 +1,6 @@
 //! A call: a request that was admitted, on the team that its token belongs to.
 
+use crate::caller::Caller;
 use teamlog_team::handle::batch::Batch;
 use teamlog_team::handle::deadline::Deadline;
 
@@ -32,7 +33,10 @@ pub struct Call {
     pub path: Vec<String>,
     /// The query, decoded, in order; names may repeat.
     pub query: Vec<(String, String)>,
-    /// The team whose token was presented.
+    /// Who asks.
+    pub caller: Caller,
+    /// The team that is asked about: that of the token, or the one that whoever reaches all of them names. Empty where
+    /// none is asked about.
     pub team: String,
     /// `Idempotency-Key`, unless absent or empty.
     pub key: Option<String>,

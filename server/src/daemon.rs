@@ -15,7 +15,7 @@ use crate::pool::Pool;
 use crate::running::Running;
 use crate::runtime::Runtimes;
 use crate::scrubber;
-use crate::served::Served;
+use crate::served::{About, Served};
 use crate::socket;
 use crate::state::AppState;
 use crate::via::Via;
@@ -79,11 +79,15 @@ pub fn serve(mut options: ServeOptions) -> Result<Daemon> {
         version: options.version.clone(),
         started_at,
     };
-    let served = Arc::new(Served::new(root));
+    let about = About {
+        version: options.version.clone(),
+        data_root_name: name(&options.root),
+    };
+    let served = Arc::new(Served::within(root, &options.limits, about));
     let teams_dir = options.root.join(TEAMS_DIR);
     let home = Home {
         served: served.clone(),
-        runtimes: Arc::new(Runtimes::new(teams_dir.clone(), running.clone())),
+        runtimes: Arc::new(Runtimes::new(options.root.clone(), running.clone())),
         socket: place,
         lock,
     };
@@ -94,6 +98,8 @@ pub fn serve(mut options: ServeOptions) -> Result<Daemon> {
     let published = home.runtimes.publish_all(&served, &names);
     published
         .map_err(|(name, error)| StartError::io(format!("write runtime.json of {name}"))(error))?;
+    let published = home.runtimes.publish_root(&served);
+    published.map_err(StartError::io("write runtime.json of the data root"))?;
     home.lock.note(&running)?;
     let drain = CancellationToken::new();
     let (ready, is_ready) = channel();
@@ -163,6 +169,13 @@ impl Drop for Daemon {
     }
 }
 
+/// What a directory is called, whatever path leads to it.
+fn name(root: &Path) -> String {
+    let place = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    let name = place.file_name().unwrap_or(place.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
 fn listen(options: &ServeOptions) -> Result<(TcpListener, String)> {
     let doing = format!("listen at {}", options.listen);
     let listener = TcpListener::bind(options.listen).map_err(StartError::io(&*doing))?;
@@ -189,6 +202,7 @@ impl Drop for Home {
             // What stays behind is known as stale by its process.
             let _ = self.runtimes.withdraw(&self.served, &name);
         }
+        let _ = self.runtimes.withdraw_root();
         let _ = std::fs::remove_file(&self.socket);
     }
 }

@@ -38,7 +38,10 @@ impl Front {
             router = router
                 .route("/control/status", get(control::status))
                 .route("/control/stop", post(control::stop))
-                .route("/control/token/{team}", post(control::token));
+                .route("/control/token", post(control::root_token))
+                .route("/control/token/{team}", post(control::token))
+                .route("/control/code/{scope}", post(control::root_code))
+                .route("/control/code/{scope}/{team}", post(control::code));
         }
         let router = router
             .method_not_allowed_fallback(method_not_allowed)

@@ -8,6 +8,7 @@
 mod admission;
 pub mod batches;
 mod call;
+mod caller;
 mod checks;
 mod confine;
 mod connection;
@@ -24,6 +25,7 @@ pub mod lock;
 mod maintenance;
 mod metrics;
 pub mod options;
+mod page_sessions;
 mod per_team_limit;
 mod pool;
 pub mod reply;
@@ -42,6 +44,7 @@ mod via;
 mod wire;
 
 pub use call::{Call, Method};
+pub use caller::{Caller, Credential, Reach, Scope};
 pub use daemon::{Daemon, serve};
 pub use failure::StartError;
 pub use lock::running;

@@ -6,7 +6,7 @@ use crate::running::Running;
 use rustix::fs::{Mode, OFlags};
 use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The directory beneath the root that is the daemon's own.
 pub const DIR: &str = "teamd";
@@ -26,9 +26,7 @@ impl Lock {
     /// # Errors
     /// `AlreadyServed`; I/O.
     pub fn take(root: &Path) -> Result<Lock> {
-        let dir = root.join(DIR);
-        private_dir(&dir)?;
-        ignore_all(&dir);
+        let dir = own_dir(root)?;
         let path = dir.join(LOCK_FILE);
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = open(&path, flags)?;
@@ -70,6 +68,17 @@ impl Drop for Lock {
     fn drop(&mut self) {
         self.clear();
     }
+}
+
+/// The directory beneath the root that is the daemon's own; it is made where it is missing.
+///
+/// # Errors
+/// Others may enter it; I/O.
+pub fn own_dir(root: &Path) -> Result<PathBuf> {
+    let dir = root.join(DIR);
+    private_dir(&dir)?;
+    ignore_all(&dir);
+    Ok(dir)
 }
 
 /// The daemon that serves a root, if there is one.

@@ -56,6 +56,9 @@ impl Maintenance {
         loop {
             self.adopt();
             self.served.pasts().forget_idle();
+            // Tried again with the next round.
+            let _ = self.runtimes.replenish_root(&self.served);
+            self.served.page_sessions().expire(self.served.now());
             for name in self.served.names() {
                 // Tried again with the next round.
                 let _ = self.runtimes.replenish(&self.served, &name);

@@ -138,6 +138,14 @@ limits! {
     guesses: u32 = 10;
     /// By how much they are.
     guess_delay: Duration = Duration::from_secs(1);
+    /// How long a one-time code of the page is good.
+    code_time: Duration = Duration::from_secs(120);
+    /// One-time codes that are kept; with one more the oldest goes.
+    codes: usize = 64;
+    /// How long a page session lasts.
+    page_session_time: Duration = Duration::from_secs(12 * 60 * 60);
+    /// Page sessions that are kept; with one more the oldest ends.
+    page_sessions: usize = 256;
     /// How long a stop waits for what runs.
     drain_time: Duration = Duration::from_secs(10);
     /// How often new teams are looked for and what is due is recorded.

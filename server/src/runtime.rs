@@ -1,5 +1,5 @@
 //! `runtime.json`: what a client of a team needs to know, for the team's owner alone. It holds the token, which is
-//! nowhere else.
+//! nowhere else. One more lies in the data root itself, whose token reaches every team.
 
 use crate::running::Running;
 use crate::served::Served;
@@ -11,8 +11,10 @@ use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use teamlog_team::handle::root::TEAMS_DIR;
+use teamlog_team::lifecycle::ignored;
 
-/// The file's name in a team's directory.
+/// The file's name in a team's directory, and in the data root.
 pub const RUNTIME_FILE: &str = "runtime.json";
 const SCHEMA_VERSION: &str = "1.0.0";
 const FILE_BYTES_MAX: u64 = 64 * 1024;
@@ -25,7 +27,7 @@ const AT_ONCE: usize = 16;
 pub struct Runtime {
     /// Where the daemon listens for HTTP.
     pub url: String,
-    /// The team's token.
+    /// The token: of the team, or of the root.
     pub token: String,
     /// The daemon's process.
     pub pid: u32,
@@ -35,15 +37,16 @@ pub struct Runtime {
     pub socket: PathBuf,
     /// The daemon's version.
     pub version: String,
-    /// The team.
-    pub team_id: String,
+    /// The team; `null` in the data root.
+    pub team_id: Option<String>,
     /// Since when the daemon runs.
     pub started_at: String,
 }
 
-/// Writes and removes the files of the teams that one daemon serves.
+/// Writes and removes the files of the teams that one daemon serves, and that of the root.
 #[derive(Debug)]
 pub(crate) struct Runtimes {
+    root: PathBuf,
     teams: PathBuf,
     running: Running,
     /// One change at a time, so that what is compared with is what was written.
@@ -51,10 +54,11 @@ pub(crate) struct Runtimes {
 }
 
 impl Runtimes {
-    /// `teams` is the directory of the teams.
-    pub fn new(teams: PathBuf, running: Running) -> Runtimes {
+    /// For the teams of that data root.
+    pub fn new(root: PathBuf, running: Running) -> Runtimes {
         Runtimes {
-            teams,
+            teams: root.join(TEAMS_DIR),
+            root,
             running,
             turn: Mutex::default(),
         }
@@ -119,7 +123,50 @@ impl Runtimes {
         }
     }
 
+    /// Gives the root a new token.
+    pub fn publish_root(&self, served: &Served) -> io::Result<()> {
+        let _turn = self.turn.lock();
+        self.give_root(served)
+    }
+
+    /// Writes the file of the root where somebody took it away; its token went with it.
+    pub fn replenish_root(&self, served: &Served) -> io::Result<()> {
+        let _turn = self.turn.lock();
+        match rustix::fs::statat(
+            &opened(&self.root)?,
+            RUNTIME_FILE,
+            AtFlags::SYMLINK_NOFOLLOW,
+        ) {
+            Err(rustix::io::Errno::NOENT) if !served.is_stopping() => self.give_root(served),
+            Err(rustix::io::Errno::NOENT) | Ok(_) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn give_root(&self, served: &Served) -> io::Result<()> {
+        let (text, digest) = self.text(None)?;
+        let dir = opened(&self.root)?;
+        ignore(&dir);
+        replace(&dir, &text)?;
+        served.serve_whole(digest);
+        Ok(())
+    }
+
+    /// Takes the file of the root away if it is ours.
+    pub fn withdraw_root(&self) -> io::Result<()> {
+        let _turn = self.turn.lock();
+        self.remove(&opened(&self.root)?)
+    }
+
     fn give(&self, served: &Served, team: &str) -> io::Result<()> {
+        let (text, digest) = self.text(Some(team))?;
+        replace(&directory(&self.teams, team)?, &text)?;
+        served.serve(team, digest);
+        Ok(())
+    }
+
+    /// The file of a team or of the root with a new token, and what that is compared with.
+    fn text(&self, team: Option<&str>) -> io::Result<(Vec<u8>, Digest)> {
         let token = token::new()?;
         let digest = Digest::of(token.as_bytes());
         let running = self.running.clone();
@@ -130,14 +177,12 @@ impl Runtimes {
             schema_version: SCHEMA_VERSION.to_owned(),
             socket: running.socket,
             version: running.version,
-            team_id: team.to_owned(),
+            team_id: team.map(str::to_owned),
             started_at: running.started_at,
         };
         let mut text = serde_json::to_vec(&runtime)?;
         text.push(b'\n');
-        replace(&directory(&self.teams, team)?, &text)?;
-        served.serve(team, digest);
-        Ok(())
+        Ok((text, digest))
     }
 
     /// Serves the team no longer, and takes its file away if it is ours.
@@ -148,12 +193,16 @@ impl Runtimes {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             dir => dir?,
         };
-        let Some(found) = read(&dir)? else {
+        self.remove(&dir)
+    }
+
+    fn remove(&self, dir: &OwnedFd) -> io::Result<()> {
+        let Some(found) = read(dir)? else {
             return Ok(());
         };
         let ours = found.pid == self.running.pid && found.started_at == self.running.started_at;
         if ours {
-            rustix::fs::unlinkat(&dir, RUNTIME_FILE, AtFlags::empty())?;
+            rustix::fs::unlinkat(dir, RUNTIME_FILE, AtFlags::empty())?;
         }
         Ok(())
     }
@@ -162,6 +211,22 @@ impl Runtimes {
 fn directory(teams: &Path, team: &str) -> io::Result<OwnedFd> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     Ok(rustix::fs::open(teams.join(team), flags, Mode::empty())?)
+}
+
+/// The data root, which may be named by a link.
+fn opened(root: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(root, flags, Mode::empty())?)
+}
+
+/// Tells git to leave the file of the root alone, where that lies in a repository. A file that tells git something already
+/// is somebody else's, and a failure keeps no daemon from its work.
+fn ignore(dir: &OwnedFd) {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mode = Mode::from_raw_mode(0o666);
+    if let Ok(file) = rustix::fs::openat(dir, ignored::IGNORE_FILE, flags, mode) {
+        let _ = File::from(file).write_all(ignored::of_root().as_bytes());
+    }
 }
 
 /// Writes the file aside and puts it in the place of the one that is there, whatever that is. It is whole whenever the

@@ -1,12 +1,17 @@
 //! The teams that the daemon serves.
 
+use crate::caller::{Caller, Reach, Scope};
 use crate::checks::Checks;
+use crate::options::Limits;
+use crate::page_sessions::{Made, PageLimits, PageSessions};
 use crate::token::Digest;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Instant, SystemTime};
+use teamlog_team::engine::Timestamp;
 use teamlog_team::handle::pasts::Pasts;
 use teamlog_team::{Result, Root, RootOptions, Team};
 use tokio_util::sync::CancellationToken;
@@ -19,14 +24,33 @@ pub struct Served {
     teams: RwLock<BTreeMap<String, Entry>>,
     pasts: Pasts,
     checks: Arc<Checks>,
+    /// What lets in to all of them.
+    whole: RwLock<Option<TokenEntry>>,
+    page_sessions: PageSessions,
+    about: About,
     stopping: AtomicBool,
+}
+
+/// What is told to whoever is let in.
+#[derive(Debug, Clone)]
+pub struct About {
+    /// The daemon's version.
+    pub version: String,
+    /// What the directory of the data root is called.
+    pub data_root_name: String,
+}
+
+/// What a token is compared with.
+#[derive(Debug)]
+struct TokenEntry {
+    digest: Digest,
+    /// Ends when the token is worth nothing any more.
+    revoked: CancellationToken,
 }
 
 #[derive(Debug)]
 struct Entry {
-    token: Digest,
-    /// Ends when the token is worth nothing any more.
-    revoked: CancellationToken,
+    token: TokenEntry,
     condition: Condition,
     audit: Audit,
 }
@@ -55,16 +79,31 @@ pub(crate) struct Verified {
     pub sound: bool,
 }
 
-/// Whom a token lets in.
+/// Who is let in.
 #[derive(Debug, Clone)]
 pub(crate) struct Admitted {
-    /// The team that the token belongs to.
-    pub team: String,
-    /// Ends when the token is worth nothing any more.
+    /// Who it is.
+    pub caller: Caller,
+    /// Ends when what was presented is worth nothing any more.
     pub revoked: CancellationToken,
 }
 
-impl Drop for Entry {
+impl TokenEntry {
+    fn new(digest: Digest) -> TokenEntry {
+        TokenEntry {
+            digest,
+            revoked: CancellationToken::new(),
+        }
+    }
+    fn admits(&self, reach: Reach) -> Admitted {
+        Admitted {
+            caller: Caller::with_token(reach),
+            revoked: self.revoked.clone(),
+        }
+    }
+}
+
+impl Drop for TokenEntry {
     fn drop(&mut self) {
         self.revoked.cancel();
     }
@@ -106,6 +145,14 @@ pub enum Condition {
 impl Served {
     /// Serves no team yet.
     pub fn new(root: Root) -> Served {
+        let about = About {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            data_root_name: String::new(),
+        };
+        Served::within(root, &Limits::default(), about)
+    }
+    /// The same with other limits, and with what is told of the daemon.
+    pub fn within(root: Root, limits: &Limits, about: About) -> Served {
         let checks = Arc::<Checks>::default();
         let options = RootOptions {
             background: Some(checks.clone()),
@@ -116,6 +163,14 @@ impl Served {
             checks,
             teams: RwLock::default(),
             pasts: Pasts::default(),
+            whole: RwLock::default(),
+            page_sessions: PageSessions::new(PageLimits {
+                code_time: limits.code_time,
+                codes: limits.codes,
+                session_time: limits.page_session_time,
+                sessions: limits.page_sessions,
+            }),
+            about,
             stopping: AtomicBool::new(false),
         }
     }
@@ -143,19 +198,66 @@ impl Served {
     pub fn serves(&self, name: &str) -> bool {
         self.read().contains_key(name)
     }
-    /// The team whose token this is. Looks at every team, so that how long it takes tells nothing.
+    /// Whose token or page session this is. Looks at all of them, so that how long it takes tells nothing.
     pub(crate) fn admit(&self, presented: &Digest) -> Option<Admitted> {
+        let session = self.page_sessions.session(presented, self.now());
+        let session = session.map(|(caller, revoked)| Admitted { caller, revoked });
+        let whole = self.whole.read().unwrap_or_else(PoisonError::into_inner);
+        let whole = whole.as_ref();
+        let whole = whole.filter(|token| token.digest == *presented);
         let teams = self.read();
         let mut found = None;
         for (name, entry) in teams.iter() {
-            if &entry.token == presented {
+            if entry.token.digest == *presented {
                 found = Some((name, entry));
             }
         }
-        found.map(|(name, entry)| Admitted {
-            team: name.clone(),
-            revoked: entry.revoked.clone(),
-        })
+        let team = found.map(|(name, entry)| entry.token.admits(Reach::Team(name.clone())));
+        team.or_else(|| whole.map(|token| token.admits(Reach::Root)))
+            .or(session)
+    }
+    /// Whom a one-time code would let in.
+    pub(crate) fn admit_code(&self, presented: &Digest) -> Option<Admitted> {
+        let found = self.page_sessions.code(presented, self.now());
+        found.map(|(caller, revoked)| Admitted { caller, revoked })
+    }
+    /// Makes a one-time code; `None` for a team that is not served.
+    pub(crate) fn new_code(&self, reach: Reach, scope: Scope) -> Option<io::Result<Made>> {
+        let revoked = match &reach {
+            Reach::Team(team) => self
+                .read()
+                .get(team)
+                .map(|entry| entry.token.revoked.clone()),
+            Reach::Root => {
+                let whole = self.whole.read().unwrap_or_else(PoisonError::into_inner);
+                whole.as_ref().map(|token| token.revoked.clone())
+            }
+        };
+        let now = self.now();
+        Some(self.page_sessions.new_code(reach, scope, &revoked?, now))
+    }
+    /// The page sessions.
+    pub(crate) fn page_sessions(&self) -> &PageSessions {
+        &self.page_sessions
+    }
+    /// What is told of the daemon.
+    pub(crate) fn about(&self) -> &About {
+        &self.about
+    }
+    /// The time, by the root's clock.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.root.options().clock.now()
+    }
+    /// Ends when the token of a team is worth nothing any more, or the team is not served any more.
+    pub(crate) fn revoked(&self, team: &str) -> Option<CancellationToken> {
+        self.read()
+            .get(team)
+            .map(|entry| entry.token.revoked.clone())
+    }
+    /// Lets whoever presents this token reach every team. What goes on under the one before ends.
+    pub fn serve_whole(&self, token: Digest) {
+        let mut whole = self.whole.write().unwrap_or_else(PoisonError::into_inner);
+        *whole = Some(TokenEntry::new(token));
     }
     /// How the teams are, by name.
     pub fn conditions(&self) -> BTreeMap<String, Condition> {
@@ -240,8 +342,7 @@ impl Served {
         let audit = teams.get(name).map(|entry| &entry.audit);
         let (last, disk_bytes) = audit.map_or((None, None), |audit| (audit.last, audit.disk_bytes));
         let entry = Entry {
-            token,
-            revoked: CancellationToken::new(),
+            token: TokenEntry::new(token),
             condition: before.unwrap_or(Condition::Starting),
             audit: Audit {
                 due: Instant::now(),

@@ -17,6 +17,7 @@ mod can_write;
 mod completions;
 mod config;
 mod convert;
+mod dashboard;
 mod dead_letter;
 mod demo;
 mod diff;
@@ -284,6 +285,8 @@ commands! {
     Purge(purge: changed::<PurgeAnswer>) = "purge", Files: "Delete a team that was closed, log and all",
     Serve(serve: answer::<Either<serve::Ready, serve::Served>>) = "serve", Runs:
         "Serve the teams over HTTP, and keep them open for the command line",
+    Dashboard(dashboard: answer::<dashboard::Opened>) = "dashboard", Runs:
+        "Open the page that shows what the teams do, in a browser; starts the daemon where none runs",
     Token(token) = "token", Files: "Look after the tokens that let HTTP clients in",
     Demo(demo: answer::<demo::Answer>) = "demo", Runs:
         "Show the whole story: append, crash, recover, replay, trace, rebuild, verify",

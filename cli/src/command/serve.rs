@@ -43,6 +43,9 @@ pub struct Args {
     /// Where to put the Unix socket, in a directory that only you may enter [default: beneath the data root]
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
+    /// Leave the session of the terminal, as a daemon that another command starts
+    #[arg(long, hide = true, conflicts_with_all = ["status", "stop"])]
+    detached: bool,
     /// Say whether a daemon runs, and how its teams are
     #[arg(long, conflicts_with_all = ["teams", "socket", "stop"])]
     status: bool,
@@ -143,6 +146,10 @@ impl Args {
     }
 
     fn serve(self, context: &mut Context) -> Outcome {
+        if self.detached {
+            // Whoever leads a session already has no terminal to lose.
+            let _ = rustix::process::setsid();
+        }
         // Better said as every command does.
         context.data()?;
         let root = context.data_root().to_owned();
@@ -209,7 +216,7 @@ fn ready(context: &mut Context, daemon: &Daemon) -> Result<(), CommandError> {
     context.out.flush()
 }
 
-fn refused(error: StartError) -> CommandError {
+pub fn refused(error: StartError) -> CommandError {
     let message = error.to_string();
     let hint = error.hint().map(str::to_owned);
     let (exit, code) = match (error.code(), error) {
@@ -227,7 +234,7 @@ fn refused(error: StartError) -> CommandError {
 }
 
 /// The daemon of a root. One that is just starting, or about to be gone, is waited for.
-fn found(root: &Path) -> Result<Option<Running>, CommandError> {
+pub fn found(root: &Path) -> Result<Option<Running>, CommandError> {
     let until = Instant::now() + BETWEEN_DEADLINE;
     loop {
         match running(root) {

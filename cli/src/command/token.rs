@@ -1,4 +1,4 @@
-//! `token rotate`: a team's token is worth nothing any more, and there is another one.
+//! `token rotate`: the token of a team, or of the root, is worth nothing any more, and there is another one.
 
 use crate::command::printed::answer;
 use crate::context::Context;
@@ -8,6 +8,7 @@ use crate::forward::runtime::Runtime;
 use crate::render::escape::visible;
 use schemars::JsonSchema;
 use serde::Serialize;
+use teamlog_server::runtime::RUNTIME_FILE;
 use teamlog_team::names;
 
 actions! {
@@ -18,52 +19,74 @@ actions! {
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Give a team that is served a new token; the old one lets nobody in from then on\n\nThe new one stands in \
-        teams/TEAM/runtime.json, which only you may read, and is never printed.",
+        teams/TEAM/runtime.json, which only you may read, and is never printed. That of the root, which reaches every team, \
+        stands in runtime.json of the data root. Page sessions that were opened for the same end with the old one.",
     after_help = "\
 Examples:
-  teamlog token rotate demo"
+  teamlog token rotate demo
+  teamlog token rotate --root"
 )]
 struct Rotate {
     /// The team
-    team: String,
+    #[arg(required_unless_present = "root", conflicts_with = "root")]
+    team: Option<String>,
+    /// Rotate the token of the root, which reaches every team
+    #[arg(long)]
+    root: bool,
 }
 
 /// What was done.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Rotated {
-    /// The team
-    team: String,
+    /// The team; `null` for the token of the root
+    team: Option<String>,
     /// Where the new token stands
     file: String,
 }
 
 impl Rotate {
     fn run(self, context: &mut Context) -> Outcome {
-        names::check_known("team", &self.team)?;
-        context.data()?.team(&self.team)?;
         let root = context.data_root().to_owned();
-        let runtime = Runtime::of_team(&root, &self.team)?;
-        let Some(socket) = runtime.and_then(|runtime| runtime.socket) else {
-            let message = format!("no daemon serves {}", self.team);
+        let (socket, path, file) = match &self.team {
+            Some(team) => {
+                names::check_known("team", team)?;
+                context.data()?.team(team)?;
+                let runtime = Runtime::of_team(&root, team)?;
+                let socket = runtime.and_then(|runtime| runtime.socket);
+                let path = format!("/control/token/{team}");
+                (socket, path, Runtime::place(&root, team))
+            }
+            None => {
+                context.data()?;
+                let socket = super::serve::found(&root)?.map(|running| running.socket);
+                let file = root.join(RUNTIME_FILE);
+                (socket, "/control/token".to_owned(), file)
+            }
+        };
+        let Some(socket) = socket else {
+            let served = match &self.team {
+                Some(team) => team.clone(),
+                None => root.display().to_string(),
+            };
+            let message = format!("no daemon serves {served}");
             return Err(
                 CommandError::new(Exit::Unavailable, "daemon_not_running", message).or_hint(|| {
                     "a token lives as long as its daemon; to start one: teamlog serve".to_owned()
                 }),
             );
         };
-        let path = format!("/control/token/{}", self.team);
         let (code, body) = control::ask(&socket, "POST", &path)?;
         if code != 200 {
             return Err(super::serve::strange(code, &body));
         }
-        let file = Runtime::place(context.data_root(), &self.team);
         let rotated = Rotated {
             team: self.team,
             file: file.display().to_string(),
         };
         context.answer(&rotated, |rotated, _| {
-            let (team, file) = (visible(&rotated.team), visible(&rotated.file));
-            vec![format!("{team} has a new token, in {file}")]
+            let file = visible(&rotated.file);
+            let whose = rotated.team.as_deref().unwrap_or("the root");
+            vec![format!("{} has a new token, in {file}", visible(whose))]
         })?;
         Ok(Exit::Done)
     }

@@ -1,5 +1,5 @@
-//! Who asks: the team whose token is presented. Tokens are compared by their digests, in constant time, with those of
-//! every team; guessing 256 bits is hopeless, and slow on top.
+//! Who asks: whoever presents a token or a page session, or a one-time code where that is traded. All are compared by their
+//! digests, in constant time, with all that there are; guessing 256 bits is hopeless, and slow on top.
 
 use crate::connection_slots::Connection;
 use crate::reply::Reply;
@@ -8,16 +8,43 @@ use crate::state::AppState;
 use crate::token::Digest;
 use hyper::header::{AUTHORIZATION, HeaderMap};
 
-/// The team whose token is presented. Who presents one keeps its place.
+/// Whoever presents a token or a page session, and keeps their place by that.
 ///
 /// # Errors
 /// 401, after a while if there were many.
-pub(crate) async fn team(
+pub(crate) async fn caller(
     state: &AppState,
     connection: &Connection,
     headers: &HeaderMap,
 ) -> Result<Admitted, Reply> {
     let found = presented(headers).and_then(|token| state.served.admit(&Digest::of(token)));
+    let wanted = "authorization must be Bearer and the token of runtime.json";
+    known(state, connection, found, wanted).await
+}
+
+/// Whoever presents a one-time code.
+///
+/// # Errors
+/// 401, after a while if there were many.
+pub(crate) async fn code(
+    state: &AppState,
+    connection: &Connection,
+    headers: &HeaderMap,
+) -> Result<Admitted, Reply> {
+    let found = presented(headers).and_then(|code| state.served.admit_code(&Digest::of(code)));
+    known(state, connection, found, CODE_WANTED).await
+}
+
+/// What is told to whoever presents none, or one that is worth nothing any more.
+pub(crate) const CODE_WANTED: &str =
+    "authorization must be Bearer and a one-time code that was not used yet: teamlog dashboard";
+
+async fn known(
+    state: &AppState,
+    connection: &Connection,
+    found: Option<Admitted>,
+    wanted: &str,
+) -> Result<Admitted, Reply> {
     if let Some(admitted) = found {
         connection.is_known();
         return Ok(admitted);
@@ -25,9 +52,7 @@ pub(crate) async fn team(
     if state.guesses.one_more(state.limits.guesses) {
         tokio::time::sleep(state.limits.guess_delay).await;
     }
-    Err(unauthorized(
-        "authorization must be Bearer and the token of runtime.json",
-    ))
+    Err(unauthorized(wanted))
 }
 
 /// What is answered to whoever has no token, or not any more.

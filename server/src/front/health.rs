@@ -65,7 +65,7 @@ pub(super) async fn metrics(
     headers: HeaderMap,
 ) -> Response<Body> {
     if via == Via::Tcp
-        && let Err(reply) = bearer::team(&state, &connection, &headers).await
+        && let Err(reply) = bearer::caller(&state, &connection, &headers).await
     {
         return sending::whole(reply);
     }
@@ -95,6 +95,8 @@ async fn knows(
     match (via, headers.contains_key(AUTHORIZATION)) {
         (Via::Socket, _) => Ok(true),
         (Via::Tcp, false) => Ok(false),
-        (Via::Tcp, true) => bearer::team(state, connection, headers).await.map(|_| true),
+        (Via::Tcp, true) => bearer::caller(state, connection, headers)
+            .await
+            .map(|_| true),
     }
 }

@@ -1,4 +1,8 @@
-//! `GET /`: a page for whoever opens the daemon's address in a browser. It shows no data, for it asks for no token.
+//! `GET /`: the page, for whoever opens the daemon's address in a browser. It is the same for everybody and holds no data,
+//! for it asks for no token; what it shows it asks for itself, with its page session.
+//!
+//! It is one file, made from `dashboard/`, whose script and style stand inside. The policy beside it names their digests, so
+//! that a browser runs nothing else, and lets it ask nobody but this daemon.
 
 use crate::reply::Reply;
 use crate::state::AppState;
@@ -8,37 +12,118 @@ use axum::extract::State;
 use hyper::Response;
 use std::sync::Arc;
 
-const HTML: &str = "text/html; charset=utf-8";
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; \
-                      form-action 'none'; frame-ancestors 'none'";
+const TYPE: &str = "text/html; charset=utf-8";
+/// The page.
+const PAGE: &[u8] = include_bytes!("dashboard/index.html");
+/// What a browser may do for it.
+const POLICY: &str = include_str!("dashboard/policy.txt");
 
 /// The page.
 pub(super) async fn page(State(state): State<Arc<AppState>>) -> Response<Body> {
-    let version = escaped(&state.runtimes.running().version);
-    let body = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>teamlog</title>\n\
-         <style>body{{font:16px/1.5 system-ui,sans-serif;max-width:40em;margin:3em auto;padding:0 1em}}</style>\n\
-         <h1>teamlog {version}</h1>\n<p>Serves {} of one data root.</p>\n<ul>\n\
-         <li><a href=\"/healthz\">/healthz</a>: that it is alive</li>\n\
-         <li><a href=\"/readyz\">/readyz</a>: whether every team can be read and written</li>\n</ul>\n\
-         <p>Everything else wants <code>Authorization: Bearer TOKEN</code>, with the token of \
-         <code>teams/TEAM/runtime.json</code>: <code>/v1/status</code>, <code>/v1/tasks</code>, \
-         <code>/v1/events</code>, <code>/metrics</code>, and what <code>/v1/openapi.json</code> lists.</p>\n</html>\n",
-        teams(state.served.names().len()),
-    );
-    let reply = Reply::new(200, HTML, body).header("content-security-policy", POLICY);
-    sending::whole(reply.header("x-frame-options", "DENY"))
+    let reply = Reply::new(200, TYPE, PAGE)
+        .header("content-security-policy", POLICY.trim_ascii_end())
+        .header("x-frame-options", "DENY")
+        .header("cross-origin-opener-policy", "same-origin");
+    state.metrics.replied(&reply);
+    sending::whole(reply)
 }
 
-fn teams(count: usize) -> String {
-    match count {
-        1 => "one team".to_owned(),
-        more => format!("{more} teams"),
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sha2::{Digest, Sha256};
+
+    /// As policies write a digest.
+    fn base64(bytes: &[u8]) -> String {
+        const LETTERS: &[u8; 64] =
+            b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let mut text = String::new();
+        for three in bytes.chunks(3) {
+            let bits = (0..3).fold(0_usize, |bits, at| {
+                bits << 8 | usize::from(three.get(at).copied().unwrap_or(0))
+            });
+            for at in 0..4 {
+                text.push(match at <= three.len() {
+                    true => char::from(LETTERS[bits >> (18 - 6 * at) & 63]),
+                    false => '=',
+                });
+            }
+        }
+        text
     }
-}
 
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
+    /// What stands inside the elements of that name.
+    fn inline<'a>(page: &'a str, name: &str) -> Vec<&'a str> {
+        let begin = format!("<{name}");
+        page.split(&begin[..])
+            .skip(1)
+            .map(|part| {
+                let (_, rest) = part.split_once('>').unwrap();
+                rest.split(&format!("</{name}>")[..]).next().unwrap()
+            })
+            .collect()
+    }
+
+    /// The sources that the policy allows for a kind.
+    fn allowed(kind: &str) -> Vec<String> {
+        let mut rules = POLICY.trim_ascii_end().split("; ");
+        let rule = rules.find_map(|rule| rule.strip_prefix(&format!("{kind} ")[..]));
+        let sources = rule.unwrap().split(' ');
+        sources.map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_digest_is_written_as_policies_write_it() {
+        for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v")] {
+            assert_eq!(base64(bytes.as_bytes()), text);
+        }
+    }
+
+    #[test]
+    fn the_policy_names_the_script_and_the_style_of_the_page_and_nothing_else() {
+        let page = std::str::from_utf8(PAGE).unwrap();
+        for (element, kind) in [("script", "script-src"), ("style", "style-src")] {
+            let parts = inline(page, element);
+            assert!(!parts.is_empty(), "{element}");
+            let digests: Vec<String> = parts
+                .iter()
+                .map(|part| format!("'sha256-{}'", base64(&Sha256::digest(part))))
+                .collect();
+            assert_eq!(allowed(kind), digests, "{element}");
+        }
+        for (kind, sources) in [
+            ("default-src", &["'none'"][..]),
+            ("connect-src", &["'self'"]),
+            ("img-src", &["'self'", "data:"]),
+            ("base-uri", &["'none'"]),
+            ("form-action", &["'none'"]),
+            ("frame-ancestors", &["'none'"]),
+        ] {
+            assert_eq!(allowed(kind), sources, "{kind}");
+        }
+        assert_eq!(POLICY.trim_ascii_end().split("; ").count(), 8);
+        assert_eq!(POLICY.lines().count(), 1);
+    }
+
+    #[test]
+    fn the_page_loads_nothing() {
+        let page = std::str::from_utf8(PAGE).unwrap();
+        // What stands inside the script is text to the page, and the policy lets it load nothing either.
+        let script: String = inline(page, "script").concat();
+        let markup = page.replace(&script, "");
+        for loads in [
+            " src=",
+            "<iframe",
+            "<base",
+            "http-equiv",
+            "@import",
+            " style=\"",
+            " onload",
+        ] {
+            assert!(!markup.contains(loads), "{loads}");
+        }
+        for link in markup.split("<link").skip(1) {
+            assert!(link.contains("href=\"data:"), "{link}");
+        }
+    }
 }

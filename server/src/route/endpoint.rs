@@ -40,6 +40,8 @@ pub struct Route {
     pub streams: bool,
     /// Whether it can be asked as of a point of the past.
     pub of_any_time: bool,
+    /// Whether it is about one team.
+    pub of_team: bool,
     own: fn() -> Schema,
     schema: Schema,
     answer: fn() -> Schema,
@@ -137,6 +139,7 @@ impl Route {
             codes: &[],
             streams: false,
             of_any_time: false,
+            of_team: true,
             own: input_schema::<I>,
             schema: Schema::default(),
             answer: answer_schema::<A>,
@@ -150,7 +153,8 @@ impl Route {
 
     /// The same, which does what an operation does.
     pub(super) fn of<O: Op>(self) -> Route {
-        self.doc(O::DOC).codes(O::REFUSALS)
+        let effect = O::EFFECT;
+        Route { effect, ..self }.doc(O::DOC).codes(O::REFUSALS)
     }
     pub(super) fn doc(self, doc: &'static str) -> Route {
         Route { doc, ..self }
@@ -163,10 +167,16 @@ impl Route {
     }
     /// The same, of which there is only now.
     pub(super) fn of_now(self) -> Route {
+        let of_any_time = false;
         Route {
-            of_any_time: false,
+            of_any_time,
             ..self
         }
+    }
+    /// The same, which is about no team.
+    pub(super) fn of_no_team(self) -> Route {
+        let of_team = false;
+        Route { of_team, ..self }
     }
     /// The same, also answered as a stream, and with its fields named as its type names them.
     pub(super) fn streams(self) -> Route {

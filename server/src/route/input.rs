@@ -8,6 +8,7 @@ use super::names;
 use super::parts::Part;
 use super::problem::Problem;
 use crate::call::{Call, Method};
+use crate::caller::Reach;
 use serde_json::{Map, Value};
 use teamlog_team::api::shape::{Field, Kind, Shape};
 use teamlog_team::engine::Json;
@@ -42,13 +43,14 @@ pub fn read(
     let (mut fields, canonical) = match call.method {
         Method::Get => (query(route, call)?, String::new()),
         Method::Post => {
-            if let Some((name, _)) = call.query.first() {
+            if let Some((name, _)) = call.query.iter().find(|(name, _)| name != TEAM) {
                 let message = format!(
                     "{} must stand in the body, but is in the query",
                     shown(name)
                 );
                 return Err(Problem::invalid(name, message));
             }
+            check_named_team(call)?;
             let body = body(&call.body)?;
             let canonical = sorted(&body);
             (body, canonical)
@@ -128,10 +130,26 @@ fn sorted(body: &Map<String, Value>) -> String {
     serde_json::to_string(body).unwrap_or_default()
 }
 
+/// Which team is meant may be said in the query as well, whatever stands in the body.
+fn check_named_team(call: &Call) -> Result<(), Problem> {
+    let mut named = call.query.iter().filter(|(name, _)| name == TEAM);
+    named.try_for_each(|(_, team)| match is_meant(team, call) {
+        true => Ok(()),
+        false => Err(another_team(team, call)),
+    })
+}
+
+/// Whether a name is that of the call's team; whoever may ask about all of them may name any where none is meant.
+fn is_meant(team: &str, call: &Call) -> bool {
+    team.trim().is_empty()
+        || team == call.team
+        || (call.team.is_empty() && call.caller.reach == Reach::Root)
+}
+
 fn check_team(fields: &mut Map<String, Value>, call: &Call) -> Result<(), Problem> {
     match fields.remove(TEAM) {
         None | Some(Value::Null) => Ok(()),
-        Some(Value::String(team)) if team.trim().is_empty() || team == call.team => Ok(()),
+        Some(Value::String(team)) if is_meant(&team, call) => Ok(()),
         Some(Value::String(team)) => Err(another_team(&team, call)),
         Some(other) => {
             let message = format!("{TEAM} must be a string, but is {}", brief(&other));

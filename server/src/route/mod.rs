@@ -1,5 +1,6 @@
 //! Which call is answered how: one table of routes, from which dispatch and the documents are read.
 
+mod admitted;
 mod codes;
 mod document;
 mod endpoint;
@@ -9,6 +10,7 @@ mod input;
 mod names;
 pub mod openapi;
 mod operations;
+mod page_session;
 mod parts;
 mod paths;
 mod problem;
@@ -20,9 +22,11 @@ mod teams;
 mod threads;
 mod usage;
 
+pub(crate) use admitted::team;
 pub use codes::{CODES, CodeRow};
 pub use endpoint::Route;
 pub(crate) use events::last_event_id;
+pub(crate) use page_session::TRADES_A_CODE;
 pub use problem::{ErrorBody, Problem};
 pub use table::ROUTES;
 
@@ -123,17 +127,17 @@ fn status_of(code: &str) -> u16 {
 }
 
 /// What a call does to the log, as far as its method and path say.
-pub(crate) fn effect(call: &Call) -> Effect {
-    let path: Vec<&str> = call.path.iter().map(String::as_str).collect();
-    match (call.method, path.as_slice()) {
+pub(crate) fn effect(method: Method, path: &[String]) -> Effect {
+    if let [_, _, operation] = path
+        && path.starts_with(&["v1".to_owned(), "api".to_owned()])
+    {
         // By any of its names.
-        (_, ["v1", "api", operation]) => {
-            api::find(operation).map_or(Effect::Reads, |operation| operation.effect)
-        }
-        (method, _) => match table::find(method, &call.path) {
-            Found::Route(route, _) => route.effect,
-            Found::OtherMethods(_) | Found::Nothing => Effect::Reads,
-        },
+        return api::find(operation).map_or(Effect::Reads, |operation| operation.effect);
+    }
+    match (table::find(method, path), method) {
+        (Found::Route(route, _), _) => route.effect,
+        (_, Method::Post) => Effect::Records,
+        (_, Method::Get) => Effect::Reads,
     }
 }
 

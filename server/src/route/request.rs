@@ -27,7 +27,7 @@ pub const AT: &str = "X-Teamlog-At";
 
 /// What a handler has at hand.
 pub struct RequestContext<'a> {
-    served: &'a Served,
+    pub served: &'a Served,
     /// The point of the past that is asked about.
     at: Option<Point>,
     /// The root; its notes are those of this call.

@@ -1,7 +1,9 @@
 //! The table of routes, and how a path finds its row.
 
 use super::endpoint::Route;
-use super::{document, events, inbox, operations, paths, tasks, teams, threads, usage};
+use super::{
+    document, events, inbox, operations, page_session, paths, tasks, teams, threads, usage,
+};
 use crate::call::Method;
 use serde_json::{Map, Value};
 use std::sync::LazyLock;
@@ -147,6 +149,17 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         Route::reads("/v1/storage", "getStorage", |asked: ReadStorage, team, _| Ok(team.read_storage(asked)?))
             .of::<ReadStorage>()
             .of_now(),
+        // who asks
+        Route::replies::<_, page_session::Opened>(Method::Post, page_session::TRADES_A_CODE, "openSession", page_session::open)
+            .doc("Trade a one-time code, which stands in the place of the token, for a page session")
+            .status(201)
+            .of_no_team(),
+        Route::replies::<_, page_session::Shown>(Method::Get, "/v1/session", "getSession", page_session::show)
+            .doc("What the page session or the token of the request is for")
+            .of_no_team(),
+        Route::replies::<_, page_session::Ended>(Method::Post, "/v1/session/end", "endSession", page_session::end)
+            .doc("End the page session of the request")
+            .of_no_team(),
         // everything else
         Route::records::<_, operations::Answer>(operations::PATTERN, "callOperation", operations::call)
             .doc("Carry out an operation of the mutation contract, whose envelope is the answer"),
@@ -156,7 +169,8 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
             "getDocument",
             document::document,
         )
-            .doc("The OpenAPI document of this server"),
+            .doc("The OpenAPI document of this server")
+            .of_no_team(),
     ]
 });
 

@@ -1,5 +1,6 @@
 //! Bodies on their way out.
 
+use crate::admission::Revoked;
 use crate::metrics::Counted;
 use crate::reply::{Answer, Reply, Streamed};
 use crate::state::AppState;
@@ -16,7 +17,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::{Instant, Sleep, sleep};
-use tokio_util::sync::CancellationToken;
 
 /// A whole answer.
 pub(crate) fn whole(reply: Reply) -> Response<Body> {
@@ -30,11 +30,7 @@ pub(crate) fn whole(reply: Reply) -> Response<Body> {
 }
 
 /// An answer of either sort. Streams end when the daemon does, or when their client's token is `revoked`.
-pub(crate) fn answered(
-    answer: Answer,
-    state: &AppState,
-    revoked: CancellationToken,
-) -> Response<Body> {
+pub(crate) fn answered(answer: Answer, state: &AppState, revoked: Revoked) -> Response<Body> {
     match answer {
         Answer::Whole(reply) => whole(reply),
         Answer::Streamed(Streamed {
@@ -47,7 +43,7 @@ pub(crate) fn answered(
             let over = async move {
                 tokio::select! {
                     () = drain.cancelled() => {}
-                    () = revoked.cancelled() => {}
+                    () = revoked.over() => {}
                 }
             };
             let stream = Stream {

@@ -42,6 +42,9 @@ const TEAM: &[&str] = &[
 /// In the directory of all teams: teams that are being made or removed.
 const TEAMS: &[&str] = &["/.new-*", "/.purged-*"];
 
+/// In the data root: what a daemon writes there.
+const ROOT: &[&str] = &["/runtime.json", "/.runtime.json.new"];
+
 /// A file that git reads, and whether it is as it should be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IgnoreFile {
@@ -55,6 +58,11 @@ pub struct IgnoreFile {
 
 fn text(lines: &[&str]) -> String {
     format!("{OWN}\n{}\n", lines.join("\n"))
+}
+
+/// What git is told in the data root, by the daemon, where nobody tells it anything there.
+pub fn of_root() -> String {
+    text(ROOT)
 }
 
 fn look(storage: &dyn Storage, dir: &Path, lines: &[&str]) -> Result<IgnoreFile> {

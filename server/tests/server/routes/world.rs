@@ -4,7 +4,7 @@ use crate::documented;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
-use teamlog_server::{Call, Method, Reply, Served, route};
+use teamlog_server::{Call, Caller, Method, Reach, Reply, Served, route};
 use teamlog_team::engine::storage::Memory;
 use teamlog_team::engine::{ManualClock, SeededIds, Timestamp};
 use teamlog_team::handle::deadline::Deadline;
@@ -175,6 +175,7 @@ pub fn call(method: Method, target: &str, body: &str) -> Call {
         query: pairs
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect(),
+        caller: Caller::with_token(Reach::Team("demo".to_owned())),
         team: "demo".to_owned(),
         key: None,
         trace_id: None,

@@ -328,8 +328,21 @@ fn every_answer_says_how_it_may_be_used() {
     let page = Client::tcp(&daemon).get("/");
     let policy = page.header("content-security-policy").unwrap();
     assert!(policy.starts_with("default-src 'none'"), "{policy}");
-    assert!(!page.body.contains(&token) && !page.body.contains("demo"));
-    assert!(page.body.contains("/v1/openapi.json") && page.body.contains("one team"));
+    assert_eq!(page.header("x-frame-options"), Some("DENY"));
+    assert_eq!(
+        page.header("cross-origin-opener-policy"),
+        Some("same-origin")
+    );
+    assert_eq!(page.header("referrer-policy"), Some("no-referrer"));
+    assert!(!page.body.contains(&token));
+    let mut head = Client::tcp(&daemon);
+    head.send("HEAD /", &[("Connection", "close")], "");
+    let head = String::from_utf8(head.rest()).unwrap();
+    assert!(
+        head.contains(&format!("content-length: {}\r\n", page.body.len())),
+        "{head}"
+    );
+    assert!(head.ends_with("\r\n\r\n"), "{head}");
 }
 
 #[test]

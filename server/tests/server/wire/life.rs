@@ -76,7 +76,7 @@ fn what_clients_need_stands_in_each_team_while_the_daemon_runs() {
         assert_eq!(runtime.url, daemon.url());
         assert_eq!(runtime.socket, daemon.socket());
         assert_eq!(
-            (runtime.pid, runtime.team_id.as_str()),
+            (runtime.pid, runtime.team_id.as_deref().unwrap()),
             (std::process::id(), team)
         );
         assert_eq!(runtime.schema_version, "1.0.0");

@@ -1,0 +1,141 @@
+//! `dashboard`: the page of the daemon, opened in a browser with a one-time code.
+//!
+//! The code stands in the fragment of the address, which no browser sends anywhere. It never stands in the arguments of a
+//! program, which every user of the machine can read: the browser is given a file that only its user can read, and that file
+//! leads it on.
+
+mod background;
+mod browser;
+
+use super::serve::strange;
+use crate::context::Context;
+use crate::exit::{CommandError, Exit, Outcome};
+use crate::forward::control;
+use crate::render::escape::visible;
+use crate::render::style::Style;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use teamlog_team::names;
+
+#[derive(Debug, clap::Args)]
+#[command(
+    long_about = "Open the page that shows what the teams do, in a browser\n\nWhere no daemon runs for the data root one is \
+        started, which goes on behind this command and writes to teamd/serve.log beneath the data root. The page is let in by \
+        a code that is good once and for two minutes; what it gets for it ends after twelve hours, with the daemon, and with \
+        `token rotate`. It may only read unless --act is given. Where there is no display, and with --print, the address is \
+        printed.",
+    after_help = "\
+Examples:
+  teamlog dashboard
+  teamlog dashboard --team demo --act
+  teamlog dashboard --print"
+)]
+pub struct Args {
+    /// Show this team [default: the only one, else all of them]
+    #[arg(long, value_name = "TEAM")]
+    team: Option<String>,
+    /// Let the page change things, too
+    #[arg(long)]
+    act: bool,
+    /// Print the address, and open no browser
+    #[arg(long)]
+    print: bool,
+}
+
+/// Where the page is.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Opened {
+    /// Its address: with the code, unless a browser was given that
+    url: String,
+    /// The team; `null` where it shows all of them
+    team: Option<String>,
+    /// `read` or `act`
+    scope: &'static str,
+    /// Whether a daemon was started for it
+    started_daemon: bool,
+    /// What that writes to
+    #[serde(skip_serializing_if = "Option::is_none")]
+    daemon_log: Option<String>,
+    /// The program that was given the page to open
+    #[serde(skip_serializing_if = "Option::is_none")]
+    browser: Option<String>,
+}
+
+/// What the daemon makes.
+#[derive(Debug, Deserialize)]
+struct Code {
+    code: String,
+    url: String,
+}
+
+impl Args {
+    pub fn run(self, context: &mut Context) -> Outcome {
+        if let Some(team) = &self.team {
+            names::check_known("team", team)?;
+            context.data()?.team(team)?;
+        }
+        let mut teams = context.data()?.teams()?;
+        let team = match (self.team, teams.len()) {
+            (Some(team), _) => Some(team),
+            (None, 1) => teams.pop(),
+            (None, _) => None,
+        };
+        let root = context.data_root().to_owned();
+        let (running, log) = background::daemon(&root)?;
+        let scope = if self.act { "act" } else { "read" };
+        let code = code(&running.socket, scope, team.as_deref())?;
+        let url = format!("{}/#code={}", code.url, code.code);
+        let browser = match self.print {
+            true => None,
+            false => browser::open(&root, context.env(), &url)?,
+        };
+        let opened = Opened {
+            url: match browser {
+                Some(_) => code.url,
+                None => url,
+            },
+            team,
+            scope,
+            started_daemon: log.is_some(),
+            daemon_log: log.map(|log| log.display().to_string()),
+            browser,
+        };
+        context.answer(&opened, |opened, view| {
+            let mut lines = Vec::new();
+            if let Some(log) = &opened.daemon_log {
+                let log = visible(log);
+                lines.push(format!("a daemon was started; it writes to {log}"));
+            }
+            let url = view.paint.show(Style::Bold, &opened.url);
+            lines.push(match &opened.browser {
+                Some(browser) => format!("{} opens {url}", visible(browser)),
+                None => url.to_string(),
+            });
+            lines
+        })?;
+        Ok(Exit::Done)
+    }
+}
+
+fn code(socket: &Path, scope: &str, team: Option<&str>) -> Result<Code, CommandError> {
+    let path = match team {
+        Some(team) => format!("/control/code/{scope}/{team}"),
+        None => format!("/control/code/{scope}"),
+    };
+    let (status, body) = control::ask(socket, "POST", &path)?;
+    match (status, serde_json::from_slice(&body)) {
+        (201, Ok(code)) => Ok(code),
+        // One of a version that knows of no page.
+        (404, _) if !is_refusal(&body) => Err(strange(status, &body).or_hint(|| {
+            "restart the daemon with this program: teamlog serve --stop, then teamlog dashboard"
+                .to_owned()
+        })),
+        (status, _) => Err(strange(status, &body)),
+    }
+}
+
+fn is_refusal(body: &[u8]) -> bool {
+    let told: Option<serde_json::Value> = serde_json::from_slice(body).ok();
+    told.is_some_and(|told| told["error"]["code"] == "team_not_found")
+}

@@ -1,0 +1,88 @@
+//! Who asks, and how far that lets them: whoever presents a token or a page session, of one team or of the whole root.
+
+use crate::token::Digest;
+use schemars::JsonSchema;
+use serde::Serialize;
+use teamlog_team::engine::Timestamp;
+
+/// Whose log may be asked about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reach {
+    /// That team's.
+    Team(String),
+    /// That of every team that is served.
+    Root,
+}
+
+impl Reach {
+    /// The one team that it is.
+    pub fn team(&self) -> Option<&str> {
+        match self {
+            Reach::Team(team) => Some(team),
+            Reach::Root => None,
+        }
+    }
+}
+
+/// What may be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// What changes nothing.
+    Read,
+    /// Everything.
+    Act,
+}
+
+impl Scope {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scope::Read => "read",
+            Scope::Act => "act",
+        }
+    }
+
+    /// The one of that name.
+    pub fn of_name(name: &str) -> Option<Scope> {
+        [Scope::Read, Scope::Act]
+            .into_iter()
+            .find(|scope| scope.name() == name)
+    }
+}
+
+/// What was presented.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Credential {
+    /// A token of `runtime.json`.
+    Token,
+    /// A page session.
+    PageSession(Digest),
+    /// A one-time code, which lets nobody in but to trade it for a page session.
+    Code(Digest),
+}
+
+/// Who asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// Whose log may be asked about.
+    pub reach: Reach,
+    /// What may be asked.
+    pub scope: Scope,
+    /// What was presented.
+    pub credential: Credential,
+    /// Until when that is good, where it has an end of its own.
+    pub until: Option<Timestamp>,
+}
+
+impl Caller {
+    /// Whoever presents a token.
+    pub fn with_token(reach: Reach) -> Caller {
+        Caller {
+            reach,
+            scope: Scope::Act,
+            credential: Credential::Token,
+            until: None,
+        }
+    }
+}

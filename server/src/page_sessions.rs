@@ -1,0 +1,300 @@
+//! Page sessions: how the page in a browser is let in without ever knowing a token.
+//!
+//! Whoever controls the daemon has it make a one-time code, which the page trades for a page session. Both are kept in
+//! memory, as what they are compared with, and both end with the token of the team or of the root that they are for: their
+//! `revoked` is a child of that token's.
+
+use crate::caller::{Caller, Credential, Reach, Scope};
+use crate::token::{self, Digest};
+use std::collections::VecDeque;
+use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use teamlog_team::engine::Timestamp;
+use tokio_util::sync::CancellationToken;
+
+/// How long codes and page sessions are good, and how many of them are kept.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PageLimits {
+    pub code_time: Duration,
+    pub codes: usize,
+    pub session_time: Duration,
+    pub sessions: usize,
+}
+
+/// The codes and page sessions that are good, the oldest first.
+#[derive(Debug)]
+pub(crate) struct PageSessions {
+    limits: PageLimits,
+    passes: Mutex<Passes>,
+}
+
+#[derive(Debug, Default)]
+struct Passes {
+    codes: VecDeque<Pass>,
+    sessions: VecDeque<Pass>,
+}
+
+/// A code or a page session.
+#[derive(Debug)]
+struct Pass {
+    digest: Digest,
+    reach: Reach,
+    scope: Scope,
+    /// By the clock that everybody reads, and by one that nobody sets.
+    until: (Timestamp, Instant),
+    /// Ends when it is worth nothing any more.
+    revoked: CancellationToken,
+}
+
+/// What was made, for whoever asked for it alone.
+#[derive(Debug)]
+pub(crate) struct Made {
+    /// The secret.
+    pub secret: String,
+    /// Until when it is good.
+    pub until: Timestamp,
+}
+
+impl Pass {
+    fn is_good(&self, now: Timestamp) -> bool {
+        let (until, at_the_latest) = self.until;
+        now < until && Instant::now() < at_the_latest && !self.revoked.is_cancelled()
+    }
+}
+
+impl PageSessions {
+    pub fn new(limits: PageLimits) -> PageSessions {
+        PageSessions {
+            limits,
+            passes: Mutex::default(),
+        }
+    }
+
+    /// Makes a code, which ends with `token`.
+    pub fn new_code(
+        &self,
+        reach: Reach,
+        scope: Scope,
+        token: &CancellationToken,
+        now: Timestamp,
+    ) -> io::Result<Made> {
+        let secret = token::new()?;
+        let code = Pass {
+            digest: Digest::of(secret.as_bytes()),
+            reach,
+            scope,
+            until: end(now, self.limits.code_time),
+            revoked: token.child_token(),
+        };
+        let until = code.until.0;
+        let mut passes = self.passes(now);
+        keep(&mut passes.codes, code, self.limits.codes);
+        Ok(Made { secret, until })
+    }
+
+    /// Whom a code would let in, once it is traded.
+    pub fn code(&self, presented: &Digest, now: Timestamp) -> Option<(Caller, CancellationToken)> {
+        let found = found(&self.passes(now).codes, presented, now).map(|code| {
+            let caller = code.caller(Credential::Code(code.digest));
+            (caller, code.revoked.clone())
+        });
+        found
+    }
+
+    /// Trades a code for a page session; `None` for one that is worth nothing. Of two who present the same one gets it.
+    pub fn trade(&self, code: &Digest, now: Timestamp) -> io::Result<Option<Made>> {
+        let secret = token::new()?;
+        let mut passes = self.passes(now);
+        let at = passes.codes.iter().position(|one| one.digest == *code);
+        let Some(code) = at.and_then(|at| passes.codes.remove(at)) else {
+            return Ok(None);
+        };
+        let session = Pass {
+            digest: Digest::of(secret.as_bytes()),
+            until: end(now, self.limits.session_time),
+            ..code
+        };
+        let until = session.until.0;
+        keep(&mut passes.sessions, session, self.limits.sessions);
+        Ok(Some(Made { secret, until }))
+    }
+
+    /// Whose page session this is. Looks at all, so that how long it takes tells nothing.
+    pub fn session(
+        &self,
+        presented: &Digest,
+        now: Timestamp,
+    ) -> Option<(Caller, CancellationToken)> {
+        let found = found(&self.passes(now).sessions, presented, now).map(|session| {
+            let caller = session.caller(Credential::PageSession(session.digest));
+            (caller, session.revoked.clone())
+        });
+        found
+    }
+
+    /// Ends a page session, and what goes on under it.
+    pub fn end(&self, session: &Digest, now: Timestamp) {
+        let mut passes = self.passes(now);
+        passes.sessions.retain(|one| {
+            let kept = one.digest != *session;
+            if !kept {
+                one.revoked.cancel();
+            }
+            kept
+        });
+    }
+
+    /// Lets those go that are over, and ends what goes on under them.
+    pub fn expire(&self, now: Timestamp) {
+        drop(self.passes(now));
+    }
+
+    /// Those that are good.
+    fn passes(&self, now: Timestamp) -> MutexGuard<'_, Passes> {
+        let mut passes = self.passes.lock().unwrap_or_else(PoisonError::into_inner);
+        let Passes { codes, sessions } = &mut *passes;
+        for kept in [codes, sessions] {
+            kept.retain(|pass| {
+                let good = pass.is_good(now);
+                if !good {
+                    pass.revoked.cancel();
+                }
+                good
+            });
+        }
+        passes
+    }
+}
+
+impl Pass {
+    fn caller(&self, credential: Credential) -> Caller {
+        Caller {
+            reach: self.reach.clone(),
+            scope: self.scope,
+            credential,
+            until: Some(self.until.0),
+        }
+    }
+}
+
+fn end(now: Timestamp, within: Duration) -> (Timestamp, Instant) {
+    let micros = i64::try_from(within.as_micros()).unwrap_or(i64::MAX);
+    (now.plus_micros(micros), Instant::now() + within)
+}
+
+fn found<'a>(passes: &'a VecDeque<Pass>, presented: &Digest, now: Timestamp) -> Option<&'a Pass> {
+    let mut found = None;
+    for pass in passes {
+        if pass.digest == *presented {
+            found = Some(pass);
+        }
+    }
+    found.filter(|pass| pass.is_good(now))
+}
+
+/// Keeps one more; where that is one too many the oldest goes.
+fn keep(passes: &mut VecDeque<Pass>, pass: Pass, most: usize) {
+    while passes.len() >= most.max(1) {
+        if let Some(oldest) = passes.pop_front() {
+            oldest.revoked.cancel();
+        }
+    }
+    passes.push_back(pass);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: PageLimits = PageLimits {
+        code_time: Duration::from_secs(120),
+        codes: 2,
+        session_time: Duration::from_secs(12 * 60 * 60),
+        sessions: 2,
+    };
+
+    fn start() -> Timestamp {
+        Timestamp::parse("2026-11-25T12:00:00.000000Z").unwrap()
+    }
+
+    fn later(seconds: i64) -> Timestamp {
+        start().plus_micros(seconds * 1_000_000)
+    }
+
+    fn digest(made: &Made) -> Digest {
+        Digest::of(made.secret.as_bytes())
+    }
+
+    fn code(sessions: &PageSessions, token: &CancellationToken) -> Digest {
+        let reach = Reach::Team("demo".to_owned());
+        let made = sessions.new_code(reach, Scope::Read, token, start());
+        digest(&made.unwrap())
+    }
+
+    #[test]
+    fn a_code_is_good_once_and_for_a_time_and_never_as_a_session() {
+        let (sessions, token) = (PageSessions::new(LIMITS), CancellationToken::new());
+        let first = code(&sessions, &token);
+        assert!(sessions.session(&first, start()).is_none());
+        let made = sessions.trade(&first, later(119)).unwrap().unwrap();
+        assert!(sessions.trade(&first, later(119)).unwrap().is_none());
+        assert!(sessions.code(&first, later(119)).is_none());
+        let (caller, _) = sessions.session(&digest(&made), later(119)).unwrap();
+        assert_eq!(caller.reach.team(), Some("demo"));
+        assert_eq!(caller.scope, Scope::Read);
+        assert!(sessions.code(&digest(&made), later(119)).is_none());
+        let late = code(&sessions, &token);
+        assert!(sessions.trade(&late, later(120)).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_session_ends_after_its_time_by_its_page_and_with_its_token() {
+        let (sessions, token) = (PageSessions::new(LIMITS), CancellationToken::new());
+        let session = |sessions: &PageSessions| {
+            let code = code(sessions, &token);
+            digest(&sessions.trade(&code, start()).unwrap().unwrap())
+        };
+        let first = session(&sessions);
+        let twelve_hours = 12 * 60 * 60;
+        let (_, revoked) = sessions.session(&first, later(twelve_hours - 1)).unwrap();
+        assert!(!revoked.is_cancelled());
+        sessions.expire(later(twelve_hours));
+        assert!(revoked.is_cancelled());
+        assert!(sessions.session(&first, start()).is_none());
+
+        let second = session(&sessions);
+        let (_, revoked) = sessions.session(&second, start()).unwrap();
+        sessions.end(&second, start());
+        assert!(revoked.is_cancelled());
+        assert!(sessions.session(&second, start()).is_none());
+
+        let third = session(&sessions);
+        let left = code(&sessions, &token);
+        assert!(!token.is_cancelled());
+        token.cancel();
+        assert!(sessions.session(&third, start()).is_none());
+        assert!(sessions.trade(&left, start()).unwrap().is_none());
+    }
+
+    #[test]
+    fn where_one_more_is_too_many_the_oldest_goes() {
+        let (sessions, token) = (PageSessions::new(LIMITS), CancellationToken::new());
+        let codes: Vec<Digest> = (0..3).map(|_| code(&sessions, &token)).collect();
+        let good = |code: &Digest| sessions.code(code, start()).is_some();
+        assert_eq!(
+            codes.iter().map(good).collect::<Vec<_>>(),
+            [false, true, true]
+        );
+        let mut made = Vec::new();
+        for _ in 0..3 {
+            let code = code(&sessions, &token);
+            made.push(digest(&sessions.trade(&code, start()).unwrap().unwrap()));
+        }
+        let good = |session: &Digest| sessions.session(session, start()).is_some();
+        assert_eq!(
+            made.iter().map(good).collect::<Vec<_>>(),
+            [false, true, true]
+        );
+    }
+}

@@ -1,0 +1,128 @@
+//! The page session of whoever asks: got for a one-time code, looked at, ended.
+
+use super::problem::Problem;
+use super::request::RequestContext;
+use crate::admission::bearer::{CODE_WANTED, unauthorized};
+use crate::caller::{Caller, Credential, Reach, Scope};
+use crate::reply::Reply;
+use crate::served::Served;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use teamlog_team::api::milliseconds;
+use teamlog_team::engine::Timestamp;
+
+/// The path that takes a code in the place of a token.
+pub(crate) const TRADES_A_CODE: &str = "/v1/session";
+
+/// Nothing.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Nothing {}
+
+/// `{session, team, scope, expires_at, teams}`.
+#[derive(Serialize, JsonSchema)]
+pub struct Opened {
+    /// What goes with each call from now on, as a token does; it is told here alone
+    session: String,
+    /// The team, unless it reaches all of them
+    team: Option<String>,
+    /// What may be asked
+    scope: Scope,
+    /// When it ends at the latest
+    #[schemars(with = "Timestamp")]
+    expires_at: String,
+    /// The teams that may be asked about, sorted
+    teams: Vec<String>,
+}
+
+/// `POST /v1/session`.
+pub fn open(_: Nothing, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
+    let (served, caller) = (request.served, &request.call.caller);
+    let made = match &caller.credential {
+        Credential::Code(code) => served.page_sessions().trade(code, served.now()),
+        Credential::Token | Credential::PageSession(_) => Ok(None),
+    };
+    let made = made.map_err(|error| {
+        Problem::new(
+            "io",
+            format!("the system must have random bytes, but {error}"),
+        )
+    })?;
+    // Somebody else may have been faster.
+    Ok(match made {
+        None => unauthorized(CODE_WANTED),
+        Some(made) => Reply::json(
+            request.route.status,
+            &Opened {
+                session: made.secret,
+                team: caller.reach.team().map(str::to_owned),
+                scope: caller.scope,
+                expires_at: milliseconds(made.until),
+                teams: teams(served, caller),
+            },
+        ),
+    })
+}
+
+/// `{team, scope, expires_at, version, data_root_name, teams, now}`.
+#[derive(Serialize, JsonSchema)]
+pub struct Shown {
+    /// The team, unless all of them may be asked about
+    team: Option<String>,
+    /// What may be asked
+    scope: Scope,
+    /// When the page session ends at the latest; a token has no such end
+    #[schemars(with = "Option<Timestamp>")]
+    expires_at: Option<String>,
+    /// The daemon's version
+    version: String,
+    /// What the directory of the data root is called
+    data_root_name: String,
+    /// The teams that may be asked about, sorted
+    teams: Vec<String>,
+    /// The time
+    #[schemars(with = "Timestamp")]
+    now: String,
+}
+
+/// `GET /v1/session`.
+pub fn show(_: Nothing, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
+    let (served, caller) = (request.served, &request.call.caller);
+    let about = served.about().clone();
+    let shown = Shown {
+        team: caller.reach.team().map(str::to_owned),
+        scope: caller.scope,
+        expires_at: caller.until.map(milliseconds),
+        version: about.version,
+        data_root_name: about.data_root_name,
+        teams: teams(served, caller),
+        now: milliseconds(served.now()),
+    };
+    Ok(Reply::json(request.route.status, &shown))
+}
+
+/// `{ended}`.
+#[derive(Serialize, JsonSchema)]
+pub struct Ended {
+    /// Always true
+    ended: bool,
+}
+
+/// `POST /v1/session/end`.
+pub fn end(_: Nothing, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
+    let Credential::PageSession(session) = &request.call.caller.credential else {
+        let message = "authorization must be a page session, since a token has no end of its own";
+        let problem = Problem::new("forbidden", message);
+        return Err(problem.detail("hint", "teamlog token rotate"));
+    };
+    let served = request.served;
+    served.page_sessions().end(session, served.now());
+    Ok(Reply::json(request.route.status, &Ended { ended: true }))
+}
+
+fn teams(served: &Served, caller: &Caller) -> Vec<String> {
+    match &caller.reach {
+        Reach::Team(team) => vec![team.clone()],
+        Reach::Root => served.names(),
+    }
+}
