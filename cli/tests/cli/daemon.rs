@@ -54,25 +54,7 @@ impl Daemon {
     /// What it answers over HTTP to whoever has that token: status, head and body.
     pub fn ask(&self, token: &str, method: &str, target: &str, body: &str) -> (u16, String, Value) {
         let url = self.ready["url"].as_str().unwrap();
-        let address = url.strip_prefix("http://").unwrap();
-        let length = match method {
-            "POST" => format!("Content-Length: {}\r\n", body.len()),
-            _ => String::new(),
-        };
-        let request = format!(
-            "{method} {target} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n{length}\r\n{body}"
-        );
-        let mut stream = TcpStream::connect(address).unwrap();
-        stream
-            .set_read_timeout(Some(Duration::from_secs(60)))
-            .unwrap();
-        stream.write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        let body = serde_json::from_str(body).unwrap_or(Value::Null);
-        (status, head.to_owned(), body)
+        ask(url, token, method, target, body)
     }
 
     /// Ends it as the power would.
@@ -96,4 +78,27 @@ impl Drop for Daemon {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// What is answered at that address to whoever has that token.
+pub fn ask(url: &str, token: &str, method: &str, target: &str, body: &str) -> (u16, String, Value) {
+    let address = url.strip_prefix("http://").unwrap();
+    let length = match method {
+        "POST" => format!("Content-Length: {}\r\n", body.len()),
+        _ => String::new(),
+    };
+    let request = format!(
+        "{method} {target} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n{length}\r\n{body}"
+    );
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(60)))
+        .unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    let body = serde_json::from_str(body).unwrap_or(Value::Null);
+    (status, head.to_owned(), body)
 }

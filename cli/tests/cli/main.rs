@@ -24,6 +24,7 @@ mod contract;
 mod crowd;
 mod cuts;
 mod daemon;
+mod dashboard;
 mod delivery;
 mod demo;
 mod doctor;

@@ -140,7 +140,7 @@ fn recorder(cli: &Cli, before: &str) {
          \"$@\" > \"$log/out\" 2> \"$log/err\"\n\
          code=$?\n\
          [ $code -ne 124 ] || code=0\n\
-         case \" $* \" in *\" serve --status\"*|*\" token rotate \"*)\n\
+         case \" $* \" in *\" serve --status\"*|*\" token rotate \"*|*\" dashboard \"*)\n\
            \"{real}\" serve --stop > /dev/null 2>&1;; esac\n\
          cat \"$log/out\"\n\
          cat \"$log/err\" >&2\n\

@@ -16,6 +16,7 @@ mod paths;
 mod problem;
 mod record;
 mod request;
+mod root;
 mod table;
 mod tasks;
 mod teams;

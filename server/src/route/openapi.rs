@@ -4,6 +4,7 @@
 mod schemas;
 
 use super::endpoint::{Route, answer_schema};
+use super::input::TEAM;
 use super::operations::PATTERN as OPERATION;
 use super::problem::ErrorBody;
 use super::status_of;
@@ -84,7 +85,7 @@ pub fn document() -> Value {
             "schemas": moments(schemas.into_map()),
             "parameters": parameters(),
             "securitySchemes": {
-                "token": {"type": "http", "scheme": "bearer", "description": "The team's own token, from its runtime.json; it says which team is meant"},
+                "token": {"type": "http", "scheme": "bearer", "description": "The team's own token, from its runtime.json, which says which team is meant; the token of the data root's runtime.json, with `teamId` in the query; or a page session of either"},
             },
         },
     })
@@ -130,9 +131,10 @@ fn of_route(route: &Route, schemas: &mut Schemas) -> Value {
     let mutates = route.effect == Effect::Records;
     let input = schemas.inlined(route.input_schema());
     let (in_path, mut own) = split(&input, route);
+    let named = "The team, which must be that of the token; required in the query with the token or a page session of the root";
     own.insert(
-        "teamId".to_owned(),
-        json!({"type": "string", "description": "The team, which must be that of the token"}),
+        TEAM.to_owned(),
+        json!({"type": "string", "description": named}),
     );
     if route.of_any_time {
         let about = "As of which event, by its seq, or as of which time (ISO 8601); else now";
@@ -146,6 +148,9 @@ fn of_route(route: &Route, schemas: &mut Schemas) -> Value {
         .into_iter()
         .map(|(name, schema)| parameter(&name, "path", true, schema))
         .collect();
+    if !route.of_team {
+        own.remove(TEAM);
+    }
     let mut described = json!({
         "operationId": route.id,
         "summary": route.doc,
@@ -169,12 +174,26 @@ fn of_route(route: &Route, schemas: &mut Schemas) -> Value {
             });
         }
     }
-    parameters.extend(headers(mutates));
+    if mutates && route.of_team {
+        let schema = json!({"type": "string", "description": named});
+        parameters.push(parameter(TEAM, "query", false, schema));
+    }
+    if route.of_team {
+        parameters.extend(headers(mutates));
+    }
     if route.streams {
         parameters.push(json!({"$ref": "#/components/parameters/known"}));
     }
     described["parameters"] = parameters.into();
     described
+}
+
+fn parameters_of(operation: &Operation) -> Vec<Value> {
+    let about = "The team, which must be that of the token; required with the token or a page session of the root";
+    let schema = json!({"type": "string", "description": about});
+    let mut all = vec![parameter(TEAM, "query", false, schema)];
+    all.extend(headers(operation.mutates()));
+    all
 }
 
 fn headers(mutates: bool) -> Vec<Value> {
@@ -356,7 +375,7 @@ fn of_operation(operation: &Operation, schemas: &mut Schemas) -> Value {
     json!({
         "operationId": format!("api_{}", operation.name.replace('-', "_")),
         "summary": operation.doc,
-        "parameters": headers(operation.mutates()),
+        "parameters": parameters_of(operation),
         "requestBody": {"required": needs_body, "content": {"application/json": {"schema": input}}},
         "responses": responses,
     })

@@ -2,7 +2,7 @@
 
 use super::endpoint::Route;
 use super::{
-    document, events, inbox, operations, page_session, paths, tasks, teams, threads, usage,
+    document, events, inbox, operations, page_session, paths, root, tasks, teams, threads, usage,
 };
 use crate::call::Method;
 use serde_json::{Map, Value};
@@ -159,6 +159,9 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
             .of_no_team(),
         Route::replies::<_, page_session::Ended>(Method::Post, "/v1/session/end", "endSession", page_session::end)
             .doc("End the page session of the request")
+            .of_no_team(),
+        Route::replies::<_, root::RootTeams>(Method::Get, "/v1/root/teams", "listRootTeams", root::teams)
+            .doc("All teams that are served, damaged ones first; for the token of the root, or a page session of all teams")
             .of_no_team(),
         // everything else
         Route::records::<_, operations::Answer>(operations::PATTERN, "callOperation", operations::call)

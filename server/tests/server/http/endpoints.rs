@@ -41,8 +41,12 @@ getHead /v1/head?sign=false
 checkReceipt /v1/receipts/check {"receipt":{"log":"another","seq":1,"segment":"s","length":1,"digest":"d"}}
 getStorage /v1/storage
 callOperation /v1/api/list-tasks {}
+getSession /v1/session
 getDocument /v1/openapi.json
 "#;
+
+/// Those that a team's token does not open: `page_sessions.rs` calls them.
+const NOT_FOR_A_TOKEN: [&str; 3] = ["openSession", "endSession", "listRootTeams"];
 
 /// The id of the route, the target and the body of each.
 fn good() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
@@ -79,7 +83,8 @@ fn spoiled(target: &str, body: &str) -> (String, String) {
 fn every_route_is_among_the_good_calls() {
     let called: BTreeSet<&str> = good().map(|(id, ..)| id).collect();
     for route in ROUTES.iter() {
-        assert!(called.contains(route.id), "{}", route.id);
+        let elsewhere = NOT_FOR_A_TOKEN.contains(&route.id);
+        assert!(elsewhere != called.contains(route.id), "{}", route.id);
     }
 }
 

@@ -3,6 +3,7 @@ mod damage;
 mod endpoints;
 mod exchanges;
 mod integrity;
+mod page_sessions;
 mod restarts;
 mod stand;
 mod tour;
