@@ -95,11 +95,10 @@ impl PageSessions {
 
     /// Whom a code would let in, once it is traded.
     pub fn code(&self, presented: &Digest, now: Timestamp) -> Option<(Caller, CancellationToken)> {
-        let found = found(&self.passes(now).codes, presented, now).map(|code| {
+        found(&self.passes(now).codes, presented, now).map(|code| {
             let caller = code.caller(Credential::Code(code.digest));
             (caller, code.revoked.clone())
-        });
-        found
+        })
     }
 
     /// Trades a code for a page session; `None` for one that is worth nothing. Of two who present the same one gets it.
@@ -126,11 +125,10 @@ impl PageSessions {
         presented: &Digest,
         now: Timestamp,
     ) -> Option<(Caller, CancellationToken)> {
-        let found = found(&self.passes(now).sessions, presented, now).map(|session| {
+        found(&self.passes(now).sessions, presented, now).map(|session| {
             let caller = session.caller(Credential::PageSession(session.digest));
             (caller, session.revoked.clone())
-        });
-        found
+        })
     }
 
     /// Ends a page session, and what goes on under it.
