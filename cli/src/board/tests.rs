@@ -233,7 +233,7 @@ fn no_size_is_too_small_or_odd() {
 #[test]
 fn what_agents_wrote_is_made_visible() {
     let mut state = board(140, 40);
-    for keys in ["", "2jjjj\n", "\u{1b}4\n"] {
+    for keys in ["", "2jjj\n", "\u{1b}4\n"] {
         typed(&mut state, keys);
         let shown = drawn(&state);
         let dangerous = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
