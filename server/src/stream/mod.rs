@@ -52,6 +52,10 @@ impl Hub {
     fn listen(&self, served: &Arc<Served>, call: &Call) -> Result<Streamed, Problem> {
         let asked: Events = route::input_of(call)?;
         asked.filter().check()?;
+        if asked.is_newest_first()? {
+            let message = "order must be oldest for a stream, and before is for pages";
+            return Err(Problem::invalid("order", message));
+        }
         let mut team = served.team(&call.team)?;
         let head = team.query(|live, _| Ok(live.seq()))?;
         // A client that comes again asks as it did at first, and its header says how far it came.

@@ -1,10 +1,13 @@
-//! `events`: pages of the log from a seq on, for whoever goes along with it over a network.
+//! `events`: pages of the log from a seq on, or back from one, for whoever reads it over a network.
 //!
 //! A page examines so many events and no more, whatever is asked for; it says up to where it looked, and the next one
 //! goes on from there.
 
+mod newest;
+
 use crate::Recorded;
 use crate::log::replay::{Replay, postings};
+use crate::log::text::Text;
 use crate::prelude::*;
 use std::ops::ControlFlow;
 use teamlog_engine::Place;
@@ -19,7 +22,7 @@ const EXAMINED: u64 = 20_000;
 const PAGE_BYTES: usize = 4 << 20;
 
 operation! {
-    /// Read a page of the events of the log behind a seq
+    /// Read a page of the events of the log, behind a seq or newest first
     "list-events": Reads(Events) -> EventsAnswer = |team, asked| team.events(&asked),
     refuses = [CursorAhead]
 }
@@ -30,10 +33,14 @@ operation! {
 pub struct Events {
     /// The last seq that is known; a page without begins at the beginning
     pub after: Option<u64>,
+    /// Only events before that seq, the newest first: the `next_before` of the page before
+    pub before: Option<u64>,
+    /// Which come first; else the oldest, and with `before` the newest
+    pub order: Option<Order>,
     /// Most events of a page; else 100
     #[schemars(range(min = 1, max = 1_000))]
     pub limit: Option<usize>,
-    /// Only of that kind
+    /// Only of that kind, or of one of several, with commas between them
     pub kind: Option<String>,
     /// Only those that name that agent
     pub agent: Option<String>,
@@ -43,12 +50,26 @@ pub struct Events {
     pub trace_id: Option<String>,
     /// Only those by that actor
     pub actor: Option<String>,
+    /// Only those that hold that text in their kind, actor, refs or payload, in any case
+    pub q: Option<String>,
+    /// Whether answers are shown that are kept for retries, which `teamlog tail` hides; else they are
+    pub bookkeeping: Option<bool>,
 }
 
-/// `{events, count, next_after, last_seq, more}`.
+/// Which events come first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// From the beginning, or from behind `after`
+    Oldest,
+    /// From the end, or from `before`, towards the beginning
+    Newest,
+}
+
+/// `{events, count, next_after, last_seq, more, next_before?}`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct EventsAnswer {
-    /// The events, oldest first
+    /// The events, in the order that was asked for
     pub events: Vec<Recorded>,
     /// How many there are
     pub count: usize,
@@ -56,8 +77,12 @@ pub struct EventsAnswer {
     pub next_after: u64,
     /// Seq of the last event of the log
     pub last_seq: u64,
-    /// Whether the log goes on behind that
+    /// Whether the log goes on behind that; newest first, whether it goes on before the page
     pub more: bool,
+    /// Newest first: down to where the log was looked at, as the `before` of the page that goes on; `null` at the end
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<u64>")]
+    pub next_before: Option<Option<u64>>,
 }
 
 /// Where the events lie that may be meant.
@@ -73,6 +98,9 @@ impl Team {
     pub fn events(&mut self, asked: &Events) -> Result<EventsAnswer> {
         let (filter, after) = (asked.filter(), asked.after.unwrap_or(0));
         filter.check()?;
+        if asked.is_newest_first()? {
+            return newest::page(self, asked);
+        }
         // Read outside of the query, which others wait for.
         let (reader, to, plan) = self.query(|live, reader| {
             let head = reader.head().last_seq;
@@ -92,6 +120,7 @@ impl Team {
             next_after,
             last_seq,
             more: next_after < last_seq,
+            next_before: None,
         })
     }
 }
@@ -105,8 +134,34 @@ impl Events {
             trace_id: self.trace_id.clone(),
             task_id: self.task_id.clone(),
             agent: self.agent.clone(),
+            text: self.q.as_deref().map(Text::new),
+            without_bookkeeping: self.bookkeeping == Some(false),
             ..Replay::default()
         }
+    }
+
+    /// Whether the newest come first.
+    ///
+    /// # Errors
+    /// `invalid_input` where the order contradicts `before`.
+    pub fn is_newest_first(&self) -> Result<bool> {
+        match (self.order, self.before) {
+            (Some(Order::Oldest), Some(_)) => {
+                let message = "order must be newest where before is given, but is oldest";
+                Err(Refusal::new(Code::InvalidInput, message)
+                    .field("order")
+                    .into())
+            }
+            (order, before) => Ok(order == Some(Order::Newest) || before.is_some()),
+        }
+    }
+}
+
+/// Events of a page.
+fn page_limit(asked: Option<usize>) -> usize {
+    match asked {
+        None | Some(0) => EVENTS,
+        Some(limit) => limit.min(EVENTS_MAX),
     }
 }
 
@@ -138,13 +193,9 @@ struct Page {
 
 impl Page {
     fn new(filter: Replay, limit: Option<usize>) -> Page {
-        let limit = match limit {
-            None | Some(0) => EVENTS,
-            Some(limit) => limit.min(EVENTS_MAX),
-        };
         Page {
             filter,
-            limit,
+            limit: page_limit(limit),
             events: Vec::new(),
             bytes: 0,
             stopped: None,

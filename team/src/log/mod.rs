@@ -22,6 +22,7 @@ pub mod storage;
 pub mod sync_views;
 pub mod tail;
 pub mod team_event;
+pub mod text;
 pub mod trace;
 pub mod traces;
 pub mod verify;

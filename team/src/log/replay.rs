@@ -4,6 +4,7 @@
 //! any of these the log itself is read from the first seq on, so that a replay works (up to the damage) where
 //! the state cannot be loaded.
 
+use crate::log::text::Text;
 use crate::prelude::*;
 use page::{event, first_not};
 use std::ops::ControlFlow;
@@ -20,7 +21,7 @@ pub struct Replay {
     pub since: Option<Timestamp>,
     /// The latest `created_at`.
     pub until: Option<Timestamp>,
-    /// Only of that kind.
+    /// Only of that kind, or of one of several, with commas between them.
     pub kind: Option<String>,
     /// Only by that actor.
     pub actor: Option<String>,
@@ -34,6 +35,8 @@ pub struct Replay {
     pub limit: Option<u64>,
     /// Newest first.
     pub reverse: bool,
+    /// Only those that hold that text.
+    pub text: Option<Text>,
     /// Without answers that are kept for retries (`response_stored`).
     pub without_bookkeeping: bool,
 }
@@ -43,6 +46,8 @@ const BOOKKEEPING: &str = "response_stored";
 
 /// Seqs that one page of postings holds.
 const PAGE: usize = 1_024;
+/// Most kinds that can be asked for at once.
+const KINDS_MAX: usize = 64;
 
 /// What hears the events.
 pub type Sink<'a> = &'a mut dyn FnMut(&Event<'_>, &[u8]) -> ControlFlow<()>;
@@ -71,8 +76,20 @@ impl Team {
 impl Replay {
     /// Whether what it names can be a name.
     pub fn check(&self) -> Result<()> {
+        let kinds = self.kind.as_deref().unwrap_or("any");
+        if kinds.split(',').count() > KINDS_MAX {
+            let message = format!("kind must be at most {KINDS_MAX} kinds");
+            return Err(Refusal::new(Code::InvalidInput, message)
+                .field("kind")
+                .into());
+        }
+        for kind in kinds.split(',') {
+            names::check_free("kind", kind)?;
+        }
+        if let Some(text) = &self.text {
+            names::check_free("q", text.wanted())?;
+        }
         Ok(names::check_free_given([
-            ("kind", &self.kind),
             ("actor", &self.actor),
             ("trace_id", &self.trace_id),
             ("task_id", &self.task_id),
@@ -101,11 +118,13 @@ impl Replay {
             asked.as_deref().is_none_or(|asked| found == Some(asked))
         };
         let kept = !self.without_bookkeeping || event.kind != BOOKKEEPING || event.foreign;
-        kept && equal(&self.kind, Some(&event.kind))
+        let kinds = self.kind.as_deref();
+        kept && kinds.is_none_or(|kinds| kinds.split(',').any(|kind| kind == event.kind))
             && equal(&self.actor, Some(&event.actor))
             && equal(&self.trace_id, event.refs.get(RefKind::Trace))
             && equal(&self.task_id, event.refs.get(RefKind::Task))
             && equal(&self.agent, event.refs.get(RefKind::Agent))
+            && self.text.as_ref().is_none_or(|text| text.is_in(event))
     }
 
     /// Reads the log itself, however long it is.

@@ -101,6 +101,35 @@ fn costs_the_same<const N: usize>(
 }
 
 #[test]
+fn a_page_of_the_newest_events_costs_the_same_on_a_long_log_and_says_how_far_it_looked() {
+    use teamlog_team::log::events::{Events, Order};
+    let world = World::new();
+    let mut team = plain(&world, Format::Jsonl);
+    let grow = |count: usize| {
+        for _ in 0..count {
+            let append = Append {
+                kind: "deploy_done".into(),
+                ..Append::default()
+            };
+            team.append(append).unwrap();
+        }
+        team.finish().unwrap();
+    };
+    let newest = given!(Events, order: Some(Order::Newest));
+    let nothing = given!(Events, q: "nowhere", ..newest.clone());
+    let page = |asked: &Events| {
+        let calls = calls(&world, |team| {
+            let page = team.events(asked).unwrap();
+            let looked = page.last_seq - page.next_before.flatten().unwrap_or(0);
+            assert!(looked <= 20_000, "{looked}");
+            assert_eq!(asked.q.is_some(), page.count == 0);
+        });
+        calls.values().sum()
+    };
+    costs_the_same((21_000, 21_000), grow, || [page(&newest), page(&nothing)]);
+}
+
+#[test]
 fn what_a_monitor_reads_costs_the_same_however_many_tasks_were_completed() {
     use teamlog_team::worker::snapshot::{ReadSnapshot, WriteSnapshot};
     let world = World::new();

@@ -42,6 +42,7 @@ mod deliveries;
 mod dependents;
 mod doctor;
 mod ending;
+mod event_pages;
 mod follow;
 mod golden;
 mod golden_set;

@@ -59,6 +59,51 @@ fn pages_go_on_where_the_last_one_ended() {
 }
 
 #[test]
+fn newest_first_goes_back_to_the_beginning() {
+    let world = World::new();
+    make(&world, 5);
+    world
+        .keyed("k", "/v1/tasks", json!({"title": "Ölwechsel"}))
+        .done(201);
+    let head = head(&world);
+    let mut all = Vec::new();
+    let mut target = "/v1/events?order=newest&limit=2".to_owned();
+    loop {
+        let page = world.get(&target).done(200);
+        all.extend(seqs(&page));
+        let next = page.get("next_before").expect("newest first has it");
+        assert_eq!(page["more"], !next.is_null());
+        match next.as_u64() {
+            Some(next) => target = format!("/v1/events?before={next}&limit=2"),
+            None => break,
+        }
+    }
+    assert_eq!(all, (1..=head).rev().collect::<Vec<u64>>());
+    // Oldest first is answered as it always was.
+    let oldest = world.get("/v1/events?order=oldest").done(200);
+    assert_eq!(oldest, world.get("/v1/events").done(200));
+    assert!(oldest.get("next_before").is_none());
+
+    let of = |target: &str| seqs(&world.get(target).done(200));
+    let kept = of("/v1/events?kind=response_stored");
+    assert_eq!(kept.len(), 1);
+    let shown = of("/v1/events?bookkeeping=false");
+    assert!(!shown.contains(&kept[0]) && shown.len() as u64 == head - 1);
+    assert_eq!(
+        of("/v1/events?q=ölwechsel&kind=task_created,task_claimed").len(),
+        1
+    );
+    assert_eq!(of("/v1/events?kind=task_created,response_stored").len(), 7);
+    world.story(
+        "
+        GET /v1/events?before=2&order=oldest -> 400 invalid_input
+        GET /v1/events?order=upward -> 400 invalid_input
+        GET /v1/events?bookkeeping=perhaps -> 400 invalid_input
+        ",
+    );
+}
+
+#[test]
 fn filters_leave_out_and_still_get_on() {
     let world = World::new();
     make(&world, 3);
@@ -206,7 +251,21 @@ fn streams_are_filtered_like_pages_and_refused_like_them() {
         .collect();
     assert_eq!(told.len(), 2);
     assert!(told.iter().all(|event| event["task_id"] == "2"), "{told:?}");
+    // Several kinds, a text, and without answers that are kept: of the past as of what comes.
+    let chosen = "/v1/events?after=0&kind=task_created,response_stored&q=TASK&bookkeeping=false";
+    let mut chosen = listen(&hub, &world, chosen, None);
+    world
+        .keyed("k", "/v1/tasks", json!({"title": "task by key"}))
+        .done(201);
+    world
+        .post("/v1/tasks", json!({"title": "last task"}))
+        .done(201);
+    chosen.until(7);
+    let kinds = chosen.text.matches("\"kind\":\"task_created\"").count();
+    assert_eq!((kinds, chosen.ids().len()), (7, 7), "{}", chosen.text);
     for (target, known) in [
+        ("/v1/events?order=newest", None),
+        ("/v1/events?before=2", None),
         ("/v1/events?after=999", None),
         ("/v1/events", Some("999")),
         ("/v1/events", Some("x")),

@@ -1,0 +1,170 @@
+//! Pages of the log from its end, or from a seq, towards its beginning.
+//!
+//! Without a ref a page reads blocks of the log, each found by one look into the index; with one, the postings of that
+//! ref. Either way it examines so many events and no more, however long the log is.
+
+use super::{EXAMINED, Events, EventsAnswer, PAGE_BYTES, ahead, page_limit};
+use crate::Recorded;
+use crate::log::replay::Replay;
+use crate::prelude::*;
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use teamlog_engine::Place;
+
+/// Events of the first block that is read, and of the largest one.
+const BLOCK: (u64, u64) = (64, 4_096);
+/// Postings that are looked up at once.
+const POSTINGS: u64 = 1_024;
+
+/// A page of events, the newest first.
+pub(super) fn page(team: &mut Team, asked: &Events) -> Result<EventsAnswer> {
+    let (filter, after) = (asked.filter(), asked.after.unwrap_or(0));
+    let head = team.query(|_, reader| Ok(reader.head().last_seq))?;
+    if after > head {
+        return Err(ahead(after, head).into());
+    }
+    let newest = asked
+        .before
+        .map_or(head, |before| head.min(before.saturating_sub(1)));
+    let mut page = Page {
+        limit: page_limit(asked.limit),
+        events: Vec::new(),
+        bytes: 0,
+        after,
+        end: newest,
+        left: EXAMINED,
+    };
+    let mut block = BLOCK.0;
+    while page.goes_on() {
+        match filter.posting() {
+            Some((kind, value)) => page.look_up(team, &filter, kind, value)?,
+            None => page.read_back(team, &filter, block)?,
+        }
+        block = BLOCK.1.min(block * 2);
+    }
+    let next = Some(page.end + 1).filter(|_| page.end > after);
+    Ok(EventsAnswer {
+        count: page.events.len(),
+        events: page.events,
+        next_after: newest,
+        last_seq: head,
+        more: next.is_some(),
+        next_before: Some(next),
+    })
+}
+
+/// A page that is being filled.
+struct Page {
+    limit: usize,
+    events: Vec<Recorded>,
+    bytes: usize,
+    /// Nothing up to there is wanted.
+    after: u64,
+    /// The newest seq that was not looked at.
+    end: u64,
+    /// How many events may still be examined.
+    left: u64,
+}
+
+impl Page {
+    fn has_room(&self) -> bool {
+        self.events.len() < self.limit && self.bytes < PAGE_BYTES
+    }
+
+    fn goes_on(&self) -> bool {
+        self.end > self.after && self.left > 0 && self.has_room()
+    }
+
+    /// Takes an event, and notes that nothing newer is left to look at.
+    fn take(&mut self, event: Event<'static>) {
+        self.end = event.seq - 1;
+        self.bytes += event.payload.len();
+        self.events.push(Recorded::plain(event));
+    }
+
+    /// Reads the block of so many events that ends where the page stands.
+    fn read_back(&mut self, team: &mut Team, filter: &Replay, block: u64) -> Result<()> {
+        let count = block.min(self.left).min(self.end - self.after);
+        let (first, end) = (self.end - count + 1, self.end);
+        // Read outside of the query, which others wait for.
+        let (reader, behind) = team.query(|live, reader| {
+            let behind = match first {
+                1 => None,
+                first => Some(found(live, first - 1)?),
+            };
+            Ok((reader.clone(), behind))
+        })?;
+        let mut wanted = VecDeque::new();
+        let (mut bytes, mut dropped) = (self.bytes, false);
+        reader.each(behind, |located| {
+            let event = &located.frame.event;
+            if event.seq > end {
+                return Ok::<_, Failure>(ControlFlow::Break(()));
+            }
+            if filter.matches(event) {
+                bytes += event.payload.len();
+                wanted.push_back(event.clone().into_owned());
+            }
+            // The oldest ones give way to what is newer.
+            while wanted.len() + self.events.len() > self.limit
+                || (bytes > PAGE_BYTES && wanted.len() > 1)
+            {
+                dropped = true;
+                let oldest: Option<Event<'_>> = wanted.pop_front();
+                bytes -= oldest.map_or(0, |event| event.payload.len());
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        for event in wanted.into_iter().rev() {
+            self.take(event);
+        }
+        // What had no room is looked at again.
+        if !dropped {
+            self.end = first - 1;
+        }
+        self.left -= count;
+        Ok(())
+    }
+
+    /// Looks up the next events of a ref.
+    fn look_up(
+        &mut self,
+        team: &mut Team,
+        filter: &Replay,
+        kind: RefKind,
+        value: &str,
+    ) -> Result<()> {
+        let count = POSTINGS.min(self.left);
+        let before = Some(self.end + 1);
+        let (reader, places, older) = team.query(|live, reader| {
+            let size = usize::try_from(count).unwrap_or(usize::MAX);
+            let page = live.with_ref(kind, value, before, size)?;
+            let wanted = page.seqs.iter().rev().filter(|seq| **seq > self.after);
+            let places = wanted.map(|seq| found(live, *seq));
+            let older = page.seqs.first().filter(|_| page.older).copied();
+            Ok((
+                reader.clone(),
+                places.collect::<Result<Vec<Place>>>()?,
+                older,
+            ))
+        })?;
+        for place in places {
+            let event = reader.at(place)?;
+            if filter.matches(&event) {
+                self.take(event.into_owned());
+            }
+            if !self.has_room() {
+                return Ok(());
+            }
+        }
+        self.end = older.map_or(self.after, |oldest| oldest - 1);
+        self.left -= count;
+        Ok(())
+    }
+}
+
+/// Where the event with that seq lies.
+fn found(live: &Live, seq: u64) -> Result<Place> {
+    let place = live.place(seq)?;
+    Ok(place.ok_or_else(|| page::missing(seq))?)
+}

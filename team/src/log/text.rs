@@ -1,0 +1,66 @@
+//! A text that is looked for in events, in any case.
+
+use crate::prelude::*;
+
+/// What an event must hold: in its kind, its actor, a ref, or its payload.
+#[derive(Debug, Clone)]
+pub struct Text {
+    /// In small letters.
+    wanted: String,
+    /// The same as it stands in a string of JSON.
+    in_payload: String,
+}
+
+impl Text {
+    /// Looks for that text.
+    pub fn new(text: &str) -> Text {
+        let wanted = text.to_lowercase();
+        Text {
+            in_payload: wanted.replace('\\', r"\\").replace('"', r#"\""#),
+            wanted,
+        }
+    }
+
+    /// What is looked for, in small letters.
+    pub fn wanted(&self) -> &str {
+        &self.wanted
+    }
+
+    /// Whether an event holds it.
+    pub fn is_in(&self, event: &Event<'_>) -> bool {
+        let refs = RefKind::ALL
+            .into_iter()
+            .filter_map(|kind| event.refs.get(kind));
+        [&*event.kind, &*event.actor]
+            .into_iter()
+            .chain(refs)
+            .any(|text| text.to_lowercase().contains(&self.wanted))
+            || self.is_said(&event.payload.to_lowercase())
+    }
+
+    /// Whether a payload holds it. The second letter of an escape (`\n`) begins no text.
+    fn is_said(&self, payload: &str) -> bool {
+        payload.match_indices(&self.in_payload).any(|(at, _)| {
+            let before = payload.as_bytes().get(..at).unwrap_or_default();
+            let slashes = before.iter().rev().take_while(|byte| **byte == b'\\');
+            slashes.count() % 2 == 0
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_payload_is_searched_as_it_was_meant_and_not_as_it_is_written() {
+        let said = |text: &str, payload: &str| Text::new(text).is_said(&payload.to_lowercase());
+        assert!(said("ÜBER", r#"{"a":"Über"}"#));
+        assert!(said(r#"say "hi""#, r#"{"a":"say \"hi\""}"#));
+        assert!(said(r"c:\dir", r#"{"a":"C:\\dir"}"#));
+        assert!(said("next", r#"{"a":"one\nnext"}"#));
+        assert!(!said("nnext", r#"{"a":"one\nnext"}"#));
+        assert!(!said(r#""a""#, r#"{"a":1}"#), "quotes are not said");
+        assert!(said("a", r#"{"a":1}"#), "the name of a field counts");
+    }
+}
