@@ -17,6 +17,7 @@ mod problem;
 mod record;
 mod request;
 mod root;
+mod runs;
 mod table;
 mod tasks;
 mod teams;

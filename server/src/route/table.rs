@@ -2,12 +2,15 @@
 
 use super::endpoint::Route;
 use super::{
-    document, events, inbox, operations, page_session, paths, root, tasks, teams, threads, usage,
+    document, events, inbox, operations, page_session, paths, root, runs, tasks, teams, threads,
+    usage,
 };
 use crate::call::Method;
 use serde_json::{Map, Value};
 use std::sync::LazyLock;
 use teamlog_team::attention::Attention;
+use teamlog_team::bootstrap::list::BootstrapList;
+use teamlog_team::bootstrap::show::BootstrapShow;
 use teamlog_team::integrity::doctor::{DoctorLast, DoctorStart};
 use teamlog_team::integrity::verify::{VerifyLast, VerifyStart};
 use teamlog_team::lifecycle::read_team::ReadTeam;
@@ -19,6 +22,8 @@ use teamlog_team::log::storage::ReadStorage;
 use teamlog_team::log::trace::Trace;
 use teamlog_team::log::traces::Traces;
 use teamlog_team::message::inbox_feed::InboxFeed;
+use teamlog_team::message::read::Read;
+use teamlog_team::mode::explain::ModeExplain;
 use teamlog_team::mode::show::ModeList;
 use teamlog_team::receipt::check::CheckReceipt;
 use teamlog_team::resource::can_write::CanWrite;
@@ -101,6 +106,8 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         Route::reads("/v1/inbox", "readInbox", inbox::inbox)
             .of::<InboxFeed>()
             .page(1_000),
+        Route::reads("/v1/mailbox", "readMailbox", |asked: Read, team, _| Ok(team.read(asked)?))
+            .of::<Read>(),
         // what it costs
         Route::reads("/v1/usage", "getUsage", usage::show)
             .of::<Usage>()
@@ -163,6 +170,16 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         Route::replies::<_, root::RootTeams>(Method::Get, "/v1/root/teams", "listRootTeams", root::teams)
             .doc("All teams that are served, damaged ones first; for the token of the root, or a page session of all teams")
             .of_no_team(),
+        Route::reads("/v1/modes/explain", "explainMode", |asked: ModeExplain, team, _| {
+            Ok(team.mode_explain(asked)?)
+        })
+        .of::<ModeExplain>(),
+        Route::reads("/v1/bootstrap", "listRuns", |asked: BootstrapList, team, _| {
+            Ok(team.bootstrap_list(&asked)?)
+        })
+        .of::<BootstrapList>()
+        .page(1_000),
+        Route::reads("/v1/bootstrap/{run}", "getRun", runs::show).of::<BootstrapShow>(),
         // everything else
         Route::records::<_, operations::Answer>(operations::PATTERN, "callOperation", operations::call)
             .doc("Carry out an operation of the mutation contract, whose envelope is the answer"),

@@ -8,6 +8,7 @@ mod keys;
 mod operations;
 mod past;
 mod reading;
+mod reads;
 mod same;
 mod tasks;
 mod teams;

@@ -1,0 +1,26 @@
+//! Runs of the bootstrap contract.
+
+use super::problem::Problem;
+use super::request::RequestContext;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use teamlog_team::Team;
+use teamlog_team::bootstrap::show::{BootstrapShow, BootstrapShown};
+
+/// Which run.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RunInput {
+    /// The run
+    run: String,
+}
+
+/// `GET /v1/bootstrap/{run}`.
+pub fn show(
+    asked: RunInput,
+    team: &mut Team,
+    _: &RequestContext<'_>,
+) -> Result<BootstrapShown, Problem> {
+    let run = Some(asked.run);
+    Ok(team.bootstrap_show(BootstrapShow { run })?)
+}
