@@ -29,6 +29,7 @@ use teamlog_team::mode::prompt::ModePrompt;
 use teamlog_team::mode::rules::prompt::answer::PromptAnswer;
 use teamlog_team::mode::state::{StateCleared, StateWritten};
 use teamlog_team::mode::write::ModeWrite;
+use teamlog_team::resource::refused::RefusedWrites;
 use teamlog_team::{Failure, Recorded, Root, Team};
 
 /// Who asks, and under which key.
@@ -258,6 +259,11 @@ calls! {
 
     /// `dead-letter requeue`.
     REQUEUE = "requeue", Requeue => RequeueAnswer: |site, requeue| Ok(site.team()?.requeue(requeue)?);
+
+    /// What `guard` refused, behind its answer.
+    REFUSED_WRITES = "refused-writes", RefusedWrites => usize: |site, refused| {
+        Ok(site.team()?.record_refused_writes(refused)?)
+    };
 
     /// `config set` and `config unset`.
     CONFIG = "config", ConfigChange => ConfigChangeAnswer: |site, change| Ok(site.team()?.config_change(change)?);

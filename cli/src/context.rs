@@ -1,6 +1,7 @@
 //! What every command works with: the data root, who acts, where answers go.
 
 mod advice;
+mod afterwards;
 mod answer;
 mod caller;
 mod execute;
@@ -20,6 +21,7 @@ use crate::output::Output;
 use crate::root;
 use std::path::{Path, PathBuf};
 use teamlog_team::engine::{Receipt, Timestamp};
+use teamlog_team::resource::refused::RefusedWrites;
 use teamlog_team::shell::quoted;
 use teamlog_team::{GivenReceipt, RootOptions, Team};
 
@@ -59,6 +61,8 @@ pub struct Context {
     notes: Vec<String>,
     /// The daemons that keep off a team meanwhile.
     gave_way: Vec<GaveWay>,
+    /// What is to be recorded in a team once everything is answered.
+    afterwards: Option<(String, RefusedWrites)>,
 }
 
 impl Context {
@@ -102,6 +106,7 @@ impl Context {
             answered: None,
             notes: Vec::new(),
             gave_way: Vec::new(),
+            afterwards: None,
         })
     }
 

@@ -29,12 +29,17 @@ pub fn run(argv: &[OsString], env: &ProcessEnv) -> Exit {
         Err(error) => return usage(&error, argv, json, env),
     };
     let form = ErrorOutput::of(&args, env);
-    attempt(args, env).unwrap_or_else(|error| form.report(error, env))
+    let mut context = match Context::new(&args.global, env, Args::command) {
+        Ok(context) => context,
+        Err(error) => return form.report(error, env),
+    };
+    let exit = attempt(args, &mut context).unwrap_or_else(|error| form.report(error, env));
+    context.afterwards();
+    exit
 }
 
-fn attempt(args: Args, env: &ProcessEnv) -> Outcome {
-    let mut context = Context::new(&args.global, env, Args::command)?;
-    let outcome = args.command.run(&mut context);
+fn attempt(args: Args, context: &mut Context) -> Outcome {
+    let outcome = args.command.run(context);
     // What was answered is owed to the reader also when something failed behind it.
     let outcome = context.out.flush().and(outcome);
     context.say_notes();

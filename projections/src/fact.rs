@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::message::event::{MailFact, MessageFact};
 use crate::message::{Message, MessageType, Priority};
 use crate::mode::event::ModeFact;
+use crate::refused::event::RefusedFact;
 use crate::response::event::ResponseFact;
 use crate::task::Status;
 use crate::task::event::TaskFact;
@@ -52,6 +53,8 @@ pub enum Fact {
     Usage(Box<UsageFact>),
     /// What is recorded of artifacts.
     Artifact(Box<ArtifactFact>),
+    /// What is recorded of refused writes.
+    Refused(Box<RefusedFact>),
     /// What is recorded of answers.
     Response(Box<ResponseFact>),
     /// Any other reserved kind: counted, moves nothing.

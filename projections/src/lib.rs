@@ -24,6 +24,7 @@ pub mod natural;
 pub mod pipeline;
 mod prelude;
 pub mod rebuild;
+pub mod refused;
 pub mod response;
 mod schema;
 pub mod spelling;

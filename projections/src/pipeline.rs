@@ -13,7 +13,8 @@ use crate::fact::Fact;
 use crate::state::Tail;
 use crate::tx::{Projection, Recorded, Tx};
 use crate::{
-    artifact, bootstrap, delivery, feed, message, mode, response, task, team, usage, worker,
+    artifact, bootstrap, delivery, feed, message, mode, refused, response, task, team, usage,
+    worker,
 };
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::iter::Peekable;
@@ -26,7 +27,7 @@ use teamlog_engine::reader::{Chain, Located, SPAN_BYTES, Span};
 use teamlog_engine::{Event, Place, Reader};
 
 /// Every projection. Their namespaces are disjoint.
-pub(crate) const PROJECTIONS: [Projection; 12] = [
+pub(crate) const PROJECTIONS: [Projection; 13] = [
     Projection::new(5, team::apply),
     Projection::new(4, message::apply),
     Projection::new(7, task::apply),
@@ -39,6 +40,7 @@ pub(crate) const PROJECTIONS: [Projection; 12] = [
     Projection::new(1, feed::apply),
     Projection::new(1, usage::apply),
     Projection::new(1, artifact::apply),
+    Projection::new(1, refused::apply),
 ];
 
 /// A run is written after so much log; the tables then take about twice as much memory.

@@ -10,6 +10,7 @@ use crate::fact::Fact;
 use crate::fact::stored::Decoded;
 use crate::message::event::{MailFact, MessageFact};
 use crate::mode::event::ModeFact;
+use crate::refused::event::RefusedFact;
 use crate::response::event::ResponseFact;
 use crate::task::event::TaskAct;
 use crate::team::event::TeamFact;
@@ -91,6 +92,7 @@ pub static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
         BootstrapAct::KINDS,
         UsageFact::KINDS,
         ArtifactFact::KINDS,
+        RefusedFact::KINDS,
         ResponseFact::KINDS,
         LOG,
         UNUSED,

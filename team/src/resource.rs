@@ -5,6 +5,7 @@ mod held;
 mod links;
 pub mod path;
 pub mod pattern;
+pub mod refused;
 
 pub(crate) use held::{Holdings, declared};
 pub use held::{Overlap, RESOURCES_MAX};

@@ -5,6 +5,7 @@
 mod exec;
 
 use super::EFFECTS;
+use super::hooks::PROBE;
 use super::printed::{Printed, text as text_only};
 use crate::agents::guard_hook::OnUnknown;
 use crate::context::Context;
@@ -18,6 +19,7 @@ use teamlog_guard::{Call, Deed, Form, Own, Place, Programs, Target, Writes};
 use teamlog_team::Team;
 use teamlog_team::resource::Tree;
 use teamlog_team::resource::can_write::{CanWriteAll, WriteReason, WriteVerdict};
+use teamlog_team::resource::refused::{RefusedWrite, RefusedWrites};
 
 /// Most paths that one answer names.
 const NAMED_MAX: usize = 5;
@@ -170,7 +172,7 @@ impl Args {
     /// Refuses what the agent may not write.
     fn check(
         &self,
-        context: &Context,
+        context: &mut Context,
         (team, root): (&mut Team, String),
         agent: &str,
         writes: &Writes,
@@ -197,6 +199,14 @@ impl Args {
         if refused.is_empty() {
             return Ok(());
         }
+        let name = team.name().to_owned();
+        let tried = RefusedWrites {
+            agent: agent.to_owned(),
+            writes: refused.iter().filter_map(tried).collect(),
+        };
+        if team.wants_refused_writes(&tried).unwrap_or(false) {
+            context.put_off(&name, tried);
+        }
         let named: Vec<String> = refused
             .iter()
             .take(NAMED_MAX)
@@ -207,7 +217,6 @@ impl Args {
             message.push_str(&format!("; nor {} more", refused.len() - NAMED_MAX));
         }
         let error = CommandError::new(Exit::Usage, "write_denied", message);
-        let name = team.name().to_owned();
         Err(error.or_hint(|| match rootless {
             true => format!("teamlog config set {name} resources.root DIR"),
             false => format!("claim a task that declares it: teamlog ready {name} --agent {agent}"),
@@ -232,6 +241,17 @@ impl Who {
             CommandError::invalid("root", message)
         })
     }
+}
+
+/// What is recorded of a path that was refused; nothing of the one that `hooks doctor` tries.
+fn tried((target, verdict): &(&Target, WriteVerdict)) -> Option<RefusedWrite> {
+    let write = RefusedWrite {
+        path: verdict.path.clone(),
+        tool: target.by.to_string(),
+        reason: verdict.reason,
+        holder: verdict.holder.clone(),
+    };
+    (target.path != PROBE).then_some(write)
 }
 
 /// Whether a path was refused because it is not in the repository.

@@ -5,6 +5,7 @@ mod install;
 
 use crate::agents::Agent;
 use crate::command::printed::answer;
+pub use doctor::PROBE;
 use doctor::{Doctor, HooksDoctorAnswer};
 use install::{HooksAnswer, Install};
 use std::path::PathBuf;

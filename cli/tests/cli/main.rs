@@ -54,6 +54,7 @@ mod processes;
 mod prompts;
 mod races;
 mod reference;
+mod refused;
 mod replay;
 mod restart;
 #[path = "../../../team/tests/commands/scenario.rs"]

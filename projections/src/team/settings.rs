@@ -61,6 +61,8 @@ settings! {
         "whether prompts start modes by `$name` and phrases, or by `$name` alone";
     SessionStale: "modes.session_stale_seconds", Form::Number(60, SECONDS_MAX), Some("86400"),
         "seconds without a sign of life after which a session holds up nobody";
+    GuardRecord: "guard.record", Form::Switch, Some("true"),
+        "whether `guard` records what it refused to let an agent write";
     GuardKnown: "guard.known", Form::Programs, Some(""),
         "programs that `guard` trusts to write in the repository only where they may";
 }

@@ -13,7 +13,7 @@ const SET: &str = "teams-v1";
 const FORMATS: [Format; 2] = [Format::Jsonl, Format::Binary];
 
 /// Reserved, and written by no command of the version that made the set.
-const NEVER_WRITTEN: [(&str, &str); 6] = [
+const NEVER_WRITTEN: [(&str, &str); 7] = [
     (
         "manifest_written",
         "the manifest follows from the team and its settings",
@@ -31,6 +31,10 @@ const NEVER_WRITTEN: [(&str, &str); 6] = [
     (
         "thread_participants_added",
         "whoever takes part is in thread_started and thread_message_posted",
+    ),
+    (
+        "write_refused",
+        "the guard did not record it when the set was made",
     ),
 ];
 

@@ -77,6 +77,7 @@ mod prompts;
 mod public_tool;
 mod real_messages;
 mod refusals;
+mod refused_writes;
 mod replaying;
 mod residents;
 mod resources;

@@ -19,7 +19,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// A file that no team's repository holds.
-const PROBE: &str = "/teamlog-hooks-doctor-probe";
+pub const PROBE: &str = "/teamlog-hooks-doctor-probe";
 /// As long as agents wait.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 /// How often the probe is looked at meanwhile.

@@ -1,0 +1,146 @@
+//! What the guard refused to let an agent write, recorded behind its answer: each path of an agent at most once a minute.
+//!
+//! A minute takes no more than the paths that the state keeps of an agent, so that one that runs wild fills no log.
+
+use crate::prelude::*;
+use crate::projections::Setting;
+use crate::projections::fact::Fact;
+use crate::projections::refused::event::{RefusedFact, WriteRefused};
+use crate::projections::refused::{KEPT_MAX, RefusedPath};
+use crate::resource::can_write::WriteReason;
+
+/// How long a path that was refused is not recorded again.
+const MINUTE_MICROS: i64 = 60_000_000;
+/// Most bytes of a path, and of what would write it.
+const BYTES_MAX: usize = 1_024;
+
+/// What the guard refused in one answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefusedWrites {
+    /// Who was refused.
+    pub agent: String,
+    /// What.
+    pub writes: Vec<RefusedWrite>,
+}
+
+/// One path that may not be written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefusedWrite {
+    /// The path, relative to the repository where it lies in it.
+    pub path: String,
+    /// What would write it.
+    pub tool: String,
+    /// Why it may not.
+    pub reason: WriteReason,
+    /// Who holds it.
+    pub holder: Option<String>,
+}
+
+/// A refused write as it was recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordedRefusal {
+    /// The event.
+    pub seq: u64,
+    /// Whose write it was.
+    pub agent: String,
+    /// What was refused.
+    pub refused: WriteRefused,
+}
+
+impl Team {
+    /// Records what the guard refused, as far as it is new and the team wants it. Returns how many events that took.
+    pub fn record_refused_writes(&mut self, refused: RefusedWrites) -> Result<usize> {
+        self.execute_unkeyed(refused)
+    }
+
+    /// Whether there is anything in it to record.
+    pub fn wants_refused_writes(&mut self, refused: &RefusedWrites) -> Result<bool> {
+        let now = self.now();
+        self.query(|live, _| Ok(!refused.events(live, now)?.is_empty()))
+    }
+
+    /// The newest refused writes, newest first.
+    pub fn refused_writes(&mut self, limit: usize) -> Result<Vec<RecordedRefusal>> {
+        self.query(|live, reader| newest(live, reader, limit))
+    }
+}
+
+/// The newest refused writes, newest first: reads as many events as that.
+pub(crate) fn newest(live: &Live, reader: &Reader, limit: usize) -> Result<Vec<RecordedRefusal>> {
+    let page = live.refused_writes(None, limit)?;
+    let mut found = Vec::with_capacity(page.seqs.len());
+    for seq in page.seqs.into_iter().rev() {
+        let event = page::event(live, reader, seq)?;
+        if let Fact::Refused(fact) = Fact::decode(&event)? {
+            let RefusedFact::Write(refused) = *fact;
+            found.push(RecordedRefusal {
+                seq,
+                agent: event
+                    .refs
+                    .get(RefKind::Agent)
+                    .unwrap_or_default()
+                    .to_owned(),
+                refused,
+            });
+        }
+    }
+    Ok(found)
+}
+
+impl RefusedWrites {
+    fn events(&self, live: &Live, now: Timestamp) -> Result<Vec<NewEvent>> {
+        membership::check(live, "agent", &self.agent)?;
+        if !live.setting(Setting::GuardRecord)?.0.switch() {
+            return Ok(Vec::new());
+        }
+        let mut known: Vec<RefusedPath> = live.refused_paths(&self.agent)?;
+        known.retain(|known| {
+            now.micros().abs_diff(known.at.micros()) < MINUTE_MICROS.unsigned_abs()
+        });
+        let mut events = Vec::new();
+        for write in &self.writes {
+            let path = cut(&write.path);
+            if known.len() >= KEPT_MAX || known.iter().any(|known| known.path == path) {
+                continue;
+            }
+            let refused = WriteRefused {
+                path: path.clone(),
+                tool: cut(&write.tool),
+                reason: write.reason.name().to_owned(),
+                holder: write.holder.clone(),
+                refused_at: now,
+            };
+            events.push(refused.event(DEFAULT_ACTOR, &self.agent));
+            known.push(RefusedPath { path, at: now });
+        }
+        Ok(events)
+    }
+}
+
+impl Command for RefusedWrites {
+    type Decided = ();
+    type Answer = usize;
+
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<()>> {
+        Ok(Decision::Granted((), self.events(live, now)?))
+    }
+
+    fn answer(&self, (): &(), after: &After<'_>) -> Result<usize> {
+        Ok(after.events.len())
+    }
+}
+
+fn cut(text: &str) -> String {
+    text.get(..text.floor_char_boundary(BYTES_MAX))
+        .unwrap_or_default()
+        .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_long_path_is_cut_between_letters() {
+        assert_eq!(super::cut("src/a"), "src/a");
+        assert_eq!(super::cut(&format!("x{}", "ü".repeat(600))).len(), 1_023);
+    }
+}
