@@ -5,18 +5,17 @@ pub(crate) mod bearer;
 mod body;
 pub(crate) mod host;
 pub(crate) mod origin;
-mod revoked;
 mod target;
-
-pub(crate) use revoked::Revoked;
 
 use crate::call::{Call, Method, is_known};
 use crate::connection_slots::Connection;
 use crate::pool::Undone;
 use crate::reply::{Answer, Reply};
+use crate::revoked::Revoked;
 use crate::route::{self, Problem};
 use crate::served::Admitted;
 use crate::state::AppState;
+use crate::unauthorized::unauthorized;
 use crate::wire::sending;
 use axum::Extension;
 use axum::extract::State;
@@ -142,7 +141,7 @@ async fn answer(state: &Arc<AppState>, call: Call, revoked: &Revoked) -> Answer 
             () = revoked.over() => {
                 let message = "authorization must be that of runtime.json, where there is another token now, or a page \
                     session that has not ended";
-                return bearer::unauthorized(message).into();
+                return unauthorized(message).into();
             }
         },
     };

@@ -10,6 +10,7 @@ use crate::lock::Lock;
 use crate::maintenance::Maintenance;
 use crate::metrics::Metrics;
 use crate::options::ServeOptions;
+use crate::page_sessions::PageLimits;
 use crate::per_team_limit::PerTeamLimit;
 use crate::pool::Pool;
 use crate::running::Running;
@@ -83,7 +84,13 @@ pub fn serve(mut options: ServeOptions) -> Result<Daemon> {
         version: options.version.clone(),
         data_root_name: name(&options.root),
     };
-    let served = Arc::new(Served::within(root, &options.limits, about));
+    let page_limits = PageLimits {
+        code_time: options.limits.code_time,
+        codes: options.limits.codes,
+        session_time: options.limits.page_session_time,
+        sessions: options.limits.page_sessions,
+    };
+    let served = Arc::new(Served::within(root, page_limits, about));
     let teams_dir = options.root.join(TEAMS_DIR);
     let home = Home {
         served: served.clone(),

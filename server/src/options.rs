@@ -2,6 +2,7 @@
 //! daemon waits seconds.
 
 use crate::call::Call;
+use crate::page_sessions::PageLimits;
 use crate::reply::Answer;
 use crate::served::Served;
 use crate::upgrade::UpgradeHandler;
@@ -139,13 +140,13 @@ limits! {
     /// By how much they are.
     guess_delay: Duration = Duration::from_secs(1);
     /// How long a one-time code of the page is good.
-    code_time: Duration = Duration::from_secs(120);
+    code_time: Duration = PageLimits::default().code_time;
     /// One-time codes that are kept; with one more the oldest goes.
-    codes: usize = 64;
+    codes: usize = PageLimits::default().codes;
     /// How long a page session lasts.
-    page_session_time: Duration = Duration::from_secs(12 * 60 * 60);
+    page_session_time: Duration = PageLimits::default().session_time;
     /// Page sessions that are kept; with one more the oldest ends.
-    page_sessions: usize = 256;
+    page_sessions: usize = PageLimits::default().sessions;
     /// How long a stop waits for what runs.
     drain_time: Duration = Duration::from_secs(10);
     /// How often new teams are looked for and what is due is recorded.

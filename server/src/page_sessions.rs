@@ -22,6 +22,17 @@ pub(crate) struct PageLimits {
     pub sessions: usize,
 }
 
+impl Default for PageLimits {
+    fn default() -> PageLimits {
+        PageLimits {
+            code_time: Duration::from_secs(120),
+            codes: 64,
+            session_time: Duration::from_secs(12 * 60 * 60),
+            sessions: 256,
+        }
+    }
+}
+
 /// The codes and page sessions that are good, the oldest first.
 #[derive(Debug)]
 pub(crate) struct PageSessions {

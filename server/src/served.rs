@@ -2,7 +2,6 @@
 
 use crate::caller::{Caller, Reach, Scope};
 use crate::checks::Checks;
-use crate::options::Limits;
 use crate::page_sessions::{Made, PageLimits, PageSessions};
 use crate::token::Digest;
 use serde::Serialize;
@@ -149,10 +148,10 @@ impl Served {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             data_root_name: String::new(),
         };
-        Served::within(root, &Limits::default(), about)
+        Served::within(root, PageLimits::default(), about)
     }
     /// The same with other limits, and with what is told of the daemon.
-    pub fn within(root: Root, limits: &Limits, about: About) -> Served {
+    pub(crate) fn within(root: Root, limits: PageLimits, about: About) -> Served {
         let checks = Arc::<Checks>::default();
         let options = RootOptions {
             background: Some(checks.clone()),
@@ -164,12 +163,7 @@ impl Served {
             teams: RwLock::default(),
             pasts: Pasts::default(),
             whole: RwLock::default(),
-            page_sessions: PageSessions::new(PageLimits {
-                code_time: limits.code_time,
-                codes: limits.codes,
-                session_time: limits.page_session_time,
-                sessions: limits.page_sessions,
-            }),
+            page_sessions: PageSessions::new(limits),
             about,
             stopping: AtomicBool::new(false),
         }

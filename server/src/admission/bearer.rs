@@ -6,6 +6,7 @@ use crate::reply::Reply;
 use crate::served::Admitted;
 use crate::state::AppState;
 use crate::token::Digest;
+use crate::unauthorized::{CODE_WANTED, unauthorized};
 use hyper::header::{AUTHORIZATION, HeaderMap};
 
 /// Whoever presents a token or a page session, and keeps their place by that.
@@ -35,10 +36,6 @@ pub(crate) async fn code(
     known(state, connection, found, CODE_WANTED).await
 }
 
-/// What is told to whoever presents none, or one that is worth nothing any more.
-pub(crate) const CODE_WANTED: &str =
-    "authorization must be Bearer and a one-time code that was not used yet: teamlog dashboard";
-
 async fn known(
     state: &AppState,
     connection: &Connection,
@@ -53,11 +50,6 @@ async fn known(
         tokio::time::sleep(state.limits.guess_delay).await;
     }
     Err(unauthorized(wanted))
-}
-
-/// What is answered to whoever has no token, or not any more.
-pub(crate) fn unauthorized(message: &str) -> Reply {
-    Reply::error(401, "unauthorized", message).header("www-authenticate", "Bearer")
 }
 
 fn presented(headers: &HeaderMap) -> Option<&[u8]> {

@@ -2,10 +2,10 @@
 
 use super::problem::Problem;
 use super::request::RequestContext;
-use crate::admission::bearer::{CODE_WANTED, unauthorized};
 use crate::caller::{Caller, Credential, Reach, Scope};
 use crate::reply::Reply;
 use crate::served::Served;
+use crate::unauthorized::{CODE_WANTED, unauthorized};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_team::api::milliseconds;

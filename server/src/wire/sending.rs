@@ -1,8 +1,8 @@
 //! Bodies on their way out.
 
-use crate::admission::Revoked;
 use crate::metrics::Counted;
 use crate::reply::{Answer, Reply, Streamed};
+use crate::revoked::Revoked;
 use crate::state::AppState;
 use crate::wire::timeouts::ConnectionTimeouts;
 use crate::wire::watched::MARK;
