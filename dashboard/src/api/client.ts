@@ -1,0 +1,119 @@
+// Calls of the daemon. The session goes in the Authorization header only, never into an address.
+
+export type Params = Record<string, string | number | boolean | null | undefined>;
+
+/** A refusal, or that no answer came (`code` is then `unreachable`). */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly hint: string | undefined;
+  readonly details: Record<string, unknown>;
+
+  constructor(status: number, code: string, message: string, details: Record<string, unknown> = {}) {
+    super(message);
+    this.name = "ApiError";
+    this.status = status;
+    this.code = code;
+    this.details = details;
+    this.hint = typeof details["hint"] === "string" ? details["hint"] : undefined;
+  }
+}
+
+export interface Answer<T> {
+  data: T;
+  /** The seq that the answer is as of, where `at` was asked for. */
+  at: number | null;
+}
+
+export interface Credentials {
+  /** The session, or null where there is none. */
+  token(): string | null;
+  /** The team to name in `teamId`, for a session of the whole root. */
+  teamId(): string | null;
+  /** The daemon does not take the session any more. */
+  refused(): void;
+  /** An answer came, or none did. */
+  reached(yes: boolean): void;
+}
+
+let credentials: Credentials = { token: () => null, teamId: () => null, refused: () => {}, reached: () => {} };
+
+/** Says where calls get their session from. */
+export const useCredentials = (given: Credentials): void => {
+  credentials = given;
+};
+
+const address = (path: string, params: Params): string => {
+  const query = new URLSearchParams();
+  const team = path.startsWith("/v1/root/") || path.startsWith("/v1/session") ? null : credentials.teamId();
+  for (const [name, value] of Object.entries({ ...params, teamId: team })) {
+    if (value !== null && value !== undefined && value !== "") query.set(name, String(value));
+  }
+  const text = query.toString();
+  return text === "" ? path : `${path}?${text}`;
+};
+
+const failure = async (response: Response): Promise<ApiError> => {
+  let code = `http_${response.status}`;
+  let message = `the daemon answered ${response.status}`;
+  let details: Record<string, unknown> = {};
+  try {
+    const body = (await response.json()) as { error?: { code?: string; message?: string; details?: Record<string, unknown> } };
+    code = body.error?.code ?? code;
+    message = body.error?.message ?? message;
+    details = body.error?.details ?? {};
+  } catch {
+    // Not the daemon's form of an error: its status says enough.
+  }
+  return new ApiError(response.status, code, message, details);
+};
+
+/** Sends a request and gives the response, or throws an `ApiError`. */
+export const send = async (path: string, params: Params, init: RequestInit): Promise<Response> => {
+  const headers = new Headers(init.headers);
+  const token = credentials.token();
+  if (!headers.has("Authorization") && token !== null) headers.set("Authorization", `Bearer ${token}`);
+  let response: Response;
+  try {
+    response = await fetch(address(path, params), {
+      ...init,
+      headers,
+      cache: "no-store",
+      credentials: "omit",
+      redirect: "error",
+      referrerPolicy: "no-referrer",
+    });
+  } catch (error) {
+    if (init.signal?.aborted) throw error;
+    credentials.reached(false);
+    throw new ApiError(0, "unreachable", "the daemon does not answer");
+  }
+  credentials.reached(true);
+  if (response.ok) return response;
+  // A session that was replaced meanwhile is no reason to sign the new one out.
+  if (response.status === 401 && token !== null && token === credentials.token()) credentials.refused();
+  throw await failure(response);
+};
+
+export const get = async <T>(path: string, params: Params = {}, signal?: AbortSignal): Promise<Answer<T>> => {
+  const response = await send(path, params, signal === undefined ? {} : { signal });
+  const at = response.headers.get("X-Teamlog-At");
+  return { data: (await response.json()) as T, at: at === null ? null : Number(at) };
+};
+
+/** Records something, once: a repetition after a lost answer is the same call. */
+export const post = async <T>(path: string, body: object = {}, params: Params = {}): Promise<T> => {
+  const once: RequestInit = {
+    method: "POST",
+    body: JSON.stringify(body),
+    headers: { "Content-Type": "application/json", "Idempotency-Key": crypto.randomUUID() },
+  };
+  let response: Response;
+  try {
+    response = await send(path, params, once);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== "unreachable") throw error;
+    response = await send(path, params, once);
+  }
+  return (await response.json()) as T;
+};

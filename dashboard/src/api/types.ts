@@ -1,0 +1,207 @@
+// What the daemon answers, as far as the page reads it. Names are those of the answers.
+
+export interface Lease {
+  holder: string;
+  epoch: number;
+  expiresAt: string;
+}
+
+export type TaskStatus = "pending" | "assigned" | "blocked" | "in_progress" | "completed" | "failed" | "canceled";
+
+export interface Task {
+  id: string;
+  title: string;
+  description?: string;
+  status: TaskStatus;
+  owner: string | null;
+  deps: string[];
+  failedDependencies?: string[];
+  resources: string[];
+  lease: Lease | null;
+  leaseExpired?: boolean;
+  epoch: number;
+  version: number;
+  priority?: number | string;
+  updatedAt?: string;
+  updatedSeq?: number;
+  traceId?: string;
+  result?: unknown;
+  timestamps: { createdAt: string; startedAt: string | null; completedAt: string | null; failedAt: string | null };
+  reportedStatus?: string;
+  reportedOwner?: string;
+  reportedBlocked?: boolean;
+  reportedProgress?: number | string;
+  reportedEta?: string;
+  reportedNote?: string;
+  reportedBy?: string;
+  reportedAt?: string;
+}
+
+export interface TaskPage {
+  tasks: Task[];
+  nextCursor?: string | null;
+  next_cursor?: string | null;
+}
+
+/** An event in its public form, as the log holds it. */
+export interface LogEvent {
+  seq: number;
+  id: string;
+  created_at: string;
+  kind: string;
+  actor: string;
+  trace_id?: string;
+  task_id?: string;
+  agent?: string;
+  message_id?: string;
+  thread_id?: string;
+  session_id?: string;
+  cause?: string;
+  key?: string;
+  foreign?: boolean;
+  payload?: unknown;
+  [field: string]: unknown;
+}
+
+export interface EventPage {
+  events: LogEvent[];
+  count: number;
+  next_after?: number;
+  next_before?: number | null;
+  last_seq: number;
+  more: boolean;
+}
+
+export interface WorkingOn {
+  task_id: string;
+  subject: string;
+  status: TaskStatus;
+  updated_at: string;
+  epoch: number;
+  leased_until?: string;
+  lease_left_ms?: number;
+  reported_status?: string;
+  reported_note?: string;
+  reported_progress?: number | string;
+  reported_blocked?: boolean;
+  [field: string]: unknown;
+}
+
+export interface WhoAgent {
+  agent: string;
+  state: string | null;
+  unread: number;
+  last_event: { seq: number; kind: string; at: string } | null;
+  working_on: WorkingOn[];
+  working_on_total: number;
+  waiting: { task_id: string; subject?: string; [field: string]: unknown }[];
+  waiting_total: number;
+  [field: string]: unknown;
+}
+
+export interface Who {
+  team: string;
+  now: string;
+  agents: WhoAgent[];
+  count: number;
+  live_claims: number;
+  next_cursor: string | null;
+}
+
+export interface Usage {
+  used: { inputTokens: number; outputTokens: number; tokens: number; reports: number };
+  agents: { agent?: string; agentId?: string; tokens: number; [field: string]: unknown }[];
+}
+
+export interface Status {
+  team: string;
+  members: string[];
+  tasks_by_status: Record<string, number>;
+  task_count: number;
+  message_count: number;
+  events: number;
+  last_seq: number;
+  log: string;
+  format: string;
+}
+
+export type AttentionKind =
+  | "damaged"
+  | "waits_in_vain"
+  | "lease_expired"
+  | "overdue_ack"
+  | "dead_letter"
+  | "write_refused"
+  | "stale_task"
+  | "bootstrap_breached";
+
+export interface AttentionItem {
+  kind: AttentionKind;
+  severity: "error" | "warning";
+  text: string;
+  command: string;
+  task_id?: string;
+  agent?: string;
+  message_id?: string;
+  path?: string;
+  seq?: number;
+  since?: string;
+  waits_for?: { task_id: string; status: TaskStatus }[];
+}
+
+export interface Attention {
+  team: string;
+  now: string;
+  items: AttentionItem[];
+  count: number;
+  more: boolean;
+}
+
+export interface RootTeam {
+  team: string;
+  condition: "sound" | "starting" | "unready";
+  code?: string;
+  why?: string;
+  members?: number;
+  tasks_by_status?: Record<string, number>;
+  events?: number;
+  last_seq?: number;
+  last_event_at?: string | null;
+  attention?: number;
+}
+
+export interface RootTeams {
+  teams: RootTeam[];
+  count: number;
+}
+
+export interface Verification {
+  team: string;
+  state: "never" | "running" | "done";
+  progress?: { bytes: number; bytes_total: number };
+  started_at?: string;
+  finished_at?: string;
+  ok?: boolean;
+  events?: number;
+  problems: { kind: string; severity: string; file?: string; offset?: number; seq?: number; message: string }[];
+}
+
+export type Scope = "read" | "act";
+
+export interface Session {
+  session: string;
+  team: string | null;
+  scope: Scope;
+  expires_at: string;
+  teams: string[];
+}
+
+export interface SessionState {
+  team: string | null;
+  scope: Scope;
+  expires_at: string;
+  version: string;
+  data_root_name: string;
+  teams: string[];
+  now: string;
+}

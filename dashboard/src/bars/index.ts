@@ -1,0 +1,7 @@
+// What stands above every panel of a team, such as the time slider. Each is one file here that exports `bar`.
+
+import type { ComponentType } from "preact";
+
+const files = import.meta.glob<{ bar?: ComponentType }>("./*.tsx", { eager: true });
+
+export const bars: readonly ComponentType[] = Object.values(files).flatMap((file) => (file.bar === undefined ? [] : [file.bar]));

@@ -1,0 +1,36 @@
+// Which of many named things fit a few letters, the best first.
+
+export interface Found {
+  noun: string;
+  id: string;
+  title: string;
+}
+
+/** Each word has to occur; an id that is, or begins with, what was typed comes before a word within a title. */
+const rank = (entry: Found, words: readonly string[]): number => {
+  const id = entry.id.toLowerCase();
+  const title = entry.title.toLowerCase();
+  let sum = 0;
+  for (const word of words) {
+    if (id === word) sum += 100;
+    else if (id.startsWith(word)) sum += 60 - Math.min(20, id.length - word.length);
+    else if (title.startsWith(word)) sum += 35;
+    else if (id.includes(word)) sum += 30;
+    else if (title.includes(` ${word}`)) sum += 25;
+    else if (title.includes(word)) sum += 10;
+    else if (entry.noun.startsWith(word)) sum += 5;
+    else return -1;
+  }
+  return sum;
+};
+
+export const found = <T extends Found>(entries: readonly T[], text: string, limit: number): T[] => {
+  const words = text.toLowerCase().split(/\s+/).filter((word) => word !== "");
+  if (words.length === 0) return entries.slice(0, limit);
+  return entries
+    .map((entry, index) => ({ entry, index, rank: rank(entry, words) }))
+    .filter((one) => one.rank >= 0)
+    .sort((a, b) => b.rank - a.rank || a.index - b.index)
+    .slice(0, limit)
+    .map((one) => one.entry);
+};

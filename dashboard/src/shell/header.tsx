@@ -1,0 +1,85 @@
+// The bar at the top: which team, what this session may do, whether the stream lives, whether the log is sound.
+
+import type { JSX } from "preact";
+import type { Verification } from "../api/types.ts";
+import { connection, type Connection } from "../state/live.ts";
+import { useQuery } from "../state/query.ts";
+import { go, team, visit } from "../state/route.ts";
+import { about, isRoot, session, teams } from "../state/session.ts";
+import { theme, THEMES, timeForm, TIME_FORMS } from "../state/settings.ts";
+import { Badge, Link, type Tone } from "../ui/parts.tsx";
+import { Time } from "../ui/time.tsx";
+import { open } from "./overlay.ts";
+
+const STATES: Record<Connection, { tone: Tone; word: string; title: string }> = {
+  connecting: { tone: "muted", word: "connecting", title: "Asking the daemon for the events to come" },
+  live: { tone: "ok", word: "live", title: "Events are shown as they are recorded" },
+  lost: { tone: "warn", word: "lost, trying again", title: "The daemon does not answer; what is shown may be old" },
+  "signed out": { tone: "error", word: "signed out", title: "The session ended; what is shown stays as it is" },
+};
+
+const ConnectionState = (): JSX.Element => {
+  const state = STATES[connection.value];
+  return (
+    <span class={`state ${state.tone}`} role="status" title={state.title}>
+      <i aria-hidden="true" /> {state.word}
+    </span>
+  );
+};
+
+/** What the last verification found. It turns red by itself, for nobody looks at a page of checks all the time. */
+const IntegrityState = (): JSX.Element => {
+  const { data, error } = useQuery<Verification>("/v1/verify", {}, { every: 5000, always: true });
+  const damaged = data?.ok === false || (error !== null && error.status >= 500);
+  const view: { tone: Tone; word: string; title: string } = damaged
+    ? { tone: "error", word: "damaged", title: data?.problems[0]?.message ?? error?.message ?? "The log is damaged" }
+    : data === null || data.state === "never"
+      ? { tone: "muted", word: "not verified", title: "Nobody verified this log since the daemon began" }
+      : data.state === "running"
+        ? { tone: "muted", word: "verifying", title: "Every byte of the log is read" }
+        : { tone: "ok", word: "sound", title: "The last verification found nothing" };
+  return (
+    <Link to={{ panel: "integrity" }} class={`state ${view.tone}`} title={view.title}>
+      <i aria-hidden="true" /> {view.word}
+      {data?.state === "done" && !damaged && <span class="extra">, <Time value={data.finished_at} /></span>}
+    </Link>
+  );
+};
+
+const next = <T,>(all: readonly T[], one: T): T => all[(all.indexOf(one) + 1) % all.length] as T;
+
+export const Header = (): JSX.Element => {
+  const names = teams.value;
+  const current = team.value;
+  return (
+    <header class="top">
+      <a class="skip" href="#panel-title" onClick={(event) => {
+        event.preventDefault();
+        document.getElementById("panel-title")?.focus();
+      }}>Skip to the panel</a>
+      <Link to={isRoot.value ? "#/" : { panel: "crew" }} class="brand" title={about.value === null ? "teamlog" : `teamlog ${about.value.version}, ${about.value.data_root_name}`}>teamlog</Link>
+      {isRoot.value && names.length > 0 ? (
+        <select aria-label="Team" value={current} onChange={(event) => {
+          const name = event.currentTarget.value;
+          if (name === "") visit("#/");
+          else go({ team: name, ...(current === "" ? { panel: "crew" } : {}), rest: [] });
+        }}>
+          <option value="">all teams</option>
+          {names.map((name) => <option key={name} value={name}>{name}</option>)}
+        </select>
+      ) : current !== "" && <span class="team">{current}</span>}
+      {session.value !== null && <Badge tone={session.value.scope === "act" ? "accent" : "plain"} title={session.value.scope === "act" ? "This session may change things" : "This session only reads; teamlog dashboard --act may change things"}>{session.value.scope === "act" ? "may act" : "reads only"}</Badge>}
+      {current !== "" && session.value !== null && <ConnectionState />}
+      {current !== "" && session.value !== null && <IntegrityState />}
+      <span class="space" />
+      <button type="button" class="quiet" title="How times are shown; t changes it" onClick={() => { timeForm.value = next(TIME_FORMS, timeForm.value); }}>
+        <span class="offscreen">Times: </span>{{ relative: "3 min ago", local: "local time", utc: "UTC" }[timeForm.value]}
+      </button>
+      <button type="button" class="quiet" title="Light or dark" onClick={() => { theme.value = next(THEMES, theme.value); }}>
+        <span class="offscreen">Colours: </span>{theme.value}
+      </button>
+      {session.value !== null && <button type="button" class="quiet" title="Find tasks, agents, traces, threads and panels" onClick={() => open("palette")}>Find <kbd>Ctrl-K</kbd></button>}
+      <button type="button" class="quiet" aria-label="Keys" title="Keys" onClick={() => open("keys")}><kbd>?</kbd></button>
+    </header>
+  );
+};

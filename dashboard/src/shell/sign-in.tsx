@@ -1,0 +1,58 @@
+// Without a session there is nothing to see but how to get one.
+
+import { useState } from "preact/hooks";
+import type { JSX } from "preact";
+import { reachable, resume } from "../state/session.ts";
+import { Command } from "../ui/command.tsx";
+
+const CodeField = ({ label }: { label: string }): JSX.Element => {
+  const [text, setText] = useState("");
+  const [problem, setProblem] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+  const submit = async (): Promise<void> => {
+    setBusy(true);
+    setProblem(await resume(text));
+    setBusy(false);
+  };
+  return (
+    <form
+      class="code-field"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit();
+      }}
+    >
+      <label>
+        <span>{label}</span>
+        <input type="text" autocomplete="off" spellcheck={false} value={text} placeholder="http://127.0.0.1:…/#code=…" onInput={(event) => setText(event.currentTarget.value)} />
+      </label>
+      <button type="submit" class="primary" disabled={text.trim() === "" || busy}>Sign in</button>
+      {problem !== null && <p class="failure" role="alert">{problem}</p>}
+    </form>
+  );
+};
+
+export const SignIn = ({ problem }: { problem: string | null }): JSX.Element => (
+  <main class="sign-in">
+    <h1>teamlog</h1>
+    <p>This page shows a team once you are signed in. In a terminal, in the directory of your team, run</p>
+    <Command command="teamlog dashboard" />
+    <p class="note">It opens this page with a code that is good for one sign-in. A session ends with the daemon, when the token is rotated, or after 12 hours.</p>
+    {problem !== null && <p class="failure" role="alert">The code was not taken: {problem}</p>}
+    <CodeField label="Or paste the address or the code that it printed" />
+  </main>
+);
+
+/** The session ended while the page was open: everything stays in its place until there is a new one. */
+export const SignedOut = (): JSX.Element => (
+  <div class="signed-out" role="alert">
+    <div>
+      <strong>Signed out.</strong>{" "}
+      {reachable.value
+        ? "The daemon was started anew, the token was rotated, or twelve hours have passed. What you see stays as it was."
+        : "The daemon does not answer. What you see stays as it was."}{" "}
+      Run <Command command="teamlog dashboard" /> and paste what it prints.
+    </div>
+    <CodeField label="Address or code" />
+  </div>
+);

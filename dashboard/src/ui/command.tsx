@@ -1,0 +1,63 @@
+// The command line that shows or does the same as the page, to be copied.
+
+import { useState } from "preact/hooks";
+import type { JSX } from "preact";
+import { at, team } from "../state/route.ts";
+
+/** Quotes an argument for a POSIX shell, where it needs that. */
+export const quoted = (argument: string): string =>
+  /^[A-Za-z0-9_.,:\/@%+=-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", `'\\''`)}'`;
+
+/** `teamlog` with these arguments; empty ones are left out. `TEAM` stands for the team shown. */
+export const commandOf = (...argv: (string | number | null | undefined | false)[]): string =>
+  ["teamlog", ...argv.filter((one): one is string | number => one !== null && one !== undefined && one !== false && one !== "")]
+    .map((one) => quoted(one === "TEAM" ? team.value : String(one)))
+    .join(" ");
+
+/** The same for a command that only reads, with `--at` where the page shows the past. */
+export const readingOf = (...argv: (string | number | null | undefined | false)[]): string =>
+  at.value === null ? commandOf(...argv) : commandOf(...argv, "--at", at.value);
+
+export const copyText = async (text: string): Promise<boolean> => {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    // Without permission for the clipboard, a selection can still be copied.
+    const field = document.createElement("textarea");
+    field.value = text;
+    field.className = "offscreen";
+    document.body.append(field);
+    field.select();
+    const done = document.execCommand("copy");
+    field.remove();
+    return done;
+  }
+};
+
+interface CommandProps {
+  command: string;
+  /** Only the button, with the command in its title. */
+  short?: boolean;
+}
+
+export const Command = ({ command, short = false }: CommandProps): JSX.Element => {
+  const [said, setSaid] = useState("");
+  const copy = async (event: Event): Promise<void> => {
+    event.stopPropagation();
+    setSaid((await copyText(command)) ? "Copied" : "Not copied");
+    setTimeout(() => setSaid(""), 1500);
+  };
+  const button = (
+    <button type="button" class="quiet copy" title={`Copy as command: ${command}`} aria-label={`Copy as command: ${command}`} onClick={(event) => void copy(event)}>
+      <span aria-hidden="true">{said === "" ? (short ? "$ copy" : "copy") : said}</span>
+      <span class="offscreen" role="status">{said}</span>
+    </button>
+  );
+  return short ? button : (
+    <span class="command">
+      <code>{command}</code>
+      {button}
+    </span>
+  );
+};

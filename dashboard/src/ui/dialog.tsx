@@ -1,0 +1,106 @@
+// Dialogs are the browser's own: focus stays inside, Escape closes, and focus goes back to where it was.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { ComponentChildren, JSX } from "preact";
+import { ApiError } from "../api/client.ts";
+import { whyNotAct } from "../state/session.ts";
+import { Command } from "./command.tsx";
+import { Failure } from "./parts.tsx";
+
+interface DialogProps {
+  title: string;
+  onClose: () => void;
+  children: ComponentChildren;
+  class?: string;
+  /** The title is only read aloud. */
+  bare?: boolean;
+}
+
+export const Dialog = ({ title, onClose, children, class: name, bare = false }: DialogProps): JSX.Element => {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const before = document.activeElement;
+    dialog.current?.showModal();
+    return () => {
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      class={`dialog ${name ?? ""}`}
+      aria-label={title}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onClick={(event) => {
+        if (event.target === dialog.current) onClose();
+      }}
+    >
+      <div class="dialog-inner">
+        {!bare && (
+          <header>
+            <h2>{title}</h2>
+            <button type="button" class="quiet" aria-label="Close" onClick={onClose}>✕</button>
+          </header>
+        )}
+        {children}
+      </div>
+    </dialog>
+  );
+};
+
+interface ActionProps {
+  title: string;
+  /** The command line that does the same. */
+  command: string;
+  /** The word on the button. */
+  verb: string;
+  children?: ComponentChildren;
+  /** Whether what was filled in suffices. */
+  ready?: boolean;
+  run: () => Promise<unknown>;
+  onClose: () => void;
+}
+
+/** Asks before something is recorded, and shows the command that does the same. */
+export const ActionDialog = ({ title, command, verb, children, ready = true, run, onClose }: ActionProps): JSX.Element => {
+  const [error, setError] = useState<ApiError | null>(null);
+  const [busy, setBusy] = useState(false);
+  const why = whyNotAct.value;
+  const carryOut = async (): Promise<void> => {
+    setBusy(true);
+    setError(null);
+    try {
+      await run();
+      onClose();
+    } catch (thrown) {
+      setError(thrown instanceof ApiError ? thrown : new ApiError(0, "failed", String(thrown)));
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form
+        method="dialog"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (why === null && ready && !busy) void carryOut();
+        }}
+      >
+        {children}
+        <p class="label">In a terminal, the same is</p>
+        <Command command={command} />
+        {error !== null && <Failure error={error} />}
+        {why !== null && <p class="hint">{why}</p>}
+        <footer>
+          <button type="button" onClick={onClose}>Cancel</button>
+          <button type="submit" class="primary" disabled={why !== null || !ready || busy} autofocus>
+            {verb}
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+};

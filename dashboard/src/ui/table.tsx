@@ -1,0 +1,51 @@
+// A plain table, for lists of at most some hundred rows. Longer ones go into a virtual list.
+
+import type { ComponentChildren, JSX } from "preact";
+
+export interface Column<T> {
+  key: string;
+  title: string;
+  render: (row: T) => ComponentChildren;
+  /** Numbers and times stand to the right. */
+  end?: boolean;
+  /** Takes what is left of the width. */
+  wide?: boolean;
+  /** Left out where the page is narrow. */
+  extra?: boolean;
+}
+
+interface TableProps<T> {
+  label: string;
+  columns: readonly Column<T>[];
+  rows: readonly T[];
+  keyOf: (row: T) => string;
+  rowClass?: (row: T) => string | undefined;
+  /** Enter or a click on a row. */
+  onOpen?: (row: T) => void;
+}
+
+export const Table = <T,>({ label, columns, rows, keyOf, rowClass, onOpen }: TableProps<T>): JSX.Element => (
+  <div class="table-frame" tabIndex={0} role="region" aria-label={label}>
+    <table class="table">
+      <thead>
+        <tr>
+          {columns.map((column) => (
+            <th key={column.key} scope="col" class={classOf(column)}>{column.title}</th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={keyOf(row)} data-key={keyOf(row)} class={[onOpen ? "open" : "", rowClass?.(row) ?? ""].join(" ").trim() || undefined} onClick={onOpen && (() => onOpen(row))}>
+            {columns.map((column) => (
+              <td key={column.key} class={classOf(column)} data-title={column.title}>{column.render(row)}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+);
+
+const classOf = <T,>(column: Column<T>): string | undefined =>
+  [column.end ? "end" : "", column.wide ? "wide" : "", column.extra ? "extra" : ""].join(" ").trim() || undefined;

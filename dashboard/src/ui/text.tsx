@@ -1,0 +1,97 @@
+// Text that agents wrote. It is only ever a text node; what would change how the text around it reads is shown as a mark,
+// and a very long text is cut, with a way to see more.
+
+import { useState } from "preact/hooks";
+import type { JSX } from "preact";
+
+/** Controls, and characters that turn, hide or join what stands beside them. */
+const ODD = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb]|\p{Cs}/gu;
+
+export interface Part {
+  text: string;
+  /** The code point's name where the part is a mark. */
+  mark: string | null;
+}
+
+const nameOf = (character: string): string => `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
+
+const pictureOf = (character: string): string => {
+  const code = character.codePointAt(0) ?? 0;
+  if (code === 0x0a) return "↵";
+  if (code === 0x09) return "⇥";
+  if (code < 0x20) return String.fromCodePoint(0x2400 + code);
+  if (code === 0x7f) return "␡";
+  return nameOf(character);
+};
+
+/** Splits a text into what can stand as it is and what is shown as a mark. `lines` leaves line ends and tabs as they are. */
+export const partsOf = (text: string, lines = false): Part[] => {
+  const parts: Part[] = [];
+  let from = 0;
+  for (const found of text.matchAll(ODD)) {
+    const character = found[0];
+    if (lines && (character === "\n" || character === "\t")) continue;
+    // A selector behind a sign chooses its picture and hides nothing.
+    if (/[\ufe0e\ufe0f\u200d]/.test(character) && found.index > 0 && /\p{Extended_Pictographic}$/u.test(text.slice(Math.max(0, found.index - 3), found.index))) continue;
+    if (found.index > from) parts.push({ text: text.slice(from, found.index), mark: null });
+    parts.push({ text: pictureOf(character), mark: nameOf(character) });
+    from = found.index + character.length;
+  }
+  if (from < text.length) parts.push({ text: text.slice(from), mark: null });
+  return parts;
+};
+
+/** Cuts between characters, never within one. */
+export const cut = (text: string, max: number): string => {
+  if (text.length <= max) return text;
+  const end = /[\ud800-\udbff]/.test(text.charAt(max - 1)) ? max - 1 : max;
+  return text.slice(0, end);
+};
+
+const marked = (text: string, lines: boolean): JSX.Element[] =>
+  partsOf(text, lines).map((part, index) =>
+    part.mark === null ? (
+      <span key={index}>{part.text}</span>
+    ) : (
+      <span key={index} class="mark" title={part.mark}>
+        {part.text}
+      </span>
+    ),
+  );
+
+const plain = (text: string): boolean => text.search(ODD) < 0;
+
+interface TextProps {
+  value: string;
+  /** How much is shown at first. */
+  max?: number;
+  /** Keep line ends. */
+  lines?: boolean;
+  /** Only cut, as where a click on the text means something else already. */
+  fixed?: boolean;
+}
+
+const STEP = 20_000;
+
+export const Text = ({ value, max = 400, lines = false, fixed = false }: TextProps): JSX.Element => {
+  const [shown, setShown] = useState(max);
+  const part = cut(value, shown);
+  const rest = value.length - part.length;
+  return (
+    <bdi class={lines ? "text lines" : "text"}>
+      {plain(part) ? part : marked(part, lines)}
+      {rest > 0 && (fixed ? "…" : (
+        <button
+          type="button"
+          class="more"
+          onClick={(event) => {
+            event.stopPropagation();
+            setShown(shown + STEP);
+          }}
+        >
+          … {rest.toLocaleString("en")} more
+        </button>
+      ))}
+    </bdi>
+  );
+};

@@ -1,0 +1,83 @@
+// Times, in the one form that the reader chose: since when, by the clock here, or UTC. The title always has the exact one.
+
+import type { JSX } from "preact";
+import { now, slowNow } from "../state/clock.ts";
+import { timeForm } from "../state/settings.ts";
+
+const two = (value: number): string => String(value).padStart(2, "0");
+
+/** `4 s`, `3 min`, `2 h 5 min`, `6 d`. */
+export const spanOf = (ms: number): string => {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
+  return `${Math.floor(hours / 24)} d`;
+};
+
+/** `4:59`, or `1:02:03`: what is left of a lease. */
+export const countdownOf = (ms: number): string => {
+  const seconds = Math.max(0, Math.ceil(ms / 1000));
+  const hours = Math.floor(seconds / 3600);
+  const minutes = Math.floor(seconds / 60) % 60;
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
+};
+
+export const clockOf = (time: number, today: number, utc: boolean): string => {
+  const at = new Date(time);
+  const ref = new Date(today);
+  const [year, month, day] = utc
+    ? [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()]
+    : [at.getFullYear(), at.getMonth(), at.getDate()];
+  const same = utc
+    ? year === ref.getUTCFullYear() && month === ref.getUTCMonth() && day === ref.getUTCDate()
+    : year === ref.getFullYear() && month === ref.getMonth() && day === ref.getDate();
+  const clock = utc
+    ? `${two(at.getUTCHours())}:${two(at.getUTCMinutes())}:${two(at.getUTCSeconds())}Z`
+    : `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
+  return same ? clock : `${year}-${two(month + 1)}-${two(day)} ${clock}`;
+};
+
+interface TimeProps {
+  value: string | null | undefined;
+  /** Fall by the second, for what is about to happen. */
+  exact?: boolean;
+}
+
+export const Time = ({ value, exact = false }: TimeProps): JSX.Element => {
+  const time = value === null || value === undefined ? Number.NaN : Date.parse(value);
+  return (
+    <time class="time" dateTime={value ?? undefined} title={value ?? undefined}>
+      {Number.isNaN(time) ? "–" : textOf(time, exact)}
+    </time>
+  );
+};
+
+const textOf = (time: number, exact: boolean): string => {
+  const current = exact ? now.value : slowNow.value;
+  if (timeForm.value !== "relative") return clockOf(time, current, timeForm.value === "utc");
+  const ms = Math.max(current, now.peek()) - time;
+  return ms <= -1000 ? `in ${spanOf(-ms)}` : `${spanOf(ms)} ago`;
+};
+
+interface CountdownProps {
+  until: string;
+  /** Said instead once it is over. */
+  over?: string;
+}
+
+/** What is left until a time, falling each second. */
+export const Countdown = ({ until, over = "lease ran out" }: CountdownProps): JSX.Element => {
+  const left = Date.parse(until) - now.value;
+  return left <= 0 ? (
+    <span class="countdown over" title={until}>
+      {over}
+    </span>
+  ) : (
+    <span class={left < 30_000 ? "countdown soon" : "countdown"} title={until}>
+      {countdownOf(left)}
+    </span>
+  );
+};

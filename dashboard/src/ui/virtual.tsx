@@ -1,0 +1,92 @@
+// A list of which only what is seen is in the document, however long it is.
+
+import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from "@tanstack/virtual-core";
+import { useCallback, useEffect, useLayoutEffect, useReducer, useRef } from "preact/hooks";
+import type { ComponentChildren, JSX } from "preact";
+
+interface VirtualListProps<T> {
+  items: readonly T[];
+  keyOf: (item: T) => string | number;
+  render: (item: T, index: number) => ComponentChildren;
+  /** The height of an item before it was measured. */
+  estimate: number;
+  label: string;
+  /** Items differ in height, so each is measured. */
+  measured?: boolean;
+  /** Scrolls there when it changes. */
+  scrollTo?: { index: number; align?: "auto" | "start" | "center" | "end" } | null;
+  /** Called when the end comes near. */
+  onEnd?: () => void;
+  role?: "list" | "feed";
+  class?: string;
+  /** Space beneath each item. */
+  gap?: number;
+}
+
+export const VirtualList = <T,>(props: VirtualListProps<T>): JSX.Element => {
+  const frame = useRef<HTMLDivElement>(null);
+  const [, redraw] = useReducer<number, void>((count) => count + 1, 0);
+  const virtual = useRef<Virtualizer<HTMLDivElement, HTMLDivElement> | null>(null);
+  const { items, keyOf, estimate, gap = 0 } = props;
+  const options = {
+    count: items.length,
+    getScrollElement: () => frame.current,
+    estimateSize: () => estimate,
+    getItemKey: (index: number) => {
+      const item = items[index];
+      return item === undefined ? index : keyOf(item);
+    },
+    overscan: 8,
+    gap,
+    observeElementRect,
+    observeElementOffset,
+    scrollToFn: elementScroll,
+    onChange: (_: unknown, sync: boolean) => {
+      void sync;
+      redraw();
+    },
+  };
+  virtual.current ??= new Virtualizer<HTMLDivElement, HTMLDivElement>(options);
+  const list = virtual.current;
+  list.setOptions({ ...list.options, ...options });
+
+  useLayoutEffect(() => list._didMount(), [list]);
+  useLayoutEffect(() => list._willUpdate());
+  const target = props.scrollTo ?? null;
+  useEffect(() => {
+    if (target !== null && target.index >= 0) list.scrollToIndex(target.index, { align: target.align ?? "auto" });
+  }, [target?.index, target?.align, target]);
+
+  const measure = useCallback((element: HTMLDivElement | null) => list.measureElement(element), [list]);
+  const rows = list.getVirtualItems();
+  const last = rows.at(-1);
+  const near = last !== undefined && last.index >= items.length - 12;
+  useEffect(() => {
+    if (near) props.onEnd?.();
+  }, [near, items.length]);
+
+  return (
+    <div ref={frame} class={`virtual ${props.class ?? ""}`} tabIndex={0} role="region" aria-label={props.label}>
+      <div class="virtual-space" role={props.role ?? "list"} style={{ height: `${list.getTotalSize()}px` }}>
+        {rows.map((row) => {
+          const item = items[row.index];
+          if (item === undefined) return null;
+          return (
+            <div
+              key={row.key}
+              data-index={row.index}
+              ref={props.measured === true ? measure : null}
+              class="virtual-item"
+              role={props.role === "feed" ? "article" : "listitem"}
+              aria-setsize={items.length}
+              aria-posinset={row.index + 1}
+              style={{ transform: `translateY(${row.start}px)`, ...(props.measured === true ? {} : { height: `${row.size}px` }) }}
+            >
+              {props.render(item, row.index)}
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+};
