@@ -72,31 +72,30 @@ export interface EventPage {
   more: boolean;
 }
 
-export interface WorkingOn {
+export interface WhoTask {
   task_id: string;
-  subject: string;
+  subject?: string | null;
   status: TaskStatus;
   updated_at: string;
-  epoch: number;
+  epoch?: number;
   leased_until?: string;
+  /** Zero where the lease ran out. */
   lease_left_ms?: number;
-  reported_status?: string;
-  reported_note?: string;
-  reported_progress?: number | string;
-  reported_blocked?: boolean;
-  [field: string]: unknown;
+  reported?: string;
+  waits_for?: { task_id: string; status: TaskStatus | "unknown"; owner?: string }[];
+  waits_for_total?: number;
 }
 
 export interface WhoAgent {
   agent: string;
+  /** What it said that it does. */
   state: string | null;
   unread: number;
   last_event: { seq: number; kind: string; at: string } | null;
-  working_on: WorkingOn[];
+  working_on: WhoTask[];
   working_on_total: number;
-  waiting: { task_id: string; subject?: string; [field: string]: unknown }[];
+  waiting: WhoTask[];
   waiting_total: number;
-  [field: string]: unknown;
 }
 
 export interface Who {

@@ -22,11 +22,12 @@ interface TableProps<T> {
   rowClass?: (row: T) => string | undefined;
   /** Enter or a click on a row. */
   onOpen?: (row: T) => void;
+  class?: string;
 }
 
-export const Table = <T,>({ label, columns, rows, keyOf, rowClass, onOpen }: TableProps<T>): JSX.Element => (
+export const Table = <T,>({ label, columns, rows, keyOf, rowClass, onOpen, class: name }: TableProps<T>): JSX.Element => (
   <div class="table-frame" tabIndex={0} role="region" aria-label={label}>
-    <table class="table">
+    <table class={`table ${name ?? ""}`}>
       <thead>
         <tr>
           {columns.map((column) => (

@@ -1,0 +1,149 @@
+// What needs somebody, each with the command that mends it.
+
+import { useState } from "preact/hooks";
+import type { JSX } from "preact";
+import { post } from "../api/client.ts";
+import type { Attention as Answer, AttentionItem, AttentionKind } from "../api/types.ts";
+import { useQuery } from "../state/query.ts";
+import { go, route } from "../state/route.ts";
+import { commandOf, readingOf, Command } from "../ui/command.tsx";
+import { ActionDialog } from "../ui/dialog.tsx";
+import { Badge, Chip, countOf, Empty, Link, Panel, Pending, Ref, StatusBadge } from "../ui/parts.tsx";
+import { Text } from "../ui/text.tsx";
+import { Time } from "../ui/time.tsx";
+import { useKeys } from "../shell/keys.ts";
+import { whyNotAct } from "../state/session.ts";
+import type { PanelEntry } from "./index.ts";
+import "../style/attention.css";
+
+const WORDS: Record<AttentionKind, string> = {
+  damaged: "damaged",
+  waits_in_vain: "waits in vain",
+  lease_expired: "lease ran out",
+  overdue_ack: "ack overdue",
+  dead_letter: "dead letter",
+  write_refused: "write refused",
+  stale_task: "stale task",
+  bootstrap_breached: "bootstrap breached",
+};
+
+export const keyOf = (item: AttentionItem): string =>
+  [item.kind, item.task_id, item.message_id, item.agent, item.path, item.seq].map((part) => part ?? "").join("|");
+
+/** `3 for 2`: what waits, and what for. */
+const vain = (item: AttentionItem): string => `${item.task_id ?? ""} for ${(item.waits_for ?? []).map((one) => one.task_id).join(", ")}`;
+
+interface ItemProps {
+  item: AttentionItem;
+  onRequeue: (item: AttentionItem) => void;
+}
+
+const Item = ({ item, onRequeue }: ItemProps): JSX.Element => {
+  const word = WORDS[item.kind] ?? item.kind;
+  const title = item.kind === "waits_in_vain" && item.task_id !== undefined ? `${word}: ${vain(item)}` : word;
+  return (
+    <li class={`concern ${item.severity}`} tabIndex={0} data-key={keyOf(item)}>
+      <div class="line">
+        <Badge tone={item.severity === "error" ? "error" : "warn"}>
+          {item.kind === "waits_in_vain" && item.task_id !== undefined ? <Link to={{ panel: "task", rest: [item.task_id] }}>{title}</Link> : title}
+        </Badge>
+        {item.task_id !== undefined && <span>task <Ref noun="task" id={item.task_id} /></span>}
+        {item.agent !== undefined && <span><Ref noun="agent" id={item.agent} /></span>}
+        {item.path !== undefined && <code><Text value={item.path} max={200} /></code>}
+        {item.message_id !== undefined && <code><Text value={item.message_id} max={64} fixed /></code>}
+        <span class="space" />
+        {item.seq !== undefined && <Ref noun="event" id={String(item.seq)} />}
+        {item.since !== undefined && <span class="sub"><Time value={item.since} /></span>}
+      </div>
+      <p><Text value={item.text} max={400} /></p>
+      {item.waits_for !== undefined && item.waits_for.length > 0 && (
+        <p class="line sub">
+          waits for
+          {item.waits_for.map((one) => <span key={one.task_id} class="line"><Ref noun="task" id={one.task_id} /> <StatusBadge status={one.status} /></span>)}
+        </p>
+      )}
+      <div class="line">
+        <Command command={item.command} />
+        {item.kind === "dead_letter" && item.message_id !== undefined && (
+          <button type="button" disabled={whyNotAct.value !== null} title={whyNotAct.value ?? "Try the delivery again; r does the same"} onClick={() => onRequeue(item)}>Requeue…</button>
+        )}
+      </div>
+    </li>
+  );
+};
+
+const step = (by: number): void => {
+  const items = [...document.querySelectorAll<HTMLElement>(".concern")];
+  if (items.length === 0) return;
+  const here = items.findIndex((item) => item.contains(document.activeElement));
+  const next = items[Math.max(0, Math.min(items.length - 1, here < 0 ? 0 : here + by))];
+  next?.focus();
+};
+
+const Attention = (): JSX.Element => {
+  const { kind, agent } = route.value.query;
+  const query = useQuery<Answer>("/v1/attention", { limit: 500 }, { on: "any", every: 2000 });
+  const [requeued, setRequeued] = useState<AttentionItem | null>(null);
+  const all = query.data?.items ?? [];
+  const items = all.filter((item) => (kind === undefined || item.kind === kind) && (agent === undefined || item.agent === agent));
+  const kinds = [...new Set(all.map((item) => item.kind))];
+  useKeys({
+    j: () => step(1),
+    k: () => step(-1),
+    r: () => {
+      const focused = document.activeElement?.closest(".concern")?.getAttribute("data-key");
+      const item = items.find((one) => one.kind === "dead_letter" && (focused === undefined || focused === null || keyOf(one) === focused));
+      if (item !== undefined && whyNotAct.value === null) setRequeued(item);
+    },
+  });
+  return (
+    <Panel
+      title="Attention"
+      command={readingOf("status", "TEAM")}
+      note={query.data !== null && `${query.data.more ? "the first " : ""}${countOf(query.data.count, "item")}`}
+      tools={(kinds.length > 1 || kind !== undefined || agent !== undefined) && (
+        <>
+          {agent !== undefined && <Chip onPick={() => go({ query: { agent: undefined } })} title="Of all agents again" tone="accent">{agent} ✕</Chip>}
+          {kinds.map((one) => (
+            <button key={one} type="button" aria-pressed={kind === one} onClick={() => go({ query: { kind: kind === one ? undefined : one } })}>
+              {WORDS[one] ?? one} {all.filter((item) => item.kind === one).length}
+            </button>
+          ))}
+        </>
+      )}
+    >
+      <Pending query={query} />
+      {query.data !== null && items.length === 0 && (
+        all.length > 0
+          ? <Empty title="Nothing of that kind" why="Other things need somebody; the filter hides them." />
+          : <Empty title="Nothing needs anybody" why="No task waits in vain, no lease ran out, every ack came in time, and no letter is dead." command={commandOf("doctor", "TEAM")} />
+      )}
+      <ul class="concerns">
+        {items.map((item) => <Item key={keyOf(item)} item={item} onRequeue={setRequeued} />)}
+      </ul>
+      {requeued?.message_id !== undefined && (
+        <ActionDialog
+          title="Requeue a dead letter"
+          verb="Requeue"
+          command={commandOf("dead-letter", "requeue", "TEAM", "--message-id", requeued.message_id)}
+          run={async () => {
+            await post(`/v1/dead-letters/${encodeURIComponent(requeued.message_id ?? "")}/requeue`);
+            query.reload();
+          }}
+          onClose={() => setRequeued(null)}
+        >
+          <p>The delivery of <code>{requeued.message_id}</code> begins anew, with all of its attempts.</p>
+        </ActionDialog>
+      )}
+    </Panel>
+  );
+};
+
+export const panel: PanelEntry = {
+  id: "attention",
+  title: "Attention",
+  order: 30,
+  key: "a",
+  keys: [["j", "next item"], ["k", "item before"], ["r", "requeue the dead letter"]],
+  component: Attention,
+};

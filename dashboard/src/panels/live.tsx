@@ -1,0 +1,220 @@
+// What happens, as it happens: the log's newest events first.
+
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { JSX } from "preact";
+import type { LogEvent } from "../api/types.ts";
+import { useKeys } from "../shell/keys.ts";
+import { dropped, FIELDS, picked, readFilter, writeFilter, type Field, type Filter } from "../state/filter.ts";
+import { at, go, route, team } from "../state/route.ts";
+import { signIns } from "../state/session.ts";
+import { useTail } from "../state/tail.ts";
+import { commandOf, readingOf } from "../ui/command.tsx";
+import { EventValue, summaryOf } from "../ui/event.tsx";
+import { Chip, countOf, Empty, Failure, Link, Loading, Panel } from "../ui/parts.tsx";
+import { Text } from "../ui/text.tsx";
+import { Time } from "../ui/time.tsx";
+import { VirtualList } from "../ui/virtual.tsx";
+import type { PanelEntry } from "./index.ts";
+import "../style/live.css";
+
+const LINE = 29;
+
+const commandFor = (filter: Filter): string => {
+  const terms = ["--actor", filter.actor, "--kind", filter.kinds[0], "--trace-id", filter.trace, "--task-id", filter.task, "--agent", filter.agent];
+  const given = terms.flatMap((term, index) => (index % 2 === 0 && terms[index + 1] ? [term, terms[index + 1]] : []));
+  if (at.value !== null || filter.actor !== "") return readingOf("replay", "TEAM", ...given);
+  return commandOf("tail", "TEAM", "-f", ...given, filter.all && "--all");
+};
+
+interface LineProps {
+  event: LogEvent;
+  open: boolean;
+  focused: boolean;
+  onOpen: () => void;
+  onPick: (field: Field, value: string, out: boolean) => void;
+}
+
+const Line = ({ event, open, focused, onOpen, onPick }: LineProps): JSX.Element => (
+  <div class={focused ? "event focused" : "event"} data-seq={event.seq}>
+    <div class="event-line">
+      <button type="button" class="seq" aria-expanded={open} title={open ? "Close" : "Show the whole event"} onClick={onOpen}>#{event.seq}</button>
+      <span class="when"><Time value={event.created_at} exact /></span>
+      <EventValue event={event} field="actor" onPick={onPick} />
+      <EventValue event={event} field="kind" onPick={onPick} />
+      <span class="refs">
+        <EventValue event={event} field="task" before="task " onPick={onPick} />
+        {event.agent !== event.actor && <EventValue event={event} field="agent" before="→ " onPick={onPick} />}
+        <EventValue event={event} field="trace" before="trace " onPick={onPick} />
+      </span>
+      <span class="says"><Text value={summaryOf(event)} max={220} fixed /></span>
+    </div>
+    {open && (
+      <div class="event-whole">
+        <p class="line">
+          {event.task_id !== undefined && <Link to={{ panel: "task", rest: [event.task_id] }}>Open the task</Link>}
+          {event.trace_id !== undefined && <Link to={{ panel: "trace", rest: [event.trace_id], query: { seq: event.seq } }}>Open the trace</Link>}
+          {event.thread_id !== undefined && <Link to={{ panel: "threads", rest: [event.thread_id] }}>Open the thread</Link>}
+          <Link to={{ query: { seq: event.seq } }}>Link to this event</Link>
+          <Link to={{ query: { at: event.seq } }}>As of then</Link>
+        </p>
+        <pre><Text value={JSON.stringify(event, null, 2)} max={4000} lines /></pre>
+      </div>
+    )}
+  </div>
+);
+
+const Kinds = ({ filter, seen, onChange }: { filter: Filter; seen: string[]; onChange: (filter: Filter) => void }): JSX.Element => {
+  const kinds = [...new Set([...filter.kinds, ...seen])].sort();
+  return (
+    <details class="menu">
+      <summary>Kinds{filter.kinds.length > 0 ? ` (${filter.kinds.length})` : ""}</summary>
+      <div class="menu-box">
+        {kinds.map((kind) => (
+          <label key={kind}>
+            <input type="checkbox" checked={filter.kinds.includes(kind)} onChange={(event) => onChange(event.currentTarget.checked ? picked(filter, "kind", kind, false) : dropped(filter, "kind", kind))} />
+            <Text value={kind} max={60} fixed />
+          </label>
+        ))}
+        <label class="parted">
+          <input type="checkbox" checked={filter.all} onChange={(event) => onChange({ ...filter, all: event.currentTarget.checked })} />
+          also bookkeeping
+        </label>
+      </div>
+    </details>
+  );
+};
+
+const Terms = ({ filter, onChange }: { filter: Filter; onChange: (filter: Filter) => void }): JSX.Element | null => {
+  const taken = FIELDS.flatMap((field) => (field === "kind" ? filter.kinds : filter[field] === "" ? [] : [filter[field]]).map((value) => ({ field, value })));
+  if (taken.length === 0 && filter.not.length === 0) return null;
+  return (
+    <div class="terms" aria-label="Filters">
+      {taken.map(({ field, value }) => (
+        <Chip key={`${field}:${value}`} tone="accent" title="Drop this filter" onPick={() => onChange(dropped(filter, field, value))}>
+          <span class="sub">{field} </span><Text value={value} max={48} fixed /> ✕
+        </Chip>
+      ))}
+      {filter.not.map((one) => (
+        <Chip key={`not:${one.field}:${one.value}`} tone="muted" title="Drop this filter" onPick={() => onChange({ ...filter, not: filter.not.filter((other) => other !== one) })}>
+          <span class="sub">not {one.field} </span><s><Text value={one.value} max={48} fixed /></s> ✕
+        </Chip>
+      ))}
+      <button type="button" class="quiet" onClick={() => onChange(readFilter({ q: filter.text }))}>Drop all</button>
+    </div>
+  );
+};
+
+const Live = (): JSX.Element => {
+  const query = route.value.query;
+  const filter = useMemo(() => readFilter(query), [JSON.stringify(writeFilter(readFilter(query)))]);
+  const around = query["seq"] === undefined || Number.isNaN(Number(query["seq"])) ? null : Number(query["seq"]);
+  const [paused, setPaused] = useState(false);
+  const [scrolled, setScrolled] = useState(false);
+  const [opened, setOpened] = useState<ReadonlySet<number>>(new Set(around === null ? [] : [around]));
+  const frame = useRef<HTMLDivElement>(null);
+  const fixed = at.value !== null || around !== null;
+  // A list of the first failure is read again after the next sign-in; one that is there goes on behind its last seq.
+  const [again, setAgain] = useState(0);
+  const tail = useTail({ team: team.value, filter, at: at.value, around, paused: paused || scrolled, again });
+  useEffect(() => {
+    if (tail.error !== null && tail.events.length === 0) setAgain((count) => count + 1);
+  }, [signIns.value]);
+
+  const change = (next: Filter, replace = false): void => go({ query: writeFilter(next) }, replace);
+  const pick = (field: Field, value: string, out: boolean): void => change(picked(filter, field, value, out));
+  const list = (): HTMLElement | null => frame.current?.querySelector(".virtual") ?? null;
+  const showFresh = (): void => {
+    tail.showFresh();
+    setPaused(false);
+    list()?.scrollTo({ top: 0 });
+  };
+  useEffect(() => {
+    const box = list();
+    if (box === null) return;
+    const listen = (): void => setScrolled(box.scrollTop > LINE * 2);
+    box.addEventListener("scroll", listen, { passive: true });
+    return () => box.removeEventListener("scroll", listen);
+  }, [tail.events.length === 0]);
+  // Who scrolled back to the top sees what came meanwhile.
+  useEffect(() => {
+    if (!paused && !scrolled && tail.fresh.length > 0) tail.showFresh();
+  }, [paused, scrolled, tail.fresh.length]);
+  useKeys({
+    p: () => setPaused(!paused),
+    n: showFresh,
+    "/": (event) => {
+      event.preventDefault();
+      document.querySelector<HTMLInputElement>("#live-text")?.focus();
+    },
+  });
+  const seen = useMemo(() => [...new Set(tail.events.map((event) => event.kind))], [tail.events]);
+  const target = useMemo(() => {
+    const index = around === null ? -1 : tail.events.findIndex((event) => event.seq === around);
+    return index < 0 ? null : { index, align: "center" as const };
+  }, [around, tail.loading]);
+
+  return (
+    <Panel
+      title="Live"
+      fill
+      command={commandFor(filter)}
+      note={tail.loading ? undefined : `${countOf(tail.events.length, "event")}${tail.older ? ", more behind" : ""}`}
+      tools={
+        <>
+          <input id="live-text" type="search" aria-label="Text in events" placeholder="Text" value={filter.text} onChange={(event) => change({ ...filter, text: event.currentTarget.value })} />
+          <Kinds filter={filter} seen={seen} onChange={change} />
+          {around !== null && <button type="button" onClick={() => go({ query: { seq: undefined } })}>To the newest</button>}
+          {!fixed && <button type="button" aria-pressed={paused} onClick={() => (paused ? showFresh() : setPaused(true))}>{paused ? "Go on" : "Pause"}</button>}
+        </>
+      }
+    >
+      <Terms filter={filter} onChange={change} />
+      {tail.error !== null && <Failure error={tail.error} />}
+      <div class="live" ref={frame}>
+        {tail.fresh.length > 0 && <button type="button" class="primary fresh" onClick={showFresh}>{tail.fresh.length.toLocaleString("en")} new</button>}
+        {tail.loading && tail.error === null && <Loading />}
+        {!tail.loading && tail.events.length === 0 && tail.error === null && (
+          <Empty
+            title="No event here"
+            why={tail.older ? "None of those read so far passes the filter." : "Nothing that passes the filter was recorded."}
+            command={commandOf("task", "create", "TEAM", "--subject", "Fix it")}
+          />
+        )}
+        {tail.events.length > 0 && (
+          <VirtualList
+            label="Events, newest first"
+            items={tail.events}
+            keyOf={(event) => event.seq}
+            estimate={LINE}
+            measured
+            onEnd={tail.loadOlder}
+            scrollTo={target}
+            render={(event) => (
+              <Line
+                event={event}
+                open={opened.has(event.seq)}
+                focused={event.seq === around}
+                onPick={pick}
+                onOpen={() => setOpened((old) => {
+                  const next = new Set(old);
+                  if (!next.delete(event.seq)) next.add(event.seq);
+                  return next;
+                })}
+              />
+            )}
+          />
+        )}
+      </div>
+      {tail.older && tail.events.length < 12 && !tail.loading && <button type="button" onClick={tail.loadOlder}>Look further back</button>}
+    </Panel>
+  );
+};
+
+export const panel: PanelEntry = {
+  id: "live",
+  title: "Live",
+  order: 40,
+  key: "l",
+  keys: [["p", "pause, go on"], ["n", "show what is new"], ["/", "search text"], ["Alt click", "filter a value out"]],
+  component: Live,
+};

@@ -1,0 +1,102 @@
+// Which events a reader wants: what the address says, as a question to the daemon, and of an event from the stream. The
+// stream is one for the whole page, so what comes on it is held against the filter here, as the daemon would.
+
+import type { Params } from "../api/client.ts";
+import type { LogEvent } from "../api/types.ts";
+
+export const FIELDS = ["kind", "actor", "agent", "task", "trace"] as const;
+export type Field = (typeof FIELDS)[number];
+
+export interface Filter {
+  kinds: string[];
+  actor: string;
+  agent: string;
+  task: string;
+  trace: string;
+  /** What is left out. */
+  not: { field: Field; value: string }[];
+  text: string;
+  /** Also bookkeeping. */
+  all: boolean;
+}
+
+const list = (text: string | undefined): string[] => (text ?? "").split(",").filter((part) => part !== "").map(unescaped);
+// Names may hold commas and colons, which here part one from the next.
+const escaped = (value: string): string => value.replaceAll("%", "%25").replaceAll(",", "%2C").replaceAll(":", "%3A");
+const unescaped = (value: string): string => value.replaceAll("%3A", ":").replaceAll("%2C", ",").replaceAll("%25", "%");
+
+export const readFilter = (query: Record<string, string>): Filter => ({
+  kinds: list(query["kind"]),
+  actor: query["actor"] ?? "",
+  agent: query["agent"] ?? "",
+  task: query["task"] ?? "",
+  trace: query["trace"] ?? "",
+  not: (query["not"] ?? "").split(",").flatMap((part) => {
+    const colon = part.indexOf(":");
+    const field = FIELDS.find((one) => one === part.slice(0, colon));
+    return field === undefined ? [] : [{ field, value: unescaped(part.slice(colon + 1)) }];
+  }),
+  text: query["q"] ?? "",
+  all: query["all"] === "true",
+});
+
+/** The filter as the address holds it. */
+export const writeFilter = (filter: Filter): Record<string, string> => ({
+  kind: filter.kinds.map(escaped).join(","),
+  actor: filter.actor,
+  agent: filter.agent,
+  task: filter.task,
+  trace: filter.trace,
+  not: filter.not.map((one) => `${one.field}:${escaped(one.value)}`).join(","),
+  q: filter.text,
+  all: filter.all ? "true" : "",
+});
+
+/** A value taken in or out by a click on it. */
+export const picked = (filter: Filter, field: Field, value: string, out: boolean): Filter => {
+  const not = filter.not.filter((one) => one.field !== field || one.value !== value);
+  if (out) return { ...dropped(filter, field, value), not: [...not, { field, value }] };
+  if (field === "kind") return { ...filter, not, kinds: filter.kinds.includes(value) ? filter.kinds : [...filter.kinds, value] };
+  return { ...filter, not, [field]: value };
+};
+
+export const dropped = (filter: Filter, field: Field, value: string): Filter =>
+  field === "kind"
+    ? { ...filter, kinds: filter.kinds.filter((one) => one !== value) }
+    : filter[field] === value ? { ...filter, [field]: "" } : filter;
+
+/** What the daemon is asked. What is left out it does not know of, so that is left out here. */
+export const questionOf = (filter: Filter): Params => ({
+  kind: filter.kinds.join(","),
+  actor: filter.actor,
+  agent: filter.agent,
+  task_id: filter.task,
+  trace_id: filter.trace,
+  q: filter.text,
+  bookkeeping: filter.all,
+});
+
+export const valueOf = (event: LogEvent, field: Field): string | undefined =>
+  field === "task" ? event.task_id : field === "trace" ? event.trace_id : field === "agent" ? event.agent : event[field];
+
+const bookkeeping = (event: LogEvent): boolean => event.kind === "response_stored" && event.foreign !== true;
+
+export const leftOut = (filter: Filter, event: LogEvent): boolean =>
+  filter.not.some((one) => valueOf(event, one.field) === one.value);
+
+const REFS = ["trace_id", "task_id", "agent", "message_id", "thread_id", "session_id", "cause", "key"] as const;
+
+const holds = (event: LogEvent, text: string): boolean => {
+  const small = text.toLowerCase();
+  return [event.kind, event.actor, ...REFS.map((ref) => event[ref]), JSON.stringify(event.payload ?? null)].some((part) => typeof part === "string" && part.toLowerCase().includes(small));
+};
+
+export const matches = (filter: Filter, event: LogEvent): boolean =>
+  (filter.all || !bookkeeping(event)) &&
+  (filter.kinds.length === 0 || filter.kinds.includes(event.kind)) &&
+  (filter.actor === "" || event.actor === filter.actor) &&
+  (filter.agent === "" || event.agent === filter.agent) &&
+  (filter.task === "" || event.task_id === filter.task) &&
+  (filter.trace === "" || event.trace_id === filter.trace) &&
+  (filter.text === "" || holds(event, filter.text)) &&
+  !leftOut(filter, event);

@@ -1,0 +1,137 @@
+// The events of the Live panel, newest first: pages of the log, and what the stream brings in front of them. None is there
+// twice, and none is missing between them.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ApiError, get } from "../api/client.ts";
+import type { EventPage, LogEvent } from "../api/types.ts";
+import { leftOut, matches, questionOf, type Filter } from "./filter.ts";
+import { lastSeq, onEvents } from "./live.ts";
+
+const PAGE = 200;
+/** So many stay in memory; older ones are read again when they are looked for. */
+const MOST = 20_000;
+
+export interface Tail {
+  events: LogEvent[];
+  /** What came while paused, newest first. */
+  fresh: LogEvent[];
+  error: ApiError | null;
+  loading: boolean;
+  /** Whether the log goes on behind the oldest one. */
+  older: boolean;
+  loadOlder: () => void;
+  showFresh: () => void;
+}
+
+/** Puts events of the stream, oldest first, in front of those that are there. */
+export const inFront = (events: readonly LogEvent[], more: readonly LogEvent[]): LogEvent[] => {
+  const newest = events[0]?.seq ?? 0;
+  return [...more.filter((event) => event.seq > newest).reverse(), ...events];
+};
+
+interface Held {
+  key: string;
+  events: LogEvent[];
+  fresh: LogEvent[];
+  before: number | null;
+  error: ApiError | null;
+  loading: boolean;
+}
+
+const NOTHING: Omit<Held, "key"> = { events: [], fresh: [], before: null, error: null, loading: true };
+
+interface TailOptions {
+  team: string;
+  filter: Filter;
+  at: string | null;
+  /** An event to begin around, in place of the newest. */
+  around: number | null;
+  paused: boolean;
+  /** Changes when it should be read anew. */
+  again: number;
+}
+
+export const useTail = ({ team, filter, at, around, paused, again }: TailOptions): Tail => {
+  const key = JSON.stringify([team, filter, at, around, again]);
+  const [held, setHeld] = useState<Held>({ key, ...NOTHING });
+  const still = useRef(paused);
+  still.current = paused;
+  const busy = useRef(false);
+  const live = at === null && around === null;
+  // The first page has to be newer than where the stream begins, else what lies between would be missing.
+  const ready = !live || lastSeq.value !== null;
+
+  const ask = (before: number | null): Promise<EventPage> =>
+    get<EventPage>("/v1/events", { ...questionOf(filter), order: "newest", limit: PAGE, before, at }).then((answer) => answer.data);
+  const kept = (page: EventPage): LogEvent[] => page.events.filter((event) => !leftOut(filter, event));
+
+  useEffect(() => {
+    if (!ready) return;
+    let stopped = false;
+    let loaded = false;
+    let early: LogEvent[] = [];
+    busy.current = true;
+    setHeld({ key, ...NOTHING });
+    ask(around === null ? null : around + PAGE / 4).then(
+      (page) => {
+        busy.current = false;
+        if (stopped) return;
+        loaded = true;
+        const late = early.filter((event) => event.seq > page.last_seq);
+        setHeld({ ...NOTHING, key, events: inFront(kept(page), late), before: page.next_before ?? null, loading: false });
+        early = [];
+      },
+      (error: unknown) => {
+        busy.current = false;
+        if (!stopped && error instanceof ApiError) setHeld({ key, ...NOTHING, error, loading: false });
+      },
+    );
+    const end = live ? onEvents((events) => {
+      const more = events.filter((event) => matches(filter, event));
+      if (more.length === 0) return;
+      if (!loaded) early.push(...more);
+      else if (still.current) setHeld((old) => ({ ...old, fresh: inFront(old.fresh, more) }));
+      else setHeld((old) => trimmed({ ...old, events: inFront(inFront(old.events, [...old.fresh].reverse()), more), fresh: [] }));
+    }) : () => {};
+    return () => {
+      stopped = true;
+      end();
+    };
+  }, [key, ready]);
+
+  const loadOlder = (): void => {
+    if (busy.current || held.before === null || held.key !== key) return;
+    busy.current = true;
+    ask(held.before).then(
+      (page) => {
+        busy.current = false;
+        setHeld((old) => {
+          if (old.key !== key) return old;
+          const oldest = old.events.at(-1)?.seq ?? Number.POSITIVE_INFINITY;
+          return { ...old, events: [...old.events, ...kept(page).filter((event) => event.seq < oldest)], before: page.next_before ?? null, error: null };
+        });
+      },
+      (error: unknown) => {
+        busy.current = false;
+        if (error instanceof ApiError) setHeld((old) => (old.key === key ? { ...old, error } : old));
+      },
+    );
+  };
+
+  const fits = held.key === key ? held : { key, ...NOTHING };
+  return {
+    events: fits.events,
+    fresh: fits.fresh,
+    error: fits.error,
+    loading: fits.loading,
+    older: fits.before !== null,
+    loadOlder,
+    showFresh: () => setHeld((old) => ({ ...old, events: inFront(old.events, [...old.fresh].reverse()), fresh: [] })),
+  };
+};
+
+const trimmed = (held: Held): Held => {
+  if (held.events.length <= MOST) return held;
+  const events = held.events.slice(0, MOST);
+  return { ...held, events, before: events.at(-1)?.seq ?? held.before };
+};

@@ -1,0 +1,56 @@
+// An event in one line: when, who, what, about what.
+
+import type { JSX } from "preact";
+import type { LogEvent } from "../api/types.ts";
+import { valueOf, type Field } from "../state/filter.ts";
+import { Chip } from "./parts.tsx";
+import { cut, Text } from "./text.tsx";
+
+/** Payload fields that say in words what happened, the most telling first. */
+const TELLING = ["subject", "title", "note", "body", "message", "text", "summary", "reason", "error", "result", "description", "status", "phase"] as const;
+
+const object = (value: unknown): Record<string, unknown> | null =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
+
+/** What a payload says in a line; its JSON where no field tells. */
+export const summaryOf = (event: LogEvent): string => {
+  const payload = object(event.payload);
+  if (payload === null) return event.payload === undefined || event.payload === null ? "" : cut(JSON.stringify(event.payload), 300);
+  for (const part of [payload, object(payload["payload"])]) {
+    if (part === null) continue;
+    for (const name of TELLING) {
+      const value = part[name];
+      if (typeof value === "string" && value !== "") return cut(value, 300);
+    }
+  }
+  const text = cut(JSON.stringify(payload), 300);
+  return text === "{}" ? "" : text;
+};
+
+const KIND_TONES: readonly [RegExp, "error" | "warn" | "ok" | "accent"][] = [
+  [/failed|dead_letter|refused|quarantined|salvaged|breach/, "error"],
+  [/expired|retry|blocked|canceled|exceeded/, "warn"],
+  [/completed|acked/, "ok"],
+  [/claimed|created|renewed/, "accent"],
+];
+
+export const kindTone = (kind: string): string => KIND_TONES.find(([pattern]) => pattern.test(kind))?.[1] ?? "";
+
+interface ValueProps {
+  event: LogEvent;
+  field: Field;
+  before?: string;
+  onPick: (field: Field, value: string, out: boolean) => void;
+}
+
+/** A value of an event that filters when clicked. */
+export const EventValue = ({ event, field, before, onPick }: ValueProps): JSX.Element | null => {
+  const value = valueOf(event, field);
+  if (value === undefined || value === null || value === "") return null;
+  return (
+    <Chip onPick={(out) => onPick(field, value, out)} title={`Only ${field} ${value}; with Alt, all but it`}>
+      {before !== undefined && <span class="sub">{before}</span>}
+      <span class={field === "kind" ? `kind ${kindTone(value)}` : undefined}><Text value={value} max={48} fixed /></span>
+    </Chip>
+  );
+};
