@@ -115,5 +115,8 @@ export const post = async <T>(path: string, body: object = {}, params: Params = 
     if (!(error instanceof ApiError) || error.code !== "unreachable") throw error;
     response = await send(path, params, once);
   }
-  return (await response.json()) as T;
+  const answer = (await response.json()) as T & { ok?: boolean; error?: { code: string; message: string; details?: Record<string, unknown> } };
+  // An operation's envelope says by `ok` whether it was carried out.
+  if (answer.ok === false && answer.error !== undefined) throw new ApiError(response.status, answer.error.code, answer.error.message, answer.error.details);
+  return answer;
 };

@@ -99,7 +99,7 @@ const Attention = (): JSX.Element => {
   return (
     <Panel
       title="Attention"
-      command={readingOf("status", "TEAM")}
+      command={readingOf("attention", "TEAM")}
       note={query.data !== null && `${query.data.more ? "the first " : ""}${countOf(query.data.count, "item")}`}
       tools={(kinds.length > 1 || kind !== undefined || agent !== undefined) && (
         <>

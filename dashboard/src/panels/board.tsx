@@ -1,0 +1,184 @@
+// The tasks by status, in lanes by agent where that is wanted.
+
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { HTMLAttributes, JSX } from "preact";
+import type { Attention, Task, TaskStatus } from "../api/types.ts";
+import { useKeys } from "../shell/keys.ts";
+import { useQuery } from "../state/query.ts";
+import { at, go, route, team } from "../state/route.ts";
+import { signIns, whyNotAct } from "../state/session.ts";
+import { dependentsOf, inVain, useTasks } from "../state/tasks.ts";
+import { Card } from "../ui/card.tsx";
+import { commandOf, readingOf } from "../ui/command.tsx";
+import { countOf, Empty, Failure, Link, Loading, Panel, statusWord } from "../ui/parts.tsx";
+import { TaskAction, TaskMenu, verbTo, type Verb } from "../ui/task-action.tsx";
+import { VirtualList } from "../ui/virtual.tsx";
+import { COLUMNS, columnsOf, lanesOf, type Lane } from "./board/columns.ts";
+import { spotlight } from "./board/spotlight.ts";
+import type { PanelEntry } from "./index.ts";
+import "../style/board.css";
+
+/** So many cards a cell of a lane shows; the rest is one click away. */
+const CELL = 5;
+
+interface Shared {
+  byId: ReadonlyMap<string, Task>;
+  lapsed: ReadonlySet<string>;
+  still: boolean;
+  movable: boolean;
+  onMenu: (task: Task, anchor: HTMLElement) => void;
+  onSpot: (id: string | null) => void;
+  onDrop: (id: string, column: TaskStatus) => void;
+}
+
+const dropping = (shared: Shared, column: TaskStatus): HTMLAttributes<HTMLDivElement> =>
+  !shared.movable ? {} : {
+    onDragOver: (event) => {
+      if (event.dataTransfer?.types.includes("text/x-teamlog-task") === true) event.preventDefault();
+    },
+    onDrop: (event) => {
+      event.preventDefault();
+      const id = event.dataTransfer?.getData("text/x-teamlog-task") ?? "";
+      if (id !== "") shared.onDrop(id, column);
+    },
+  };
+
+const OneCard = ({ task, shared, hideOwner }: { task: Task; shared: Shared; hideOwner?: boolean }): JSX.Element => (
+  <Card task={task} byId={shared.byId} lapsed={shared.lapsed.has(task.id)} still={shared.still} movable={shared.movable} hideOwner={hideOwner ?? false} onMenu={shared.onMenu} onSpot={shared.onSpot} />
+);
+
+const Columns = ({ columns, shared }: { columns: ReadonlyMap<TaskStatus, Task[]>; shared: Shared }): JSX.Element => (
+  <div class="board-columns">
+    {COLUMNS.filter((status) => columns.has(status)).map((status) => {
+      const tasks = columns.get(status) ?? [];
+      return (
+        <div key={status} class="board-column" data-status={status} {...dropping(shared, status)}>
+          <h2>{statusWord(status)} <span class="sub">{tasks.length.toLocaleString("en")}</span></h2>
+          {tasks.length > 0 && (
+            <VirtualList label={`Tasks ${statusWord(status)}`} items={tasks} keyOf={(task) => task.id} estimate={76} gap={6} measured render={(task) => <OneCard task={task} shared={shared} />} />
+          )}
+        </div>
+      );
+    })}
+  </div>
+);
+
+const Cell = ({ lane, status, shared }: { lane: Lane; status: TaskStatus; shared: Shared }): JSX.Element => {
+  const tasks = lane.columns.get(status) ?? [];
+  return (
+    <div class="lane-cell" data-status={status} {...dropping(shared, status)}>
+      {tasks.slice(0, CELL).map((task) => <OneCard key={task.id} task={task} shared={shared} hideOwner />)}
+      {tasks.length > CELL && (
+        <Link to={{ query: { owner: lane.owner === "" ? "-" : lane.owner, lanes: "off" } }} class="lane-more">{(tasks.length - CELL).toLocaleString("en")} more</Link>
+      )}
+    </div>
+  );
+};
+
+const Lanes = ({ lanes, shown, counts, shared }: { lanes: Lane[]; shown: TaskStatus[]; counts: ReadonlyMap<TaskStatus, Task[]>; shared: Shared }): JSX.Element => (
+  <div class="board-lanes" style={{ "--columns": String(shown.length) }}>
+    <div class="lane-head" aria-hidden="true">
+      {shown.map((status) => <h2 key={status}>{statusWord(status)} <span class="sub">{(counts.get(status)?.length ?? 0).toLocaleString("en")}</span></h2>)}
+    </div>
+    <VirtualList
+      label="Lanes by agent"
+      items={lanes}
+      keyOf={(lane) => lane.owner}
+      estimate={180}
+      measured
+      render={(lane) => (
+        <section class="lane" aria-label={lane.owner === "" ? "Nobody's" : `Lane of ${lane.owner}`}>
+          <h3>{lane.owner === "" ? "nobody" : <Link to={{ query: { owner: lane.owner } }} class="ref">{lane.owner}</Link>} <span class="sub">{countOf(lane.count, "task")}</span></h3>
+          <div class="lane-cells">
+            {shown.map((status) => <Cell key={status} lane={lane} status={status} shared={shared} />)}
+          </div>
+        </section>
+      )}
+    />
+  </div>
+);
+
+const Board = (): JSX.Element => {
+  const { owner, vain, lanes: laneSetting } = route.value.query;
+  const tasks = useTasks(team.value, at.value, signIns.value);
+  const attention = useQuery<Attention>("/v1/attention", { limit: 500 }, { on: ["task_"], every: 2000 }).data;
+  const [menu, setMenu] = useState<{ task: Task; anchor: HTMLElement } | null>(null);
+  const [action, setAction] = useState<{ task: Task; verb: Verb } | null>(null);
+  const frame = useRef<HTMLDivElement>(null);
+  const byLane = laneSetting !== "off" && owner === undefined;
+  const list = useMemo(
+    () => tasks.list.filter((task) => (owner === undefined || (owner === "-" ? task.owner === null : task.owner === owner)) && (vain === undefined || inVain(task, tasks.byId).length > 0)),
+    [tasks.list, owner, vain],
+  );
+  const columns = useMemo(() => columnsOf(list), [list]);
+  const lanes = useMemo(() => (byLane ? lanesOf(list) : []), [list, byLane]);
+  const after = useRef<{ of: unknown; map: Map<string, string[]> }>({ of: null, map: new Map() });
+  const spot = (id: string | null): void => {
+    if (after.current.of !== tasks.list) after.current = { of: tasks.list, map: dependentsOf(tasks.list) };
+    spotlight(frame.current, id === null ? null : tasks.byId.get(id) ?? null, after.current.map);
+  };
+  useEffect(() => spotlight(frame.current, null, after.current.map), [route.value]);
+  const waiting = useMemo(() => tasks.list.filter((task) => inVain(task, tasks.byId).length > 0).length, [tasks.list]);
+  const lapsed = useMemo(() => new Set(attention?.items.flatMap((item) => (item.kind === "lease_expired" && item.task_id !== undefined ? [item.task_id] : []))), [attention]);
+
+  const drop = (id: string, column: TaskStatus): void => {
+    const task = tasks.byId.get(id);
+    const verb = task === undefined ? null : verbTo(task, column);
+    if (task !== undefined && verb !== null) setAction({ task, verb });
+  };
+  const shared: Shared = { byId: tasks.byId, lapsed, still: at.value !== null, movable: whyNotAct.value === null, onMenu: (task, anchor) => setMenu({ task, anchor }), onSpot: spot, onDrop: drop };
+  const walk = (by: number): void => {
+    const cards = [...(frame.current?.querySelectorAll<HTMLElement>(".card") ?? [])];
+    const here = cards.findIndex((card) => card === document.activeElement);
+    cards[Math.max(0, Math.min(cards.length - 1, here + by))]?.focus();
+  };
+  useKeys({
+    j: () => walk(1),
+    k: () => walk(-1),
+    w: () => go({ query: { lanes: byLane ? "off" : undefined, owner: undefined } }),
+    v: () => go({ query: { vain: vain === undefined ? "true" : undefined } }),
+  });
+
+  return (
+    <Panel
+      title="Board"
+      fill
+      command={readingOf("tasks", "TEAM", ...(owner !== undefined && owner !== "-" ? ["--owner", owner] : []))}
+      note={<>{countOf(list.length, "task")}{!tasks.complete && tasks.list.length > 0 && tasks.error === null && ", reading on…"}</>}
+      tools={
+        <>
+          {owner !== undefined && <button type="button" aria-pressed={true} title="Of everybody again" onClick={() => go({ query: { owner: undefined } })}>{owner === "-" ? "nobody's" : owner} ✕</button>}
+          {(waiting > 0 || vain !== undefined) && <button type="button" aria-pressed={vain !== undefined} title="Only what waits for something that failed or was canceled (v)" onClick={() => go({ query: { vain: vain === undefined ? "true" : undefined } })}>{waiting} in vain</button>}
+          <button type="button" aria-pressed={byLane} title="A lane for each agent (w)" onClick={() => go({ query: { lanes: byLane ? "off" : undefined, owner: undefined } })}>Lanes</button>
+        </>
+      }
+    >
+      {tasks.error !== null && <Failure error={tasks.error} />}
+      {tasks.loading && tasks.list.length === 0 && tasks.error === null && <Loading />}
+      {tasks.complete && list.length === 0 && (
+        tasks.list.length === 0
+          ? <Empty title="No task yet" why={at.value === null ? "Nobody made a task in this team." : "There was no task at that time."} command={commandOf("task", "create", "TEAM", "--subject", "Fix the parser")} />
+          : <Empty title="No such task" why="The filter hides all of them." command={readingOf("tasks", "TEAM")} />
+      )}
+      {list.length > 0 && (
+        <div class="board" ref={frame}>
+          {byLane ? <Lanes lanes={lanes} shown={COLUMNS.filter((status) => columns.has(status))} counts={columns} shared={shared} /> : <Columns columns={columns} shared={shared} />}
+        </div>
+      )}
+      {menu !== null && <TaskMenu task={menu.task} anchor={menu.anchor} onClose={() => setMenu(null)} onPick={(verb) => {
+        setMenu(null);
+        setAction({ task: menu.task, verb });
+      }} />}
+      {action !== null && <TaskAction task={action.task} verb={action.verb} onClose={() => setAction(null)} />}
+    </Panel>
+  );
+};
+
+export const panel: PanelEntry = {
+  id: "board",
+  title: "Board",
+  order: 20,
+  key: "b",
+  keys: [["j", "next card"], ["k", "card before"], ["Enter", "what can be done with the card"], ["w", "lanes or columns"], ["v", "only what waits in vain"]],
+  component: Board,
+};

@@ -1,0 +1,53 @@
+// Tasks parted by status and by agent. They keep their order, but for those to be taken up, where the urgent come first.
+
+import type { Task, TaskStatus } from "../../api/types.ts";
+
+export const COLUMNS: readonly TaskStatus[] = ["pending", "assigned", "blocked", "in_progress", "completed", "failed", "canceled"];
+
+/** Always there, also without a task: a board without them is hard to read. */
+const ALWAYS: readonly TaskStatus[] = ["pending", "blocked", "in_progress", "completed"];
+
+const RANKS: Record<string, number> = { critical: 0, high: 1, normal: 2, low: 3 };
+
+const rankOf = (task: Task): number => RANKS[String(task.priority ?? "normal")] ?? 2;
+
+const urgentFirst = (tasks: Task[]): Task[] => {
+  const ranks: Task[][] = [[], [], [], []];
+  for (const task of tasks) ranks[rankOf(task)]?.push(task);
+  return ranks.flat();
+};
+
+export const columnsOf = (tasks: readonly Task[]): Map<TaskStatus, Task[]> => {
+  const columns = new Map<TaskStatus, Task[]>(ALWAYS.map((status) => [status, []]));
+  for (const task of tasks) {
+    const column = columns.get(task.status);
+    if (column === undefined) columns.set(task.status, [task]);
+    else column.push(task);
+  }
+  for (const status of ["pending", "assigned"] as const) {
+    const column = columns.get(status);
+    if (column !== undefined) columns.set(status, urgentFirst(column));
+  }
+  return columns;
+};
+
+export interface Lane {
+  /** Empty for what is nobody's. */
+  owner: string;
+  count: number;
+  columns: Map<TaskStatus, Task[]>;
+}
+
+/** Who works on something first, then the others by name, and what is nobody's last. */
+export const lanesOf = (tasks: readonly Task[]): Lane[] => {
+  const owners = new Map<string, Task[]>();
+  for (const task of tasks) {
+    const owner = task.owner ?? "";
+    const own = owners.get(owner);
+    if (own === undefined) owners.set(owner, [task]);
+    else own.push(task);
+  }
+  const lanes = [...owners].map(([owner, own]) => ({ owner, count: own.length, columns: columnsOf(own) }));
+  const place = (lane: Lane): number => (lane.owner === "" ? 2 : (lane.columns.get("in_progress")?.length ?? 0) > 0 ? 0 : 1);
+  return lanes.sort((a, b) => place(a) - place(b) || (a.owner < b.owner ? -1 : 1));
+};

@@ -1,0 +1,132 @@
+// The tasks of a team as the board needs them: all of them, read page by page, and after that only those that an event
+// touched. An answer takes the place of what was there; nothing of a task is worked out here.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ApiError, get } from "../api/client.ts";
+import type { LogEvent, Task, TaskPage } from "../api/types.ts";
+import { onEvents } from "./live.ts";
+import { settled } from "./query.ts";
+
+const PAGE = 2000;
+/** So many are read one by one; for more the whole list is read again. */
+const SINGLY = 24;
+
+export interface Tasks {
+  /** Newest change first. */
+  list: readonly Task[];
+  byId: ReadonlyMap<string, Task>;
+  /** Whether the last page was read. */
+  complete: boolean;
+  loading: boolean;
+  error: ApiError | null;
+}
+
+const NONE: Tasks = { list: [], byId: new Map(), complete: false, loading: true, error: null };
+
+/** Puts newer answers in front of the list and in the place of older ones. */
+export const withChanged = (tasks: Tasks, changed: readonly Task[]): Tasks => {
+  if (changed.length === 0) return tasks;
+  const ids = new Set(changed.map((task) => task.id));
+  const byId = new Map(tasks.byId);
+  for (const task of changed) byId.set(task.id, task);
+  return { ...tasks, byId, list: [...changed, ...tasks.list.filter((task) => !ids.has(task.id))] };
+};
+
+/** Puts a further page behind the list; what was read anew meanwhile stays. */
+export const withPage = (tasks: Tasks, page: readonly Task[]): Tasks => {
+  const byId = new Map(tasks.byId);
+  const more = page.filter((task) => !byId.has(task.id));
+  for (const task of more) byId.set(task.id, task);
+  return { ...tasks, byId, list: [...tasks.list, ...more] };
+};
+
+/** Which tasks wait for each task. */
+export const dependentsOf = (tasks: Iterable<Task>): Map<string, string[]> => {
+  const after = new Map<string, string[]>();
+  for (const task of tasks) {
+    for (const dep of task.deps) {
+      const known = after.get(dep);
+      if (known === undefined) after.set(dep, [task.id]);
+      else known.push(task.id);
+    }
+  }
+  return after;
+};
+
+/** What stands in the way of a task for good: the daemon's word, or what is known of those that it waits for. */
+export const inVain = (task: Task, byId: ReadonlyMap<string, Task>): string[] =>
+  task.status !== "blocked" && task.status !== "pending" && task.status !== "assigned"
+    ? []
+    : (task.failedDependencies ?? task.deps.filter((dep) => ["failed", "canceled"].includes(byId.get(dep)?.status ?? "")));
+
+const touched = (event: LogEvent): string | null => event.task_id ?? null;
+
+export const useTasks = (team: string, at: string | null, signIns: number): Tasks & { reload: () => void } => {
+  const key = JSON.stringify([team, at]);
+  const [held, setHeld] = useState<{ key: string; tasks: Tasks }>({ key, tasks: NONE });
+  const current = useRef<Tasks>(NONE);
+  const [again, setAgain] = useState(0);
+
+  useEffect(() => {
+    let stopped = false;
+    const stop = new AbortController();
+    const show = (tasks: Tasks): void => {
+      if (stopped) return;
+      current.current = tasks;
+      setHeld({ key, tasks });
+    };
+    const readAll = async (): Promise<void> => {
+      // A list that is there stays until the new one is whole.
+      const first = current.current.list.length === 0;
+      let tasks: Tasks = NONE;
+      let cursor: string | null = null;
+      try {
+        do {
+          const page: TaskPage = (await get<TaskPage>("/v1/tasks", { sort: "updated", order: "desc", limit: cursor === null && first ? 300 : PAGE, cursor, at }, stop.signal)).data;
+          cursor = page.nextCursor ?? page.next_cursor ?? null;
+          // While the first list grows, events may have brought newer answers into it.
+          tasks = { ...withPage(first ? current.current : tasks, page.tasks), loading: cursor !== null, complete: cursor === null, error: null };
+          if (first) show(tasks);
+        } while (cursor !== null && !stopped);
+        if (!first) show(tasks);
+      } catch (error) {
+        if (!stopped && error instanceof ApiError) show({ ...current.current, loading: false, error });
+      }
+    };
+    const waiting = new Set<string>();
+    const readTouched = async (): Promise<void> => {
+      const ids = new Set(waiting);
+      waiting.clear();
+      if (ids.size <= SINGLY) {
+        // What waits for a task that changed may wait no longer, and no event of its own says so.
+        const after = dependentsOf(current.current.list);
+        for (const id of [...ids]) for (const one of after.get(id) ?? []) ids.add(one);
+      }
+      if (ids.size > SINGLY) return readAll();
+      const read = await Promise.all(
+        [...ids].map((id) => get<{ task: Task }>(`/v1/tasks/${encodeURIComponent(id)}`, {}, stop.signal).then((answer) => answer.data.task, () => null)),
+      );
+      const changed = read.filter((task): task is Task => task !== null && (current.current.byId.get(task.id)?.version ?? 0) <= task.version);
+      if (!stopped) show(withChanged(current.current, changed));
+    };
+    if (current.current.list.length > 0 && held.key !== key) current.current = NONE;
+    void readAll();
+    const soon = settled(() => void readTouched());
+    const end = at !== null ? () => {} : onEvents((events) => {
+      for (const event of events) {
+        const id = touched(event);
+        if (id !== null) waiting.add(id);
+      }
+      if (waiting.size > 0) soon.touch();
+    });
+    return () => {
+      stopped = true;
+      stop.abort();
+      soon.stop();
+      end();
+    };
+  }, [key, signIns, again]);
+
+  const tasks = held.key === key ? held.tasks : NONE;
+  return { ...tasks, reload: () => setAgain((count) => count + 1) };
+};

@@ -1,0 +1,105 @@
+// A task on the board.
+
+import type { JSX } from "preact";
+import { useRef } from "preact/hooks";
+import type { Task } from "../api/types.ts";
+import { inVain } from "../state/tasks.ts";
+import { Badge, Ref, statusTone, statusWord } from "./parts.tsx";
+import { Text } from "./text.tsx";
+import { Countdown } from "./time.tsx";
+
+interface CardProps {
+  task: Task;
+  byId: ReadonlyMap<string, Task>;
+  /** The daemon says that its last lease ran out and nobody took it since. */
+  lapsed: boolean;
+  /** Leases are shown as they stood, without a clock. */
+  still: boolean;
+  /** Whether it can be dragged. */
+  movable: boolean;
+  hideOwner?: boolean;
+  onMenu: (task: Task, anchor: HTMLElement) => void;
+  onSpot: (id: string | null) => void;
+}
+
+const Blocker = ({ id, byId }: { id: string; byId: ReadonlyMap<string, Task> }): JSX.Element => {
+  const status = byId.get(id)?.status ?? "unknown";
+  return (
+    <span class={`blocker ${statusTone(status)}`} title={`${id} is ${statusWord(status)}`}>
+      <Ref noun="task" id={id} /> {statusWord(status)}
+    </span>
+  );
+};
+
+const LeaseLine = ({ task, lapsed, still }: { task: Task; lapsed: boolean; still: boolean }): JSX.Element | null => {
+  if (task.leaseExpired === true || (lapsed && task.lease === null)) return <span class="countdown over">lease ran out</span>;
+  if (task.lease === null) return null;
+  return still ? <span class="sub" title={task.lease.expiresAt}>leased</span> : <Countdown until={task.lease.expiresAt} />;
+};
+
+const Reported = ({ task }: { task: Task }): JSX.Element | null => {
+  const says = task.reportedStatus !== undefined && task.reportedStatus !== task.status;
+  const parts = says || task.reportedBlocked === true || task.reportedProgress !== undefined || task.reportedNote !== undefined || task.reportedEta !== undefined;
+  if (!parts) return null;
+  return (
+    <div class="card-report" title={task.reportedBy === undefined ? undefined : `Reported by ${task.reportedBy}`}>
+      {task.reportedBlocked === true && <Badge tone="warn">says blocked</Badge>}
+      {says && <Badge tone={statusTone(task.reportedStatus ?? "")}>says {statusWord(task.reportedStatus ?? "")}</Badge>}
+      {task.reportedProgress !== undefined && <Badge><Text value={String(task.reportedProgress)} max={24} fixed /></Badge>}
+      {task.reportedEta !== undefined && <span class="sub">eta <Text value={task.reportedEta} max={24} fixed /></span>}
+      {task.reportedNote !== undefined && <span class="card-note"><Text value={task.reportedNote} max={160} fixed /></span>}
+    </div>
+  );
+};
+
+export const Card = ({ task, byId, lapsed, still, movable, hideOwner = false, onMenu, onSpot }: CardProps): JSX.Element => {
+  const menu = useRef<HTMLButtonElement>(null);
+  const vain = inVain(task, byId);
+  const open = task.deps.filter((dep) => byId.get(dep)?.status !== "completed");
+  const done = task.deps.length - open.length;
+  return (
+    <article
+      class={`card ${statusTone(task.status)}`}
+      data-id={task.id}
+      tabIndex={0}
+      aria-label={`Task ${task.id}, ${statusWord(task.status)}`}
+      draggable={movable}
+      onDragStart={(event) => event.dataTransfer?.setData("text/x-teamlog-task", task.id)}
+      onMouseEnter={() => onSpot(task.id)}
+      onMouseLeave={() => onSpot(null)}
+      onFocus={() => onSpot(task.id)}
+      onBlur={() => onSpot(null)}
+      onKeyDown={(event) => {
+        if (event.target !== event.currentTarget) return;
+        if (event.key === "Enter" && menu.current !== null) {
+          event.preventDefault();
+          onMenu(task, menu.current);
+        }
+      }}
+    >
+      <div class="card-head">
+        <Ref noun="task" id={task.id} />
+        {task.priority !== undefined && task.priority !== "normal" && <span class={`priority ${task.priority}`}>{task.priority}</span>}
+        <span class="space" />
+        <LeaseLine task={task} lapsed={lapsed} still={still} />
+        <button ref={menu} type="button" class="quiet dots" tabIndex={-1} aria-label={`What can be done with task ${task.id}`} title="What can be done (Enter)" onClick={() => menu.current !== null && onMenu(task, menu.current)}>⋯</button>
+      </div>
+      <div class="card-title"><Text value={task.title} max={180} fixed /></div>
+      {((!hideOwner && task.owner !== null) || task.epoch > 0) && (
+        <div class="card-owner sub">
+          {!hideOwner && task.owner !== null && <Ref noun="agent" id={task.owner} />}
+          {task.epoch > 0 && <span title="How often it was claimed">epoch {task.epoch}</span>}
+        </div>
+      )}
+      {task.deps.length > 0 && (vain.length > 0 || open.length > 0) && (
+        <div class="card-waits">
+          {vain.length > 0 && <Badge tone="error" title="What it waits for failed or was canceled">waits in vain</Badge>}
+          {open.slice(0, 4).map((dep) => <Blocker key={dep} id={dep} byId={byId} />)}
+          {open.length > 4 && <span class="sub">{open.length - 4} more</span>}
+          {done > 0 && <span class="sub">{done} of {task.deps.length} done</span>}
+        </div>
+      )}
+      <Reported task={task} />
+    </article>
+  );
+};
