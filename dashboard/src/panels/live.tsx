@@ -35,7 +35,7 @@ interface LineProps {
 }
 
 const Line = ({ event, open, focused, onOpen, onPick }: LineProps): JSX.Element => (
-  <div class={focused ? "event focused" : "event"} data-seq={event.seq}>
+  <div class={focused ? "log-event focused" : "log-event"} data-seq={event.seq}>
     <div class="event-line">
       <button type="button" class="seq" aria-expanded={open} title={open ? "Close" : "Show the whole event"} onClick={onOpen}>#{event.seq}</button>
       <span class="when"><Time value={event.created_at} exact /></span>

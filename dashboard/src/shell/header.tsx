@@ -73,10 +73,10 @@ export const Header = (): JSX.Element => {
       {current !== "" && session.value !== null && <IntegrityState />}
       <span class="space" />
       <button type="button" class="quiet" title="How times are shown; t changes it" onClick={() => { timeForm.value = next(TIME_FORMS, timeForm.value); }}>
-        <span class="offscreen">Times: </span>{{ relative: "3 min ago", local: "local time", utc: "UTC" }[timeForm.value]}
+        Time: {{ relative: "ago", local: "local", utc: "UTC" }[timeForm.value]}
       </button>
       <button type="button" class="quiet" title="Light or dark" onClick={() => { theme.value = next(THEMES, theme.value); }}>
-        <span class="offscreen">Colours: </span>{theme.value}
+        Theme: {theme.value}
       </button>
       {session.value !== null && <button type="button" class="quiet" title="Find tasks, agents, traces, threads and panels" onClick={() => open("palette")}>Find <kbd>Ctrl-K</kbd></button>}
       <button type="button" class="quiet" aria-label="Keys" title="Keys" onClick={() => open("keys")}><kbd>?</kbd></button>

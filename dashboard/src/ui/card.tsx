@@ -80,17 +80,13 @@ export const Card = ({ task, byId, lapsed, still, movable, hideOwner = false, on
       <div class="card-head">
         <Ref noun="task" id={task.id} />
         {task.priority !== undefined && task.priority !== "normal" && <span class={`priority ${task.priority}`}>{task.priority}</span>}
+        {task.epoch > 0 && <span class="sub" title="How often it was claimed">epoch {task.epoch}</span>}
         <span class="space" />
         <LeaseLine task={task} lapsed={lapsed} still={still} />
         <button ref={menu} type="button" class="quiet dots" tabIndex={-1} aria-label={`What can be done with task ${task.id}`} title="What can be done (Enter)" onClick={() => menu.current !== null && onMenu(task, menu.current)}>⋯</button>
       </div>
       <div class="card-title"><Text value={task.title} max={180} fixed /></div>
-      {((!hideOwner && task.owner !== null) || task.epoch > 0) && (
-        <div class="card-owner sub">
-          {!hideOwner && task.owner !== null && <Ref noun="agent" id={task.owner} />}
-          {task.epoch > 0 && <span title="How often it was claimed">epoch {task.epoch}</span>}
-        </div>
-      )}
+      {!hideOwner && task.owner !== null && <div class="card-owner sub"><Ref noun="agent" id={task.owner} /></div>}
       {task.deps.length > 0 && (vain.length > 0 || open.length > 0) && (
         <div class="card-waits">
           {vain.length > 0 && <Badge tone="error" title="What it waits for failed or was canceled">waits in vain</Badge>}

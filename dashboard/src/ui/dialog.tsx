@@ -1,6 +1,6 @@
 // Dialogs are the browser's own: focus stays inside, Escape closes, and focus goes back to where it was.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ComponentChildren, JSX } from "preact";
 import { ApiError } from "../api/client.ts";
 import { whyNotAct } from "../state/session.ts";
@@ -18,7 +18,7 @@ interface DialogProps {
 
 export const Dialog = ({ title, onClose, children, class: name, bare = false }: DialogProps): JSX.Element => {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = document.activeElement;
     dialog.current?.showModal();
     return () => {

@@ -12,19 +12,24 @@ const TELLING = ["subject", "title", "note", "body", "message", "text", "summary
 const object = (value: unknown): Record<string, unknown> | null =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
 
-/** What a payload says in a line; its JSON where no field tells. */
+/** What stands in columns of its own already, or tells a reader nothing. */
+const TOLD = new Set(["task_id", "worker", "agent", "agent_id", "token", "claim_token", "id", "message_id", "request_id", "thread_id", "trace_id", "team_name", "schema_version", "from", "to", "from_worker", "to_worker", "created_at"]);
+
+const brief = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+/** What a payload says in a line: the field that tells most, else all of them in short. */
 export const summaryOf = (event: LogEvent): string => {
   const payload = object(event.payload);
   if (payload === null) return event.payload === undefined || event.payload === null ? "" : cut(JSON.stringify(event.payload), 300);
-  for (const part of [payload, object(payload["payload"])]) {
-    if (part === null) continue;
+  const message = object(payload["message"]);
+  for (const part of [object(message?.["payload"]), message, object(payload["payload"]), payload]) {
     for (const name of TELLING) {
-      const value = part[name];
+      const value = part?.[name];
       if (typeof value === "string" && value !== "") return cut(value, 300);
     }
   }
-  const text = cut(JSON.stringify(payload), 300);
-  return text === "{}" ? "" : text;
+  const parts = Object.entries(message ?? payload).filter(([name, value]) => !TOLD.has(name) && value !== null);
+  return cut(parts.map(([name, value]) => `${name.replaceAll("_", " ")} ${brief(value)}`).join(", "), 300);
 };
 
 const KIND_TONES: readonly [RegExp, "error" | "warn" | "ok" | "accent"][] = [

@@ -1,7 +1,7 @@
 // What can be done with a task from the page: a menu, and a dialog for each choice that shows the command.
 
 import { autoUpdate, computePosition, flip, offset, shift } from "@floating-ui/dom";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { JSX } from "preact";
 import { post } from "../api/client.ts";
 import type { Status, Task, TaskStatus } from "../api/types.ts";
@@ -57,7 +57,7 @@ interface MenuProps {
 export const TaskMenu = ({ task, anchor, onPick, onClose }: MenuProps): JSX.Element => {
   const box = useRef<HTMLDivElement>(null);
   const why = whyNotAct.value;
-  useEffect(() => {
+  useLayoutEffect(() => {
     const menu = box.current;
     if (menu === null) return;
     const stop = autoUpdate(anchor, menu, () => {
