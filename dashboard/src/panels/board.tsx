@@ -1,6 +1,6 @@
 // The tasks by status, in lanes by agent where that is wanted.
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { HTMLAttributes, JSX } from "preact";
 import type { Attention, Task, TaskStatus } from "../api/types.ts";
 import { useKeys } from "../shell/keys.ts";
@@ -47,6 +47,11 @@ const OneCard = ({ task, shared, hideOwner }: { task: Task; shared: Shared; hide
   <Card task={task} byId={shared.byId} lapsed={shared.lapsed.has(task.id)} still={shared.still} movable={shared.movable} hideOwner={hideOwner ?? false} onMenu={shared.onMenu} onSpot={shared.onSpot} />
 );
 
+const CardList = ({ status, tasks, shared }: { status: TaskStatus; tasks: Task[]; shared: Shared }): JSX.Element => {
+  const draw = useCallback((task: Task) => <OneCard task={task} shared={shared} />, [shared]);
+  return <VirtualList label={`Tasks ${statusWord(status)}`} items={tasks} keyOf={(task) => task.id} estimate={76} gap={6} measured render={draw} />;
+};
+
 const Columns = ({ columns, shared }: { columns: ReadonlyMap<TaskStatus, Task[]>; shared: Shared }): JSX.Element => (
   <div class="board-columns">
     {COLUMNS.filter((status) => columns.has(status)).map((status) => {
@@ -54,9 +59,7 @@ const Columns = ({ columns, shared }: { columns: ReadonlyMap<TaskStatus, Task[]>
       return (
         <div key={status} class="board-column" data-status={status} {...dropping(shared, status)}>
           <h2>{statusWord(status)} <span class="sub">{tasks.length.toLocaleString("en")}</span></h2>
-          {tasks.length > 0 && (
-            <VirtualList label={`Tasks ${statusWord(status)}`} items={tasks} keyOf={(task) => task.id} estimate={76} gap={6} measured render={(task) => <OneCard task={task} shared={shared} />} />
-          )}
+          {tasks.length > 0 && <CardList status={status} tasks={tasks} shared={shared} />}
         </div>
       );
     })}
@@ -66,7 +69,7 @@ const Columns = ({ columns, shared }: { columns: ReadonlyMap<TaskStatus, Task[]>
 const Cell = ({ lane, status, shared }: { lane: Lane; status: TaskStatus; shared: Shared }): JSX.Element => {
   const tasks = lane.columns.get(status) ?? [];
   return (
-    <div class="lane-cell" data-status={status} {...dropping(shared, status)}>
+    <div class="lane-cell" data-status={status} data-title={statusWord(status)} {...dropping(shared, status)}>
       {tasks.slice(0, CELL).map((task) => <OneCard key={task.id} task={task} shared={shared} hideOwner />)}
       {tasks.length > CELL && (
         <Link to={{ query: { owner: lane.owner === "" ? "-" : lane.owner, lanes: "off" } }} class="lane-more">{(tasks.length - CELL).toLocaleString("en")} more</Link>
@@ -75,28 +78,27 @@ const Cell = ({ lane, status, shared }: { lane: Lane; status: TaskStatus; shared
   );
 };
 
-const Lanes = ({ lanes, shown, counts, shared }: { lanes: Lane[]; shown: TaskStatus[]; counts: ReadonlyMap<TaskStatus, Task[]>; shared: Shared }): JSX.Element => (
-  <div class="board-lanes" style={{ "--columns": String(shown.length) }}>
-    <div class="lane-head" aria-hidden="true">
-      {shown.map((status) => <h2 key={status}>{statusWord(status)} <span class="sub">{(counts.get(status)?.length ?? 0).toLocaleString("en")}</span></h2>)}
+const Lanes = ({ lanes, shown, counts, shared }: { lanes: Lane[]; shown: TaskStatus[]; counts: ReadonlyMap<TaskStatus, Task[]>; shared: Shared }): JSX.Element => {
+  const draw = useCallback(
+    (lane: Lane) => (
+      <section class="lane" aria-label={lane.owner === "" ? "Nobody's" : `Lane of ${lane.owner}`}>
+        <h3>{lane.owner === "" ? "nobody" : <Link to={{ query: { owner: lane.owner } }} class="ref">{lane.owner}</Link>} <span class="sub">{countOf(lane.count, "task")}</span></h3>
+        <div class="lane-cells">
+          {shown.map((status) => <Cell key={status} lane={lane} status={status} shared={shared} />)}
+        </div>
+      </section>
+    ),
+    [shared, shown.join()],
+  );
+  return (
+    <div class="board-lanes" style={{ "--columns": String(shown.length) }}>
+      <div class="lane-head" aria-hidden="true">
+        {shown.map((status) => <h2 key={status}>{statusWord(status)} <span class="sub">{(counts.get(status)?.length ?? 0).toLocaleString("en")}</span></h2>)}
+      </div>
+      <VirtualList label="Lanes by agent" items={lanes} keyOf={(lane) => lane.owner} estimate={180} measured render={draw} />
     </div>
-    <VirtualList
-      label="Lanes by agent"
-      items={lanes}
-      keyOf={(lane) => lane.owner}
-      estimate={180}
-      measured
-      render={(lane) => (
-        <section class="lane" aria-label={lane.owner === "" ? "Nobody's" : `Lane of ${lane.owner}`}>
-          <h3>{lane.owner === "" ? "nobody" : <Link to={{ query: { owner: lane.owner } }} class="ref">{lane.owner}</Link>} <span class="sub">{countOf(lane.count, "task")}</span></h3>
-          <div class="lane-cells">
-            {shown.map((status) => <Cell key={status} lane={lane} status={status} shared={shared} />)}
-          </div>
-        </section>
-      )}
-    />
-  </div>
-);
+  );
+};
 
 const Board = (): JSX.Element => {
   const { owner, vain, lanes: laneSetting } = route.value.query;
@@ -112,21 +114,31 @@ const Board = (): JSX.Element => {
   );
   const columns = useMemo(() => columnsOf(list), [list]);
   const lanes = useMemo(() => (byLane ? lanesOf(list) : []), [list, byLane]);
-  const after = useRef<{ of: unknown; map: Map<string, string[]> }>({ of: null, map: new Map() });
-  const spot = (id: string | null): void => {
-    if (after.current.of !== tasks.list) after.current = { of: tasks.list, map: dependentsOf(tasks.list) };
-    spotlight(frame.current, id === null ? null : tasks.byId.get(id) ?? null, after.current.map);
-  };
-  useEffect(() => spotlight(frame.current, null, after.current.map), [route.value]);
   const waiting = useMemo(() => tasks.list.filter((task) => inVain(task, tasks.byId).length > 0).length, [tasks.list]);
-  const lapsed = useMemo(() => new Set(attention?.items.flatMap((item) => (item.kind === "lease_expired" && item.task_id !== undefined ? [item.task_id] : []))), [attention]);
+  const lapsedIds = (attention?.items ?? []).flatMap((item) => (item.kind === "lease_expired" && item.task_id !== undefined ? [item.task_id] : [])).join("\n");
+  const movable = whyNotAct.value === null;
+  const still = at.value !== null;
+  const shared = useMemo<Shared>(() => {
+    let after: Map<string, string[]> | null = null;
+    return {
+      byId: tasks.byId,
+      lapsed: new Set(lapsedIds.split("\n")),
+      still,
+      movable,
+      onMenu: (task, anchor) => setMenu({ task, anchor }),
+      onSpot: (id) => {
+        after ??= dependentsOf(tasks.list);
+        spotlight(frame.current, id === null ? null : tasks.byId.get(id) ?? null, after);
+      },
+      onDrop: (id, column) => {
+        const task = tasks.byId.get(id);
+        const verb = task === undefined ? null : verbTo(task, column);
+        if (task !== undefined && verb !== null) setAction({ task, verb });
+      },
+    };
+  }, [tasks.byId, lapsedIds, still, movable]);
+  useEffect(() => spotlight(frame.current, null, new Map()), [route.value]);
 
-  const drop = (id: string, column: TaskStatus): void => {
-    const task = tasks.byId.get(id);
-    const verb = task === undefined ? null : verbTo(task, column);
-    if (task !== undefined && verb !== null) setAction({ task, verb });
-  };
-  const shared: Shared = { byId: tasks.byId, lapsed, still: at.value !== null, movable: whyNotAct.value === null, onMenu: (task, anchor) => setMenu({ task, anchor }), onSpot: spot, onDrop: drop };
   const walk = (by: number): void => {
     const cards = [...(frame.current?.querySelectorAll<HTMLElement>(".card") ?? [])];
     const here = cards.findIndex((card) => card === document.activeElement);

@@ -1,6 +1,6 @@
 // What happens, as it happens: the log's newest events first.
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { JSX } from "preact";
 import type { LogEvent } from "../api/types.ts";
 import { useKeys } from "../shell/keys.ts";
@@ -112,6 +112,8 @@ const Live = (): JSX.Element => {
   const [scrolled, setScrolled] = useState(false);
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set(around === null ? [] : [around]));
   const frame = useRef<HTMLDivElement>(null);
+  // Where the page is narrow a line wraps, so its height has to be measured.
+  const narrow = matchMedia("(max-width: 900px)").matches;
   const fixed = at.value !== null || around !== null;
   // A list of the first failure is read again after the next sign-in; one that is there goes on behind its last seq.
   const [again, setAgain] = useState(0);
@@ -121,7 +123,6 @@ const Live = (): JSX.Element => {
   }, [signIns.value]);
 
   const change = (next: Filter, replace = false): void => go({ query: writeFilter(next) }, replace);
-  const pick = (field: Field, value: string, out: boolean): void => change(picked(filter, field, value, out));
   const list = (): HTMLElement | null => frame.current?.querySelector(".virtual") ?? null;
   const showFresh = (): void => {
     tail.showFresh();
@@ -152,6 +153,23 @@ const Live = (): JSX.Element => {
     const index = around === null ? -1 : tail.events.findIndex((event) => event.seq === around);
     return index < 0 ? null : { index, align: "center" as const };
   }, [around, tail.loading]);
+
+  const line = useCallback(
+    (event: LogEvent): JSX.Element => (
+      <Line
+        event={event}
+        open={opened.has(event.seq)}
+        focused={event.seq === around}
+        onPick={(field, value, out) => change(picked(filter, field, value, out))}
+        onOpen={() => setOpened((old) => {
+          const next = new Set(old);
+          if (!next.delete(event.seq)) next.add(event.seq);
+          return next;
+        })}
+      />
+    ),
+    [opened, around, filter],
+  );
 
   return (
     <Panel
@@ -186,22 +204,10 @@ const Live = (): JSX.Element => {
             items={tail.events}
             keyOf={(event) => event.seq}
             estimate={LINE}
-            measured
+            measured={opened.size > 0 || narrow}
             onEnd={tail.loadOlder}
             scrollTo={target}
-            render={(event) => (
-              <Line
-                event={event}
-                open={opened.has(event.seq)}
-                focused={event.seq === around}
-                onPick={pick}
-                onOpen={() => setOpened((old) => {
-                  const next = new Set(old);
-                  if (!next.delete(event.seq)) next.add(event.seq);
-                  return next;
-                })}
-              />
-            )}
+            render={line}
           />
         )}
       </div>

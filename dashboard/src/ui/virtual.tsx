@@ -7,7 +7,8 @@ import type { ComponentChildren, JSX } from "preact";
 interface VirtualListProps<T> {
   items: readonly T[];
   keyOf: (item: T) => string | number;
-  render: (item: T, index: number) => ComponentChildren;
+  /** Should stay the same function while it draws the same: rows that are there are then left as they are. */
+  render: (item: T) => ComponentChildren;
   /** The height of an item before it was measured. */
   estimate: number;
   label: string;
@@ -21,6 +22,18 @@ interface VirtualListProps<T> {
   class?: string;
   /** Space beneath each item. */
   gap?: number;
+}
+
+type Key = string | number;
+
+interface DrawnRow<T> {
+  item: T;
+  content: ComponentChildren;
+}
+
+interface Drawn<T> {
+  render: (item: T) => ComponentChildren;
+  rows: Map<Key, DrawnRow<T>>;
 }
 
 export const VirtualList = <T,>(props: VirtualListProps<T>): JSX.Element => {
@@ -59,6 +72,17 @@ export const VirtualList = <T,>(props: VirtualListProps<T>): JSX.Element => {
 
   const measure = useCallback((element: HTMLDivElement | null) => list.measureElement(element), [list]);
   const rows = list.getVirtualItems();
+  // Scrolling draws only the rows that come into sight: a row with the same item and the same function is the same element.
+  const drawn = useRef<Drawn<T>>({ render: props.render, rows: new Map() });
+  const old = drawn.current.render === props.render ? drawn.current.rows : new Map<Key, DrawnRow<T>>();
+  const current: Drawn<T> = { render: props.render, rows: new Map() };
+  const draw = (key: Key, item: T): ComponentChildren => {
+    const before = old.get(key);
+    const row = before !== undefined && before.item === item ? before : { item, content: props.render(item) };
+    current.rows.set(key, row);
+    return row.content;
+  };
+  drawn.current = current;
   const last = rows.at(-1);
   const near = last !== undefined && last.index >= items.length - 12;
   useEffect(() => {
@@ -82,7 +106,7 @@ export const VirtualList = <T,>(props: VirtualListProps<T>): JSX.Element => {
               aria-posinset={row.index + 1}
               style={{ transform: `translateY(${row.start}px)`, ...(props.measured === true ? {} : { height: `${row.size}px` }) }}
             >
-              {props.render(item, row.index)}
+              {draw(keyOf(item), item)}
             </div>
           );
         })}
