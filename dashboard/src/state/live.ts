@@ -40,7 +40,7 @@ const tell = (events: LogEvent[]): void => {
 
 const startSeq = async (name: string, signal: AbortSignal): Promise<void> => {
   if (lastSeq.peek() !== null) return;
-  const response = await send("/v1/events", { limit: 1, order: "newest" }, { signal });
+  const response = await send("/v1/events", { limit: 1 }, { signal });
   const page = (await response.json()) as { last_seq: number };
   if (team.peek() === name) lastSeq.value = page.last_seq;
 };
