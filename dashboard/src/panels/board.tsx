@@ -20,6 +20,8 @@ import "../style/board.css";
 
 /** So many cards a cell of a lane shows; the rest is one click away. */
 const CELL = 5;
+/** Of what is over, fewer: the newest tell enough. */
+const CELL_OVER = 3;
 
 interface Shared {
   byId: ReadonlyMap<string, Task>;
@@ -68,11 +70,12 @@ const Columns = ({ columns, shared }: { columns: ReadonlyMap<TaskStatus, Task[]>
 
 const Cell = ({ lane, status, shared }: { lane: Lane; status: TaskStatus; shared: Shared }): JSX.Element => {
   const tasks = lane.columns.get(status) ?? [];
+  const most = ["completed", "failed", "canceled"].includes(status) ? CELL_OVER : CELL;
   return (
     <div class="lane-cell" data-status={status} data-title={statusWord(status)} {...dropping(shared, status)}>
-      {tasks.slice(0, CELL).map((task) => <OneCard key={task.id} task={task} shared={shared} hideOwner />)}
-      {tasks.length > CELL && (
-        <Link to={{ query: { owner: lane.owner === "" ? "-" : lane.owner, lanes: "off" } }} class="lane-more">{(tasks.length - CELL).toLocaleString("en")} more</Link>
+      {tasks.slice(0, most).map((task) => <OneCard key={task.id} task={task} shared={shared} hideOwner />)}
+      {tasks.length > most && (
+        <Link to={{ query: { owner: lane.owner === "" ? "-" : lane.owner, lanes: "off" } }} class="lane-more">{(tasks.length - most).toLocaleString("en")} more</Link>
       )}
     </div>
   );
@@ -82,7 +85,7 @@ const Lanes = ({ lanes, shown, counts, shared }: { lanes: Lane[]; shown: TaskSta
   const draw = useCallback(
     (lane: Lane) => (
       <section class="lane" aria-label={lane.owner === "" ? "Nobody's" : `Lane of ${lane.owner}`}>
-        <h3>{lane.owner === "" ? "nobody" : <Link to={{ query: { owner: lane.owner } }} class="ref">{lane.owner}</Link>} <span class="sub">{countOf(lane.count, "task")}</span></h3>
+        <h2 class="lane-name">{lane.owner === "" ? "nobody" : <Link to={{ query: { owner: lane.owner } }} class="ref">{lane.owner}</Link>} <span class="sub">{countOf(lane.count, "task")}</span></h2>
         <div class="lane-cells">
           {shown.map((status) => <Cell key={status} lane={lane} status={status} shared={shared} />)}
         </div>

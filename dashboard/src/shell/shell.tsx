@@ -9,7 +9,8 @@ import { useQuery } from "../state/query.ts";
 import { at, go, route, setAt, team } from "../state/route.ts";
 import { isRoot, session, signedOut } from "../state/session.ts";
 import { timeForm, TIME_FORMS } from "../state/settings.ts";
-import { Empty, Link } from "../ui/parts.tsx";
+import { Link, Panel } from "../ui/parts.tsx";
+import { Text } from "../ui/text.tsx";
 import { Header } from "./header.tsx";
 import { useKeys } from "./keys.ts";
 import { KeyList } from "./key-list.tsx";
@@ -25,7 +26,7 @@ const Navigation = (): JSX.Element => {
       {panels
         .filter((panel) => panel.order !== undefined && !(panel.root ?? false))
         .map((panel) => (
-          <Link key={panel.id} to={{ panel: panel.id, rest: [], query: panel.id === route.value.panel ? {} : {} }} class={panel.id === route.value.panel ? "current" : ""}>
+          <Link key={panel.id} to={{ panel: panel.id, rest: [] }} class={panel.id === route.value.panel ? "current" : ""}>
             <span>{panel.title}</span>
             {panel.id === "attention" && data !== null && data.count > 0 && (
               <span class={errors ? "count error" : "count warn"}>{data.more ? `${data.count}+` : data.count}</span>
@@ -61,7 +62,7 @@ const Main = (): JSX.Element => {
   const panel = panelOf(name === "" ? "teams" : id, name === "");
   useTitle(panel?.title ?? "");
   // The panel begins anew where another team or another panel is shown, and stays where only the query changes.
-  if (panel === undefined) return <main><Empty title="There is no such panel" why={`Nothing here is called "${id}".`} /></main>;
+  if (panel === undefined) return <main><Panel title="There is no such panel">Nothing here is called <Text value={id} max={80} fixed />.</Panel></main>;
   const Shown = panel.component;
   return <main><Shown key={`${name}/${panel.id}`} /></main>;
 };

@@ -26,7 +26,7 @@ interface TableProps<T> {
 }
 
 export const Table = <T,>({ label, columns, rows, keyOf, rowClass, onOpen, class: name }: TableProps<T>): JSX.Element => (
-  <div class="table-frame" tabIndex={0} role="region" aria-label={label}>
+  <div class="table-frame" tabIndex={0} role="region" aria-label={`Table: ${label}`}>
     <table class={`table ${name ?? ""}`}>
       <thead>
         <tr>
