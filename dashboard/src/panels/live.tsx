@@ -211,7 +211,7 @@ const Live = (): JSX.Element => {
           />
         )}
       </div>
-      {tail.older && tail.events.length < 12 && !tail.loading && <button type="button" onClick={tail.loadOlder}>Look further back</button>}
+      {tail.older && tail.events.length < 40 && !tail.loading && <button type="button" onClick={tail.loadOlder}>Look further back</button>}
     </Panel>
   );
 };

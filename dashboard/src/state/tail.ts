@@ -8,6 +8,7 @@ import { leftOut, matches, questionOf, type Filter } from "./filter.ts";
 import { lastSeq, onEvents } from "./live.ts";
 
 const PAGE = 200;
+const MOST_PAGES = 10;
 /** So many stay in memory; older ones are read again when they are looked for. */
 const MOST = 20_000;
 
@@ -64,6 +65,18 @@ export const useTail = ({ team, filter, at, around, paused, again }: TailOptions
   const ask = (before: number | null): Promise<EventPage> =>
     get<EventPage>("/v1/events", { ...questionOf(filter), order: "newest", limit: PAGE, before, at }).then((answer) => answer.data);
   const kept = (page: EventPage): LogEvent[] => page.events.filter((event) => !leftOut(filter, event));
+  /** A page may hold nothing that passes the filter although the log goes on, so some more are asked for. */
+  const askFurther = async (before: number | null): Promise<{ events: LogEvent[]; before: number | null; last: number }> => {
+    const first = await ask(before);
+    const events = kept(first);
+    let next = first.next_before ?? null;
+    for (let pages = 1; events.length === 0 && next !== null && pages < MOST_PAGES; pages += 1) {
+      const page = await ask(next);
+      events.push(...kept(page));
+      next = page.next_before ?? null;
+    }
+    return { events, before: next, last: first.last_seq };
+  };
 
   useEffect(() => {
     if (!ready) return;
@@ -72,13 +85,13 @@ export const useTail = ({ team, filter, at, around, paused, again }: TailOptions
     let early: LogEvent[] = [];
     busy.current = true;
     setHeld({ key, ...NOTHING });
-    ask(around === null ? null : around + PAGE / 4).then(
+    askFurther(around === null ? null : around + PAGE / 4).then(
       (page) => {
         busy.current = false;
         if (stopped) return;
         loaded = true;
-        const late = early.filter((event) => event.seq > page.last_seq);
-        setHeld({ ...NOTHING, key, events: inFront(kept(page), late), before: page.next_before ?? null, loading: false });
+        const late = early.filter((event) => event.seq > page.last);
+        setHeld({ ...NOTHING, key, events: inFront(page.events, late), before: page.before, loading: false });
         early = [];
       },
       (error: unknown) => {
@@ -102,13 +115,13 @@ export const useTail = ({ team, filter, at, around, paused, again }: TailOptions
   const loadOlder = (): void => {
     if (busy.current || held.before === null || held.key !== key) return;
     busy.current = true;
-    ask(held.before).then(
+    askFurther(held.before).then(
       (page) => {
         busy.current = false;
         setHeld((old) => {
           if (old.key !== key) return old;
           const oldest = old.events.at(-1)?.seq ?? Number.POSITIVE_INFINITY;
-          return { ...old, events: [...old.events, ...kept(page).filter((event) => event.seq < oldest)], before: page.next_before ?? null, error: null };
+          return { ...old, events: [...old.events, ...page.events.filter((event) => event.seq < oldest)], before: page.before, error: null };
         });
       },
       (error: unknown) => {
