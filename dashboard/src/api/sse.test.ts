@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { StreamParser } from "./sse.ts";
 
-const WHOLE = ": hello\r\n\r\nretry: 1000\n\nid: 4\ndata: {\"seq\":4}\n\nevent: cut\nid: 7\ndata: a\ndata: b\n\nid: 9\ndata: last\r\n\r\n";
+const WHOLE = ": hello\r\n\r\nretry: 1000\n\nid: 4\ndata: {\"seq\":4}\n\nevent: cut\nid: 7\ndata: a\ndata: b\n\nid: 9\ndata: last\r\ndata: line\r\n\r\n";
 
 const all = (pieces: Iterable<string>): unknown[] => {
   const parser = new StreamParser();
@@ -11,7 +11,7 @@ const all = (pieces: Iterable<string>): unknown[] => {
 const EVENTS = [
   { name: "message", id: "4", data: '{"seq":4}' },
   { name: "cut", id: "7", data: "a\nb" },
-  { name: "message", id: "9", data: "last" },
+  { name: "message", id: "9", data: "last\nline" },
 ];
 
 describe("StreamParser", () => {

@@ -119,9 +119,14 @@ export const signOut = async (): Promise<void> => {
   } catch {
     // The daemon may be gone; then so is the session.
   }
+  forget();
+};
+
+const forget = (): void => {
   sessionStorage.removeItem(KEY);
   session.value = null;
   about.value = null;
+  signedOut.value = false;
 };
 
 /** Where a session begins to look: the place that was asked for, else its team, else all teams. */
@@ -136,6 +141,8 @@ export const begin = async (): Promise<string | null> => {
   const invitation = location.hash.includes("code=") ? readInvitation(location.hash, location.origin) : null;
   if (invitation === null) {
     await refresh();
+    // Nothing is shown yet that would have to stay, so a session that has ended is no better than none.
+    if (signedOut.peek()) forget();
     settle(null);
     return null;
   }
