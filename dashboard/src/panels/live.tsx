@@ -57,7 +57,7 @@ const Line = ({ event, open, focused, onOpen, onPick }: LineProps): JSX.Element 
           <Link to={{ query: { seq: event.seq } }}>Link to this event</Link>
           <Link to={{ query: { at: event.seq } }}>As of then</Link>
         </p>
-        <pre><Text value={JSON.stringify(event, null, 2)} max={4000} lines /></pre>
+        <pre tabIndex={0} aria-label={`Event ${event.seq}`}><Text value={JSON.stringify(event, null, 2)} max={4000} lines /></pre>
       </div>
     )}
   </div>

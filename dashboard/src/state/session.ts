@@ -147,6 +147,7 @@ export const begin = async (): Promise<string | null> => {
     return null;
   }
   history.replaceState(null, "", `${location.pathname}${location.search}`);
+  route.value = parseRoute("");
   try {
     await signIn(invitation.code);
   } catch (error) {
