@@ -1,0 +1,280 @@
+// The trace panel: the list of traces, or the waterfall of one. What is chosen stands in the address: the trace, the
+// view, the event and what is searched.
+
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { Empty, Failed, go, More, Panel, param, Shown, useAt, useKeys, useTeam } from './kit';
+import { EventFields } from './trace/EventFields';
+import { MiniMap } from './trace/MiniMap';
+import { around, collapsible, findRows, rowsOf, VIEWS, type Row, type View } from './trace/rows';
+import { duration, type Stretch } from './trace/scale';
+import type { Story } from './trace/story';
+import { TraceList } from './trace/TraceList';
+import { useTrace } from './trace/useTrace';
+import { Waterfall } from './trace/Waterfall';
+
+export function Trace() {
+  const id = param('id');
+  const team = useTeam();
+  return id === null ? <TraceList team={team} /> : <OneTrace key={id} id={id} team={team} />;
+}
+
+function OneTrace({ id, team }: { id: string; team: string }) {
+  const { story, error, loading, older } = useTrace(id, useAt());
+  const command = `teamlog trace ${team} --trace-id ${id}`;
+  if (error) return <Failed error={error} />;
+  if (!story) {
+    return (
+      <Panel title={<TraceTitle id={id} />} command={command} busy={loading}>
+        {!loading && (
+          <Empty command={`teamlog traces ${team}`}>
+            Nothing was recorded under this trace id. The traces that there are:
+          </Empty>
+        )}
+      </Panel>
+    );
+  }
+  return <Whole story={story} command={command} loading={loading} older={older} />;
+}
+
+function TraceTitle({ id }: { id: string }) {
+  return (
+    <>
+      Trace <Shown text={id} />
+    </>
+  );
+}
+
+interface Props {
+  story: Story;
+  command: string;
+  loading: boolean;
+  older: (() => void) | null;
+}
+
+function Whole({ story, command, loading, older }: Props) {
+  const view = VIEWS.find((each) => each === param('view')) ?? 'full';
+  const text = param('find') ?? '';
+  const chosen = Number(param('event')) || null;
+  const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
+  const [stretch, setStretch] = useState<Stretch | null>(null);
+  const [active, setActive] = useState(0);
+  const [focus, setFocus] = useState(0);
+  const search = useRef<HTMLInputElement>(null);
+
+  const whole = useMemo(() => padded(story), [story]);
+  const shown = stretch ?? whole;
+  const rows = useMemo(() => rowsOf(story, view, toggled), [story, view, toggled]);
+  const found = useMemo(() => findRows(rows, text), [rows, text]);
+  const problems = useMemo(() => rows.flatMap((row, index) => (row.problem ? [index] : [])), [rows]);
+
+  const reveal = (seq: number): void => {
+    const index = rows.findIndex((row) => row.seq === seq);
+    if (index >= 0) {
+      setActive(index);
+      setFocus((count) => count + 1);
+      return;
+    }
+    // It lies below a collapsed row: opened are all, since which of them hides it is not worth a search.
+    const step = story.bySeq.get(seq);
+    if (step !== undefined && view === 'full' && toggled.size > 0) setToggled(new Set());
+  };
+  // A link to an event is followed when its page of the trace is there.
+  const revealed = useRef<number | null>(null);
+  useEffect(() => {
+    if (chosen === null) revealed.current = null;
+    else if (revealed.current !== chosen && story.bySeq.has(chosen)) {
+      reveal(chosen);
+      if (rows.some((row) => row.seq === chosen)) revealed.current = chosen;
+    }
+  }, [chosen, rows]);
+
+  const choose = (index: number): void => {
+    const row = rows[index];
+    if (!row) return;
+    revealed.current = row.seq;
+    setActive(index);
+    setFocus((count) => count + 1);
+    go({ event: row.seq }, { replace: chosen !== null });
+  };
+  const onActive = (index: number, picked: boolean): void => {
+    // With the fields open they follow the row; else moving around is no state that the address would hold.
+    if (picked || chosen !== null) return choose(index);
+    setActive(index);
+    setFocus((count) => count + 1);
+  };
+  const onToggle = (row: Row): void => {
+    const next = new Set(toggled);
+    if (!next.delete(row.key)) next.add(row.key);
+    setToggled(next);
+    const index = rowsOf(story, view, next).findIndex((each) => each.key === row.key);
+    if (index >= 0) setActive(index);
+  };
+  const all = (collapse: boolean): void => {
+    setToggled(new Set(collapse ? collapsible(story, view) : []));
+    setActive(0);
+  };
+  const jump = (places: readonly number[], back = false): void => {
+    const next = around(places, active, back);
+    if (next !== null) choose(next);
+  };
+  const zoom = (factor: number, shift = 0): void => {
+    const length = (shown.to - shown.from) * factor;
+    const row = rows[active];
+    const step = row ? story.steps[story.bySeq.get(row.seq) ?? 0] : undefined;
+    const middle = shift !== 0 ? (shown.from + shown.to) / 2 + shift * (shown.to - shown.from) : (step?.at ?? shown.from);
+    const from = Math.max(whole.from, middle - length / 2);
+    const to = Math.min(whole.to, from + length);
+    setStretch(to - from >= whole.to - whole.from ? null : { from, to });
+  };
+  const onKey = (event: KeyboardEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const does: Record<string, () => void> = {
+      e: () => jump(problems),
+      E: () => jump(problems, true),
+      n: () => jump(found),
+      N: () => jump(found, true),
+      f: () => search.current?.focus(),
+      c: () => all(true),
+      x: () => all(false),
+      '+': () => zoom(0.5),
+      '=': () => zoom(0.5),
+      '-': () => zoom(2),
+      '0': () => setStretch(null),
+      ArrowLeft: () => event.shiftKey && zoom(1, -0.25),
+      ArrowRight: () => event.shiftKey && zoom(1, 0.25),
+      Escape: () => chosen !== null && go({ event: null }, { replace: false }),
+    };
+    const act = does[event.key];
+    if (!act) return;
+    event.preventDefault();
+    event.stopPropagation();
+    act();
+  };
+  useKeys(onKey);
+
+  const picked = chosen === null ? undefined : story.steps[story.bySeq.get(chosen) ?? -1];
+  const foundHere = found.indexOf(active);
+  return (
+    <Panel title={<TraceTitle id={story.traceId} />} command={command} busy={loading} fill>
+      <p class="summary">
+        {story.steps.length.toLocaleString('en')} events over {duration(story.last - story.first)}
+        {loading && ', older ones on their way'}
+        {problems.length > 0 && (
+          <>
+            {' · '}
+            <button type="button" class="linklike" onClick={() => jump(problems)}>
+              {problems.length} {problems.length === 1 ? 'problem' : 'problems'}
+            </button>{' '}
+            <kbd>e</kbd>
+          </>
+        )}
+        {story.missing.length > 0 && (
+          <span class="warned">
+            {' · '}! {story.missing.length} {story.missing.length === 1 ? 'cause is' : 'causes are'} not in this trace
+          </span>
+        )}
+      </p>
+      <div class="tools" role="toolbar" aria-label="Trace">
+        <div class="choice" role="group" aria-label="View">
+          {VIEWS.map((each) => (
+            <button key={each} type="button" aria-pressed={view === each} onClick={() => { setToggled(new Set()); setActive(0); go({ view: each === 'full' ? null : each }); }}>
+              {each}
+            </button>
+          ))}
+        </div>
+        {view === 'full' && (
+          <>
+            <button type="button" onClick={() => all(true)}>
+              Collapse all
+            </button>
+            <button type="button" onClick={() => all(false)}>
+              Open all
+            </button>
+          </>
+        )}
+        <Finder text={text} found={found.length} here={foundHere} input={search} onJump={(back) => jump(found, back)} />
+        {stretch && (
+          <button type="button" onClick={() => setStretch(null)}>
+            Whole trace
+          </button>
+        )}
+      </div>
+      <MiniMap story={story} whole={whole} shown={shown} onStretch={setStretch} />
+      <div class={picked ? 'beside' : 'beside beside-none'}>
+        <Waterfall
+          rows={rows}
+          stretch={shown}
+          zero={story.first}
+          active={Math.min(active, rows.length - 1)}
+          found={useMemo(() => new Set(found), [found])}
+          label={`${LABELS[view]} of trace ${story.traceId}`}
+          focus={focus}
+          onActive={onActive}
+          onToggle={onToggle}
+          onKey={onKey}
+        />
+        {picked && (
+          <EventFields
+            event={picked.event}
+            story={story}
+            onSeq={(seq) => go({ event: seq })}
+            onClose={() => go({ event: null })}
+          />
+        )}
+      </div>
+      {older && <More onMore={older}>Read older events of this trace</More>}
+    </Panel>
+  );
+}
+
+const LABELS: Readonly<Record<View, string>> = { full: 'Events', compact: 'Activities', timeline: 'Agents' };
+
+interface FinderProps {
+  text: string;
+  found: number;
+  here: number;
+  input: { current: HTMLInputElement | null };
+  onJump: (back: boolean) => void;
+}
+
+function Finder({ text, found, here, input, onJump }: FinderProps) {
+  return (
+    <div class="finder" role="search">
+      <input
+        ref={input}
+        type="search"
+        placeholder="Find in this trace"
+        aria-label="Find in this trace"
+        value={text}
+        onInput={(event) => go({ find: event.currentTarget.value || null }, { replace: true })}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') {
+            event.preventDefault();
+            onJump(event.shiftKey);
+          }
+          event.stopPropagation();
+          if (event.key === 'Escape') event.currentTarget.blur();
+        }}
+      />
+      {text !== '' && (
+        <>
+          <output class="finder-count">
+            {here >= 0 ? `${here + 1} of ${found}` : found === 0 ? 'none' : found}
+          </output>
+          <button type="button" aria-label="Previous match" disabled={found === 0} onClick={() => onJump(true)}>
+            ↑
+          </button>
+          <button type="button" aria-label="Next match" disabled={found === 0} onClick={() => onJump(false)}>
+            ↓
+          </button>
+        </>
+      )}
+    </div>
+  );
+}
+
+// One event alone, or all at one time, would have no width to be placed in.
+function padded(story: Story): Stretch {
+  return { from: story.first, to: Math.max(story.last, story.first + 1) };
+}
+

@@ -1,0 +1,89 @@
+// All traces, that of the newest event first.
+
+import { Empty, Failed, Link, More, Panel, Shown, useRead, When } from '../kit';
+import { duration } from './scale';
+import { outcomeOf } from './outcome';
+import { useState } from 'preact/hooks';
+
+interface Traces {
+  traces: {
+    trace_id: string;
+    first_at: string;
+    last_at: string;
+    span_ms: number;
+    events: number;
+    events_more?: boolean;
+    agents: string[];
+    outcome: string;
+  }[];
+  count: number;
+  more: boolean;
+}
+
+export function TraceList({ team }: { team: string }) {
+  const [limit, setLimit] = useState(50);
+  const { data, error, again } = useRead<Traces>('/v1/traces', { limit });
+  if (error) return <Failed error={error} again={again} />;
+  const longest = Math.max(1, ...(data?.traces.map((trace) => trace.span_ms) ?? []));
+  return (
+    <Panel title="Traces" command={`teamlog traces ${team}`} busy={!data}>
+      {data?.traces.length === 0 && (
+        <Empty command={`teamlog task-assign ${team} --to ada --task-id T-1 --subject 'Fix it' --trace-id tr-1`}>
+          No event names a trace yet. Whatever is recorded under one <code>--trace-id</code> becomes a story.
+        </Empty>
+      )}
+      {data && data.traces.length > 0 && (
+        <div class="scroll" tabIndex={0} role="region" aria-label="Traces">
+          <table class="grid">
+            <thead>
+              <tr>
+                <th scope="col">Trace</th>
+                <th scope="col">Outcome</th>
+                <th scope="col">Last event</th>
+                <th scope="col">Took</th>
+                <th scope="col" class="num">
+                  Events
+                </th>
+                <th scope="col">Agents</th>
+              </tr>
+            </thead>
+            <tbody>
+              {data.traces.map((trace) => {
+                const look = outcomeOf(trace.outcome);
+                return (
+                  <tr key={trace.trace_id}>
+                    <th scope="row">
+                      <Link panel="trace" params={{ id: trace.trace_id }}>
+                        <Shown text={trace.trace_id} />
+                      </Link>
+                    </th>
+                    <td>
+                      <span class={`sign sign-${look.tone}`}>
+                        {look.sign} {look.word}
+                      </span>
+                    </td>
+                    <td>
+                      <When time={trace.last_at} />
+                    </td>
+                    <td class="took">
+                      <span class="took-bar" style={{ width: `${Math.max(1, (trace.span_ms / longest) * 100)}%` }} />
+                      <span class="took-text">{duration(trace.span_ms * 1000)}</span>
+                    </td>
+                    <td class="num">
+                      {trace.events.toLocaleString('en')}
+                      {trace.events_more ? '+' : ''}
+                    </td>
+                    <td>
+                      <Shown text={trace.agents.join(', ')} />
+                    </td>
+                  </tr>
+                );
+              })}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {data?.more && <More onMore={() => setLimit(limit + 100)}>Show older traces</More>}
+    </Panel>
+  );
+}

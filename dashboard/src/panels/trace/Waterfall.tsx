@@ -1,0 +1,251 @@
+// The rows of a trace and their bars. Only rows in sight are in the document, beside the one that has the focus, which
+// would be lost otherwise; all have one height, so that a place in the list is a multiplication.
+
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { Shown, useNarrow } from '../kit';
+import { duration, place, share, ticks, type Stretch } from './scale';
+import { outcomeOf } from './outcome';
+import type { Bar, Row } from './rows';
+
+const BEYOND = 8;
+
+interface Props {
+  rows: readonly Row[];
+  stretch: Stretch;
+  zero: number;
+  active: number;
+  found: ReadonlySet<number>;
+  label: string;
+  /** Grows when the active row is to have the focus and to be in sight. */
+  focus: number;
+  onActive: (index: number, chosen: boolean) => void;
+  onToggle: (row: Row) => void;
+  onKey: (event: KeyboardEvent) => void;
+}
+
+export function Waterfall(props: Props) {
+  const { rows, stretch, zero, active } = props;
+  const narrow = useNarrow();
+  const height = narrow ? 44 : 26;
+  const box = useRef<HTMLDivElement>(null);
+  const [sight, setSight] = useState({ top: 0, height: 600 });
+
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const measure = (): void => setSight({ top: element.scrollTop, height: element.clientHeight });
+    measure();
+    const sized = new ResizeObserver(measure);
+    sized.observe(element);
+    return () => sized.disconnect();
+  }, []);
+
+  useEffect(() => {
+    const element = box.current;
+    if (!element || props.focus === 0) return;
+    const top = active * height;
+    if (top < element.scrollTop || top + height > element.scrollTop + element.clientHeight) {
+      element.scrollTop = Math.max(0, top - element.clientHeight / 2 + height / 2);
+      setSight({ top: element.scrollTop, height: element.clientHeight });
+    }
+    // The row may come into the document by that scrolling only.
+    requestAnimationFrame(() => element.querySelector<HTMLElement>(`[data-index="${active}"]`)?.focus({ preventScroll: true }));
+  }, [props.focus]);
+
+  const first = Math.max(0, Math.floor(sight.top / height) - BEYOND);
+  const last = Math.min(rows.length, Math.ceil((sight.top + sight.height) / height) + BEYOND);
+  const indexes = Array.from({ length: Math.max(0, last - first) }, (_, at) => first + at);
+  if (active < rows.length && (active < first || active >= last)) indexes.push(active);
+
+  const marks = ticks(stretch, zero, narrow ? 3 : 6);
+  return (
+    <div class={narrow ? 'wf wf-narrow' : 'wf'}>
+      <div class="wf-axis" aria-hidden="true">
+        <div class="wf-name" />
+        <div class="wf-chart">
+          {marks.map((at) => (
+            <span key={at} class="wf-tick" style={{ left: `${share(zero + at, stretch) * 100}%` }}>
+              +{duration(at)}
+            </span>
+          ))}
+        </div>
+      </div>
+      <div
+        ref={box}
+        class="wf-rows"
+        role="tree"
+        aria-label={props.label}
+        onScroll={(event) => setSight({ top: event.currentTarget.scrollTop, height: event.currentTarget.clientHeight })}
+        onKeyDown={(event) => keys(event, props)}
+      >
+        <div role="none" class="wf-all" style={{ height: `${rows.length * height}px` }}>
+          {indexes.map((index) => {
+            const row = rows[index];
+            return row && <WaterfallRow key={row.key} {...props} row={row} index={index} top={index * height} height={height} marks={marks} />;
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function keys(event: KeyboardEvent, props: Props): void {
+  const { rows, active, onActive, onToggle } = props;
+  const row = rows[active];
+  if (event.ctrlKey || event.metaKey || event.altKey || !row) return;
+  const go = (index: number): void => onActive(Math.min(rows.length - 1, Math.max(0, index)), false);
+  const page = 20;
+  switch (event.key) {
+    case 'ArrowDown':
+      go(active + 1);
+      break;
+    case 'ArrowUp':
+      go(active - 1);
+      break;
+    case 'PageDown':
+      go(active + page);
+      break;
+    case 'PageUp':
+      go(active - page);
+      break;
+    case 'Home':
+      go(0);
+      break;
+    case 'End':
+      go(rows.length - 1);
+      break;
+    case 'ArrowRight':
+      if (event.shiftKey) return props.onKey(event);
+      if (row.children > 0 && row.collapsed) onToggle(row);
+      else if (row.children > 0) go(active + 1);
+      break;
+    case 'ArrowLeft': {
+      if (event.shiftKey) return props.onKey(event);
+      if (row.children > 0 && !row.collapsed) onToggle(row);
+      else {
+        let above = active - 1;
+        while (above >= 0 && (rows[above]?.depth ?? 0) >= row.depth) above -= 1;
+        if (above >= 0) go(above);
+      }
+      break;
+    }
+    case 'Enter':
+    case ' ':
+      onActive(active, true);
+      break;
+    default:
+      return props.onKey(event);
+  }
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+interface RowProps extends Props {
+  row: Row;
+  index: number;
+  top: number;
+  height: number;
+  marks: readonly number[];
+}
+
+function WaterfallRow({ row, index, top, height, active, found, stretch, zero, marks, onActive, onToggle }: RowProps) {
+  const names = ['wf-row'];
+  if (index === active) names.push('wf-active');
+  if (found.has(index)) names.push('wf-found');
+  if (row.struck) names.push('wf-struck');
+  if (row.problem) names.push('wf-problem');
+  return (
+    <div
+      class={names.join(' ')}
+      role="treeitem"
+      aria-level={row.depth + 1}
+      aria-selected={index === active}
+      aria-expanded={row.children > 0 ? !row.collapsed : undefined}
+      data-index={index}
+      data-seq={row.seq}
+      tabIndex={index === active ? 0 : -1}
+      style={{ top: `${top}px`, height: `${height}px` }}
+      onClick={() => onActive(index, true)}
+    >
+      <div class="wf-name">
+        <span class="wf-indent" style={{ width: `${Math.min(row.depth, 12) * 14}px` }} />
+        <span
+          class="wf-twist"
+          aria-hidden="true"
+          onClick={(event) => {
+            if (row.children === 0) return;
+            event.stopPropagation();
+            onToggle(row);
+          }}
+        >
+          {row.children === 0 ? (row.depth > 0 ? '└' : '') : row.collapsed ? '▸' : '▾'}
+        </span>
+        {row.step && <span class="wf-seq">#{row.seq}</span>}
+        {row.problem && (
+          <span class="wf-sign" role="img" aria-label="problem">
+            !
+          </span>
+        )}
+        {row.who !== '' && (
+          <span class="wf-who">
+            <Shown text={row.who} />
+          </span>
+        )}
+        <span class="wf-label">
+          <Shown text={row.label} />
+        </span>
+        <span class="wf-said">
+          <Shown text={row.said} />
+        </span>
+        {row.collapsed && <span class="wf-count">{row.children}</span>}
+        {row.marks.length > 0 && (
+          <span class="wf-marks">
+            <Shown text={row.marks.join(' · ')} />
+          </span>
+        )}
+      </div>
+      <div class="wf-chart">
+        {marks.map((at) => (
+          <span key={at} class="wf-grid" style={{ left: `${share(zero + at, stretch) * 100}%` }} />
+        ))}
+        {row.bars.map((bar) => (
+          <BarShown key={bar.key} bar={bar} stretch={stretch} />
+        ))}
+        {row.dots.map((dot) => {
+          const at = place(dot.at, dot.at, stretch);
+          return (
+            at && (
+              <span
+                key={dot.seq}
+                class={`wf-dot${dot.struck ? ' wf-dot-struck' : dot.problem ? ' wf-dot-problem' : ''}`}
+                title={dot.title}
+                style={{ left: `${at.left}%` }}
+              />
+            )
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+function BarShown({ bar, stretch }: { bar: Bar; stretch: Stretch }) {
+  const at = place(bar.from, bar.to, stretch);
+  if (!at) return null;
+  const outcome = outcomeOf(bar.outcome);
+  const text = `${outcome.sign} ${duration(bar.to - bar.from)}`;
+  // What does not fit within the bar stands behind it, or before it where the chart ends.
+  const side = at.width > 22 ? 'in' : at.left + at.width < 78 ? 'after' : 'before';
+  return (
+    <span
+      class={`wf-bar wf-${outcome.tone}${bar.open ? ' wf-bar-open' : ''} ${bar.key.startsWith('message') ? 'wf-bar-thin' : ''}`}
+      title={`${bar.title}, ${duration(bar.to - bar.from)}`}
+      data-span={bar.key}
+      data-first={bar.firstSeq}
+      data-last={bar.lastSeq ?? ''}
+      style={{ left: `${at.left}%`, width: `${at.width}%` }}
+    >
+      <span class={`wf-bar-text wf-text-${side}`}>{text}</span>
+    </span>
+  );
+}

@@ -1,0 +1,297 @@
+// A trace as the panel draws it: its events in the order of the log, each below what led to it, and the spans of tasks
+// and messages. The daemon folds; what is done here is to put the pages of a long trace together again, because a
+// span that begins on one page and ends on another is told by neither.
+
+/** An event of the log, as `/v1/trace/{id}` and `/v1/tasks/{id}/history` answer it. */
+export interface TraceEvent {
+  seq: number;
+  id: string;
+  created_at: string;
+  kind: string;
+  actor: string;
+  schema_version?: number;
+  payload?: unknown;
+  trace_id?: string | null;
+  task_id?: string | null;
+  agent?: string | null;
+  message_id?: string | null;
+  thread_id?: string | null;
+  session_id?: string | null;
+  cause?: string | null;
+  key?: string | null;
+  superseded?: boolean | null;
+  duplicate?: boolean | null;
+  refused?: boolean | null;
+  foreign?: boolean | null;
+  acked?: boolean | null;
+}
+
+/** A task or a message from begin to end. */
+export interface Span {
+  kind: string;
+  id: string;
+  agent: string;
+  outcome: string;
+  first_seq: number;
+  last_seq?: number | null;
+  duration_us?: number | null;
+  started_at?: string | null;
+}
+
+/** A cause that an event names and its page does not hold. */
+export interface OutsideCause {
+  id: string;
+  seq?: number | null;
+  kind?: string;
+  trace_id?: string;
+}
+
+/** One page of `/v1/trace/{id}`. */
+export interface TracePage {
+  trace_id: string;
+  events: TraceEvent[];
+  spans: Span[];
+  causes_outside: OutsideCause[];
+  next_cursor: string | null;
+}
+
+/** An event and its place in the story. Times in microseconds. */
+export interface Step {
+  event: TraceEvent;
+  at: number;
+  depth: number;
+  parent: number | null;
+  children: number[];
+  /** What is known of a cause that the story does not hold. */
+  outside: OutsideCause | null;
+  /** The spans that this event begins. */
+  begins: Span[];
+  /** What it is about: the task's subject, the message's type, in words. */
+  said: string;
+  problem: string | null;
+}
+
+export interface Story {
+  traceId: string;
+  steps: Step[];
+  spans: Span[];
+  bySeq: Map<number, number>;
+  first: number;
+  last: number;
+  problems: number[];
+  missing: OutsideCause[];
+}
+
+/** Microseconds since 1970. `Date.parse` alone would lose those behind the millisecond, and bars of short traces. */
+export function micros(time: string): number {
+  const millis = Date.parse(time);
+  const fraction = /\.\d{3}(\d{1,3})/.exec(time)?.[1] ?? '';
+  return millis * 1000 + Number(fraction.padEnd(3, '0') || 0);
+}
+
+/** Puts pages together, whatever order they come in. */
+export function joinPages(pages: readonly TracePage[]): TracePage {
+  const ordered = pages
+    .filter((page) => page.events.length > 0)
+    .sort((a, b) => (a.events[0]?.seq ?? 0) - (b.events[0]?.seq ?? 0));
+  const events = ordered.flatMap((page) => page.events);
+  const ids = new Set(events.map((event) => event.id));
+  const outside = new Map<string, OutsideCause>();
+  for (const page of pages) {
+    for (const cause of page.causes_outside) {
+      if (!ids.has(cause.id)) outside.set(cause.id, cause);
+    }
+  }
+  const spans = ordered.flatMap((page) => page.spans.map((span) => ({ ...span })));
+  if (ordered.length > 1) endAcrossPages(spans, events);
+  return {
+    trace_id: pages[0]?.trace_id ?? '',
+    events,
+    spans,
+    causes_outside: [...outside.values()],
+    next_cursor: ordered[0]?.next_cursor ?? null,
+  };
+}
+
+const ENDS_TASK: Readonly<Record<string, string>> = {
+  task_completed: 'completed',
+  task_failed: 'failed',
+  task_canceled: 'canceled',
+  task_released: 'released',
+  task_lease_expired: 'lease_expired',
+};
+const ENDS_MESSAGE: Readonly<Record<string, string>> = {
+  message_acked: 'acked',
+  delivery_dead_letter: 'dead_letter',
+};
+
+function endAcrossPages(spans: Span[], events: readonly TraceEvent[]): void {
+  const ends = new Map<string, { at: TraceEvent; outcome: string }[]>();
+  const note = (key: string, at: TraceEvent, outcome: string): void => {
+    const list = ends.get(key);
+    if (list) list.push({ at, outcome });
+    else ends.set(key, [{ at, outcome }]);
+  };
+  for (const event of events) {
+    const outcome = ENDS_TASK[event.kind] ?? (event.superseded ? undefined : finalStatus(event));
+    if (outcome && event.task_id) note(`task ${event.task_id}`, event, outcome);
+    const told = ENDS_MESSAGE[event.kind];
+    if (told && event.message_id) note(`message ${event.message_id}`, event, told);
+  }
+  for (const span of spans) {
+    if (span.last_seq != null) continue;
+    const end = ends.get(`${span.kind} ${span.id}`)?.find(({ at }) => at.seq > span.first_seq);
+    if (!end) continue;
+    span.last_seq = end.at.seq;
+    span.outcome = end.outcome;
+    const began = span.started_at ?? events.find((event) => event.seq === span.first_seq)?.created_at;
+    if (began) span.duration_us = micros(end.at.created_at) - micros(began);
+  }
+}
+
+function finalStatus(event: TraceEvent): string | undefined {
+  const status = field(message(event)?.['payload'], 'status');
+  if (status === 'done' || status === 'skipped') return 'completed';
+  if (status === 'cancelled') return 'canceled';
+  return status === 'completed' || status === 'failed' || status === 'canceled' ? status : undefined;
+}
+
+/** Orders the events of a page as a tree by cause, and marks what is a problem. */
+export function storyOf(page: TracePage): Story {
+  const byId = new Map<string, number>();
+  const sentBy = new Map<string, number>();
+  const outside = new Map(page.causes_outside.map((cause) => [cause.id, cause]));
+  const begun = new Map<number, Span[]>();
+  for (const span of page.spans) {
+    const list = begun.get(span.first_seq);
+    if (list) list.push(span);
+    else begun.set(span.first_seq, [span]);
+  }
+  const steps: Step[] = [];
+  const bySeq = new Map<number, number>();
+  const missing = new Map<string, OutsideCause>();
+  for (const event of page.events) {
+    const index = steps.length;
+    const parent = parentOf(event, byId, sentBy);
+    const above = parent === null ? undefined : steps[parent];
+    const unknown = event.cause && parent === null ? (outside.get(event.cause) ?? { id: event.cause }) : null;
+    if (unknown) missing.set(unknown.id, unknown);
+    const begins = begun.get(event.seq) ?? [];
+    steps.push({
+      event,
+      at: micros(event.created_at),
+      depth: above ? above.depth + 1 : 0,
+      parent,
+      children: [],
+      outside: unknown,
+      begins,
+      said: said(event),
+      problem: problemOf(event, begins),
+    });
+    above?.children.push(index);
+    byId.set(event.id, index);
+    bySeq.set(event.seq, index);
+    if (event.kind === 'message_sent' && event.message_id) sentBy.set(event.message_id, index);
+  }
+  let first = Infinity;
+  let last = -Infinity;
+  for (const step of steps) {
+    first = Math.min(first, step.at);
+    last = Math.max(last, step.at);
+  }
+  return {
+    traceId: page.trace_id,
+    steps,
+    spans: page.spans,
+    bySeq,
+    first: steps.length ? first : 0,
+    last: steps.length ? last : 0,
+    problems: steps.flatMap((step, index) => (step.problem ? [index] : [])),
+    missing: [...missing.values()],
+  };
+}
+
+// As `teamlog trace`: below the named cause, else a fact about a message below its sending. A cause that does not
+// precede its event is none, so that nothing that a log holds can make a loop.
+function parentOf(
+  event: TraceEvent,
+  byId: ReadonlyMap<string, number>,
+  sentBy: ReadonlyMap<string, number>,
+): number | null {
+  if (event.cause) return byId.get(event.cause) ?? null;
+  if (event.message_id && event.kind !== 'message_sent') return sentBy.get(event.message_id) ?? null;
+  return null;
+}
+
+const BAD_KIND = /fail|error|dead_letter|refused|rejected|expired|breach|denied|quarantin|timed_out|too_late/;
+const BAD_OUTCOME = new Set(['failed', 'dead_letter', 'lease_expired', 'canceled']);
+
+function problemOf(event: TraceEvent, begins: readonly Span[]): string | null {
+  if (event.superseded) return 'superseded: changed nothing';
+  if (event.duplicate) return 'duplicate: changed nothing';
+  if (event.refused) return 'refused';
+  if (BAD_KIND.test(event.kind)) return words(event.kind);
+  const bad = begins.find((span) => BAD_OUTCOME.has(span.outcome));
+  return bad ? `${bad.kind} ${bad.id} ${words(bad.outcome)}` : null;
+}
+
+/** `lease_expired` as people read it. */
+export function words(name: string): string {
+  return name.replaceAll('_', ' ');
+}
+
+function field(value: unknown, name: string): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const found = (value as Record<string, unknown>)[name];
+  return typeof found === 'string' ? found : typeof found === 'number' ? String(found) : undefined;
+}
+
+/** The envelope that a `message_sent` holds. */
+export function message(event: TraceEvent): Record<string, unknown> | undefined {
+  const payload = event.payload as { message?: unknown } | null | undefined;
+  return typeof payload?.message === 'object' && payload.message !== null
+    ? (payload.message as Record<string, unknown>)
+    : undefined;
+}
+
+/** Who sent it, where that is not who did it. */
+export function senderOf(event: TraceEvent): string | null {
+  const from = field(message(event), 'from') ?? field(event.payload, 'from');
+  return from && from !== event.actor ? from : null;
+}
+
+const LONGEST = 200;
+
+/** What an event says, in a line. */
+export function said(event: TraceEvent): string {
+  const text = sentence(event);
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+}
+
+function sentence(event: TraceEvent): string {
+  const sent = message(event);
+  if (sent) {
+    const payload = sent['payload'];
+    const parts = [`${field(sent, 'type') ?? 'message'} to ${field(sent, 'to') ?? '?'}`];
+    for (const name of ['subject', 'status', 'body', 'summary', 'decision']) {
+      const part = field(payload, name);
+      if (part) parts.push(part);
+    }
+    const progress = field(payload, 'progress');
+    if (progress) parts.push(`progress ${progress}`);
+    const note = field(payload, 'note');
+    if (note) parts.push(`“${note}”`);
+    return parts.join(' · ');
+  }
+  for (const name of ['body', 'subject', 'title', 'reason', 'why', 'summary', 'note', 'status']) {
+    const part = field(event.payload, name);
+    if (part) return part;
+  }
+  if (event.message_id && (event.kind === 'message_acked' || event.kind.startsWith('delivery_') || event.duplicate)) {
+    return event.message_id;
+  }
+  const payload = event.payload;
+  if (payload === null || payload === undefined) return '';
+  const short = JSON.stringify(payload);
+  return short === '{}' ? '' : short;
+}

@@ -1,0 +1,56 @@
+// Tokens over time as a chart stacks them.
+
+export interface Series {
+  name: string;
+  tokens: readonly number[];
+}
+
+export interface Stacked {
+  names: string[];
+  /** Begins of the buckets, in seconds since 1970. */
+  times: number[];
+  /** By series, each value on top of those before it. */
+  tops: number[][];
+  /** By series, its own values. */
+  own: number[][];
+  totals: number[];
+}
+
+/** Stacks series, the largest lowest; those behind the `most` largest are put together as "others". */
+export function stack(from: number, bucketMs: number, series: readonly Series[], most = 6): Stacked {
+  const buckets = series.reduce((longest, each) => Math.max(longest, each.tokens.length), 0);
+  const sums = series.map((each) => ({ each, sum: each.tokens.reduce((sum, tokens) => sum + tokens, 0) }));
+  sums.sort((a, b) => b.sum - a.sum || (a.each.name < b.each.name ? -1 : 1));
+  const shown: Series[] = sums.slice(0, most).map(({ each }) => each);
+  const rest = sums.slice(most);
+  if (rest.length > 0) {
+    const tokens = Array.from({ length: buckets }, (_, at) => rest.reduce((sum, { each }) => sum + (each.tokens[at] ?? 0), 0));
+    shown.push({ name: `${rest.length} others`, tokens });
+  }
+  const own = shown.map((each) => Array.from({ length: buckets }, (_, at) => each.tokens[at] ?? 0));
+  const tops: number[][] = [];
+  own.forEach((values, index) => {
+    const below = tops[index - 1];
+    tops.push(values.map((value, at) => value + (below?.[at] ?? 0)));
+  });
+  return {
+    names: shown.map((each) => each.name),
+    times: Array.from({ length: buckets }, (_, at) => (from + at * bucketMs) / 1000),
+    tops,
+    own,
+    totals: tops[tops.length - 1] ?? [],
+  };
+}
+
+/** Each value with all before it. */
+export function runningTotal(values: readonly number[]): number[] {
+  let sum = 0;
+  return values.map((value) => (sum += value));
+}
+
+/** `12,400` as `12.4k`. */
+export function short(tokens: number): string {
+  if (tokens < 1000) return String(Math.round(tokens));
+  if (tokens < 1e6) return `${Number((tokens / 1e3).toPrecision(3))}k`;
+  return `${Number((tokens / 1e6).toPrecision(3))}M`;
+}
