@@ -1,0 +1,220 @@
+// An agent's mailbox, and the deliveries that are under way in the team.
+
+import { useState } from 'preact/hooks';
+import { Empty, Failed, go, Link, More, Panel, param, Shown, useRead, useTeam, When } from './kit';
+import { said } from './trace/story';
+
+interface Mail {
+  id: string;
+  type: string;
+  from: string;
+  to: string;
+  priority: string;
+  created_at: string;
+  payload: unknown;
+  task_id?: string | null;
+  trace_id?: string | null;
+}
+
+interface Inbox {
+  agent: string;
+  messages: Mail[];
+  count: number;
+  next_cursor: string | null;
+}
+
+interface Deliveries {
+  deliveries: {
+    message_id: string;
+    from: string;
+    to: string;
+    type: string;
+    task_id?: string | null;
+    attempt: number;
+    attempts_max: number;
+    sent_at: string;
+    due_at: string;
+    overdue: boolean;
+  }[];
+  next_cursor: string | null;
+}
+
+export function InboxPanel() {
+  const team = useTeam();
+  const agent = param('agent');
+  const unread = param('unread') === 'true';
+  const { data: status } = useRead<{ unread_counts: Record<string, number> }>('/v1/status');
+  const agents = Object.keys(status?.unread_counts ?? {}).sort();
+  const command = agent ? `teamlog read ${team} --agent ${agent}${unread ? ' --unread' : ''}` : `teamlog status ${team}`;
+  return (
+    <Panel title="Inbox" command={command} busy={!status}>
+      <div class="tools">
+        <div class="choice" role="group" aria-label="Agent">
+          {agents.map((name) => (
+            <button key={name} type="button" aria-pressed={name === agent} onClick={() => go({ agent: name })}>
+              <Shown text={name} />
+              {(status?.unread_counts[name] ?? 0) > 0 && (
+                <span class="badge">
+                  {status?.unread_counts[name]}
+                  <span class="unseen"> not acknowledged</span>
+                </span>
+              )}
+            </button>
+          ))}
+        </div>
+        {agent && (
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={unread}
+              onChange={(event) => go({ unread: event.currentTarget.checked ? 'true' : null })}
+            />
+            Only what is not acknowledged
+          </label>
+        )}
+      </div>
+      {agents.length === 0 && status && (
+        <Empty command={`teamlog init ${team} --members lead,ada`}>The team has no members, and nobody was sent mail.</Empty>
+      )}
+      {agent ? <Mailbox key={`${agent} ${unread}`} agent={agent} unread={unread} /> : agents.length > 0 && <p class="mild">Choose whose mailbox to read.</p>}
+      <Pending agent={agent} />
+    </Panel>
+  );
+}
+
+function Mailbox({ agent, unread }: { agent: string; unread: boolean }) {
+  const team = useTeam();
+  const [limit, setLimit] = useState(50);
+  const all = useRead<Inbox>('/v1/mailbox', { agent, limit, unread: unread ? 'true' : null });
+  // The mailbox does not mark what was acknowledged; what is asked for unread only says so.
+  const open = useRead<Inbox>('/v1/mailbox', { agent, limit: 1000, unread: 'true' });
+  const error = all.error ?? open.error;
+  if (error) return <Failed error={error} again={all.again} />;
+  if (!all.data || !open.data) return <div aria-busy="true" />;
+  const waiting = new Set(open.data.messages.map((mail) => mail.id));
+  const newest = [...all.data.messages].reverse();
+  if (newest.length === 0) {
+    return unread ? (
+      <Empty command={`teamlog read ${team} --agent ${agent}`}>Everything that {agent} was sent is acknowledged.</Empty>
+    ) : (
+      <Empty command={`teamlog send ${team} --from lead --to ${agent} --type handoff`}>Nobody has sent {agent} anything.</Empty>
+    );
+  }
+  return (
+    <>
+      <ol class="posts mails" aria-label={`Mailbox of ${agent}`}>
+        {newest.map((mail) => {
+          const acked = !waiting.has(mail.id);
+          return (
+            <li key={mail.id} class={acked ? 'post mail-acked' : 'post mail-open'} data-message={mail.id}>
+              <p class="post-head">
+                <span class={acked ? 'sign sign-good' : 'sign sign-open'}>{acked ? '✓ acknowledged' : '○ open'}</span>
+                <strong>
+                  <Shown text={mail.from} />
+                </strong>
+                <span>{mail.type}</span>
+                {mail.priority !== 'normal' && <span class="chip">{mail.priority}</span>}
+                {mail.task_id && (
+                  <Link panel="task" params={{ id: mail.task_id }}>
+                    <Shown text={mail.task_id} />
+                  </Link>
+                )}
+                {mail.trace_id && (
+                  <Link panel="trace" params={{ id: mail.trace_id }}>
+                    <Shown text={mail.trace_id} />
+                  </Link>
+                )}
+                <span class="post-when">
+                  <When time={mail.created_at} />
+                </span>
+              </p>
+              <p class="post-body">
+                <Shown text={body(mail)} lines />
+              </p>
+            </li>
+          );
+        })}
+      </ol>
+      {all.data.next_cursor && limit < 1000 && (
+        <More onMore={() => setLimit(Math.min(1000, limit * 4))}>Show older messages</More>
+      )}
+    </>
+  );
+}
+
+const MOST = 4000;
+
+function body(mail: Mail): string {
+  const text = (mail.payload as { body?: unknown } | null)?.body;
+  if (typeof text === 'string') return text.length > MOST ? `${text.slice(0, MOST)}…` : text;
+  const line = said({ seq: 0, id: '', created_at: '', kind: '', actor: '', payload: mail.payload });
+  return line === '' ? 'no payload' : line;
+}
+
+function Pending({ agent }: { agent: string | null }) {
+  const team = useTeam();
+  const { data, error } = useRead<Deliveries>('/v1/deliveries', { limit: 200 });
+  if (error) return <Failed error={error} />;
+  if (!data) return null;
+  const rows = data.deliveries.filter((each) => agent === null || each.to === agent || each.from === agent);
+  return (
+    <section class="part">
+      <h2>Deliveries under way</h2>
+      {rows.length === 0 ? (
+        <Empty command={`teamlog send ${team} --from lead --to ada --type decision_required --require-ack`}>
+          Nothing that needs an acknowledgement is waiting for one.
+        </Empty>
+      ) : (
+        <div class="scroll" tabIndex={0} role="region" aria-label="Deliveries under way">
+          <table class="grid">
+            <thead>
+              <tr>
+                <th scope="col">Message</th>
+                <th scope="col">Type</th>
+                <th scope="col">From</th>
+                <th scope="col">To</th>
+                <th scope="col">Task</th>
+                <th scope="col">Attempt</th>
+                <th scope="col">Sent</th>
+                <th scope="col">Due</th>
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((each) => (
+                <tr key={each.message_id} class={each.overdue ? 'row-warn' : ''}>
+                  <th scope="row">
+                    <Shown text={each.message_id} />
+                  </th>
+                  <td>{each.type}</td>
+                  <td>
+                    <Shown text={each.from} />
+                  </td>
+                  <td>
+                    <Shown text={each.to} />
+                  </td>
+                  <td>
+                    {each.task_id && (
+                      <Link panel="task" params={{ id: each.task_id }}>
+                        <Shown text={each.task_id} />
+                      </Link>
+                    )}
+                  </td>
+                  <td>
+                    {each.attempt} of {each.attempts_max}
+                  </td>
+                  <td>
+                    <When time={each.sent_at} />
+                  </td>
+                  <td>
+                    {each.overdue && <span class="sign sign-warn">! overdue </span>}
+                    <When time={each.due_at} />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}

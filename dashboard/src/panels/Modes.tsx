@@ -1,0 +1,160 @@
+// The state machines of a team: the bootstrap contract and the life of each mode, drawn, with where they are, and why a
+// step would be refused.
+
+import { useMemo } from 'preact/hooks';
+import { Empty, Failed, go, link, Link, Panel, param, Shown, useRead, useTeam, When } from './kit';
+import { BootstrapRun } from './modes/BootstrapRun';
+import { ExplainMode } from './modes/ExplainMode';
+import { MachineDrawn, type Machine } from './modes/MachineDrawn';
+
+export interface ModeShown {
+  mode: string;
+  scope: string;
+  active: boolean;
+  current_phase: string | null;
+  updated_at: string;
+  seq: number;
+  session_id?: string;
+  state: Record<string, unknown>;
+}
+
+interface ModeList {
+  active_modes: string[];
+  modes: ModeShown[];
+}
+
+export function Modes() {
+  const team = useTeam();
+  const machines = useRead<{ machines: Machine[] }>('/v1/machines');
+  const modes = useRead<ModeList>('/v1/modes');
+  const chosen = param('machine') ?? 'bootstrap';
+  const error = machines.error ?? modes.error;
+  if (error) return <Failed error={error} again={machines.again} />;
+  const machine = machines.data?.machines.find((each) => each.name === chosen) ?? machines.data?.machines[0];
+  const isBootstrap = machine?.name === 'bootstrap';
+  const command = isBootstrap ? `teamlog bootstrap show ${team}` : `teamlog mode list ${team}`;
+  return (
+    <Panel title="Modes and bootstrap" command={command} busy={!machines.data || !modes.data}>
+      {machines.data && modes.data && machine && (
+        <>
+          <nav class="choice choice-many" aria-label="Machines">
+            {machines.data.machines.map((each) => {
+              const on = modes.data?.active_modes.includes(each.name) ?? false;
+              return (
+                <button
+                  key={each.name}
+                  type="button"
+                  aria-pressed={each.name === machine.name}
+                  onClick={() => go({ machine: each.name, run: null, state: null, step: null })}
+                >
+                  {on && (
+                    <>
+                      <span aria-hidden="true">● </span>
+                      <span class="unseen">active: </span>
+                    </>
+                  )}
+                  {each.name === 'bootstrap' ? 'bootstrap' : each.name}
+                </button>
+              );
+            })}
+          </nav>
+          {isBootstrap ? (
+            <BootstrapRun machine={machine} />
+          ) : (
+            <OneMode machine={machine} states={modes.data.modes.filter((each) => each.mode === machine.name)} active={modes.data.active_modes} />
+          )}
+        </>
+      )}
+    </Panel>
+  );
+}
+
+function OneMode({ machine, states, active }: { machine: Machine; states: ModeShown[]; active: string[] }) {
+  const team = useTeam();
+  const here = useMemo(() => [...new Set(states.map((state) => placeOf(state, machine)))], [states, machine]);
+  return (
+    <>
+      <MachineDrawn machine={machine} here={here} />
+      {states.length === 0 ? (
+        <Empty command={`teamlog mode start ${team} ${machine.name} --task 'What it is for'`}>
+          {machine.title || machine.name} was never started in this team.
+        </Empty>
+      ) : (
+        <div class="scroll" tabIndex={0} role="region" aria-label="States">
+          <table class="grid">
+            <thead>
+              <tr>
+                <th scope="col">Where</th>
+                <th scope="col">State</th>
+                <th scope="col">Phase</th>
+                <th scope="col">Since</th>
+                <th scope="col">Event</th>
+                <th scope="col">Why</th>
+              </tr>
+            </thead>
+            <tbody>
+              {states.map((state) => (
+                <tr key={state.session_id ?? 'root'}>
+                  <th scope="row">{state.session_id ? <>session <Shown text={state.session_id} /></> : 'root'}</th>
+                  <td>
+                    <span class={`sign sign-${state.active ? 'open' : 'idle'}`}>{state.active ? '● active' : '○ ended'}</span>
+                  </td>
+                  <td>
+                    <Shown text={state.current_phase ?? ''} />
+                  </td>
+                  <td>
+                    <When time={state.updated_at} />
+                  </td>
+                  <td>
+                    <Link panel={null} params={{ at: state.seq }}>
+                      #{state.seq}
+                    </Link>
+                  </td>
+                  <td class="history-said">
+                    <Shown text={why(state)} />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      <p class="summary">
+        {active.length === 0 ? 'No mode is active.' : 'Active, in the order in which they became so: '}
+        {active.map((name, index) => (
+          <span key={name}>
+            {index > 0 && ', '}
+            <a href={link('modes', { machine: name })}>{name}</a>
+          </span>
+        ))}
+      </p>
+      <ExplainMode mode={machine.name} />
+    </>
+  );
+}
+
+function why(state: ModeShown): string {
+  for (const name of ['auto_completed_reason', 'completion_note', 'transition_message', 'error', 'task_description', 'run_outcome']) {
+    const said = state.state[name];
+    if (typeof said === 'string' && said !== '') return said;
+  }
+  return '';
+}
+
+// The state's own words come first: a machine has its names from the tables of the rules.
+function placeOf(state: ModeShown, machine: Machine): string {
+  const names = new Set(machine.states.map((each) => each.name));
+  const phase = state.current_phase ?? '';
+  if (names.has(phase)) return phase;
+  if (state.active) return ['active', 'running'].find((name) => names.has(name)) ?? machine.initial;
+  const outcome = state.state['lifecycle_outcome'] ?? state.state['run_outcome'];
+  const words: Record<string, string[]> = {
+    finished: ['completed', 'finished', 'ended'],
+    finish: ['completed', 'finished', 'ended'],
+    failed: ['failed', 'ended'],
+    userinterlude: ['cancelled', 'canceled', 'ended'],
+    cancelled: ['cancelled', 'canceled', 'ended'],
+  };
+  const found = (words[String(outcome)] ?? []).find((name) => names.has(name));
+  return found ?? ['inactive', 'ended', 'completed'].find((name) => names.has(name)) ?? machine.initial;
+}

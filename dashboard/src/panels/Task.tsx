@@ -1,0 +1,324 @@
+// One task: what it is now, what happened to it and who did it, the tasks around it, and what changed between any two
+// points of its history.
+
+import { useState } from 'preact/hooks';
+import { Empty, Failed, go, Link, More, Panel, param, Shown, useRead, useTeam, When } from './kit';
+import { Differences } from './task/Differences';
+import { Neighbours } from './task/Neighbours';
+import { EventFields, Field } from './trace/EventFields';
+import { outcomeOf } from './trace/outcome';
+import { said, senderOf, type TraceEvent } from './trace/story';
+
+interface TaskRead {
+  id: string;
+  title: string;
+  description?: string;
+  status: string;
+  owner: string | null;
+  deps: string[];
+  failedDependencies?: string[];
+  resources?: string[];
+  priority?: string | null;
+  traceId?: string | null;
+  lease?: { holder: string; epoch: number; expiresAt: string } | null;
+  leaseExpired?: boolean;
+  reportedStatus?: string;
+  reportedOwner?: string;
+  reportedBlocked?: boolean;
+  reportedProgress?: string;
+  reportedEta?: string;
+  reportedNote?: string;
+  reportedBy?: string;
+  reportedAt?: string;
+  result?: unknown;
+  timestamps?: Record<string, string | null>;
+  updatedAt?: string;
+  updatedSeq?: number;
+}
+
+export function Task() {
+  const id = param('id');
+  const team = useTeam();
+  return id === null ? <NoTask team={team} /> : <OneTask key={id} id={id} team={team} />;
+}
+
+function NoTask({ team }: { team: string }) {
+  const [id, setId] = useState('');
+  return (
+    <Panel title="Task">
+      <form
+        class="tools"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (id.trim()) go({ id: id.trim() });
+        }}
+      >
+        <label>
+          Id of a task{' '}
+          <input value={id} onInput={(event) => setId(event.currentTarget.value)} />
+        </label>
+        <button type="submit">Show it</button>
+      </form>
+      <Empty command={`teamlog tasks ${team}`}>
+        No task is chosen. Choose one on the{' '}
+        <Link panel="board" params={{}}>
+          board
+        </Link>
+        , or name it above.
+      </Empty>
+    </Panel>
+  );
+}
+
+function OneTask({ id, team }: { id: string; team: string }) {
+  const path = `/v1/tasks/${encodeURIComponent(id)}`;
+  const { data, error, again } = useRead<{ task: TaskRead } | TaskRead>(path);
+  if (error) return <Failed error={error} again={again} />;
+  const task = data && ('task' in data ? data.task : data);
+  const command = `teamlog task show ${team} ${id} --history`;
+  if (!task) return <Panel title={`Task ${id}`} command={command} busy />;
+  const look = outcomeOf(task.status);
+  return (
+    <Panel
+      title={
+        <>
+          <span class="task-id">
+            <Shown text={task.id} />
+          </span>{' '}
+          <Shown text={task.title.slice(0, 300)} />
+        </>
+      }
+      command={command}
+    >
+      <p class="summary task-state">
+        <span class={`sign sign-${look.tone}`}>
+          {look.sign} {look.word}
+        </span>
+        {task.leaseExpired && <span class="sign sign-warn">⌛ lease ran out</span>}
+        {task.reportedBlocked && <span class="sign sign-warn">‖ said to be blocked</span>}
+        {task.traceId && (
+          <Link panel="trace" params={{ id: task.traceId }}>
+            Trace <Shown text={task.traceId} />
+          </Link>
+        )}
+        <Link panel="threads" params={{ q: task.id }}>
+          Its threads
+        </Link>
+      </p>
+      <div class="columns">
+        <Fields task={task} />
+        <Neighbours id={id} />
+      </div>
+      <History id={id} />
+    </Panel>
+  );
+}
+
+function Fields({ task }: { task: TaskRead }) {
+  const reported: [string, string | undefined][] = [
+    ['status', task.reportedStatus],
+    ['owner', task.reportedOwner],
+    ['progress', task.reportedProgress],
+    ['eta', task.reportedEta],
+    ['note', task.reportedNote],
+  ];
+  const said = reported.filter((each): each is [string, string] => each[1] !== undefined && each[1] !== null);
+  return (
+    <section class="part">
+      <h2>Now</h2>
+      <dl class="fields">
+        <Field name="owner">{task.owner ? <AgentLink name={task.owner} /> : <span class="mild">nobody</span>}</Field>
+        {task.lease && (
+          <Field name="lease">
+            <AgentLink name={task.lease.holder} />, epoch {task.lease.epoch}, until <When time={task.lease.expiresAt} />
+          </Field>
+        )}
+        {task.priority && <Field name="priority">{task.priority}</Field>}
+        {task.deps.length > 0 && (
+          <Field name="waits for">
+            {task.deps.map((dep) => (
+              <span key={dep} class="spaced">
+                <Link panel="task" params={{ id: dep }}>
+                  <Shown text={dep} />
+                </Link>
+                {task.failedDependencies?.includes(dep) && <span class="sign sign-bad"> ✕ in vain</span>}
+              </span>
+            ))}
+          </Field>
+        )}
+        {(task.resources?.length ?? 0) > 0 && (
+          <Field name="resources">
+            <Shown text={task.resources?.join(', ') ?? ''} />
+          </Field>
+        )}
+        {Object.entries(task.timestamps ?? {}).map(
+          ([name, time]) =>
+            time && (
+              <Field key={name} name={name.replace(/At$/, '')}>
+                <When time={time} />
+              </Field>
+            ),
+        )}
+        {said.length > 0 && (
+          <Field name="reported">
+            {said.map(([name, text]) => (
+              <span key={name} class="spaced">
+                {name} <Shown text={String(text)} />
+              </span>
+            ))}
+            {task.reportedBy && (
+              <small>
+                by <Shown text={task.reportedBy} />
+                {task.reportedAt && (
+                  <>
+                    {' '}
+                    <When time={task.reportedAt} />
+                  </>
+                )}
+              </small>
+            )}
+          </Field>
+        )}
+        {task.result != null && (
+          <Field name="result">
+            <Shown text={typeof task.result === 'string' ? task.result : JSON.stringify(task.result)} lines />
+          </Field>
+        )}
+        {task.description && (
+          <Field name="description">
+            <Shown text={task.description.slice(0, 4000)} lines />
+          </Field>
+        )}
+      </dl>
+    </section>
+  );
+}
+
+function AgentLink({ name }: { name: string }) {
+  return (
+    <Link panel="inbox" params={{ agent: name }}>
+      <Shown text={name} />
+    </Link>
+  );
+}
+
+interface HistoryRead {
+  events: TraceEvent[];
+  next_cursor: string | null;
+}
+
+function History({ id }: { id: string }) {
+  const team = useTeam();
+  const [limit, setLimit] = useState(50);
+  const { data, error, again } = useRead<HistoryRead>(`/v1/tasks/${encodeURIComponent(id)}/history`, { limit });
+  const from = Number(param('from')) || null;
+  const to = Number(param('to')) || null;
+  const chosen = Number(param('event')) || null;
+  if (error) return <Failed error={error} again={again} />;
+  if (!data) return <section class="part" aria-busy="true" />;
+  const { events } = data;
+  if (events.length === 0) {
+    return <Empty command={`teamlog task show ${team} ${id} --history`}>The log holds no event of this task.</Empty>;
+  }
+  const picked = events.find((event) => event.seq === chosen);
+  const last = events[events.length - 1]?.seq ?? 0;
+  return (
+    <section class="part">
+      <h2>History</h2>
+      <Differences id={id} from={from} to={to ?? (from === null ? null : last)} />
+      {data.next_cursor && limit < 1000 && (
+        <More onMore={() => setLimit(Math.min(1000, limit * 4))}>Show older events</More>
+      )}
+      <div class={picked ? 'beside' : 'beside beside-none'}>
+        <div class="scroll" tabIndex={0} role="region" aria-label="History">
+          <table class="grid history">
+            <thead>
+              <tr>
+                <th scope="col">
+                  <abbr title="Compare from here">from</abbr>
+                </th>
+                <th scope="col">
+                  <abbr title="Compare to here">to</abbr>
+                </th>
+                <th scope="col">Event</th>
+                <th scope="col">When</th>
+                <th scope="col">Who</th>
+                <th scope="col">What</th>
+              </tr>
+            </thead>
+            <tbody>
+              {events.map((event) => (
+                <HistoryRow key={event.seq} event={event} from={from} to={to ?? last} chosen={event.seq === chosen} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+        {picked && <EventFields event={picked} onClose={() => go({ event: null })} />}
+      </div>
+    </section>
+  );
+}
+
+interface RowProps {
+  event: TraceEvent;
+  from: number | null;
+  to: number;
+  chosen: boolean;
+}
+
+function HistoryRow({ event, from, to, chosen }: RowProps) {
+  const sender = senderOf(event);
+  const nothing = event.superseded ? 'superseded' : event.duplicate ? 'duplicate' : event.refused ? 'refused' : null;
+  return (
+    <tr class={`${nothing ? 'row-struck' : ''} ${chosen ? 'row-chosen' : ''}`} data-seq={event.seq}>
+      <td>
+        <input
+          type="radio"
+          name="from"
+          aria-label={`Compare from #${event.seq}`}
+          checked={event.seq === from}
+          onChange={() => go({ from: event.seq })}
+        />
+      </td>
+      <td>
+        <input
+          type="radio"
+          name="to"
+          aria-label={`Compare to #${event.seq}`}
+          checked={from !== null && event.seq === to}
+          disabled={from === null}
+          onChange={() => go({ to: event.seq })}
+        />
+      </td>
+      <th scope="row">
+        <button type="button" class="linklike" onClick={() => go({ event: event.seq })}>
+          #{event.seq}
+        </button>{' '}
+        <span class="kind">
+          <Shown text={event.kind} />
+        </span>
+      </th>
+      <td>
+        <When time={event.created_at} />
+      </td>
+      <td>
+        {sender ? (
+          <>
+            <Shown text={sender} />{' '}
+            <small>
+              recorded by <Shown text={event.actor} />
+            </small>
+          </>
+        ) : (
+          <Shown text={event.actor} />
+        )}
+      </td>
+      <td class="history-said">
+        <span class="said-text">
+          <Shown text={said(event)} />
+        </span>
+        {nothing && <span class="chip"> {nothing}: changed nothing</span>}
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,212 @@
+// Threads: the list, newest first, or those that hold a text; beside it what was said in the one that is chosen.
+
+import { useState } from 'preact/hooks';
+import { Empty, Failed, go, Link, More, Panel, param, Shown, useRead, useTeam, When } from './kit';
+
+interface ThreadRow {
+  id: string;
+  title: string;
+  participants: string[];
+  task_id?: string | null;
+  trace_id?: string | null;
+  messages: number;
+  last_at?: string;
+  last_by?: string | null;
+  last_text?: string | null;
+}
+
+// What the search answers has the names of the thread protocol.
+interface ThreadFound {
+  id: string;
+  title: string;
+  participants: string[];
+  taskId?: string | null;
+  traceId?: string | null;
+  messages: number;
+  updatedAt: string;
+}
+
+interface Post {
+  seq: number;
+  id: string;
+  from: string;
+  to: string[];
+  body: string;
+  ts: string;
+  actor?: string;
+}
+
+export function Threads() {
+  const team = useTeam();
+  const id = param('id');
+  const text = param('q') ?? '';
+  const [limit, setLimit] = useState(50);
+  const all = useRead<{ threads: ThreadRow[]; next_cursor: string | null }>(text ? null : '/v1/threads', { limit });
+  const some = useRead<{ threads: ThreadFound[]; nextCursor?: string | null }>(text ? '/v1/threads/search' : null, {
+    q: text,
+    limit: Math.min(limit, 200),
+  });
+  const error = all.error ?? some.error;
+  if (error) return <Failed error={error} again={text ? some.again : all.again} />;
+  const rows: ThreadRow[] | undefined = text
+    ? some.data?.threads.map(({ taskId, traceId, updatedAt, ...rest }) => ({
+        ...rest,
+        task_id: taskId ?? null,
+        trace_id: traceId ?? null,
+        last_at: updatedAt,
+      }))
+    : all.data?.threads;
+  const more = text ? Boolean(some.data?.nextCursor) && limit < 200 : Boolean(all.data?.next_cursor);
+  const command = text ? `teamlog thread search ${team} ${quoted(text)}` : `teamlog thread search ${team}`;
+
+  return (
+    <Panel title="Threads" command={id ? `teamlog thread tail ${team} ${id}` : command} busy={!rows} fill>
+      <div class="tools" role="search">
+        <input
+          type="search"
+          aria-label="Find threads by what they hold"
+          placeholder="Find in titles, messages, participants"
+          value={text}
+          onInput={(event) => go({ q: event.currentTarget.value || null }, { replace: true })}
+        />
+      </div>
+      {rows?.length === 0 &&
+        (text ? (
+          <Empty command={command}>No thread holds this text.</Empty>
+        ) : (
+          <Empty command={`teamlog thread start ${team} --title 'Who mends the login?' --participants lead,ada`}>
+            Nobody has started a thread.
+          </Empty>
+        ))}
+      {rows && rows.length > 0 && (
+        <div class={id ? 'pair pair-chosen' : 'pair'}>
+          <nav class="pair-list" aria-label="Threads">
+            <ul class="cards">
+              {rows.map((thread) => (
+                <li key={thread.id}>
+                  <Link
+                    panel="threads"
+                    params={{ id: thread.id, q: text || null }}
+                    class={thread.id === id ? 'card card-chosen' : 'card'}
+                    current={thread.id === id}
+                  >
+                    <span class="card-head">
+                      <strong>
+                        <Shown text={thread.title} />
+                      </strong>
+                      {thread.last_at && <When time={thread.last_at} />}
+                    </span>
+                    <span class="card-line">
+                      {thread.last_text && (
+                        <>
+                          {thread.last_by && (
+                            <b>
+                              <Shown text={thread.last_by} />:{' '}
+                            </b>
+                          )}
+                          <Shown text={thread.last_text.slice(0, 160)} />
+                        </>
+                      )}
+                    </span>
+                    <span class="card-foot">
+                      {thread.messages} {thread.messages === 1 ? 'message' : 'messages'} ·{' '}
+                      <Shown text={thread.participants.join(', ')} />
+                      {thread.task_id && (
+                        <>
+                          {' · '}
+                          <Shown text={thread.task_id} />
+                        </>
+                      )}
+                    </span>
+                  </Link>
+                </li>
+              ))}
+            </ul>
+            {more && <More onMore={() => setLimit(limit + 100)}>Show older threads</More>}
+          </nav>
+          {id ? <Posts key={id} id={id} mark={text} /> : <p class="pair-none">Choose a thread to read it.</p>}
+        </div>
+      )}
+    </Panel>
+  );
+}
+
+function Posts({ id, mark }: { id: string; mark: string }) {
+  const team = useTeam();
+  const [tail, setTail] = useState(50);
+  const { data, error, again } = useRead<{ thread: ThreadFound; messages: Post[]; nextCursor?: string | null }>(
+    `/v1/threads/${encodeURIComponent(id)}/messages`,
+    { tail },
+  );
+  if (error) return <Failed error={error} again={again} />;
+  if (!data) return <div class="pair-one" aria-busy="true" />;
+  const { thread, messages } = data;
+  const wanted = mark.toLowerCase();
+  return (
+    <article class="pair-one" aria-label={`Thread ${thread.title}`}>
+      <header class="pair-head">
+        <Link panel="threads" params={{ q: mark || null }} class="pair-back">
+          ‹ Threads
+        </Link>
+        <h2>
+          <Shown text={thread.title} />
+        </h2>
+        <p class="summary">
+          <Shown text={thread.participants.join(', ')} />
+          {thread.taskId && (
+            <>
+              {' · task '}
+              <Link panel="task" params={{ id: thread.taskId }}>
+                <Shown text={thread.taskId} />
+              </Link>
+            </>
+          )}
+          {thread.traceId && (
+            <>
+              {' · trace '}
+              <Link panel="trace" params={{ id: thread.traceId }}>
+                <Shown text={thread.traceId} />
+              </Link>
+            </>
+          )}
+        </p>
+      </header>
+      {data.nextCursor && tail < 200 && <More onMore={() => setTail(200)}>Show older messages</More>}
+      {messages.length === 0 && (
+        <Empty command={`teamlog thread post ${team} ${id} 'I take it' --agent ada`}>Nothing was said here yet.</Empty>
+      )}
+      <ol class="posts">
+        {messages.map((post) => (
+          <li key={post.id} class={wanted && post.body.toLowerCase().includes(wanted) ? 'post post-found' : 'post'}>
+            <p class="post-head">
+              <strong>
+                <Shown text={post.from} />
+              </strong>
+              {post.actor && post.actor !== post.from && (
+                <span class="mild">
+                  {' '}
+                  recorded by <Shown text={post.actor} />
+                </span>
+              )}
+              <span class="mild">
+                {' '}
+                to <Shown text={post.to.join(', ') || 'nobody'} />
+              </span>
+              <span class="post-when">
+                #{post.seq} <When time={post.ts} />
+              </span>
+            </p>
+            <p class="post-body">
+              <Shown text={post.body} lines />
+            </p>
+          </li>
+        ))}
+      </ol>
+    </article>
+  );
+}
+
+/** A text as one word of a shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

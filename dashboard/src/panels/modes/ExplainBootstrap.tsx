@@ -1,0 +1,102 @@
+// What would come of a report on a bootstrap run: asked, never recorded.
+
+import { useEffect, useState } from 'preact/hooks';
+import { CopyCommand, Failed, send, Shown, useAt, useTeam } from '../kit';
+
+interface Explained {
+  accepted: boolean;
+  code: string | null;
+  message?: string;
+  at_state: string;
+  state: string;
+  rolled_back_to: string | null;
+  warnings: string[];
+  records: string[];
+}
+
+export function ExplainBootstrap({ event, run }: { event: string; run: string }) {
+  const team = useTeam();
+  const at = useAt();
+  const [data, setData] = useState('{}');
+  const [told, setTold] = useState<Explained | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const [why, setWhy] = useState('');
+
+  const ask = (): void => {
+    let said: unknown;
+    try {
+      said = JSON.parse(data || '{}');
+    } catch {
+      setWhy('What is said with it must be a JSON object.');
+      return;
+    }
+    setWhy('');
+    void send<{ data: Explained }>('/v1/api/bootstrap-explain', { event, run, data: said }).then(
+      (answer) => {
+        setTold(answer.data);
+        setError(null);
+      },
+      (failure: unknown) => {
+        setTold(null);
+        setError(failure);
+      },
+    );
+  };
+  useEffect(() => {
+    if (at === null) ask();
+  }, [event, run, at]);
+
+  if (at !== null) return <p class="mild">Why a step is refused is asked of the present: go back to now first.</p>;
+  return (
+    <section class="part explained" aria-live="polite">
+      <header class="part-head">
+        <h2>
+          If <code>{event}</code> were reported
+        </h2>
+        <CopyCommand line={`teamlog bootstrap explain ${team} --run ${run} --event ${event} --data '${data.replaceAll("'", "'\\''")}'`} />
+      </header>
+      <form
+        class="tools"
+        onSubmit={(submitted) => {
+          submitted.preventDefault();
+          ask();
+        }}
+      >
+        <label class="grow">
+          With the data{' '}
+          <input class="mono" value={data} spellcheck={false} onInput={(typed) => setData(typed.currentTarget.value)} />
+        </label>
+        <button type="submit">Ask</button>
+      </form>
+      {why && <p role="alert">{why}</p>}
+      {error !== null && <Failed error={error} />}
+      {told && (
+        <>
+          <p class={`sign sign-${told.accepted ? 'good' : 'bad'}`}>
+            {told.accepted
+              ? told.state === told.at_state
+                ? `✓ Accepted; the run stays in ${told.state}.`
+                : `✓ Accepted: ${told.at_state} → ${told.state}.`
+              : `✕ Refused: ${told.code ?? ''}`}
+          </p>
+          {told.message && (
+            <p class="quoted">
+              <Shown text={told.message} lines />
+            </p>
+          )}
+          {told.rolled_back_to && <p>It would be recorded as a violation, and the run falls back to {told.rolled_back_to}.</p>}
+          {told.warnings.map((warning) => (
+            <p key={warning} class="warned">
+              ! <Shown text={warning} />
+            </p>
+          ))}
+          {told.records.length > 0 && (
+            <p class="mild">
+              It would record <code>{told.records.join(', ')}</code>.
+            </p>
+          )}
+        </>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,63 @@
+// The tasks that a task waits for, and those that wait for it, drawn.
+
+import { useMemo } from 'preact/hooks';
+import { Empty, Failed, link, useRead, useTeam, visible } from '../kit';
+import { Graph } from '../graph/Graph';
+import { placeGraph } from '../graph/layout';
+import { outcomeOf } from '../trace/outcome';
+import { neighbourhood, type TaskLike } from './neighbours';
+
+const WIDTH = 168;
+const HEIGHT = 44;
+
+export function Neighbours({ id }: { id: string }) {
+  const team = useTeam();
+  const { data, error } = useRead<{ tasks: TaskLike[] }>('/v1/tasks', { limit: 1000 });
+  const near = useMemo(() => (data ? neighbourhood(data.tasks, id) : null), [data, id]);
+  const placed = useMemo(
+    () => near && placeGraph(near.tasks.map((task) => ({ id: task.id, width: WIDTH, height: HEIGHT })), near.edges),
+    [near],
+  );
+  if (error) return <Failed error={error} />;
+  if (!near || !placed) return <section class="part" aria-busy="true" />;
+  const byId = new Map(near.tasks.map((task) => [task.id, task]));
+  return (
+    <section class="part part-wide">
+      <h2>Around it</h2>
+      {near.tasks.length === 1 ? (
+        <Empty command={`teamlog task create ${team} --subject 'What comes next' --blocked-by ${id}`}>
+          It waits for no task, and none waits for it.
+        </Empty>
+      ) : (
+        <Graph
+          placed={placed}
+          label={`Tasks around ${id}: each arrow leads to what waits`}
+          href={(other) => (other === id ? null : link('task', { id: other }))}
+          nodeClass={(other) => `node-${outcomeOf(byId.get(other)?.status ?? '').tone} ${other === id ? 'node-here' : ''}`}
+          node={(box) => {
+            const task = byId.get(box.id);
+            const look = outcomeOf(task?.status ?? 'unknown');
+            return (
+              <>
+                <text class="node-title" x={box.x - WIDTH / 2 + 10} y={box.y - 5}>
+                  {cut(visible(box.id), 21)}
+                </text>
+                <text class="node-state" x={box.x + WIDTH / 2 - 10} y={box.y - 5} text-anchor="end">
+                  {look.sign} {look.word}
+                </text>
+                <text class="node-line" x={box.x - WIDTH / 2 + 10} y={box.y + 12}>
+                  {cut(visible(task?.title ?? ''), 25)}
+                </text>
+              </>
+            );
+          }}
+        />
+      )}
+      {near.more && <p class="mild">There are more tasks beyond these.</p>}
+    </section>
+  );
+}
+
+function cut(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+}
