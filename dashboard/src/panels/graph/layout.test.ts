@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { curve, placeGraph } from './layout';
+import { curve, placeGraph } from './layout.ts';
 
 it('places what leads on to the right of what it comes from', () => {
   const box = { width: 80, height: 30 };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { receiptIn } from './receipt';
+import { receiptIn } from './receipt.ts';
 
 const receipt = { team: 'demo', log: 'l', seq: 4, segment: 's', length: 9, digest: 'd' };
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { changesBetween, shown } from './changes';
-import { neighbourhood } from './neighbours';
+import { changesBetween, shown } from './changes.ts';
+import { neighbourhood } from './neighbours.ts';
 
 it('tells the fields that differ, nested ones by their path', () => {
   const before = { id: '1', status: 'pending', version: 1, lease: null, timestamps: { startedAt: null }, deps: ['2'] };

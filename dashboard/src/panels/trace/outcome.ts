@@ -13,7 +13,7 @@ const LOOKS: Readonly<Record<string, OutcomeLook>> = {
   acked: { tone: 'good', sign: '✓', word: 'acknowledged' },
   failed: { tone: 'bad', sign: '✕', word: 'failed' },
   dead_letter: { tone: 'bad', sign: '✕', word: 'dead letter' },
-  lease_expired: { tone: 'warn', sign: '⌛', word: 'lease ran out' },
+  lease_expired: { tone: 'warn', sign: '◔', word: 'lease ran out' },
   canceled: { tone: 'idle', sign: '⊘', word: 'canceled' },
   released: { tone: 'idle', sign: '↩', word: 'released' },
   running: { tone: 'open', sign: '…', word: 'running' },
@@ -21,7 +21,7 @@ const LOOKS: Readonly<Record<string, OutcomeLook>> = {
   in_progress: { tone: 'open', sign: '…', word: 'in progress' },
   blocked: { tone: 'warn', sign: '‖', word: 'blocked' },
   pending: { tone: 'idle', sign: '○', word: 'pending' },
-  assigned: { tone: 'idle', sign: '◔', word: 'assigned' },
+  assigned: { tone: 'idle', sign: '◇', word: 'assigned' },
   none: { tone: 'idle', sign: '·', word: 'no task' },
 };
 

@@ -2,7 +2,7 @@
 // walks them all: every event below its cause (full), one row for each task and message (compact), one lane for each
 // agent (timeline).
 
-import { micros, words, type Span, type Step, type Story } from './story';
+import { micros, words, type Span, type Step, type Story } from './story.ts';
 
 export type View = 'full' | 'compact' | 'timeline';
 export const VIEWS: readonly View[] = ['compact', 'timeline', 'full'];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { around, barOf, collapsible, findRows, rowsOf } from './rows';
-import { duration, place, share, ticks } from './scale';
-import { joinPages, micros, senderOf, storyOf, type TraceEvent, type TracePage } from './story';
+import { around, barOf, collapsible, findRows, rowsOf } from './rows.ts';
+import { duration, place, share, ticks } from './scale.ts';
+import { joinPages, micros, senderOf, storyOf, type TraceEvent, type TracePage } from './story.ts';
 
 const MINUTE = 60_000_000;
 const ZERO = micros('2026-11-25T13:56:26.250000Z');

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { runningTotal, short, stack } from './series';
+import { runningTotal, short, stack } from './series.ts';
 
 it('stacks the largest lowest, and puts the small ones together', () => {
   const stacked = stack(1_000, 500, [

@@ -2,10 +2,10 @@
 // would be lost otherwise; all have one height, so that a place in the list is a multiplication.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { Shown, useNarrow } from '../kit';
-import { duration, place, share, ticks, type Stretch } from './scale';
-import { outcomeOf } from './outcome';
-import type { Bar, Row } from './rows';
+import { Shown, useNarrow } from '../page.tsx';
+import { duration, place, share, ticks, type Stretch } from './scale.ts';
+import { outcomeOf } from './outcome.ts';
+import type { Bar, Row } from './rows.ts';
 
 const BEYOND = 8;
 
@@ -18,9 +18,11 @@ interface Props {
   label: string;
   /** Grows when the active row is to have the focus and to be in sight. */
   focus: number;
+  past: boolean;
   onActive: (index: number, chosen: boolean) => void;
   onToggle: (row: Row) => void;
-  onKey: (event: KeyboardEvent) => void;
+  /** The stretch shown is to move, to later or earlier times. */
+  onPan: (right: boolean) => void;
 }
 
 export function Waterfall(props: Props) {
@@ -112,16 +114,18 @@ function keys(event: KeyboardEvent, props: Props): void {
       go(0);
       break;
     case 'End':
+      // In the past End leads back to now, wherever the focus is.
+      if (props.past) return;
       go(rows.length - 1);
       break;
     case 'ArrowRight':
-      if (event.shiftKey) return props.onKey(event);
-      if (row.children > 0 && row.collapsed) onToggle(row);
+      if (event.shiftKey) props.onPan(true);
+      else if (row.children > 0 && row.collapsed) onToggle(row);
       else if (row.children > 0) go(active + 1);
       break;
     case 'ArrowLeft': {
-      if (event.shiftKey) return props.onKey(event);
-      if (row.children > 0 && !row.collapsed) onToggle(row);
+      if (event.shiftKey) props.onPan(false);
+      else if (row.children > 0 && !row.collapsed) onToggle(row);
       else {
         let above = active - 1;
         while (above >= 0 && (rows[above]?.depth ?? 0) >= row.depth) above -= 1;
@@ -134,7 +138,7 @@ function keys(event: KeyboardEvent, props: Props): void {
       onActive(active, true);
       break;
     default:
-      return props.onKey(event);
+      return;
   }
   event.preventDefault();
   event.stopPropagation();
@@ -235,7 +239,7 @@ function BarShown({ bar, stretch }: { bar: Bar; stretch: Stretch }) {
   const outcome = outcomeOf(bar.outcome);
   const text = `${outcome.sign} ${duration(bar.to - bar.from)}`;
   // What does not fit within the bar stands behind it, or before it where the chart ends.
-  const side = at.width > 22 ? 'in' : at.left + at.width < 78 ? 'after' : 'before';
+  const side = at.width > 22 ? 'in' : at.left + at.width < 82 ? 'after' : 'before';
   return (
     <span
       class={`wf-bar wf-${outcome.tone}${bar.open ? ' wf-bar-open' : ''} ${bar.key.startsWith('message') ? 'wf-bar-thin' : ''}`}

@@ -1,7 +1,7 @@
 // What would come of a report on a bootstrap run: asked, never recorded.
 
 import { useEffect, useState } from 'preact/hooks';
-import { CopyCommand, Failed, send, Shown, useAt, useTeam } from '../kit';
+import { commandOf, CopyCommand, Failed, send, Shown, useAt } from '../page.tsx';
 
 interface Explained {
   accepted: boolean;
@@ -15,7 +15,6 @@ interface Explained {
 }
 
 export function ExplainBootstrap({ event, run }: { event: string; run: string }) {
-  const team = useTeam();
   const at = useAt();
   const [data, setData] = useState('{}');
   const [told, setTold] = useState<Explained | null>(null);
@@ -27,6 +26,9 @@ export function ExplainBootstrap({ event, run }: { event: string; run: string })
     try {
       said = JSON.parse(data || '{}');
     } catch {
+      said = null;
+    }
+    if (typeof said !== 'object' || said === null || Array.isArray(said)) {
       setWhy('What is said with it must be a JSON object.');
       return;
     }
@@ -53,7 +55,7 @@ export function ExplainBootstrap({ event, run }: { event: string; run: string })
         <h2>
           If <code>{event}</code> were reported
         </h2>
-        <CopyCommand line={`teamlog bootstrap explain ${team} --run ${run} --event ${event} --data '${data.replaceAll("'", "'\\''")}'`} />
+        <CopyCommand line={commandOf('bootstrap', 'explain', 'TEAM', '--run', run, '--event', event, '--data', data)} />
       </header>
       <form
         class="tools"

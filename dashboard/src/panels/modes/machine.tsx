@@ -1,9 +1,9 @@
 // A machine as boxes and arrows: where it is stands out, and so do the steps that lead on from there.
 
 import { useMemo } from 'preact/hooks';
-import { useNarrow } from '../kit';
-import { Graph } from '../graph/Graph';
-import { placeGraph } from '../graph/layout';
+import { useNarrow } from '../page.tsx';
+import { Graph } from '../graph/graph.tsx';
+import { placeGraph } from '../graph/layout.ts';
 
 export interface Machine {
   name: string;

@@ -1,10 +1,10 @@
 // All that an event holds, beside the list it was chosen in.
 
 import type { ComponentChildren } from 'preact';
-import { Link, Shown, When } from '../kit';
-import { duration } from './scale';
-import { message, senderOf, words, type Story, type TraceEvent } from './story';
-import { outcomeOf } from './outcome';
+import { Link, Shown, When } from '../page.tsx';
+import { duration } from './scale.ts';
+import { message, senderOf, words, type Story, type TraceEvent } from './story.ts';
+import { outcomeOf } from './outcome.ts';
 
 interface Props {
   event: TraceEvent;
@@ -63,7 +63,7 @@ export function EventFields({ event, story, onSeq, onClose }: Props) {
         )}
         {event.agent && (
           <Field name="agent">
-            <Link panel="inbox" params={{ agent: event.agent }}>
+            <Link panel="inbox" params={{ id: event.agent }}>
               <Shown text={event.agent} />
             </Link>
           </Field>
@@ -161,9 +161,6 @@ function MissingCause({ cause }: { cause: { id: string; seq?: number | null; kin
   );
 }
 
-// A payload of a megabyte is shown in part: the page is for looking, the command line has all of it.
-const MOST = 20_000;
-
 function Payload({ event }: { event: TraceEvent }) {
   const sent = message(event);
   const text = JSON.stringify(sent ? (sent['payload'] ?? {}) : (event.payload ?? {}), null, 2);
@@ -171,9 +168,8 @@ function Payload({ event }: { event: TraceEvent }) {
     <>
       <h3>{sent ? 'Message' : 'Payload'}</h3>
       <pre class="payload" tabIndex={0} aria-label="Payload">
-        <Shown text={text.slice(0, MOST)} lines />
+        <Shown text={text} lines whole />
       </pre>
-      {text.length > MOST && <p class="ev-mild">{(text.length - MOST).toLocaleString('en')} more characters</p>}
     </>
   );
 }

@@ -2,46 +2,39 @@
 // view, the event and what is searched.
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { Empty, Failed, go, More, Panel, param, Shown, useAt, useKeys, useTeam } from './kit';
-import { EventFields } from './trace/EventFields';
-import { MiniMap } from './trace/MiniMap';
-import { around, collapsible, findRows, rowsOf, VIEWS, type Row, type View } from './trace/rows';
-import { duration, type Stretch } from './trace/scale';
-import type { Story } from './trace/story';
-import { TraceList } from './trace/TraceList';
-import { useTrace } from './trace/useTrace';
-import { Waterfall } from './trace/Waterfall';
+import { useKeys } from '../shell/keys.ts';
+import type { PanelEntry } from './index.ts';
+import { Empty, Failed, go, More, Panel, param, readingOf, Shown, subject, useAt } from './page.tsx';
+import { EventFields } from './trace/event-fields.tsx';
+import { MiniMap } from './trace/mini-map.tsx';
+import { around, collapsible, findRows, rowsOf, VIEWS, type Row, type View } from './trace/rows.ts';
+import { duration, type Stretch } from './trace/scale.ts';
+import type { Story } from './trace/story.ts';
+import { TraceList } from './trace/trace-list.tsx';
+import { useTrace } from './trace/read.ts';
+import { Waterfall } from './trace/waterfall.tsx';
 
-export function Trace() {
-  const id = param('id');
-  const team = useTeam();
-  return id === null ? <TraceList team={team} /> : <OneTrace key={id} id={id} team={team} />;
+function Trace() {
+  const id = subject();
+  return id === null ? <TraceList /> : <OneTrace key={id} id={id} />;
 }
 
-function OneTrace({ id, team }: { id: string; team: string }) {
+function OneTrace({ id }: { id: string }) {
   const { story, error, loading, older } = useTrace(id, useAt());
-  const command = `teamlog trace ${team} --trace-id ${id}`;
-  if (error) return <Failed error={error} />;
+  const command = readingOf('trace', 'TEAM', '--trace-id', id);
+  if (error && !story) return <Failed error={error} />;
   if (!story) {
     return (
-      <Panel title={<TraceTitle id={id} />} command={command} busy={loading}>
+      <Panel title="Trace" note={<Shown text={id} />} command={command} busy={loading}>
         {!loading && (
-          <Empty command={`teamlog traces ${team}`}>
-            Nothing was recorded under this trace id. The traces that there are:
+          <Empty title="No such trace" command={readingOf('traces', 'TEAM')}>
+            Nothing was recorded under this trace id.
           </Empty>
         )}
       </Panel>
     );
   }
   return <Whole story={story} command={command} loading={loading} older={older} />;
-}
-
-function TraceTitle({ id }: { id: string }) {
-  return (
-    <>
-      Trace <Shown text={id} />
-    </>
-  );
 }
 
 interface Props {
@@ -126,36 +119,40 @@ function Whole({ story, command, loading, older }: Props) {
     const to = Math.min(whole.to, from + length);
     setStretch(to - from >= whole.to - whole.from ? null : { from, to });
   };
-  const onKey = (event: KeyboardEvent): void => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const does: Record<string, () => void> = {
-      e: () => jump(problems),
-      E: () => jump(problems, true),
-      n: () => jump(found),
-      N: () => jump(found, true),
-      f: () => search.current?.focus(),
-      c: () => all(true),
-      x: () => all(false),
-      '+': () => zoom(0.5),
-      '=': () => zoom(0.5),
-      '-': () => zoom(2),
-      '0': () => setStretch(null),
-      ArrowLeft: () => event.shiftKey && zoom(1, -0.25),
-      ArrowRight: () => event.shiftKey && zoom(1, 0.25),
-      Escape: () => chosen !== null && go({ event: null }, { replace: false }),
+  const keyed =
+    (act: () => void) =>
+    (event: KeyboardEvent): void => {
+      event.preventDefault();
+      act();
     };
-    const act = does[event.key];
-    if (!act) return;
-    event.preventDefault();
-    event.stopPropagation();
-    act();
-  };
-  useKeys(onKey);
+  useKeys({
+    e: keyed(() => jump(problems)),
+    E: keyed(() => jump(problems, true)),
+    n: keyed(() => jump(found)),
+    N: keyed(() => jump(found, true)),
+    f: keyed(() => search.current?.focus()),
+    c: keyed(() => all(true)),
+    x: keyed(() => all(false)),
+    '+': keyed(() => zoom(0.5)),
+    '=': keyed(() => zoom(0.5)),
+    '-': keyed(() => zoom(2)),
+    '0': keyed(() => setStretch(null)),
+    Escape: () => chosen !== null && go({ event: null }),
+  });
 
   const picked = chosen === null ? undefined : story.steps[story.bySeq.get(chosen) ?? -1];
   const foundHere = found.indexOf(active);
   return (
-    <Panel title={<TraceTitle id={story.traceId} />} command={command} busy={loading} fill>
+    <Panel
+      title="Trace"
+      note={
+        <b>
+          <Shown text={story.traceId} />
+        </b>
+      }
+      command={command}
+      fill
+    >
       <p class="summary">
         {story.steps.length.toLocaleString('en')} events over {duration(story.last - story.first)}
         {loading && ', older ones on their way'}
@@ -209,9 +206,10 @@ function Whole({ story, command, loading, older }: Props) {
           found={useMemo(() => new Set(found), [found])}
           label={`${LABELS[view]} of trace ${story.traceId}`}
           focus={focus}
+          past={useAt() !== null}
           onActive={onActive}
           onToggle={onToggle}
-          onKey={onKey}
+          onPan={(right) => zoom(1, right ? 0.25 : -0.25)}
         />
         {picked && (
           <EventFields
@@ -278,3 +276,13 @@ function padded(story: Story): Stretch {
   return { from: story.first, to: Math.max(story.last, story.first + 1) };
 }
 
+const KEYS = [
+  ['e', 'next problem; E the one before'],
+  ['f', 'find in the trace; n and N walk the matches'],
+  ['← →', 'close and open a row'],
+  ['c x', 'collapse all, open all'],
+  ['+ -', 'a shorter or longer stretch of time; 0 the whole'],
+  ['Enter', 'the fields of an event; Escape closes them'],
+] as const;
+
+export const panel: PanelEntry = { id: 'trace', title: 'Traces', order: 50, key: 'r', keys: KEYS, component: Trace };

@@ -1,7 +1,8 @@
 // Threads: the list, newest first, or those that hold a text; beside it what was said in the one that is chosen.
 
 import { useState } from 'preact/hooks';
-import { Empty, Failed, go, Link, More, Panel, param, Shown, useRead, useTeam, When } from './kit';
+import type { PanelEntry } from './index.ts';
+import { commandOf, Empty, Failed, go, Link, More, Panel, param, readingOf, Shown, subject, useRead, When } from './page.tsx';
 
 interface ThreadRow {
   id: string;
@@ -36,18 +37,19 @@ interface Post {
   actor?: string;
 }
 
-export function Threads() {
-  const team = useTeam();
-  const id = param('id');
+const TALK = ['thread_'];
+
+function Threads() {
+  const id = subject();
   const text = param('q') ?? '';
   const [limit, setLimit] = useState(50);
-  const all = useRead<{ threads: ThreadRow[]; next_cursor: string | null }>(text ? null : '/v1/threads', { limit });
+  const all = useRead<{ threads: ThreadRow[]; next_cursor: string | null }>(text ? null : '/v1/threads', { limit }, { on: TALK });
   const some = useRead<{ threads: ThreadFound[]; nextCursor?: string | null }>(text ? '/v1/threads/search' : null, {
     q: text,
     limit: Math.min(limit, 200),
-  });
+  }, { on: TALK });
   const error = all.error ?? some.error;
-  if (error) return <Failed error={error} again={text ? some.again : all.again} />;
+  if (error && !(text ? some.data : all.data)) return <Failed error={error} again={text ? some.reload : all.reload} />;
   const rows: ThreadRow[] | undefined = text
     ? some.data?.threads.map(({ taskId, traceId, updatedAt, ...rest }) => ({
         ...rest,
@@ -57,10 +59,10 @@ export function Threads() {
       }))
     : all.data?.threads;
   const more = text ? Boolean(some.data?.nextCursor) && limit < 200 : Boolean(all.data?.next_cursor);
-  const command = text ? `teamlog thread search ${team} ${quoted(text)}` : `teamlog thread search ${team}`;
+  const command = text ? readingOf('thread', 'search', 'TEAM', text) : readingOf('thread', 'search', 'TEAM');
 
   return (
-    <Panel title="Threads" command={id ? `teamlog thread tail ${team} ${id}` : command} busy={!rows} fill>
+    <Panel title="Threads" command={id ? readingOf('thread', 'tail', 'TEAM', id) : command} busy={!rows} fill>
       <div class="tools" role="search">
         <input
           type="search"
@@ -72,15 +74,15 @@ export function Threads() {
       </div>
       {rows?.length === 0 &&
         (text ? (
-          <Empty command={command}>No thread holds this text.</Empty>
+          <Empty title="Nothing found" command={command}>No thread holds this text.</Empty>
         ) : (
-          <Empty command={`teamlog thread start ${team} --title 'Who mends the login?' --participants lead,ada`}>
+          <Empty title="No threads" command={commandOf('thread', 'start', 'TEAM', '--title', 'Who mends the login?', '--participants', 'lead,ada')}>
             Nobody has started a thread.
           </Empty>
         ))}
       {rows && rows.length > 0 && (
         <div class={id ? 'pair pair-chosen' : 'pair'}>
-          <nav class="pair-list" aria-label="Threads">
+          <nav class="pair-list" aria-label="List of threads">
             <ul class="cards">
               {rows.map((thread) => (
                 <li key={thread.id}>
@@ -88,7 +90,6 @@ export function Threads() {
                     panel="threads"
                     params={{ id: thread.id, q: text || null }}
                     class={thread.id === id ? 'card card-chosen' : 'card'}
-                    current={thread.id === id}
                   >
                     <span class="card-head">
                       <strong>
@@ -132,20 +133,20 @@ export function Threads() {
 }
 
 function Posts({ id, mark }: { id: string; mark: string }) {
-  const team = useTeam();
   const [tail, setTail] = useState(50);
-  const { data, error, again } = useRead<{ thread: ThreadFound; messages: Post[]; nextCursor?: string | null }>(
+  const { data, error, reload } = useRead<{ thread: ThreadFound; messages: Post[]; nextCursor?: string | null }>(
     `/v1/threads/${encodeURIComponent(id)}/messages`,
     { tail },
+    { on: TALK },
   );
-  if (error) return <Failed error={error} again={again} />;
+  if (error && !data) return <Failed error={error} again={reload} />;
   if (!data) return <div class="pair-one" aria-busy="true" />;
   const { thread, messages } = data;
   const wanted = mark.toLowerCase();
   return (
     <article class="pair-one" aria-label={`Thread ${thread.title}`}>
       <header class="pair-head">
-        <Link panel="threads" params={{ q: mark || null }} class="pair-back">
+        <Link panel="threads" params={{ id: null, q: mark || null }} class="pair-back">
           ‹ Threads
         </Link>
         <h2>
@@ -173,7 +174,7 @@ function Posts({ id, mark }: { id: string; mark: string }) {
       </header>
       {data.nextCursor && tail < 200 && <More onMore={() => setTail(200)}>Show older messages</More>}
       {messages.length === 0 && (
-        <Empty command={`teamlog thread post ${team} ${id} 'I take it' --agent ada`}>Nothing was said here yet.</Empty>
+        <Empty title="Nothing said" command={commandOf('thread', 'post', 'TEAM', id, 'I take it', '--agent', 'ada')}>Nothing was said here yet.</Empty>
       )}
       <ol class="posts">
         {messages.map((post) => (
@@ -197,7 +198,7 @@ function Posts({ id, mark }: { id: string; mark: string }) {
               </span>
             </p>
             <p class="post-body">
-              <Shown text={post.body} lines />
+              <Shown text={post.body} lines whole />
             </p>
           </li>
         ))}
@@ -206,7 +207,4 @@ function Posts({ id, mark }: { id: string; mark: string }) {
   );
 }
 
-/** A text as one word of a shell. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
-}
+export const panel: PanelEntry = { id: 'threads', title: 'Threads', order: 60, key: 'h', component: Threads };

@@ -1,6 +1,6 @@
 // What would become of starting a mode now, in the daemon's words.
 
-import { CopyCommand, Failed, param, Shown, useRead, useTeam } from '../kit';
+import { CopyCommand, Failed, param, readingOf, Shown, useRead } from '../page.tsx';
 
 interface Explained {
   kind: string;
@@ -20,10 +20,9 @@ const KINDS: Readonly<Record<string, { tone: string; text: string }>> = {
 };
 
 export function ExplainMode({ mode }: { mode: string }) {
-  const team = useTeam();
   const session = param('session');
-  const { data, error, again } = useRead<Explained>('/v1/modes/explain', { mode, session_id: session });
-  if (error) return <Failed error={error} again={again} />;
+  const { data, error, reload } = useRead<Explained>('/v1/modes/explain', { mode, session_id: session }, { on: ['mode_'] });
+  if (error && !data) return <Failed error={error} again={reload} />;
   if (!data) return <section class="part" aria-busy="true" />;
   const same = data.kind === 'allow' && data.current.includes(mode);
   const kind = KINDS[data.kind] ?? { tone: 'idle', text: data.kind };
@@ -31,7 +30,7 @@ export function ExplainMode({ mode }: { mode: string }) {
     <section class="part explained">
       <header class="part-head">
         <h2>Starting {mode} now</h2>
-        <CopyCommand line={`teamlog mode explain ${team} ${mode}${session ? ` --session ${session}` : ''}`} />
+        <CopyCommand line={readingOf('mode', 'explain', 'TEAM', mode, ...(session ? ['--session', session] : []))} />
       </header>
       <p class={`sign sign-${same ? 'idle' : kind.tone}`}>{same ? '○ It is active already; nothing would change.' : kind.text}</p>
       {data.denial && (

@@ -1,8 +1,8 @@
 // All traces, that of the newest event first.
 
-import { Empty, Failed, Link, More, Panel, Shown, useRead, When } from '../kit';
-import { duration } from './scale';
-import { outcomeOf } from './outcome';
+import { commandOf, Empty, Failed, Link, More, Panel, readingOf, Shown, useRead, When } from '../page.tsx';
+import { duration } from './scale.ts';
+import { outcomeOf } from './outcome.ts';
 import { useState } from 'preact/hooks';
 
 interface Traces {
@@ -20,28 +20,28 @@ interface Traces {
   more: boolean;
 }
 
-export function TraceList({ team }: { team: string }) {
+export function TraceList() {
   const [limit, setLimit] = useState(50);
-  const { data, error, again } = useRead<Traces>('/v1/traces', { limit });
-  if (error) return <Failed error={error} again={again} />;
+  const { data, error, reload } = useRead<Traces>('/v1/traces', { limit }, { on: (event) => event.trace_id !== undefined });
+  if (error && !data) return <Failed error={error} again={reload} />;
   const longest = Math.max(1, ...(data?.traces.map((trace) => trace.span_ms) ?? []));
   return (
-    <Panel title="Traces" command={`teamlog traces ${team}`} busy={!data}>
+    <Panel title="Traces" command={readingOf('traces', 'TEAM')} busy={!data}>
       {data?.traces.length === 0 && (
-        <Empty command={`teamlog task-assign ${team} --to ada --task-id T-1 --subject 'Fix it' --trace-id tr-1`}>
+        <Empty title="No traces" command={commandOf('task-assign', 'TEAM', '--from', 'lead', '--to', 'ada', '--task-id', 'T-1', '--subject', 'Fix it', '--trace-id', 'tr-1')}>
           No event names a trace yet. Whatever is recorded under one <code>--trace-id</code> becomes a story.
         </Empty>
       )}
       {data && data.traces.length > 0 && (
-        <div class="scroll" tabIndex={0} role="region" aria-label="Traces">
-          <table class="grid">
+        <div class="table-frame" tabIndex={0} role="region" aria-label="List of traces">
+          <table class="table">
             <thead>
               <tr>
                 <th scope="col">Trace</th>
                 <th scope="col">Outcome</th>
                 <th scope="col">Last event</th>
                 <th scope="col">Took</th>
-                <th scope="col" class="num">
+                <th scope="col" class="end">
                   Events
                 </th>
                 <th scope="col">Agents</th>
@@ -69,7 +69,7 @@ export function TraceList({ team }: { team: string }) {
                       <span class="took-bar" style={{ width: `${Math.max(1, (trace.span_ms / longest) * 100)}%` }} />
                       <span class="took-text">{duration(trace.span_ms * 1000)}</span>
                     </td>
-                    <td class="num">
+                    <td class="end">
                       {trace.events.toLocaleString('en')}
                       {trace.events_more ? '+' : ''}
                     </td>

@@ -1,31 +1,30 @@
 // The tasks that a task waits for, and those that wait for it, drawn.
 
 import { useMemo } from 'preact/hooks';
-import { Empty, Failed, link, useRead, useTeam, visible } from '../kit';
-import { Graph } from '../graph/Graph';
-import { placeGraph } from '../graph/layout';
-import { outcomeOf } from '../trace/outcome';
-import { neighbourhood, type TaskLike } from './neighbours';
+import { commandOf, Empty, Failed, link, useRead, visible } from '../page.tsx';
+import { Graph } from '../graph/graph.tsx';
+import { placeGraph } from '../graph/layout.ts';
+import { outcomeOf } from '../trace/outcome.ts';
+import { neighbourhood, type TaskLike } from './neighbours.ts';
 
 const WIDTH = 168;
 const HEIGHT = 44;
 
 export function Neighbours({ id }: { id: string }) {
-  const team = useTeam();
-  const { data, error } = useRead<{ tasks: TaskLike[] }>('/v1/tasks', { limit: 1000 });
+  const { data, error } = useRead<{ tasks: TaskLike[] }>('/v1/tasks', { limit: 1000 }, { on: ['task_', 'message_sent'] });
   const near = useMemo(() => (data ? neighbourhood(data.tasks, id) : null), [data, id]);
   const placed = useMemo(
     () => near && placeGraph(near.tasks.map((task) => ({ id: task.id, width: WIDTH, height: HEIGHT })), near.edges),
     [near],
   );
-  if (error) return <Failed error={error} />;
+  if (error && !data) return <Failed error={error} />;
   if (!near || !placed) return <section class="part" aria-busy="true" />;
   const byId = new Map(near.tasks.map((task) => [task.id, task]));
   return (
     <section class="part part-wide">
       <h2>Around it</h2>
       {near.tasks.length === 1 ? (
-        <Empty command={`teamlog task create ${team} --subject 'What comes next' --blocked-by ${id}`}>
+        <Empty title="On its own" command={commandOf('task', 'create', 'TEAM', '--subject', 'What comes next', '--blocked-by', id)}>
           It waits for no task, and none waits for it.
         </Empty>
       ) : (

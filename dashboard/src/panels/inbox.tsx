@@ -1,8 +1,9 @@
 // An agent's mailbox, and the deliveries that are under way in the team.
 
 import { useState } from 'preact/hooks';
-import { Empty, Failed, go, Link, More, Panel, param, Shown, useRead, useTeam, When } from './kit';
-import { said } from './trace/story';
+import type { PanelEntry } from './index.ts';
+import { commandOf, Empty, Failed, go, Link, More, Panel, param, readingOf, Shown, subject, useRead, When } from './page.tsx';
+import { said } from './trace/story.ts';
 
 interface Mail {
   id: string;
@@ -16,7 +17,7 @@ interface Mail {
   trace_id?: string | null;
 }
 
-interface Inbox {
+interface MailPage {
   agent: string;
   messages: Mail[];
   count: number;
@@ -39,24 +40,26 @@ interface Deliveries {
   next_cursor: string | null;
 }
 
-export function InboxPanel() {
-  const team = useTeam();
-  const agent = param('agent');
+// What puts something into a mailbox, or takes it off the list of what is open.
+const MAIL = ['message_', 'delivery_', 'ack_'];
+
+function Inbox() {
+  const agent = subject();
   const unread = param('unread') === 'true';
-  const { data: status } = useRead<{ unread_counts: Record<string, number> }>('/v1/status');
+  const { data: status } = useRead<{ unread_counts: Record<string, number> }>('/v1/status', {}, { on: MAIL });
   const agents = Object.keys(status?.unread_counts ?? {}).sort();
-  const command = agent ? `teamlog read ${team} --agent ${agent}${unread ? ' --unread' : ''}` : `teamlog status ${team}`;
+  const command = agent ? readingOf('read', 'TEAM', '--agent', agent, unread && '--unread') : readingOf('status', 'TEAM');
   return (
     <Panel title="Inbox" command={command} busy={!status}>
       <div class="tools">
         <div class="choice" role="group" aria-label="Agent">
           {agents.map((name) => (
-            <button key={name} type="button" aria-pressed={name === agent} onClick={() => go({ agent: name })}>
+            <button key={name} type="button" aria-pressed={name === agent} onClick={() => go({ id: name })}>
               <Shown text={name} />
               {(status?.unread_counts[name] ?? 0) > 0 && (
-                <span class="badge">
+                <span class="badge warn">
                   {status?.unread_counts[name]}
-                  <span class="unseen"> not acknowledged</span>
+                  <span class="offscreen"> not acknowledged</span>
                 </span>
               )}
             </button>
@@ -74,7 +77,7 @@ export function InboxPanel() {
         )}
       </div>
       {agents.length === 0 && status && (
-        <Empty command={`teamlog init ${team} --members lead,ada`}>The team has no members, and nobody was sent mail.</Empty>
+        <Empty title="No agents" command={commandOf('init', 'TEAM', '--members', 'lead,ada')}>The team has no members, and nobody was sent mail.</Empty>
       )}
       {agent ? <Mailbox key={`${agent} ${unread}`} agent={agent} unread={unread} /> : agents.length > 0 && <p class="mild">Choose whose mailbox to read.</p>}
       <Pending agent={agent} />
@@ -83,21 +86,20 @@ export function InboxPanel() {
 }
 
 function Mailbox({ agent, unread }: { agent: string; unread: boolean }) {
-  const team = useTeam();
   const [limit, setLimit] = useState(50);
-  const all = useRead<Inbox>('/v1/mailbox', { agent, limit, unread: unread ? 'true' : null });
+  const all = useRead<MailPage>('/v1/mailbox', { agent, limit, unread: unread ? 'true' : null }, { on: MAIL });
   // The mailbox does not mark what was acknowledged; what is asked for unread only says so.
-  const open = useRead<Inbox>('/v1/mailbox', { agent, limit: 1000, unread: 'true' });
+  const open = useRead<MailPage>('/v1/mailbox', { agent, limit: 1000, unread: 'true' }, { on: MAIL });
   const error = all.error ?? open.error;
-  if (error) return <Failed error={error} again={all.again} />;
+  if (error && !all.data) return <Failed error={error} again={all.reload} />;
   if (!all.data || !open.data) return <div aria-busy="true" />;
   const waiting = new Set(open.data.messages.map((mail) => mail.id));
   const newest = [...all.data.messages].reverse();
   if (newest.length === 0) {
     return unread ? (
-      <Empty command={`teamlog read ${team} --agent ${agent}`}>Everything that {agent} was sent is acknowledged.</Empty>
+      <Empty title="Nothing open" command={readingOf('read', 'TEAM', '--agent', agent)}>Everything that {agent} was sent is acknowledged.</Empty>
     ) : (
-      <Empty command={`teamlog send ${team} --from lead --to ${agent} --type handoff`}>Nobody has sent {agent} anything.</Empty>
+      <Empty title="No mail" command={commandOf('send', 'TEAM', '--from', 'lead', '--to', agent, '--type', 'handoff')}>Nobody has sent {agent} anything.</Empty>
     );
   }
   return (
@@ -113,7 +115,7 @@ function Mailbox({ agent, unread }: { agent: string; unread: boolean }) {
                   <Shown text={mail.from} />
                 </strong>
                 <span>{mail.type}</span>
-                {mail.priority !== 'normal' && <span class="chip">{mail.priority}</span>}
+                {mail.priority !== 'normal' && <span class="tag">{mail.priority}</span>}
                 {mail.task_id && (
                   <Link panel="task" params={{ id: mail.task_id }}>
                     <Shown text={mail.task_id} />
@@ -152,21 +154,20 @@ function body(mail: Mail): string {
 }
 
 function Pending({ agent }: { agent: string | null }) {
-  const team = useTeam();
-  const { data, error } = useRead<Deliveries>('/v1/deliveries', { limit: 200 });
-  if (error) return <Failed error={error} />;
+  const { data, error } = useRead<Deliveries>('/v1/deliveries', { limit: 200 }, { on: MAIL, every: 15_000 });
+  if (error && !data) return <Failed error={error} />;
   if (!data) return null;
   const rows = data.deliveries.filter((each) => agent === null || each.to === agent || each.from === agent);
   return (
     <section class="part">
       <h2>Deliveries under way</h2>
       {rows.length === 0 ? (
-        <Empty command={`teamlog send ${team} --from lead --to ada --type decision_required --require-ack`}>
+        <Empty title="None" command={commandOf('send', 'TEAM', '--from', 'lead', '--to', 'ada', '--type', 'decision_required', '--require-ack')}>
           Nothing that needs an acknowledgement is waiting for one.
         </Empty>
       ) : (
-        <div class="scroll" tabIndex={0} role="region" aria-label="Deliveries under way">
-          <table class="grid">
+        <div class="table-frame" tabIndex={0} role="region" aria-label="Deliveries under way">
+          <table class="table">
             <thead>
               <tr>
                 <th scope="col">Message</th>
@@ -218,3 +219,5 @@ function Pending({ agent }: { agent: string | null }) {
     </section>
   );
 }
+
+export const panel: PanelEntry = { id: 'inbox', title: 'Inbox', order: 65, key: 'i', component: Inbox };

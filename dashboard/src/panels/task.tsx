@@ -2,12 +2,13 @@
 // points of its history.
 
 import { useState } from 'preact/hooks';
-import { Empty, Failed, go, Link, More, Panel, param, Shown, useRead, useTeam, When } from './kit';
-import { Differences } from './task/Differences';
-import { Neighbours } from './task/Neighbours';
-import { EventFields, Field } from './trace/EventFields';
-import { outcomeOf } from './trace/outcome';
-import { said, senderOf, type TraceEvent } from './trace/story';
+import type { PanelEntry } from './index.ts';
+import { Empty, Failed, go, Link, More, Panel, param, readingOf, Shown, subject, useRead, When } from './page.tsx';
+import { Differences } from './task/differences.tsx';
+import { Neighbours } from './task/around.tsx';
+import { EventFields, Field } from './trace/event-fields.tsx';
+import { outcomeOf } from './trace/outcome.ts';
+import { said, senderOf, type TraceEvent } from './trace/story.ts';
 
 interface TaskRead {
   id: string;
@@ -36,13 +37,12 @@ interface TaskRead {
   updatedSeq?: number;
 }
 
-export function Task() {
-  const id = param('id');
-  const team = useTeam();
-  return id === null ? <NoTask team={team} /> : <OneTask key={id} id={id} team={team} />;
+function Task() {
+  const id = subject();
+  return id === null ? <NoTask /> : <OneTask key={id} id={id} />;
 }
 
-function NoTask({ team }: { team: string }) {
+function NoTask() {
   const [id, setId] = useState('');
   return (
     <Panel title="Task">
@@ -59,8 +59,8 @@ function NoTask({ team }: { team: string }) {
         </label>
         <button type="submit">Show it</button>
       </form>
-      <Empty command={`teamlog tasks ${team}`}>
-        No task is chosen. Choose one on the{' '}
+      <Empty title="No task is chosen" command={readingOf('tasks', 'TEAM')}>
+        Choose one on the{' '}
         <Link panel="board" params={{}}>
           board
         </Link>
@@ -70,23 +70,24 @@ function NoTask({ team }: { team: string }) {
   );
 }
 
-function OneTask({ id, team }: { id: string; team: string }) {
+function OneTask({ id }: { id: string }) {
   const path = `/v1/tasks/${encodeURIComponent(id)}`;
-  const { data, error, again } = useRead<{ task: TaskRead } | TaskRead>(path);
-  if (error) return <Failed error={error} again={again} />;
+  const { data, error, reload } = useRead<{ task: TaskRead } | TaskRead>(path, {}, { on: touches(id) });
+  if (error && !data) return <Failed error={error} again={reload} />;
   const task = data && ('task' in data ? data.task : data);
-  const command = `teamlog task show ${team} ${id} --history`;
-  if (!task) return <Panel title={`Task ${id}`} command={command} busy />;
+  const command = readingOf('task', 'show', 'TEAM', id, '--history');
+  if (!task) return <Panel title="Task" command={command} busy />;
   const look = outcomeOf(task.status);
   return (
     <Panel
-      title={
-        <>
-          <span class="task-id">
+      title="Task"
+      note={
+        <span class="task-title">
+          <b>
             <Shown text={task.id} />
-          </span>{' '}
-          <Shown text={task.title.slice(0, 300)} />
-        </>
+          </b>{' '}
+          <Shown text={task.title} />
+        </span>
       }
       command={command}
     >
@@ -94,7 +95,7 @@ function OneTask({ id, team }: { id: string; team: string }) {
         <span class={`sign sign-${look.tone}`}>
           {look.sign} {look.word}
         </span>
-        {task.leaseExpired && <span class="sign sign-warn">⌛ lease ran out</span>}
+        {task.leaseExpired && <span class="sign sign-warn">◔ lease ran out</span>}
         {task.reportedBlocked && <span class="sign sign-warn">‖ said to be blocked</span>}
         {task.traceId && (
           <Link panel="trace" params={{ id: task.traceId }}>
@@ -105,7 +106,7 @@ function OneTask({ id, team }: { id: string; team: string }) {
           Its threads
         </Link>
       </p>
-      <div class="columns">
+      <div class="two">
         <Fields task={task} />
         <Neighbours id={id} />
       </div>
@@ -181,12 +182,12 @@ function Fields({ task }: { task: TaskRead }) {
         )}
         {task.result != null && (
           <Field name="result">
-            <Shown text={typeof task.result === 'string' ? task.result : JSON.stringify(task.result)} lines />
+            <Shown text={typeof task.result === 'string' ? task.result : JSON.stringify(task.result)} lines whole />
           </Field>
         )}
         {task.description && (
           <Field name="description">
-            <Shown text={task.description.slice(0, 4000)} lines />
+            <Shown text={task.description} lines whole />
           </Field>
         )}
       </dl>
@@ -196,10 +197,15 @@ function Fields({ task }: { task: TaskRead }) {
 
 function AgentLink({ name }: { name: string }) {
   return (
-    <Link panel="inbox" params={{ agent: name }}>
+    <Link panel="inbox" params={{ id: name }}>
       <Shown text={name} />
     </Link>
   );
+}
+
+// A task also changes by what happens to those that it waits for, which such an event names as a task of its own.
+function touches(id: string): (event: { kind: string; task_id?: string }) => boolean {
+  return (event) => event.task_id === id || event.kind === 'task_unblocked';
 }
 
 interface HistoryRead {
@@ -208,17 +214,16 @@ interface HistoryRead {
 }
 
 function History({ id }: { id: string }) {
-  const team = useTeam();
   const [limit, setLimit] = useState(50);
-  const { data, error, again } = useRead<HistoryRead>(`/v1/tasks/${encodeURIComponent(id)}/history`, { limit });
+  const { data, error, reload } = useRead<HistoryRead>(`/v1/tasks/${encodeURIComponent(id)}/history`, { limit }, { on: touches(id) });
   const from = Number(param('from')) || null;
   const to = Number(param('to')) || null;
   const chosen = Number(param('event')) || null;
-  if (error) return <Failed error={error} again={again} />;
+  if (error && !data) return <Failed error={error} again={reload} />;
   if (!data) return <section class="part" aria-busy="true" />;
   const { events } = data;
   if (events.length === 0) {
-    return <Empty command={`teamlog task show ${team} ${id} --history`}>The log holds no event of this task.</Empty>;
+    return <Empty title="No history" command={readingOf('task', 'show', 'TEAM', id, '--history')}>The log holds no event of this task.</Empty>;
   }
   const picked = events.find((event) => event.seq === chosen);
   const last = events[events.length - 1]?.seq ?? 0;
@@ -230,8 +235,8 @@ function History({ id }: { id: string }) {
         <More onMore={() => setLimit(Math.min(1000, limit * 4))}>Show older events</More>
       )}
       <div class={picked ? 'beside' : 'beside beside-none'}>
-        <div class="scroll" tabIndex={0} role="region" aria-label="History">
-          <table class="grid history">
+        <div class="table-frame" tabIndex={0} role="region" aria-label="History">
+          <table class="table history">
             <thead>
               <tr>
                 <th scope="col">
@@ -317,8 +322,10 @@ function HistoryRow({ event, from, to, chosen }: RowProps) {
         <span class="said-text">
           <Shown text={said(event)} />
         </span>
-        {nothing && <span class="chip"> {nothing}: changed nothing</span>}
+        {nothing && <span class="tag"> {nothing}: changed nothing</span>}
       </td>
     </tr>
   );
 }
+
+export const panel: PanelEntry = { id: 'task', title: 'Task', key: 'k', component: Task };

@@ -2,8 +2,8 @@
 // Dragging chooses the stretch; the same is there by keyboard in the waterfall (`+`, `-`, `0`).
 
 import { useMemo, useRef, useState } from 'preact/hooks';
-import type { Story } from './story';
-import { share, type Stretch } from './scale';
+import type { Story } from './story.ts';
+import { share, type Stretch } from './scale.ts';
 
 const BUCKETS = 160;
 const HEIGHT = 36;

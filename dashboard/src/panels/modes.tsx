@@ -2,10 +2,11 @@
 // step would be refused.
 
 import { useMemo } from 'preact/hooks';
-import { Empty, Failed, go, link, Link, Panel, param, Shown, useRead, useTeam, When } from './kit';
-import { BootstrapRun } from './modes/BootstrapRun';
-import { ExplainMode } from './modes/ExplainMode';
-import { MachineDrawn, type Machine } from './modes/MachineDrawn';
+import type { PanelEntry } from './index.ts';
+import { commandOf, Empty, Failed, go, Link, Panel, readingOf, Shown, subject, useRead, When } from './page.tsx';
+import { BootstrapRun } from './modes/bootstrap-run.tsx';
+import { ExplainMode } from './modes/explain-mode.tsx';
+import { MachineDrawn, type Machine } from './modes/machine.tsx';
 
 export interface ModeShown {
   mode: string;
@@ -23,16 +24,15 @@ interface ModeList {
   modes: ModeShown[];
 }
 
-export function Modes() {
-  const team = useTeam();
-  const machines = useRead<{ machines: Machine[] }>('/v1/machines');
-  const modes = useRead<ModeList>('/v1/modes');
-  const chosen = param('machine') ?? 'bootstrap';
+function Modes() {
+  const machines = useRead<{ machines: Machine[] }>('/v1/machines', {}, { always: true });
+  const modes = useRead<ModeList>('/v1/modes', {}, { on: ['mode_'] });
+  const chosen = subject() ?? 'bootstrap';
   const error = machines.error ?? modes.error;
-  if (error) return <Failed error={error} again={machines.again} />;
+  if (error && !(machines.data && modes.data)) return <Failed error={error} again={machines.reload} />;
   const machine = machines.data?.machines.find((each) => each.name === chosen) ?? machines.data?.machines[0];
   const isBootstrap = machine?.name === 'bootstrap';
-  const command = isBootstrap ? `teamlog bootstrap show ${team}` : `teamlog mode list ${team}`;
+  const command = isBootstrap ? readingOf('bootstrap', 'show', 'TEAM') : readingOf('mode', 'list', 'TEAM');
   return (
     <Panel title="Modes and bootstrap" command={command} busy={!machines.data || !modes.data}>
       {machines.data && modes.data && machine && (
@@ -45,12 +45,12 @@ export function Modes() {
                   key={each.name}
                   type="button"
                   aria-pressed={each.name === machine.name}
-                  onClick={() => go({ machine: each.name, run: null, state: null, step: null })}
+                  onClick={() => go({ id: each.name, run: null, step: null })}
                 >
                   {on && (
                     <>
                       <span aria-hidden="true">● </span>
-                      <span class="unseen">active: </span>
+                      <span class="offscreen">active: </span>
                     </>
                   )}
                   {each.name === 'bootstrap' ? 'bootstrap' : each.name}
@@ -70,18 +70,17 @@ export function Modes() {
 }
 
 function OneMode({ machine, states, active }: { machine: Machine; states: ModeShown[]; active: string[] }) {
-  const team = useTeam();
   const here = useMemo(() => [...new Set(states.map((state) => placeOf(state, machine)))], [states, machine]);
   return (
     <>
       <MachineDrawn machine={machine} here={here} />
       {states.length === 0 ? (
-        <Empty command={`teamlog mode start ${team} ${machine.name} --task 'What it is for'`}>
+        <Empty title="Never started" command={commandOf('mode', 'start', 'TEAM', machine.name, '--task', 'What it is for')}>
           {machine.title || machine.name} was never started in this team.
         </Empty>
       ) : (
-        <div class="scroll" tabIndex={0} role="region" aria-label="States">
-          <table class="grid">
+        <div class="table-frame" tabIndex={0} role="region" aria-label="States">
+          <table class="table">
             <thead>
               <tr>
                 <th scope="col">Where</th>
@@ -124,7 +123,7 @@ function OneMode({ machine, states, active }: { machine: Machine; states: ModeSh
         {active.map((name, index) => (
           <span key={name}>
             {index > 0 && ', '}
-            <a href={link('modes', { machine: name })}>{name}</a>
+            <Link panel="modes" params={{ id: name }}>{name}</Link>
           </span>
         ))}
       </p>
@@ -158,3 +157,5 @@ function placeOf(state: ModeShown, machine: Machine): string {
   const found = (words[String(outcome)] ?? []).find((name) => names.has(name));
   return found ?? ['inactive', 'ended', 'completed'].find((name) => names.has(name)) ?? machine.initial;
 }
+
+export const panel: PanelEntry = { id: 'modes', title: 'Modes', order: 70, key: 'm', component: Modes };

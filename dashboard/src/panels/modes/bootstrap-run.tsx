@@ -1,9 +1,9 @@
 // A run of the bootstrap contract: where it stands on the drawing, the checklist, what must not happen now, and what
 // would come of a report.
 
-import { CopyCommand, Empty, Failed, go, Link, param, Shown, useRead, useTeam, When } from '../kit';
-import { ExplainBootstrap } from './ExplainBootstrap';
-import { MachineDrawn, type Machine } from './MachineDrawn';
+import { commandOf, CopyCommand, Empty, Failed, go, Link, param, readingOf, Shown, useRead, When } from '../page.tsx';
+import { ExplainBootstrap } from './explain-bootstrap.tsx';
+import { MachineDrawn, type Machine } from './machine.tsx';
 
 interface RunListed {
   run: string;
@@ -39,19 +39,18 @@ interface RunShown {
 }
 
 export function BootstrapRun({ machine }: { machine: Machine }) {
-  const team = useTeam();
-  const list = useRead<{ runs: RunListed[] }>('/v1/bootstrap', { limit: 50 });
+  const list = useRead<{ runs: RunListed[] }>('/v1/bootstrap', { limit: 50 }, { on: ['bootstrap_'] });
   const run = param('run') ?? list.data?.runs[0]?.run ?? null;
-  const shown = useRead<RunShown>(run === null ? null : `/v1/bootstrap/${encodeURIComponent(run)}`);
+  const shown = useRead<RunShown>(run === null ? null : `/v1/bootstrap/${encodeURIComponent(run)}`, {}, { on: ['bootstrap_'] });
   const step = param('step');
   const error = list.error ?? shown.error;
-  if (error) return <Failed error={error} again={list.again} />;
+  if (error && !list.data) return <Failed error={error} again={list.reload} />;
   if (!list.data) return <div aria-busy="true" />;
   if (run === null) {
     return (
       <>
         <MachineDrawn machine={machine} here={[]} />
-        <Empty command={`teamlog bootstrap start ${team}`}>No run of the bootstrap contract has begun.</Empty>
+        <Empty title="No run" command={commandOf('bootstrap', 'start', 'TEAM')}>No run of the bootstrap contract has begun.</Empty>
       </>
     );
   }
@@ -81,11 +80,11 @@ export function BootstrapRun({ machine }: { machine: Machine }) {
             onStep={(by) => go({ step: by === step ? null : by }, { replace: true })}
           />
           {step && <ExplainBootstrap key={step} event={step} run={run} />}
-          <div class="columns">
+          <div class="two">
             <section class="part">
               <header class="part-head">
                 <h2>Checklist</h2>
-                <CopyCommand line={`teamlog bootstrap show ${team} --run ${run}`} />
+                <CopyCommand line={readingOf('bootstrap', 'show', 'TEAM', '--run', run)} />
               </header>
               <ol class="checklist">
                 {data.checklist.map((each) => (

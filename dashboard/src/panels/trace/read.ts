@@ -1,8 +1,10 @@
 // Reads a trace whole: the newest page first, so that something stands there at once, then the older ones.
 
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { read, useNewest } from '../kit';
-import { joinPages, storyOf, type Story, type TracePage } from './story';
+import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
+import { settled } from '../../state/query.ts';
+import { onEvents } from '../../state/live.ts';
+import { read } from '../page.tsx';
+import { joinPages, storyOf, type Story, type TracePage } from './story.ts';
 
 const PAGE = 1000;
 const MOST = 20;
@@ -22,8 +24,20 @@ export function useTrace(traceId: string, at: string | null): TraceRead {
   const [error, setError] = useState<unknown>(null);
   const [loading, setLoading] = useState(true);
   const [most, setMost] = useState(MOST);
-  const newest = useNewest((event) => event.trace_id === traceId);
+  const [newest, grow] = useReducer<number, void>((count) => count + 1, 0);
   const readFor = useRef('');
+
+  useEffect(() => {
+    if (at !== null) return;
+    const soon = settled(() => grow());
+    const end = onEvents((events) => {
+      if (events.some((event) => event.trace_id === traceId)) soon.touch();
+    });
+    return () => {
+      soon.stop();
+      end();
+    };
+  }, [traceId, at]);
 
   useEffect(() => {
     const stop = new AbortController();

@@ -3,7 +3,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
-import type { Placed, PlacedNode } from './layout';
+import type { Placed, PlacedNode } from './layout.ts';
 
 interface Props {
   placed: Placed;

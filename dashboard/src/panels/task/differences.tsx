@@ -1,15 +1,14 @@
 // What changed of a task between two events: two readings of it as of then, held against each other.
 
-import { CopyCommand, Failed, go, Link, Shown, useRead, useTeam } from '../kit';
-import { changesBetween, shown } from './changes';
+import { commandOf, CopyCommand, Failed, go, Link, Shown, useRead } from '../page.tsx';
+import { changesBetween, shown } from './changes.ts';
 
 export function Differences({ id, from, to }: { id: string; from: number | null; to: number | null }) {
-  const team = useTeam();
   const path = `/v1/tasks/${encodeURIComponent(id)}`;
   const pair = from !== null && to !== null;
   const [low, high] = pair ? [Math.min(from, to), Math.max(from, to)] : [0, 0];
-  const before = useRead<unknown>(pair ? path : null, {}, { at: String(low) });
-  const after = useRead<unknown>(pair ? path : null, {}, { at: String(high) });
+  const before = useRead<unknown>(pair ? path : null, { at: low }, { always: true });
+  const after = useRead<unknown>(pair ? path : null, { at: high }, { always: true });
   if (!pair) {
     return (
       <p class="mild">Mark an event under “from” to see what changed since; a second one under “to” ends it there.</p>
@@ -27,7 +26,7 @@ export function Differences({ id, from, to }: { id: string; from: number | null;
         <h3>
           From <Link panel={null} params={{ at: low }}>#{low}</Link> to <Link panel={null} params={{ at: high }}>#{high}</Link>
         </h3>
-        <CopyCommand line={`teamlog diff ${team} --from ${low} --to ${high}`} />
+        <CopyCommand line={commandOf('diff', 'TEAM', '--from', low, '--to', high)} />
         <button type="button" onClick={() => go({ from: null, to: null })}>
           Close
         </button>
@@ -35,7 +34,7 @@ export function Differences({ id, from, to }: { id: string; from: number | null;
       {changes.length === 0 ? (
         <p class="mild">No field of the task differs between these two events.</p>
       ) : (
-        <table class="grid">
+        <table class="table">
           <thead>
             <tr>
               <th scope="col">Field</th>

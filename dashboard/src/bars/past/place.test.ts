@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { moved, seqOf, tickSeqs } from './place';
+import { moved, seqOf, tickSeqs } from './place.ts';
 
 it('moves by one, by ten, by a page, and to both ends', () => {
   expect(moved('ArrowLeft', 9, 11, false)).toBe(8);

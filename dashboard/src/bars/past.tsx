@@ -1,0 +1,108 @@
+// The time slider: every panel as of any event. It is a range over seqs, since each seq is a state of the team; times
+// stand below it. Dragging moves the handle at once and asks the daemon only when it rests.
+
+import './past/past.css';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { JSX } from 'preact';
+import { get } from '../api/client.ts';
+import type { EventPage } from '../api/types.ts';
+import { lastSeq } from '../state/live.ts';
+import { at, setAt, team } from '../state/route.ts';
+import { session } from '../state/session.ts';
+import { useQuery } from '../state/query.ts';
+import { Time } from '../ui/time.tsx';
+import { moved, seqOf, tickSeqs } from './past/place.ts';
+
+const REST = 180;
+
+const Past = (): JSX.Element | null => {
+  const last = lastSeq.value;
+  const point = at.value;
+  const [dragged, setDragged] = useState<number | null>(null);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  // A point given as a time stands where its last event does, which the daemon says with any answer as of then.
+  const placed = useQuery<EventPage>(point !== null && seqOf(point) === null ? '/v1/events' : null, {
+    limit: 1,
+    order: 'newest',
+  });
+  useEffect(() => () => clearTimeout(timer.current), []);
+  useEffect(() => setDragged(null), [point, team.value]);
+
+  if (session.value === null || last === null || last < 1) return null;
+  const seq = dragged ?? (point === null ? last : (seqOf(point) ?? placed.at ?? placed.data?.events[0]?.seq ?? last));
+  const shown = Math.min(seq, last);
+
+  const settle = (to: number | 'now'): void => {
+    setDragged(to === 'now' ? last : to);
+    clearTimeout(timer.current);
+    // One stop for Back in all, however often the handle moves: the way into the past.
+    timer.current = setTimeout(() => setAt(to === 'now' || to >= last ? null : to, at.peek() !== null), REST);
+  };
+
+  return (
+    <section class={point === null && dragged === null ? 'past' : 'past past-on'} aria-label="Time">
+      <label class="past-label" for="past-range">
+        {point === null && dragged === null ? 'Now' : 'As of'}
+      </label>
+      <div class="past-track">
+        <input
+          id="past-range"
+          type="range"
+          min={1}
+          max={last}
+          step={1}
+          value={shown}
+          aria-valuetext={shown >= last && point === null ? `now, event ${last}` : `as of event ${shown} of ${last}`}
+          aria-label="The page as of an event"
+          onInput={(event) => settle(Number(event.currentTarget.value))}
+          onKeyDown={(event) => {
+            if (event.ctrlKey || event.metaKey || event.altKey) return;
+            const to = moved(event.key, shown, last, event.shiftKey);
+            if (to === null) return;
+            event.preventDefault();
+            event.stopPropagation();
+            settle(to);
+          }}
+        />
+        <Ticks last={last} />
+      </div>
+      <span class="past-seq" aria-hidden="true">
+        #{shown.toLocaleString('en')}
+        <span class="past-of"> of {last.toLocaleString('en')}</span>
+      </span>
+    </section>
+  );
+};
+
+/** Times of some events along the slider. They are read once and again only when the log has grown by a tenth. */
+const Ticks = ({ last }: { last: number }): JSX.Element => {
+  const [ticks, setTicks] = useState<{ seq: number; time: string }[]>([]);
+  const name = team.value;
+  const size = Math.round(Math.log(last) / Math.log(1.1));
+  useEffect(() => {
+    const stop = new AbortController();
+    void Promise.all(
+      tickSeqs(last, 5).map(async (seq) => {
+        const { data } = await get<EventPage>('/v1/events', { after: seq - 1, limit: 1 }, stop.signal);
+        const event = data.events[0];
+        return event ? [{ seq: event.seq, time: event.created_at }] : [];
+      }),
+    )
+      .then((found) => setTicks(found.flat()))
+      .catch(() => {
+        // Without them the slider has seqs only.
+      });
+    return () => stop.abort();
+  }, [name, size]);
+  return (
+    <div class="past-ticks" aria-hidden="true">
+      {ticks.map((tick) => (
+        <span key={tick.seq} style={{ left: `${last > 1 ? ((tick.seq - 1) / (last - 1)) * 100 : 0}%` }}>
+          <Time value={tick.time} />
+        </span>
+      ))}
+    </div>
+  );
+};
+
+export const bar = Past;

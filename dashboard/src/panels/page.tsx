@@ -1,0 +1,146 @@
+// What these panels use of the page around them, in the few forms in which they use it.
+
+import './style/parts.css';
+import './style/trace.css';
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { ApiError, get, post, type Params } from '../api/client.ts';
+import { useQuery, type Query, type QueryOptions } from '../state/query.ts';
+import { at, go as goTo, hrefOf, route, team, type RouteChange } from '../state/route.ts';
+import { Command } from '../ui/command.tsx';
+import { Empty as Nothing, Failure, Link as PageLink, Loading, Panel as Frame } from '../ui/parts.tsx';
+import { partsOf, Text } from '../ui/text.tsx';
+import { Time } from '../ui/time.tsx';
+
+export { commandOf, readingOf } from '../ui/command.tsx';
+
+type Place = Record<string, string | number | null | undefined>;
+
+export const useTeam = (): string => team.value;
+export const useAt = (): string | null => at.value;
+/** What the address names behind the panel: a trace, a task, a thread. */
+export const subject = (): string | null => route.value.rest[0] ?? null;
+export const param = (name: string): string | null => route.value.query[name] ?? null;
+
+// `id` is what stands behind the panel's name in the address; all else is in its query.
+const change = (panel: string | null, { id, ...query }: Place): RouteChange => ({
+  ...(panel === null ? {} : { panel }),
+  ...(id === undefined ? {} : { rest: id === null ? [] : [String(id)] }),
+  query: Object.fromEntries(Object.entries(query).map(([name, value]) => [name, value ?? undefined])),
+});
+
+/** Changes what the address says of this panel. */
+export const go = (params: Place, options: { replace?: boolean } = {}): void =>
+  goTo(change(null, params), options.replace ?? false);
+
+export const link = (panel: string, params: Place): string => hrefOf(change(panel, params));
+
+interface LinkProps {
+  /** Where it leads; `null` stays in this panel. */
+  panel: string | null;
+  params: Place;
+  class?: string;
+  children: ComponentChildren;
+}
+
+export const Link = ({ panel, params, children, class: name }: LinkProps): JSX.Element => (
+  <PageLink to={change(panel, params)} {...(name === undefined ? {} : { class: name })}>
+    {children}
+  </PageLink>
+);
+
+export const read = async <T,>(path: string, params: Params, signal: AbortSignal): Promise<T> =>
+  (await get<T>(path, params, signal)).data;
+
+export const send = <T,>(path: string, body: object): Promise<T> => post<T>(path, body);
+
+export const useRead = <T,>(path: string | null, params: Params = {}, options: QueryOptions = {}): Query<T> =>
+  useQuery<T>(path, params, options);
+
+interface ShownProps {
+  text: string;
+  lines?: boolean;
+  /** More of a long text can be asked for. */
+  whole?: boolean;
+}
+
+/** Text that an agent wrote. */
+export const Shown = ({ text, lines = false, whole = false }: ShownProps): JSX.Element => (
+  <Text value={text} max={lines ? 2000 : 240} lines={lines} fixed={!whole} />
+);
+
+/** The same where only a string will do, as in SVG. */
+export const visible = (text: string): string =>
+  partsOf(text)
+    .map((part) => part.text)
+    .join('');
+
+export const When = ({ time }: { time: string | null | undefined }): JSX.Element => <Time value={time} />;
+
+interface EmptyProps {
+  title: string;
+  command?: string;
+  children: ComponentChildren;
+}
+
+/** Why there is nothing, and which command fills it. */
+export const Empty = ({ title, command, children }: EmptyProps): JSX.Element => (
+  <Nothing title={title} why={children} command={command} />
+);
+
+interface PanelProps {
+  title: string;
+  command?: string;
+  note?: ComponentChildren;
+  tools?: ComponentChildren;
+  busy?: boolean;
+  fill?: boolean;
+  children?: ComponentChildren;
+}
+
+export const Panel = ({ title, command, note, tools, busy = false, fill = false, children }: PanelProps): JSX.Element => (
+  <Frame
+    title={title}
+    fill={fill}
+    {...(command === undefined ? {} : { command })}
+    {...(note === undefined ? {} : { note })}
+    {...(tools === undefined ? {} : { tools })}
+  >
+    {busy && <Loading />}
+    {children}
+  </Frame>
+);
+
+export const CopyCommand = ({ line }: { line: string }): JSX.Element => <Command command={line} short />;
+
+export const Failed = ({ error, again }: { error: unknown; again?: () => void }): JSX.Element => (
+  <div class="failed">
+    <Failure error={error instanceof ApiError ? error : new ApiError(0, 'failed', String(error))} />
+    {again && (
+      <button type="button" onClick={again}>
+        Read again
+      </button>
+    )}
+  </div>
+);
+
+export const More = ({ onMore, children }: { onMore: () => void; children: ComponentChildren }): JSX.Element => (
+  <p class="older">
+    <button type="button" onClick={onMore}>
+      {children}
+    </button>
+  </p>
+);
+
+const NARROW = '(max-width: 760px)';
+
+export const useNarrow = (): boolean => {
+  const [narrow, setNarrow] = useState(() => matchMedia(NARROW).matches);
+  useEffect(() => {
+    const media = matchMedia(NARROW);
+    const changed = (): void => setNarrow(media.matches);
+    media.addEventListener('change', changed);
+    return () => media.removeEventListener('change', changed);
+  }, []);
+  return narrow;
+};
