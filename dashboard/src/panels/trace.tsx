@@ -50,7 +50,8 @@ function Whole({ story, command, loading, older }: Props) {
   const chosen = Number(param('event')) || null;
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
   const [stretch, setStretch] = useState<Stretch | null>(null);
-  const [active, setActive] = useState(0);
+  // By key, since rows of older pages come in above.
+  const [activeKey, setActiveKey] = useState('');
   const [focus, setFocus] = useState(0);
   const search = useRef<HTMLInputElement>(null);
 
@@ -58,7 +59,8 @@ function Whole({ story, command, loading, older }: Props) {
   const shown = stretch ?? whole;
   const rows = useMemo(() => rowsOf(story, view, toggled), [story, view, toggled]);
   const found = useMemo(() => findRows(rows, text), [rows, text]);
-  const problems = useMemo(() => rows.flatMap((row, index) => (row.problem ? [index] : [])), [rows]);
+  const active = useMemo(() => Math.max(0, rows.findIndex((row) => row.key === activeKey)), [rows, activeKey]);
+  const setActive = (index: number): void => setActiveKey(rows[index]?.key ?? '');
 
   const reveal = (seq: number): void => {
     const index = rows.findIndex((row) => row.seq === seq);
@@ -67,9 +69,16 @@ function Whole({ story, command, loading, older }: Props) {
       setFocus((count) => count + 1);
       return;
     }
-    // It lies below a collapsed row: opened are all, since which of them hides it is not worth a search.
-    const step = story.bySeq.get(seq);
-    if (step !== undefined && view === 'full' && toggled.size > 0) setToggled(new Set());
+    // It lies below a collapsed row: those above it are opened, and it is looked for again.
+    if (view !== 'full' || toggled.size === 0) return;
+    const open = new Set(toggled);
+    let above = story.steps[story.bySeq.get(seq) ?? -1]?.parent ?? null;
+    while (above !== null) {
+      const step = story.steps[above];
+      open.delete(`e${step?.event.seq}`);
+      above = step?.parent ?? null;
+    }
+    setToggled(open);
   };
   // A link to an event is followed when its page of the trace is there.
   const revealed = useRef<number | null>(null);
@@ -99,16 +108,24 @@ function Whole({ story, command, loading, older }: Props) {
     const next = new Set(toggled);
     if (!next.delete(row.key)) next.add(row.key);
     setToggled(next);
-    const index = rowsOf(story, view, next).findIndex((each) => each.key === row.key);
-    if (index >= 0) setActive(index);
+    setActiveKey(row.key);
   };
   const all = (collapse: boolean): void => {
     setToggled(new Set(collapse ? collapsible(story, view) : []));
-    setActive(0);
+    setActiveKey('');
   };
   const jump = (places: readonly number[], back = false): void => {
     const next = around(places, active, back);
     if (next !== null) choose(next);
+  };
+  // Problems below collapsed rows count: they are what one looks for, and their rows open.
+  const problem = (back: boolean): void => {
+    if (view !== 'full') return jump(rows.flatMap((row, index) => (row.problem ? [index] : [])), back);
+    const all = rowsOf(story, view, new Set());
+    const here = all.findIndex((row) => row.seq === rows[active]?.seq);
+    const next = around(all.flatMap((row, index) => (row.problem ? [index] : [])), here, back);
+    const seq = next === null ? undefined : all[next]?.seq;
+    if (seq !== undefined) go({ event: seq }, { replace: chosen !== null });
   };
   const zoom = (factor: number, shift = 0): void => {
     const length = (shown.to - shown.from) * factor;
@@ -126,8 +143,8 @@ function Whole({ story, command, loading, older }: Props) {
       act();
     };
   useKeys({
-    e: keyed(() => jump(problems)),
-    E: keyed(() => jump(problems, true)),
+    e: keyed(() => problem(false)),
+    E: keyed(() => problem(true)),
     n: keyed(() => jump(found)),
     N: keyed(() => jump(found, true)),
     f: keyed(() => search.current?.focus()),
@@ -156,11 +173,11 @@ function Whole({ story, command, loading, older }: Props) {
       <p class="summary">
         {story.steps.length.toLocaleString('en')} events over {duration(story.last - story.first)}
         {loading && ', older ones on their way'}
-        {problems.length > 0 && (
+        {story.problems.length > 0 && (
           <>
             {' · '}
-            <button type="button" class="linklike" onClick={() => jump(problems)}>
-              {problems.length} {problems.length === 1 ? 'problem' : 'problems'}
+            <button type="button" class="linklike" onClick={() => problem(false)}>
+              {story.problems.length.toLocaleString('en')} {story.problems.length === 1 ? 'problem' : 'problems'}
             </button>{' '}
             <kbd>e</kbd>
           </>
@@ -174,7 +191,7 @@ function Whole({ story, command, loading, older }: Props) {
       <div class="tools" role="toolbar" aria-label="Trace">
         <div class="choice" role="group" aria-label="View">
           {VIEWS.map((each) => (
-            <button key={each} type="button" aria-pressed={view === each} onClick={() => { setToggled(new Set()); setActive(0); go({ view: each === 'full' ? null : each }); }}>
+            <button key={each} type="button" aria-pressed={view === each} onClick={() => { setToggled(new Set()); setActiveKey(''); go({ view: each === 'full' ? null : each }); }}>
               {each}
             </button>
           ))}
@@ -202,7 +219,7 @@ function Whole({ story, command, loading, older }: Props) {
           rows={rows}
           stretch={shown}
           zero={story.first}
-          active={Math.min(active, rows.length - 1)}
+          active={active}
           found={useMemo(() => new Set(found), [found])}
           label={`${LABELS[view]} of trace ${story.traceId}`}
           focus={focus}

@@ -28,7 +28,7 @@ export function Graph({ placed, label, node, nodeClass, edgeClass, edgeTitle, hr
         aria-label={label}
       >
         <defs>
-          <marker id={arrow} viewBox="0 0 8 8" refX="7.4" refY="4" markerWidth="7" markerHeight="7" orient="auto">
+          <marker id={arrow} viewBox="0 0 8 8" refX="7.4" refY="4" markerWidth="9" markerHeight="9" markerUnits="userSpaceOnUse" orient="auto">
             <path class="graph-head" d="M0 0.6L8 4L0 7.4z" />
           </marker>
         </defs>

@@ -46,6 +46,7 @@ export function MachineDrawn({ machine, here, next, onStep, chosen }: Props) {
   const at = new Set(here);
   const terminal = new Set(machine.states.filter((state) => state.terminal).map((state) => state.name));
   const leads = machine.steps.filter((step) => at.has(step.from));
+  const elsewhere = machine.steps.filter((step) => !at.has(step.from));
   const onward = new Set(leads.filter((step) => !next || next.includes(step.by)).map((step) => `${step.from} ${step.to}`));
   return (
     <>
@@ -76,27 +77,48 @@ export function MachineDrawn({ machine, here, next, onStep, chosen }: Props) {
       {leads.length > 0 && (
         <section class="part">
           <h2>Steps from here</h2>
-          <ul class="steps">
-            {leads.map((step) => (
-              <li key={`${step.from} ${step.to} ${step.by}`} class={next?.includes(step.by) ? 'step-next' : ''}>
-                {onStep ? (
-                  <button type="button" aria-pressed={chosen === step.by} onClick={() => onStep(step.by)}>
-                    {step.by}
-                  </button>
-                ) : (
-                  <code>{step.by}</code>
-                )}
-                <span>
-                  {step.from === step.to ? `stays in ${step.to}` : `${step.from} → ${step.to}`}
-                  {next?.includes(step.by) && <b> leads on</b>}
-                </span>
-                {step.doc && <span class="mild">{step.doc}</span>}
-              </li>
-            ))}
-          </ul>
+          <Steps steps={leads} next={next} onStep={onStep} chosen={chosen} />
         </section>
       )}
+      {elsewhere.length > 0 && (
+        <details class="part" open={elsewhere.some((step) => step.by === chosen) && !leads.some((step) => step.by === chosen)}>
+          <summary>
+            Steps from elsewhere{onStep && ': choose one to see why it would be refused now'}
+          </summary>
+          <Steps steps={elsewhere} onStep={onStep} chosen={chosen} />
+        </details>
+      )}
     </>
+  );
+}
+
+interface StepsProps {
+  steps: Machine['steps'];
+  next?: readonly string[] | undefined;
+  onStep?: ((by: string) => void) | undefined;
+  chosen?: string | null | undefined;
+}
+
+function Steps({ steps, next, onStep, chosen }: StepsProps) {
+  return (
+    <ul class="steps">
+      {steps.map((step) => (
+        <li key={`${step.from} ${step.to} ${step.by}`}>
+          {onStep ? (
+            <button type="button" aria-pressed={chosen === step.by} onClick={() => onStep(step.by)}>
+              {step.by}
+            </button>
+          ) : (
+            <code>{step.by}</code>
+          )}
+          <span>
+            {step.from === step.to ? `stays in ${step.to}` : `${step.from} → ${step.to}`}
+            {next?.includes(step.by) && <b> leads on</b>}
+          </span>
+          {step.doc && <span class="mild">{step.doc}</span>}
+        </li>
+      ))}
+    </ul>
   );
 }
 

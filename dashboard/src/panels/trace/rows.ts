@@ -2,6 +2,7 @@
 // walks them all: every event below its cause (full), one row for each task and message (compact), one lane for each
 // agent (timeline).
 
+import { share, type Stretch } from './scale.ts';
 import { micros, words, type Span, type Step, type Story } from './story.ts';
 
 export type View = 'full' | 'compact' | 'timeline';
@@ -242,4 +243,28 @@ export function around(places: readonly number[], from: number, back = false): n
   if (places.length === 0) return null;
   if (back) return [...places].reverse().find((place) => place < from) ?? places[places.length - 1] ?? null;
   return places.find((place) => place > from) ?? places[0] ?? null;
+}
+
+const SLOTS = 700;
+
+/**
+ * What of a row's bars or dots is drawn: those in the stretch, and of several that would stand in one spot only the
+ * worst. A lane of thousands would be a document of its own otherwise, and look the same.
+ */
+export function thinned<T extends Bar | Dot>(all: readonly T[], stretch: Stretch): T[] {
+  if (all.length < 50) return [...all];
+  const kept = new Map<string, T>();
+  for (const each of all) {
+    const [from, to] = 'at' in each ? [each.at, each.at] : [each.from, each.to];
+    if (to < stretch.from || from > stretch.to) continue;
+    const slot = `${Math.round(share(from, stretch) * SLOTS)} ${Math.round(share(to, stretch) * SLOTS)}`;
+    const there = kept.get(slot);
+    if (!there || rank(each) > rank(there)) kept.set(slot, each);
+  }
+  return [...kept.values()];
+}
+
+function rank(each: Bar | Dot): number {
+  if ('at' in each) return each.problem ? 1 : 0;
+  return ['failed', 'dead_letter', 'lease_expired'].includes(each.outcome) ? 1 : 0;
 }

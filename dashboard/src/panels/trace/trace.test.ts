@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { around, barOf, collapsible, findRows, rowsOf } from './rows.ts';
+import { around, barOf, collapsible, findRows, rowsOf, thinned } from './rows.ts';
 import { duration, place, share, ticks } from './scale.ts';
 import { joinPages, micros, senderOf, storyOf, type TraceEvent, type TracePage } from './story.ts';
 
@@ -139,6 +139,15 @@ describe('rows', () => {
     const rows = rowsOf(story, 'full', new Set());
     expect(rows).toHaveLength(20_000);
     expect(rows[19_999]?.depth).toBe(19_999);
+  });
+
+  it('draws of what stands in one spot only the worst', () => {
+    const dots = Array.from({ length: 9000 }, (_, at) => ({ seq: at, at, title: '', problem: at === 4001, struck: false }));
+    const drawn = thinned(dots, { from: 0, to: 9000 });
+    expect(drawn.length).toBeLessThan(720);
+    expect(drawn.some((dot) => dot.seq === 4001)).toBe(true);
+    expect(thinned(dots, { from: 100, to: 110 }).map((dot) => dot.seq)).toHaveLength(11);
+    expect(thinned(dots.slice(0, 9), { from: 0, to: 1 })).toHaveLength(9);
   });
 
   it('finds by text, and goes around', () => {

@@ -1,11 +1,12 @@
 // The rows of a trace and their bars. Only rows in sight are in the document, beside the one that has the focus, which
 // would be lost otherwise; all have one height, so that a place in the list is a multiplication.
 
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { Shown, useNarrow } from '../page.tsx';
+import type { JSX } from 'preact';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useNarrow, visible } from '../page.tsx';
 import { duration, place, share, ticks, type Stretch } from './scale.ts';
 import { outcomeOf } from './outcome.ts';
-import type { Bar, Row } from './rows.ts';
+import { thinned, type Bar, type Row } from './rows.ts';
 
 const BEYOND = 8;
 
@@ -42,24 +43,68 @@ export function Waterfall(props: Props) {
     return () => sized.disconnect();
   }, []);
 
+  // Rows of older pages come in above: what is in sight stays there.
+  const anchor = useRef<{ key: string; offset: number } | null>(null);
+  useLayoutEffect(() => {
+    const element = box.current;
+    const held = anchor.current;
+    if (!element || !held || element.scrollTop === 0) return;
+    const index = rows.findIndex((row) => row.key === held.key);
+    if (index >= 0) element.scrollTop = index * height + held.offset;
+  }, [rows]);
+  const scrolled = (element: HTMLElement): void => {
+    const top = Math.floor(element.scrollTop / height);
+    const row = rows[top];
+    anchor.current = row ? { key: row.key, offset: element.scrollTop - top * height } : null;
+    setSight({ top: element.scrollTop, height: element.clientHeight });
+  };
+
   useEffect(() => {
     const element = box.current;
     if (!element || props.focus === 0) return;
     const top = active * height;
     if (top < element.scrollTop || top + height > element.scrollTop + element.clientHeight) {
       element.scrollTop = Math.max(0, top - element.clientHeight / 2 + height / 2);
-      setSight({ top: element.scrollTop, height: element.clientHeight });
+      scrolled(element);
     }
-    // The row may come into the document by that scrolling only.
-    requestAnimationFrame(() => element.querySelector<HTMLElement>(`[data-index="${active}"]`)?.focus({ preventScroll: true }));
+    element.querySelector<HTMLElement>('[aria-selected="true"]')?.focus({ preventScroll: true });
   }, [props.focus]);
 
   const first = Math.max(0, Math.floor(sight.top / height) - BEYOND);
   const last = Math.min(rows.length, Math.ceil((sight.top + sight.height) / height) + BEYOND);
   const indexes = Array.from({ length: Math.max(0, last - first) }, (_, at) => first + at);
-  if (active < rows.length && (active < first || active >= last)) indexes.push(active);
+  // The active row stands first whatever is in sight: an element that is moved within its parent loses the focus.
+  const others = indexes.filter((index) => index !== active);
 
   const marks = ticks(stretch, zero, narrow ? 3 : 6);
+  // A row that was drawn is drawn by the same node again, so that scrolling only costs the rows that come into sight.
+  const drawn = useMemo(() => new Map<string, JSX.Element>(), [rows, stretch, props.found, height]);
+  const latest = useRef(props);
+  latest.current = props;
+  const rowAt = (index: number): JSX.Element | null => {
+    const row = rows[index];
+    if (!row) return null;
+    const key = `${row.key}${index === active ? ' active' : ''}`;
+    let node = drawn.get(key);
+    if (!node) {
+      node = (
+        <WaterfallRow
+          key={row.key}
+          row={row}
+          index={index}
+          top={index * height}
+          height={height}
+          stretch={stretch}
+          active={index === active}
+          found={props.found.has(index)}
+          onPick={() => latest.current.onActive(index, true)}
+          onToggle={() => latest.current.onToggle(row)}
+        />
+      );
+      drawn.set(key, node);
+    }
+    return node;
+  };
   return (
     <div class={narrow ? 'wf wf-narrow' : 'wf'}>
       <div class="wf-axis" aria-hidden="true">
@@ -77,14 +122,19 @@ export function Waterfall(props: Props) {
         class="wf-rows"
         role="tree"
         aria-label={props.label}
-        onScroll={(event) => setSight({ top: event.currentTarget.scrollTop, height: event.currentTarget.clientHeight })}
+        onScroll={(event) => scrolled(event.currentTarget)}
         onKeyDown={(event) => keys(event, props)}
       >
         <div role="none" class="wf-all" style={{ height: `${rows.length * height}px` }}>
-          {indexes.map((index) => {
-            const row = rows[index];
-            return row && <WaterfallRow key={row.key} {...props} row={row} index={index} top={index * height} height={height} marks={marks} />;
-          })}
+          <div role="none" class="wf-grids">
+            <div class="wf-chart">
+              {marks.map((at) => (
+                <span key={at} class="wf-grid" style={{ left: `${share(zero + at, stretch) * 100}%` }} />
+              ))}
+            </div>
+          </div>
+          {rowAt(active)}
+          {others.map(rowAt)}
         </div>
       </div>
     </div>
@@ -144,32 +194,42 @@ function keys(event: KeyboardEvent, props: Props): void {
   event.stopPropagation();
 }
 
-interface RowProps extends Props {
+interface RowProps {
   row: Row;
   index: number;
   top: number;
   height: number;
-  marks: readonly number[];
+  stretch: Stretch;
+  active: boolean;
+  found: boolean;
+  onPick: () => void;
+  onToggle: () => void;
 }
 
-function WaterfallRow({ row, index, top, height, active, found, stretch, zero, marks, onActive, onToggle }: RowProps) {
+// Characters that turn or hide are marks here too, but as plain text: rows have no room for more.
+function inline(text: string): JSX.Element {
+  return <bdi>{visible(text)}</bdi>;
+}
+
+function WaterfallRow({ row, index, top, height, active, found, stretch, onPick, onToggle }: RowProps) {
   const names = ['wf-row'];
-  if (index === active) names.push('wf-active');
-  if (found.has(index)) names.push('wf-found');
+  if (active) names.push('wf-active');
+  if (found) names.push('wf-found');
   if (row.struck) names.push('wf-struck');
+  if (!row.step) names.push('wf-group');
   if (row.problem) names.push('wf-problem');
   return (
     <div
       class={names.join(' ')}
       role="treeitem"
       aria-level={row.depth + 1}
-      aria-selected={index === active}
+      aria-selected={active}
       aria-expanded={row.children > 0 ? !row.collapsed : undefined}
       data-index={index}
       data-seq={row.seq}
-      tabIndex={index === active ? 0 : -1}
+      tabIndex={active ? 0 : -1}
       style={{ top: `${top}px`, height: `${height}px` }}
-      onClick={() => onActive(index, true)}
+      onClick={onPick}
     >
       <div class="wf-name">
         <span class="wf-indent" style={{ width: `${Math.min(row.depth, 12) * 14}px` }} />
@@ -179,7 +239,7 @@ function WaterfallRow({ row, index, top, height, active, found, stretch, zero, m
           onClick={(event) => {
             if (row.children === 0) return;
             event.stopPropagation();
-            onToggle(row);
+            onToggle();
           }}
         >
           {row.children === 0 ? (row.depth > 0 ? '└' : '') : row.collapsed ? '▸' : '▾'}
@@ -190,32 +250,17 @@ function WaterfallRow({ row, index, top, height, active, found, stretch, zero, m
             !
           </span>
         )}
-        {row.who !== '' && (
-          <span class="wf-who">
-            <Shown text={row.who} />
-          </span>
-        )}
-        <span class="wf-label">
-          <Shown text={row.label} />
-        </span>
-        <span class="wf-said">
-          <Shown text={row.said} />
-        </span>
+        {row.who !== '' && <span class="wf-who">{inline(row.who)}</span>}
+        <span class="wf-label">{inline(row.label)}</span>
+        <span class="wf-said">{inline(row.said)}</span>
         {row.collapsed && <span class="wf-count">{row.children}</span>}
-        {row.marks.length > 0 && (
-          <span class="wf-marks">
-            <Shown text={row.marks.join(' · ')} />
-          </span>
-        )}
+        {row.marks.length > 0 && <span class="wf-marks">{inline(row.marks.join(' · '))}</span>}
       </div>
       <div class="wf-chart">
-        {marks.map((at) => (
-          <span key={at} class="wf-grid" style={{ left: `${share(zero + at, stretch) * 100}%` }} />
+        {thinned(row.bars, stretch).map((bar) => (
+          <BarShown key={bar.key} bar={bar} stretch={stretch} alone={row.bars.length < 6} />
         ))}
-        {row.bars.map((bar) => (
-          <BarShown key={bar.key} bar={bar} stretch={stretch} />
-        ))}
-        {row.dots.map((dot) => {
+        {thinned(row.dots, stretch).map((dot) => {
           const at = place(dot.at, dot.at, stretch);
           return (
             at && (
@@ -233,7 +278,7 @@ function WaterfallRow({ row, index, top, height, active, found, stretch, zero, m
   );
 }
 
-function BarShown({ bar, stretch }: { bar: Bar; stretch: Stretch }) {
+function BarShown({ bar, stretch, alone }: { bar: Bar; stretch: Stretch; alone: boolean }) {
   const at = place(bar.from, bar.to, stretch);
   if (!at) return null;
   const outcome = outcomeOf(bar.outcome);
@@ -249,7 +294,7 @@ function BarShown({ bar, stretch }: { bar: Bar; stretch: Stretch }) {
       data-last={bar.lastSeq ?? ''}
       style={{ left: `${at.left}%`, width: `${at.width}%` }}
     >
-      <span class={`wf-bar-text wf-text-${side}`}>{text}</span>
+      {(alone || at.width > 8) && <span class={`wf-bar-text wf-text-${alone ? side : 'in'}`}>{text}</span>}
     </span>
   );
 }
