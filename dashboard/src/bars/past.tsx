@@ -1,17 +1,17 @@
 // The time slider: every panel as of any event. It is a range over seqs, since each seq is a state of the team; times
 // stand below it. Dragging moves the handle at once and asks the daemon only when it rests.
 
-import './past/past.css';
-import { useEffect, useRef, useState } from 'preact/hooks';
-import type { JSX } from 'preact';
-import { get } from '../api/client.ts';
-import type { EventPage } from '../api/types.ts';
-import { lastSeq } from '../state/live.ts';
-import { at, setAt, team } from '../state/route.ts';
-import { session } from '../state/session.ts';
-import { useQuery } from '../state/query.ts';
-import { Time } from '../ui/time.tsx';
-import { moved, seqOf, tickSeqs } from './past/place.ts';
+import "./past/past.css";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { JSX } from "preact";
+import { get } from "../api/client.ts";
+import type { EventPage } from "../api/types.ts";
+import { lastSeq } from "../state/live.ts";
+import { at, setAt, team } from "../state/route.ts";
+import { session } from "../state/session.ts";
+import { useQuery } from "../state/query.ts";
+import { Time } from "../ui/time.tsx";
+import { moved, seqOf, tickSeqs } from "./past/place.ts";
 
 const REST = 180;
 
@@ -21,9 +21,9 @@ const Past = (): JSX.Element | null => {
   const [dragged, setDragged] = useState<number | null>(null);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   // A point given as a time stands where its last event does, which the daemon says with any answer as of then.
-  const placed = useQuery<EventPage>(point !== null && seqOf(point) === null ? '/v1/events' : null, {
+  const placed = useQuery<EventPage>(point !== null && seqOf(point) === null ? "/v1/events" : null, {
     limit: 1,
-    order: 'newest',
+    order: "newest",
   });
   useEffect(() => () => clearTimeout(timer.current), []);
   useEffect(() => setDragged(null), [point, team.value]);
@@ -32,17 +32,17 @@ const Past = (): JSX.Element | null => {
   const seq = dragged ?? (point === null ? last : (seqOf(point) ?? placed.at ?? placed.data?.events[0]?.seq ?? last));
   const shown = Math.min(seq, last);
 
-  const settle = (to: number | 'now'): void => {
-    setDragged(to === 'now' ? last : to);
+  const settle = (to: number | "now"): void => {
+    setDragged(to === "now" ? last : to);
     clearTimeout(timer.current);
     // One stop for Back in all, however often the handle moves: the way into the past.
-    timer.current = setTimeout(() => setAt(to === 'now' || to >= last ? null : to, at.peek() !== null), REST);
+    timer.current = setTimeout(() => setAt(to === "now" || to >= last ? null : to, at.peek() !== null), REST);
   };
 
   return (
-    <section class={point === null && dragged === null ? 'past' : 'past past-on'} aria-label="Time">
+    <section class={point === null && dragged === null ? "past" : "past past-on"} aria-label="Time">
       <label class="past-label" for="past-range">
-        {point === null && dragged === null ? 'Now' : 'As of'}
+        {point === null && dragged === null ? "Now" : "As of"}
       </label>
       <div class="past-track">
         <input
@@ -67,8 +67,8 @@ const Past = (): JSX.Element | null => {
         <Ticks last={last} />
       </div>
       <span class="past-seq" aria-hidden="true">
-        #{shown.toLocaleString('en')}
-        <span class="past-of"> of {last.toLocaleString('en')}</span>
+        #{shown.toLocaleString("en")}
+        <span class="past-of"> of {last.toLocaleString("en")}</span>
       </span>
     </section>
   );
@@ -83,7 +83,7 @@ const Ticks = ({ last }: { last: number }): JSX.Element => {
     const stop = new AbortController();
     void Promise.all(
       tickSeqs(last, 5).map(async (seq) => {
-        const { data } = await get<EventPage>('/v1/events', { after: seq - 1, limit: 1 }, stop.signal);
+        const { data } = await get<EventPage>("/v1/events", { after: seq - 1, limit: 1 }, stop.signal);
         const event = data.events[0];
         return event ? [{ seq: event.seq, time: event.created_at }] : [];
       }),

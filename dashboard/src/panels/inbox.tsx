@@ -1,9 +1,23 @@
 // An agent's mailbox, and the deliveries that are under way in the team.
 
-import { useState } from 'preact/hooks';
-import type { PanelEntry } from './index.ts';
-import { commandOf, Empty, Failed, go, Link, More, Panel, param, readingOf, Shown, subject, useRead, When } from './page.tsx';
-import { said } from './trace/story.ts';
+import { useState } from "preact/hooks";
+import type { PanelEntry } from "./index.ts";
+import {
+  commandOf,
+  Empty,
+  Failed,
+  go,
+  Link,
+  More,
+  Panel,
+  param,
+  readingOf,
+  Shown,
+  subject,
+  useRead,
+  When,
+} from "./page.tsx";
+import { said } from "./trace/story.ts";
 
 interface Mail {
   id: string;
@@ -41,14 +55,16 @@ interface Deliveries {
 }
 
 // What puts something into a mailbox, or takes it off the list of what is open.
-const MAIL = ['message_', 'delivery_', 'ack_'];
+const MAIL = ["message_", "delivery_", "ack_"];
 
 function Inbox() {
   const agent = subject();
-  const unread = param('unread') === 'true';
-  const { data: status } = useRead<{ unread_counts: Record<string, number> }>('/v1/status', {}, { on: MAIL });
+  const unread = param("unread") === "true";
+  const { data: status } = useRead<{ unread_counts: Record<string, number> }>("/v1/status", {}, { on: MAIL });
   const agents = Object.keys(status?.unread_counts ?? {}).sort();
-  const command = agent ? readingOf('read', 'TEAM', '--agent', agent, unread && '--unread') : readingOf('status', 'TEAM');
+  const command = agent
+    ? readingOf("read", "TEAM", "--agent", agent, unread && "--unread")
+    : readingOf("status", "TEAM");
   return (
     <Panel title="Inbox" command={command} busy={!status}>
       <div class="tools">
@@ -70,16 +86,22 @@ function Inbox() {
             <input
               type="checkbox"
               checked={unread}
-              onChange={(event) => go({ unread: event.currentTarget.checked ? 'true' : null })}
+              onChange={(event) => go({ unread: event.currentTarget.checked ? "true" : null })}
             />
             Only what is not acknowledged
           </label>
         )}
       </div>
       {agents.length === 0 && status && (
-        <Empty title="No agents" command={commandOf('init', 'TEAM', '--members', 'lead,ada')}>The team has no members, and nobody was sent mail.</Empty>
+        <Empty title="No agents" command={commandOf("init", "TEAM", "--members", "lead,ada")}>
+          The team has no members, and nobody was sent mail.
+        </Empty>
       )}
-      {agent ? <Mailbox key={`${agent} ${unread}`} agent={agent} unread={unread} /> : agents.length > 0 && <p class="mild">Choose whose mailbox to read.</p>}
+      {agent ? (
+        <Mailbox key={`${agent} ${unread}`} agent={agent} unread={unread} />
+      ) : (
+        agents.length > 0 && <p class="mild">Choose whose mailbox to read.</p>
+      )}
       <Pending agent={agent} />
     </Panel>
   );
@@ -87,9 +109,9 @@ function Inbox() {
 
 function Mailbox({ agent, unread }: { agent: string; unread: boolean }) {
   const [limit, setLimit] = useState(50);
-  const all = useRead<MailPage>('/v1/mailbox', { agent, limit, unread: unread ? 'true' : null }, { on: MAIL });
+  const all = useRead<MailPage>("/v1/mailbox", { agent, limit, unread: unread ? "true" : null }, { on: MAIL });
   // The mailbox does not mark what was acknowledged; what is asked for unread only says so.
-  const open = useRead<MailPage>('/v1/mailbox', { agent, limit: 1000, unread: 'true' }, { on: MAIL });
+  const open = useRead<MailPage>("/v1/mailbox", { agent, limit: 1000, unread: "true" }, { on: MAIL });
   const error = all.error ?? open.error;
   if (error && !all.data) return <Failed error={error} again={all.reload} />;
   if (!all.data || !open.data) return <div aria-busy="true" />;
@@ -97,9 +119,13 @@ function Mailbox({ agent, unread }: { agent: string; unread: boolean }) {
   const newest = [...all.data.messages].reverse();
   if (newest.length === 0) {
     return unread ? (
-      <Empty title="Nothing open" command={readingOf('read', 'TEAM', '--agent', agent)}>Everything that {agent} was sent is acknowledged.</Empty>
+      <Empty title="Nothing open" command={readingOf("read", "TEAM", "--agent", agent)}>
+        Everything that {agent} was sent is acknowledged.
+      </Empty>
     ) : (
-      <Empty title="No mail" command={commandOf('send', 'TEAM', '--from', 'lead', '--to', agent, '--type', 'handoff')}>Nobody has sent {agent} anything.</Empty>
+      <Empty title="No mail" command={commandOf("send", "TEAM", "--from", "lead", "--to", agent, "--type", "handoff")}>
+        Nobody has sent {agent} anything.
+      </Empty>
     );
   }
   return (
@@ -108,14 +134,14 @@ function Mailbox({ agent, unread }: { agent: string; unread: boolean }) {
         {newest.map((mail) => {
           const acked = !waiting.has(mail.id);
           return (
-            <li key={mail.id} class={acked ? 'post mail-acked' : 'post mail-open'} data-message={mail.id}>
+            <li key={mail.id} class={acked ? "post mail-acked" : "post mail-open"} data-message={mail.id}>
               <p class="post-head">
-                <span class={acked ? 'sign sign-good' : 'sign sign-open'}>{acked ? '✓ acknowledged' : '○ open'}</span>
+                <span class={acked ? "sign sign-good" : "sign sign-open"}>{acked ? "✓ acknowledged" : "○ open"}</span>
                 <strong>
                   <Shown text={mail.from} />
                 </strong>
                 <span>{mail.type}</span>
-                {mail.priority !== 'normal' && <span class="tag">{mail.priority}</span>}
+                {mail.priority !== "normal" && <span class="tag">{mail.priority}</span>}
                 {mail.task_id && (
                   <Link panel="task" params={{ id: mail.task_id }}>
                     <Shown text={mail.task_id} />
@@ -148,13 +174,13 @@ const MOST = 4000;
 
 function body(mail: Mail): string {
   const text = (mail.payload as { body?: unknown } | null)?.body;
-  if (typeof text === 'string') return text.length > MOST ? `${text.slice(0, MOST)}…` : text;
-  const line = said({ seq: 0, id: '', created_at: '', kind: '', actor: '', payload: mail.payload });
-  return line === '' ? 'no payload' : line;
+  if (typeof text === "string") return text.length > MOST ? `${text.slice(0, MOST)}…` : text;
+  const line = said({ seq: 0, id: "", created_at: "", kind: "", actor: "", payload: mail.payload });
+  return line === "" ? "no payload" : line;
 }
 
 function Pending({ agent }: { agent: string | null }) {
-  const { data, error } = useRead<Deliveries>('/v1/deliveries', { limit: 200 }, { on: MAIL, every: 15_000 });
+  const { data, error } = useRead<Deliveries>("/v1/deliveries", { limit: 200 }, { on: MAIL, every: 15_000 });
   if (error && !data) return <Failed error={error} />;
   if (!data) return null;
   const rows = data.deliveries.filter((each) => agent === null || each.to === agent || each.from === agent);
@@ -162,7 +188,20 @@ function Pending({ agent }: { agent: string | null }) {
     <section class="part">
       <h2>Deliveries under way</h2>
       {rows.length === 0 ? (
-        <Empty title="None" command={commandOf('send', 'TEAM', '--from', 'lead', '--to', 'ada', '--type', 'decision_required', '--require-ack')}>
+        <Empty
+          title="None"
+          command={commandOf(
+            "send",
+            "TEAM",
+            "--from",
+            "lead",
+            "--to",
+            "ada",
+            "--type",
+            "decision_required",
+            "--require-ack",
+          )}
+        >
           Nothing that needs an acknowledgement is waiting for one.
         </Empty>
       ) : (
@@ -182,7 +221,7 @@ function Pending({ agent }: { agent: string | null }) {
             </thead>
             <tbody>
               {rows.map((each) => (
-                <tr key={each.message_id} class={each.overdue ? 'row-warn' : ''}>
+                <tr key={each.message_id} class={each.overdue ? "row-warn" : ""}>
                   <th scope="row">
                     <Shown text={each.message_id} />
                   </th>
@@ -220,4 +259,4 @@ function Pending({ agent }: { agent: string | null }) {
   );
 }
 
-export const panel: PanelEntry = { id: 'inbox', title: 'Inbox', order: 65, key: 'i', component: Inbox };
+export const panel: PanelEntry = { id: "inbox", title: "Inbox", order: 65, key: "i", component: Inbox };

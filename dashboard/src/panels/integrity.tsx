@@ -1,16 +1,16 @@
 // Whether the log can be trusted: its head, the last verification and doctor, receipts, segments, disk and backups.
 
-import type { PanelEntry } from './index.ts';
-import { Checks } from './integrity/checks.tsx';
-import { Head } from './integrity/head.tsx';
-import { Receipts } from './integrity/receipts.tsx';
-import { Storage } from './integrity/storage.tsx';
-import { Verification } from './integrity/verification.tsx';
-import { commandOf, Panel } from './page.tsx';
+import type { PanelEntry } from "./index.ts";
+import { Checks } from "./integrity/checks.tsx";
+import { Head } from "./integrity/head.tsx";
+import { Receipts } from "./integrity/receipts.tsx";
+import { Storage } from "./integrity/storage.tsx";
+import { Verification } from "./integrity/verification.tsx";
+import { commandOf, Panel } from "./page.tsx";
 
 function Integrity() {
   return (
-    <Panel title="Integrity" command={commandOf('verify', 'TEAM')}>
+    <Panel title="Integrity" command={commandOf("verify", "TEAM")}>
       <div class="two">
         <Verification />
         <Receipts />
@@ -24,4 +24,4 @@ function Integrity() {
   );
 }
 
-export const panel: PanelEntry = { id: 'integrity', title: 'Integrity', order: 80, key: 'y', component: Integrity };
+export const panel: PanelEntry = { id: "integrity", title: "Integrity", order: 80, key: "y", component: Integrity };

@@ -1,12 +1,12 @@
 // The state machines of a team: the bootstrap contract and the life of each mode, drawn, with where they are, and why a
 // step would be refused.
 
-import { useMemo } from 'preact/hooks';
-import type { PanelEntry } from './index.ts';
-import { commandOf, Empty, Failed, go, Link, Panel, readingOf, Shown, subject, useRead, When } from './page.tsx';
-import { BootstrapRun } from './modes/bootstrap-run.tsx';
-import { ExplainMode } from './modes/explain-mode.tsx';
-import { MachineDrawn, type Machine } from './modes/machine.tsx';
+import { useMemo } from "preact/hooks";
+import type { PanelEntry } from "./index.ts";
+import { commandOf, Empty, Failed, go, Link, Panel, readingOf, Shown, subject, useRead, When } from "./page.tsx";
+import { BootstrapRun } from "./modes/bootstrap-run.tsx";
+import { ExplainMode } from "./modes/explain-mode.tsx";
+import { MachineDrawn, type Machine } from "./modes/machine.tsx";
 
 export interface ModeShown {
   mode: string;
@@ -25,14 +25,14 @@ interface ModeList {
 }
 
 function Modes() {
-  const machines = useRead<{ machines: Machine[] }>('/v1/machines', {}, { always: true });
-  const modes = useRead<ModeList>('/v1/modes', {}, { on: ['mode_'] });
-  const chosen = subject() ?? 'bootstrap';
+  const machines = useRead<{ machines: Machine[] }>("/v1/machines", {}, { always: true });
+  const modes = useRead<ModeList>("/v1/modes", {}, { on: ["mode_"] });
+  const chosen = subject() ?? "bootstrap";
   const error = machines.error ?? modes.error;
   if (error && !(machines.data && modes.data)) return <Failed error={error} again={machines.reload} />;
   const machine = machines.data?.machines.find((each) => each.name === chosen) ?? machines.data?.machines[0];
-  const isBootstrap = machine?.name === 'bootstrap';
-  const command = isBootstrap ? readingOf('bootstrap', 'show', 'TEAM') : readingOf('mode', 'list', 'TEAM');
+  const isBootstrap = machine?.name === "bootstrap";
+  const command = isBootstrap ? readingOf("bootstrap", "show", "TEAM") : readingOf("mode", "list", "TEAM");
   return (
     <Panel title="Modes and bootstrap" command={command} busy={!machines.data || !modes.data}>
       {machines.data && modes.data && machine && (
@@ -53,7 +53,7 @@ function Modes() {
                       <span class="offscreen">active: </span>
                     </>
                   )}
-                  {each.name === 'bootstrap' ? 'bootstrap' : each.name}
+                  {each.name === "bootstrap" ? "bootstrap" : each.name}
                 </button>
               );
             })}
@@ -61,7 +61,11 @@ function Modes() {
           {isBootstrap ? (
             <BootstrapRun machine={machine} />
           ) : (
-            <OneMode machine={machine} states={modes.data.modes.filter((each) => each.mode === machine.name)} active={modes.data.active_modes} />
+            <OneMode
+              machine={machine}
+              states={modes.data.modes.filter((each) => each.mode === machine.name)}
+              active={modes.data.active_modes}
+            />
           )}
         </>
       )}
@@ -75,7 +79,10 @@ function OneMode({ machine, states, active }: { machine: Machine; states: ModeSh
     <>
       <MachineDrawn machine={machine} here={here} />
       {states.length === 0 ? (
-        <Empty title="Never started" command={commandOf('mode', 'start', 'TEAM', machine.name, '--task', 'What it is for')}>
+        <Empty
+          title="Never started"
+          command={commandOf("mode", "start", "TEAM", machine.name, "--task", "What it is for")}
+        >
           {machine.title || machine.name} was never started in this team.
         </Empty>
       ) : (
@@ -93,13 +100,23 @@ function OneMode({ machine, states, active }: { machine: Machine; states: ModeSh
             </thead>
             <tbody>
               {states.map((state) => (
-                <tr key={state.session_id ?? 'root'}>
-                  <th scope="row">{state.session_id ? <>session <Shown text={state.session_id} /></> : 'root'}</th>
+                <tr key={state.session_id ?? "root"}>
+                  <th scope="row">
+                    {state.session_id ? (
+                      <>
+                        session <Shown text={state.session_id} />
+                      </>
+                    ) : (
+                      "root"
+                    )}
+                  </th>
                   <td>
-                    <span class={`sign sign-${state.active ? 'open' : 'idle'}`}>{state.active ? '● active' : '○ ended'}</span>
+                    <span class={`sign sign-${state.active ? "open" : "idle"}`}>
+                      {state.active ? "● active" : "○ ended"}
+                    </span>
                   </td>
                   <td>
-                    <Shown text={state.current_phase ?? ''} />
+                    <Shown text={state.current_phase ?? ""} />
                   </td>
                   <td>
                     <When time={state.updated_at} />
@@ -119,11 +136,13 @@ function OneMode({ machine, states, active }: { machine: Machine; states: ModeSh
         </div>
       )}
       <p class="summary">
-        {active.length === 0 ? 'No mode is active.' : 'Active, in the order in which they became so: '}
+        {active.length === 0 ? "No mode is active." : "Active, in the order in which they became so: "}
         {active.map((name, index) => (
           <span key={name}>
-            {index > 0 && ', '}
-            <Link panel="modes" params={{ id: name }}>{name}</Link>
+            {index > 0 && ", "}
+            <Link panel="modes" params={{ id: name }}>
+              {name}
+            </Link>
           </span>
         ))}
       </p>
@@ -133,29 +152,36 @@ function OneMode({ machine, states, active }: { machine: Machine; states: ModeSh
 }
 
 function why(state: ModeShown): string {
-  for (const name of ['auto_completed_reason', 'completion_note', 'transition_message', 'error', 'task_description', 'run_outcome']) {
+  for (const name of [
+    "auto_completed_reason",
+    "completion_note",
+    "transition_message",
+    "error",
+    "task_description",
+    "run_outcome",
+  ]) {
     const said = state.state[name];
-    if (typeof said === 'string' && said !== '') return said;
+    if (typeof said === "string" && said !== "") return said;
   }
-  return '';
+  return "";
 }
 
 // The state's own words come first: a machine has its names from the tables of the rules.
 function placeOf(state: ModeShown, machine: Machine): string {
   const names = new Set(machine.states.map((each) => each.name));
-  const phase = state.current_phase ?? '';
+  const phase = state.current_phase ?? "";
   if (names.has(phase)) return phase;
-  if (state.active) return ['active', 'running'].find((name) => names.has(name)) ?? machine.initial;
-  const outcome = state.state['lifecycle_outcome'] ?? state.state['run_outcome'];
+  if (state.active) return ["active", "running"].find((name) => names.has(name)) ?? machine.initial;
+  const outcome = state.state["lifecycle_outcome"] ?? state.state["run_outcome"];
   const words: Record<string, string[]> = {
-    finished: ['completed', 'finished', 'ended'],
-    finish: ['completed', 'finished', 'ended'],
-    failed: ['failed', 'ended'],
-    userinterlude: ['cancelled', 'canceled', 'ended'],
-    cancelled: ['cancelled', 'canceled', 'ended'],
+    finished: ["completed", "finished", "ended"],
+    finish: ["completed", "finished", "ended"],
+    failed: ["failed", "ended"],
+    userinterlude: ["cancelled", "canceled", "ended"],
+    cancelled: ["cancelled", "canceled", "ended"],
   };
   const found = (words[String(outcome)] ?? []).find((name) => names.has(name));
-  return found ?? ['inactive', 'ended', 'completed'].find((name) => names.has(name)) ?? machine.initial;
+  return found ?? ["inactive", "ended", "completed"].find((name) => names.has(name)) ?? machine.initial;
 }
 
-export const panel: PanelEntry = { id: 'modes', title: 'Modes', order: 70, key: 'm', component: Modes };
+export const panel: PanelEntry = { id: "modes", title: "Modes", order: 70, key: "m", component: Modes };

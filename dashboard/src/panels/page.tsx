@@ -1,18 +1,18 @@
 // What these panels use of the page around them, in the few forms in which they use it.
 
-import './style/parts.css';
-import './style/trace.css';
-import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
-import { ApiError, get, post, type Params } from '../api/client.ts';
-import { useQuery, type Query, type QueryOptions } from '../state/query.ts';
-import { at, go as goTo, hrefOf, route, team, type RouteChange } from '../state/route.ts';
-import { Command } from '../ui/command.tsx';
-import { Empty as Nothing, Failure, Link as PageLink, Loading, Panel as Frame } from '../ui/parts.tsx';
-import { partsOf, Text } from '../ui/text.tsx';
-import { Time } from '../ui/time.tsx';
+import "./style/parts.css";
+import "./style/trace.css";
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { ApiError, get, post, type Params } from "../api/client.ts";
+import { useQuery, type Query, type QueryOptions } from "../state/query.ts";
+import { at, go as goTo, hrefOf, route, team, type RouteChange } from "../state/route.ts";
+import { Command } from "../ui/command.tsx";
+import { Empty as Nothing, Failure, Link as PageLink, Loading, Panel as Frame } from "../ui/parts.tsx";
+import { partsOf, Text } from "../ui/text.tsx";
+import { Time } from "../ui/time.tsx";
 
-export { commandOf, readingOf } from '../ui/command.tsx';
+export { commandOf, readingOf } from "../ui/command.tsx";
 
 type Place = Record<string, string | number | null | undefined>;
 
@@ -73,7 +73,7 @@ export const Shown = ({ text, lines = false, whole = false }: ShownProps): JSX.E
 export const visible = (text: string): string =>
   partsOf(text)
     .map((part) => part.text)
-    .join('');
+    .join("");
 
 export const When = ({ time }: { time: string | null | undefined }): JSX.Element => <Time value={time} />;
 
@@ -98,7 +98,15 @@ interface PanelProps {
   children?: ComponentChildren;
 }
 
-export const Panel = ({ title, command, note, tools, busy = false, fill = false, children }: PanelProps): JSX.Element => (
+export const Panel = ({
+  title,
+  command,
+  note,
+  tools,
+  busy = false,
+  fill = false,
+  children,
+}: PanelProps): JSX.Element => (
   <Frame
     title={title}
     fill={fill}
@@ -115,7 +123,7 @@ export const CopyCommand = ({ line }: { line: string }): JSX.Element => <Command
 
 export const Failed = ({ error, again }: { error: unknown; again?: () => void }): JSX.Element => (
   <div class="failed">
-    <Failure error={error instanceof ApiError ? error : new ApiError(0, 'failed', String(error))} />
+    <Failure error={error instanceof ApiError ? error : new ApiError(0, "failed", String(error))} />
     {again && (
       <button type="button" onClick={again}>
         Read again
@@ -132,15 +140,15 @@ export const More = ({ onMore, children }: { onMore: () => void; children: Compo
   </p>
 );
 
-const NARROW = '(max-width: 760px)';
+const NARROW = "(max-width: 760px)";
 
 export const useNarrow = (): boolean => {
   const [narrow, setNarrow] = useState(() => matchMedia(NARROW).matches);
   useEffect(() => {
     const media = matchMedia(NARROW);
     const changed = (): void => setNarrow(media.matches);
-    media.addEventListener('change', changed);
-    return () => media.removeEventListener('change', changed);
+    media.addEventListener("change", changed);
+    return () => media.removeEventListener("change", changed);
   }, []);
   return narrow;
 };

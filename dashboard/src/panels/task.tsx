@@ -1,14 +1,14 @@
 // One task: what it is now, what happened to it and who did it, the tasks around it, and what changed between any two
 // points of its history.
 
-import { useState } from 'preact/hooks';
-import type { PanelEntry } from './index.ts';
-import { Empty, Failed, go, Link, More, Panel, param, readingOf, Shown, subject, useRead, When } from './page.tsx';
-import { Differences } from './task/differences.tsx';
-import { Neighbours } from './task/around.tsx';
-import { EventFields, Field } from './trace/event-fields.tsx';
-import { outcomeOf } from './trace/outcome.ts';
-import { said, senderOf, type TraceEvent } from './trace/story.ts';
+import { useState } from "preact/hooks";
+import type { PanelEntry } from "./index.ts";
+import { Empty, Failed, go, Link, More, Panel, param, readingOf, Shown, subject, useRead, When } from "./page.tsx";
+import { Differences } from "./task/differences.tsx";
+import { Neighbours } from "./task/around.tsx";
+import { EventFields, Field } from "./trace/event-fields.tsx";
+import { outcomeOf } from "./trace/outcome.ts";
+import { said, senderOf, type TraceEvent } from "./trace/story.ts";
 
 interface TaskRead {
   id: string;
@@ -43,7 +43,7 @@ function Task() {
 }
 
 function NoTask() {
-  const [id, setId] = useState('');
+  const [id, setId] = useState("");
   return (
     <Panel title="Task">
       <form
@@ -54,13 +54,12 @@ function NoTask() {
         }}
       >
         <label>
-          Id of a task{' '}
-          <input value={id} onInput={(event) => setId(event.currentTarget.value)} />
+          Id of a task <input value={id} onInput={(event) => setId(event.currentTarget.value)} />
         </label>
         <button type="submit">Show it</button>
       </form>
-      <Empty title="No task is chosen" command={readingOf('tasks', 'TEAM')}>
-        Choose one on the{' '}
+      <Empty title="No task is chosen" command={readingOf("tasks", "TEAM")}>
+        Choose one on the{" "}
         <Link panel="board" params={{}}>
           board
         </Link>
@@ -74,8 +73,8 @@ function OneTask({ id }: { id: string }) {
   const path = `/v1/tasks/${encodeURIComponent(id)}`;
   const { data, error, reload } = useRead<{ task: TaskRead } | TaskRead>(path, {}, { on: touches(id) });
   if (error && !data) return <Failed error={error} again={reload} />;
-  const task = data && ('task' in data ? data.task : data);
-  const command = readingOf('task', 'show', 'TEAM', id, '--history');
+  const task = data && ("task" in data ? data.task : data);
+  const command = readingOf("task", "show", "TEAM", id, "--history");
   if (!task) return <Panel title="Task" command={command} busy />;
   const look = outcomeOf(task.status);
   return (
@@ -85,7 +84,7 @@ function OneTask({ id }: { id: string }) {
         <span class="task-title">
           <b>
             <Shown text={task.id} />
-          </b>{' '}
+          </b>{" "}
           <Shown text={task.title} />
         </span>
       }
@@ -117,11 +116,11 @@ function OneTask({ id }: { id: string }) {
 
 function Fields({ task }: { task: TaskRead }) {
   const reported: [string, string | undefined][] = [
-    ['status', task.reportedStatus],
-    ['owner', task.reportedOwner],
-    ['progress', task.reportedProgress],
-    ['eta', task.reportedEta],
-    ['note', task.reportedNote],
+    ["status", task.reportedStatus],
+    ["owner", task.reportedOwner],
+    ["progress", task.reportedProgress],
+    ["eta", task.reportedEta],
+    ["note", task.reportedNote],
   ];
   const said = reported.filter((each): each is [string, string] => each[1] !== undefined && each[1] !== null);
   return (
@@ -149,13 +148,13 @@ function Fields({ task }: { task: TaskRead }) {
         )}
         {(task.resources?.length ?? 0) > 0 && (
           <Field name="resources">
-            <Shown text={task.resources?.join(', ') ?? ''} />
+            <Shown text={task.resources?.join(", ") ?? ""} />
           </Field>
         )}
         {Object.entries(task.timestamps ?? {}).map(
           ([name, time]) =>
             time && (
-              <Field key={name} name={name.replace(/At$/, '')}>
+              <Field key={name} name={name.replace(/At$/, "")}>
                 <When time={time} />
               </Field>
             ),
@@ -172,7 +171,7 @@ function Fields({ task }: { task: TaskRead }) {
                 by <Shown text={task.reportedBy} />
                 {task.reportedAt && (
                   <>
-                    {' '}
+                    {" "}
                     <When time={task.reportedAt} />
                   </>
                 )}
@@ -182,7 +181,7 @@ function Fields({ task }: { task: TaskRead }) {
         )}
         {task.result != null && (
           <Field name="result">
-            <Shown text={typeof task.result === 'string' ? task.result : JSON.stringify(task.result)} lines whole />
+            <Shown text={typeof task.result === "string" ? task.result : JSON.stringify(task.result)} lines whole />
           </Field>
         )}
         {task.description && (
@@ -205,7 +204,7 @@ function AgentLink({ name }: { name: string }) {
 
 // A task also changes by what happens to those that it waits for, which such an event names as a task of its own.
 function touches(id: string): (event: { kind: string; task_id?: string }) => boolean {
-  return (event) => event.task_id === id || event.kind === 'task_unblocked';
+  return (event) => event.task_id === id || event.kind === "task_unblocked";
 }
 
 interface HistoryRead {
@@ -215,15 +214,23 @@ interface HistoryRead {
 
 function History({ id }: { id: string }) {
   const [limit, setLimit] = useState(50);
-  const { data, error, reload } = useRead<HistoryRead>(`/v1/tasks/${encodeURIComponent(id)}/history`, { limit }, { on: touches(id) });
-  const from = Number(param('from')) || null;
-  const to = Number(param('to')) || null;
-  const chosen = Number(param('event')) || null;
+  const { data, error, reload } = useRead<HistoryRead>(
+    `/v1/tasks/${encodeURIComponent(id)}/history`,
+    { limit },
+    { on: touches(id) },
+  );
+  const from = Number(param("from")) || null;
+  const to = Number(param("to")) || null;
+  const chosen = Number(param("event")) || null;
   if (error && !data) return <Failed error={error} again={reload} />;
   if (!data) return <section class="part" aria-busy="true" />;
   const { events } = data;
   if (events.length === 0) {
-    return <Empty title="No history" command={readingOf('task', 'show', 'TEAM', id, '--history')}>The log holds no event of this task.</Empty>;
+    return (
+      <Empty title="No history" command={readingOf("task", "show", "TEAM", id, "--history")}>
+        The log holds no event of this task.
+      </Empty>
+    );
   }
   const picked = events.find((event) => event.seq === chosen);
   const last = events[events.length - 1]?.seq ?? 0;
@@ -234,7 +241,7 @@ function History({ id }: { id: string }) {
       {data.next_cursor && limit < 1000 && (
         <More onMore={() => setLimit(Math.min(1000, limit * 4))}>Show older events</More>
       )}
-      <div class={picked ? 'beside' : 'beside beside-none'}>
+      <div class={picked ? "beside" : "beside beside-none"}>
         <div class="table-frame" tabIndex={0} role="region" aria-label="History">
           <table class="table history">
             <thead>
@@ -273,9 +280,9 @@ interface RowProps {
 
 function HistoryRow({ event, from, to, chosen }: RowProps) {
   const sender = senderOf(event);
-  const nothing = event.superseded ? 'superseded' : event.duplicate ? 'duplicate' : event.refused ? 'refused' : null;
+  const nothing = event.superseded ? "superseded" : event.duplicate ? "duplicate" : event.refused ? "refused" : null;
   return (
-    <tr class={`${nothing ? 'row-struck' : ''} ${chosen ? 'row-chosen' : ''}`} data-seq={event.seq}>
+    <tr class={`${nothing ? "row-struck" : ""} ${chosen ? "row-chosen" : ""}`} data-seq={event.seq}>
       <td>
         <input
           type="radio"
@@ -298,7 +305,7 @@ function HistoryRow({ event, from, to, chosen }: RowProps) {
       <th scope="row">
         <button type="button" class="linklike" onClick={() => go({ event: event.seq })}>
           #{event.seq}
-        </button>{' '}
+        </button>{" "}
         <span class="kind">
           <Shown text={event.kind} />
         </span>
@@ -309,7 +316,7 @@ function HistoryRow({ event, from, to, chosen }: RowProps) {
       <td>
         {sender ? (
           <>
-            <Shown text={sender} />{' '}
+            <Shown text={sender} />{" "}
             <small>
               recorded by <Shown text={event.actor} />
             </small>
@@ -328,4 +335,4 @@ function HistoryRow({ event, from, to, chosen }: RowProps) {
   );
 }
 
-export const panel: PanelEntry = { id: 'task', title: 'Task', key: 'k', component: Task };
+export const panel: PanelEntry = { id: "task", title: "Task", key: "k", component: Task };

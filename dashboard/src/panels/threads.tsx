@@ -1,8 +1,22 @@
 // Threads: the list, newest first, or those that hold a text; beside it what was said in the one that is chosen.
 
-import { useState } from 'preact/hooks';
-import type { PanelEntry } from './index.ts';
-import { commandOf, Empty, Failed, go, Link, More, Panel, param, readingOf, Shown, subject, useRead, When } from './page.tsx';
+import { useState } from "preact/hooks";
+import type { PanelEntry } from "./index.ts";
+import {
+  commandOf,
+  Empty,
+  Failed,
+  go,
+  Link,
+  More,
+  Panel,
+  param,
+  readingOf,
+  Shown,
+  subject,
+  useRead,
+  When,
+} from "./page.tsx";
 
 interface ThreadRow {
   id: string;
@@ -37,17 +51,25 @@ interface Post {
   actor?: string;
 }
 
-const TALK = ['thread_'];
+const TALK = ["thread_"];
 
 function Threads() {
   const id = subject();
-  const text = param('q') ?? '';
+  const text = param("q") ?? "";
   const [limit, setLimit] = useState(50);
-  const all = useRead<{ threads: ThreadRow[]; next_cursor: string | null }>(text ? null : '/v1/threads', { limit }, { on: TALK });
-  const some = useRead<{ threads: ThreadFound[]; nextCursor?: string | null }>(text ? '/v1/threads/search' : null, {
-    q: text,
-    limit: Math.min(limit, 200),
-  }, { on: TALK });
+  const all = useRead<{ threads: ThreadRow[]; next_cursor: string | null }>(
+    text ? null : "/v1/threads",
+    { limit },
+    { on: TALK },
+  );
+  const some = useRead<{ threads: ThreadFound[]; nextCursor?: string | null }>(
+    text ? "/v1/threads/search" : null,
+    {
+      q: text,
+      limit: Math.min(limit, 200),
+    },
+    { on: TALK },
+  );
   const error = all.error ?? some.error;
   if (error && !(text ? some.data : all.data)) return <Failed error={error} again={text ? some.reload : all.reload} />;
   const rows: ThreadRow[] | undefined = text
@@ -59,10 +81,10 @@ function Threads() {
       }))
     : all.data?.threads;
   const more = text ? Boolean(some.data?.nextCursor) && limit < 200 : Boolean(all.data?.next_cursor);
-  const command = text ? readingOf('thread', 'search', 'TEAM', text) : readingOf('thread', 'search', 'TEAM');
+  const command = text ? readingOf("thread", "search", "TEAM", text) : readingOf("thread", "search", "TEAM");
 
   return (
-    <Panel title="Threads" command={id ? readingOf('thread', 'tail', 'TEAM', id) : command} busy={!rows} fill>
+    <Panel title="Threads" command={id ? readingOf("thread", "tail", "TEAM", id) : command} busy={!rows} fill>
       <div class="tools" role="search">
         <input
           type="search"
@@ -74,14 +96,27 @@ function Threads() {
       </div>
       {rows?.length === 0 &&
         (text ? (
-          <Empty title="Nothing found" command={command}>No thread holds this text.</Empty>
+          <Empty title="Nothing found" command={command}>
+            No thread holds this text.
+          </Empty>
         ) : (
-          <Empty title="No threads" command={commandOf('thread', 'start', 'TEAM', '--title', 'Who mends the login?', '--participants', 'lead,ada')}>
+          <Empty
+            title="No threads"
+            command={commandOf(
+              "thread",
+              "start",
+              "TEAM",
+              "--title",
+              "Who mends the login?",
+              "--participants",
+              "lead,ada",
+            )}
+          >
             Nobody has started a thread.
           </Empty>
         ))}
       {rows && rows.length > 0 && (
-        <div class={id ? 'pair pair-chosen' : 'pair'}>
+        <div class={id ? "pair pair-chosen" : "pair"}>
           <nav class="pair-list" aria-label="List of threads">
             <ul class="cards">
               {rows.map((thread) => (
@@ -89,7 +124,7 @@ function Threads() {
                   <Link
                     panel="threads"
                     params={{ id: thread.id, q: text || null }}
-                    class={thread.id === id ? 'card card-chosen' : 'card'}
+                    class={thread.id === id ? "card card-chosen" : "card"}
                   >
                     <span class="card-head">
                       <strong>
@@ -102,7 +137,7 @@ function Threads() {
                         <>
                           {thread.last_by && (
                             <b>
-                              <Shown text={thread.last_by} />:{' '}
+                              <Shown text={thread.last_by} />:{" "}
                             </b>
                           )}
                           <Shown text={thread.last_text.slice(0, 160)} />
@@ -110,11 +145,11 @@ function Threads() {
                       )}
                     </span>
                     <span class="card-foot">
-                      {thread.messages} {thread.messages === 1 ? 'message' : 'messages'} ·{' '}
-                      <Shown text={thread.participants.join(', ')} />
+                      {thread.messages} {thread.messages === 1 ? "message" : "messages"} ·{" "}
+                      <Shown text={thread.participants.join(", ")} />
                       {thread.task_id && (
                         <>
-                          {' · '}
+                          {" · "}
                           <Shown text={thread.task_id} />
                         </>
                       )}
@@ -153,10 +188,10 @@ function Posts({ id, mark }: { id: string; mark: string }) {
           <Shown text={thread.title} />
         </h2>
         <p class="summary">
-          <Shown text={thread.participants.join(', ')} />
+          <Shown text={thread.participants.join(", ")} />
           {thread.taskId && (
             <>
-              {' · task '}
+              {" · task "}
               <Link panel="task" params={{ id: thread.taskId }}>
                 <Shown text={thread.taskId} />
               </Link>
@@ -164,7 +199,7 @@ function Posts({ id, mark }: { id: string; mark: string }) {
           )}
           {thread.traceId && (
             <>
-              {' · trace '}
+              {" · trace "}
               <Link panel="trace" params={{ id: thread.traceId }}>
                 <Shown text={thread.traceId} />
               </Link>
@@ -174,24 +209,26 @@ function Posts({ id, mark }: { id: string; mark: string }) {
       </header>
       {data.nextCursor && tail < 200 && <More onMore={() => setTail(200)}>Show older messages</More>}
       {messages.length === 0 && (
-        <Empty title="Nothing said" command={commandOf('thread', 'post', 'TEAM', id, 'I take it', '--agent', 'ada')}>Nothing was said here yet.</Empty>
+        <Empty title="Nothing said" command={commandOf("thread", "post", "TEAM", id, "I take it", "--agent", "ada")}>
+          Nothing was said here yet.
+        </Empty>
       )}
       <ol class="posts">
         {messages.map((post) => (
-          <li key={post.id} class={wanted && post.body.toLowerCase().includes(wanted) ? 'post post-found' : 'post'}>
+          <li key={post.id} class={wanted && post.body.toLowerCase().includes(wanted) ? "post post-found" : "post"}>
             <p class="post-head">
               <strong>
                 <Shown text={post.from} />
               </strong>
               {post.actor && post.actor !== post.from && (
                 <span class="mild">
-                  {' '}
+                  {" "}
                   recorded by <Shown text={post.actor} />
                 </span>
               )}
               <span class="mild">
-                {' '}
-                to <Shown text={post.to.join(', ') || 'nobody'} />
+                {" "}
+                to <Shown text={post.to.join(", ") || "nobody"} />
               </span>
               <span class="post-when">
                 #{post.seq} <When time={post.ts} />
@@ -207,4 +244,4 @@ function Posts({ id, mark }: { id: string; mark: string }) {
   );
 }
 
-export const panel: PanelEntry = { id: 'threads', title: 'Threads', order: 60, key: 'h', component: Threads };
+export const panel: PanelEntry = { id: "threads", title: "Threads", order: 60, key: "h", component: Threads };

@@ -1,18 +1,18 @@
 // The trace panel: the list of traces, or the waterfall of one. What is chosen stands in the address: the trace, the
 // view, the event and what is searched.
 
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { useKeys } from '../shell/keys.ts';
-import type { PanelEntry } from './index.ts';
-import { Empty, Failed, go, More, Panel, param, readingOf, Shown, subject, useAt } from './page.tsx';
-import { EventFields } from './trace/event-fields.tsx';
-import { MiniMap } from './trace/mini-map.tsx';
-import { around, collapsible, findRows, rowsOf, VIEWS, type Row, type View } from './trace/rows.ts';
-import { duration, type Stretch } from './trace/scale.ts';
-import type { Story } from './trace/story.ts';
-import { TraceList } from './trace/trace-list.tsx';
-import { useTrace } from './trace/read.ts';
-import { Waterfall } from './trace/waterfall.tsx';
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useKeys } from "../shell/keys.ts";
+import type { PanelEntry } from "./index.ts";
+import { Empty, Failed, go, More, Panel, param, readingOf, Shown, subject, useAt } from "./page.tsx";
+import { EventFields } from "./trace/event-fields.tsx";
+import { MiniMap } from "./trace/mini-map.tsx";
+import { around, collapsible, findRows, rowsOf, VIEWS, type Row, type View } from "./trace/rows.ts";
+import { duration, type Stretch } from "./trace/scale.ts";
+import type { Story } from "./trace/story.ts";
+import { TraceList } from "./trace/trace-list.tsx";
+import { useTrace } from "./trace/read.ts";
+import { Waterfall } from "./trace/waterfall.tsx";
 
 function Trace() {
   const id = subject();
@@ -21,13 +21,13 @@ function Trace() {
 
 function OneTrace({ id }: { id: string }) {
   const { story, error, loading, older } = useTrace(id, useAt());
-  const command = readingOf('trace', 'TEAM', '--trace-id', id);
+  const command = readingOf("trace", "TEAM", "--trace-id", id);
   if (error && !story) return <Failed error={error} />;
   if (!story) {
     return (
       <Panel title="Trace" note={<Shown text={id} />} command={command} busy={loading}>
         {!loading && (
-          <Empty title="No such trace" command={readingOf('traces', 'TEAM')}>
+          <Empty title="No such trace" command={readingOf("traces", "TEAM")}>
             Nothing was recorded under this trace id.
           </Empty>
         )}
@@ -45,13 +45,13 @@ interface Props {
 }
 
 function Whole({ story, command, loading, older }: Props) {
-  const view = VIEWS.find((each) => each === param('view')) ?? 'full';
-  const text = param('find') ?? '';
-  const chosen = Number(param('event')) || null;
+  const view = VIEWS.find((each) => each === param("view")) ?? "full";
+  const text = param("find") ?? "";
+  const chosen = Number(param("event")) || null;
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
   const [stretch, setStretch] = useState<Stretch | null>(null);
   // By key, since rows of older pages come in above.
-  const [activeKey, setActiveKey] = useState('');
+  const [activeKey, setActiveKey] = useState("");
   const [focus, setFocus] = useState(0);
   const search = useRef<HTMLInputElement>(null);
 
@@ -59,8 +59,15 @@ function Whole({ story, command, loading, older }: Props) {
   const shown = stretch ?? whole;
   const rows = useMemo(() => rowsOf(story, view, toggled), [story, view, toggled]);
   const found = useMemo(() => findRows(rows, text), [rows, text]);
-  const active = useMemo(() => Math.max(0, rows.findIndex((row) => row.key === activeKey)), [rows, activeKey]);
-  const setActive = (index: number): void => setActiveKey(rows[index]?.key ?? '');
+  const active = useMemo(
+    () =>
+      Math.max(
+        0,
+        rows.findIndex((row) => row.key === activeKey),
+      ),
+    [rows, activeKey],
+  );
+  const setActive = (index: number): void => setActiveKey(rows[index]?.key ?? "");
 
   const reveal = (seq: number): void => {
     const index = rows.findIndex((row) => row.seq === seq);
@@ -70,7 +77,7 @@ function Whole({ story, command, loading, older }: Props) {
       return;
     }
     // It lies below a collapsed row: those above it are opened, and it is looked for again.
-    if (view !== 'full' || toggled.size === 0) return;
+    if (view !== "full" || toggled.size === 0) return;
     const open = new Set(toggled);
     let above = story.steps[story.bySeq.get(seq) ?? -1]?.parent ?? null;
     while (above !== null) {
@@ -112,7 +119,7 @@ function Whole({ story, command, loading, older }: Props) {
   };
   const all = (collapse: boolean): void => {
     setToggled(new Set(collapse ? collapsible(story, view) : []));
-    setActiveKey('');
+    setActiveKey("");
   };
   const jump = (places: readonly number[], back = false): void => {
     const next = around(places, active, back);
@@ -120,10 +127,18 @@ function Whole({ story, command, loading, older }: Props) {
   };
   // Problems below collapsed rows count: they are what one looks for, and their rows open.
   const problem = (back: boolean): void => {
-    if (view !== 'full') return jump(rows.flatMap((row, index) => (row.problem ? [index] : [])), back);
+    if (view !== "full")
+      return jump(
+        rows.flatMap((row, index) => (row.problem ? [index] : [])),
+        back,
+      );
     const all = rowsOf(story, view, new Set());
     const here = all.findIndex((row) => row.seq === rows[active]?.seq);
-    const next = around(all.flatMap((row, index) => (row.problem ? [index] : [])), here, back);
+    const next = around(
+      all.flatMap((row, index) => (row.problem ? [index] : [])),
+      here,
+      back,
+    );
     const seq = next === null ? undefined : all[next]?.seq;
     if (seq !== undefined) go({ event: seq }, { replace: chosen !== null });
   };
@@ -131,7 +146,8 @@ function Whole({ story, command, loading, older }: Props) {
     const length = (shown.to - shown.from) * factor;
     const row = rows[active];
     const step = row ? story.steps[story.bySeq.get(row.seq) ?? 0] : undefined;
-    const middle = shift !== 0 ? (shown.from + shown.to) / 2 + shift * (shown.to - shown.from) : (step?.at ?? shown.from);
+    const middle =
+      shift !== 0 ? (shown.from + shown.to) / 2 + shift * (shown.to - shown.from) : (step?.at ?? shown.from);
     const from = Math.max(whole.from, middle - length / 2);
     const to = Math.min(whole.to, from + length);
     setStretch(to - from >= whole.to - whole.from ? null : { from, to });
@@ -150,10 +166,10 @@ function Whole({ story, command, loading, older }: Props) {
     f: keyed(() => search.current?.focus()),
     c: keyed(() => all(true)),
     x: keyed(() => all(false)),
-    '+': keyed(() => zoom(0.5)),
-    '=': keyed(() => zoom(0.5)),
-    '-': keyed(() => zoom(2)),
-    '0': keyed(() => setStretch(null)),
+    "+": keyed(() => zoom(0.5)),
+    "=": keyed(() => zoom(0.5)),
+    "-": keyed(() => zoom(2)),
+    "0": keyed(() => setStretch(null)),
     Escape: () => chosen !== null && go({ event: null }),
   });
 
@@ -171,32 +187,41 @@ function Whole({ story, command, loading, older }: Props) {
       fill
     >
       <p class="summary">
-        {story.steps.length.toLocaleString('en')} events over {duration(story.last - story.first)}
-        {loading && ', older ones on their way'}
+        {story.steps.length.toLocaleString("en")} events over {duration(story.last - story.first)}
+        {loading && ", older ones on their way"}
         {story.problems.length > 0 && (
           <>
-            {' · '}
+            {" · "}
             <button type="button" class="linklike" onClick={() => problem(false)}>
-              {story.problems.length.toLocaleString('en')} {story.problems.length === 1 ? 'problem' : 'problems'}
-            </button>{' '}
+              {story.problems.length.toLocaleString("en")} {story.problems.length === 1 ? "problem" : "problems"}
+            </button>{" "}
             <kbd>e</kbd>
           </>
         )}
         {story.missing.length > 0 && (
           <span class="warned">
-            {' · '}! {story.missing.length} {story.missing.length === 1 ? 'cause is' : 'causes are'} not in this trace
+            {" · "}! {story.missing.length} {story.missing.length === 1 ? "cause is" : "causes are"} not in this trace
           </span>
         )}
       </p>
       <div class="tools" role="toolbar" aria-label="Trace">
         <div class="choice" role="group" aria-label="View">
           {VIEWS.map((each) => (
-            <button key={each} type="button" aria-pressed={view === each} onClick={() => { setToggled(new Set()); setActiveKey(''); go({ view: each === 'full' ? null : each }); }}>
+            <button
+              key={each}
+              type="button"
+              aria-pressed={view === each}
+              onClick={() => {
+                setToggled(new Set());
+                setActiveKey("");
+                go({ view: each === "full" ? null : each });
+              }}
+            >
               {each}
             </button>
           ))}
         </div>
-        {view === 'full' && (
+        {view === "full" && (
           <>
             <button type="button" onClick={() => all(true)}>
               Collapse all
@@ -214,7 +239,7 @@ function Whole({ story, command, loading, older }: Props) {
         )}
       </div>
       <MiniMap story={story} whole={whole} shown={shown} onStretch={setStretch} />
-      <div class={picked ? 'beside' : 'beside beside-none'}>
+      <div class={picked ? "beside" : "beside beside-none"}>
         <Waterfall
           rows={rows}
           stretch={shown}
@@ -242,7 +267,7 @@ function Whole({ story, command, loading, older }: Props) {
   );
 }
 
-const LABELS: Readonly<Record<View, string>> = { full: 'Events', compact: 'Activities', timeline: 'Agents' };
+const LABELS: Readonly<Record<View, string>> = { full: "Events", compact: "Activities", timeline: "Agents" };
 
 interface FinderProps {
   text: string;
@@ -263,19 +288,17 @@ function Finder({ text, found, here, input, onJump }: FinderProps) {
         value={text}
         onInput={(event) => go({ find: event.currentTarget.value || null }, { replace: true })}
         onKeyDown={(event) => {
-          if (event.key === 'Enter') {
+          if (event.key === "Enter") {
             event.preventDefault();
             onJump(event.shiftKey);
           }
           event.stopPropagation();
-          if (event.key === 'Escape') event.currentTarget.blur();
+          if (event.key === "Escape") event.currentTarget.blur();
         }}
       />
-      {text !== '' && (
+      {text !== "" && (
         <>
-          <output class="finder-count">
-            {here >= 0 ? `${here + 1} of ${found}` : found === 0 ? 'none' : found}
-          </output>
+          <output class="finder-count">{here >= 0 ? `${here + 1} of ${found}` : found === 0 ? "none" : found}</output>
           <button type="button" aria-label="Previous match" disabled={found === 0} onClick={() => onJump(true)}>
             ↑
           </button>
@@ -294,12 +317,12 @@ function padded(story: Story): Stretch {
 }
 
 const KEYS = [
-  ['e', 'next problem; E the one before'],
-  ['f', 'find in the trace; n and N walk the matches'],
-  ['← →', 'close and open a row'],
-  ['c x', 'collapse all, open all'],
-  ['+ -', 'a shorter or longer stretch of time; 0 the whole'],
-  ['Enter', 'the fields of an event; Escape closes them'],
+  ["e", "next problem; E the one before"],
+  ["f", "find in the trace; n and N walk the matches"],
+  ["← →", "close and open a row"],
+  ["c x", "collapse all, open all"],
+  ["+ -", "a shorter or longer stretch of time; 0 the whole"],
+  ["Enter", "the fields of an event; Escape closes them"],
 ] as const;
 
-export const panel: PanelEntry = { id: 'trace', title: 'Traces', order: 50, key: 'r', keys: KEYS, component: Trace };
+export const panel: PanelEntry = { id: "trace", title: "Traces", order: 50, key: "r", keys: KEYS, component: Trace };

@@ -1,10 +1,10 @@
 // Tokens: by agent or task over time, how many each used, and how near the budget is.
 
-import type { PanelEntry } from './index.ts';
-import { Chart, COLOURS } from './usage/chart.tsx';
-import { short, stack, type Series } from './usage/series.ts';
-import { useMemo } from 'preact/hooks';
-import { commandOf, Empty, Failed, go, Link, Panel, param, readingOf, Shown, useRead } from './page.tsx';
+import type { PanelEntry } from "./index.ts";
+import { Chart, COLOURS } from "./usage/chart.tsx";
+import { short, stack, type Series } from "./usage/series.ts";
+import { useMemo } from "preact/hooks";
+import { commandOf, Empty, Failed, go, Link, Panel, param, readingOf, Shown, useRead } from "./page.tsx";
 
 interface Used {
   inputTokens: number;
@@ -29,17 +29,33 @@ interface SeriesRead {
   to: string;
   bucket_ms: number;
   series: Series[];
+  others?: number[];
 }
 
-const REPORTS = ['usage_reported', 'budget_set'];
+const DAY = 86_400_000;
+const SPANS: readonly { name: string; days: number }[] = [
+  { name: "day", days: 1 },
+  { name: "week", days: 7 },
+  { name: "month", days: 30 },
+];
+
+// Whole hours, so that the address that is asked for does not change with each second.
+function since(days: number): string | null {
+  return days === 1 ? null : new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000 - days * DAY).toISOString();
+}
+
+const REPORTS = ["usage_reported", "budget_set"];
 
 function Usage() {
-  const by = param('by') === 'task' ? 'task' : 'agent';
-  const sum = param('sum') === 'true';
-  const usage = useRead<UsageRead>('/v1/usage', {}, { on: REPORTS });
-  const series = useRead<SeriesRead>('/v1/usage/series', { by, buckets: 48 }, { on: REPORTS });
+  const by = param("by") === "task" ? "task" : "agent";
+  const sum = param("sum") === "true";
+  const span = SPANS.find((each) => each.name === param("span")) ?? SPANS[0]!;
+  const usage = useRead<UsageRead>("/v1/usage", {}, { on: REPORTS });
+  const series = useRead<SeriesRead>("/v1/usage/series", { by, buckets: 48, from: since(span.days) }, { on: REPORTS });
   const stacked = useMemo(
-    () => series.data && stack(Date.parse(series.data.from), series.data.bucket_ms, series.data.series),
+    () =>
+      series.data &&
+      stack(Date.parse(series.data.from), series.data.bucket_ms, series.data.series, 6, series.data.others),
     [series.data],
   );
   const error = usage.error ?? series.error;
@@ -47,9 +63,27 @@ function Usage() {
   const data = usage.data;
   const none = data?.used.reports === 0;
   return (
-    <Panel title="Usage" command={readingOf('usage', 'TEAM')} busy={!data || !series.data} note={data && <>{data.used.tokens.toLocaleString('en')} tokens</>}>
+    <Panel
+      title="Usage"
+      command={readingOf("usage", "TEAM")}
+      busy={!data || !series.data}
+      note={data && <>{data.used.tokens.toLocaleString("en")} tokens</>}
+    >
       {data && none && (
-        <Empty title="No usage" command={commandOf('usage', 'TEAM', '--report', '--agent', 'ada', '--input-tokens', 900, '--output-tokens', 100)}>
+        <Empty
+          title="No usage"
+          command={commandOf(
+            "usage",
+            "TEAM",
+            "--report",
+            "--agent",
+            "ada",
+            "--input-tokens",
+            900,
+            "--output-tokens",
+            100,
+          )}
+        >
           Nobody reported tokens yet. Agents report what they used, perhaps for a task.
         </Empty>
       )}
@@ -58,18 +92,30 @@ function Usage() {
           <Budget data={data} />
           <div class="tools">
             <div class="choice" role="group" aria-label="By">
-              <button type="button" aria-pressed={by === 'agent'} onClick={() => go({ by: null })}>
+              <button type="button" aria-pressed={by === "agent"} onClick={() => go({ by: null })}>
                 by agent
               </button>
-              <button type="button" aria-pressed={by === 'task'} onClick={() => go({ by: 'task' })}>
+              <button type="button" aria-pressed={by === "task"} onClick={() => go({ by: "task" })}>
                 by task
               </button>
+            </div>
+            <div class="choice" role="group" aria-label="Span of time">
+              {SPANS.map((each) => (
+                <button
+                  key={each.name}
+                  type="button"
+                  aria-pressed={each.name === span.name}
+                  onClick={() => go({ span: each.days === 1 ? null : each.name })}
+                >
+                  {each.name}
+                </button>
+              ))}
             </div>
             <div class="choice" role="group" aria-label="Counted">
               <button type="button" aria-pressed={!sum} onClick={() => go({ sum: null })}>
                 each stretch
               </button>
-              <button type="button" aria-pressed={sum} onClick={() => go({ sum: 'true' })}>
+              <button type="button" aria-pressed={sum} onClick={() => go({ sum: "true" })}>
                 running total
               </button>
             </div>
@@ -90,7 +136,7 @@ function Budget({ data }: { data: UsageRead }) {
   if (!most) {
     return (
       <p class="summary">
-        No budget is set: <code>{commandOf('usage', 'TEAM', '--set', '--max-tokens', 1_000_000)}</code>
+        No budget is set: <code>{commandOf("usage", "TEAM", "--set", "--max-tokens", 1_000_000)}</code>
       </p>
     );
   }
@@ -98,16 +144,16 @@ function Budget({ data }: { data: UsageRead }) {
   return (
     <label class="progress budget">
       <meter min={0} max={most} high={most * 0.9} value={Math.min(data.used.tokens, most)} aria-label="Budget used" />
-      <span class={share >= 0.9 ? 'warned' : ''}>
-        {share >= 1 ? '✕ used up: ' : share >= 0.9 ? '! nearly used up: ' : ''}
+      <span class={share >= 0.9 ? "warned" : ""}>
+        {share >= 1 ? "✕ used up: " : share >= 0.9 ? "! nearly used up: " : ""}
         {short(data.used.tokens)} of {short(most)} tokens, {Math.round(share * 100)} %
-        {data.budget?.hardLimit ? '; at the limit nothing new is begun' : '; the limit only warns'}
+        {data.budget?.hardLimit ? "; at the limit nothing new is begun" : "; the limit only warns"}
       </span>
     </label>
   );
 }
 
-function Sums({ stacked, by }: { stacked: ReturnType<typeof stack>; by: 'agent' | 'task' }) {
+function Sums({ stacked, by }: { stacked: ReturnType<typeof stack>; by: "agent" | "task" }) {
   return (
     <ul class="legend" aria-label="Series">
       {stacked.names.map((name, index) => {
@@ -115,15 +161,15 @@ function Sums({ stacked, by }: { stacked: ReturnType<typeof stack>; by: 'agent' 
         return (
           <li key={name}>
             <svg class="swatch" width="12" height="12" aria-hidden="true">
-              <rect class={COLOURS[index % COLOURS.length] ?? ''} width="12" height="12" rx="3" />
+              <rect class={COLOURS[index % COLOURS.length] ?? ""} width="12" height="12" rx="3" />
             </svg>
-            {name.endsWith(' others') ? (
+            {name.endsWith(" others") ? (
               name
             ) : (
-              <Link panel={by === 'task' ? 'task' : 'inbox'} params={{ id: name }}>
+              <Link panel={by === "task" ? "task" : "inbox"} params={{ id: name }}>
                 <Shown text={name} />
               </Link>
-            )}{' '}
+            )}{" "}
             <b>{short(total)}</b>
           </li>
         );
@@ -169,10 +215,10 @@ function Agents({ data }: { data: UsageRead }) {
                     <Shown text={agentId} />
                   </Link>
                 </th>
-                <td class="end">{used.inputTokens.toLocaleString('en')}</td>
-                <td class="end">{used.outputTokens.toLocaleString('en')}</td>
+                <td class="end">{used.inputTokens.toLocaleString("en")}</td>
+                <td class="end">{used.outputTokens.toLocaleString("en")}</td>
                 <td class="end">
-                  <b>{used.tokens.toLocaleString('en')}</b>
+                  <b>{used.tokens.toLocaleString("en")}</b>
                   {each && used.tokens >= each && <span class="warned"> ! over {short(each)}</span>}
                 </td>
                 <td class="took">
@@ -189,4 +235,4 @@ function Agents({ data }: { data: UsageRead }) {
   );
 }
 
-export const panel: PanelEntry = { id: 'usage', title: 'Usage', order: 90, key: 'u', component: Usage };
+export const panel: PanelEntry = { id: "usage", title: "Usage", order: 90, key: "u", component: Usage };

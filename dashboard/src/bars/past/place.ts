@@ -7,30 +7,30 @@ export function seqOf(at: string | null): number | null {
 }
 
 /** Where a key moves the slider to: `'now'` for the end, `null` for a key that moves nothing. */
-export function moved(key: string, seq: number, last: number, big: boolean): number | 'now' | null {
+export function moved(key: string, seq: number, last: number, big: boolean): number | "now" | null {
   const page = Math.max(10, Math.round(last / 20));
   switch (key) {
-    case 'ArrowLeft':
-    case 'ArrowDown':
+    case "ArrowLeft":
+    case "ArrowDown":
       return Math.max(1, seq - (big ? 10 : 1));
-    case 'ArrowRight':
-    case 'ArrowUp':
+    case "ArrowRight":
+    case "ArrowUp":
       return upTo(seq + (big ? 10 : 1), last);
-    case 'PageDown':
+    case "PageDown":
       return Math.max(1, seq - page);
-    case 'PageUp':
+    case "PageUp":
       return upTo(seq + page, last);
-    case 'Home':
+    case "Home":
       return 1;
-    case 'End':
-      return 'now';
+    case "End":
+      return "now";
     default:
       return null;
   }
 }
 
-function upTo(seq: number, last: number): number | 'now' {
-  return seq >= last ? 'now' : seq;
+function upTo(seq: number, last: number): number | "now" {
+  return seq >= last ? "now" : seq;
 }
 
 /** Seqs to ask the times of, for ticks: evenly spread, first and last among them. */

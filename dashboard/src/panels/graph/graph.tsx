@@ -1,9 +1,9 @@
 // A small graph as SVG: boxes, and arrows between them. Boxes that lead somewhere are links, so that the keyboard gets
 // to them; what is told by a colour also stands there as a sign or a word.
 
-import type { ComponentChildren } from 'preact';
-import { useId } from 'preact/hooks';
-import type { Placed, PlacedNode } from './layout.ts';
+import type { ComponentChildren } from "preact";
+import { useId } from "preact/hooks";
+import type { Placed, PlacedNode } from "./layout.ts";
 
 interface Props {
   placed: Placed;
@@ -28,12 +28,21 @@ export function Graph({ placed, label, node, nodeClass, edgeClass, edgeTitle, hr
         aria-label={label}
       >
         <defs>
-          <marker id={arrow} viewBox="0 0 8 8" refX="7.4" refY="4" markerWidth="9" markerHeight="9" markerUnits="userSpaceOnUse" orient="auto">
+          <marker
+            id={arrow}
+            viewBox="0 0 8 8"
+            refX="7.4"
+            refY="4"
+            markerWidth="9"
+            markerHeight="9"
+            markerUnits="userSpaceOnUse"
+            orient="auto"
+          >
             <path class="graph-head" d="M0 0.6L8 4L0 7.4z" />
           </marker>
         </defs>
         {placed.edges.map((edge) => (
-          <g key={edge.key} class={`graph-edge ${edgeClass?.(edge.key, edge.from, edge.to) ?? ''}`}>
+          <g key={edge.key} class={`graph-edge ${edgeClass?.(edge.key, edge.from, edge.to) ?? ""}`}>
             <path d={edge.path} marker-end={`url(#${arrow})`} />
             {edge.label && (
               <text x={edge.middle.x} y={edge.middle.y} text-anchor="middle" dominant-baseline="central">
@@ -46,7 +55,7 @@ export function Graph({ placed, label, node, nodeClass, edgeClass, edgeTitle, hr
         {placed.nodes.map((each) => {
           const to = href?.(each.id) ?? null;
           const body = (
-            <g class={`graph-node ${nodeClass?.(each.id) ?? ''}`} data-node={each.id}>
+            <g class={`graph-node ${nodeClass?.(each.id) ?? ""}`} data-node={each.id}>
               <rect
                 x={each.x - each.width / 2}
                 y={each.y - each.height / 2}

@@ -1,6 +1,6 @@
 // Places of the nodes and edges of a small graph: machines, and the tasks around a task.
 
-import dagre from '@dagrejs/dagre';
+import dagre from "@dagrejs/dagre";
 
 export interface NodeBox {
   id: string;
@@ -36,7 +36,7 @@ export interface Placed {
 }
 
 /** Places a graph; edges to nodes that there are none of are left out, and so is what stands twice. */
-export function placeGraph(nodes: readonly NodeBox[], edges: readonly Edge[], direction: 'LR' | 'TB' = 'LR'): Placed {
+export function placeGraph(nodes: readonly NodeBox[], edges: readonly Edge[], direction: "LR" | "TB" = "LR"): Placed {
   const graph = new dagre.graphlib.Graph({ multigraph: true });
   graph.setGraph({ rankdir: direction, nodesep: 22, edgesep: 14, ranksep: 46, marginx: 12, marginy: 12 });
   graph.setDefaultEdgeLabel(() => ({}));
@@ -44,10 +44,10 @@ export function placeGraph(nodes: readonly NodeBox[], edges: readonly Edge[], di
   const known = new Set(nodes.map((node) => node.id));
   const kept = new Map<string, Edge>();
   for (const edge of edges) {
-    if (known.has(edge.from) && known.has(edge.to)) kept.set(`${edge.from} ${edge.to} ${edge.label ?? ''}`, edge);
+    if (known.has(edge.from) && known.has(edge.to)) kept.set(`${edge.from} ${edge.to} ${edge.label ?? ""}`, edge);
   }
   for (const [key, edge] of kept) {
-    const room = edge.label ? { width: edge.label.length * 6.4 + 6, height: 14, labelpos: 'c' as const } : {};
+    const room = edge.label ? { width: edge.label.length * 6.4 + 6, height: 14, labelpos: "c" as const } : {};
     graph.setEdge(edge.from, edge.to, room, key);
   }
   dagre.layout(graph);
@@ -75,7 +75,7 @@ export function placeGraph(nodes: readonly NodeBox[], edges: readonly Edge[], di
 /** A smooth path through points: quadratic curves from middle to middle, so that it never leaves their hull. */
 export function curve(points: readonly Point[]): string {
   const [first, ...rest] = points;
-  if (!first) return '';
+  if (!first) return "";
   let path = `M${round(first.x)} ${round(first.y)}`;
   rest.forEach((point, index) => {
     const next = rest[index + 1];

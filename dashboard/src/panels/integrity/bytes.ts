@@ -1,6 +1,6 @@
 // Sizes as people read them.
 
-const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
 
 /** `1536` as `1.5 KiB`. */
 export function bytes(count: number): string {
@@ -11,5 +11,5 @@ export function bytes(count: number): string {
     unit += 1;
   }
   const text = unit === 0 || value >= 100 ? Math.round(value) : Number(value.toPrecision(3));
-  return `${text} ${UNITS[unit] ?? 'B'}`;
+  return `${text} ${UNITS[unit] ?? "B"}`;
 }

@@ -1,10 +1,10 @@
 // The head of the log: what a receipt of now would vouch for, and the receipt to take away.
 
-import { copyText } from '../../ui/command.tsx';
-import { useState } from 'preact/hooks';
-import { Field } from '../trace/event-fields.tsx';
-import { bytes } from './bytes.ts';
-import { commandOf, CopyCommand, Failed, Shown, useRead } from '../page.tsx';
+import { copyText } from "../../ui/command.tsx";
+import { useState } from "preact/hooks";
+import { Field } from "../trace/event-fields.tsx";
+import { bytes } from "./bytes.ts";
+import { commandOf, CopyCommand, Failed, Shown, useRead } from "../page.tsx";
 
 interface HeadRead {
   log: string;
@@ -16,19 +16,19 @@ interface HeadRead {
 }
 
 export function Head() {
-  const { data, error, reload } = useRead<HeadRead>('/v1/head', { sign: false }, { on: 'any' });
-  const [said, setSaid] = useState('');
+  const { data, error, reload } = useRead<HeadRead>("/v1/head", { sign: false }, { on: "any" });
+  const [said, setSaid] = useState("");
   return (
     <section class="part box">
       <header class="part-head">
         <h2>Head</h2>
-        <CopyCommand line={commandOf('head', 'TEAM', '--json')} />
+        <CopyCommand line={commandOf("head", "TEAM", "--json")} />
       </header>
       {error && !data && <Failed error={error} again={reload} />}
       {data && (
         <>
           <dl class="fields">
-            <Field name="seq">#{data.seq.toLocaleString('en')}</Field>
+            <Field name="seq">#{data.seq.toLocaleString("en")}</Field>
             <Field name="segment">
               <Shown text={data.segment} />, {bytes(data.length)}
             </Field>
@@ -46,12 +46,14 @@ export function Head() {
           <p class="tools">
             <button
               type="button"
-              onClick={() => void copyText(JSON.stringify(data)).then((done) => setSaid(done ? 'Copied' : 'Not copied'))}
+              onClick={() =>
+                void copyText(JSON.stringify(data)).then((done) => setSaid(done ? "Copied" : "Not copied"))
+              }
             >
               Copy as receipt
             </button>
             <span class="mild" role="status">
-              {said || 'Keep it elsewhere: it shows later whether anything before it was changed.'}
+              {said || "Keep it elsewhere: it shows later whether anything before it was changed."}
             </span>
           </p>
         </>

@@ -1,15 +1,17 @@
 // Work that the daemon does in the background: started here, looked at until it is done.
 
-import { useState } from 'preact/hooks';
-import { at } from '../../state/route.ts';
-import { signedOut } from '../../state/session.ts';
-import type { Query } from '../../state/query.ts';
-import { send, useRead } from '../page.tsx';
+import { useState } from "preact/hooks";
+import { at } from "../../state/route.ts";
+import { signedOut } from "../../state/session.ts";
+import type { Query } from "../../state/query.ts";
+import { send, useRead } from "../page.tsx";
 
 export interface Job {
-  state: 'never' | 'running' | 'done';
+  state: "never" | "running" | "done";
   started_at?: string;
   finished_at?: string;
+  /** Why it could not be done at all. */
+  failure?: string;
 }
 
 export interface JobRead<T> {
@@ -27,12 +29,12 @@ export const useJob = <T extends Job>(path: string): JobRead<T> => {
   const [error, setError] = useState<unknown>(null);
   const [fast, setFast] = useState(false);
   const query = useRead<T>(path, {}, { always: true, every: fast ? 400 : 5000 });
-  const running = busy || query.data?.state === 'running';
+  const running = busy || query.data?.state === "running";
   if (running !== fast) setFast(running);
   const why = signedOut.value
-    ? 'Signed out: sign in again to start it'
+    ? "Signed out: sign in again to start it"
     : at.value !== null
-      ? 'This shows the past: go back to now to start it'
+      ? "This shows the past: go back to now to start it"
       : null;
   const start = (): void => {
     setBusy(true);

@@ -7,16 +7,16 @@ const LARGEST = 64 * 1024;
 
 /** The receipt that a text holds, or why it holds none. */
 export function receiptIn(text: string): { receipt: Receipt } | { why: string } {
-  if (text.trim() === '') return { why: 'it is empty' };
-  if (text.length > LARGEST) return { why: 'it is larger than any receipt (64 KiB)' };
+  if (text.trim() === "") return { why: "it is empty" };
+  if (text.length > LARGEST) return { why: "it is larger than any receipt (64 KiB)" };
   const whole = parsed(text);
-  const candidates = whole === undefined ? text.split('\n').map(parsed) : [whole];
+  const candidates = whole === undefined ? text.split("\n").map(parsed) : [whole];
   for (const candidate of candidates) {
     const receipt = find(candidate, 0);
     if (receipt) return { receipt };
   }
   return {
-    why: whole === undefined ? 'it is not JSON' : 'it has no log, seq and digest, which every receipt has',
+    why: whole === undefined ? "it is not JSON" : "it has no log, seq and digest, which every receipt has",
   };
 }
 
@@ -29,10 +29,10 @@ function parsed(text: string): unknown {
 }
 
 function find(value: unknown, depth: number): Receipt | null {
-  if (typeof value !== 'object' || value === null || depth > 3) return null;
+  if (typeof value !== "object" || value === null || depth > 3) return null;
   const record = value as Receipt;
-  if ('log' in record && 'seq' in record && 'digest' in record) return record;
-  for (const name of ['receipt', 'data', 'head']) {
+  if ("log" in record && "seq" in record && "digest" in record) return record;
+  for (const name of ["receipt", "data", "head"]) {
     const inner = find(record[name], depth + 1);
     if (inner) return inner;
   }

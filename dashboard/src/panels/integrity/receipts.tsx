@@ -1,8 +1,8 @@
 // Receipts held against the log: dropped, chosen or pasted.
 
-import { useRef, useState } from 'preact/hooks';
-import { commandOf, CopyCommand, Failed, Link, send, Shown } from '../page.tsx';
-import { receiptIn } from './receipt.ts';
+import { useRef, useState } from "preact/hooks";
+import { commandOf, CopyCommand, Failed, Link, send, Shown } from "../page.tsx";
+import { receiptIn } from "./receipt.ts";
 
 interface Checked {
   holds: boolean;
@@ -12,9 +12,9 @@ interface Checked {
 }
 
 export function Receipts() {
-  const [text, setText] = useState('');
-  const [name, setName] = useState('');
-  const [why, setWhy] = useState('');
+  const [text, setText] = useState("");
+  const [name, setName] = useState("");
+  const [why, setWhy] = useState("");
   const [error, setError] = useState<unknown>(null);
   const [checked, setChecked] = useState<Checked | null>(null);
   const [over, setOver] = useState(false);
@@ -29,23 +29,27 @@ export function Receipts() {
     setChecked(null);
     setError(null);
     const found = receiptIn(given);
-    if ('why' in found) {
+    if ("why" in found) {
       setWhy(`This is no receipt: ${found.why}.`);
       return;
     }
-    setWhy('');
-    void send<Checked>('/v1/receipts/check', { receipt: found.receipt }).then(
+    setWhy("");
+    void send<Checked>("/v1/receipts/check", { receipt: found.receipt }).then(
       (answer) => turn === asked.current && setChecked(answer),
       (thrown: unknown) => turn === asked.current && setError(thrown),
     );
   };
   const take = (file: File | null | undefined): void => {
-    if (file) void file.slice(0, 1 << 20).text().then((given) => check(given, file.name));
+    if (file)
+      void file
+        .slice(0, 1 << 20)
+        .text()
+        .then((given) => check(given, file.name));
   };
 
   return (
     <section
-      class={over ? 'part box drop drop-over' : 'part box drop'}
+      class={over ? "part box drop drop-over" : "part box drop"}
       onDragOver={(event) => {
         event.preventDefault();
         setOver(true);
@@ -56,12 +60,12 @@ export function Receipts() {
         setOver(false);
         const file = event.dataTransfer?.files[0];
         if (file) take(file);
-        else check(event.dataTransfer?.getData('text') ?? '', '');
+        else check(event.dataTransfer?.getData("text") ?? "", "");
       }}
     >
       <header class="part-head">
         <h2>Receipts</h2>
-        <CopyCommand line={commandOf('verify', 'TEAM', '--against', name || 'receipt.json')} />
+        <CopyCommand line={commandOf("verify", "TEAM", "--against", name || "receipt.json")} />
       </header>
       <label class="receipt-text">
         <span class="mild">Drop a receipt here, choose its file, or paste it:</span>
@@ -73,20 +77,24 @@ export function Receipts() {
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}
           onPaste={(event) => {
-            const pasted = event.clipboardData?.getData('text');
+            const pasted = event.clipboardData?.getData("text");
             if (!pasted) return;
             event.preventDefault();
-            check(pasted, '');
+            check(pasted, "");
           }}
         />
       </label>
       <p class="tools">
-        <button type="button" class="primary" disabled={text.trim() === ''} onClick={() => check(text, '')}>
+        <button type="button" class="primary" disabled={text.trim() === ""} onClick={() => check(text, "")}>
           Check it
         </button>
         <label class="file">
           <span class="offscreen">File of a receipt</span>
-          <input type="file" accept=".json,application/json,text/plain" onChange={(event) => take(event.currentTarget.files?.[0])} />
+          <input
+            type="file"
+            accept=".json,application/json,text/plain"
+            onChange={(event) => take(event.currentTarget.files?.[0])}
+          />
         </label>
       </p>
       <div role="status" class="receipt-answer">
@@ -98,38 +106,58 @@ export function Receipts() {
   );
 }
 
+// All other kinds are those of `verify`: bytes that the receipt vouches for are not what they were.
+const WRONG: Readonly<Record<string, string>> = {
+  signature_invalid: "✕ its signature is not valid",
+  cut_below_receipt: "✕ cut since",
+};
+
 function Answer({ checked, name }: { checked: Checked; name: string }) {
   const { problem } = checked;
   return (
     <>
       <p>
-        <b class={`sign sign-${checked.holds ? 'good' : 'bad'}`}>
-          {checked.holds ? '✓ holds' : problem?.kind === 'changed' || !problem ? '✕ changed since' : `✕ ${problem.kind.replaceAll('_', ' ')}`}
-        </b>{' '}
-        {checked.holds ? `Nothing up to #${checked.seq} was changed or cut.` : <Shown text={problem?.message ?? 'What it vouches for is not there any more.'} />}
+        <b class={`sign sign-${checked.holds ? "good" : "bad"}`}>
+          {checked.holds ? "✓ holds" : (WRONG[problem?.kind ?? ""] ?? "✕ changed since")}
+        </b>{" "}
+        {checked.holds ? (
+          `Nothing up to #${checked.seq} was changed or cut.`
+        ) : (
+          <Shown text={problem?.message ?? "What it vouches for is not there any more."} />
+        )}
       </p>
       <p class="mild">
         {checked.signed_by ? (
           <>
-            Signed by <b><Shown text={checked.signed_by} /></b>.
+            Signed by{" "}
+            <code>
+              <Shown text={checked.signed_by} />
+            </code>
+            .
           </>
         ) : (
-          checked.holds && 'It is not signed: it proves as much as the place it was kept in.'
+          checked.holds && "It is not signed: it proves as much as the place it was kept in."
         )}
         {!checked.holds && problem?.file && (
           <>
-            {' '}
-            In <b><Shown text={problem.file} /></b>
+            {" "}
+            In{" "}
+            <b>
+              <Shown text={problem.file} />
+            </b>
           </>
         )}
         {!checked.holds && problem?.seq != null && (
           <>
-            , from <Link panel="live" params={{ seq: problem.seq }}>event #{problem.seq}</Link>
+            , from{" "}
+            <Link panel="live" params={{ seq: problem.seq }}>
+              event #{problem.seq}
+            </Link>
           </>
         )}
         {name && (
           <>
-            {' '}
+            {" "}
             (<Shown text={name} />)
           </>
         )}

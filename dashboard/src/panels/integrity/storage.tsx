@@ -1,10 +1,10 @@
 // Where the bytes are: the chain of segments, the disk, backups.
 
-import { bytes } from './bytes.ts';
-import { commandOf, CopyCommand, Empty, Failed, Shown, useRead, When } from '../page.tsx';
+import { bytes } from "./bytes.ts";
+import { commandOf, CopyCommand, Empty, Failed, Shown, useRead, When } from "../page.tsx";
 
 interface StorageRead {
-  disk: { free_bytes: number; total_bytes: number };
+  disk?: { free_bytes: number; total_bytes: number } | null;
   log: {
     format: string;
     bytes: number;
@@ -12,34 +12,33 @@ interface StorageRead {
   };
   derived_bytes: number;
   backups: { path: string; taken_at: string; last_seq: number; bytes: number }[];
+  backups_unreadable?: { path: string; why: string }[];
 }
 
 export function Storage() {
-  const { data, error, reload } = useRead<StorageRead>('/v1/storage', {}, { every: 30_000 });
+  const { data, error, reload } = useRead<StorageRead>("/v1/storage", {}, { every: 30_000 });
   if (error && !data) return <Failed error={error} again={reload} />;
   if (!data) return <section class="part" aria-busy="true" />;
   const { disk, log, backups } = data;
-  const used = disk.total_bytes - disk.free_bytes;
-  const low = disk.free_bytes < disk.total_bytes / 20;
   return (
     <>
       <section class="part">
         <h2>Chain of segments</h2>
         <p class="summary">
-          {log.segments.length} {log.segments.length === 1 ? 'segment' : 'segments'} in {log.format}, {bytes(log.bytes)}. Each
-          holds the digest of the one before it.
+          {log.segments.length} {log.segments.length === 1 ? "segment" : "segments"} in {log.format}, {bytes(log.bytes)}
+          . Each holds the digest of the one before it.
         </p>
         <ol class="chain" tabIndex={0} aria-label="Segments, the oldest first">
           {log.segments.map((segment) => (
-            <li key={segment.file} class={segment.sealed ? 'link-sealed' : 'link-active'}>
+            <li key={segment.file} class={segment.sealed ? "link-sealed" : "link-active"}>
               <b>
                 <Shown text={segment.file} />
               </b>
               <span>
-                #{segment.first_seq.toLocaleString('en')} to #{segment.last_seq.toLocaleString('en')}
+                #{segment.first_seq.toLocaleString("en")} to #{segment.last_seq.toLocaleString("en")}
               </span>
               <span class="mild">
-                {bytes(segment.bytes)}, {segment.sealed ? '▪ sealed' : '▸ grows'}
+                {bytes(segment.bytes)}, {segment.sealed ? "▪ sealed" : "▸ grows"}
               </span>
             </li>
           ))}
@@ -48,13 +47,7 @@ export function Storage() {
       <div class="two">
         <section class="part">
           <h2>Disk</h2>
-          <label class="progress">
-            <meter min={0} max={disk.total_bytes} high={disk.total_bytes * 0.9} value={used} aria-label="Disk used" />
-            <span class={low ? 'warned' : ''}>
-              {low && '! '}
-              {bytes(disk.free_bytes)} free of {bytes(disk.total_bytes)}
-            </span>
-          </label>
+          {disk ? <Disk free={disk.free_bytes} total={disk.total_bytes} /> : <p>How full it is cannot be read here.</p>}
           <p class="mild">
             The log takes {bytes(log.bytes)}, what is derived from it {bytes(data.derived_bytes)}.
           </p>
@@ -62,10 +55,15 @@ export function Storage() {
         <section class="part">
           <header class="part-head">
             <h2>Backups</h2>
-            <CopyCommand line={commandOf('backup', 'TEAM', backups[0]?.path ?? '../backups')} />
+            <CopyCommand line={commandOf("backup", "TEAM", backups[0]?.path ?? "../backups")} />
           </header>
+          {data.backups_unreadable?.map((backup) => (
+            <p key={backup.path} class="warned">
+              ! <Shown text={backup.path} />: <Shown text={backup.why} />
+            </p>
+          ))}
           {backups.length === 0 ? (
-            <Empty title="No backup" command={commandOf('backup', 'TEAM', '../backups')}>
+            <Empty title="No backup" command={commandOf("backup", "TEAM", "../backups")}>
               The daemon knows of no backup of this team.
             </Empty>
           ) : (
@@ -74,8 +72,8 @@ export function Storage() {
                 <li key={`${backup.path} ${backup.taken_at}`}>
                   <b>
                     <Shown text={backup.path} />
-                  </b>{' '}
-                  up to #{backup.last_seq.toLocaleString('en')}, {bytes(backup.bytes)},{' '}
+                  </b>{" "}
+                  up to #{backup.last_seq.toLocaleString("en")}, {bytes(backup.bytes)},{" "}
                   <span class="mild">
                     <When time={backup.taken_at} />
                   </span>
@@ -86,5 +84,18 @@ export function Storage() {
         </section>
       </div>
     </>
+  );
+}
+
+function Disk({ free, total }: { free: number; total: number }) {
+  const low = free < total / 20;
+  return (
+    <label class="progress">
+      <meter min={0} max={total} high={total * 0.9} value={total - free} aria-label="Disk used" />
+      <span class={low ? "warned" : ""}>
+        {low && "! "}
+        {bytes(free)} free of {bytes(total)}
+      </span>
+    </label>
   );
 }

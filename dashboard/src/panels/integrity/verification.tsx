@@ -1,8 +1,8 @@
 // The last verification: every byte of the log, read by the daemon on request.
 
-import { bytes } from './bytes.ts';
-import { useJob, type Job } from './job.ts';
-import { commandOf, CopyCommand, Failed, Link, Shown, When } from '../page.tsx';
+import { bytes } from "./bytes.ts";
+import { useJob, type Job } from "./job.ts";
+import { commandOf, CopyCommand, Failed, Link, Shown, When } from "../page.tsx";
 
 interface Verified extends Job {
   progress?: { bytes: number; bytes_total: number };
@@ -12,23 +12,28 @@ interface Verified extends Job {
 }
 
 export function Verification() {
-  const { query, error, running, why, start } = useJob<Verified>('/v1/verify');
+  const { query, error, running, why, start } = useJob<Verified>("/v1/verify");
   const data = query.data;
   return (
     <section class="part box">
       <header class="part-head">
         <h2>Verification</h2>
-        <CopyCommand line={commandOf('verify', 'TEAM')} />
+        <CopyCommand line={commandOf("verify", "TEAM")} />
       </header>
       {query.error && !data && <Failed error={query.error} again={query.reload} />}
       {error !== null && <Failed error={error} />}
       <div role="status">
-        {data?.state === 'never' && !running && <p>Nobody verified this log since the daemon started.</p>}
+        {data?.state === "never" && !running && <p>Nobody verified this log since the daemon started.</p>}
         {running && <Progress progress={data?.progress} />}
-        {data?.state === 'done' && !running && (
+        {data?.failure && !running && (
+          <p class="sign sign-bad">
+            ✕ It could not be done: <Shown text={data.failure} />
+          </p>
+        )}
+        {data?.state === "done" && !data.failure && !running && (
           <p>
-            <b class={`sign sign-${data.ok ? 'good' : 'bad'}`}>{data.ok ? '✓ sound' : '✕ damaged'}</b>{' '}
-            {data.events !== undefined && `${data.events.toLocaleString('en')} events, `}
+            <b class={`sign sign-${data.ok ? "good" : "bad"}`}>{data.ok ? "✓ sound" : "✕ damaged"}</b>{" "}
+            {data.events !== undefined && `${data.events.toLocaleString("en")} events, `}
             <When time={data.finished_at} />
           </p>
         )}
@@ -36,22 +41,27 @@ export function Verification() {
       {data && data.problems.length > 0 && !running && (
         <ul class="problems">
           {data.problems.map((problem, index) => (
-            <li key={index} class={problem.severity === 'error' ? 'problem-error' : 'problem-warn'}>
+            <li key={index} class={problem.severity === "error" ? "problem-error" : "problem-warn"}>
               <b>
-                {problem.severity === 'error' ? '✕' : '!'} {problem.kind}
-              </b>{' '}
+                {problem.severity === "error" ? "✕" : "!"} {problem.kind}
+              </b>{" "}
               <Shown text={problem.message} />
               <span class="mild">
                 {problem.file && (
                   <>
-                    {' '}
+                    {" "}
                     in <Shown text={problem.file} />
                   </>
                 )}
-                {problem.offset !== undefined && problem.offset !== null && ` at byte ${problem.offset.toLocaleString('en')}`}
+                {problem.offset !== undefined &&
+                  problem.offset !== null &&
+                  ` at byte ${problem.offset.toLocaleString("en")}`}
                 {problem.seq !== undefined && problem.seq !== null && (
                   <>
-                    , <Link panel="live" params={{ seq: problem.seq }}>event #{problem.seq}</Link>
+                    ,{" "}
+                    <Link panel="live" params={{ seq: problem.seq }}>
+                      event #{problem.seq}
+                    </Link>
                   </>
                 )}
               </span>
@@ -61,7 +71,7 @@ export function Verification() {
       )}
       <p class="tools">
         <button type="button" class="primary" disabled={running || why !== null} onClick={start}>
-          {running ? 'Verifying…' : data?.state === 'done' ? 'Verify again' : 'Verify now'}
+          {running ? "Verifying…" : data?.state === "done" ? "Verify again" : "Verify now"}
         </button>
         {why !== null && <span class="mild">{why}</span>}
       </p>
@@ -69,7 +79,7 @@ export function Verification() {
   );
 }
 
-function Progress({ progress }: { progress: Verified['progress'] }) {
+function Progress({ progress }: { progress: Verified["progress"] }) {
   if (!progress || progress.bytes_total === 0) return <p>Every byte of the log is read…</p>;
   const percent = Math.floor((progress.bytes / progress.bytes_total) * 100);
   return (

@@ -1,9 +1,9 @@
 // A run of the bootstrap contract: where it stands on the drawing, the checklist, what must not happen now, and what
 // would come of a report.
 
-import { commandOf, CopyCommand, Empty, Failed, go, Link, param, readingOf, Shown, useRead, When } from '../page.tsx';
-import { ExplainBootstrap } from './explain-bootstrap.tsx';
-import { MachineDrawn, type Machine } from './machine.tsx';
+import { commandOf, CopyCommand, Empty, Failed, go, Link, param, readingOf, Shown, useRead, When } from "../page.tsx";
+import { ExplainBootstrap } from "./explain-bootstrap.tsx";
+import { MachineDrawn, type Machine } from "./machine.tsx";
 
 interface RunListed {
   run: string;
@@ -30,7 +30,14 @@ interface RunShown {
   round1_complete: boolean;
   synthesis: string;
   breaches: number;
-  last_breach: { code: string; event: string; at_state: string; rolled_back_to: string | null; why: string; seq: number } | null;
+  last_breach: {
+    code: string;
+    event: string;
+    at_state: string;
+    rolled_back_to: string | null;
+    why: string;
+    seq: number;
+  } | null;
   due_at: string | null;
   trace_id: string | null;
   started_at: string;
@@ -39,10 +46,14 @@ interface RunShown {
 }
 
 export function BootstrapRun({ machine }: { machine: Machine }) {
-  const list = useRead<{ runs: RunListed[] }>('/v1/bootstrap', { limit: 50 }, { on: ['bootstrap_'] });
-  const run = param('run') ?? list.data?.runs[0]?.run ?? null;
-  const shown = useRead<RunShown>(run === null ? null : `/v1/bootstrap/${encodeURIComponent(run)}`, {}, { on: ['bootstrap_'] });
-  const step = param('step');
+  const list = useRead<{ runs: RunListed[] }>("/v1/bootstrap", { limit: 50 }, { on: ["bootstrap_"] });
+  const run = param("run") ?? list.data?.runs[0]?.run ?? null;
+  const shown = useRead<RunShown>(
+    run === null ? null : `/v1/bootstrap/${encodeURIComponent(run)}`,
+    {},
+    { on: ["bootstrap_"] },
+  );
+  const step = param("step");
   const error = list.error ?? shown.error;
   if (error && !list.data) return <Failed error={error} again={list.reload} />;
   if (!list.data) return <div aria-busy="true" />;
@@ -50,7 +61,9 @@ export function BootstrapRun({ machine }: { machine: Machine }) {
     return (
       <>
         <MachineDrawn machine={machine} here={[]} />
-        <Empty title="No run" command={commandOf('bootstrap', 'start', 'TEAM')}>No run of the bootstrap contract has begun.</Empty>
+        <Empty title="No run" command={commandOf("bootstrap", "start", "TEAM")}>
+          No run of the bootstrap contract has begun.
+        </Empty>
       </>
     );
   }
@@ -59,7 +72,7 @@ export function BootstrapRun({ machine }: { machine: Machine }) {
     <>
       {list.data.runs.length > 1 && (
         <label class="tools">
-          Run{' '}
+          Run{" "}
           <select value={run} onChange={(event) => go({ run: event.currentTarget.value, step: null })}>
             {list.data.runs.map((each) => (
               <option key={each.run} value={each.run}>
@@ -84,13 +97,13 @@ export function BootstrapRun({ machine }: { machine: Machine }) {
             <section class="part">
               <header class="part-head">
                 <h2>Checklist</h2>
-                <CopyCommand line={readingOf('bootstrap', 'show', 'TEAM', '--run', run)} />
+                <CopyCommand line={readingOf("bootstrap", "show", "TEAM", "--run", run)} />
               </header>
               <ol class="checklist">
                 {data.checklist.map((each) => (
                   <li key={each.number} class={`check-${each.status}`}>
                     <span class="check-sign" aria-hidden="true">
-                      {SIGNS[each.status] ?? '○'}
+                      {SIGNS[each.status] ?? "○"}
                     </span>
                     {each.step} <span class="mild">{each.status}</span>
                   </li>
@@ -117,7 +130,7 @@ export function BootstrapRun({ machine }: { machine: Machine }) {
   );
 }
 
-const SIGNS: Readonly<Record<string, string>> = { done: '✓', next: '▸', open: '○', blocked: '‖' };
+const SIGNS: Readonly<Record<string, string>> = { done: "✓", next: "▸", open: "○", blocked: "‖" };
 
 function RunSummary({ data }: { data: RunShown }) {
   const ready = Object.entries(data.core_ready);
@@ -127,28 +140,28 @@ function RunSummary({ data }: { data: RunShown }) {
       {data.case && <> · case {data.case}</>}
       {data.team_name && (
         <>
-          {' · '}team <Shown text={data.team_name} />
+          {" · "}team <Shown text={data.team_name} />
         </>
       )}
       {data.domains.length > 0 && (
         <>
-          {' · '}
-          <Shown text={data.domains.join(', ')} />
+          {" · "}
+          <Shown text={data.domains.join(", ")} />
         </>
       )}
       {data.launches > 0 && (
         <>
-          {' · '}core: {ready.map(([who, yes]) => `${who} ${yes ? '✓' : '○'}`).join(', ')}
+          {" · "}core: {ready.map(([who, yes]) => `${who} ${yes ? "✓" : "○"}`).join(", ")}
         </>
       )}
       {data.due_at && (
         <>
-          {' · '}times out <When time={data.due_at} />
+          {" · "}times out <When time={data.due_at} />
         </>
       )}
       {data.trace_id && (
         <>
-          {' · '}
+          {" · "}
           <Link panel="trace" params={{ id: data.trace_id }}>
             Trace <Shown text={data.trace_id} />
           </Link>
@@ -156,18 +169,18 @@ function RunSummary({ data }: { data: RunShown }) {
       )}
       {data.blocked && (
         <span class="warned">
-          {' · '}! no team could be launched: <Shown text={data.blocked} />
+          {" · "}! no team could be launched: <Shown text={data.blocked} />
         </span>
       )}
     </p>
   );
 }
 
-function Breach({ breach, count }: { breach: NonNullable<RunShown['last_breach']>; count: number }) {
+function Breach({ breach, count }: { breach: NonNullable<RunShown["last_breach"]>; count: number }) {
   return (
     <div class="ev-note">
       <p>
-        ! {count === 1 ? 'One violation' : `${count} violations`} of the contract, the last one at{' '}
+        ! {count === 1 ? "One violation" : `${count} violations`} of the contract, the last one at{" "}
         <Link panel={null} params={{ at: breach.seq }}>
           #{breach.seq}
         </Link>

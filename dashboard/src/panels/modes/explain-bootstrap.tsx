@@ -1,7 +1,7 @@
 // What would come of a report on a bootstrap run: asked, never recorded.
 
-import { useEffect, useState } from 'preact/hooks';
-import { commandOf, CopyCommand, Failed, send, Shown, useAt } from '../page.tsx';
+import { useEffect, useState } from "preact/hooks";
+import { commandOf, CopyCommand, Failed, send, Shown, useAt } from "../page.tsx";
 
 interface Explained {
   accepted: boolean;
@@ -16,24 +16,24 @@ interface Explained {
 
 export function ExplainBootstrap({ event, run }: { event: string; run: string }) {
   const at = useAt();
-  const [data, setData] = useState('{}');
+  const [data, setData] = useState("{}");
   const [told, setTold] = useState<Explained | null>(null);
   const [error, setError] = useState<unknown>(null);
-  const [why, setWhy] = useState('');
+  const [why, setWhy] = useState("");
 
   const ask = (): void => {
     let said: unknown;
     try {
-      said = JSON.parse(data || '{}');
+      said = JSON.parse(data || "{}");
     } catch {
       said = null;
     }
-    if (typeof said !== 'object' || said === null || Array.isArray(said)) {
-      setWhy('What is said with it must be a JSON object.');
+    if (typeof said !== "object" || said === null || Array.isArray(said)) {
+      setWhy("What is said with it must be a JSON object.");
       return;
     }
-    setWhy('');
-    void send<{ data: Explained }>('/v1/api/bootstrap-explain', { event, run, data: said }).then(
+    setWhy("");
+    void send<{ data: Explained }>("/v1/api/bootstrap-explain", { event, run, data: said }).then(
       (answer) => {
         setTold(answer.data);
         setError(null);
@@ -55,7 +55,7 @@ export function ExplainBootstrap({ event, run }: { event: string; run: string })
         <h2>
           If <code>{event}</code> were reported
         </h2>
-        <CopyCommand line={commandOf('bootstrap', 'explain', 'TEAM', '--run', run, '--event', event, '--data', data)} />
+        <CopyCommand line={commandOf("bootstrap", "explain", "TEAM", "--run", run, "--event", event, "--data", data)} />
       </header>
       <form
         class="tools"
@@ -65,7 +65,7 @@ export function ExplainBootstrap({ event, run }: { event: string; run: string })
         }}
       >
         <label class="grow">
-          With the data{' '}
+          With the data{" "}
           <input class="mono" value={data} spellcheck={false} onInput={(typed) => setData(typed.currentTarget.value)} />
         </label>
         <button type="submit">Ask</button>
@@ -74,19 +74,21 @@ export function ExplainBootstrap({ event, run }: { event: string; run: string })
       {error !== null && <Failed error={error} />}
       {told && (
         <>
-          <p class={`sign sign-${told.accepted ? 'good' : 'bad'}`}>
+          <p class={`sign sign-${told.accepted ? "good" : "bad"}`}>
             {told.accepted
               ? told.state === told.at_state
                 ? `✓ Accepted; the run stays in ${told.state}.`
                 : `✓ Accepted: ${told.at_state} → ${told.state}.`
-              : `✕ Refused: ${told.code ?? ''}`}
+              : `✕ Refused: ${told.code ?? ""}`}
           </p>
           {told.message && (
             <p class="quoted">
               <Shown text={told.message} lines />
             </p>
           )}
-          {told.rolled_back_to && <p>It would be recorded as a violation, and the run falls back to {told.rolled_back_to}.</p>}
+          {told.rolled_back_to && (
+            <p>It would be recorded as a violation, and the run falls back to {told.rolled_back_to}.</p>
+          )}
           {told.warnings.map((warning) => (
             <p key={warning} class="warned">
               ! <Shown text={warning} />
@@ -94,7 +96,7 @@ export function ExplainBootstrap({ event, run }: { event: string; run: string })
           ))}
           {told.records.length > 0 && (
             <p class="mild">
-              It would record <code>{told.records.join(', ')}</code>.
+              It would record <code>{told.records.join(", ")}</code>.
             </p>
           )}
         </>

@@ -1,9 +1,9 @@
 // A machine as boxes and arrows: where it is stands out, and so do the steps that lead on from there.
 
-import { useMemo } from 'preact/hooks';
-import { useNarrow } from '../page.tsx';
-import { Graph } from '../graph/graph.tsx';
-import { placeGraph } from '../graph/layout.ts';
+import { useMemo } from "preact/hooks";
+import { useNarrow } from "../page.tsx";
+import { Graph } from "../graph/graph.tsx";
+import { placeGraph } from "../graph/layout.ts";
 
 export interface Machine {
   name: string;
@@ -40,21 +40,26 @@ export function MachineDrawn({ machine, here, next, onStep, chosen }: Props) {
     const edges = [...merged.values()].map((edge) => ({ ...edge, label: short(edge.label) }));
     const boxes = machine.states.map((state) => ({ id: state.name, width: state.name.length * 7.6 + 34, height: 34 }));
     const wide = machine.states.length > 6 || narrow;
-    const placed = placeGraph(boxes, edges, wide ? 'TB' : 'LR');
-    return { placed, docs: new Map(placed.edges.map((edge) => [edge.key, merged.get(`${edge.from} ${edge.to}`)?.doc])) };
+    const placed = placeGraph(boxes, edges, wide ? "TB" : "LR");
+    return {
+      placed,
+      docs: new Map(placed.edges.map((edge) => [edge.key, merged.get(`${edge.from} ${edge.to}`)?.doc])),
+    };
   }, [machine, narrow]);
   const at = new Set(here);
   const terminal = new Set(machine.states.filter((state) => state.terminal).map((state) => state.name));
   const leads = machine.steps.filter((step) => at.has(step.from));
   const elsewhere = machine.steps.filter((step) => !at.has(step.from));
-  const onward = new Set(leads.filter((step) => !next || next.includes(step.by)).map((step) => `${step.from} ${step.to}`));
+  const onward = new Set(
+    leads.filter((step) => !next || next.includes(step.by)).map((step) => `${step.from} ${step.to}`),
+  );
   return (
     <>
       <Graph
         placed={placed}
-        label={`${machine.title || machine.name}: ${here.length > 0 ? `it is in ${here.join(' and ')}` : 'nothing is anywhere yet'}`}
-        nodeClass={(id) => `${at.has(id) ? 'node-here node-open' : ''} ${terminal.has(id) ? 'node-terminal' : ''}`}
-        edgeClass={(_, from, to) => (onward.has(`${from} ${to}`) ? 'edge-next' : '')}
+        label={`${machine.title || machine.name}: ${here.length > 0 ? `it is in ${here.join(" and ")}` : "nothing is anywhere yet"}`}
+        nodeClass={(id) => `${at.has(id) ? "node-here node-open" : ""} ${terminal.has(id) ? "node-terminal" : ""}`}
+        edgeClass={(_, from, to) => (onward.has(`${from} ${to}`) ? "edge-next" : "")}
         edgeTitle={(key) => docs.get(key)}
         node={(box) => (
           <>
@@ -81,10 +86,11 @@ export function MachineDrawn({ machine, here, next, onStep, chosen }: Props) {
         </section>
       )}
       {elsewhere.length > 0 && (
-        <details class="part" open={elsewhere.some((step) => step.by === chosen) && !leads.some((step) => step.by === chosen)}>
-          <summary>
-            Steps from elsewhere{onStep && ': choose one to see why it would be refused now'}
-          </summary>
+        <details
+          class="part"
+          open={elsewhere.some((step) => step.by === chosen) && !leads.some((step) => step.by === chosen)}
+        >
+          <summary>Steps from elsewhere{onStep && ": choose one to see why it would be refused now"}</summary>
           <Steps steps={elsewhere} onStep={onStep} chosen={chosen} />
         </details>
       )}
@@ -93,7 +99,7 @@ export function MachineDrawn({ machine, here, next, onStep, chosen }: Props) {
 }
 
 interface StepsProps {
-  steps: Machine['steps'];
+  steps: Machine["steps"];
   next?: readonly string[] | undefined;
   onStep?: ((by: string) => void) | undefined;
   chosen?: string | null | undefined;
@@ -123,7 +129,6 @@ function Steps({ steps, next, onStep, chosen }: StepsProps) {
 }
 
 function short(label: string): string {
-  const names = label.split(', ');
-  return names.length > 2 ? `${names.slice(0, 2).join(', ')} +${names.length - 2}` : label;
+  const names = label.split(", ");
+  return names.length > 2 ? `${names.slice(0, 2).join(", ")} +${names.length - 2}` : label;
 }
-

@@ -1,41 +1,52 @@
 // The tasks that a task waits for, and those that wait for it, drawn.
 
-import { useMemo } from 'preact/hooks';
-import { commandOf, Empty, Failed, link, useRead, visible } from '../page.tsx';
-import { Graph } from '../graph/graph.tsx';
-import { placeGraph } from '../graph/layout.ts';
-import { outcomeOf } from '../trace/outcome.ts';
-import { neighbourhood, type TaskLike } from './neighbours.ts';
+import { useMemo } from "preact/hooks";
+import { commandOf, Empty, Failed, link, visible } from "../page.tsx";
+import { Graph } from "../graph/graph.tsx";
+import { placeGraph } from "../graph/layout.ts";
+import { outcomeOf } from "../trace/outcome.ts";
+import { neighbourhood } from "./neighbours.ts";
+import { useTasksAround } from "./read.ts";
 
 const WIDTH = 168;
 const HEIGHT = 44;
 
 export function Neighbours({ id }: { id: string }) {
-  const { data, error } = useRead<{ tasks: TaskLike[] }>('/v1/tasks', { limit: 1000 }, { on: ['task_', 'message_sent'] });
-  const near = useMemo(() => (data ? neighbourhood(data.tasks, id) : null), [data, id]);
+  const { tasks, error, part } = useTasksAround(id);
+  const near = useMemo(() => (tasks ? neighbourhood(tasks, id) : null), [tasks, id]);
   const placed = useMemo(
-    () => near && placeGraph(near.tasks.map((task) => ({ id: task.id, width: WIDTH, height: HEIGHT })), near.edges),
+    () =>
+      near &&
+      placeGraph(
+        near.tasks.map((task) => ({ id: task.id, width: WIDTH, height: HEIGHT })),
+        near.edges,
+      ),
     [near],
   );
-  if (error && !data) return <Failed error={error} />;
+  if (error && !near) return <Failed error={error} />;
   if (!near || !placed) return <section class="part" aria-busy="true" />;
   const byId = new Map(near.tasks.map((task) => [task.id, task]));
   return (
     <section class="part part-wide">
       <h2>Around it</h2>
       {near.tasks.length === 1 ? (
-        <Empty title="On its own" command={commandOf('task', 'create', 'TEAM', '--subject', 'What comes next', '--blocked-by', id)}>
+        <Empty
+          title="On its own"
+          command={commandOf("task", "create", "TEAM", "--subject", "What comes next", "--blocked-by", id)}
+        >
           It waits for no task, and none waits for it.
         </Empty>
       ) : (
         <Graph
           placed={placed}
           label={`Tasks around ${id}: each arrow leads to what waits`}
-          href={(other) => (other === id ? null : link('task', { id: other }))}
-          nodeClass={(other) => `node-${outcomeOf(byId.get(other)?.status ?? '').tone} ${other === id ? 'node-here' : ''}`}
+          href={(other) => (other === id ? null : link("task", { id: other }))}
+          nodeClass={(other) =>
+            `node-${outcomeOf(byId.get(other)?.status ?? "").tone} ${other === id ? "node-here" : ""}`
+          }
           node={(box) => {
             const task = byId.get(box.id);
-            const look = outcomeOf(task?.status ?? 'unknown');
+            const look = outcomeOf(task?.status ?? "unknown");
             return (
               <>
                 <text class="node-title" x={box.x - WIDTH / 2 + 10} y={box.y - 5}>
@@ -45,7 +56,7 @@ export function Neighbours({ id }: { id: string }) {
                   {look.sign} {look.word}
                 </text>
                 <text class="node-line" x={box.x - WIDTH / 2 + 10} y={box.y + 12}>
-                  {cut(visible(task?.title ?? ''), 25)}
+                  {cut(visible(task?.title ?? ""), 25)}
                 </text>
               </>
             );
@@ -53,6 +64,7 @@ export function Neighbours({ id }: { id: string }) {
         />
       )}
       {near.more && <p class="mild">There are more tasks beyond these.</p>}
+      {part && <p class="mild">Of those that wait for it only the ones that still wait are shown.</p>}
     </section>
   );
 }

@@ -7,33 +7,34 @@ export interface Change {
 }
 
 // What every event moves, and says nothing about the task.
-const NOISE = new Set(['schema_version', 'schemaVersion', 'version', 'snapshot_version', 'seq']);
+const NOISE = new Set(["schema_version", "schemaVersion", "version", "snapshot_version", "seq"]);
 
 /** The fields in which two readings differ, nested ones by their path, in the order of their names. */
 export function changesBetween(from: unknown, to: unknown): Change[] {
   const changes: Change[] = [];
-  walk('', from ?? {}, to ?? {}, changes);
+  walk("", from ?? {}, to ?? {}, changes);
   return changes.sort((a, b) => (a.field < b.field ? -1 : a.field > b.field ? 1 : 0));
 }
 
 function walk(path: string, from: unknown, to: unknown, changes: Change[]): void {
   if (isRecord(from) && isRecord(to)) {
     for (const name of new Set([...Object.keys(from), ...Object.keys(to)])) {
-      if (path === '' && NOISE.has(name)) continue;
+      if (path === "" && NOISE.has(name)) continue;
       walk(path ? `${path}.${name}` : name, from[name], to[name], changes);
     }
     return;
   }
-  if (JSON.stringify(from ?? null) !== JSON.stringify(to ?? null)) changes.push({ field: path, from: from ?? null, to: to ?? null });
+  if (JSON.stringify(from ?? null) !== JSON.stringify(to ?? null))
+    changes.push({ field: path, from: from ?? null, to: to ?? null });
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** A value as a line of text; an empty one in words, so that a change to nothing is seen. */
 export function shown(value: unknown): string {
-  if (value === null || value === undefined) return 'nothing';
-  if (value === '') return 'empty';
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  if (value === null || value === undefined) return "nothing";
+  if (value === "") return "empty";
+  return typeof value === "string" ? value : JSON.stringify(value);
 }

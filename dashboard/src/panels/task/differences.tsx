@@ -1,7 +1,7 @@
 // What changed of a task between two events: two readings of it as of then, held against each other.
 
-import { commandOf, CopyCommand, Failed, go, Link, Shown, useRead } from '../page.tsx';
-import { changesBetween, shown } from './changes.ts';
+import { commandOf, CopyCommand, Failed, go, Link, Shown, useRead } from "../page.tsx";
+import { changesBetween, shown } from "./changes.ts";
 
 export function Differences({ id, from, to }: { id: string; from: number | null; to: number | null }) {
   const path = `/v1/tasks/${encodeURIComponent(id)}`;
@@ -24,9 +24,16 @@ export function Differences({ id, from, to }: { id: string; from: number | null;
     <section class="differences" aria-label="Differences">
       <header class="differences-head">
         <h3>
-          From <Link panel={null} params={{ at: low }}>#{low}</Link> to <Link panel={null} params={{ at: high }}>#{high}</Link>
+          From{" "}
+          <Link panel={null} params={{ at: low }}>
+            #{low}
+          </Link>{" "}
+          to{" "}
+          <Link panel={null} params={{ at: high }}>
+            #{high}
+          </Link>
         </h3>
-        <CopyCommand line={commandOf('diff', 'TEAM', '--from', low, '--to', high)} />
+        <CopyCommand line={commandOf("diff", "TEAM", "--from", low, "--to", high)} />
         <button type="button" onClick={() => go({ from: null, to: null })}>
           Close
         </button>
@@ -66,10 +73,10 @@ export function Differences({ id, from, to }: { id: string; from: number | null;
 }
 
 function taskOf(answer: unknown): unknown {
-  return typeof answer === 'object' && answer !== null && 'task' in answer ? answer.task : answer;
+  return typeof answer === "object" && answer !== null && "task" in answer ? answer.task : answer;
 }
 
 function isNotFound(error: unknown): boolean {
   const code = (error as { code?: unknown; error?: { code?: unknown } } | undefined)?.code;
-  return (code ?? (error as { error?: { code?: unknown } } | undefined)?.error?.code) === 'task_not_found';
+  return (code ?? (error as { error?: { code?: unknown } } | undefined)?.error?.code) === "task_not_found";
 }

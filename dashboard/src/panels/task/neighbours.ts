@@ -54,7 +54,7 @@ export function neighbourhood(tasks: readonly TaskLike[], centre: string, steps 
     if ((waiters.get(id) ?? []).some((waiter) => !kept.has(waiter))) more = true;
   }
   return {
-    tasks: [...kept].map((id) => byId.get(id) ?? { id, status: 'unknown', title: 'no such task' }),
+    tasks: [...kept].map((id) => byId.get(id) ?? { id, status: "unknown", title: "no such task" }),
     edges,
     more,
   };

@@ -1,10 +1,10 @@
 // All that an event holds, beside the list it was chosen in.
 
-import type { ComponentChildren } from 'preact';
-import { Link, Shown, When } from '../page.tsx';
-import { duration } from './scale.ts';
-import { message, senderOf, words, type Story, type TraceEvent } from './story.ts';
-import { outcomeOf } from './outcome.ts';
+import type { ComponentChildren } from "preact";
+import { Link, Shown, When } from "../page.tsx";
+import { duration } from "./scale.ts";
+import { message, senderOf, words, type Story, type TraceEvent } from "./story.ts";
+import { outcomeOf } from "./outcome.ts";
 
 interface Props {
   event: TraceEvent;
@@ -92,9 +92,7 @@ export function EventFields({ event, story, onSeq, onClose }: Props) {
             <Shown text={event.session_id} />
           </Field>
         )}
-        {event.cause && (
-          <Field name="cause">{parent ? jump(parent.event.seq) : <Shown text={event.cause} />}</Field>
-        )}
+        {event.cause && <Field name="cause">{parent ? jump(parent.event.seq) : <Shown text={event.cause} />}</Field>}
         {step && step.children.length > 0 && (
           <Field name="led to">
             {step.children.slice(0, 20).map((child) => {
@@ -148,14 +146,14 @@ function MissingCause({ cause }: { cause: { id: string; seq?: number | null; kin
       Its cause, #{cause.seq} {cause.kind && <Shown text={cause.kind} />}, is not in this trace
       {cause.trace_id ? (
         <>
-          , but in{' '}
+          , but in{" "}
           <Link panel="trace" params={{ id: cause.trace_id, event: cause.seq }}>
             <Shown text={cause.trace_id} />
           </Link>
           .
         </>
       ) : (
-        ': it belongs to none.'
+        ": it belongs to none."
       )}
     </p>
   );
@@ -163,10 +161,10 @@ function MissingCause({ cause }: { cause: { id: string; seq?: number | null; kin
 
 function Payload({ event }: { event: TraceEvent }) {
   const sent = message(event);
-  const text = JSON.stringify(sent ? (sent['payload'] ?? {}) : (event.payload ?? {}), null, 2);
+  const text = JSON.stringify(sent ? (sent["payload"] ?? {}) : (event.payload ?? {}), null, 2);
   return (
     <>
-      <h3>{sent ? 'Message' : 'Payload'}</h3>
+      <h3>{sent ? "Message" : "Payload"}</h3>
       <pre class="payload" tabIndex={0} aria-label="Payload">
         <Shown text={text} lines whole />
       </pre>

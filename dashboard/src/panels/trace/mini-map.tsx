@@ -1,9 +1,9 @@
 // The whole trace in little: how much happened when, where the problems are, and which stretch the chart shows.
 // Dragging chooses the stretch; the same is there by keyboard in the waterfall (`+`, `-`, `0`).
 
-import { useMemo, useRef, useState } from 'preact/hooks';
-import type { Story } from './story.ts';
-import { share, type Stretch } from './scale.ts';
+import { useMemo, useRef, useState } from "preact/hooks";
+import type { Story } from "./story.ts";
+import { share, type Stretch } from "./scale.ts";
 
 const BUCKETS = 160;
 const HEIGHT = 36;

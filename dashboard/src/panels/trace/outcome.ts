@@ -1,6 +1,6 @@
 // How an outcome looks: a tone for the eye, a sign and a word for everybody.
 
-export type Tone = 'good' | 'bad' | 'warn' | 'idle' | 'open';
+export type Tone = "good" | "bad" | "warn" | "idle" | "open";
 
 export interface OutcomeLook {
   tone: Tone;
@@ -9,23 +9,23 @@ export interface OutcomeLook {
 }
 
 const LOOKS: Readonly<Record<string, OutcomeLook>> = {
-  completed: { tone: 'good', sign: '✓', word: 'completed' },
-  acked: { tone: 'good', sign: '✓', word: 'acknowledged' },
-  failed: { tone: 'bad', sign: '✕', word: 'failed' },
-  dead_letter: { tone: 'bad', sign: '✕', word: 'dead letter' },
-  lease_expired: { tone: 'warn', sign: '◔', word: 'lease ran out' },
-  canceled: { tone: 'idle', sign: '⊘', word: 'canceled' },
-  released: { tone: 'idle', sign: '↩', word: 'released' },
-  running: { tone: 'open', sign: '…', word: 'running' },
-  open: { tone: 'open', sign: '…', word: 'open' },
-  in_progress: { tone: 'open', sign: '…', word: 'in progress' },
-  blocked: { tone: 'warn', sign: '‖', word: 'blocked' },
-  pending: { tone: 'idle', sign: '○', word: 'pending' },
-  assigned: { tone: 'idle', sign: '◇', word: 'assigned' },
-  none: { tone: 'idle', sign: '·', word: 'no task' },
+  completed: { tone: "good", sign: "✓", word: "completed" },
+  acked: { tone: "good", sign: "✓", word: "acknowledged" },
+  failed: { tone: "bad", sign: "✕", word: "failed" },
+  dead_letter: { tone: "bad", sign: "✕", word: "dead letter" },
+  lease_expired: { tone: "warn", sign: "◔", word: "lease ran out" },
+  canceled: { tone: "idle", sign: "⊘", word: "canceled" },
+  released: { tone: "idle", sign: "↩", word: "released" },
+  running: { tone: "open", sign: "…", word: "running" },
+  open: { tone: "open", sign: "…", word: "open" },
+  in_progress: { tone: "open", sign: "…", word: "in progress" },
+  blocked: { tone: "warn", sign: "‖", word: "blocked" },
+  pending: { tone: "idle", sign: "○", word: "pending" },
+  assigned: { tone: "idle", sign: "◇", word: "assigned" },
+  none: { tone: "idle", sign: "·", word: "no task" },
 };
 
 /** How that outcome, or status, looks. */
 export function outcomeOf(name: string): OutcomeLook {
-  return LOOKS[name] ?? { tone: 'idle', sign: '·', word: name.replaceAll('_', ' ') };
+  return LOOKS[name] ?? { tone: "idle", sign: "·", word: name.replaceAll("_", " ") };
 }

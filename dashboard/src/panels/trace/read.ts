@@ -1,10 +1,10 @@
 // Reads a trace whole: the newest page first, so that something stands there at once, then the older ones.
 
-import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
-import { settled } from '../../state/query.ts';
-import { onEvents } from '../../state/live.ts';
-import { read } from '../page.tsx';
-import { joinPages, storyOf, type Story, type TracePage } from './story.ts';
+import { useEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
+import { settled } from "../../state/query.ts";
+import { onEvents } from "../../state/live.ts";
+import { read } from "../page.tsx";
+import { joinPages, storyOf, type Story, type TracePage } from "./story.ts";
 
 const PAGE = 1000;
 const MOST = 20;
@@ -25,7 +25,7 @@ export function useTrace(traceId: string, at: string | null): TraceRead {
   const [loading, setLoading] = useState(true);
   const [most, setMost] = useState(MOST);
   const [newest, grow] = useReducer<number, void>((count) => count + 1, 0);
-  const readFor = useRef('');
+  const readFor = useRef("");
 
   useEffect(() => {
     if (at !== null) return;

@@ -2,11 +2,11 @@
 // walks them all: every event below its cause (full), one row for each task and message (compact), one lane for each
 // agent (timeline).
 
-import { share, type Stretch } from './scale.ts';
-import { micros, words, type Span, type Step, type Story } from './story.ts';
+import { share, type Stretch } from "./scale.ts";
+import { micros, words, type Span, type Step, type Story } from "./story.ts";
 
-export type View = 'full' | 'compact' | 'timeline';
-export const VIEWS: readonly View[] = ['compact', 'timeline', 'full'];
+export type View = "full" | "compact" | "timeline";
+export const VIEWS: readonly View[] = ["compact", "timeline", "full"];
 
 /** Something with a begin and an end. Times in microseconds. */
 export interface Bar {
@@ -50,13 +50,14 @@ export interface Row {
 
 /** The rows of a story in a view. */
 export function rowsOf(story: Story, view: View, collapsed: ReadonlySet<string>): Row[] {
-  if (view === 'full') return treeRows(story, collapsed);
-  return groupRows(story, view === 'compact' ? activityOf : laneOf, collapsed, view);
+  if (view === "full") return treeRows(story, collapsed);
+  return groupRows(story, view === "compact" ? activityOf : laneOf, collapsed, view);
 }
 
 /** The keys of all rows that can be collapsed: what "collapse all" collapses. */
 export function collapsible(story: Story, view: View): string[] {
-  if (view === 'full') return story.steps.filter((step) => step.children.length > 0).map((step) => `e${step.event.seq}`);
+  if (view === "full")
+    return story.steps.filter((step) => step.children.length > 0).map((step) => `e${step.event.seq}`);
   return [];
 }
 
@@ -106,13 +107,14 @@ function eventRow(step: Step, story: Story, depth = step.depth): Row {
 function marksOf(step: Step): string[] {
   const { event } = step;
   const marks: string[] = [];
-  if (event.superseded) marks.push('superseded: changed nothing');
-  if (event.duplicate) marks.push('duplicate: changed nothing');
-  if (event.refused) marks.push('refused');
-  if (event.foreign) marks.push('foreign');
-  if (step.outside) marks.push('cause is not in this trace');
+  if (event.superseded) marks.push("superseded: changed nothing");
+  if (event.duplicate) marks.push("duplicate: changed nothing");
+  if (event.refused) marks.push("refused");
+  if (event.foreign) marks.push("foreign");
+  if (step.outside) marks.push("cause is not in this trace");
   for (const span of step.begins) {
-    if (span.kind === 'task' || span.outcome !== 'open') marks.push(`${span.kind === 'task' ? span.id : 'message'} ${words(span.outcome)}`);
+    if (span.kind === "task" || span.outcome !== "open")
+      marks.push(`${span.kind === "task" ? span.id : "message"} ${words(span.outcome)}`);
   }
   return marks;
 }
@@ -130,17 +132,18 @@ function dotOf(step: Step): Dot {
 
 /** The bar of a span; none for a message that nobody acknowledged and that did not die, which has no end to draw. */
 export function barOf(span: Span, story: Story): Bar | null {
-  const begin = story.steps[story.bySeq.get(span.first_seq) ?? -1]?.at ?? (span.started_at ? micros(span.started_at) : null);
+  const begin =
+    story.steps[story.bySeq.get(span.first_seq) ?? -1]?.at ?? (span.started_at ? micros(span.started_at) : null);
   if (begin === null) return null;
   const end = span.last_seq == null ? undefined : story.steps[story.bySeq.get(span.last_seq) ?? -1]?.at;
   const to = end ?? (span.duration_us == null ? undefined : begin + span.duration_us);
-  if (to === undefined && span.kind !== 'task') return null;
+  if (to === undefined && span.kind !== "task") return null;
   return {
     key: `${span.kind}:${span.id}:${span.first_seq}`,
     from: begin,
     to: to ?? story.last,
     outcome: span.outcome,
-    title: `${span.kind} ${span.id}, ${words(span.outcome)}${span.last_seq == null ? '' : `, #${span.first_seq} to #${span.last_seq}`}`,
+    title: `${span.kind} ${span.id}, ${words(span.outcome)}${span.last_seq == null ? "" : `, #${span.first_seq} to #${span.last_seq}`}`,
     open: to === undefined,
     firstSeq: span.first_seq,
     lastSeq: span.last_seq ?? null,
@@ -179,7 +182,7 @@ function groupRows(
     const [key, label] = groupOf(step);
     let group = groups.get(key);
     if (!group) {
-      group = { key, label, who: new Set(), said: '', steps: [] };
+      group = { key, label, who: new Set(), said: "", steps: [] };
       groups.set(key, group);
     }
     group.who.add(step.event.actor);
@@ -188,8 +191,8 @@ function groupRows(
   }
   const spans = new Map<string, Span[]>();
   for (const span of story.spans) {
-    const key = view === 'timeline' ? `agent ${span.agent}` : `${span.kind} ${span.id}`;
-    if (view === 'timeline' && span.kind !== 'task') continue;
+    const key = view === "timeline" ? `agent ${span.agent}` : `${span.kind} ${span.id}`;
+    if (view === "timeline" && span.kind !== "task") continue;
     const list = spans.get(key);
     if (list) list.push(span);
     else spans.set(key, [span]);
@@ -207,9 +210,9 @@ function groupRows(
       seq: first.event.seq,
       step: null,
       label: group.label,
-      who: view === 'compact' ? [...group.who].join(', ') : '',
-      said: view === 'compact' ? group.said : `${group.steps.length} events`,
-      marks: view === 'compact' ? of.slice(-1).map((span) => words(span.outcome)) : [],
+      who: view === "compact" ? [...group.who].join(", ") : "",
+      said: view === "compact" ? group.said : `${group.steps.length} events`,
+      marks: view === "compact" ? of.slice(-1).map((span) => words(span.outcome)) : [],
       struck: false,
       problem: group.steps.some((step) => step.problem !== null),
       children: group.steps.length,
@@ -217,7 +220,9 @@ function groupRows(
       bars,
       dots: group.steps.map(dotOf),
     });
-    if (open) for (const step of group.steps) rows.push({ ...eventRow(step, story, 1), key: `${group.key} e${step.event.seq}`, children: 0 });
+    if (open)
+      for (const step of group.steps)
+        rows.push({ ...eventRow(step, story, 1), key: `${group.key} e${step.event.seq}`, children: 0 });
   }
   return rows;
 }
@@ -225,7 +230,7 @@ function groupRows(
 /** The rows that hold a text, by index. */
 export function findRows(rows: readonly Row[], text: string): number[] {
   const wanted = text.trim().toLowerCase();
-  if (wanted === '') return [];
+  if (wanted === "") return [];
   const found: number[] = [];
   rows.forEach((row, index) => {
     const { step } = row;
@@ -255,7 +260,7 @@ export function thinned<T extends Bar | Dot>(all: readonly T[], stretch: Stretch
   if (all.length < 50) return [...all];
   const kept = new Map<string, T>();
   for (const each of all) {
-    const [from, to] = 'at' in each ? [each.at, each.at] : [each.from, each.to];
+    const [from, to] = "at" in each ? [each.at, each.at] : [each.from, each.to];
     if (to < stretch.from || from > stretch.to) continue;
     const slot = `${Math.round(share(from, stretch) * SLOTS)} ${Math.round(share(to, stretch) * SLOTS)}`;
     const there = kept.get(slot);
@@ -265,6 +270,6 @@ export function thinned<T extends Bar | Dot>(all: readonly T[], stretch: Stretch
 }
 
 function rank(each: Bar | Dot): number {
-  if ('at' in each) return each.problem ? 1 : 0;
-  return ['failed', 'dead_letter', 'lease_expired'].includes(each.outcome) ? 1 : 0;
+  if ("at" in each) return each.problem ? 1 : 0;
+  return ["failed", "dead_letter", "lease_expired"].includes(each.outcome) ? 1 : 0;
 }

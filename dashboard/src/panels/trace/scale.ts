@@ -38,19 +38,19 @@ export function ticks(stretch: Stretch, zero: number, most: number): number[] {
 
 /** How long something took, in at most two units. */
 export function duration(micros: number): string {
-  const sign = micros < 0 ? '−' : '';
+  const sign = micros < 0 ? "−" : "";
   const us = Math.abs(micros);
-  if (us === 0) return '0 s';
+  if (us === 0) return "0 s";
   if (us < 1000) return `${sign}${Math.round(us)} µs`;
   if (us < 1e6) return `${sign}${trim(us / 1e3)} ms`;
   const seconds = us / 1e6;
   if (seconds < 60) return `${sign}${trim(seconds)} s`;
   const whole = Math.round(seconds);
-  if (whole < 3600) return sign + two(Math.floor(whole / 60), 'm', whole % 60, 's');
+  if (whole < 3600) return sign + two(Math.floor(whole / 60), "m", whole % 60, "s");
   const minutes = Math.round(whole / 60);
-  if (minutes < 1440) return sign + two(Math.floor(minutes / 60), 'h', minutes % 60, 'm');
+  if (minutes < 1440) return sign + two(Math.floor(minutes / 60), "h", minutes % 60, "m");
   const hours = Math.round(minutes / 60);
-  return sign + two(Math.floor(hours / 24), 'd', hours % 24, 'h');
+  return sign + two(Math.floor(hours / 24), "d", hours % 24, "h");
 }
 
 function trim(value: number): string {

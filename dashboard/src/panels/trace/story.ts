@@ -85,8 +85,8 @@ export interface Story {
 /** Microseconds since 1970. `Date.parse` alone would lose those behind the millisecond, and bars of short traces. */
 export function micros(time: string): number {
   const millis = Date.parse(time);
-  const fraction = /\.\d{3}(\d{1,3})/.exec(time)?.[1] ?? '';
-  return millis * 1000 + Number(fraction.padEnd(3, '0') || 0);
+  const fraction = /\.\d{3}(\d{1,3})/.exec(time)?.[1] ?? "";
+  return millis * 1000 + Number(fraction.padEnd(3, "0") || 0);
 }
 
 /** Puts pages together, whatever order they come in. */
@@ -105,7 +105,7 @@ export function joinPages(pages: readonly TracePage[]): TracePage {
   const spans = ordered.flatMap((page) => page.spans.map((span) => ({ ...span })));
   if (ordered.length > 1) endAcrossPages(spans, events);
   return {
-    trace_id: pages[0]?.trace_id ?? '',
+    trace_id: pages[0]?.trace_id ?? "",
     events,
     spans,
     causes_outside: [...outside.values()],
@@ -114,15 +114,15 @@ export function joinPages(pages: readonly TracePage[]): TracePage {
 }
 
 const ENDS_TASK: Readonly<Record<string, string>> = {
-  task_completed: 'completed',
-  task_failed: 'failed',
-  task_canceled: 'canceled',
-  task_released: 'released',
-  task_lease_expired: 'lease_expired',
+  task_completed: "completed",
+  task_failed: "failed",
+  task_canceled: "canceled",
+  task_released: "released",
+  task_lease_expired: "lease_expired",
 };
 const ENDS_MESSAGE: Readonly<Record<string, string>> = {
-  message_acked: 'acked',
-  delivery_dead_letter: 'dead_letter',
+  message_acked: "acked",
+  delivery_dead_letter: "dead_letter",
 };
 
 function endAcrossPages(spans: Span[], events: readonly TraceEvent[]): void {
@@ -150,10 +150,10 @@ function endAcrossPages(spans: Span[], events: readonly TraceEvent[]): void {
 }
 
 function finalStatus(event: TraceEvent): string | undefined {
-  const status = field(message(event)?.['payload'], 'status');
-  if (status === 'done' || status === 'skipped') return 'completed';
-  if (status === 'cancelled') return 'canceled';
-  return status === 'completed' || status === 'failed' || status === 'canceled' ? status : undefined;
+  const status = field(message(event)?.["payload"], "status");
+  if (status === "done" || status === "skipped") return "completed";
+  if (status === "cancelled") return "canceled";
+  return status === "completed" || status === "failed" || status === "canceled" ? status : undefined;
 }
 
 /** Orders the events of a page as a tree by cause, and marks what is a problem. */
@@ -191,7 +191,7 @@ export function storyOf(page: TracePage): Story {
     above?.children.push(index);
     byId.set(event.id, index);
     bySeq.set(event.seq, index);
-    if (event.kind === 'message_sent' && event.message_id) sentBy.set(event.message_id, index);
+    if (event.kind === "message_sent" && event.message_id) sentBy.set(event.message_id, index);
   }
   let first = Infinity;
   let last = -Infinity;
@@ -219,17 +219,17 @@ function parentOf(
   sentBy: ReadonlyMap<string, number>,
 ): number | null {
   if (event.cause) return byId.get(event.cause) ?? null;
-  if (event.message_id && event.kind !== 'message_sent') return sentBy.get(event.message_id) ?? null;
+  if (event.message_id && event.kind !== "message_sent") return sentBy.get(event.message_id) ?? null;
   return null;
 }
 
 const BAD_KIND = /fail|error|dead_letter|refused|rejected|expired|breach|denied|quarantin|timed_out|too_late/;
-const BAD_OUTCOME = new Set(['failed', 'dead_letter', 'lease_expired', 'canceled']);
+const BAD_OUTCOME = new Set(["failed", "dead_letter", "lease_expired", "canceled"]);
 
 function problemOf(event: TraceEvent, begins: readonly Span[]): string | null {
-  if (event.superseded) return 'superseded: changed nothing';
-  if (event.duplicate) return 'duplicate: changed nothing';
-  if (event.refused) return 'refused';
+  if (event.superseded) return "superseded: changed nothing";
+  if (event.duplicate) return "duplicate: changed nothing";
+  if (event.refused) return "refused";
   if (BAD_KIND.test(event.kind)) return words(event.kind);
   const bad = begins.find((span) => BAD_OUTCOME.has(span.outcome));
   return bad ? `${bad.kind} ${bad.id} ${words(bad.outcome)}` : null;
@@ -237,26 +237,26 @@ function problemOf(event: TraceEvent, begins: readonly Span[]): string | null {
 
 /** `lease_expired` as people read it. */
 export function words(name: string): string {
-  return name.replaceAll('_', ' ');
+  return name.replaceAll("_", " ");
 }
 
 function field(value: unknown, name: string): string | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
+  if (typeof value !== "object" || value === null) return undefined;
   const found = (value as Record<string, unknown>)[name];
-  return typeof found === 'string' ? found : typeof found === 'number' ? String(found) : undefined;
+  return typeof found === "string" ? found : typeof found === "number" ? String(found) : undefined;
 }
 
 /** The envelope that a `message_sent` holds. */
 export function message(event: TraceEvent): Record<string, unknown> | undefined {
   const payload = event.payload as { message?: unknown } | null | undefined;
-  return typeof payload?.message === 'object' && payload.message !== null
+  return typeof payload?.message === "object" && payload.message !== null
     ? (payload.message as Record<string, unknown>)
     : undefined;
 }
 
 /** Who sent it, where that is not who did it. */
 export function senderOf(event: TraceEvent): string | null {
-  const from = field(message(event), 'from') ?? field(event.payload, 'from');
+  const from = field(message(event), "from") ?? field(event.payload, "from");
   return from && from !== event.actor ? from : null;
 }
 
@@ -271,27 +271,27 @@ export function said(event: TraceEvent): string {
 function sentence(event: TraceEvent): string {
   const sent = message(event);
   if (sent) {
-    const payload = sent['payload'];
-    const parts = [`${field(sent, 'type') ?? 'message'} to ${field(sent, 'to') ?? '?'}`];
-    for (const name of ['subject', 'status', 'body', 'summary', 'decision']) {
+    const payload = sent["payload"];
+    const parts = [`${field(sent, "type") ?? "message"} to ${field(sent, "to") ?? "?"}`];
+    for (const name of ["subject", "status", "body", "summary", "decision"]) {
       const part = field(payload, name);
       if (part) parts.push(part);
     }
-    const progress = field(payload, 'progress');
+    const progress = field(payload, "progress");
     if (progress) parts.push(`progress ${progress}`);
-    const note = field(payload, 'note');
+    const note = field(payload, "note");
     if (note) parts.push(`“${note}”`);
-    return parts.join(' · ');
+    return parts.join(" · ");
   }
-  for (const name of ['body', 'subject', 'title', 'reason', 'why', 'summary', 'note', 'status']) {
+  for (const name of ["body", "subject", "title", "reason", "why", "summary", "note", "status"]) {
     const part = field(event.payload, name);
     if (part) return part;
   }
-  if (event.message_id && (event.kind === 'message_acked' || event.kind.startsWith('delivery_') || event.duplicate)) {
+  if (event.message_id && (event.kind === "message_acked" || event.kind.startsWith("delivery_") || event.duplicate)) {
     return event.message_id;
   }
   const payload = event.payload;
-  if (payload === null || payload === undefined) return '';
+  if (payload === null || payload === undefined) return "";
   const short = JSON.stringify(payload);
-  return short === '{}' ? '' : short;
+  return short === "{}" ? "" : short;
 }

@@ -1,9 +1,9 @@
 // All traces, that of the newest event first.
 
-import { commandOf, Empty, Failed, Link, More, Panel, readingOf, Shown, useRead, When } from '../page.tsx';
-import { duration } from './scale.ts';
-import { outcomeOf } from './outcome.ts';
-import { useState } from 'preact/hooks';
+import { commandOf, Empty, Failed, Link, More, Panel, readingOf, Shown, useRead, When } from "../page.tsx";
+import { duration } from "./scale.ts";
+import { outcomeOf } from "./outcome.ts";
+import { useState } from "preact/hooks";
 
 interface Traces {
   traces: {
@@ -22,13 +22,33 @@ interface Traces {
 
 export function TraceList() {
   const [limit, setLimit] = useState(50);
-  const { data, error, reload } = useRead<Traces>('/v1/traces', { limit }, { on: (event) => event.trace_id !== undefined });
+  const { data, error, reload } = useRead<Traces>(
+    "/v1/traces",
+    { limit },
+    { on: (event) => event.trace_id !== undefined },
+  );
   if (error && !data) return <Failed error={error} again={reload} />;
   const longest = Math.max(1, ...(data?.traces.map((trace) => trace.span_ms) ?? []));
   return (
-    <Panel title="Traces" command={readingOf('traces', 'TEAM')} busy={!data}>
+    <Panel title="Traces" command={readingOf("traces", "TEAM")} busy={!data}>
       {data?.traces.length === 0 && (
-        <Empty title="No traces" command={commandOf('task-assign', 'TEAM', '--from', 'lead', '--to', 'ada', '--task-id', 'T-1', '--subject', 'Fix it', '--trace-id', 'tr-1')}>
+        <Empty
+          title="No traces"
+          command={commandOf(
+            "task-assign",
+            "TEAM",
+            "--from",
+            "lead",
+            "--to",
+            "ada",
+            "--task-id",
+            "T-1",
+            "--subject",
+            "Fix it",
+            "--trace-id",
+            "tr-1",
+          )}
+        >
           No event names a trace yet. Whatever is recorded under one <code>--trace-id</code> becomes a story.
         </Empty>
       )}
@@ -70,11 +90,11 @@ export function TraceList() {
                       <span class="took-text">{duration(trace.span_ms * 1000)}</span>
                     </td>
                     <td class="end">
-                      {trace.events.toLocaleString('en')}
-                      {trace.events_more ? '+' : ''}
+                      {trace.events.toLocaleString("en")}
+                      {trace.events_more ? "+" : ""}
                     </td>
                     <td>
-                      <Shown text={trace.agents.join(', ')} />
+                      <Shown text={trace.agents.join(", ")} />
                     </td>
                   </tr>
                 );

@@ -1,12 +1,12 @@
 // The rows of a trace and their bars. Only rows in sight are in the document, beside the one that has the focus, which
 // would be lost otherwise; all have one height, so that a place in the list is a multiplication.
 
-import type { JSX } from 'preact';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { useNarrow, visible } from '../page.tsx';
-import { duration, place, share, ticks, type Stretch } from './scale.ts';
-import { outcomeOf } from './outcome.ts';
-import { thinned, type Bar, type Row } from './rows.ts';
+import type { JSX } from "preact";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useNarrow, visible } from "../page.tsx";
+import { duration, place, share, ticks, type Stretch } from "./scale.ts";
+import { outcomeOf } from "./outcome.ts";
+import { thinned, type Bar, type Row } from "./rows.ts";
 
 const BEYOND = 8;
 
@@ -84,7 +84,7 @@ export function Waterfall(props: Props) {
   const rowAt = (index: number): JSX.Element | null => {
     const row = rows[index];
     if (!row) return null;
-    const key = `${row.key}${index === active ? ' active' : ''}`;
+    const key = `${row.key}${index === active ? " active" : ""}`;
     let node = drawn.get(key);
     if (!node) {
       node = (
@@ -106,7 +106,7 @@ export function Waterfall(props: Props) {
     return node;
   };
   return (
-    <div class={narrow ? 'wf wf-narrow' : 'wf'}>
+    <div class={narrow ? "wf wf-narrow" : "wf"}>
       <div class="wf-axis" aria-hidden="true">
         <div class="wf-name" />
         <div class="wf-chart">
@@ -148,32 +148,32 @@ function keys(event: KeyboardEvent, props: Props): void {
   const go = (index: number): void => onActive(Math.min(rows.length - 1, Math.max(0, index)), false);
   const page = 20;
   switch (event.key) {
-    case 'ArrowDown':
+    case "ArrowDown":
       go(active + 1);
       break;
-    case 'ArrowUp':
+    case "ArrowUp":
       go(active - 1);
       break;
-    case 'PageDown':
+    case "PageDown":
       go(active + page);
       break;
-    case 'PageUp':
+    case "PageUp":
       go(active - page);
       break;
-    case 'Home':
+    case "Home":
       go(0);
       break;
-    case 'End':
+    case "End":
       // In the past End leads back to now, wherever the focus is.
       if (props.past) return;
       go(rows.length - 1);
       break;
-    case 'ArrowRight':
+    case "ArrowRight":
       if (event.shiftKey) props.onPan(true);
       else if (row.children > 0 && row.collapsed) onToggle(row);
       else if (row.children > 0) go(active + 1);
       break;
-    case 'ArrowLeft': {
+    case "ArrowLeft": {
       if (event.shiftKey) props.onPan(false);
       else if (row.children > 0 && !row.collapsed) onToggle(row);
       else {
@@ -183,8 +183,8 @@ function keys(event: KeyboardEvent, props: Props): void {
       }
       break;
     }
-    case 'Enter':
-    case ' ':
+    case "Enter":
+    case " ":
       onActive(active, true);
       break;
     default:
@@ -212,15 +212,15 @@ function inline(text: string): JSX.Element {
 }
 
 function WaterfallRow({ row, index, top, height, active, found, stretch, onPick, onToggle }: RowProps) {
-  const names = ['wf-row'];
-  if (active) names.push('wf-active');
-  if (found) names.push('wf-found');
-  if (row.struck) names.push('wf-struck');
-  if (!row.step) names.push('wf-group');
-  if (row.problem) names.push('wf-problem');
+  const names = ["wf-row"];
+  if (active) names.push("wf-active");
+  if (found) names.push("wf-found");
+  if (row.struck) names.push("wf-struck");
+  if (!row.step) names.push("wf-group");
+  if (row.problem) names.push("wf-problem");
   return (
     <div
-      class={names.join(' ')}
+      class={names.join(" ")}
       role="treeitem"
       aria-level={row.depth + 1}
       aria-selected={active}
@@ -242,7 +242,7 @@ function WaterfallRow({ row, index, top, height, active, found, stretch, onPick,
             onToggle();
           }}
         >
-          {row.children === 0 ? (row.depth > 0 ? '└' : '') : row.collapsed ? '▸' : '▾'}
+          {row.children === 0 ? (row.depth > 0 ? "└" : "") : row.collapsed ? "▸" : "▾"}
         </span>
         {row.step && <span class="wf-seq">#{row.seq}</span>}
         {row.problem && (
@@ -250,11 +250,11 @@ function WaterfallRow({ row, index, top, height, active, found, stretch, onPick,
             !
           </span>
         )}
-        {row.who !== '' && <span class="wf-who">{inline(row.who)}</span>}
+        {row.who !== "" && <span class="wf-who">{inline(row.who)}</span>}
         <span class="wf-label">{inline(row.label)}</span>
         <span class="wf-said">{inline(row.said)}</span>
         {row.collapsed && <span class="wf-count">{row.children}</span>}
-        {row.marks.length > 0 && <span class="wf-marks">{inline(row.marks.join(' · '))}</span>}
+        {row.marks.length > 0 && <span class="wf-marks">{inline(row.marks.join(" · "))}</span>}
       </div>
       <div class="wf-chart">
         {thinned(row.bars, stretch).map((bar) => (
@@ -266,7 +266,7 @@ function WaterfallRow({ row, index, top, height, active, found, stretch, onPick,
             at && (
               <span
                 key={dot.seq}
-                class={`wf-dot${dot.struck ? ' wf-dot-struck' : dot.problem ? ' wf-dot-problem' : ''}`}
+                class={`wf-dot${dot.struck ? " wf-dot-struck" : dot.problem ? " wf-dot-problem" : ""}`}
                 title={dot.title}
                 style={{ left: `${at.left}%` }}
               />
@@ -284,17 +284,17 @@ function BarShown({ bar, stretch, alone }: { bar: Bar; stretch: Stretch; alone: 
   const outcome = outcomeOf(bar.outcome);
   const text = `${outcome.sign} ${duration(bar.to - bar.from)}`;
   // What does not fit within the bar stands behind it, or before it where the chart ends.
-  const side = at.width > 22 ? 'in' : at.left + at.width < 82 ? 'after' : 'before';
+  const side = at.width > 22 ? "in" : at.left + at.width < 82 ? "after" : "before";
   return (
     <span
-      class={`wf-bar wf-${outcome.tone}${bar.open ? ' wf-bar-open' : ''} ${bar.key.startsWith('message') ? 'wf-bar-thin' : ''}`}
+      class={`wf-bar wf-${outcome.tone}${bar.open ? " wf-bar-open" : ""} ${bar.key.startsWith("message") ? "wf-bar-thin" : ""}`}
       title={`${bar.title}, ${duration(bar.to - bar.from)}`}
       data-span={bar.key}
       data-first={bar.firstSeq}
-      data-last={bar.lastSeq ?? ''}
+      data-last={bar.lastSeq ?? ""}
       style={{ left: `${at.left}%`, width: `${at.width}%` }}
     >
-      {(alone || at.width > 8) && <span class={`wf-bar-text wf-text-${alone ? side : 'in'}`}>{text}</span>}
+      {(alone || at.width > 8) && <span class={`wf-bar-text wf-text-${alone ? side : "in"}`}>{text}</span>}
     </span>
   );
 }

@@ -1,15 +1,15 @@
 // Stacked tokens over time. The drawing is a canvas, which nobody can read aloud: the list of sums and the table below it
 // say the same in words.
 
-import { useEffect, useRef } from 'preact/hooks';
-import uPlot from 'uplot';
-import 'uplot/dist/uPlot.min.css';
-import { theme } from '../../state/settings.ts';
-import { timeForm } from '../../state/settings.ts';
-import { runningTotal, short, type Stacked } from './series.ts';
+import { useEffect, useRef } from "preact/hooks";
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import { theme } from "../../state/settings.ts";
+import { timeForm } from "../../state/settings.ts";
+import { runningTotal, short, type Stacked } from "./series.ts";
 
 /** The classes of the series' colours, in order. */
-export const COLOURS = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6', 'c7'];
+export const COLOURS = ["c1", "c2", "c3", "c4", "c5", "c6", "c7"];
 
 const HEIGHT = 220;
 
@@ -17,13 +17,16 @@ const HEIGHT = 220;
 function clocks(utc: boolean): (plot: uPlot, splits: number[], axis: number, space: number, step: number) => string[] {
   const part = (seconds: number): [string, string] => {
     const time = new Date(seconds * 1000);
-    const two = (value: number): string => String(value).padStart(2, '0');
+    const two = (value: number): string => String(value).padStart(2, "0");
     return utc
-      ? [`${two(time.getUTCMonth() + 1)}-${two(time.getUTCDate())}`, `${two(time.getUTCHours())}:${two(time.getUTCMinutes())}`]
+      ? [
+          `${two(time.getUTCMonth() + 1)}-${two(time.getUTCDate())}`,
+          `${two(time.getUTCHours())}:${two(time.getUTCMinutes())}`,
+        ]
       : [`${two(time.getMonth() + 1)}-${two(time.getDate())}`, `${two(time.getHours())}:${two(time.getMinutes())}`];
   };
   return (_plot, splits, _axis, _space, step) => {
-    let before = '';
+    let before = "";
     return splits.map((split) => {
       const [day, clock] = part(split);
       const fresh = day !== before;
@@ -42,7 +45,7 @@ interface Props {
 export function Chart({ stacked, sum, limit }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const look = theme.value;
-  const utc = timeForm.value === 'utc';
+  const utc = timeForm.value === "utc";
   useEffect(() => {
     const element = box.current;
     if (!element) return;
@@ -52,10 +55,10 @@ export function Chart({ stacked, sum, limit }: Props) {
     // The highest is drawn first, so that each lower one covers what is not its own.
     const order = tops.map((_, index) => index).reverse();
     const axis: uPlot.Axis = {
-      stroke: colour('--muted'),
-      grid: { stroke: colour('--line'), width: 1 },
-      ticks: { stroke: colour('--line'), width: 1 },
-      font: '11px system-ui, sans-serif',
+      stroke: colour("--muted"),
+      grid: { stroke: colour("--line"), width: 1 },
+      ticks: { stroke: colour("--line"), width: 1 },
+      font: "11px system-ui, sans-serif",
     };
     const stepped = uPlot.paths.stepped?.({ align: 1 });
     const plot = new uPlot(
@@ -65,21 +68,24 @@ export function Chart({ stacked, sum, limit }: Props) {
         legend: { show: false },
         cursor: { show: false },
         scales: { y: { range: [0, top * 1.08] } },
-        ...(utc ? { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') } : {}),
-        axes: [{ ...axis, values: clocks(utc) }, { ...axis, size: 52, values: (_, values) => values.map((value) => short(value)) }],
+        ...(utc ? { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC") } : {}),
+        axes: [
+          { ...axis, values: clocks(utc) },
+          { ...axis, size: 52, values: (_, values) => values.map((value) => short(value)) },
+        ],
         series: [
           {},
           ...order.map((index) => ({
-            label: stacked.names[index] ?? '',
-            fill: colour(`--${COLOURS[index % COLOURS.length] ?? 'c1'}`),
-            stroke: colour('--surface'),
+            label: stacked.names[index] ?? "",
+            fill: colour(`--${COLOURS[index % COLOURS.length] ?? "c1"}`),
+            stroke: colour("--surface"),
             width: 1,
             points: { show: false },
             ...(sum || !stepped ? {} : { paths: stepped }),
           })),
           ...(limit === null
             ? []
-            : [{ label: 'budget', stroke: colour('--error'), width: 1.5, dash: [6, 4], points: { show: false } }]),
+            : [{ label: "budget", stroke: colour("--error"), width: 1.5, dash: [6, 4], points: { show: false } }]),
         ],
       },
       [

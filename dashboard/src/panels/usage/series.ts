@@ -17,15 +17,21 @@ export interface Stacked {
 }
 
 /** Stacks series, the largest lowest; those behind the `most` largest are put together as "others". */
-export function stack(from: number, bucketMs: number, series: readonly Series[], most = 6): Stacked {
+export function stack(
+  from: number,
+  bucketMs: number,
+  series: readonly Series[],
+  most = 6,
+  others?: readonly number[],
+): Stacked {
   const buckets = series.reduce((longest, each) => Math.max(longest, each.tokens.length), 0);
   const sums = series.map((each) => ({ each, sum: each.tokens.reduce((sum, tokens) => sum + tokens, 0) }));
   sums.sort((a, b) => b.sum - a.sum || (a.each.name < b.each.name ? -1 : 1));
   const shown: Series[] = sums.slice(0, most).map(({ each }) => each);
   const rest = sums.slice(most);
   if (rest.length > 0) {
-    const tokens = Array.from({ length: buckets }, (_, at) => rest.reduce((sum, { each }) => sum + (each.tokens[at] ?? 0), 0));
-    shown.push({ name: `${rest.length} others`, tokens });
+    const sum = (at: number): number => rest.reduce((all, { each }) => all + (each.tokens[at] ?? 0), others?.[at] ?? 0);
+    shown.push({ name: "all others", tokens: Array.from({ length: buckets }, (_, at) => sum(at)) });
   }
   const own = shown.map((each) => Array.from({ length: buckets }, (_, at) => each.tokens[at] ?? 0));
   const tops: number[][] = [];
