@@ -23,7 +23,7 @@ function OneTrace({ id }: { id: string }) {
   const { story, error, loading, older } = useTrace(id, useAt());
   const command = readingOf("trace", "TEAM", "--trace-id", id);
   if (error && !story) return <Failed error={error} />;
-  if (!story) {
+  if (!story || story.steps.length === 0) {
     return (
       <Panel title="Trace" note={<Shown text={id} />} command={command} busy={loading}>
         {!loading && (

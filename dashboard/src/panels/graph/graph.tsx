@@ -26,6 +26,8 @@ export function Graph({ placed, label, node, nodeClass, edgeClass, edgeTitle, hr
         viewBox={`0 0 ${placed.width} ${placed.height}`}
         role="group"
         aria-label={label}
+        // It shrinks to what room there is, but not until nobody can read it.
+        style={{ minWidth: `${Math.round(placed.width * 0.7)}px` }}
       >
         <defs>
           <marker

@@ -3,8 +3,10 @@
 import { useEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
 import { settled } from "../../state/query.ts";
 import { onEvents } from "../../state/live.ts";
+import { signIns } from "../../state/session.ts";
 import { read } from "../page.tsx";
-import { joinPages, storyOf, type Story, type TracePage } from "./story.ts";
+import { joinPages, refreshed } from "./pages.ts";
+import { storyOf, type Story, type TracePage } from "./story.ts";
 
 const PAGE = 1000;
 const MOST = 20;
@@ -24,8 +26,9 @@ export function useTrace(traceId: string, at: string | null): TraceRead {
   const [error, setError] = useState<unknown>(null);
   const [loading, setLoading] = useState(true);
   const [most, setMost] = useState(MOST);
-  const [newest, grow] = useReducer<number, void>((count) => count + 1, 0);
+  const [grown, grow] = useReducer<number, void>((count) => count + 1, 0);
   const readFor = useRef("");
+  const held = useRef<TracePage[]>([]);
 
   useEffect(() => {
     if (at !== null) return;
@@ -41,22 +44,28 @@ export function useTrace(traceId: string, at: string | null): TraceRead {
 
   useEffect(() => {
     const stop = new AbortController();
-    const same = readFor.current === `${traceId} ${at}`;
-    readFor.current = `${traceId} ${at}`;
-    if (!same) setPages([]);
+    const key = `${traceId} ${at}`;
+    const known = readFor.current === key ? held.current : [];
+    readFor.current = key;
+    const keep = (next: TracePage[]): void => {
+      held.current = next;
+      setPages(next);
+    };
+    if (known.length === 0) keep([]);
     setLoading(true);
+    const page = (cursor: string | null): Promise<TracePage> =>
+      read<TracePage>(`/v1/trace/${encodeURIComponent(traceId)}`, { limit: PAGE, cursor, at }, stop.signal);
     void (async () => {
-      const fresh: TracePage[] = [];
-      let cursor: string | null = null;
-      do {
-        const query: Record<string, string | number | null> = { limit: PAGE, cursor, at };
-        const page: TracePage = await read<TracePage>(`/v1/trace/${encodeURIComponent(traceId)}`, query, stop.signal);
-        fresh.push(page);
-        cursor = page.next_cursor;
-        // While it is read again what stood there stays, until as much is there again.
-        if (!same || cursor === null) setPages([...fresh]);
-      } while (cursor !== null && fresh.length < most);
-      setPages(fresh);
+      const newest = await page(null);
+      let next = refreshed(known, newest) ?? [newest];
+      let cursor = joinPages(next).next_cursor;
+      keep(next);
+      while (cursor !== null && next.length < most) {
+        const older = await page(cursor);
+        next = [...next, older];
+        cursor = older.next_cursor;
+        keep(next);
+      }
       setError(null);
       setLoading(false);
     })().catch((failure: unknown) => {
@@ -65,7 +74,7 @@ export function useTrace(traceId: string, at: string | null): TraceRead {
       setLoading(false);
     });
     return () => stop.abort();
-  }, [traceId, at, most, newest]);
+  }, [traceId, at, most, grown, signIns.value]);
 
   const joined = useMemo(() => (pages.length > 0 ? joinPages(pages) : null), [pages]);
   const story = useMemo(() => (joined ? storyOf(joined) : null), [joined]);

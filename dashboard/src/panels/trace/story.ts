@@ -1,6 +1,5 @@
 // A trace as the panel draws it: its events in the order of the log, each below what led to it, and the spans of tasks
-// and messages. The daemon folds; what is done here is to put the pages of a long trace together again, because a
-// span that begins on one page and ends on another is told by neither.
+// and messages, which the daemon folds.
 
 /** An event of the log, as `/v1/trace/{id}` and `/v1/tasks/{id}/history` answer it. */
 export interface TraceEvent {
@@ -89,73 +88,6 @@ export function micros(time: string): number {
   return millis * 1000 + Number(fraction.padEnd(3, "0") || 0);
 }
 
-/** Puts pages together, whatever order they come in. */
-export function joinPages(pages: readonly TracePage[]): TracePage {
-  const ordered = pages
-    .filter((page) => page.events.length > 0)
-    .sort((a, b) => (a.events[0]?.seq ?? 0) - (b.events[0]?.seq ?? 0));
-  const events = ordered.flatMap((page) => page.events);
-  const ids = new Set(events.map((event) => event.id));
-  const outside = new Map<string, OutsideCause>();
-  for (const page of pages) {
-    for (const cause of page.causes_outside) {
-      if (!ids.has(cause.id)) outside.set(cause.id, cause);
-    }
-  }
-  const spans = ordered.flatMap((page) => page.spans.map((span) => ({ ...span })));
-  if (ordered.length > 1) endAcrossPages(spans, events);
-  return {
-    trace_id: pages[0]?.trace_id ?? "",
-    events,
-    spans,
-    causes_outside: [...outside.values()],
-    next_cursor: ordered[0]?.next_cursor ?? null,
-  };
-}
-
-const ENDS_TASK: Readonly<Record<string, string>> = {
-  task_completed: "completed",
-  task_failed: "failed",
-  task_canceled: "canceled",
-  task_released: "released",
-  task_lease_expired: "lease_expired",
-};
-const ENDS_MESSAGE: Readonly<Record<string, string>> = {
-  message_acked: "acked",
-  delivery_dead_letter: "dead_letter",
-};
-
-function endAcrossPages(spans: Span[], events: readonly TraceEvent[]): void {
-  const ends = new Map<string, { at: TraceEvent; outcome: string }[]>();
-  const note = (key: string, at: TraceEvent, outcome: string): void => {
-    const list = ends.get(key);
-    if (list) list.push({ at, outcome });
-    else ends.set(key, [{ at, outcome }]);
-  };
-  for (const event of events) {
-    const outcome = ENDS_TASK[event.kind] ?? (event.superseded ? undefined : finalStatus(event));
-    if (outcome && event.task_id) note(`task ${event.task_id}`, event, outcome);
-    const told = ENDS_MESSAGE[event.kind];
-    if (told && event.message_id) note(`message ${event.message_id}`, event, told);
-  }
-  for (const span of spans) {
-    if (span.last_seq != null) continue;
-    const end = ends.get(`${span.kind} ${span.id}`)?.find(({ at }) => at.seq > span.first_seq);
-    if (!end) continue;
-    span.last_seq = end.at.seq;
-    span.outcome = end.outcome;
-    const began = span.started_at ?? events.find((event) => event.seq === span.first_seq)?.created_at;
-    if (began) span.duration_us = micros(end.at.created_at) - micros(began);
-  }
-}
-
-function finalStatus(event: TraceEvent): string | undefined {
-  const status = field(message(event)?.["payload"], "status");
-  if (status === "done" || status === "skipped") return "completed";
-  if (status === "cancelled") return "canceled";
-  return status === "completed" || status === "failed" || status === "canceled" ? status : undefined;
-}
-
 /** Orders the events of a page as a tree by cause, and marks what is a problem. */
 export function storyOf(page: TracePage): Story {
   const byId = new Map<string, number>();
@@ -240,7 +172,8 @@ export function words(name: string): string {
   return name.replaceAll("_", " ");
 }
 
-function field(value: unknown, name: string): string | undefined {
+/** A text or number of that name within a value. */
+export function field(value: unknown, name: string): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const found = (value as Record<string, unknown>)[name];
   return typeof found === "string" ? found : typeof found === "number" ? String(found) : undefined;

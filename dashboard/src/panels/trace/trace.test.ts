@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { around, barOf, collapsible, findRows, rowsOf, thinned } from "./rows.ts";
+import { joinPages, refreshed } from "./pages.ts";
 import { duration, place, share, ticks } from "./scale.ts";
-import { joinPages, micros, senderOf, storyOf, type TraceEvent, type TracePage } from "./story.ts";
+import { micros, senderOf, storyOf, type TraceEvent, type TracePage } from "./story.ts";
 
 const MINUTE = 60_000_000;
 const ZERO = micros("2026-11-25T13:56:26.250000Z");
@@ -124,6 +125,32 @@ describe("story", () => {
     expect(joined.causes_outside.map((cause) => cause.id)).toEqual(["gone"]);
     const acked = joined.spans.find((span) => span.id === "m6");
     expect([acked?.last_seq, acked?.outcome, acked?.duration_us]).toEqual([9, "acked", 20 * MINUTE]);
+  });
+});
+
+describe("pages", () => {
+  const part = (from: number, to: number, cursor: string | null): TracePage => {
+    const whole = login();
+    const within = (seq: number): boolean => seq >= from && seq <= to;
+    return {
+      ...whole,
+      next_cursor: cursor,
+      events: whole.events.filter((each) => within(each.seq)),
+      spans: whole.spans.filter((span) => within(span.first_seq)),
+    };
+  };
+
+  it("keeps what was read of a trace that has grown", () => {
+    const pages = refreshed([part(5, 8, "e-5"), part(2, 4, null)], part(6, 11, "e-6"));
+    const joined = joinPages(pages ?? []);
+    expect(joined.events.map((each) => each.seq)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 11]);
+    expect(joined.spans.map((span) => span.id)).toEqual(["T-1", "m2", "T-2", "m6"]);
+    expect(joined.next_cursor).toBeNull();
+  });
+
+  it("reads all again where the newest page does not reach back", () => {
+    expect(refreshed([part(2, 4, null)], part(6, 11, "e-6"))).toBeNull();
+    expect(refreshed([], part(6, 11, "e-6"))).toBeNull();
   });
 });
 
