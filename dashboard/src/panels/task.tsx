@@ -54,7 +54,7 @@ function NoTask() {
         }}
       >
         <label>
-          Id of a task <input value={id} onInput={(event) => setId(event.currentTarget.value)} />
+          Id of a task <input type="text" value={id} onInput={(event) => setId(event.currentTarget.value)} />
         </label>
         <button type="submit">Show it</button>
       </form>
@@ -306,7 +306,7 @@ function HistoryRow({ event, from, to, chosen }: RowProps) {
         <button type="button" class="linklike" onClick={() => go({ event: event.seq })}>
           #{event.seq}
         </button>{" "}
-        <span class="kind">
+        <span class="history-kind">
           <Shown text={event.kind} />
         </span>
       </th>

@@ -118,21 +118,21 @@ function Threads() {
       {rows && rows.length > 0 && (
         <div class={id ? "pair pair-chosen" : "pair"}>
           <nav class="pair-list" aria-label="List of threads">
-            <ul class="cards">
+            <ul class="talks">
               {rows.map((thread) => (
                 <li key={thread.id}>
                   <Link
                     panel="threads"
                     params={{ id: thread.id, q: text || null }}
-                    class={thread.id === id ? "card card-chosen" : "card"}
+                    class={thread.id === id ? "talk talk-chosen" : "talk"}
                   >
-                    <span class="card-head">
+                    <span class="talk-head">
                       <strong>
                         <Shown text={thread.title} />
                       </strong>
                       {thread.last_at && <When time={thread.last_at} />}
                     </span>
-                    <span class="card-line">
+                    <span class="talk-line">
                       {thread.last_text && (
                         <>
                           {thread.last_by && (
@@ -144,7 +144,7 @@ function Threads() {
                         </>
                       )}
                     </span>
-                    <span class="card-foot">
+                    <span class="talk-foot">
                       {thread.messages} {thread.messages === 1 ? "message" : "messages"} ·{" "}
                       <Shown text={thread.participants.join(", ")} />
                       {thread.task_id && (

@@ -66,7 +66,13 @@ export function ExplainBootstrap({ event, run }: { event: string; run: string })
       >
         <label class="grow">
           With the data{" "}
-          <input class="mono" value={data} spellcheck={false} onInput={(typed) => setData(typed.currentTarget.value)} />
+          <input
+            type="text"
+            class="mono"
+            value={data}
+            spellcheck={false}
+            onInput={(typed) => setData(typed.currentTarget.value)}
+          />
         </label>
         <button type="submit">Ask</button>
       </form>
