@@ -1,6 +1,6 @@
 // All traces, that of the newest event first.
 
-import { commandOf, Empty, Failed, Link, More, Panel, readingOf, Shown, useRead, When } from "../page.tsx";
+import { commandOf, Empty, Failed, Link, More, Panel, Shown, useRead, When } from "../page.tsx";
 import { duration } from "./scale.ts";
 import { outcomeOf } from "./outcome.ts";
 import { useState } from "preact/hooks";
@@ -30,7 +30,7 @@ export function TraceList() {
   if (error && !data) return <Failed error={error} again={reload} />;
   const longest = Math.max(1, ...(data?.traces.map((trace) => trace.span_ms) ?? []));
   return (
-    <Panel title="Traces" command={readingOf("traces", "TEAM")} busy={!data}>
+    <Panel title="Traces" command={commandOf("traces", "TEAM")} busy={!data}>
       {data?.traces.length === 0 && (
         <Empty
           title="No traces"
