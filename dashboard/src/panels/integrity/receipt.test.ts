@@ -12,6 +12,6 @@ it("takes what head printed, a line among others, and an answer that holds one",
 it("says why a text holds none", () => {
   expect(receiptIn(" ")).toEqual({ why: "it is empty" });
   expect(receiptIn("no")).toEqual({ why: "it is not JSON" });
-  expect(receiptIn('{"log":1}')).toEqual({ why: "it has no log, seq and digest, which every receipt has" });
+  expect(receiptIn('{"log":1,"seq":2}')).toEqual({ why: "it has no log, seq and digest, which every receipt has" });
   expect(receiptIn("x".repeat(70_000))).toEqual({ why: "it is larger than any receipt (64 KiB)" });
 });

@@ -218,7 +218,7 @@ describe("rows", () => {
 
 describe("scale", () => {
   it("places by the ratio of times, and cuts at the edges", () => {
-    expect(share(25, { from: 0, to: 100 })).toBe(0.25);
+    expect(share(1025, { from: 1000, to: 1100 })).toBe(0.25);
     expect(place(25, 75, { from: 0, to: 100 })).toEqual({ left: 25, width: 50 });
     expect(place(-25, 50, { from: 0, to: 100 })).toEqual({ left: 0, width: 50 });
     expect(place(101, 120, { from: 0, to: 100 })).toBeNull();
