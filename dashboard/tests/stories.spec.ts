@@ -1,0 +1,246 @@
+// The stories that the page was built for: who does what, who is stuck, what happened, can it be trusted.
+
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { axe } from "./axe";
+import { expect, go, open, test, type Root } from "./teamlog";
+
+/** A team with four agents, three of whom hold a task. */
+function crew(root: Root, lease = "600000"): void {
+  root.run("init", "demo", "--members", "lead,ada,bob,cyd,dan");
+  for (const [id, agent] of [["T-1", "ada"], ["T-2", "bob"], ["T-3", "cyd"]] as const) {
+    root.run("task", "create", "demo", "--task-id", id, "--subject", `Work of ${agent}`);
+    root.run("task", "claim", "demo", id, "--worker", agent, "--lease-ms", lease);
+  }
+}
+
+test("1: who does what", async ({ page, root }) => {
+  crew(root);
+  await open(page, root, "/t/demo/crew");
+  const ada = page.locator('[data-agent="ada"]');
+  await expect(ada).toContainText("T-1");
+  await expect(ada.locator("[data-age]")).toBeVisible();
+  const lease = ada.locator("[data-lease]");
+  const before = await lease.textContent();
+  await expect(lease).not.toHaveText(before ?? "", { timeout: 2_000 });
+  await expect(page.locator('[data-agent="dan"]')).not.toContainText("T-");
+});
+
+test("2: a dead agent", async ({ page, root }) => {
+  crew(root);
+  root.run("task", "create", "demo", "--task-id", "T-9", "--subject", "Short");
+  await open(page, root, "/t/demo/board");
+  root.run("task", "claim", "demo", "T-9", "--worker", "lead", "--lease-ms", "2000");
+  const card = page.locator('[data-task="T-9"]');
+  await expect(card).toContainText("lead");
+  await expect(card).toContainText("lease ran out", { timeout: 4_000 });
+  await go(page, "/t/demo/crew");
+  await expect(page.locator('[data-agent="lead"]')).toContainText("lease ran out");
+  await go(page, "/t/demo/board");
+  root.run("task", "claim", "demo", "T-9", "--worker", "dan");
+  await expect(card).toContainText("dan", { timeout: 2_000 });
+  await expect(card).toContainText("epoch 2");
+});
+
+test("3: stuck at a glance", async ({ page, root }) => {
+  root.run("init", "demo", "--members", "lead,ada");
+  for (const id of ["1", "2"]) root.run("task", "create", "demo", "--task-id", id, "--subject", `Task ${id}`);
+  root.run("task", "create", "demo", "--task-id", "3", "--subject", "Waits", "--blocked-by", "2");
+  root.run("task", "cancel", "demo", "2", "--force", "--worker", "lead");
+  await open(page, root, "/t/demo/attention");
+  const entry = page.locator('[data-attention="waits_in_vain"]');
+  await expect(entry).toHaveCount(1);
+  await expect(entry).toContainText("waits in vain: 3 for 2");
+  await entry.getByRole("link", { name: /3/ }).first().click();
+  await expect(page).toHaveURL(/\/task\/3/);
+  await expect(page.locator('[data-waits-for="2"]')).toContainText("canceled");
+  await go(page, "/t/demo/attention");
+  root.run("api", "update-task", "--input", '{"team_name":"demo","task_id":"3","blocked_by":["1"]}', "--json");
+  await expect(entry).toHaveCount(0, { timeout: 2_000 });
+});
+
+test("4: blocked is said", async ({ page, root }) => {
+  crew(root);
+  await open(page, root, "/t/demo/board");
+  const card = page.locator('[data-task="T-1"]');
+  await expect(card).toBeVisible();
+  root.run("task-update", "demo", "--from", "ada", "--to", "lead", "--task-id", "T-1", "--status", "blocked",
+    "--blocked", "--note", "needs key");
+  await expect(card).toContainText("needs key", { timeout: 2_000 });
+  await expect(card).toContainText("blocked");
+});
+
+/** The seqs that the list shows, in its order. */
+const shown = (rows: string[]): number[] => rows.map(Number);
+
+test("5: live tail", async ({ page, root }) => {
+  root.run("init", "demo", "--members", "lead,ada");
+  await open(page, root, "/t/demo/live?bookkeeping=true");
+  const rows = page.locator("[data-seq]");
+  const seqs = async () => shown(await rows.evaluateAll((all) => all.map((row) => (row as HTMLElement).dataset.seq ?? "")));
+  await expect(rows.first()).toBeVisible();
+  await page.getByRole("button", { name: /pause/i }).click();
+  const before = await seqs();
+  const facts = Array.from({ length: 200 }, (_, n) => JSON.stringify({ kind: "step_done", actor: "ada", payload: { n } }));
+  root.feed(facts.join("\n"), "append", "demo", "--batch", "-");
+  const news = page.getByRole("button", { name: /200 new/ });
+  await expect(news).toBeVisible();
+  expect(await seqs()).toEqual(before);
+  await news.click();
+  await expect(page.locator(`[data-seq="${before.length + 200}"]`)).toBeVisible();
+
+  // The daemon dies, and comes back while the page waits: nothing twice, nothing missing.
+  root.kill("demo");
+  root.feed(facts.join("\n"), "append", "demo", "--batch", "-");
+  const address = root.address("--team", "demo");
+  await expect(page.getByText(/signed out/i)).toBeVisible({ timeout: 10_000 });
+  await page.getByLabel(/address|code/i).fill(address);
+  await page.getByRole("button", { name: /sign in|go on/i }).click();
+  const last = root.json("head", "demo").seq;
+  await expect(page.locator(`[data-seq="${last}"]`)).toBeVisible();
+  const known = await page.evaluate(() => (window as unknown as { teamlogLive: () => number[] }).teamlogLive?.());
+  const all = known ?? (await seqs());
+  const sorted = [...all].sort((one, other) => one - other);
+  expect(new Set(all).size).toBe(all.length);
+  expect(sorted.at(-1)).toBe(last);
+  expect(sorted).toEqual(sorted.map((_, n) => sorted[0]! + n));
+});
+
+test("6: filter by click", async ({ page, root }) => {
+  crew(root);
+  await open(page, root, "/t/demo/live");
+  await page.locator("[data-seq]").first().waitFor();
+  await page.locator("[data-seq] [data-actor=cyd]").first().click();
+  await expect(page).toHaveURL(/actor=cyd/);
+  const actors = () =>
+    page.locator("[data-seq] [data-actor]").evaluateAll((all) => [...new Set(all.map((chip) => (chip as HTMLElement).dataset.actor))]);
+  await expect.poll(actors).toEqual(["cyd"]);
+  await page.reload();
+  await expect.poll(actors).toEqual(["cyd"]);
+  await page.goBack();
+  await expect(page).not.toHaveURL(/actor=cyd/);
+  await expect.poll(async () => (await actors()).length).toBeGreaterThan(1);
+});
+
+/** A story of nine events: assigned, taken up, reported, an older report that comes late, done. */
+function login(root: Root): void {
+  root.run("init", "demo", "--members", "lead,ada,qa");
+  const send = (...args: string[]) => root.json(...args);
+  send("task-assign", "demo", "--from", "lead", "--to", "ada", "--task-id", "T-1", "--subject", "Fix the login", "--trace-id", "tr-login");
+  send("task-update", "demo", "--from", "ada", "--to", "lead", "--task-id", "T-1", "--status", "in_progress");
+  send("task-update", "demo", "--from", "ada", "--to", "lead", "--task-id", "T-1", "--status", "blocked", "--created-at", "2026-01-01T00:00:00Z");
+  send("send", "demo", "--from", "ada", "--to", "qa", "--type", "handoff", "--trace-id", "tr-login");
+  send("task-update", "demo", "--from", "ada", "--to", "lead", "--task-id", "T-1", "--status", "completed");
+  while (root.json("trace", "demo", "--trace-id", "tr-login").count < 9) {
+    send("append", "demo", "--kind", "note_taken", "--actor", "qa", "--trace-id", "tr-login", "--data", "{}");
+  }
+}
+
+test("7: a trace", async ({ page, root }) => {
+  login(root);
+  const trace = root.json("trace", "demo", "--trace-id", "tr-login");
+  await open(page, root, "/t/demo/trace/tr-login");
+  const rows = page.locator("[data-seq]");
+  await expect(rows).toHaveCount(9);
+
+  const bar = page.locator('[data-bar="T-1"]');
+  const [scale, drawn] = [await page.locator("[data-scale]").first().boundingBox(), await bar.boundingBox()];
+  const at = (time: string) => Date.parse(time);
+  const micros = (event: { created_at: string }) => at(event.created_at.slice(0, 23) + "Z") * 1000 + Number(event.created_at.slice(23, 26) || 0);
+  const events: { seq: number; created_at: string }[] = trace.events;
+  const span = trace.spans.find((span: { id: string }) => span.id === "T-1");
+  const of = (seq: number) => micros(events.find((event) => event.seq === seq)!);
+  const [first, last] = [micros(events[0]!), micros(events.at(-1)!)];
+  const x = (time: number) => scale!.x + ((time - first) / (last - first)) * scale!.width;
+  expect(Math.abs(drawn!.x - x(of(span.first_seq)))).toBeLessThanOrEqual(1);
+  expect(Math.abs(drawn!.x + drawn!.width - x(of(span.last_seq)))).toBeLessThanOrEqual(1);
+
+  const stale = events.find((event) => (event as { superseded?: boolean }).superseded)!;
+  const row = page.locator(`[data-seq="${stale.seq}"]`);
+  await expect(row).toContainText("changes nothing");
+  await expect(row.locator("s, del").first()).toBeVisible();
+
+  await page.getByRole("button", { name: /collapse all/i }).click();
+  await expect.poll(() => rows.count()).toBeLessThan(9);
+  await go(page, `/t/demo/trace/tr-login?seq=${events[7]!.seq}`);
+  const linked = page.locator(`[data-seq="${events[7]!.seq}"]`);
+  await expect(linked).toBeInViewport();
+  await expect(linked).toBeFocused();
+});
+
+test("8: as of", async ({ page, root }) => {
+  crew(root);
+  await open(page, root, "/t/demo/board?at=9", "--act");
+  const then = root.json("status", "demo", "--at", "9");
+  await expect(page.getByText(/as of/i).first()).toBeVisible();
+  const claimed = then.tasks_by_status.in_progress ?? 0;
+  await expect(page.locator('[data-column="in_progress"] [data-task]')).toHaveCount(claimed);
+  await expect(page.locator("[data-writes]:not([disabled])")).toHaveCount(0);
+  await page.keyboard.press("End");
+  await expect(page).not.toHaveURL(/at=/);
+  await expect(page.locator('[data-column="in_progress"] [data-task]')).toHaveCount(3);
+});
+
+test("9: prove", async ({ page, root }) => {
+  crew(root);
+  root.run("keygen", "--out", join(root.dir, "auditor"));
+  const key = readdirSync(root.dir).find((file) => file.startsWith("auditor") && !file.endsWith(".pub"))!;
+  const receipt = root.run("--json", "head", "demo", "--sign", join(root.dir, key));
+  await open(page, root, "/t/demo/integrity");
+  const drop = async () => {
+    await page.locator("input[type=file]").setInputFiles({ name: "receipt.json", mimeType: "application/json", buffer: Buffer.from(receipt) });
+  };
+  await drop();
+  const verdict = page.locator("[data-receipt]");
+  await expect(verdict).toContainText("holds");
+  await expect(verdict).toContainText(/signed by/i);
+
+  const events = join(root.dir, "teams", "demo", "events");
+  const segment = join(events, readdirSync(events)[0]!);
+  writeFileSync(segment, readFileSync(segment, "utf8").replace("Work of ada", "Work of bob"));
+  await drop();
+  await expect(verdict).toContainText(/changed since/i);
+  await expect(verdict).toContainText(readdirSync(events)[0]!);
+  await page.getByRole("button", { name: /verify/i }).click();
+  await expect(page.getByRole("banner")).toContainText(/damaged/i);
+});
+
+test("10: an operator", async ({ page, root }) => {
+  crew(root);
+  root.run("init", "hurt", "--members", "ann,ben");
+  root.run("send", "hurt", "--from", "ann", "--to", "ben", "--type", "handoff");
+  root.run("send", "demo", "--from", "lead", "--to", "dan", "--type", "decision_required", "--require-ack", "--ack-timeout-seconds", "1", "--max-retries", "0");
+  await expect.poll(() => {
+    root.run("tick", "demo");
+    return root.json("dead-letter", "list", "demo").count;
+  }, { timeout: 10_000 }).toBe(1);
+  const events = join(root.dir, "teams", "hurt", "events");
+  const segment = join(events, readdirSync(events)[0]!);
+  writeFileSync(segment, readFileSync(segment, "utf8").replace("ben", "bem"));
+
+  await open(page, root, "", "--act");
+  await go(page, "/teams");
+  await expect(page.locator("[data-team]").first()).toHaveAttribute("data-team", "hurt", { timeout: 15_000 });
+  await expect(page.locator('[data-team="hurt"]')).toContainText("damaged");
+  await go(page, "/t/demo/attention");
+  const letter = page.locator('[data-attention="dead_letter"]');
+  await expect(letter).toHaveCount(1);
+  await letter.getByRole("button", { name: /requeue/i }).focus();
+  await page.keyboard.press("Enter");
+  const dialog = page.getByRole("dialog");
+  await expect(dialog).toContainText("teamlog dead-letter requeue demo");
+  await page.keyboard.press("Enter");
+  await expect(letter).toHaveCount(0, { timeout: 5_000 });
+  expect(await axe(page)).toEqual([]);
+});
+
+test("10: without a session there is the sign-in, and no data", async ({ page, root }) => {
+  crew(root);
+  const address = root.address("--team", "demo");
+  const html = await (await fetch(address.replace(/#.*/, ""))).text();
+  expect(html).not.toContain("Work of ada");
+  await page.goto(address.replace(/#.*/, ""));
+  await expect(page.getByText("teamlog dashboard").first()).toBeVisible();
+  await expect(page.getByRole("navigation")).toHaveCount(0);
+  expect(await axe(page)).toEqual([]);
+});
