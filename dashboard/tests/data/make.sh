@@ -5,25 +5,26 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 teamlog=${TEAMLOG:-teamlog}
 TEAMLOG_DATA_ROOT=$(mktemp -d)
-export TEAMLOG_DATA_ROOT TEAMLOG_AGENT=lead
+export TEAMLOG_DATA_ROOT
 trap 'rm -rf "$TEAMLOG_DATA_ROOT"' EXIT
 t() { "$teamlog" "$@" >/dev/null; }
+lead() { t --actor lead "$@"; }
 epoch() { "$teamlog" --json task show shop "$1" | grep -o '"epoch":[0-9]*' | head -1 | cut -d: -f2; }
-finish() { t task complete shop "$1" --worker "$2" --epoch "$(epoch "$1")" --result "$3"; }
+finish() { t --actor "$2" task complete shop "$1" --worker "$2" --epoch "$(epoch "$1")" --result "$3"; }
 
-t init shop --members lead,ada,bob,cyd,dan
-t usage shop --set --max-tokens 2000000 --soft-limit 1500000 --hard-limit
-t mode start shop blueprint --task 'Plan the checkout' --session plan-1
-t task create shop --task-id C-1 --subject 'Model of the cart' --trace-id tr-checkout --priority high --resource src/cart/
-t task create shop --task-id C-2 --subject 'Prices and taxes' --trace-id tr-checkout --blocked-by C-1 --resource src/prices/
-t task create shop --task-id C-3 --subject 'Payment provider' --trace-id tr-checkout --priority critical --resource src/payment/
-t task create shop --task-id C-4 --subject 'Checkout page' --trace-id tr-checkout --blocked-by C-1,C-2,C-3 --resource web/checkout/
-t task create shop --task-id C-5 --subject 'Load test of the checkout' --trace-id tr-checkout --blocked-by C-4
-t task create shop --task-id L-1 --subject 'Old links of the catalogue' --trace-id tr-links --priority low
-t task create shop --task-id L-2 --subject 'Redirects' --trace-id tr-links --blocked-by L-1
+lead init shop --members lead,ada,bob,cyd,dan
+lead usage shop --set --max-tokens 2000000 --soft-limit 1500000 --hard-limit
+lead mode start shop blueprint --task 'Plan the checkout' --session plan-1
+lead task create shop --task-id C-1 --subject 'Model of the cart' --trace-id tr-checkout --priority high --resource src/cart/
+lead task create shop --task-id C-2 --subject 'Prices and taxes' --trace-id tr-checkout --blocked-by C-1 --resource src/prices/
+lead task create shop --task-id C-3 --subject 'Payment provider' --trace-id tr-checkout --priority critical --resource src/payment/
+lead task create shop --task-id C-4 --subject 'Checkout page' --trace-id tr-checkout --blocked-by C-1,C-2,C-3 --resource web/checkout/
+lead task create shop --task-id C-5 --subject 'Load test of the checkout' --trace-id tr-checkout --blocked-by C-4
+lead task create shop --task-id L-1 --subject 'Old links of the catalogue' --trace-id tr-links --priority low
+lead task create shop --task-id L-2 --subject 'Redirects' --trace-id tr-links --blocked-by L-1
 t task claim shop C-1 --worker ada --lease-ms 3600000
 t usage shop --report --agent ada --task-id C-1 --tokens 41000
-t thread start shop --title 'Where do discounts go?' --participants ada,bob,lead --task-id C-1 --trace-id tr-checkout
+lead thread start shop --title 'Where do discounts go?' --participants ada,bob,lead --task-id C-1 --trace-id tr-checkout
 t thread post shop thread-0001 'Into the cart, or into the prices?' --agent ada
 t thread post shop thread-0001 'Into the prices: the cart should know nothing of them.' --agent bob
 t task claim shop C-3 --worker bob --lease-ms 3600000
@@ -35,8 +36,8 @@ t send shop --from cyd --to ada --type handoff --trace-id tr-notes
 t task claim shop L-1 --worker dan --lease-ms 3600000
 t task-update shop --from dan --to lead --task-id L-1 --progress 10% --note 'half of them lead nowhere'
 t usage shop --report --agent dan --task-id L-1 --tokens 12000
-t mode complete shop blueprint --session plan-1
-t mode start shop team --task 'Build the checkout' --session build-1
+lead mode complete shop blueprint --session plan-1
+lead mode start shop team --task 'Build the checkout' --session build-1
 finish C-1 ada 'cart with 14 tests'
 t usage shop --report --agent ada --task-id C-1 --tokens 88000
 t task claim shop C-2 --worker ada --lease-ms 3600000
@@ -47,9 +48,9 @@ t usage shop --report --agent cyd --task-id N-1 --tokens 30500
 t send shop --from lead --to dan --type decision_required --require-ack --ack-timeout-seconds 1 --max-retries 0
 sleep 1.2
 t tick shop
-t bootstrap start shop --run first --domains payments,catalogue
-t bootstrap record shop --run first --event team_create_returned --data '{"returned":"Already leading team shop"}'
-t task create shop --task-id S-1 --subject 'Sandbox of the provider' --trace-id tr-checkout
+lead bootstrap start shop --run first --domains payments,catalogue
+lead bootstrap record shop --run first --event team_create_returned --data '{"returned":"Already leading team shop"}'
+lead task create shop --task-id S-1 --subject 'Sandbox of the provider' --trace-id tr-checkout
 t task claim shop S-1 --worker lead --lease-ms 1000
 t usage shop --report --agent bob --task-id C-3 --tokens 120000
 t task-update shop --from ada --to lead --task-id C-2 --progress 70% --note 'rounding of half cents is open' --eta 12:30
