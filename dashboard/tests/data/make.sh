@@ -42,12 +42,12 @@ finish C-1 ada 'cart with 14 tests'
 t usage shop --report --agent ada --task-id C-1 --tokens 88000
 t task claim shop C-2 --worker ada --lease-ms 3600000
 t task-update shop --from bob --to lead --task-id C-3 --blocked --note 'needs the key of the sandbox' --progress 60%
-t task cancel shop L-1 --force --reason 'the catalogue is replaced'
+t --actor leader-fixed task cancel shop L-1 --force --reason 'the catalogue is replaced'
 t append shop --kind build_failed --actor ci --trace-id tr-checkout --task-id C-2 --data '{"exit":101,"test":"rounding"}'
 t usage shop --report --agent cyd --task-id N-1 --tokens 30500
 t send shop --from lead --to dan --type decision_required --require-ack --ack-timeout-seconds 1 --max-retries 0
 sleep 1.2
-t tick shop
+lead tick shop
 lead bootstrap start shop --run first --domains payments,catalogue
 lead bootstrap record shop --run first --event team_create_returned --data '{"returned":"Already leading team shop"}'
 lead task create shop --task-id S-1 --subject 'Sandbox of the provider' --trace-id tr-checkout
