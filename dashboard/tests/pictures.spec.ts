@@ -1,0 +1,63 @@
+// Each panel, light and dark, as it was when it was last looked at; snapshots/README.md says what each shows. The team is
+// a morning that was kept (data/team.jsonl), seen as of its end, so that no time in it moves. `npm run pictures` takes
+// them anew.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { axe } from "./axe";
+import { expect, go, open, test } from "./teamlog";
+
+const EVENTS = readFileSync(join(import.meta.dirname, "data", "team.jsonl"), "utf8");
+const LAST = EVENTS.trim().split("\n").length;
+
+/** What each picture shows: its name, and where the page is. */
+const PICTURES: [string, string][] = [
+  ["crew", `/t/shop/crew?at=${LAST}`],
+  ["board", `/t/shop/board?at=${LAST}`],
+  ["attention", `/t/shop/attention?at=${LAST}`],
+  ["live", `/t/shop/live?at=${LAST}`],
+  ["traces", `/t/shop/trace?at=${LAST}`],
+  ["trace", `/t/shop/trace/tr-checkout?at=${LAST}`],
+  ["task", `/t/shop/task/C-2?at=${LAST}`],
+  ["threads", `/t/shop/threads/thread-0001?at=${LAST}`],
+  ["inbox", `/t/shop/inbox/ada?at=${LAST}`],
+  ["modes", `/t/shop/modes?at=${LAST}`],
+  ["usage", `/t/shop/usage?at=${LAST}`],
+  ["integrity", "/t/shop/integrity"],
+];
+
+for (const theme of ["light", "dark"] as const) {
+  test(`pictures, ${theme}`, async ({ page, root }) => {
+    test.setTimeout(120_000);
+    root.feed(EVENTS, "import", "shop", "--events", "-");
+    await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
+    await page.clock.setFixedTime(new Date("2026-03-02T09:26:00Z"));
+    await open(page, root, "", "--team", "shop");
+    for (const [name, place] of PICTURES) {
+      await go(page, place);
+      await expect(page.getByRole("main")).not.toBeEmpty();
+      await page.waitForLoadState("networkidle").catch(() => {});
+      await page.waitForTimeout(400);
+      expect.soft(await axe(page), `${name}, ${theme}`).toEqual([]);
+      // Fonts and a browser's next version move a few pixels; another layout moves many.
+      await expect.soft(page).toHaveScreenshot(`${name}-${theme}.png`, {
+        mask: [page.locator("[data-moves]")],
+        maxDiffPixelRatio: 0.04,
+        animations: "disabled",
+      });
+    }
+  });
+}
+
+test("every panel fits a narrow screen", async ({ page, root }) => {
+  root.feed(EVENTS, "import", "shop", "--events", "-");
+  await page.setViewportSize({ width: 360, height: 740 });
+  await open(page, root, "", "--team", "shop");
+  for (const [name, place] of PICTURES) {
+    await go(page, place);
+    await expect(page.getByRole("main")).not.toBeEmpty();
+    await page.waitForTimeout(200);
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+    expect.soft(overflow, name).toBeLessThanOrEqual(0);
+  }
+});
