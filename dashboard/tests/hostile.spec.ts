@@ -110,7 +110,7 @@ test("a subject of a megabyte is cut, and the page goes on", async ({ page, root
   const input = JSON.stringify({ team_name: "demo", subject: "long", description: "x".repeat(900_000) });
   root.feed(input, "api", "create-task", "--input", "-", "--json");
   await open(page, root, "/t/demo/board", "--team", "demo");
-  await expect(page.locator('[data-task="1"]')).toBeVisible();
+  await expect(page.locator('.card[data-id="1"]')).toBeVisible();
   await go(page, "/t/demo/live");
   await expect(page.locator("[data-seq]").first()).toBeVisible();
   const longest = await page.evaluate(() =>

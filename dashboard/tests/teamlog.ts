@@ -75,7 +75,7 @@ function isAlive(pid: number): boolean {
 export async function open(page: Page, root: Root, place = "", ...args: string[]): Promise<void> {
   const address = root.address(...args);
   await page.goto(address);
-  await expect(page.getByRole("navigation")).toBeVisible();
+  await expect(page.getByRole("button", { name: /^Find/ })).toBeVisible();
   if (place) await go(page, place);
 }
 

@@ -8,6 +8,7 @@ use rustix::fs::{AtFlags, Mode, OFlags};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -217,6 +218,13 @@ fn directory(teams: &Path, team: &str) -> io::Result<OwnedFd> {
 fn opened(root: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(rustix::fs::open(root, flags, Mode::empty())?)
+}
+
+/// Where the daemon listened whose file still stands in a data root: it runs, or it was killed.
+pub fn left_behind(root: &Path) -> Option<SocketAddr> {
+    let found = read(&opened(root).ok()?).ok()??;
+    let address: SocketAddr = found.url.strip_prefix("http://")?.parse().ok()?;
+    address.ip().is_loopback().then_some(address)
 }
 
 /// Tells git to leave the file of the root alone, where that lies in a repository. A file that tells git something already

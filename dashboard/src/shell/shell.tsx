@@ -7,7 +7,7 @@ import { panelOf, panels } from "../panels/index.ts";
 import type { Attention } from "../api/types.ts";
 import { useQuery } from "../state/query.ts";
 import { at, go, route, setAt, team } from "../state/route.ts";
-import { isRoot, session, signedOut } from "../state/session.ts";
+import { isRoot, session, reachable, signedOut } from "../state/session.ts";
 import { timeForm, TIME_FORMS } from "../state/settings.ts";
 import { Link, Panel } from "../ui/parts.tsx";
 import { Text } from "../ui/text.tsx";
@@ -113,7 +113,7 @@ export const Shell = ({ problem }: { problem: string | null }): JSX.Element => {
   return (
     <div class="page">
       <Header />
-      {signedOut.value && <SignedOut />}
+      {(signedOut.value || !reachable.value) && <SignedOut />}
       <div class={inTeam ? "columns" : "columns alone"}>
         {inTeam && <Navigation key={team.value} />}
         <div class="content">

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import type { JSX } from "preact";
-import { reachable, resume } from "../state/session.ts";
+import { reachable, resume, signedOut } from "../state/session.ts";
 import { Command } from "../ui/command.tsx";
 
 const CodeField = ({ label }: { label: string }): JSX.Element => {
@@ -47,10 +47,10 @@ export const SignIn = ({ problem }: { problem: string | null }): JSX.Element => 
 export const SignedOut = (): JSX.Element => (
   <div class="signed-out" role="alert">
     <div>
-      <strong>Signed out.</strong>{" "}
-      {reachable.value
-        ? "The daemon was started anew, the token was rotated, or twelve hours have passed. What you see stays as it was."
-        : "The daemon does not answer. What you see stays as it was."}{" "}
+      <strong>{signedOut.value ? "Signed out." : "The daemon does not answer."}</strong>{" "}
+      {signedOut.value && reachable.value
+        ? "It was started anew, the token was rotated, or twelve hours have passed. What you see stays as it was."
+        : "What you see stays as it was."}{" "}
       Run <Command command="teamlog dashboard" /> and paste what it prints.
     </div>
     <CodeField label="Address or code" />

@@ -5,6 +5,7 @@ use crate::exit::{CommandError, Exit};
 use rustix::fs::OFlags;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
+use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -66,12 +67,21 @@ fn begun(root: &Path, log: File) -> io::Result<Child> {
     Command::new(program)
         .arg("--data-root")
         .arg(root)
-        .args(["serve", "--detached"])
+        .args(["serve", "--detached", "--listen", &address(root)])
         .current_dir("/")
         .stdin(Stdio::null())
         .stdout(log.try_clone()?)
         .stderr(log)
         .spawn()
+}
+
+/// Where the daemon before it listened, if that one was killed and the place is free: pages that are open find the new one
+/// there. Else any free port.
+fn address(root: &Path) -> String {
+    let before = teamlog_server::runtime::left_behind(root);
+    let free = before.filter(|address| TcpListener::bind(address).is_ok());
+    free.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 0)))
+        .to_string()
 }
 
 /// For its user alone, and emptied: what an earlier one said is of no use any more.
