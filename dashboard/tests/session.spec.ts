@@ -26,7 +26,7 @@ test("a session that only reads records nothing", async ({ page, root }) => {
   const refused = await page.evaluate(async () => {
     const session = Object.keys(sessionStorage).map((key) => sessionStorage[key] as string).join(" ");
     const token = /[0-9a-f]{64}/.exec(session)?.[0];
-    const answer = await fetch("/v1/tasks", { method: "POST", headers: { Authorization: `Bearer ${token}` }, body: '{"title":"no"}' });
+    const answer = await fetch("/v1/tasks", { method: "POST", headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" }, body: '{"title":"no"}' });
     return answer.status;
   });
   expect(refused).toBe(403);

@@ -116,7 +116,7 @@ const Attention = (): JSX.Element => {
       {query.data !== null && items.length === 0 && (
         all.length > 0
           ? <Empty title="Nothing of that kind" why="Other things need somebody; the filter hides them." />
-          : <Empty title="Nothing needs anybody" why="No task waits in vain, no lease ran out, every ack came in time, and no letter is dead." command={commandOf("doctor", "TEAM")} />
+          : <Empty title="Nothing needs anybody" why="No task waits in vain, no lease ran out, every ack came in time, and no letter is dead." command={commandOf("doctor", "check", "TEAM")} />
       )}
       <ul class="concerns">
         {items.map((item) => <Item key={keyOf(item)} item={item} onRequeue={setRequeued} />)}

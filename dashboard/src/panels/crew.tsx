@@ -86,7 +86,7 @@ const COLUMNS: readonly Column<Row>[] = [
     title: "Agent",
     render: (row) => (
       <div class="stack">
-        <Link to={{ panel: "threads", rest: ["inbox", row.agent] }} class="ref agent" title={`The inbox of ${row.agent}`}><Text value={row.agent} max={64} fixed /></Link>
+        <Link to={{ panel: "inbox", rest: [row.agent] }} class="ref agent" title={`The inbox of ${row.agent}`}><Text value={row.agent} max={64} fixed /></Link>
         <span class="line"><Life row={row} />{row.state !== null && <span class="sub" title="What it said that it does">{row.state}</span>}</span>
       </div>
     ),

@@ -52,7 +52,7 @@ const Line = ({ event, open, focused, onOpen, onPick }: LineProps): JSX.Element 
       <div class="event-whole">
         <p class="line">
           {event.task_id !== undefined && <Link to={{ panel: "task", rest: [event.task_id] }}>Open the task</Link>}
-          {event.trace_id !== undefined && <Link to={{ panel: "trace", rest: [event.trace_id], query: { seq: event.seq } }}>Open the trace</Link>}
+          {event.trace_id !== undefined && <Link to={{ panel: "trace", rest: [event.trace_id], query: { event: event.seq } }}>Open the trace</Link>}
           {event.thread_id !== undefined && <Link to={{ panel: "threads", rest: [event.thread_id] }}>Open the thread</Link>}
           <Link to={{ query: { seq: event.seq } }}>Link to this event</Link>
           <Link to={{ query: { at: event.seq } }}>As of then</Link>
