@@ -109,7 +109,7 @@ export interface Who {
 
 export interface Usage {
   used: { inputTokens: number; outputTokens: number; tokens: number; reports: number };
-  agents: { agent?: string; agentId?: string; tokens: number; [field: string]: unknown }[];
+  agents: { agentId: string; used: { tokens: number; reports: number } }[];
 }
 
 export interface Status {

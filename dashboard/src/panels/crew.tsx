@@ -113,7 +113,7 @@ const Crew = (): JSX.Element => {
   const query = useQuery<Who>("/v1/who", { limit: 1000 }, { on: "any", every: 30_000 });
   const usage = useQuery<Usage>("/v1/usage", {}, { on: ["usage_"] }).data;
   const attention = useQuery<Attention>("/v1/attention", { limit: 500 }, { on: "any", every: 15_000 }).data;
-  const tokens = new Map(usage?.agents.map((one) => [one.agentId ?? one.agent ?? "", one.tokens]));
+  const tokens = new Map(usage?.agents.map((one) => [one.agentId, one.used.tokens]));
   const frozen = at.value === null ? null : (query.data?.now ?? null);
   const rows: Row[] = (query.data?.agents ?? []).map((agent) => {
     const items = attention?.items.filter((item) => item.agent === agent.agent) ?? [];
