@@ -5,6 +5,7 @@ use crate::handle::next;
 use crate::prelude::*;
 use crate::projections::TaskFilter;
 use crate::projections::task::ClaimState;
+use crate::resource::refused;
 use crate::shell::quoted;
 use crate::task::blocking;
 
@@ -15,11 +16,17 @@ pub(super) const FINDERS: &[fn(&mut Look<'_>) -> Result<()>] = &[
     bootstrap_breached,
     leases_expired,
     overdue_acks,
+    writes_refused,
     stale_tasks,
 ];
 
 /// One more than are looked at, so that it is known whether there are.
 const ASKED: usize = LOOKED_AT + 1;
+
+/// For how long a refused write is shown.
+const REFUSED_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
+/// Refused writes of which each one's event is read, and one more.
+const REFUSED_ASKED: usize = 101;
 
 /// Tasks that are blocked, and those that their owners cannot go on with.
 fn waits_in_vain(look: &mut Look<'_>) -> Result<()> {
@@ -178,6 +185,42 @@ fn overdue_acks(look: &mut Look<'_>) -> Result<()> {
             ..AttentionItem::new(AttentionKind::OverdueAck, text, command)
         });
     }
+    Ok(())
+}
+
+/// Writes that the guard refused of late, the newest of each agent and path. What explains one says whether it still holds.
+fn writes_refused(look: &mut Look<'_>) -> Result<()> {
+    let since = look.now.plus_micros(-REFUSED_MICROS);
+    let newest = refused::newest(look.live, look.reader, REFUSED_ASKED)?;
+    let all_are_read = newest.len() < REFUSED_ASKED;
+    let mut shown = BTreeSet::new();
+    let mut past_the_day = false;
+    for write in newest.into_iter().take(REFUSED_ASKED - 1) {
+        let (agent, path) = (write.agent, write.refused.path);
+        if write.refused.refused_at < since {
+            past_the_day = true;
+            break;
+        }
+        if !shown.insert((agent.clone(), path.clone())) {
+            continue;
+        }
+        let holder = write.refused.holder;
+        let held = holder.map_or_else(String::new, |holder| format!(", held by {holder}"));
+        let text = format!("refused {agent} to write {path}{held}");
+        let command = format!(
+            "teamlog can-write {} {} --agent {agent}",
+            look.team,
+            quoted(&path)
+        );
+        look.items.push(AttentionItem {
+            agent: Some(agent),
+            path: Some(path),
+            seq: Some(write.seq),
+            since: Some(write.refused.refused_at.to_string()),
+            ..AttentionItem::new(AttentionKind::WriteRefused, text, command)
+        });
+    }
+    look.more |= !all_are_read && !past_the_day;
     Ok(())
 }
 

@@ -167,9 +167,10 @@ impl Team {
         let minutes = asked.stale_minutes.unwrap_or(STALE_MINUTES);
         let micros = i64::try_from(minutes.saturating_mul(60_000_000)).unwrap_or(i64::MAX);
         let stale_before = now.plus_micros(-micros);
-        self.survey(|live, _| {
+        self.survey(|live, reader| {
             let mut look = Look {
                 live,
+                reader,
                 team: &team,
                 now,
                 stale_before,
@@ -202,6 +203,7 @@ impl Team {
 /// A look at a team, and what was found so far.
 struct Look<'a> {
     live: &'a Live,
+    reader: &'a Reader,
     team: &'a str,
     now: Timestamp,
     /// A task of which nothing was heard since then is stale.

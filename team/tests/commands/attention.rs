@@ -3,6 +3,8 @@
 use crate::claims::{claim, new, waiting};
 use crate::prelude::*;
 use teamlog_team::attention::{Attention, AttentionItem, AttentionKind, Severity};
+use teamlog_team::resource::can_write::{CanWrite, WriteReason};
+use teamlog_team::resource::refused::{RefusedWrite, RefusedWrites};
 use teamlog_team::shell::words;
 use teamlog_team::task::reopen::TaskReopen;
 
@@ -221,6 +223,49 @@ fn a_task_is_stale_once_nothing_was_heard_of_it() {
         team.attention(&given!(Attention, limit: 0_usize)),
         Code::InvalidInput,
     );
+}
+
+#[test]
+fn a_refused_write_is_shown_for_a_day_with_what_explains_it() {
+    let (world, mut team) = demo();
+    let refuse = |team: &mut Team, path: &str| {
+        let write = RefusedWrite {
+            path: path.to_owned(),
+            tool: "Write".into(),
+            reason: WriteReason::ResourceHeldByOther,
+            holder: Some("qa".into()),
+        };
+        let writes = vec![write];
+        let agent = "dev".to_owned();
+        team.record_refused_writes(RefusedWrites { agent, writes })
+            .unwrap();
+    };
+    refuse(&mut team, "src/a b");
+    world.later(2 * MINUTE);
+    refuse(&mut team, "src/a b");
+    let item = only(&mut team, AttentionKind::WriteRefused);
+    assert_eq!(item.text, "refused dev to write src/a b, held by qa");
+    assert_eq!(
+        (item.agent.as_deref(), item.path.as_deref()),
+        (Some("dev"), Some("src/a b"))
+    );
+    let newest = team.refused_writes(1).unwrap().remove(0);
+    assert_eq!(item.seq, Some(newest.seq), "of a path only the newest");
+    let words = typed(&item, "can-write demo");
+    assert_eq!(words[3], "src/a b");
+    let asked = given!(CanWrite, agent: option(&words, "--agent"), path: words[3].clone());
+    assert!(!team.can_write(asked).unwrap().allow);
+
+    world.later(24 * 60 * MINUTE - 1);
+    only(&mut team, AttentionKind::WriteRefused);
+    world.later(2 * MINUTE);
+    is_quiet(&mut team);
+    for number in 0..101 {
+        world.later(MINUTE);
+        refuse(&mut team, &format!("src/{number}"));
+    }
+    let answer = team.attention(&Attention::default()).unwrap();
+    assert_eq!((answer.count, answer.more), (100, true));
 }
 
 #[test]
