@@ -9,6 +9,8 @@ use crate::given;
 use crate::render::thread;
 use teamlog_team::Team;
 use teamlog_team::thread::link::ThreadLink;
+use teamlog_team::thread::list::ThreadList;
+use teamlog_team::thread::list::ThreadListAnswer;
 use teamlog_team::thread::post::ThreadPost;
 use teamlog_team::thread::post::ThreadPostAnswer;
 use teamlog_team::thread::search::ThreadSearch;
@@ -20,6 +22,7 @@ use teamlog_team::thread::tail::ThreadTailAnswer;
 
 actions! {
     Start = "start", recorded::<ThreadAnswer>;
+    List = "list", answer::<ThreadListAnswer>;
     Post = "post", recorded::<ThreadPostAnswer>;
     Tail = "tail", answer::<ThreadTailAnswer>;
     Search = "search", answer::<ThreadSearchAnswer>;
@@ -61,6 +64,35 @@ impl Start {
         };
         self.stamp
             .carry_out(context, &self.team, input, thread::card)
+    }
+}
+
+/// List threads with what was said last in each, the newest thread first
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog thread list demo
+  teamlog thread list demo --limit 20 --json")]
+struct List {
+    /// The team
+    team: String,
+    /// Most threads, at most 200 [default: 50]
+    #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
+    limit: Option<usize>,
+    /// Where the page before says that it goes on
+    #[arg(long, value_name = "CURSOR")]
+    cursor: Option<String>,
+    #[command(flatten)]
+    at: Past,
+}
+
+impl List {
+    fn run(self, context: &mut Context) -> Outcome {
+        let list = ThreadList {
+            limit: self.limit,
+            cursor: self.cursor,
+        };
+        context.ask_at(&self.team, self.at, Team::threads, &list, thread::list)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Threads: one of them, what was said in it, and what a search found.
+//! Threads: one of them, what was said in it, all of them, and what a search found.
 
 use crate::render::escape::{visible, visible_lines};
 use crate::render::event::word;
@@ -8,6 +8,7 @@ use crate::render::table::{Cell, free_text, lines, plain, styled};
 use crate::render::{View, heading, more, time};
 use serde_json::Value;
 use teamlog_team::projections::thread::{PostShown, ThreadShown};
+use teamlog_team::thread::list::{ThreadListAnswer, ThreadListed};
 use teamlog_team::thread::post::ThreadPostAnswer;
 use teamlog_team::thread::search::ThreadSearchAnswer;
 use teamlog_team::thread::start::ThreadAnswer;
@@ -92,6 +93,31 @@ fn row(thread: &ThreadShown, view: &View) -> Vec<Cell> {
         free_text(Style::Plain, &*thread.title),
         plain(time::plural(thread.messages, "message")),
         styled(Style::Dim, when),
+    ]
+}
+
+/// A page of threads, each with what was said last in it.
+pub fn list(answer: &ThreadListAnswer, view: &View) -> Vec<String> {
+    let rows = answer.threads.iter().map(|one| listed(one, view));
+    let mut shown = lines(rows, 0, view);
+    if shown.is_empty() {
+        shown.push("no threads".to_owned());
+    }
+    shown.extend(more("older", &answer.next_cursor));
+    shown
+}
+
+fn listed(thread: &ThreadListed, view: &View) -> Vec<Cell> {
+    let said = match (&thread.last_by, &thread.last_text) {
+        (Some(by), Some(text)) => format!("{by}: {text}"),
+        _ => String::new(),
+    };
+    vec![
+        styled(Style::Bold, &*thread.id),
+        free_text(Style::Plain, &*thread.title),
+        plain(time::plural(thread.messages, "message")),
+        styled(Style::Dim, view.ago_of(&thread.last_at)),
+        free_text(Style::Plain, said),
     ]
 }
 

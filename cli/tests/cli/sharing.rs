@@ -44,8 +44,19 @@ fn a_talk_from_its_beginning_to_its_task() {
     assert!(cli.ok("replay demo").contains("thread-0001  dev: \"I do\""));
     let error = cli.refused_json(1, "thread post demo thread-0009 x");
     assert_eq!(error.code, "thread_not_found");
+    let listed: Value = cli.json("thread list demo");
+    has!(listed, {"count": 1, "/threads/0/messages": 3, "/threads/0/last_by": "system",
+        "/threads/0/last_text": "one\ntwo\u{1b}[2J\n", "/threads/0/task_id": "1"});
+    let shown = cli.ok("thread list demo");
+    assert!(
+        shown.starts_with("thread-0001  Who mends it?  3 messages"),
+        "{shown}"
+    );
+    assert!(!shown.contains('\u{1b}'));
     // As it was before anybody said anything.
     let seq = posted["message"]["seq"].as_u64().unwrap() - 1;
+    let then: Value = cli.json(&format!("thread list demo --at {seq}"));
+    assert_eq!(then["threads"][0]["last_text"], Value::Null);
     let then: Value = cli.json(&format!("thread tail demo thread-0001 --at {seq}"));
     assert_eq!(then["messages"], json!([]));
     let told: Value =

@@ -42,6 +42,7 @@ const SHOWN: [(&str, bool); 37] = [
     ("prime demo --agent dev", false),
     ("can-write demo src/a --agent qa", true),
     ("dead-letter list demo", false),
+    ("thread list demo", false),
     ("thread tail demo thread-0001", false),
     ("thread search demo Talk", false),
     ("bootstrap list demo", true),

@@ -1,6 +1,6 @@
 //! When each attempt ends, and what is due by a time, in the order of time.
 
-use super::{DUE, Delivery, State};
+use super::{DUE, Delivery, State, due_key};
 use crate::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -56,8 +56,21 @@ impl TeamState {
     }
     /// Deliveries that wait for their ack, the next one that is due first.
     pub fn open_deliveries(&self, limit: usize) -> Result<Vec<Delivery>> {
+        self.open_deliveries_behind(None, limit)
+    }
+    /// The same behind that of a message that was due at that time.
+    pub fn open_deliveries_behind(
+        &self,
+        behind: Option<(Timestamp, &str)>,
+        limit: usize,
+    ) -> Result<Vec<Delivery>> {
+        let from = match behind {
+            None => vec![DUE],
+            // The least key behind that one.
+            Some((at, id)) => [due_key(at, id), vec![0]].concat(),
+        };
         let mut open = Vec::new();
-        for entry in self.rows().prefix(&[DUE], false).take(limit) {
+        for entry in self.rows().walk(&from, &end_of(&[DUE]), false).take(limit) {
             open.extend(self.delivery(&entry?.name(9))?);
         }
         Ok(open)

@@ -2,6 +2,7 @@
 
 mod admitted;
 mod codes;
+mod deliveries;
 mod document;
 mod endpoint;
 mod events;

@@ -2,8 +2,8 @@
 
 use super::endpoint::Route;
 use super::{
-    document, events, inbox, operations, page_session, paths, root, runs, tasks, teams, threads,
-    usage,
+    deliveries, document, events, inbox, operations, page_session, paths, root, runs, tasks, teams,
+    threads, usage,
 };
 use crate::call::Method;
 use serde_json::{Map, Value};
@@ -21,6 +21,8 @@ use teamlog_team::log::points::ReadDiff;
 use teamlog_team::log::storage::ReadStorage;
 use teamlog_team::log::trace::Trace;
 use teamlog_team::log::traces::Traces;
+use teamlog_team::message::dead_letter::{DeadLetterList, DeadLetterRequeue, RequeueAnswer};
+use teamlog_team::message::deliveries::DeliveryList;
 use teamlog_team::message::inbox_feed::InboxFeed;
 use teamlog_team::message::read::Read;
 use teamlog_team::mode::explain::ModeExplain;
@@ -34,6 +36,7 @@ use teamlog_team::task::read::{ListTasks, ReadTask};
 use teamlog_team::task::ready::Ready;
 use teamlog_team::task::renew::TaskRenew;
 use teamlog_team::thread::link::ThreadLink;
+use teamlog_team::thread::list::ThreadList;
 use teamlog_team::thread::post::{ThreadPost, ThreadPostAnswer};
 use teamlog_team::thread::search::ThreadSearch;
 use teamlog_team::thread::start::{ThreadAnswer, ThreadStart};
@@ -92,6 +95,9 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         Route::records::<_, ThreadAnswer>("/v1/threads", "startThread", threads::start)
             .of::<ThreadStart>()
             .status(201),
+        Route::reads("/v1/threads", "listThreads", |asked: ThreadList, team, _| Ok(team.threads(&asked)?))
+            .of::<ThreadList>()
+            .page(200),
         Route::reads("/v1/threads/search", "searchThreads", threads::search)
             .of::<ThreadSearch>()
             .page(200),
@@ -108,6 +114,18 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
             .page(1_000),
         Route::reads("/v1/mailbox", "readMailbox", |asked: Read, team, _| Ok(team.read(asked)?))
             .of::<Read>(),
+        Route::reads("/v1/deliveries", "listDeliveries", |asked: DeliveryList, team, _| {
+            Ok(team.open_deliveries(&asked)?)
+        })
+            .of::<DeliveryList>()
+            .page(1_000),
+        Route::reads("/v1/dead-letters", "listDeadLetters", |asked: DeadLetterList, team, _| {
+            Ok(team.dead_letters(asked)?)
+        })
+            .of::<DeadLetterList>()
+            .page(1_000),
+        Route::records::<_, RequeueAnswer>("/v1/dead-letters/{messageId}/requeue", "requeueDeadLetter", deliveries::requeue)
+            .of::<DeadLetterRequeue>(),
         // what it costs
         Route::reads("/v1/usage", "getUsage", usage::show)
             .of::<Usage>()

@@ -33,6 +33,8 @@ use crate::log::sync_views::SyncViews;
 use crate::log::trace::Trace;
 use crate::log::traces::Traces;
 use crate::message::broadcast::Broadcast;
+use crate::message::dead_letter::{DeadLetterList, DeadLetterRequeue};
+use crate::message::deliveries::DeliveryList;
 use crate::message::inbox_feed::InboxFeed;
 use crate::message::mailbox_list::MailboxList;
 use crate::message::mailbox_mark::{MarkDelivered, MarkNotified};
@@ -67,6 +69,7 @@ use crate::task::renew::TaskRenew;
 use crate::task::reopen::TaskReopen;
 use crate::task::show::TaskShow;
 use crate::thread::link::ThreadLink;
+use crate::thread::list::ThreadList;
 use crate::thread::post::ThreadPost;
 use crate::thread::search::ThreadSearch;
 use crate::thread::start::ThreadStart;
@@ -475,6 +478,9 @@ pub static OPERATIONS: &[Operation] = &[
     row::<MarkNotified>(),
     row::<MarkDelivered>(),
     row::<Read>(),
+    row::<DeliveryList>(),
+    row::<DeadLetterList>(),
+    row::<DeadLetterRequeue>(),
     // tasks
     row::<TaskCreate>(),
     row::<ReadTask>(),
@@ -493,6 +499,7 @@ pub static OPERATIONS: &[Operation] = &[
     // threads, and what agents are told
     row::<ThreadStart>(),
     row::<ThreadPost>(),
+    row::<ThreadList>(),
     row::<ThreadTail>(),
     row::<ThreadSearch>(),
     row::<ThreadLink>(),

@@ -9,15 +9,34 @@ use crate::projections::{DeadLetter, Message, fact};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// What `dead-letter list` is asked.
-#[derive(Debug, Clone, Default)]
-pub struct DeadLetterList {
-    /// Only those of that recipient.
-    pub agent: Option<String>,
-    /// Most on the page; `None` is 50, 0 is all.
-    pub limit: Option<usize>,
-    /// The oldest dead letter of the page before.
-    pub cursor: Option<String>,
+operation! {
+    /// List dead letters: the newest, oldest of the page first
+    "list-dead-letters": Reads(DeadLetterList {
+        /// Only those of that recipient
+        agent: Option<String>,
+        /// Most on the page; 50 if left out
+        // The command line's 0 is all.
+        #[schemars(range(min = 1, max = 1000))]
+        limit: Option<usize>,
+        /// The `next_cursor` of the page before: its oldest dead letter
+        cursor: Option<String>,
+    }) -> DeadLetterListAnswer = Team::dead_letters,
+    refuses = [WorkerNotFound, CursorUnknown]
+}
+
+operation! {
+    /// Give a dead letter another chance: the delivery of its message begins anew
+    "requeue-dead-letter": Records(DeadLetterRequeue {
+        /// The message, whose last dead letter is meant; or the dead letter by its own id
+        message_id: Option<String>,
+        /// The dead letter
+        id: Option<String>,
+        /// Seconds that each attempt waits for its ack; else as before
+        ack_timeout_seconds: Option<u64>,
+        /// How often to try again; else as before
+        max_retries: Option<u64>,
+    }) -> RequeueAnswer as dead_letter_requeue,
+    refuses = [DeadLetterNotFound, AlreadyAcked, DeliveryOpen]
 }
 
 /// What `dead-letter requeue` is asked: the id of the dead letter or that of its message.
@@ -148,14 +167,7 @@ impl Team {
     /// `dead_letter_not_found`, `delivery_open`, `already_acked`, `invalid_input`; the log's.
     pub fn requeue(&mut self, requeue: Requeue) -> Result<RequeueAnswer> {
         let (letter, delivery, event) = self.execute_unkeyed(requeue)?;
-        Ok(RequeueAnswer {
-            status: "requeued".into(),
-            team: self.name().to_owned(),
-            id: letter.id,
-            message_id: letter.message_id,
-            delivery,
-            event,
-        })
+        Ok(RequeueAnswer::of(self.name(), letter, delivery, event))
     }
 }
 
@@ -197,6 +209,47 @@ impl Command for Requeue {
         match after.live.delivery(&letter.message_id)? {
             Some(delivery) => Ok((letter.clone(), Terms::of(&delivery), Recorded::plain(event))),
             None => Err(page::missing(event.seq).into()),
+        }
+    }
+}
+
+impl DeadLetterRequeue {
+    fn requeue(&self) -> Requeue {
+        Requeue {
+            id: self.id.clone(),
+            message_id: self.message_id.clone(),
+            delivery: Require {
+                ack_timeout_seconds: self.ack_timeout_seconds,
+                max_retries: self.max_retries,
+            },
+            actor: None,
+        }
+    }
+}
+
+impl Command for DeadLetterRequeue {
+    type Decided = DeadLetter;
+    type Answer = RequeueAnswer;
+
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<DeadLetter>> {
+        self.requeue().decide(live, now)
+    }
+
+    fn answer(&self, letter: &DeadLetter, after: &After<'_>) -> Result<RequeueAnswer> {
+        let (letter, delivery, event) = self.requeue().answer(letter, after)?;
+        Ok(RequeueAnswer::of(after.team, letter, delivery, event))
+    }
+}
+
+impl RequeueAnswer {
+    fn of(team: &str, letter: DeadLetter, delivery: Terms, event: Recorded) -> RequeueAnswer {
+        RequeueAnswer {
+            status: "requeued".into(),
+            team: team.to_owned(),
+            id: letter.id,
+            message_id: letter.message_id,
+            delivery,
+            event,
         }
     }
 }

@@ -4,6 +4,7 @@ pub mod ack;
 pub(crate) mod await_ack;
 pub mod broadcast;
 pub mod dead_letter;
+pub mod deliveries;
 pub mod feed_entry;
 pub mod inbox_feed;
 pub mod mail;

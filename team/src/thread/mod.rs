@@ -1,6 +1,7 @@
 //! Threads: conversations of several agents, linked to tasks.
 
 pub mod link;
+pub mod list;
 pub mod post;
 pub mod search;
 pub mod start;

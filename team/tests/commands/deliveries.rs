@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use teamlog_engine::storage::Fault;
 use teamlog_team::handle::deadline::Deadline;
 use teamlog_team::message::ack::AckStatus;
-use teamlog_team::message::dead_letter::DeadLetterList;
+use teamlog_team::message::dead_letter::{DeadLetterList, DeadLetterRequeue};
+use teamlog_team::message::deliveries::DeliveryList;
 
 /// A message that needs an ack within `seconds`, and is tried again `retries` times.
 pub fn durable(id: &str, seconds: u64, retries: u64) -> Send {
@@ -243,6 +244,82 @@ fn dead_letters_are_listed_requeued_and_closed_by_a_late_ack() {
         assert_eq!(refusal.field.as_deref(), Some(field));
     }
     settled_digest(&mut team);
+}
+
+#[test]
+fn a_dead_letter_is_requeued_as_an_operation_by_whoever_does_it() {
+    let (world, mut team) = demo();
+    team.send(durable("m1", 10, 0)).unwrap();
+    let requeue = given!(DeadLetterRequeue, message_id: "m1", max_retries: 2_u64);
+    refused(
+        team.dead_letter_requeue(requeue.clone()),
+        Code::DeadLetterNotFound,
+    );
+    world.later(11 * SECOND);
+    assert_eq!(tick(&mut team), (0, 1));
+    team.under(Control {
+        key: Some("again".into()),
+        actor: Some("lead".into()),
+        ..Control::default()
+    });
+    let answer = json(&team.dead_letter_requeue(requeue.clone()).unwrap());
+    has!(answer, {"status": "requeued", "team": "demo", "message_id": "m1",
+        "/delivery/ack_timeout_seconds": 10, "/delivery/max_retries": 2, "/event/actor": "lead"});
+    let count = events(&mut team).len();
+    let again = json(&team.dead_letter_requeue(requeue.clone()).unwrap());
+    assert_eq!((again, events(&mut team).len()), (answer, count));
+    team.under(Control::default());
+    refused(
+        team.dead_letter_requeue(requeue.clone()),
+        Code::DeliveryOpen,
+    );
+    assert_eq!(ack(&mut team, "m1"), AckStatus::Acked);
+    refused(team.dead_letter_requeue(requeue), Code::AlreadyAcked);
+    refused(
+        team.dead_letter_requeue(DeadLetterRequeue::default()),
+        Code::InvalidInput,
+    );
+}
+
+#[test]
+fn open_deliveries_are_listed_page_by_page_in_the_order_of_time() {
+    let (world, mut team) = demo();
+    for n in [3, 1, 2] {
+        team.send(durable(&format!("m{n}"), 10 * n, 1)).unwrap();
+    }
+    let page = |team: &mut Team, cursor: Option<&str>| {
+        let list = given!(DeliveryList, limit: 2_usize, cursor);
+        json(&team.open_deliveries(&list).unwrap())
+    };
+    let ids = |page: &Value| {
+        let all = page["deliveries"].as_array().unwrap().iter();
+        let told = all.map(|one| json!([one["message_id"], one["overdue"]]));
+        Value::from_iter(told)
+    };
+    let first = page(&mut team, None);
+    assert_eq!(ids(&first), json!([["m1", false], ["m2", false]]));
+    has!(first["deliveries"][0], {"from": "lead", "to": "dev", "attempt": 1, "attempts_max": 2,
+        "sent_at": "2026-11-21T12:00:00.000000Z", "due_at": "2026-11-21T12:00:10.000000Z"});
+    let cursor = first["next_cursor"].as_str().unwrap();
+    // The cursor holds although what it names waits no longer.
+    assert_eq!(ack(&mut team, "m2"), AckStatus::Acked);
+    let rest = page(&mut team, Some(cursor));
+    assert_eq!(
+        (ids(&rest), &rest["next_cursor"]),
+        (json!([["m3", false]]), &Value::Null)
+    );
+    world.later(10 * SECOND);
+    assert_eq!(
+        ids(&page(&mut team, None)),
+        json!([["m1", true], ["m3", false]])
+    );
+    assert_eq!(tick(&mut team), (1, 0));
+    let retried = page(&mut team, None);
+    has!(retried["deliveries"][0], {"message_id": "m1", "attempt": 2, "overdue": true});
+    for cursor in ["m1", "x@m1"] {
+        let list = given!(DeliveryList, cursor: cursor);
+        refused(team.open_deliveries(&list), Code::CursorUnknown);
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use crate::hostile::{ABSENT, call};
 use crate::prelude::*;
-use crate::scenario::{Given, scenario};
+use crate::scenario::{self, Given, scenario};
 use teamlog_team::Code;
 use teamlog_team::api::{self, OPERATIONS};
 
@@ -11,7 +11,13 @@ use teamlog_team::api::{self, OPERATIONS};
 type History = Vec<(&'static str, Value)>;
 
 /// Reached by the tests of that file, which tell longer stories than a row of a table can.
-const ELSEWHERE: [(&str, &[&str], &str); 5] = [
+const ELSEWHERE: [(&str, &[&str], &str); 6] = [
+    // It needs a message that nobody acknowledged in time.
+    (
+        "requeue-dead-letter",
+        &["DeadLetterNotFound", "AlreadyAcked", "DeliveryOpen"],
+        include_str!("deliveries.rs"),
+    ),
     (
         "bootstrap-record",
         &[
@@ -447,7 +453,7 @@ fn every_code_that_an_operation_declares_is_reached() {
 fn a_closed_team_refuses_whatever_records_and_answers_what_reads() {
     let mut faults = Vec::new();
     let (world, mut given) = (World::new(), Given::default());
-    world.demo();
+    scenario::begin(&world);
     let mut inputs = Vec::new();
     for (name, input) in scenario() {
         let operation = api::find(name).unwrap();
@@ -471,7 +477,7 @@ fn a_closed_team_refuses_whatever_records_and_answers_what_reads() {
 fn a_key_of_another_request_is_refused_by_whatever_records() {
     let mut faults = Vec::new();
     let (world, mut given) = (World::new(), Given::default());
-    world.demo();
+    scenario::begin(&world);
     carry_out(
         &world,
         "set-budget",

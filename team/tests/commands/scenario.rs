@@ -1,6 +1,16 @@
 //! A team's life in which every operation has something to do, in an order in which each of them can be done.
 
-use serde_json::{Map, Value, json};
+use crate::deliveries::durable;
+use crate::prelude::*;
+
+/// The team `demo` as it is at the beginning: with one dead letter, which needs more than operations.
+pub fn begin(world: &World) {
+    let mut team = world.demo();
+    team.send(durable("m-dead", 1, 0)).unwrap();
+    world.later(2 * SECOND);
+    team.tick(Tick::default()).unwrap();
+    team.finish().unwrap();
+}
 
 /// What every operation is given, one behind the other. A text that begins with `$` stands for what an earlier answer
 /// gave.
@@ -25,6 +35,9 @@ pub fn scenario() -> Vec<(&'static str, Map<String, Value>)> {
         ("mode-cancel", {"mode": "forge", "session_id": "s1", "reason": "enough"}),
         ("mode-clear", {"mode": "forge", "session_id": "s1"}),
         ("mode-end-session", {"session_id": "s1", "reason": "done"}),
+        ("list-deliveries", {}),
+        ("list-dead-letters", {"agent": "dev"}),
+        ("requeue-dead-letter", {"message_id": "m-dead", "max_retries": 1}),
         ("broadcast", {"from_worker": "lead", "body": "hello"}),
         ("mailbox-list", {"worker": "dev"}),
         ("read-inbox", {"agent": "dev"}),
@@ -50,6 +63,7 @@ pub fn scenario() -> Vec<(&'static str, Map<String, Value>)> {
             "worker": "lead"}),
         ("thread-post", {"thread_id": "thread-0001", "body": "begin", "worker": "dev",
             "to": ["qa"]}),
+        ("list-threads", {"limit": 1}),
         ("thread-tail", {"thread_id": "thread-0001"}),
         ("thread-search", {"query": "BEGIN"}),
         ("thread-link", {"thread_id": "thread-0001", "task_id": "1"}),

@@ -8,7 +8,7 @@ use teamlog_team::api;
 use teamlog_team::engine::reader::Point;
 
 /// The rows: what is asked over HTTP, the operation that is the same, its input, and whether it can be asked of the past.
-const ROWS: [(&str, &str, &str, bool); 6] = [
+const ROWS: [(&str, &str, &str, bool); 9] = [
     ("/v1/who", "who", "{}", true),
     (
         "/v1/status?digest=true",
@@ -16,6 +16,9 @@ const ROWS: [(&str, &str, &str, bool); 6] = [
         r#"{"digest": true}"#,
         true,
     ),
+    ("/v1/threads", "list-threads", "{}", true),
+    ("/v1/deliveries", "list-deliveries", "{}", true),
+    ("/v1/dead-letters", "list-dead-letters", "{}", true),
     ("/v1/head", "read-head", "{}", true),
     ("/v1/verify", "verify-last", "{}", false),
     ("/v1/doctor", "doctor-last", "{}", false),

@@ -10,7 +10,7 @@ use teamlog_team::engine::Clock;
 use teamlog_team::handle::pasts::PASTS_MAX;
 
 /// A question for each row that takes `at`.
-const TARGETS: [&str; 16] = [
+const TARGETS: [&str; 29] = [
     "/v1/teams",
     "/v1/teams/demo",
     "/v1/status?digest=true",
@@ -27,6 +27,19 @@ const TARGETS: [&str; 16] = [
     "/v1/trace/tr",
     "/v1/modes",
     "/v1/head",
+    "/v1/attention",
+    "/v1/tasks/1/history",
+    "/v1/ready",
+    "/v1/threads",
+    "/v1/mailbox?agentId=ada",
+    "/v1/deliveries",
+    "/v1/dead-letters",
+    "/v1/usage/series",
+    "/v1/traces",
+    "/v1/diff?from=1",
+    "/v1/modes/explain?mode=forge",
+    "/v1/bootstrap",
+    "/v1/bootstrap/none",
 ];
 
 fn target(question: &str, at: impl std::fmt::Display) -> String {

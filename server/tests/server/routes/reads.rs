@@ -1,7 +1,10 @@
 //! Rows that answer an operation's data as it is.
 
-use super::world::World;
+use super::world::{SECOND, World, call};
 use serde_json::{Value, json};
+use teamlog_server::Method;
+use teamlog_team::lifecycle::tick::Tick;
+use teamlog_team::message::send::{Require, Send};
 
 /// What an operation answers is what its row answers.
 #[track_caller]
@@ -70,4 +73,109 @@ fn runs_and_what_would_become_of_a_mode_are_read() {
     same(&world, target, "mode-explain", input);
     assert!(denied.is_object());
     world.story("GET /v1/modes/explain?mode=none -> 400 unsupported_mode");
+}
+
+#[test]
+fn deliveries_become_dead_letters_that_are_requeued_under_a_key() {
+    let world = World::with(&["lead", "dev"]);
+    let empty = same(&world, "/v1/deliveries", "list-deliveries", json!({}));
+    assert_eq!(
+        (&empty["count"], &empty["next_cursor"]),
+        (&json!(0), &Value::Null)
+    );
+    let mut team = world.served.team("demo").unwrap();
+    for id in ["m1", "m2"] {
+        team.send(Send {
+            message_id: Some(id.into()),
+            from: "lead".into(),
+            to: "dev".into(),
+            kind: "handoff".into(),
+            delivery: Some(Require {
+                ack_timeout_seconds: Some(10),
+                max_retries: Some(0),
+            }),
+            ..Send::default()
+        })
+        .unwrap();
+    }
+    let target = "/v1/deliveries?limit=1";
+    let page = same(&world, target, "list-deliveries", json!({"limit": 1}));
+    let cursor = page["next_cursor"].as_str().unwrap();
+    let next = world.get(&format!("{target}&cursor={cursor}")).done(200);
+    assert_eq!(next["deliveries"][0]["message_id"], "m2");
+    world.story(
+        "
+        GET /v1/deliveries?cursor=m1 -> 400 cursor_unknown cursor
+        POST /v1/dead-letters/m1/requeue {} -> 404 dead_letter_not_found messageId
+        ",
+    );
+    world.later(11 * SECOND);
+    team.tick(Tick::default()).unwrap();
+    let letters = same(
+        &world,
+        "/v1/dead-letters?agentId=dev&limit=1",
+        "list-dead-letters",
+        json!({"agent": "dev", "limit": 1}),
+    );
+    assert_eq!(letters["dead_letters"][0]["message_id"], "m2");
+    assert!(letters["next_cursor"].is_string());
+
+    let mut requeue = call(
+        Method::Post,
+        "/v1/dead-letters/m1/requeue",
+        r#"{"agentId": "lead", "maxRetries": 3}"#,
+    );
+    requeue.key = Some("once".to_owned());
+    let said = world.ask(requeue.clone()).done(200);
+    assert_eq!(said["delivery"]["max_retries"], 3);
+    assert_eq!(said["event"]["actor"], "lead");
+    let again = world.ask(requeue);
+    assert_eq!(again.header("Idempotent-Replayed"), Some("true"));
+    assert_eq!(again.done(200), said);
+    world.story(
+        "
+        POST /v1/dead-letters/m1/requeue {} -> 409 delivery_open messageId
+        GET /v1/dead-letters?agentId=nobody -> 404 worker_not_found
+        GET /v1/dead-letters?cursor=nothing -> 400 cursor_unknown cursor
+        ",
+    );
+}
+
+#[test]
+fn threads_are_listed_with_what_was_said_last() {
+    let world = World::new();
+    world.story(
+        r#"
+        POST /v1/threads {"title": "first", "participants": ["ada", "bob"]} -> 201
+        POST /v1/threads {"title": "second", "participants": ["bob"]} -> 201
+        POST /v1/threads/thread-0001/messages {"agentId": "ada", "body": "one"} -> 201
+        POST /v1/threads/thread-0001/messages {"agentId": "bob", "body": "two"} -> 201
+        "#,
+    );
+    let all = same(&world, "/v1/threads", "list-threads", json!({}));
+    assert_eq!(all["count"], 2);
+    assert_eq!(
+        (&all["threads"][0]["id"], &all["threads"][0]["last_by"]),
+        (&json!("thread-0002"), &Value::Null)
+    );
+    let first = &all["threads"][1];
+    assert_eq!(
+        (&first["messages"], &first["last_by"], &first["last_text"]),
+        (&json!(2), &json!("bob"), &json!("two"))
+    );
+    let page = same(
+        &world,
+        "/v1/threads?limit=1",
+        "list-threads",
+        json!({"limit": 1}),
+    );
+    assert_eq!(page["next_cursor"], "thread-0002");
+    let next = world
+        .get("/v1/threads?limit=1&cursor=thread-0002")
+        .done(200);
+    assert_eq!(
+        (&next["threads"][0], &next["next_cursor"]),
+        (first, &Value::Null)
+    );
+    world.story("GET /v1/threads?cursor=nothing -> 400 cursor_unknown cursor");
 }
