@@ -10,7 +10,7 @@ use super::view::details;
 use jiff::tz::TimeZone;
 use ratatui::layout::Rect;
 use teamlog_team::Team;
-use teamlog_team::attention::{AttentionItem as Item, Severity};
+use teamlog_team::attention::{AttentionItem as Item, AttentionSeverity};
 use teamlog_team::engine::Timestamp;
 use teamlog_team::worker::who::WhoAgent;
 
@@ -245,7 +245,7 @@ impl State {
     pub fn has_errors(&self) -> bool {
         self.items
             .iter()
-            .any(|item| item.severity == Severity::Error)
+            .any(|item| item.severity == AttentionSeverity::Error)
     }
 
     /// A time as it is to be shown.

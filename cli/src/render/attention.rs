@@ -3,7 +3,7 @@
 use crate::render::style::Style;
 use crate::render::table::{Cell, lines, plain, styled};
 use crate::render::{View, heading, time};
-use teamlog_team::attention::{AttentionAnswer, AttentionItem, Severity};
+use teamlog_team::attention::{AttentionAnswer, AttentionItem, AttentionSeverity};
 
 /// `since  what it is  the command that mends it`.
 pub fn attention(answer: &AttentionAnswer, view: &View) -> Vec<String> {
@@ -26,8 +26,8 @@ pub fn attention(answer: &AttentionAnswer, view: &View) -> Vec<String> {
 
 fn row(item: &AttentionItem, view: &View) -> Vec<Cell> {
     let style = match item.severity {
-        Severity::Error => Style::Bad,
-        Severity::Warning => Style::Warn,
+        AttentionSeverity::Error => Style::Bad,
+        AttentionSeverity::Warning => Style::Warn,
     };
     let since = item.since.as_deref().map(|at| view.ago_of(at));
     vec![

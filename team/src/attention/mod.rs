@@ -69,7 +69,7 @@ pub enum AttentionKind {
 /// How much something matters
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Severity {
+pub enum AttentionSeverity {
     /// It does not go on by itself
     Error,
     /// It may
@@ -78,16 +78,16 @@ pub enum Severity {
 
 impl AttentionKind {
     /// How much it matters.
-    pub fn severity(self) -> Severity {
+    pub fn severity(self) -> AttentionSeverity {
         match self {
             AttentionKind::Damaged
             | AttentionKind::WaitsInVain
             | AttentionKind::DeadLetter
-            | AttentionKind::BootstrapBreached => Severity::Error,
+            | AttentionKind::BootstrapBreached => AttentionSeverity::Error,
             AttentionKind::LeaseExpired
             | AttentionKind::OverdueAck
             | AttentionKind::WriteRefused
-            | AttentionKind::StaleTask => Severity::Warning,
+            | AttentionKind::StaleTask => AttentionSeverity::Warning,
         }
     }
 }
@@ -98,7 +98,7 @@ pub struct AttentionItem {
     /// What sort of thing
     pub kind: AttentionKind,
     /// How much it matters
-    pub severity: Severity,
+    pub severity: AttentionSeverity,
     /// What it is, in a line
     pub text: String,
     /// The command line that mends it, as it can be typed

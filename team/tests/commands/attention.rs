@@ -2,7 +2,7 @@
 
 use crate::claims::{claim, new, waiting};
 use crate::prelude::*;
-use teamlog_team::attention::{Attention, AttentionItem, AttentionKind, Severity};
+use teamlog_team::attention::{Attention, AttentionItem, AttentionKind, AttentionSeverity};
 use teamlog_team::resource::can_write::{CanWrite, WriteReason};
 use teamlog_team::resource::refused::{RefusedWrite, RefusedWrites};
 use teamlog_team::shell::words;
@@ -184,7 +184,7 @@ fn a_dead_letter_is_shown_until_it_is_requeued() {
     world.later(10 * MINUTE);
     team.tick(Tick::default()).unwrap();
     let item = only(&mut team, AttentionKind::DeadLetter);
-    assert_eq!(item.severity, Severity::Error);
+    assert_eq!(item.severity, AttentionSeverity::Error);
     let words = typed(&item, "dead-letter requeue demo");
     team.requeue(given!(Requeue, message_id: option(&words, "--message-id")))
         .unwrap();

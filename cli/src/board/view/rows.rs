@@ -5,7 +5,7 @@ use crate::board::layout::Panel;
 use crate::board::state::State;
 use crate::board::tasks::Row;
 use crate::render::time;
-use teamlog_team::attention::Severity;
+use teamlog_team::attention::AttentionSeverity;
 use teamlog_team::engine::Timestamp;
 use teamlog_team::projections::Task;
 use teamlog_team::projections::task::Status;
@@ -23,8 +23,8 @@ pub fn of(state: &State, panel: Panel, row: usize, width: usize) -> Parts {
         Panel::Board => state.tasks.row(row).map(|row| board(state, row, width)),
         Panel::Attention => state.item(row).map(|item| {
             let (mark, look) = match item.severity {
-                Severity::Error => (" ✗ ", Look::Bad),
-                Severity::Warning => (" ! ", Look::Warn),
+                AttentionSeverity::Error => (" ✗ ", Look::Bad),
+                AttentionSeverity::Warning => (" ! ", Look::Warn),
             };
             vec![
                 (mark.to_owned(), look),
