@@ -201,6 +201,8 @@ fn it_goes_along_and_leaves_the_terminal_as_it_was() {
     board.keys("?");
     board.until("local time, UTC, relative");
     board.keys("\u{1b}");
+    // Escape with a letter right behind it is one key, Alt and the letter.
+    std::thread::sleep(Duration::from_millis(500));
     board.keys("q");
     board.ended(0);
     assert!(!board.text.contains("\u{1b}[31"), "no colours");
