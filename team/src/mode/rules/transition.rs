@@ -21,6 +21,7 @@ words! {
     /// What becomes of a request.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
+    #[schemars(rename = "TransitionKind")]
     pub enum Kind {
         /// It is or becomes active; nothing else changes.
         Allow = "allow",
