@@ -28,7 +28,7 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
     limit: Option<usize>,
     /// Go on: the next_cursor of the page before
-    #[arg(long, value_name = "CURSOR")]
+    #[arg(long, value_name = "TASK")]
     cursor: Option<String>,
     /// By what they are sorted: id, updated, priority or status [default: id]
     #[arg(long, value_name = "FIELD", value_parser = sort)]

@@ -141,6 +141,7 @@ answers! {
         outcome: String,
         first_seq: u64,
         last_seq: Option<u64>,
+        started_at: String,
         duration_us: Option<i64>,
     }
     OutsideCause {

@@ -184,7 +184,18 @@ fn every_operation_of_the_api_answers_the_same_through_the_daemon() {
     let served = direct.copy();
     let _daemon = Daemon::of(&served);
     let (mut of_direct, mut of_served) = (Given::default(), Given::default());
-    for (operation, input) in scenario() {
+    // What the last checks found, and what the disk holds, is the daemon's own: it verifies each log when it starts.
+    let own = [
+        "verify-last",
+        "verify-start",
+        "doctor-last",
+        "doctor-start",
+        "read-storage",
+    ];
+    let compared = scenario()
+        .into_iter()
+        .filter(|(operation, _)| !own.contains(operation));
+    for (operation, input) in compared {
         let call = |cli: &Cli, given: &mut Given| {
             let input = Value::Object(given.fill(input.clone())).to_string();
             let mut command = cli.command("");
