@@ -409,7 +409,7 @@ mod tests {
         let all = keys.len();
         keys.sort();
         keys.dedup();
-        assert_eq!((keys.len(), all), (41, 41));
+        assert_eq!((keys.len(), all), (42, 42));
         assert_eq!(Setting::find("delivery.default"), None);
     }
 

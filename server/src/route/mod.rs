@@ -1,6 +1,7 @@
 //! Which call is answered how: one table of routes, from which dispatch and the documents are read.
 
 mod admitted;
+mod attention;
 mod codes;
 mod deliveries;
 mod document;

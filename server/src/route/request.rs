@@ -78,6 +78,11 @@ impl<'a> RequestContext<'a> {
         Ok(team)
     }
 
+    /// Whether a point of the past is asked about.
+    pub fn is_of_the_past(&self) -> bool {
+        self.at.is_some()
+    }
+
     /// What a question is answered, now or at the point of the past that the request names.
     pub fn look<A: Serialize>(
         &self,

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use teamlog_team::api::milliseconds;
+use teamlog_team::attention::Attention;
 use teamlog_team::engine::Timestamp;
 use teamlog_team::projections::Status;
 use teamlog_team::{Result, Team};
@@ -56,6 +57,8 @@ struct Counts {
     /// When that was recorded
     #[schemars(with = "Option<Timestamp>")]
     last_event_at: Option<String>,
+    /// What somebody has to see to, beside its damage: how many items its list of them has
+    attention: usize,
 }
 
 /// `GET /v1/root/teams`.
@@ -110,11 +113,13 @@ fn words(condition: Condition) -> (&'static str, Option<&'static str>, Option<St
     }
 }
 
-/// Each number is kept: none of it grows with the log.
+/// Each number is kept, or counted up to a bound: none of it grows with the log.
 fn counts(team: &mut Team) -> Result<Counts> {
+    let attention = team.attention(&Attention::default())?.count;
     team.query(|live, reader| {
         let names = Status::ALL.map(Status::name).into_iter();
         Ok(Counts {
+            attention,
             members: live.members()?.len(),
             tasks_by_status: names.zip(live.task_counts()?.by_status).collect(),
             events: reader.head().last_seq,

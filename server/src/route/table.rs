@@ -2,8 +2,8 @@
 
 use super::endpoint::Route;
 use super::{
-    deliveries, document, events, inbox, operations, page_session, paths, root, runs, tasks, teams,
-    threads, usage,
+    attention, deliveries, document, events, inbox, operations, page_session, paths, root, runs,
+    tasks, teams, threads, usage,
 };
 use crate::call::Method;
 use serde_json::{Map, Value};
@@ -59,7 +59,7 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         Route::reads("/v1/status", "getStatus", |asked: Status, team, _| Ok(team.status(asked)?))
             .of::<Status>(),
         Route::reads("/v1/who", "getWho", |asked: Who, team, _| Ok(team.who(&asked)?)).of::<Who>(),
-        Route::reads("/v1/attention", "listAttention", |asked: Attention, team, _| Ok(team.attention(&asked)?))
+        Route::reads("/v1/attention", "listAttention", attention::list)
             .of::<Attention>(),
         // tasks
         Route::reads("/v1/tasks", "listTasks", tasks::list)

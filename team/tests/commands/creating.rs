@@ -13,6 +13,7 @@ fn a_task_gets_the_next_number_and_is_pending() {
         json!({"task": {
             "id": "1", "subject": "first", "description": "all of it", "status": "pending", "depends_on": [],
             "version": 1, "epoch": 0, "created_at": "2026-11-21T12:00:00.000001Z",
+            "updated_at": "2026-11-21T12:00:00.000001Z", "updated_seq": 2,
         }})
     );
     assert_eq!(team.task_create(new("second")).unwrap().task.id, "2");

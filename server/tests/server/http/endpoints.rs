@@ -30,6 +30,17 @@ setUpTeam /v1/teams {"teamId":"demo","agents":[{"id":"ada","role":"parser"}],"bu
 getTeam /v1/teams/demo
 getStatus /v1/status
 getWho /v1/who
+listAttention /v1/attention?limit=5
+getTaskHistory /v1/tasks/1/history?limit=5
+listReady /v1/ready?agentId=ada
+readMailbox /v1/mailbox?agentId=ada
+getUsageSeries /v1/usage/series?by=agent&buckets=3
+listTraces /v1/traces?limit=5
+getDiff /v1/diff?from=1&to=3
+explainMode /v1/modes/explain?mode=ralph
+listRuns /v1/bootstrap
+callOperation /v1/api/bootstrap-start {}
+getRun /v1/bootstrap/RUN
 listEvents /v1/events?after=0&limit=5
 getTrace /v1/trace/none
 listModes /v1/modes?active=true

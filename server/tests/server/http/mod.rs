@@ -5,6 +5,7 @@ mod exchanges;
 mod integrity;
 mod page_sessions;
 mod restarts;
+mod root_teams;
 mod stand;
 mod tour;
 mod waits;

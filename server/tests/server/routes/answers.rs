@@ -8,7 +8,7 @@ use teamlog_team::api;
 use teamlog_team::engine::reader::Point;
 
 /// The rows: what is asked over HTTP, the operation that is the same, its input, and whether it can be asked of the past.
-const ROWS: [(&str, &str, &str, bool); 9] = [
+const ROWS: &[(&str, &str, &str, bool)] = &[
     ("/v1/who", "who", "{}", true),
     (
         "/v1/status?digest=true",
@@ -22,6 +22,23 @@ const ROWS: [(&str, &str, &str, bool); 9] = [
     ("/v1/head", "read-head", "{}", true),
     ("/v1/verify", "verify-last", "{}", false),
     ("/v1/doctor", "doctor-last", "{}", false),
+    ("/v1/ready", "list-ready-tasks", "{}", true),
+    ("/v1/attention", "list-attention", "{}", true),
+    ("/v1/traces", "list-traces", "{}", true),
+    (
+        "/v1/tasks/1/history",
+        "read-task-history",
+        r#"{"task_id": "1"}"#,
+        true,
+    ),
+    ("/v1/diff?from=1", "diff", r#"{"from": "1"}"#, true),
+    (
+        "/v1/mailbox?agentId=ada",
+        "read-inbox",
+        r#"{"agent": "ada"}"#,
+        true,
+    ),
+    ("/v1/bootstrap", "bootstrap-list", "{}", true),
     ("/v1/storage", "read-storage", "{}", false),
 ];
 

@@ -1,0 +1,40 @@
+//! What somebody has to see to, with what only the daemon knows.
+
+use super::problem::Problem;
+use super::request::RequestContext;
+use crate::served::{Condition, DAMAGED};
+use teamlog_team::Team;
+use teamlog_team::attention::{Attention, AttentionAnswer, AttentionItem, AttentionKind};
+use teamlog_team::shell::quoted;
+
+/// `GET /v1/attention`. That the log is damaged comes first, and takes the place of the last item of a full list. It is
+/// known of now only: an answer about the past does not have it.
+pub fn list(
+    asked: Attention,
+    team: &mut Team,
+    request: &RequestContext<'_>,
+) -> Result<AttentionAnswer, Problem> {
+    let mut answer = team.attention(&asked)?;
+    if let Some(why) = damage(team.name(), request) {
+        if asked.limit.is_some_and(|limit| answer.items.len() >= limit) {
+            answer.items.pop();
+            answer.more = true;
+        }
+        let command = format!("teamlog doctor check {}", quoted(team.name()));
+        let item = AttentionItem::new(AttentionKind::Damaged, why, command);
+        answer.items.insert(0, item);
+        answer.count = answer.items.len();
+    }
+    Ok(answer)
+}
+
+/// What is wrong with the log, as the daemon saw it last.
+fn damage(team: &str, request: &RequestContext<'_>) -> Option<String> {
+    if request.is_of_the_past() {
+        return None;
+    }
+    match request.served.conditions().remove(team) {
+        Some(Condition::Unready { code, why }) if code == DAMAGED => Some(why),
+        _ => None,
+    }
+}

@@ -1,0 +1,95 @@
+//! All teams at once: how each is, what is in it, and what somebody has to see to.
+
+use super::page_sessions::Stand;
+use crate::client::until;
+use serde_json::{Value, json};
+use std::os::unix::fs::FileExt;
+
+#[test]
+fn all_teams_are_told_the_damaged_ones_first() {
+    let stand = Stand::within(&["alpha", "beta", "gamma"], |_| {});
+    let token = stand.token(None);
+    for team in ["alpha", "beta", "beta", "gamma"] {
+        let line = format!("POST /v1/tasks?teamId={team}");
+        stand.call(&token, &line, r#"{"title":"one"}"#).is(201);
+    }
+    let told = || stand.call(&token, "GET /v1/root/teams", "").is(200).json();
+    let names = |told: &Value| -> Vec<String> {
+        let teams = told["teams"].as_array().unwrap().iter();
+        teams
+            .map(|team| team["team"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let claim = r#"{"agentId":"ada","ttlMs":1000}"#;
+    stand
+        .call(&token, "POST /v1/tasks/1/claim?teamId=beta", claim)
+        .is(200);
+    stand.clock.advance(2_000_000);
+    until("all are sound", || {
+        told()["teams"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|team| team["condition"] == "sound")
+    });
+    let sound = told();
+    assert_eq!(names(&sound), ["alpha", "beta", "gamma"]);
+    assert_eq!(sound["count"], 3);
+    let beta = &sound["teams"][1];
+    assert_eq!(beta["tasks_by_status"]["pending"], 2);
+    assert_eq!(beta["tasks_by_status"]["completed"], 0);
+    assert_eq!(beta["members"], 0);
+    assert_eq!(
+        (&beta["attention"], &sound["teams"][0]["attention"]),
+        (&json!(1), &json!(0))
+    );
+    let status = stand.call(&token, "GET /v1/status?teamId=beta", "").json();
+    for count in ["events", "last_seq", "tasks_by_status"] {
+        assert_eq!(beta[count], status[count], "{count}");
+    }
+    assert_eq!(beta["last_event_at"], "2026-11-25T12:00:00.000Z");
+    let events = stand.dir.path().join("teams/gamma/events");
+    let segment = std::fs::read_dir(events)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    let bytes = std::fs::read(&segment).unwrap();
+    let middle = bytes.len() / 2;
+    let file = std::fs::OpenOptions::new()
+        .write(true)
+        .open(&segment)
+        .unwrap();
+    file.write_all_at(&[bytes[middle] ^ 0x20], middle as u64)
+        .unwrap();
+    let met = stand.call(&token, "GET /v1/events?teamId=gamma&after=0&limit=1000", "");
+    met.refused(503, "damaged");
+    until("the damage is told", || {
+        told()["teams"][0]["code"] == "damaged"
+    });
+    let damaged = told();
+    assert_eq!(names(&damaged), ["gamma", "alpha", "beta"]);
+    assert_eq!(damaged["teams"][0]["condition"], "unready");
+    assert!(!damaged["teams"][0]["why"].as_str().unwrap().is_empty());
+    // The team's own list has it first, with the command that tells more; what else is in it stays behind it.
+    let attention = |query: &str| {
+        stand
+            .call(&token, &format!("GET /v1/attention?{query}"), "")
+            .is(200)
+            .json()
+    };
+    let items = attention("teamId=gamma")["items"].clone();
+    let damage = &items[0];
+    assert_eq!(
+        (&damage["kind"], &damage["severity"]),
+        (&json!("damaged"), &json!("error"))
+    );
+    assert_eq!(damage["command"], "teamlog doctor check gamma");
+    assert_eq!(damage["text"], damaged["teams"][0]["why"]);
+    assert_eq!(
+        attention("teamId=beta")["items"][0]["kind"],
+        "lease_expired"
+    );
+    assert_eq!(attention("teamId=alpha")["items"], json!([]));
+}
