@@ -264,7 +264,8 @@ impl Root {
         }
         if let Some((log, resident)) = self.residents.as_ref().and_then(|all| all.log(name)) {
             let log = log.with_options(self.log_options());
-            return Ok(Some(Team::new(log, self.options.clone(), Some(resident))));
+            let team = Team::new(log, self.options.clone(), Some(resident));
+            return Ok(Some(team.on_files(self.files.clone())));
         }
         match Log::open(self.storage.clone(), &team_dir(name), self.log_options()) {
             Ok(log) => {
