@@ -23,7 +23,7 @@ const HISTORY: [&str; 15] = [
 ];
 
 /// A command, and how many clock times its output has: none, or some.
-const SHOWN: [(&str, bool); 37] = [
+const SHOWN: [(&str, bool); 38] = [
     ("tail demo", true),
     ("replay demo", true),
     ("trace demo --trace-id tr-1", true),

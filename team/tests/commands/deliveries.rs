@@ -545,3 +545,12 @@ fn waiting_for_what_needs_no_ack_is_a_duplicate() {
         .unwrap();
     assert_eq!(answer.status, SendStatus::Duplicate);
 }
+
+/// The team `demo` with one dead letter, which needs more than operations.
+pub fn with_dead_letter(world: &World) {
+    let mut team = world.demo();
+    team.send(durable("m-dead", 1, 0)).unwrap();
+    world.later(2 * SECOND);
+    team.tick(Tick::default()).unwrap();
+    team.finish().unwrap();
+}

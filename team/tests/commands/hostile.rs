@@ -1,7 +1,8 @@
 //! Every operation, given what it does not take: each field missing, of another type, unknown, or meant to do harm.
 
 use crate::prelude::*;
-use crate::scenario::{self, Given, NAMES, mistyped, scenario};
+use crate::deliveries::with_dead_letter;
+use crate::scenario::{Given, NAMES, mistyped, scenario};
 use teamlog_team::Code;
 use teamlog_team::api::{self, Fault, OPERATIONS, Operation};
 
@@ -26,7 +27,7 @@ pub fn call(
 /// A team at the moment before the step of that number, and what that step is given.
 fn before(step: usize) -> (World, Map<String, Value>) {
     let world = World::new();
-    scenario::begin(&world);
+    with_dead_letter(&world);
     let mut given = Given::default();
     let mut steps = scenario().into_iter();
     for (name, input) in steps.by_ref().take(step) {

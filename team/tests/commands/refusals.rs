@@ -3,7 +3,8 @@
 
 use crate::hostile::{ABSENT, call};
 use crate::prelude::*;
-use crate::scenario::{self, Given, scenario};
+use crate::deliveries::with_dead_letter;
+use crate::scenario::{Given, scenario};
 use teamlog_team::Code;
 use teamlog_team::api::{self, OPERATIONS};
 
@@ -453,7 +454,7 @@ fn every_code_that_an_operation_declares_is_reached() {
 fn a_closed_team_refuses_whatever_records_and_answers_what_reads() {
     let mut faults = Vec::new();
     let (world, mut given) = (World::new(), Given::default());
-    scenario::begin(&world);
+    with_dead_letter(&world);
     let mut inputs = Vec::new();
     for (name, input) in scenario() {
         let operation = api::find(name).unwrap();
@@ -477,7 +478,7 @@ fn a_closed_team_refuses_whatever_records_and_answers_what_reads() {
 fn a_key_of_another_request_is_refused_by_whatever_records() {
     let mut faults = Vec::new();
     let (world, mut given) = (World::new(), Given::default());
-    scenario::begin(&world);
+    with_dead_letter(&world);
     carry_out(
         &world,
         "set-budget",

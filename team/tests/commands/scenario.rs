@@ -1,16 +1,6 @@
 //! A team's life in which every operation has something to do, in an order in which each of them can be done.
 
-use crate::deliveries::durable;
-use crate::prelude::*;
-
-/// The team `demo` as it is at the beginning: with one dead letter, which needs more than operations.
-pub fn begin(world: &World) {
-    let mut team = world.demo();
-    team.send(durable("m-dead", 1, 0)).unwrap();
-    world.later(2 * SECOND);
-    team.tick(Tick::default()).unwrap();
-    team.finish().unwrap();
-}
+use serde_json::{Map, Value, json};
 
 /// What every operation is given, one behind the other. A text that begins with `$` stands for what an earlier answer
 /// gave.

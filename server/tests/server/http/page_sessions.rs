@@ -19,7 +19,7 @@ const MINUTE: i64 = 60_000_000;
 pub struct Stand {
     daemon: Daemon,
     pub dir: TempDir,
-    clock: Arc<ManualClock>,
+    pub clock: Arc<ManualClock>,
 }
 
 impl Stand {

@@ -84,7 +84,7 @@ proptest! {
         let last = straight(&world, "read-team-status", "{}", None)["last_seq"].as_u64().unwrap();
         let then = last.saturating_sub(back).max(1);
         for (target, operation, input, of_any_time) in ROWS {
-            for at in [None, Some(then).filter(|_| of_any_time)] {
+            for at in [None, Some(then).filter(|_| *of_any_time)] {
                 let http = over_http(&world, target, at);
                 prop_assert_eq!(http, straight(&world, operation, input, at), "{} {:?}", target, at);
             }
