@@ -13,6 +13,7 @@ use teamlog_team::bootstrap::list::BootstrapList;
 use teamlog_team::bootstrap::show::BootstrapShow;
 use teamlog_team::integrity::doctor::{DoctorLast, DoctorStart};
 use teamlog_team::integrity::verify::{VerifyLast, VerifyStart};
+use teamlog_team::lifecycle::machines::Machines;
 use teamlog_team::lifecycle::read_team::ReadTeam;
 use teamlog_team::lifecycle::status::Status;
 use teamlog_team::log::events::Events;
@@ -188,6 +189,7 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         Route::replies::<_, root::RootTeams>(Method::Get, "/v1/root/teams", "listRootTeams", root::teams)
             .doc("All teams that are served, damaged ones first; for the token of the root, or a page session of all teams")
             .of_no_team(),
+        Route::reads("/v1/machines", "listMachines", |_: Machines, team, _| Ok(team.machines())).of::<Machines>(),
         Route::reads("/v1/modes/explain", "explainMode", |asked: ModeExplain, team, _| {
             Ok(team.mode_explain(asked)?)
         })

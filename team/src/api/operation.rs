@@ -17,6 +17,7 @@ use crate::handle::team::Team;
 use crate::integrity::doctor::{DoctorLast, DoctorStart};
 use crate::integrity::verify::{VerifyLast, VerifyStart};
 use crate::lifecycle::cleanup::{Cleanup, OrphanCleanup};
+use crate::lifecycle::machines::Machines;
 use crate::lifecycle::manifest::{ReadConfig, ReadManifest};
 use crate::lifecycle::membership;
 use crate::lifecycle::read_team::ReadTeam;
@@ -559,6 +560,7 @@ pub static OPERATIONS: &[Operation] = &[
     // modes
     row::<ModePrompt>(),
     row::<ModeExplain>(),
+    row::<Machines>(),
     row::<ModeOutcome>(),
     row::<ModeStart>(),
     row::<ModeUpdate>(),

@@ -1,5 +1,6 @@
 //! Runs of the bootstrap contract: the way to a working team, and where which event is legal.
 
+use crate::machines::is_drawn;
 use crate::prelude::*;
 use teamlog_team::bootstrap::record::BootstrapRecorded;
 use teamlog_team::bootstrap::show::BootstrapShow;
@@ -93,9 +94,17 @@ impl Boot {
     #[track_caller]
     pub fn ok(&mut self, event: &str, data: Value) -> BootstrapRecorded {
         let row = format!("{event} {data}");
+        let before = self.shown().state;
         let said = self.say(event, data);
         assert!(said.accepted, "{row}: {said:?}");
         assert_eq!((&said.code, said.rolled_back_to), (&None, None));
+        let step = (before.name(), event, self.shown().state.name());
+        // Signals stand for events, and are no steps by themselves.
+        let is_signal = !event.contains(|letter: char| letter.is_ascii_lowercase());
+        assert!(
+            is_signal || is_drawn(&self.team, "bootstrap", step),
+            "{step:?}"
+        );
         said
     }
 

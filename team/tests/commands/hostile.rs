@@ -1,7 +1,7 @@
 //! Every operation, given what it does not take: each field missing, of another type, unknown, or meant to do harm.
 
-use crate::prelude::*;
 use crate::deliveries::with_dead_letter;
+use crate::prelude::*;
 use crate::scenario::{Given, NAMES, mistyped, scenario};
 use teamlog_team::Code;
 use teamlog_team::api::{self, Fault, OPERATIONS, Operation};

@@ -54,6 +54,7 @@ mod importing;
 mod integrity;
 mod keys;
 mod leases;
+mod machines;
 mod mail_histories;
 mod mailbox;
 mod mailbox_marks;

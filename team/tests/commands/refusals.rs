@@ -1,9 +1,9 @@
 //! Every code that an operation declares is reached: here, in `hostile` where it says that something is not there, or in
 //! the tests that [`ELSEWHERE`] names.
 
+use crate::deliveries::with_dead_letter;
 use crate::hostile::{ABSENT, call};
 use crate::prelude::*;
-use crate::deliveries::with_dead_letter;
 use crate::scenario::{Given, scenario};
 use teamlog_team::Code;
 use teamlog_team::api::{self, OPERATIONS};

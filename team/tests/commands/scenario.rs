@@ -101,6 +101,7 @@ pub fn scenario() -> Vec<(&'static str, Map<String, Value>)> {
         ("read-team-status", {}),
         ("who", {}),
         ("list-attention", {}),
+        ("list-machines", {}),
         ("verify-last", {}),
         ("verify-start", {}),
         ("doctor-last", {}),

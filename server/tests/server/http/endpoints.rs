@@ -35,6 +35,7 @@ getTaskHistory /v1/tasks/1/history?limit=5
 listReady /v1/ready?agentId=ada
 readMailbox /v1/mailbox?agentId=ada
 getUsageSeries /v1/usage/series?by=agent&buckets=3
+listMachines /v1/machines
 listTraces /v1/traces?limit=5
 getDiff /v1/diff?from=1&to=3
 explainMode /v1/modes/explain?mode=ralph

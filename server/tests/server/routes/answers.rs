@@ -38,6 +38,7 @@ const ROWS: &[(&str, &str, &str, bool)] = &[
         r#"{"agent": "ada"}"#,
         true,
     ),
+    ("/v1/machines", "list-machines", "{}", true),
     ("/v1/bootstrap", "bootstrap-list", "{}", true),
     ("/v1/storage", "read-storage", "{}", false),
 ];

@@ -10,7 +10,7 @@ use teamlog_team::engine::Clock;
 use teamlog_team::handle::pasts::PASTS_MAX;
 
 /// A question for each row that takes `at`.
-const TARGETS: [&str; 29] = [
+const TARGETS: [&str; 30] = [
     "/v1/teams",
     "/v1/teams/demo",
     "/v1/status?digest=true",
@@ -37,6 +37,7 @@ const TARGETS: [&str; 29] = [
     "/v1/usage/series",
     "/v1/traces",
     "/v1/diff?from=1",
+    "/v1/machines",
     "/v1/modes/explain?mode=forge",
     "/v1/bootstrap",
     "/v1/bootstrap/none",

@@ -1,0 +1,147 @@
+//! `list-machines`: the bootstrap contract and the life of each workflow mode as states and steps, for whoever draws them.
+//! They are read off the tables that the rules have.
+
+use crate::bootstrap::events::EVENTS;
+use crate::mode::rules::phase;
+use crate::prelude::*;
+use crate::projections::bootstrap::State;
+use crate::projections::mode::Mode;
+use crate::projections::mode::event::Change;
+
+/// Where a mode is that was never started, or whose state was cleared.
+const INACTIVE: &str = "inactive";
+/// Where one is that was started and did not end, whatever its phase.
+const ACTIVE: &str = "active";
+const FAILED: &str = "failed";
+const CANCELLED: &str = "cancelled";
+
+operation! {
+    /// List the bootstrap contract and the life of each mode as states and steps
+    "list-machines": Reads(Machines {}) -> MachinesAnswer = |team, _| Ok(team.machines())
+}
+
+/// `{machines}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct MachinesAnswer {
+    /// The bootstrap contract, then every mode
+    pub machines: Vec<Machine>,
+}
+
+/// States, and the steps between them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Machine {
+    /// `bootstrap`, or the mode
+    pub name: &'static str,
+    /// What it is
+    pub title: String,
+    /// Where it begins
+    pub initial: &'static str,
+    /// Its states
+    pub states: Vec<MachineState>,
+    /// The steps; one that leads back to its state only records something
+    pub steps: Vec<Step>,
+}
+
+/// A state of a machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct MachineState {
+    /// Its name
+    pub name: &'static str,
+    /// Whether it ended there
+    pub terminal: bool,
+}
+
+/// A step of a machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Step {
+    /// From where
+    pub from: &'static str,
+    /// To where
+    pub to: &'static str,
+    /// What is reported or recorded
+    pub by: &'static str,
+    /// What else has to hold
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub doc: Option<&'static str>,
+}
+
+impl Team {
+    /// The machines. They are the same for every team.
+    pub fn machines(&self) -> MachinesAnswer {
+        let mut machines = vec![bootstrap()];
+        machines.extend(Mode::ALL.map(life));
+        MachinesAnswer { machines }
+    }
+}
+
+fn bootstrap() -> Machine {
+    let states = State::ALL.map(|state| MachineState {
+        name: state.name(),
+        terminal: state == State::Fallback,
+    });
+    let mut steps = Vec::new();
+    for row in EVENTS {
+        let named = |state: &State| row.to.split([' ', ',']).any(|word| word == state.name());
+        let to: Vec<State> = State::ALL.into_iter().filter(named).collect();
+        for from in row.from {
+            let mut step = |to: State| {
+                steps.push(Step {
+                    from: from.name(),
+                    to: to.name(),
+                    by: row.name,
+                    doc: Some(row.guard),
+                });
+            };
+            match to.is_empty() {
+                true => step(*from),
+                false => to.iter().copied().for_each(step),
+            }
+        }
+    }
+    Machine {
+        name: "bootstrap",
+        title: "The bootstrap contract".to_owned(),
+        initial: State::Init.name(),
+        states: states.into(),
+        steps,
+    }
+}
+
+fn life(mode: Mode) -> Machine {
+    let ends = [phase::complete(mode), FAILED, CANCELLED];
+    let state = |name, terminal| MachineState { name, terminal };
+    let mut states = vec![state(INACTIVE, false), state(ACTIVE, false)];
+    states.extend(ends.map(|end| state(end, true)));
+    let step = |from, to, by| Step {
+        from,
+        to,
+        by,
+        doc: None,
+    };
+    let mut steps = vec![
+        step(INACTIVE, ACTIVE, "mode_started"),
+        step(ACTIVE, INACTIVE, "mode_cleared"),
+    ];
+    steps.extend(Change::ALL.map(|change| step(ACTIVE, ending(mode, change), change.name())));
+    for end in ends {
+        steps.push(step(end, ACTIVE, "mode_started"));
+        steps.push(step(end, INACTIVE, "mode_cleared"));
+    }
+    Machine {
+        name: mode.name(),
+        title: format!("The life of {}", mode.name()),
+        initial: INACTIVE,
+        states,
+        steps,
+    }
+}
+
+/// Where a change leads an active mode.
+fn ending(mode: Mode, change: Change) -> &'static str {
+    match change {
+        Change::Updated => ACTIVE,
+        Change::Completed | Change::AutoCompleted => phase::complete(mode),
+        Change::Failed => FAILED,
+        Change::Canceled => CANCELLED,
+    }
+}
