@@ -51,6 +51,12 @@ fn wrong(operation: &Operation, good: &Map<String, Value>) -> Vec<(String, Map<S
 #[test]
 fn every_operation_is_what_its_schemas_say() {
     let cli = Cli::with_team();
+    cli.ok(
+        "send demo --from lead --to dev --type decision_required --message-id m-dead --require-ack \
+        --ack-timeout-seconds 1 --max-retries 0",
+    );
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    cli.ok("tick demo");
     let mut given = Given::default();
     for (name, input) in scenario() {
         let operation = find(name).unwrap();

@@ -278,7 +278,7 @@ fn sample(name: &str, schema: &Value) -> Value {
     match name {
         "team_name" | "team" | "teamId" => json!("demo"),
         "task_id" | "taskId" => json!("T-1"),
-        "run" => json!("1"),
+        "run" | "from" => json!("1"),
         "worker" | "agent" | "agentId" | "agent_id" | "from_worker" | "actor" => json!("dev"),
         "thread_id" | "threadId" => json!("thread-0001"),
         "trace_id" | "traceId" => json!("tr-1"),

@@ -46,7 +46,7 @@ fn a_talk_from_its_beginning_to_its_task() {
     assert_eq!(error.code, "thread_not_found");
     let listed: Value = cli.json("thread list demo");
     has!(listed, {"count": 1, "/threads/0/messages": 3, "/threads/0/last_by": "system",
-        "/threads/0/last_text": "one\ntwo\u{1b}[2J\n", "/threads/0/task_id": "1"});
+        "/threads/0/last_text": "one\ntwo\u{1b}[2J", "/threads/0/task_id": "1"});
     let shown = cli.ok("thread list demo");
     assert!(
         shown.starts_with("thread-0001  Who mends it?  3 messages"),

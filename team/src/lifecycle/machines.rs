@@ -39,7 +39,7 @@ pub struct Machine {
     /// Its states
     pub states: Vec<MachineState>,
     /// The steps; one that leads back to its state only records something
-    pub steps: Vec<Step>,
+    pub steps: Vec<MachineStep>,
 }
 
 /// A state of a machine.
@@ -53,7 +53,7 @@ pub struct MachineState {
 
 /// A step of a machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Step {
+pub struct MachineStep {
     /// From where
     pub from: &'static str,
     /// To where
@@ -85,7 +85,7 @@ fn bootstrap() -> Machine {
         let to: Vec<State> = State::ALL.into_iter().filter(named).collect();
         for from in row.from {
             let mut step = |to: State| {
-                steps.push(Step {
+                steps.push(MachineStep {
                     from: from.name(),
                     to: to.name(),
                     by: row.name,
@@ -112,7 +112,7 @@ fn life(mode: Mode) -> Machine {
     let state = |name, terminal| MachineState { name, terminal };
     let mut states = vec![state(INACTIVE, false), state(ACTIVE, false)];
     states.extend(ends.map(|end| state(end, true)));
-    let step = |from, to, by| Step {
+    let step = |from, to, by| MachineStep {
         from,
         to,
         by,

@@ -89,7 +89,10 @@ fn target(path: &str, described: &Value) -> String {
 #[track_caller]
 fn all_well(read: &[(String, u16, String)]) {
     assert!(read.len() > 12, "{read:?}");
-    for (target, status, head) in read.iter().filter(|(target, ..)| target != "/readyz") {
+    for (target, status, head) in read
+        .iter()
+        .filter(|(target, ..)| !["/readyz", "/v1/root/teams"].contains(&target.as_str()))
+    {
         assert_eq!(*status, 200, "{target}: {head}");
     }
 }

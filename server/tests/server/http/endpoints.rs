@@ -36,12 +36,15 @@ listReady /v1/ready?agentId=ada
 readMailbox /v1/mailbox?agentId=ada
 getUsageSeries /v1/usage/series?by=agent&buckets=3
 listMachines /v1/machines
+listThreads /v1/threads?limit=5
+listDeliveries /v1/deliveries?limit=5
+listDeadLetters /v1/dead-letters?limit=5
 listTraces /v1/traces?limit=5
 getDiff /v1/diff?from=1&to=3
-explainMode /v1/modes/explain?mode=ralph
+explainMode /v1/modes/explain?mode=forge
 listRuns /v1/bootstrap
-callOperation /v1/api/bootstrap-start {}
-getRun /v1/bootstrap/RUN
+callOperation /v1/api/bootstrap-start {"run":"r-1"}
+getRun /v1/bootstrap/r-1
 listEvents /v1/events?after=0&limit=5
 getTrace /v1/trace/none
 listModes /v1/modes?active=true
@@ -91,11 +94,14 @@ fn spoiled(target: &str, body: &str) -> (String, String) {
     }
 }
 
+/// Its good call is in `routes`, where a clock can be set.
+const WANTS_A_DEAD_LETTER: &str = "requeueDeadLetter";
+
 #[test]
 fn every_route_is_among_the_good_calls() {
     let called: BTreeSet<&str> = good().map(|(id, ..)| id).collect();
     for route in ROUTES.iter() {
-        let elsewhere = NOT_FOR_A_TOKEN.contains(&route.id);
+        let elsewhere = NOT_FOR_A_TOKEN.contains(&route.id) || route.id == WANTS_A_DEAD_LETTER;
         assert!(elsewhere != called.contains(route.id), "{}", route.id);
     }
 }

@@ -96,7 +96,7 @@ fn rows_answer_what_their_operations_do() {
         GET /v1/diff?from=soon -> 400 invalid_input from
         GET /v1/diff?from=99 -> 400 point_unknown from
         GET /v1/usage/series?by=team -> 400 invalid_input
-        GET /v1/tasks?sort=size -> 400 invalid_input sort
+        GET /v1/tasks?sort=size -> 400 invalid_input
         "#,
     );
 }
