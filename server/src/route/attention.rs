@@ -14,8 +14,19 @@ pub fn list(
     team: &mut Team,
     request: &RequestContext<'_>,
 ) -> Result<AttentionAnswer, Problem> {
-    let mut answer = team.attention(&asked)?;
-    if let Some(why) = damage(team.name(), request) {
+    let damage = damage(team.name(), request);
+    let mut answer = match team.attention(&asked) {
+        // What else there is cannot be read then.
+        Err(_) if damage.is_some() => AttentionAnswer {
+            team: team.name().to_owned(),
+            now: request.now().to_string(),
+            items: Vec::new(),
+            count: 0,
+            more: true,
+        },
+        read => read?,
+    };
+    if let Some(why) = damage {
         if asked.limit.is_some_and(|limit| answer.items.len() >= limit) {
             answer.items.pop();
             answer.more = true;
