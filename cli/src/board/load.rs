@@ -55,6 +55,9 @@ pub struct BoardAnswer {
     pub live: EventsAnswer,
 }
 
+/// What each task waits for in vain.
+pub type WaitsInVain = BTreeMap<String, Vec<String>>;
+
 /// What one look at a team brought.
 #[derive(Debug, Default)]
 pub struct Loaded {
@@ -67,7 +70,7 @@ pub struct Loaded {
     /// Leases that run.
     pub live_claims: u64,
     /// All tasks, and what they wait for in vain; nothing where they are as before.
-    pub tasks: Option<(Vec<Task>, BTreeMap<String, Vec<String>>)>,
+    pub tasks: Option<(Vec<Task>, WaitsInVain)>,
     /// What needs somebody.
     pub items: Vec<AttentionItem>,
     /// The events behind those of the look before.
