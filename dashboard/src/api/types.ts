@@ -30,8 +30,10 @@ export interface Task {
   reportedStatus?: string;
   reportedOwner?: string;
   reportedBlocked?: boolean;
-  reportedProgress?: number | string;
-  reportedEta?: string;
+  /** Whatever its reporter said. */
+  reportedProgress?: unknown;
+  /** Whatever its reporter said. */
+  reportedEta?: unknown;
   reportedNote?: string;
   reportedBy?: string;
   reportedAt?: string;
@@ -82,7 +84,7 @@ export interface WhoTask {
   /** Zero where the lease ran out. */
   lease_left_ms?: number;
   reported?: string;
-  waits_for?: { task_id: string; status: TaskStatus | "unknown"; owner?: string }[];
+  waits_for?: { task_id: string; status: string; owner?: string }[];
   waits_for_total?: number;
 }
 
@@ -182,7 +184,7 @@ export interface Verification {
   finished_at?: string;
   ok?: boolean;
   events?: number;
-  problems: { kind: string; severity: string; file?: string; offset?: number; seq?: number; message: string }[];
+  problems: { kind: string; severity: string; file: string; offset: number; seq: number | null; message: string }[];
 }
 
 export type Scope = "read" | "act";
@@ -198,7 +200,8 @@ export interface Session {
 export interface SessionState {
   team: string | null;
   scope: Scope;
-  expires_at: string;
+  /** Null for a token, which has no end of its own. */
+  expires_at: string | null;
   version: string;
   data_root_name: string;
   teams: string[];

@@ -2,6 +2,8 @@
 // points of its history.
 
 import { useState } from "preact/hooks";
+import type { Task } from "../api/types.ts";
+import { brief } from "../ui/text.tsx";
 import type { PanelEntry } from "./index.ts";
 import { Empty, Failed, go, Link, More, Panel, param, readingOf, Shown, subject, useRead, When } from "./page.tsx";
 import { Differences } from "./task/differences.tsx";
@@ -9,33 +11,6 @@ import { Neighbours } from "./task/around.tsx";
 import { EventFields, Field } from "./trace/event-fields.tsx";
 import { outcomeOf } from "./trace/outcome.ts";
 import { said, senderOf, type TraceEvent } from "./trace/story.ts";
-
-interface TaskRead {
-  id: string;
-  title: string;
-  description?: string;
-  status: string;
-  owner: string | null;
-  deps: string[];
-  failedDependencies?: string[];
-  resources?: string[];
-  priority?: string | null;
-  traceId?: string | null;
-  lease?: { holder: string; epoch: number; expiresAt: string } | null;
-  leaseExpired?: boolean;
-  reportedStatus?: string;
-  reportedOwner?: string;
-  reportedBlocked?: boolean;
-  reportedProgress?: string;
-  reportedEta?: string;
-  reportedNote?: string;
-  reportedBy?: string;
-  reportedAt?: string;
-  result?: unknown;
-  timestamps?: Record<string, string | null>;
-  updatedAt?: string;
-  updatedSeq?: number;
-}
 
 function Task() {
   const id = subject();
@@ -71,9 +46,9 @@ function NoTask() {
 
 function OneTask({ id }: { id: string }) {
   const path = `/v1/tasks/${encodeURIComponent(id)}`;
-  const { data, error, reload } = useRead<{ task: TaskRead } | TaskRead>(path, {}, { on: touches(id) });
+  const { data, error, reload } = useRead<{ task: Task }>(path, {}, { on: touches(id) });
   if (error && !data) return <Failed error={error} again={reload} />;
-  const task = data && ("task" in data ? data.task : data);
+  const task = data?.task;
   const command = readingOf("task", "show", "TEAM", id, "--history");
   if (!task) return <Panel title="Task" command={command} busy />;
   const look = outcomeOf(task.status);
@@ -114,15 +89,15 @@ function OneTask({ id }: { id: string }) {
   );
 }
 
-function Fields({ task }: { task: TaskRead }) {
-  const reported: [string, string | undefined][] = [
+function Fields({ task }: { task: Task }) {
+  const reported: [string, unknown][] = [
     ["status", task.reportedStatus],
     ["owner", task.reportedOwner],
     ["progress", task.reportedProgress],
     ["eta", task.reportedEta],
     ["note", task.reportedNote],
   ];
-  const said = reported.filter((each): each is [string, string] => each[1] !== undefined && each[1] !== null);
+  const said = reported.filter(([, value]) => value !== undefined && value !== null);
   return (
     <section class="part">
       <h2>Now</h2>
@@ -146,12 +121,12 @@ function Fields({ task }: { task: TaskRead }) {
             ))}
           </Field>
         )}
-        {(task.resources?.length ?? 0) > 0 && (
+        {task.resources.length > 0 && (
           <Field name="resources">
-            <Shown text={task.resources?.join(", ") ?? ""} />
+            <Shown text={task.resources.join(", ")} />
           </Field>
         )}
-        {Object.entries(task.timestamps ?? {}).map(
+        {Object.entries(task.timestamps).map(
           ([name, time]) =>
             time && (
               <Field key={name} name={name.replace(/At$/, "")}>
@@ -161,9 +136,9 @@ function Fields({ task }: { task: TaskRead }) {
         )}
         {said.length > 0 && (
           <Field name="reported">
-            {said.map(([name, text]) => (
+            {said.map(([name, value]) => (
               <span key={name} class="spaced">
-                {name} <Shown text={String(text)} />
+                {name} <Shown text={brief(value)} />
               </span>
             ))}
             {task.reportedBy && (

@@ -1,6 +1,6 @@
 // What a reader chose for this browser: how times look, and light or dark.
 
-import { effect, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 
 export type TimeForm = "local" | "utc" | "relative";
 export type Theme = "auto" | "light" | "dark";
@@ -28,11 +28,19 @@ export const THEMES: readonly Theme[] = ["auto", "light", "dark"];
 export const timeForm = signal<TimeForm>(read("time", TIME_FORMS, "relative"));
 export const theme = signal<Theme>(read("theme", THEMES, "auto"));
 
+const dark = typeof matchMedia === "undefined" ? null : matchMedia("(prefers-color-scheme: dark)");
+const system = signal(dark?.matches ?? false);
+dark?.addEventListener("change", () => {
+  system.value = dark.matches;
+});
+
+/** How the page looks now: as was chosen, else as the system does. */
+export const look = computed<"light" | "dark">(() => (theme.value === "auto" ? (system.value ? "dark" : "light") : theme.value));
+
 if (typeof document !== "undefined") {
   effect(() => write("time", timeForm.value));
+  effect(() => write("theme", theme.value));
   effect(() => {
-    write("theme", theme.value);
-    if (theme.value === "auto") delete document.documentElement.dataset["theme"];
-    else document.documentElement.dataset["theme"] = theme.value;
+    document.documentElement.dataset["theme"] = look.value;
   });
 }

@@ -5,7 +5,7 @@ import { useRef } from "preact/hooks";
 import type { Task } from "../api/types.ts";
 import { inVain } from "../state/tasks.ts";
 import { Badge, Ref, statusTone, statusWord } from "./parts.tsx";
-import { Text } from "./text.tsx";
+import { brief, Text } from "./text.tsx";
 import { Countdown } from "./time.tsx";
 
 interface CardProps {
@@ -45,8 +45,8 @@ const Reported = ({ task }: { task: Task }): JSX.Element | null => {
     <div class="card-report" title={task.reportedBy === undefined ? undefined : `Reported by ${task.reportedBy}`}>
       {task.reportedBlocked === true && <Badge tone="warn">says blocked</Badge>}
       {says && <Badge tone={statusTone(task.reportedStatus ?? "")}>says {statusWord(task.reportedStatus ?? "")}</Badge>}
-      {task.reportedProgress !== undefined && <Badge><Text value={String(task.reportedProgress)} max={24} fixed /></Badge>}
-      {task.reportedEta !== undefined && <span class="sub">eta <Text value={task.reportedEta} max={24} fixed /></span>}
+      {task.reportedProgress !== undefined && <Badge><Text value={brief(task.reportedProgress)} max={24} fixed /></Badge>}
+      {task.reportedEta !== undefined && <span class="sub">eta <Text value={brief(task.reportedEta)} max={24} fixed /></span>}
       {task.reportedNote !== undefined && <span class="card-note"><Text value={task.reportedNote} max={160} fixed /></span>}
     </div>
   );

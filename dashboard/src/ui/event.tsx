@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import type { LogEvent } from "../api/types.ts";
 import { valueOf, type Field } from "../state/filter.ts";
 import { Chip } from "./parts.tsx";
-import { cut, Text } from "./text.tsx";
+import { brief, cut, Text } from "./text.tsx";
 
 /** Payload fields that say in words what happened, the most telling first. */
 const TELLING = ["subject", "title", "note", "body", "message", "text", "summary", "reason", "error", "result", "description", "status", "phase"] as const;
@@ -15,7 +15,6 @@ const object = (value: unknown): Record<string, unknown> | null =>
 /** What stands in columns of its own already, or tells a reader nothing. */
 const TOLD = new Set(["task_id", "worker", "agent", "agent_id", "token", "claim_token", "id", "message_id", "request_id", "thread_id", "trace_id", "team_name", "schema_version", "from", "to", "from_worker", "to_worker", "created_at"]);
 
-const brief = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
 /** What a payload says in a line: the field that tells most, else all of them in short. */
 export const summaryOf = (event: LogEvent): string => {

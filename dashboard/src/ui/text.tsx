@@ -41,6 +41,9 @@ export const partsOf = (text: string, lines = false): Part[] => {
   return parts;
 };
 
+/** Any value of an answer on one line: text as it is, else JSON. */
+export const brief = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+
 /** Cuts between characters, never within one. */
 export const cut = (text: string, max: number): string => {
   if (text.length <= max) return text;

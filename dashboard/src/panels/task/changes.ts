@@ -1,5 +1,7 @@
 // What differs between two readings of a task.
 
+import { brief } from "../../ui/text.tsx";
+
 export interface Change {
   field: string;
   from: unknown;
@@ -36,5 +38,5 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 export function shown(value: unknown): string {
   if (value === null || value === undefined) return "nothing";
   if (value === "") return "empty";
-  return typeof value === "string" ? value : JSON.stringify(value);
+  return brief(value);
 }

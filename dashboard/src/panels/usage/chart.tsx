@@ -4,8 +4,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { theme } from "../../state/settings.ts";
-import { timeForm } from "../../state/settings.ts";
+import { look, timeForm } from "../../state/settings.ts";
 import { runningTotal, short, type Stacked } from "./series.ts";
 
 /** The classes of the series' colours, in order. */
@@ -44,7 +43,7 @@ interface Props {
 
 export function Chart({ stacked, sum, limit }: Props) {
   const box = useRef<HTMLDivElement>(null);
-  const look = theme.value;
+  const colours = look.value;
   const utc = timeForm.value === "utc";
   useEffect(() => {
     const element = box.current;
@@ -101,7 +100,7 @@ export function Chart({ stacked, sum, limit }: Props) {
       sized.disconnect();
       plot.destroy();
     };
-  }, [stacked, sum, limit, look, utc]);
+  }, [stacked, sum, limit, colours, utc]);
   const total = stacked.totals.reduce((all, tokens) => all + tokens, 0);
   return (
     <div
