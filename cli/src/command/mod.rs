@@ -19,6 +19,7 @@ mod config;
 mod convert;
 mod dashboard;
 mod dead_letter;
+mod deliveries;
 mod demo;
 mod diff;
 mod doctor;
@@ -102,6 +103,7 @@ use teamlog_team::log::trace::TraceAnswer;
 use teamlog_team::log::traces::TracesAnswer;
 use teamlog_team::log::verify::VerifyAnswer;
 use teamlog_team::message::ack::AckAnswer;
+use teamlog_team::message::deliveries::DeliveryListAnswer;
 use teamlog_team::message::nudge::NudgeAnswer;
 use teamlog_team::message::prime::PrimeAnswer;
 use teamlog_team::message::read::ReadAnswer;
@@ -216,6 +218,8 @@ commands! {
     Nudge(nudge: recorded::<Either<NudgeAnswer, AllAnswer<NudgeAnswer>>>) = "nudge", TeamData("--exec"):
         "Tell idle agents that they have mail, once per cooldown; for a timer",
     DeadLetter(dead_letter) = "dead-letter", TeamData: "Look at messages that nobody acknowledged in time, or try one again",
+    Deliveries(deliveries: answer::<DeliveryListAnswer>) = "deliveries", Reads:
+        "List the messages that wait for their ack, the next one that is due first",
     // An agent that changes a setting may change what the guard believes.
     Config(config) = "config", TeamData("set", "unset"): "Look at a team's settings, or change one",
     Tasks(tasks: answer::<TasksAnswer>) = "tasks", Reads: "List tasks, in natural order of their ids",

@@ -10,6 +10,7 @@ use teamlog_team::lifecycle::tick::TickAnswer;
 use teamlog_team::message::dead_letter::{
     DeadLetterListAnswer, DeadLetterShown, DeadLetterStatus, RequeueAnswer,
 };
+use teamlog_team::message::deliveries::{DeliveryListAnswer, DeliveryShown};
 use teamlog_team::message::nudge::{ExecStatus, Executed, NudgeAnswer, Skipped};
 
 /// `demo: 2 retried, 1 dead letter; next due in 40s`, and what became of tasks if anything did.
@@ -47,6 +48,41 @@ pub fn ticked(answer: &TickAnswer, view: &View) -> Vec<String> {
         visible(&answer.team),
         parts.join(", ")
     )]
+}
+
+/// Messages that wait for their ack, the next one that is due first.
+pub fn open(answer: &DeliveryListAnswer, view: &View) -> Vec<String> {
+    let count = time::plural(answer.count as u64, "message");
+    let rest = format!(": {count} waiting for an ack");
+    let mut shown = vec![heading(view, &answer.team, &rest)];
+    if !answer.deliveries.is_empty() {
+        shown.push(String::new());
+    }
+    let waiting = answer.deliveries.iter().map(|one| waiting(one, view));
+    shown.extend(lines(waiting, 2, view));
+    shown.extend(more_below("more", &answer.next_cursor));
+    shown
+}
+
+fn waiting(delivery: &DeliveryShown, view: &View) -> Vec<Cell> {
+    let left = parsed(&delivery.due_at).micros() - view.now.micros();
+    let due = match left {
+        0.. => styled(Style::Plain, format!("due in {}", time::span(left))),
+        _ => styled(Style::Bad, format!("due for {}", time::span(-left))),
+    };
+    vec![
+        plain(&delivery.message_id),
+        due,
+        plain(format!(
+            "attempt {} of {}",
+            delivery.attempt, delivery.attempts_max
+        )),
+        plain(format!("to {}", delivery.to)),
+        plain(delivery.from.as_deref().unwrap_or("unknown")),
+        plain(delivery.kind.unwrap_or("unknown")),
+        plain(delivery.task_id.as_deref().unwrap_or("")),
+        styled(Style::Dim, view.ago_of(&delivery.sent_at)),
+    ]
 }
 
 /// Dead letters, oldest of the page first.

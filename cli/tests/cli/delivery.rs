@@ -34,6 +34,46 @@ fn until(what: &str, mut there: impl FnMut() -> bool) {
 }
 
 #[test]
+fn what_waits_for_its_ack_is_listed_the_next_one_that_is_due_first() {
+    let cli = Cli::with_team();
+    cli.ok(&send("late", 3600, 1, "--require-ack"));
+    cli.ok(&send("soon", 600, 0, "--require-ack"));
+    let page: Value = cli.json("deliveries demo --limit 1");
+    let first = &page["deliveries"][0];
+    assert_eq!(
+        (
+            &first["message_id"],
+            &first["attempt"],
+            &first["attempts_max"]
+        ),
+        (&json!("soon"), &json!(1), &json!(1))
+    );
+    let cursor = page["next_cursor"].as_str().unwrap();
+    let rest: Value = cli.json(&format!("deliveries demo --cursor {cursor}"));
+    assert_eq!(
+        (&rest["deliveries"][0]["message_id"], &rest["next_cursor"]),
+        (&json!("late"), &Value::Null)
+    );
+    let shown = cli.ok("deliveries demo");
+    assert!(
+        shown.starts_with("demo: 2 messages waiting for an ack\n"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("attempt 1 of 2  to dev  lead  handoff"),
+        "{shown}"
+    );
+    cli.ok("ack demo --agent dev --message-id soon");
+    cli.ok("ack demo --agent dev --message-id late");
+    assert_eq!(
+        cli.ok("deliveries demo"),
+        "demo: 0 messages waiting for an ack\n"
+    );
+    let then: Value = cli.json("deliveries demo --at 3");
+    assert_eq!(then["count"], 1);
+}
+
+#[test]
 fn ticks_of_many_processes_at_once_record_everything_once() {
     let cli = Cli::with_team();
     for n in 0..5 {

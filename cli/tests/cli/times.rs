@@ -23,7 +23,7 @@ const HISTORY: [&str; 15] = [
 ];
 
 /// A command, and how many clock times its output has: none, or some.
-const SHOWN: [(&str, bool); 38] = [
+const SHOWN: [(&str, bool); 39] = [
     ("tail demo", true),
     ("replay demo", true),
     ("trace demo --trace-id tr-1", true),
@@ -42,6 +42,7 @@ const SHOWN: [(&str, bool); 38] = [
     ("prime demo --agent dev", false),
     ("can-write demo src/a --agent qa", true),
     ("dead-letter list demo", false),
+    ("deliveries demo", false),
     ("thread list demo", false),
     ("thread tail demo thread-0001", false),
     ("thread search demo Talk", false),

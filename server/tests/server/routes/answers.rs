@@ -40,6 +40,24 @@ const ROWS: &[(&str, &str, &str, bool)] = &[
     ),
     ("/v1/machines", "list-machines", "{}", true),
     ("/v1/bootstrap", "bootstrap-list", "{}", true),
+    (
+        "/v1/bootstrap/r-1",
+        "bootstrap-show",
+        r#"{"run": "r-1"}"#,
+        true,
+    ),
+    (
+        "/v1/modes/explain?mode=blueprint&sessionId=s-1",
+        "mode-explain",
+        r#"{"mode": "blueprint", "session_id": "s-1"}"#,
+        true,
+    ),
+    (
+        "/v1/usage/series?buckets=4",
+        "read-usage-series",
+        r#"{"buckets": 4}"#,
+        true,
+    ),
     ("/v1/storage", "read-storage", "{}", false),
 ];
 
@@ -68,6 +86,13 @@ fn over_http(world: &World, target: &str, at: Option<u64>) -> Value {
     }
 }
 
+/// What the steps do not do: a run, a mode, a report of tokens.
+const BESIDE: &[(&str, &str)] = &[
+    ("bootstrap-start", r#"{"run": "r-1"}"#),
+    ("mode-start", r#"{"mode": "forge", "session_id": "s-1"}"#),
+    ("report-usage", r#"{"worker": "ada", "tokens": 7}"#),
+];
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
@@ -79,6 +104,10 @@ proptest! {
         let world = World::new();
         for step in &steps {
             Step::over_http(step, &world);
+        }
+        for (operation, input) in BESIDE {
+            let done = straight(&world, operation, input, None);
+            prop_assert_eq!(done.get("code"), None, "{}", operation);
         }
         let team = world.served.team("demo").unwrap();
         team.verify_noting(&mut |_, _| {}).unwrap();
