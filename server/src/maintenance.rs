@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, SystemTime};
-use teamlog_team::failure::code_of;
 use teamlog_team::lifecycle::tick::Tick;
 use teamlog_team::{Code, Failure, Root, RootOptions};
 
@@ -109,11 +108,7 @@ impl Maintenance {
             // A rule that keeps it from being changed, as in a team that was closed, leaves it sound.
             Err(Failure::Refused(refusal)) if refusal.code != Code::SyncFailed => Condition::Sound,
             Err(failure) => {
-                let code = match failure.refusal() {
-                    Some(refusal) => refusal.code.as_str(),
-                    None => failure.engine().map_or("failed", code_of),
-                };
-                let why = failure.to_string();
+                let (code, why) = (failure.code(), failure.to_string());
                 Condition::Unready { code, why }
             }
         }

@@ -71,7 +71,8 @@ fn audit(served: &Served, name: &str) {
         // Whoever looks at the team each second tells why.
         Err(_) => WHILE_DAMAGED,
     };
-    served.audited(name, found.ok(), Instant::now() + every);
+    let found = found.map_err(|failure| (failure.code(), failure.to_string()));
+    served.audited(name, found, Instant::now() + every);
 }
 
 /// The first thing that is wrong with the log.

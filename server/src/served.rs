@@ -12,7 +12,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Instant, SystemTime};
 use teamlog_team::engine::Timestamp;
 use teamlog_team::handle::pasts::Pasts;
-use teamlog_team::{Result, Root, RootOptions, Team};
+use teamlog_team::{Root, RootOptions, Team};
 use tokio_util::sync::CancellationToken;
 
 /// A data root whose teams stay open between calls, and the teams that are served, each with what its token is compared
@@ -59,8 +59,10 @@ struct Entry {
 struct Audit {
     /// When it is to be looked at.
     due: Instant,
-    /// What is wrong with it, as the last look found.
+    /// What is wrong with it, as the last look found that was carried out.
     damage: Option<String>,
+    /// Why the last look was not carried out: its code, and the long form.
+    failed: Option<(&'static str, String)>,
     /// When all of it was last looked at, and whether it was sound.
     last: Option<Verified>,
     /// When the room that the team takes is to be measured.
@@ -111,12 +113,16 @@ impl Drop for TokenEntry {
 impl Entry {
     /// What keeps the team from being written counts for more than what cannot be read of its past.
     fn condition(&self) -> Condition {
-        match (&self.condition, &self.audit.damage) {
-            (Condition::Sound, Some(why)) => Condition::Unready {
+        match (&self.condition, &self.audit.damage, &self.audit.failed) {
+            (Condition::Sound, Some(why), _) => Condition::Unready {
                 code: DAMAGED,
                 why: why.clone(),
             },
-            (condition, _) => condition.clone(),
+            (Condition::Sound, None, Some((code, why))) => Condition::Unready {
+                code,
+                why: format!("the log could not be verified: {why}"),
+            },
+            (condition, ..) => condition.clone(),
         }
     }
 }
@@ -181,7 +187,7 @@ impl Served {
         &self.pasts
     }
     /// Opens a team: cheap, since what it needs stays in memory.
-    pub fn team(&self, name: &str) -> Result<Team> {
+    pub fn team(&self, name: &str) -> teamlog_team::Result<Team> {
         self.root.team(name)
     }
     /// The names of the teams that are served, sorted.
@@ -276,15 +282,25 @@ impl Served {
         let first = due.filter(|(due, _)| *due <= now).min();
         first.map(|(_, name)| name.clone())
     }
-    /// Notes what a look at the whole log of a team found (`None` where the look failed), and when the next one is due.
-    pub(crate) fn audited(&self, name: &str, found: Option<Option<String>>, next: Instant) {
+    /// Notes what a look at the whole log of a team found, or with which code and why it was not carried out, and when the
+    /// next one is due. Damage that is known stays known until a look finds none.
+    pub(crate) fn audited(
+        &self,
+        name: &str,
+        found: Result<Option<String>, (&'static str, String)>,
+        next: Instant,
+    ) {
         self.change(name, |Entry { audit, .. }| {
             audit.due = next;
-            if let Some(damage) = &found {
-                let (at, sound) = (SystemTime::now(), damage.is_none());
-                audit.last = Some(Verified { at, sound });
+            match found {
+                Ok(damage) => {
+                    let (at, sound) = (SystemTime::now(), damage.is_none());
+                    audit.last = Some(Verified { at, sound });
+                    audit.damage = damage;
+                    audit.failed = None;
+                }
+                Err(failed) => audit.failed = Some(failed),
             }
-            audit.damage = found.flatten();
         });
     }
     /// A team whose room on the disk is to be measured by now.
@@ -332,18 +348,21 @@ impl Served {
     /// Serves a team, or takes a new token for it. What goes on under the one before ends.
     pub fn serve(&self, name: &str, token: Digest) {
         let mut teams = self.write();
-        let before = teams.get(name).map(|entry| entry.condition.clone());
-        let audit = teams.get(name).map(|entry| &entry.audit);
-        let (last, disk_bytes) = audit.map_or((None, None), |audit| (audit.last, audit.disk_bytes));
-        let entry = Entry {
-            token: TokenEntry::new(token),
-            condition: before.unwrap_or(Condition::Starting),
-            audit: Audit {
-                due: Instant::now(),
-                damage: None,
-                last,
-                measure: Instant::now(),
-                disk_bytes,
+        let token = TokenEntry::new(token);
+        // Another token changes nothing of what is known of the log.
+        let entry = match teams.remove(name) {
+            Some(before) => Entry { token, ..before },
+            None => Entry {
+                token,
+                condition: Condition::Starting,
+                audit: Audit {
+                    due: Instant::now(),
+                    damage: None,
+                    failed: None,
+                    last: None,
+                    measure: Instant::now(),
+                    disk_bytes: None,
+                },
             },
         };
         teams.insert(name.to_owned(), entry);
@@ -351,5 +370,40 @@ impl Served {
     /// Serves the team no longer, nor what goes on under its token.
     pub fn forget(&self, name: &str) {
         self.write().remove(name);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use teamlog_team::engine::storage::Memory;
+
+    fn code(served: &Served) -> Option<&'static str> {
+        match served.conditions().remove("demo").unwrap() {
+            Condition::Unready { code, .. } => Some(code),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn what_is_known_of_a_log_outlives_a_look_that_failed_and_a_new_token() {
+        let root = Root::on(Arc::new(Memory::new()), RootOptions::default());
+        let served = Served::new(root);
+        let audited = |found| served.audited("demo", found, Instant::now());
+        served.serve("demo", Digest::of(b"one"));
+        served.found("demo", Condition::Sound);
+        audited(Ok(None));
+        assert_eq!(code(&served), None);
+        audited(Err(("io", "it cannot be read".to_owned())));
+        assert_eq!(code(&served), Some("io"));
+        audited(Ok(Some("a byte".to_owned())));
+        audited(Err(("io", "it cannot be read".to_owned())));
+        assert_eq!(code(&served), Some(DAMAGED));
+        let revoked = served.revoked("demo").unwrap();
+        served.serve("demo", Digest::of(b"two"));
+        assert!(revoked.is_cancelled());
+        assert_eq!(code(&served), Some(DAMAGED));
+        audited(Ok(None));
+        assert_eq!(code(&served), None);
     }
 }

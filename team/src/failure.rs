@@ -36,6 +36,13 @@ impl Failure {
             _ => None,
         }
     }
+    /// The stable word for it.
+    pub fn code(&self) -> &'static str {
+        match self.refusal() {
+            Some(refusal) => refusal.code.as_str(),
+            None => self.engine().map_or("failed", code_of),
+        }
+    }
     /// Whether a newer teamlog wrote an event that stands in the way.
     pub(crate) fn is_newer(&self) -> bool {
         matches!(self.engine(), Some(engine::Error::Newer { .. }))

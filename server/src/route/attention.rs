@@ -4,7 +4,7 @@ use super::problem::Problem;
 use super::request::RequestContext;
 use crate::served::{Condition, DAMAGED};
 use teamlog_team::Team;
-use teamlog_team::attention::{Attention, AttentionAnswer, AttentionItem, AttentionKind};
+use teamlog_team::attention::{Attention, AttentionAnswer, AttentionItem, AttentionKind, LISTED};
 use teamlog_team::shell::quoted;
 
 /// `GET /v1/attention`. That the log is damaged comes first, and takes the place of the last item of a full list. It is
@@ -27,7 +27,7 @@ pub fn list(
         read => read?,
     };
     if let Some(why) = damage {
-        if asked.limit.is_some_and(|limit| answer.items.len() >= limit) {
+        if answer.items.len() >= asked.limit.unwrap_or(LISTED) {
             answer.items.pop();
             answer.more = true;
         }

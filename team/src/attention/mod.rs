@@ -18,7 +18,7 @@ operation! {
 }
 
 /// Items unless the caller says otherwise.
-const LISTED: usize = 100;
+pub const LISTED: usize = 100;
 /// Most items.
 const LISTED_MAX: usize = 1_000;
 /// Entries of each sort that are looked at.
