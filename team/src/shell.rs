@@ -1,23 +1,58 @@
 //! Text that a shell takes back as one word, so that a command which is shown can be run as it stands.
 
-/// That word, quoted where it has to be.
+use std::fmt::Write;
+
+/// Whether a terminal would act on it, or would hide or turn what stands beside it.
+pub fn is_dangerous(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{061c}'
+            | '\u{200e}' | '\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}'
+            | '\u{feff}'
+            | '\u{e0000}'..='\u{e007f}')
+}
+
+/// That word, quoted where it has to be. Dangerous characters are written as escapes, so that a command which is pasted does
+/// what it shows.
 pub fn quoted(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-/+,:@".contains(c);
-    if text.chars().all(is_plain) && !text.is_empty() {
+    if text.chars().any(is_dangerous) {
+        format!("$'{}'", text.chars().map(escaped).collect::<String>())
+    } else if text.chars().all(is_plain) && !text.is_empty() {
         text.to_owned()
     } else {
         format!("'{}'", text.replace('\'', r"'\''"))
     }
 }
 
+/// As it stands between `$'` and `'`.
+fn escaped(c: char) -> String {
+    let mut text = String::new();
+    let code = u32::from(c);
+    // Writing to a String cannot fail.
+    let _ = match c {
+        '\'' | '\\' => write!(text, "\\{c}"),
+        c if !is_dangerous(c) => write!(text, "{c}"),
+        '\0'..='\x7f' => write!(text, "\\x{code:02x}"),
+        '\u{80}'..='\u{ffff}' => write!(text, "\\u{code:04x}"),
+        _ => write!(text, "\\U{code:08x}"),
+    };
+    text
+}
+
 /// The words of a line that was made of such words; `None` where a quote is left open.
 pub fn words(line: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
-    let mut chars = line.chars();
+    let mut chars = line.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
             ' ' => words.extend(word.take()),
+            '$' if chars.next_if_eq(&'\'').is_some() => {
+                unescape(&mut chars, word.get_or_insert_default())?;
+            }
             '\'' => {
                 let word = word.get_or_insert_default();
                 loop {
@@ -35,13 +70,47 @@ pub fn words(line: &str) -> Option<Vec<String>> {
     Some(words)
 }
 
+/// Takes the escapes of [`quoted`] back, up to the quote that ends them.
+fn unescape(chars: &mut impl Iterator<Item = char>, word: &mut String) -> Option<()> {
+    loop {
+        let digits = match chars.next()? {
+            '\'' => return Some(()),
+            '\\' => match chars.next()? {
+                'x' => 2,
+                'u' => 4,
+                'U' => 8,
+                c => {
+                    word.push(c);
+                    continue;
+                }
+            },
+            c => {
+                word.push(c);
+                continue;
+            }
+        };
+        let code: String = chars.by_ref().take(digits).collect();
+        word.push(char::from_u32(u32::from_str_radix(&code, 16).ok()?)?);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{quoted, words};
 
     #[test]
     fn a_line_of_quoted_words_comes_apart_again() {
-        let all = ["a", "", "a b", "it's", "'", "$x \\ \"y\"", "é|&"];
+        let all = [
+            "a",
+            "",
+            "a b",
+            "it's",
+            "'",
+            "$x \\ \"y\"",
+            "é|&",
+            "a\u{3}\u{1b}[201~\u{202e}'\\\nb",
+            "\u{e0041}",
+        ];
         let line = all.map(quoted).join(" ");
         assert_eq!(words(&line).unwrap(), all, "{line}");
         assert_eq!(words("a 'b"), None);
@@ -55,6 +124,7 @@ mod tests {
             ("a b", "'a b'"),
             ("it's", r"'it'\''s'"),
             ("$HOME", "'$HOME'"),
+            ("a\u{1b}'\u{202e}", r"$'a\x1b\'\u202e'"),
         ] {
             assert_eq!(quoted(text), word);
         }

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write;
+use teamlog_team::shell::is_dangerous;
 
 /// The text on one line, dangerous characters written out: `\n`, `\t`, `\u{1b}` …
 pub fn visible(text: &str) -> Cow<'_, str> {
@@ -51,17 +52,6 @@ pub fn visible_json(json: &str) -> Cow<'_, str> {
 fn push_escape(shown: &mut String, c: char, before: &str, after: &str) {
     // Writing to a String cannot fail.
     let _ = write!(shown, "{before}{:x}{after}", u32::from(c));
-}
-
-fn is_dangerous(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{061c}'
-            | '\u{200e}' | '\u{200f}'
-            | '\u{2028}'..='\u{202e}'
-            | '\u{2066}'..='\u{2069}'
-            | '\u{feff}'
-            | '\u{e0000}'..='\u{e007f}')
 }
 
 #[cfg(test)]
