@@ -185,7 +185,8 @@ pub fn look(team: &mut Team, known: Option<u64>) -> teamlog_team::Result<Loaded>
         })?;
     }
     Ok(Loaded {
-        seq: lines.last().map_or(seq, |line| line.seq.max(seq)),
+        // What came since is looked at again: the tasks were read before the events.
+        seq,
         now: Timestamp::parse(&who.now).unwrap_or_else(|_| SystemClock.now()),
         live_claims: who.live_claims,
         items: team.attention(&ATTENTION)?.items,

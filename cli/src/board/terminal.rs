@@ -182,6 +182,10 @@ fn listen_for_signals(said: &Sender<Heard>) -> io::Result<()> {
             let signal = i32::try_from(which.load(Ordering::SeqCst)).unwrap_or(SIGTERM);
             // Nobody listens where the board has ended by itself.
             let _ = said.send(Heard::Signal(signal));
+            // A terminal that takes nothing more holds up whoever draws.
+            thread::sleep(SECOND);
+            let _ = disable_raw_mode();
+            end_by(signal);
         }
     });
     Ok(())

@@ -132,7 +132,7 @@ const SCHEMA_VERSION: &str = "1.0.0";
 /// How long a daemon may take to end: what it gives to what runs, and a little.
 const STOP_DEADLINE: Duration = Duration::from_secs(20);
 /// How long a daemon may take between having the lock and saying so, and the other way round.
-const BETWEEN_DEADLINE: Duration = Duration::from_secs(2);
+const BETWEEN_DEADLINE: Duration = Duration::from_secs(10);
 /// How often to look.
 const LOOK: Duration = Duration::from_millis(10);
 
