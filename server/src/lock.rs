@@ -67,6 +67,8 @@ impl Lock {
 impl Drop for Lock {
     fn drop(&mut self) {
         self.clear();
+        // Rather than just closed: a child of another thread shares the open file until it runs its program.
+        let _ = self.file.unlock();
     }
 }
 

@@ -202,7 +202,7 @@ fn it_goes_along_and_leaves_the_terminal_as_it_was() {
     board.until("local time, UTC, relative");
     board.keys("\u{1b}");
     // Escape with a letter right behind it is one key, Alt and the letter.
-    std::thread::sleep(Duration::from_millis(500));
+    std::thread::sleep(Duration::from_secs(2));
     board.keys("q");
     board.ended(0);
     assert!(!board.text.contains("\u{1b}[31"), "no colours");

@@ -66,11 +66,15 @@ fn a_daemon_is_started_in_a_session_of_its_own_and_found_the_next_time() {
     );
     let mode = std::fs::metadata(&log).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    assert!(
-        std::fs::read_to_string(&log)
-            .unwrap()
-            .contains("serving at")
-    );
+    // The daemon answers a moment before it says so.
+    let until = Instant::now() + Duration::from_secs(30);
+    while !std::fs::read_to_string(&log)
+        .unwrap()
+        .contains("serving at")
+    {
+        assert!(Instant::now() < until, "it says nothing");
+        std::thread::sleep(Duration::from_millis(10));
+    }
     let served: Value = page.0.json("serve --status");
     let pid = served["pid"].as_u64().unwrap();
     // Behind the name in parentheses: state, parent, group, session.

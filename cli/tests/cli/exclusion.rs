@@ -4,7 +4,7 @@
 //! tests say so and pass.
 
 use crate::answers::{Event, Verify};
-use crate::daemon::Daemon;
+use crate::daemon::{Daemon, unknown};
 use crate::prelude::*;
 
 const MESSAGE: &str = "--from lead --to dev --type handoff";
@@ -185,15 +185,11 @@ fn a_daemon_whose_lock_file_is_removed_takes_the_new_one_and_lets_nobody_in() {
         cli.ok(&format!("send demo {MESSAGE} --message-id one"));
         std::fs::remove_file(lock_of(&cli)).unwrap();
         // Who does not know of the daemon finds the log locked all the same.
-        let (runtime, aside) = (
-            cli.dir().join("teams/demo/runtime.json"),
-            cli.dir().join("aside"),
-        );
-        std::fs::rename(&runtime, &aside).unwrap();
-        let alone = cli.refused_json(75, &format!("send demo {MESSAGE} --lock-timeout 0"));
+        let alone = unknown(&cli, || {
+            cli.refused_json(75, &format!("send demo {MESSAGE} --lock-timeout 0"))
+        });
         assert_eq!(alone.code, "locked");
         shows!(alone.hint.unwrap() => has "deleting the file frees nothing");
-        std::fs::rename(&aside, &runtime).unwrap();
         std::fs::remove_file(lock_of(&cli)).unwrap();
         let refused = cli.refused_json(75, &format!("send demo {MESSAGE} --message-id two"));
         assert_eq!(refused.code, "locked");

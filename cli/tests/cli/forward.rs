@@ -2,7 +2,7 @@
 
 mod faults;
 
-use crate::daemon::Daemon;
+use crate::daemon::{Daemon, unknown};
 use crate::harness::{Cli, Ran, parse};
 use crate::mcp::Client;
 use crate::scenario::{Given, scenario};
@@ -215,13 +215,10 @@ fn the_daemon_holds_the_lock_and_only_hands_on_what_records() {
     let cli = Cli::with_team();
     let daemon = Daemon::of(&cli);
     cli.ok("append demo --kind by_the_daemon");
-    // Without the file nobody knows of the daemon.
-    let runtime = cli.dir().join("teams/demo/runtime.json");
-    let aside = cli.dir().join("aside");
-    std::fs::rename(&runtime, &aside).unwrap();
-    let locked = cli.refused_json(75, "append demo --kind alone --lock-timeout 0");
+    let locked = unknown(&cli, || {
+        cli.refused_json(75, "append demo --kind alone --lock-timeout 0")
+    });
     assert_eq!(locked.code, "locked");
-    std::fs::rename(&aside, &runtime).unwrap();
     cli.ok("append demo --kind handed_on --lock-timeout 0");
     cli.ok("read demo --agent dev");
     daemon.kill();

@@ -1,6 +1,6 @@
 //! What `guard` refuses is recorded behind its answer, and nothing that keeps it from that changes the answer.
 
-use crate::daemon::Daemon;
+use crate::daemon::{Daemon, unknown};
 use crate::prelude::*;
 
 /// The team `demo`, where `qa` holds `docs`.
@@ -60,7 +60,15 @@ fn a_denial_is_recorded_once_a_minute_and_can_write_records_none() {
 fn a_daemon_records_it_and_one_that_hangs_keeps_nobody_waiting() {
     let cli = with_lease();
     let daemon = Daemon::of(&cli);
-    let (said, _) = denied(&cli, "docs/a");
+    // It is recorded behind the answer, by a daemon that is quick enough: within a minute once, however often that takes.
+    let begun = Instant::now();
+    let said = loop {
+        let (said, _) = denied(&cli, "docs/a");
+        if !recorded(&cli).is_empty() {
+            break said;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(50));
+    };
     assert_eq!(recorded(&cli).len(), 1);
     let signal = |name: &str| {
         let pid = daemon.pid().to_string();
@@ -71,12 +79,12 @@ fn a_daemon_records_it_and_one_that_hangs_keeps_nobody_waiting() {
     let (stopped, took) = denied(&cli, "docs/b");
     signal("-CONT");
     assert_eq!(stopped, said.replace("docs/a", "docs/b"));
-    assert!(took < Duration::from_secs(2), "{took:?}");
+    // Less than a command waits for a lock, or for an answer.
+    assert!(took < Duration::from_secs(8), "{took:?}");
     // Whoever has the lock and no daemon behind it is not waited for either.
-    std::fs::remove_file(cli.dir().join("teams/demo/runtime.json")).unwrap();
-    let (locked, took) = denied(&cli, "docs/c");
+    let (locked, took) = unknown(&cli, || denied(&cli, "docs/c"));
     assert_eq!(locked, said.replace("docs/a", "docs/c"));
-    assert!(took < Duration::from_secs(2), "{took:?}");
+    assert!(took < Duration::from_secs(8), "{took:?}");
     let told = recorded(&cli);
     assert!(
         told.iter()

@@ -249,7 +249,10 @@ fn a_batch_from_a_pipe_is_read_once_wherever_it_is_recorded() {
 fn a_stop_leaves_a_program_to_its_caller() {
     let cli = Cli::with_team();
     cli.ok("send demo --from lead --to dev --type handoff");
-    let slow = cli.file("slow", "#!/bin/sh\n: > began\nsleep 4\n: > ended\n");
+    let slow = cli.file(
+        "slow",
+        "#!/bin/sh\n: > began\nuntil [ -e go ]; do sleep 0.1; done\n: > ended\n",
+    );
     std::fs::set_permissions(slow, PermissionsExt::from_mode(0o755)).unwrap();
     let daemon = Daemon::of(&cli);
     let mut nudge = cli.command("nudge demo --idle-seconds 0 --exec ./slow --json");
@@ -259,6 +262,7 @@ fn a_stop_leaves_a_program_to_its_caller() {
     until("it runs", || cli.dir().join("began").exists());
     stops_soon(daemon);
     assert!(!cli.dir().join("ended").exists());
+    cli.file("go", "");
     let ran = Ran::from_output(nudge.wait_with_output().unwrap());
     assert!(cli.dir().join("ended").exists());
     assert_eq!(ran.code, Some(0), "{ran:?}");

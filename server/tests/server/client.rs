@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use teamlog_server::Daemon;
 
 /// Nothing here takes so long, unless it hangs.
-pub const LONGEST_WAIT: Duration = Duration::from_secs(20);
+pub const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// Where a daemon listens.
 pub fn address(daemon: &Daemon) -> SocketAddr {
@@ -170,6 +170,19 @@ impl<S: Read + Write> Client<S> {
             }
         }
         Some(std::mem::take(&mut self.read))
+    }
+    /// Hears on until what was heard is so. All of it is still there for `rest`.
+    #[track_caller]
+    pub fn until(&mut self, so: impl Fn(&str) -> bool) {
+        let since = Instant::now();
+        loop {
+            let told = String::from_utf8_lossy(&self.read).into_owned();
+            if so(&told) {
+                return;
+            }
+            let goes_on = since.elapsed() < LONGEST_WAIT && self.more();
+            assert!(goes_on, "{told}");
+        }
     }
     /// Whether the connection has ended, as far as what it says goes.
     pub fn is_over(&mut self) -> bool {

@@ -127,7 +127,7 @@ fn a_command_on_the_whole_log_is_carried_out_here_whatever_becomes_of_the_daemon
         "doctor repair demo --to 1 --yes",
     ] {
         cli.ok_of_any_shape(line);
-        cli.ok("append demo --kind afterwards --lock-timeout 0");
+        cli.ok("append demo --kind afterwards");
     }
     let kinds = cli.ok("replay demo --json");
     assert!(!kinds.contains("by_the_daemon"), "{kinds}");
@@ -195,8 +195,11 @@ fn impostor(cli: &Cli, answer: &'static str) -> thread::JoinHandle<()> {
         "socket": socket, "version": "9.9.9", "teamId": "demo", "startedAt": "x"
     });
     let file = cli.dir().join("teams/demo/runtime.json");
-    std::fs::write(&file, runtime.to_string()).unwrap();
-    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).unwrap();
+    // At once whole and its owner's alone, for whoever looks meanwhile.
+    let aside = cli.dir().join("aside");
+    std::fs::write(&aside, runtime.to_string()).unwrap();
+    std::fs::set_permissions(&aside, PermissionsExt::from_mode(0o600)).unwrap();
+    std::fs::rename(&aside, &file).unwrap();
     thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         let mut head = Vec::new();
@@ -281,7 +284,7 @@ fn is_found_while_waiting(line: &str) {
         .unwrap();
     lock.lock().unwrap();
     let mut waiting = cli
-        .command(&format!("{line} --lock-timeout 1 --json"))
+        .command(&format!("{line} --lock-timeout 3 --json"))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

@@ -4,10 +4,14 @@ use super::page_sessions::Stand;
 use crate::client::until;
 use serde_json::{Value, json};
 use std::os::unix::fs::FileExt;
+use std::time::Duration;
 
 #[test]
 fn all_teams_are_told_the_damaged_ones_first() {
-    let stand = Stand::within(&["alpha", "beta", "gamma"], |_| {});
+    // No round of the daemon but its first one: the next would record the end of the lease.
+    let stand = Stand::within(&["alpha", "beta", "gamma"], |limits| {
+        limits.tick_time = Duration::from_secs(3600);
+    });
     let token = stand.token(None);
     for team in ["alpha", "beta", "beta", "gamma"] {
         let line = format!("POST /v1/tasks?teamId={team}");
@@ -20,11 +24,6 @@ fn all_teams_are_told_the_damaged_ones_first() {
             .map(|team| team["team"].as_str().unwrap().to_owned())
             .collect()
     };
-    let claim = r#"{"agentId":"ada","ttlMs":1000}"#;
-    stand
-        .call(&token, "POST /v1/tasks/1/claim?teamId=beta", claim)
-        .is(200);
-    stand.clock.advance(2_000_000);
     until("all are sound", || {
         told()["teams"]
             .as_array()
@@ -32,6 +31,11 @@ fn all_teams_are_told_the_damaged_ones_first() {
             .iter()
             .all(|team| team["condition"] == "sound")
     });
+    let claim = r#"{"agentId":"ada","ttlMs":1000}"#;
+    stand
+        .call(&token, "POST /v1/tasks/1/claim?teamId=beta", claim)
+        .is(200);
+    stand.clock.advance(2_000_000);
     let sound = told();
     assert_eq!(names(&sound), ["alpha", "beta", "gamma"]);
     assert_eq!(sound["count"], 3);

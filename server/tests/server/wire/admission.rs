@@ -123,28 +123,30 @@ fn a_call_wants_the_token_of_a_team_whichever_path_it_names() {
 #[test]
 fn many_wrong_tokens_slow_down_wrong_tokens_only() {
     let stand = Stand::new(&["demo"]);
+    // Far longer than an answer takes on a busy machine.
+    const DELAY: Duration = Duration::from_secs(2);
     let daemon = stand.serve_within(|limits| {
         limits.guesses = 3;
-        limits.guess_delay = Duration::from_millis(300);
+        limits.guess_delay = DELAY;
     });
     let token = stand.token("demo");
     let mut times = Vec::new();
     let mut client = Client::tcp(&daemon);
-    for _ in 0..4 {
+    // The fourth, unless a second of the daemon's count ends among them.
+    while times.last().is_none_or(|took| *took < DELAY) {
+        assert!(times.len() < 20, "{times:?}");
         let since = Instant::now();
         assert_eq!(client.call("wrong", "GET /v1/x", "").status, 401);
         times.push(since.elapsed());
     }
-    assert!(
-        times[..3].iter().all(|took| took.as_millis() < 300),
-        "{times:?}"
-    );
-    assert!(times[3].as_millis() >= 300, "{times:?}");
-    let mut guesser = Client::tcp(&daemon);
-    guesser.say(format!("GET /v1/x HTTP/1.1\r\nHost: {}\r\n\r\n", address(&daemon)).as_bytes());
+    assert!(times.len() > 3, "{times:?}");
+    let mut guessers: Vec<_> = (0..5).map(|_| Client::tcp(&daemon)).collect();
+    for guesser in &mut guessers {
+        guesser.begin("wrong", "GET /v1/x", "");
+    }
     let since = Instant::now();
     assert_eq!(client.call(&token, "GET /v1/x", "").status, 200);
-    assert!(since.elapsed().as_millis() < 300);
+    assert!(since.elapsed() < DELAY);
 }
 
 #[test]

@@ -134,7 +134,8 @@ fn stream(every: u64) -> Streamed {
     std::thread::spawn(move || {
         for number in 0.. {
             let frame = format!("data: {number}\n\n");
-            if to.try_send(frame.into()).is_err() {
+            // A daemon that is held up for a moment takes it later; one whose client is gone never does.
+            if to.blocking_send(frame.into()).is_err() {
                 return;
             }
             std::thread::sleep(Duration::from_millis(every));
