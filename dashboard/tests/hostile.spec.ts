@@ -1,7 +1,9 @@
 // What is not to be believed: other origins, other names for the loopback, and all text that agents wrote.
 
 import { createServer, type Server } from "node:http";
+import { mkdirSync } from "node:fs";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { expect, go, open, test } from "./teamlog";
 
 /** Serves one page of somebody else's. */
@@ -91,6 +93,15 @@ test("what agents write is text and nothing else", async ({ page, root }) => {
   root.run("thread", "start", "demo", "--title", subject, "--participants", "lead,ada");
   root.run("thread", "post", "demo", "thread-0001", subject, "--agent", "ada");
   root.run("usage", "demo", "--report", "--agent", "ada", "--tokens", "5");
+  // A path that would end a paste and begin a line of its own, in the command that attention shows.
+  const repo = join(root.dir, "repo");
+  mkdirSync(repo);
+  root.run("config", "set", "demo", "resources.root", repo);
+  root.run("task", "create", "demo", "--task-id", "2", "--subject", "Holds", "--resource", "docs");
+  root.run("task", "claim", "demo", "2", "--worker", "lead");
+  const path = join(repo, "docs", "a\u0003\u001b[201~\u202egnp.\ntouch PWNED\n#");
+  const tool = { tool_name: "Write", tool_input: { file_path: path } };
+  expect(root.try(["guard", "demo", "--agent", "ada"], JSON.stringify(tool))).toBe(2);
   await open(page, root, "", "--team", "demo");
   for (const place of ["crew", "board", "attention", "live", "trace", "trace/tr-1", "threads", "threads/thread-0001", "task/1", "modes", "integrity", "usage"]) {
     await go(page, `/t/demo/${place}`);
@@ -103,6 +114,8 @@ test("what agents write is text and nothing else", async ({ page, root }) => {
     }));
     expect(seen, place).toEqual({ hurt: false, elements: 0, raw: false });
   }
+  await go(page, "/t/demo/attention");
+  await expect(page.locator(".command code", { hasText: "can-write" })).toContainText(String.raw`\x03\x1b[201~\u202egnp.\x0atouch`);
 });
 
 test("a subject of a megabyte is cut, and the page goes on", async ({ page, root }) => {

@@ -37,7 +37,7 @@ test("a token that is rotated signs the page out", async ({ page, root }) => {
   root.run("init", "demo", "--members", "ada");
   await open(page, root, "/t/demo/board", "--team", "demo");
   root.run("token", "rotate", "demo");
-  await expect(page.getByText("Signed out.")).toBeVisible({ timeout: 10_000 });
+  await expect(page.getByText("Signed out.")).toBeVisible({ timeout: 20_000 });
   await page.getByLabel("Address or code").fill(root.address("--team", "demo"));
   await page.getByRole("button", { name: "Sign in" }).click();
   await expect(page.getByText("Signed out.")).toHaveCount(0);
@@ -53,7 +53,7 @@ test("a team that is damaged while the page is open says so", async ({ page, roo
   const segment = join(events, readdirSync(events)[0]!);
   writeFileSync(segment, readFileSync(segment, "utf8").replace("Before", "Behind"));
   await page.getByRole("button", { name: /^Verify (now|again)/ }).click();
-  await expect(page.getByRole("banner")).toContainText(/damaged/i, { timeout: 10_000 });
+  await expect(page.getByRole("banner")).toContainText(/damaged/i, { timeout: 20_000 });
   appendFileSync(segment, "");
   await go(page, "/t/demo/board");
   await expect(page.getByRole("main")).toBeVisible();

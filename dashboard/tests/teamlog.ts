@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 /** The program under test; `.ci/browser` names it. */
-const TEAMLOG = resolve(process.env.TEAMLOG ?? "../target/debug/teamlog");
+export const TEAMLOG = resolve(process.env.TEAMLOG ?? "../target/debug/teamlog");
 
 /** A fresh data root, and whatever daemon serves it. */
 export class Root {
@@ -30,8 +30,8 @@ export class Root {
   }
 
   /** Runs a command that may refuse, and gives its exit code. */
-  try(...args: string[]): number | null {
-    return spawnSync(TEAMLOG, args, this.#options()).status;
+  try(args: string[], input = ""): number | null {
+    return spawnSync(TEAMLOG, args, { ...this.#options(), input }).status;
   }
 
   /** An address with a one-time code; the daemon is started where none runs. */
@@ -52,7 +52,7 @@ export class Root {
   }
 
   remove(): void {
-    this.try("serve", "--stop");
+    this.try(["serve", "--stop"]);
     rmSync(this.dir, { recursive: true, force: true, maxRetries: 5 });
   }
 
@@ -106,6 +106,10 @@ export const test = base.extend<Fixtures>({
         if (message.type() === "error" && !/Failed to load resource/.test(message.text())) {
           faults.push(`console: ${message.text()}`);
         }
+      });
+      // Whatever a page asks is what the daemon understands.
+      page.on("response", (answer) => {
+        if (answer.status() === 400) void answer.text().then((text) => faults.push(`${answer.url()}: ${text}`), () => {});
       });
       page.on("request", (request) => {
         const url = new URL(request.url());

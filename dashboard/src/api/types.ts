@@ -183,6 +183,8 @@ export interface Verification {
   started_at?: string;
   finished_at?: string;
   ok?: boolean;
+  /** Why it could not be carried out. */
+  failure?: string;
   events?: number;
   problems: { kind: string; severity: string; file: string; offset: number; seq: number | null; message: string }[];
 }

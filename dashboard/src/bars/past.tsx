@@ -26,7 +26,10 @@ const Past = (): JSX.Element | null => {
     order: "newest",
   });
   useEffect(() => () => clearTimeout(timer.current), []);
-  useEffect(() => setDragged(null), [point, team.value]);
+  useEffect(() => {
+    clearTimeout(timer.current);
+    setDragged(null);
+  }, [point, team.value]);
 
   if (session.value === null || last === null || last < 1) return null;
   const seq = dragged ?? (point === null ? last : (seqOf(point) ?? placed.at ?? placed.data?.events[0]?.seq ?? last));

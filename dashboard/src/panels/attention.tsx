@@ -132,7 +132,7 @@ const Attention = (): JSX.Element => {
           }}
           onClose={() => setRequeued(null)}
         >
-          <p>The delivery of <code>{requeued.message_id}</code> begins anew, with all of its attempts.</p>
+          <p>The delivery of <code><Text value={requeued.message_id} fixed /></code> begins anew, with all of its attempts.</p>
         </ActionDialog>
       )}
     </Panel>

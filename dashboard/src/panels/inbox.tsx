@@ -109,9 +109,9 @@ function Inbox() {
 
 function Mailbox({ agent, unread }: { agent: string; unread: boolean }) {
   const [limit, setLimit] = useState(50);
-  const all = useRead<MailPage>("/v1/mailbox", { agent, limit, unread: unread ? "true" : null }, { on: MAIL });
+  const all = useRead<MailPage>("/v1/mailbox", { agentId: agent, limit, unread: unread ? "true" : null }, { on: MAIL });
   // The mailbox does not mark what was acknowledged; what is asked for unread only says so.
-  const open = useRead<MailPage>("/v1/mailbox", { agent, limit: 1000, unread: "true" }, { on: MAIL });
+  const open = useRead<MailPage>("/v1/mailbox", { agentId: agent, limit: 1000, unread: "true" }, { on: MAIL });
   const error = all.error ?? open.error;
   if (error && !all.data) return <Failed error={error} again={all.reload} />;
   if (!all.data || !open.data) return <div aria-busy="true" />;

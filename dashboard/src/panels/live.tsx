@@ -11,7 +11,7 @@ import { useTail } from "../state/tail.ts";
 import { commandOf, readingOf } from "../ui/command.tsx";
 import { EventValue, summaryOf } from "../ui/event.tsx";
 import { Chip, countOf, Empty, Failure, Link, Loading, Panel } from "../ui/parts.tsx";
-import { Text } from "../ui/text.tsx";
+import { jsonOf, Text } from "../ui/text.tsx";
 import { Time } from "../ui/time.tsx";
 import { VirtualList } from "../ui/virtual.tsx";
 import type { PanelEntry } from "./index.ts";
@@ -57,7 +57,7 @@ const Line = ({ event, open, focused, onOpen, onPick }: LineProps): JSX.Element 
           <Link to={{ query: { seq: event.seq } }}>Link to this event</Link>
           <Link to={{ query: { at: event.seq } }}>As of then</Link>
         </p>
-        <pre tabIndex={0} aria-label={`Event ${event.seq}`}><Text value={JSON.stringify(event, null, 2)} max={4000} lines /></pre>
+        <pre tabIndex={0} aria-label={`Event ${event.seq}`}><Text value={jsonOf(event, 2)} max={4000} lines /></pre>
       </div>
     )}
   </div>

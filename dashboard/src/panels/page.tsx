@@ -9,10 +9,11 @@ import { useQuery, type Query, type QueryOptions } from "../state/query.ts";
 import { at, go as goTo, hrefOf, route, team, type RouteChange } from "../state/route.ts";
 import { Command } from "../ui/command.tsx";
 import { Empty as Nothing, Failure, Link as PageLink, Loading, Panel as Frame } from "../ui/parts.tsx";
-import { partsOf, Text } from "../ui/text.tsx";
+import { Text } from "../ui/text.tsx";
 import { Time } from "../ui/time.tsx";
 
 export { commandOf, readingOf } from "../ui/command.tsx";
+export { visible } from "../ui/text.tsx";
 
 type Place = Record<string, string | number | null | undefined>;
 
@@ -68,12 +69,6 @@ interface ShownProps {
 export const Shown = ({ text, lines = false, whole = false }: ShownProps): JSX.Element => (
   <Text value={text} max={lines ? 2000 : 240} lines={lines} fixed={!whole} />
 );
-
-/** The same where only a string will do, as in SVG. */
-export const visible = (text: string): string =>
-  partsOf(text)
-    .map((part) => part.text)
-    .join("");
 
 export const When = ({ time }: { time: string | null | undefined }): JSX.Element => <Time value={time} />;
 

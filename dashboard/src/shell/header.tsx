@@ -8,6 +8,7 @@ import { go, team, visit } from "../state/route.ts";
 import { about, isRoot, session, teams } from "../state/session.ts";
 import { theme, THEMES, timeForm, TIME_FORMS } from "../state/settings.ts";
 import { Badge, Link, type Tone } from "../ui/parts.tsx";
+import { visible } from "../ui/text.tsx";
 import { Time } from "../ui/time.tsx";
 import { open } from "./overlay.ts";
 
@@ -30,9 +31,12 @@ const ConnectionState = (): JSX.Element => {
 /** What the last verification found. It turns red by itself, for nobody looks at a page of checks all the time. */
 const IntegrityState = (): JSX.Element => {
   const { data, error } = useQuery<Verification>("/v1/verify", {}, { every: 5000, always: true });
-  const damaged = data?.ok === false || (error !== null && error.status >= 500);
+  const damaged = data?.ok === false || error?.code === "damaged";
+  const unknown = error?.message ?? data?.failure;
   const view: { tone: Tone; word: string; title: string } = damaged
     ? { tone: "error", word: "damaged", title: data?.problems[0]?.message ?? error?.message ?? "The log is damaged" }
+    : unknown !== undefined
+      ? { tone: "warn", word: "not known", title: `Whether the log is sound is not known: ${unknown}` }
     : data === null || data.state === "never"
       ? { tone: "muted", word: "not verified", title: "Nobody verified this log since the daemon began" }
       : data.state === "running"
@@ -41,7 +45,7 @@ const IntegrityState = (): JSX.Element => {
   return (
     <Link to={{ panel: "integrity" }} class={`state ${view.tone}`} title={view.title}>
       <i aria-hidden="true" /> {view.word}
-      {data?.state === "done" && !damaged && <span class="extra">, <Time value={data.finished_at} /></span>}
+      {data?.state === "done" && !damaged && unknown === undefined && <span class="extra">, <Time value={data.finished_at} /></span>}
     </Link>
   );
 };
@@ -65,7 +69,7 @@ export const Header = (): JSX.Element => {
           else go({ team: name, ...(current === "" ? { panel: "crew" } : {}), rest: [] });
         }}>
           <option value="">all teams</option>
-          {names.map((name) => <option key={name} value={name}>{name}</option>)}
+          {names.map((name) => <option key={name} value={name}>{visible(name)}</option>)}
         </select>
       ) : current !== "" && <span class="team">{current}</span>}
       {session.value !== null && <Badge tone={session.value.scope === "act" ? "accent" : "plain"} title={session.value.scope === "act" ? "This session may change things" : "This session only reads; teamlog dashboard --act may change things"}>{session.value.scope === "act" ? "may act" : "reads only"}</Badge>}

@@ -40,7 +40,7 @@ const useEntries = (): Entry[] => {
     const add = (more: Entry[]): void => {
       if (!stopped) setEntries((old) => [...old, ...more]);
     };
-    void read<{ tasks: { id: string; title: string }[] }>("/v1/tasks", { sort: "updated", order: "desc", limit: 5000, ...point }).then((page) => add((page?.tasks ?? []).map((task) => entry("task", task.id, task.title))));
+    void read<{ tasks: { id: string; title: string }[] }>("/v1/tasks", { sort: "updated", order: "desc", limit: 1000, ...point }).then((page) => add((page?.tasks ?? []).map((task) => entry("task", task.id, task.title))));
     void read<{ traces: { trace_id: string; outcome?: string }[] }>("/v1/traces", { limit: 200, ...point }).then((page) => add((page?.traces ?? []).map((trace) => entry("trace", trace.trace_id, trace.outcome))));
     void read<{ threads: { id: string; title: string }[] }>("/v1/threads", { limit: 200, ...point }).then((page) => add((page?.threads ?? []).map((thread) => entry("thread", thread.id, thread.title))));
     return () => {

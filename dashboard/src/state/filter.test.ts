@@ -37,6 +37,8 @@ describe("filters of events", () => {
     const one = event({ task_id: "T-Parser", payload: { note: "Needs KEY" } });
     for (const text of ["MESSAGE_s", "ada", "t-parser", "needs key"]) expect(matches({ ...NONE, text }, one)).toBe(true);
     expect(matches({ ...NONE, text: "2026" }, one)).toBe(false);
+    const written = event({ payload: { note: 'say "hi" to C:\\dir' } });
+    for (const text of ['say "HI"', "c:\\dir"]) expect(matches({ ...NONE, text }, written)).toBe(true);
   });
 
   it("hold each field against the ref of its name", () => {

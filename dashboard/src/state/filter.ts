@@ -88,7 +88,12 @@ const REFS = ["trace_id", "task_id", "agent", "message_id", "thread_id", "sessio
 
 const holds = (event: LogEvent, text: string): boolean => {
   const small = text.toLowerCase();
-  return [event.kind, event.actor, ...REFS.map((ref) => event[ref]), JSON.stringify(event.payload ?? null)].some((part) => typeof part === "string" && part.toLowerCase().includes(small));
+  // In a payload as JSON writes it.
+  const written = JSON.stringify(small).slice(1, -1);
+  return (
+    [event.kind, event.actor, ...REFS.map((ref) => event[ref])].some((part) => part?.toLowerCase().includes(small)) ||
+    JSON.stringify(event.payload ?? null).toLowerCase().includes(written)
+  );
 };
 
 export const matches = (filter: Filter, event: LogEvent): boolean =>

@@ -99,6 +99,11 @@ const run = async (name: string, stop: AbortSignal): Promise<void> => {
         connection.value = "signed out";
         break;
       }
+      if (error instanceof ApiError && error.code === "cursor_ahead") {
+        // An older state of the log was put back: nothing that was read holds any more.
+        lastSeq.value = null;
+        signIns.value += 1;
+      }
     } finally {
       clearTimeout(silence);
       stop.removeEventListener("abort", end);

@@ -41,7 +41,8 @@ export const whyNotAct = computed<string | null>(() => {
 
 useCredentials({
   token: () => session.peek()?.session ?? null,
-  teamId: () => (isRoot.peek() ? team.peek() || null : null),
+  // Also where the session is of one team: the daemon then refuses what an address names that is of another.
+  teamId: () => team.peek() || null,
   refused: () => {
     signedOut.value = true;
   },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Task, TaskStatus } from "../api/types.ts";
-import { dependentsOf, inVain, withChanged, withPage, type Tasks } from "./tasks.ts";
+import { dependentsOf, inVain, newer, withChanged, withPage, type Tasks } from "./tasks.ts";
 import { inFront } from "./tail.ts";
 
 const task = (id: string, status: TaskStatus = "pending", deps: string[] = [], version = 1): Task => ({
@@ -24,6 +24,12 @@ describe("the list of tasks", () => {
     const read = withPage(changed, [task("2"), task("1")]);
     expect(ids(read)).toEqual(["1", "2"]);
     expect(read.byId.get("1")?.version).toBe(2);
+  });
+
+  it("takes nothing older than what it has", () => {
+    const read = withPage(NONE, [task("1", "completed", [], 2), task("2")]);
+    const found = newer(read, [task("1", "pending", [], 1), task("2", "pending", [], 1), task("3")]);
+    expect(found.map((one) => one.id)).toEqual(["2", "3"]);
   });
 
   it("tells which tasks wait for which, and for what in vain", () => {

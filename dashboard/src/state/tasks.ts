@@ -7,9 +7,12 @@ import type { LogEvent, Task, TaskPage } from "../api/types.ts";
 import { onEvents } from "./live.ts";
 import { settled } from "./query.ts";
 
-const PAGE = 2000;
+/** As much as the daemon gives at once. */
+const PAGE = 1000;
 /** So many are read one by one; for more the whole list is read again. */
 const SINGLY = 24;
+/** When the daemon had no answer. */
+const AGAIN = 2000;
 
 export interface Tasks {
   /** Newest change first. */
@@ -39,6 +42,10 @@ export const withPage = (tasks: Tasks, page: readonly Task[]): Tasks => {
   for (const task of more) byId.set(task.id, task);
   return { ...tasks, byId, list: [...tasks.list, ...more] };
 };
+
+/** Those that are no older than what is known of them. */
+export const newer = (tasks: Tasks, read: readonly Task[]): Task[] =>
+  read.filter((task) => (tasks.byId.get(task.id)?.version ?? 0) <= task.version);
 
 /** Which tasks wait for each task. */
 export const dependentsOf = (tasks: Iterable<Task>): Map<string, string[]> => {
@@ -75,9 +82,12 @@ export const useTasks = (team: string, at: string | null, signIns: number): Task
       current.current = tasks;
       setHeld({ key, tasks });
     };
+    /** What was read one by one while the whole list is read again. */
+    let meanwhile: Task[] = [];
     const readAll = async (): Promise<void> => {
       // A list that is there stays until the new one is whole.
       const first = current.current.list.length === 0;
+      meanwhile = [];
       let tasks: Tasks = NONE;
       let cursor: string | null = null;
       try {
@@ -88,7 +98,7 @@ export const useTasks = (team: string, at: string | null, signIns: number): Task
           tasks = { ...withPage(first ? current.current : tasks, page.tasks), loading: cursor !== null, complete: cursor === null, error: null };
           if (first) show(tasks);
         } while (cursor !== null && !stopped);
-        if (!first) show(tasks);
+        if (!first) show(withChanged(tasks, newer(tasks, meanwhile)));
       } catch (error) {
         if (!stopped && error instanceof ApiError) show({ ...current.current, loading: false, error });
       }
@@ -104,10 +114,17 @@ export const useTasks = (team: string, at: string | null, signIns: number): Task
       }
       if (ids.size > SINGLY) return readAll();
       const read = await Promise.all(
-        [...ids].map((id) => get<{ task: Task }>(`/v1/tasks/${encodeURIComponent(id)}`, {}, stop.signal).then((answer) => answer.data.task, () => null)),
+        [...ids].map((id) => get<{ task: Task }>(`/v1/tasks/${encodeURIComponent(id)}`, {}, stop.signal).then((answer) => answer.data.task, (error: unknown) => {
+          // A daemon that is busy is asked again.
+          if (!(error instanceof ApiError) || error.status >= 500 || error.status === 0) waiting.add(id);
+          return null;
+        })),
       );
-      const changed = read.filter((task): task is Task => task !== null && (current.current.byId.get(task.id)?.version ?? 0) <= task.version);
-      if (!stopped) show(withChanged(current.current, changed));
+      if (stopped) return;
+      const changed = newer(current.current, read.filter((task) => task !== null));
+      meanwhile.push(...changed);
+      show(withChanged(current.current, changed));
+      if (waiting.size > 0) setTimeout(() => soon.touch(), AGAIN);
     };
     if (current.current.list.length > 0 && held.key !== key) current.current = NONE;
     void readAll();

@@ -3,10 +3,22 @@
 import { useState } from "preact/hooks";
 import type { JSX } from "preact";
 import { at, team } from "../state/route.ts";
+import { isOdd, visible } from "./text.tsx";
 
-/** Quotes an argument for a POSIX shell, where it needs that. */
-export const quoted = (argument: string): string =>
-  /^[A-Za-z0-9_.,:\/@%+=-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", `'\\''`)}'`;
+const escapedIn = (character: string): string => {
+  const code = character.codePointAt(0) ?? 0;
+  if (character === "'" || character === "\\") return `\\${character}`;
+  if (!isOdd(character)) return character;
+  return code < 0x80 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`;
+};
+
+/** Quotes an argument for a shell, where it needs that. What a terminal would act on, or would hide, is written as an escape, so
+ *  that a command which is pasted does what it shows. */
+export const quoted = (argument: string): string => {
+  if (/^[A-Za-z0-9_.,:\/@%+=-]+$/.test(argument)) return argument;
+  if (isOdd(argument)) return `$'${[...argument].map(escapedIn).join("")}'`;
+  return `'${argument.replaceAll("'", `'\\''`)}'`;
+};
 
 /** `teamlog` with these arguments; empty ones are left out. `TEAM` stands for the team shown. */
 export const commandOf = (...argv: (string | number | null | undefined | false)[]): string =>
@@ -49,14 +61,14 @@ export const Command = ({ command, short = false }: CommandProps): JSX.Element =
     setTimeout(() => setSaid(""), 1500);
   };
   const button = (
-    <button type="button" class="quiet copy" title={`Copy as command: ${command}`} aria-label={`Copy as command: ${command}`} onClick={(event) => void copy(event)}>
+    <button type="button" class="quiet copy" title={`Copy as command: ${visible(command)}`} aria-label={`Copy as command: ${visible(command)}`} onClick={(event) => void copy(event)}>
       <span aria-hidden="true">{said === "" ? (short ? "$ copy" : "copy") : said}</span>
       <span class="offscreen" role="status">{said}</span>
     </button>
   );
   return short ? button : (
     <span class="command">
-      <code>{command}</code>
+      <code>{visible(command)}</code>
       {button}
     </span>
   );

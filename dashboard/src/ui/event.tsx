@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import type { LogEvent } from "../api/types.ts";
 import { valueOf, type Field } from "../state/filter.ts";
 import { Chip } from "./parts.tsx";
-import { brief, cut, Text } from "./text.tsx";
+import { brief, cut, jsonOf, Text } from "./text.tsx";
 
 /** Payload fields that say in words what happened, the most telling first. */
 const TELLING = ["subject", "title", "note", "body", "message", "text", "summary", "reason", "error", "result", "description", "status", "phase"] as const;
@@ -19,7 +19,7 @@ const TOLD = new Set(["task_id", "worker", "agent", "agent_id", "token", "claim_
 /** What a payload says in a line: the field that tells most, else all of them in short. */
 export const summaryOf = (event: LogEvent): string => {
   const payload = object(event.payload);
-  if (payload === null) return event.payload === undefined || event.payload === null ? "" : cut(JSON.stringify(event.payload), 300);
+  if (payload === null) return event.payload === undefined || event.payload === null ? "" : cut(jsonOf(event.payload), 300);
   const message = object(payload["message"]);
   for (const part of [object(message?.["payload"]), message, object(payload["payload"]), payload]) {
     for (const name of TELLING) {

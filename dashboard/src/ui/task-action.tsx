@@ -1,5 +1,6 @@
 // What can be done with a task from the page: a menu, and a dialog for each choice that shows the command.
 
+import { signal } from "@preact/signals";
 import { autoUpdate, computePosition, flip, offset, shift } from "@floating-ui/dom";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { JSX } from "preact";
@@ -25,8 +26,8 @@ const WORDS: Record<Verb, { menu: string; title: string; field: string | null }>
 
 /** What makes sense for a task as it stands; the daemon has the last word. */
 export const verbsOf = (task: Task): Verb[] => {
-  if (task.status === "completed") return [];
-  if (task.status === "failed" || task.status === "canceled") return ["reopen"];
+  if (task.status === "completed" || task.status === "canceled") return [];
+  if (task.status === "failed") return ["reopen"];
   const held = task.status === "in_progress" && task.epoch > 0;
   const lapsed = task.lease !== null && Date.parse(task.lease.expiresAt) <= Date.now();
   const verbs: Verb[] = held && !lapsed ? ["complete", "fail", "release"] : task.status === "blocked" ? [] : ["claim"];
@@ -109,63 +110,70 @@ export const TaskMenu = ({ task, anchor, onPick, onClose }: MenuProps): JSX.Elem
   );
 };
 
+/** Whether somebody's claim ends by it, which has to be forced. */
+const endsClaim = (verb: Verb, task: Task): boolean =>
+  verb !== "claim" && verb !== "reopen" && task.status === "in_progress" && task.epoch > 0;
+
 const commandFor = (verb: Verb, task: Task, agent: string, text: string): string => {
-  const claim = ["--epoch", task.epoch, "--force"] as const;
-  switch (verb) {
-    case "claim": return commandOf("task", "claim", "TEAM", task.id, "--worker", agent || "AGENT");
-    case "complete": return commandOf("task", "complete", "TEAM", task.id, ...claim, text !== "" && "--result", text);
-    case "fail": return commandOf("task", "fail", "TEAM", task.id, ...claim, text !== "" && "--error", text);
-    case "release": return commandOf("task", "release", "TEAM", task.id, ...claim);
-    case "cancel": return commandOf("task", "cancel", "TEAM", task.id, ...(task.status === "in_progress" && task.epoch > 0 ? ["--epoch", task.epoch] : []), text !== "" && "--reason", text);
-    case "reopen": return commandOf("task", "reopen", "TEAM", task.id);
-  }
+  const claim = endsClaim(verb, task) ? (["--epoch", task.epoch, "--force"] as const) : [];
+  const field = ({ complete: "--result", fail: "--error", cancel: "--reason" } as Partial<Record<Verb, string>>)[verb];
+  const said = field !== undefined && text !== "" ? [field, text] : [];
+  return commandOf("task", verb, "TEAM", task.id, "--worker", agent || "AGENT", ...claim, ...said);
 };
+
+/** As long as the command's. */
+const LEASE_MS = 900_000;
 
 const carryOut = (verb: Verb, task: Task, agent: string, text: string): Promise<unknown> => {
   const path = `/v1/tasks/${encodeURIComponent(task.id)}`;
+  const claim = endsClaim(verb, task) ? { epoch: task.epoch, force: true } : {};
   const said = (name: string): Record<string, string> => (text === "" ? {} : { [name]: text });
   switch (verb) {
-    case "claim": return post(`${path}/claim`, { agentId: agent });
-    case "complete": return post(`${path}/complete`, { epoch: task.epoch, force: true, ...said("result") });
-    case "fail": return post(`${path}/fail`, { epoch: task.epoch, force: true, ...said("error") });
-    case "release": return post("/v1/api/release-task-claim", { task_id: task.id, epoch: task.epoch, force: true });
-    case "cancel": return post("/v1/api/cancel-task", { task_id: task.id, ...(task.status === "in_progress" && task.epoch > 0 ? { epoch: task.epoch } : {}), ...said("reason") });
-    case "reopen": return post("/v1/api/reopen-task", { task_id: task.id });
+    case "claim": return post(`${path}/claim`, { agentId: agent, ttlMs: LEASE_MS });
+    case "complete": return post(`${path}/complete`, { agentId: agent, ...claim, ...said("result") });
+    case "fail": return post(`${path}/fail`, { agentId: agent, ...claim, ...said("error") });
+    case "release": return post("/v1/api/release-task-claim", { task_id: task.id, worker: agent, ...claim });
+    case "cancel": return post("/v1/api/cancel-task", { task_id: task.id, worker: agent, ...claim, ...said("reason") });
+    case "reopen": return post("/v1/api/reopen-task", { task_id: task.id, worker: agent });
   }
 };
 
+/** Who acted last from this page. */
+const actor = signal("");
+
 export const TaskAction = ({ task, verb, onClose }: { task: Task; verb: Verb; onClose: () => void }): JSX.Element => {
-  const members = useQuery<Status>(verb === "claim" ? "/v1/status" : null).data?.members ?? [];
-  const [agent, setAgent] = useState(task.owner ?? "");
+  const status = useQuery<Status>("/v1/status").data;
+  const [agent, setAgent] = useState(verb === "claim" ? (task.owner ?? "") : actor.value);
   const [text, setText] = useState("");
   const { title, field } = WORDS[verb];
-  const forced = verb === "complete" || verb === "fail" || verb === "release";
+  const names = [...(task.owner === null ? [] : [task.owner]), ...(status?.members ?? [])];
   return (
     <ActionDialog
       title={`${title}: task ${task.id}`}
       verb={title}
       command={commandFor(verb, task, agent, text)}
-      ready={verb !== "claim" || agent !== ""}
-      run={() => carryOut(verb, task, agent, text)}
+      ready={agent !== ""}
+      run={() => {
+        if (verb !== "claim") actor.value = agent;
+        return carryOut(verb, task, agent, text);
+      }}
       onClose={onClose}
     >
       <p><Text value={task.title} max={200} /></p>
-      {verb === "claim" && (
-        <label>
-          <span>For which agent</span>
-          <select value={agent} onChange={(event) => setAgent(event.currentTarget.value)}>
-            <option value="">–</option>
-            {[...new Set([...(task.owner === null ? [] : [task.owner]), ...members])].map((name) => <option key={name} value={name}>{name}</option>)}
-          </select>
-        </label>
-      )}
+      <label>
+        <span>{verb === "claim" ? "For which agent" : "Recorded as done by"}</span>
+        <input type="text" list="agents" required autocomplete="off" spellcheck={false} value={agent} onInput={(event) => setAgent(event.currentTarget.value)} />
+        <datalist id="agents">
+          {[...new Set(names)].map((name) => <option key={name} value={name} />)}
+        </datalist>
+      </label>
       {field !== null && (
         <label>
           <span>{field}</span>
           <input type="text" value={text} onInput={(event) => setText(event.currentTarget.value)} />
         </label>
       )}
-      {forced && <p class="sub">{task.lease?.holder ?? task.owner ?? "Its holder"} holds it under epoch {task.epoch}; the event says that it was forced.</p>}
+      {endsClaim(verb, task) && <p class="sub">{task.lease?.holder ?? task.owner ?? "Its holder"} holds it under epoch {task.epoch}; the event says that it was forced.</p>}
     </ActionDialog>
   );
 };

@@ -7,6 +7,9 @@ import type { JSX } from "preact";
 /** Controls, and characters that turn, hide or join what stands beside them. */
 const ODD = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb]|\p{Cs}/gu;
 
+/** Whether a text has any of them. */
+export const isOdd = (text: string): boolean => text.search(ODD) >= 0;
+
 export interface Part {
   text: string;
   /** The code point's name where the part is a mark. */
@@ -41,8 +44,18 @@ export const partsOf = (text: string, lines = false): Part[] => {
   return parts;
 };
 
+/** What stands as it is and what is shown as a mark, where only a string will do, as in SVG. */
+export const visible = (text: string): string =>
+  partsOf(text)
+    .map((part) => part.text)
+    .join("");
+
+/** JSON without the tokens of claims: whose a claim is its token proves, so that it is not shown around. */
+export const jsonOf = (value: unknown, indent = 0): string =>
+  JSON.stringify(value, (name, one: unknown) => (["token", "claim_token"].includes(name) && typeof one === "string" ? "…" : one), indent) ?? "";
+
 /** Any value of an answer on one line: text as it is, else JSON. */
-export const brief = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+export const brief = (value: unknown): string => (typeof value === "string" ? value : jsonOf(value));
 
 /** Cuts between characters, never within one. */
 export const cut = (text: string, max: number): string => {
@@ -62,8 +75,6 @@ const marked = (text: string, lines: boolean): JSX.Element[] =>
     ),
   );
 
-const plain = (text: string): boolean => text.search(ODD) < 0;
-
 interface TextProps {
   value: string;
   /** How much is shown at first. */
@@ -82,7 +93,7 @@ export const Text = ({ value, max = 400, lines = false, fixed = false }: TextPro
   const rest = value.length - part.length;
   return (
     <bdi class={lines ? "text lines" : "text"}>
-      {plain(part) ? part : marked(part, lines)}
+      {isOdd(part) ? marked(part, lines) : part}
       {rest > 0 && (fixed ? "…" : (
         <button
           type="button"

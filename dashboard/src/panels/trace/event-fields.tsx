@@ -1,6 +1,7 @@
 // All that an event holds, beside the list it was chosen in.
 
 import type { ComponentChildren } from "preact";
+import { jsonOf } from "../../ui/text.tsx";
 import { Link, Shown, When } from "../page.tsx";
 import { duration } from "./scale.ts";
 import { message, senderOf, words, type Story, type TraceEvent } from "./story.ts";
@@ -161,7 +162,7 @@ function MissingCause({ cause }: { cause: { id: string; seq?: number | null; kin
 
 function Payload({ event }: { event: TraceEvent }) {
   const sent = message(event);
-  const text = JSON.stringify(sent ? (sent["payload"] ?? {}) : (event.payload ?? {}), null, 2);
+  const text = jsonOf(sent ? (sent["payload"] ?? {}) : (event.payload ?? {}), 2);
   return (
     <>
       <h3>{sent ? "Message" : "Payload"}</h3>

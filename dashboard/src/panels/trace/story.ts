@@ -1,6 +1,8 @@
 // A trace as the panel draws it: its events in the order of the log, each below what led to it, and the spans of tasks
 // and messages, which the daemon folds.
 
+import { jsonOf } from "../../ui/text.tsx";
+
 /** An event of the log, as `/v1/trace/{id}` and `/v1/tasks/{id}/history` answer it. */
 export interface TraceEvent {
   seq: number;
@@ -225,6 +227,6 @@ function sentence(event: TraceEvent): string {
   }
   const payload = event.payload;
   if (payload === null || payload === undefined) return "";
-  const short = JSON.stringify(payload);
+  const short = jsonOf(payload);
   return short === "{}" ? "" : short;
 }

@@ -5,7 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { look, timeForm } from "../../state/settings.ts";
-import { runningTotal, short, type Stacked } from "./series.ts";
+import { closed, runningTotal, short, type Stacked } from "./series.ts";
 
 /** The classes of the series' colours, in order. */
 export const COLOURS = ["c1", "c2", "c3", "c4", "c5", "c6", "c7"];
@@ -88,9 +88,9 @@ export function Chart({ stacked, sum, limit }: Props) {
         ],
       },
       [
-        stacked.times,
-        ...order.map((index) => tops[index] ?? []),
-        ...(limit === null ? [] : [stacked.times.map(() => limit)]),
+        [...stacked.times, stacked.end],
+        ...order.map((index) => closed(tops[index] ?? [])),
+        ...(limit === null ? [] : [[...stacked.times, stacked.end].map(() => limit)]),
       ],
       element,
     );

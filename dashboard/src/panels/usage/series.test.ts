@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { runningTotal, short, stack } from "./series.ts";
+import { closed, runningTotal, short, stack } from "./series.ts";
 
 it("stacks the largest lowest, and puts the small ones together", () => {
   const stacked = stack(
@@ -13,7 +13,8 @@ it("stacks the largest lowest, and puts the small ones together", () => {
     1,
   );
   expect(stacked.names).toEqual(["b", "all others"]);
-  expect(stacked.times).toEqual([1, 1.5]);
+  expect([stacked.times, stacked.end]).toEqual([[1, 1.5], 2]);
+  expect(closed([8, 5])).toEqual([8, 5, 5]);
   expect(stacked.tops).toEqual([
     [5, 5],
     [8, 5],

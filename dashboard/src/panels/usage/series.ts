@@ -9,6 +9,8 @@ export interface Stacked {
   names: string[];
   /** Begins of the buckets, in seconds since 1970. */
   times: number[];
+  /** The end of the last one. */
+  end: number;
   /** By series, each value on top of those before it. */
   tops: number[][];
   /** By series, its own values. */
@@ -42,6 +44,7 @@ export function stack(
   return {
     names: shown.map((each) => each.name),
     times: Array.from({ length: buckets }, (_, at) => (from + at * bucketMs) / 1000),
+    end: (from + buckets * bucketMs) / 1000,
     tops,
     own,
     totals: tops[tops.length - 1] ?? [],
@@ -52,6 +55,11 @@ export function stack(
 export function runningTotal(values: readonly number[]): number[] {
   let sum = 0;
   return values.map((value) => (sum += value));
+}
+
+/** The values with the last one once more: a bar is as wide as the way to the next value. */
+export function closed(values: readonly number[]): number[] {
+  return [...values, ...values.slice(-1)];
 }
 
 /** `12,400` as `12.4k`. */
