@@ -117,6 +117,14 @@ pub enum Error {
         /// The limit.
         max: u64,
     },
+    /// The journal that orders the log's groups did not take part.
+    #[error("the journal of this log {}: {why}", fault.text())]
+    Journal {
+        /// What kept it.
+        fault: JournalFault,
+        /// What it said.
+        why: String,
+    },
     /// This handle saw a write or a sync fail and does nothing more; open the log again.
     #[error("an earlier write to this log failed ({0}); open it again")]
     Poisoned(String),
@@ -128,6 +136,39 @@ pub enum Error {
         /// What is wrong.
         why: String,
     },
+}
+
+/// What kept a journal from taking a group, or from telling of those that it has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum JournalFault {
+    /// Another host's group came first: decide again.
+    Conflict,
+    /// Nothing was written: ask again.
+    Unreachable,
+    /// It was sent and may be recorded or not: ask again with the same id or key.
+    Unknown,
+    /// The journal lacks groups that this host has.
+    Behind,
+    /// The journal and this host have another history.
+    Forked,
+    /// The journal holds too few copies, so nothing was written.
+    NotDurable,
+    /// The journal takes nothing for this log.
+    Refused,
+}
+
+impl JournalFault {
+    fn text(self) -> &'static str {
+        match self {
+            JournalFault::Conflict => "took another group first",
+            JournalFault::Unreachable => "does not answer, so nothing was written",
+            JournalFault::Unknown => "did not say whether it took what was written",
+            JournalFault::Behind => "lacks what this host has",
+            JournalFault::Forked => "has another history",
+            JournalFault::NotDurable => "holds too few copies, so nothing was written",
+            JournalFault::Refused => "takes nothing",
+        }
+    }
 }
 
 /// Whether what was to be written found no room: the disk is full, or a quota or the limit for the size of a file is
@@ -198,6 +239,11 @@ impl Error {
         }
     }
 
+    /// Whether it is the journal's: then this host's log is as it was.
+    pub(crate) fn is_of_journal(&self) -> bool {
+        matches!(self, Error::Journal { .. })
+    }
+
     /// A copy, for the others that the same failure concerns.
     #[must_use]
     pub fn again(&self) -> Error {
@@ -232,6 +278,10 @@ impl Error {
                 path: path.clone(),
                 offset: *offset,
                 seq: *seq,
+                why: why.clone(),
+            },
+            Error::Journal { fault, why } => Error::Journal {
+                fault: *fault,
                 why: why.clone(),
             },
             Error::Poisoned(why) => Error::Poisoned(why.clone()),

@@ -12,6 +12,8 @@ pub const LOCK_FILE: &str = "lock";
 pub const EVENTS_DIR: &str = "events";
 /// The digests of sealed segments that were hashed before.
 pub const DIGESTS_FILE: &str = "digests";
+/// How far the log has followed its journal, where it has one.
+pub const JOURNAL_FILE: &str = "journal";
 /// The directory of what was cut off because a crash left it incomplete.
 pub const QUARANTINE_DIR: &str = "quarantine";
 /// The directory of originals: files as they were before the log was changed as a whole.

@@ -5,8 +5,9 @@
 //!
 //! Imports run in one direction. From the bottom: names, limits and values ([`layout`], [`limits`], [`timestamp`],
 //! [`event`], [`storage`]); the files of a log ([`identity`], [`head`], [`segment`], [`codec`], [`lock`]) and the rule of
-//! their order ([`sequence`]); [`reader`], and beside it [`chain`]; [`writer`]; [`recovery`]; [`log`], which puts these
-//! together; and what works on a whole log: [`receipt`], [`verify`], [`copy`], [`convert`], [`repair`], [`backup`].
+//! their order ([`sequence`], [`tail`]); [`reader`], and beside it [`chain`] and [`journal`]; [`recovery`]; [`writer`];
+//! [`log`], which puts these together; and what works on a whole log: [`receipt`], [`verify`], [`copy`], [`convert`],
+//! [`repair`], [`backup`].
 //! [`derived`] stands beside the log and knows its events only by their places.
 //!
 //! What reads or writes may fail by I/O, and what reads a log by damage (`Corrupt`); `# Errors` stands where there is more to
@@ -28,6 +29,7 @@ pub mod event_id;
 pub mod head;
 pub mod identifier;
 pub mod identity;
+pub mod journal;
 pub mod json;
 pub mod layout;
 pub mod limits;
@@ -42,6 +44,7 @@ pub mod repair;
 pub mod segment;
 pub mod sequence;
 pub mod storage;
+pub mod tail;
 pub mod timestamp;
 pub mod uuid;
 pub mod verify;
@@ -49,7 +52,7 @@ pub mod watch;
 pub mod writer;
 
 pub use clock::{Clock, ManualClock, SystemClock};
-pub use error::{Error, Result};
+pub use error::{Error, JournalFault, Result};
 pub use event::{Cause, Event, NewEvent, RefKind, Refs};
 pub use event_id::{EventId, IdSource, RandomIds, SeededIds};
 pub use head::Head;

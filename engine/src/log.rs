@@ -1,9 +1,10 @@
 //! A log: create it, open it, read it, or take its lock and write.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, JournalFault, Result};
 use crate::event::NewEvent;
 use crate::head::{self, Head, HeadFile};
 use crate::identity::{Format, Identity, LogId};
+use crate::journal::{Journal, Replica};
 use crate::layout::{CUT, ENGINE_ACTOR, EVENTS_DIR, HEAD_FILE, LOCK_FILE, LOG_FILE, QUARANTINED};
 use crate::lock::{self, LogLock};
 use crate::options::LogOptions;
@@ -40,6 +41,7 @@ pub struct Log {
     dir: PathBuf,
     identity: Identity,
     options: LogOptions,
+    is_replica: bool,
 }
 
 impl Log {
@@ -97,6 +99,7 @@ impl Log {
             dir: dir.to_path_buf(),
             identity,
             options,
+            is_replica: false,
         })
     }
 
@@ -111,6 +114,7 @@ impl Log {
             dir: dir.to_path_buf(),
             identity,
             options,
+            is_replica: false,
         })
     }
 
@@ -294,9 +298,38 @@ impl Log {
     /// Takes the lock, recovers what a crash left, and is ready to write.
     ///
     /// # Errors
-    /// `Locked` at the deadline, `Corrupt`, I/O.
+    /// `Locked` at the deadline, `Corrupt`, I/O; `Journal` where a journal orders the log's groups.
     pub fn lock(&self) -> Result<Exclusive> {
+        if self.is_replica {
+            return Err(Error::Journal {
+                fault: JournalFault::Unreachable,
+                why: "it is written through its journal only".into(),
+            });
+        }
         self.lock_for(self.options.lock_deadline)
+    }
+
+    /// The same log as the replica of a journal: it is written by [`Log::lock_through`] only, and recovering it records
+    /// nothing.
+    #[must_use]
+    pub fn as_replica(self) -> Log {
+        Log {
+            is_replica: true,
+            ..self
+        }
+    }
+
+    /// Takes the lock of a replica, recovers what a crash left, and takes in what the journal has behind it.
+    ///
+    /// # Errors
+    /// As [`Log::lock`]; `Journal` where the journal does not answer, or does not continue this log.
+    pub fn lock_through(&self, journal: Box<dyn Journal>) -> Result<Exclusive> {
+        assert!(self.is_replica, "a journal's log must be a replica");
+        let mut exclusive = self.lock_for(self.options.lock_deadline)?;
+        let replica = Replica::open(journal, &exclusive.reader())?;
+        exclusive.core.replica = Some(replica);
+        exclusive.core.catch_up()?;
+        Ok(exclusive)
     }
 
     fn lock_for(&self, deadline: Duration) -> Result<Exclusive> {
@@ -342,6 +375,7 @@ impl Log {
             dir: &self.dir,
             identity,
             head_file,
+            is_replica: self.is_replica,
         }
     }
 
@@ -369,6 +403,8 @@ impl Log {
                 in_flight: None,
                 written: Vec::new(),
                 keep_written: false,
+                replica: None,
+                ended: None,
                 jobs: 0,
                 counts: WriterCounts::default(),
                 poisoned: None,
@@ -421,8 +457,11 @@ impl Exclusive {
     }
 
     /// Hands the lock to a writer that folds what it appends into `state`.
-    pub fn into_writer<S: State>(self, state: S) -> Writer<S> {
+    pub fn into_writer<S: State>(self, mut state: S) -> Writer<S> {
         let core = self.core;
+        if core.replica.is_some() {
+            state.allow_retract();
+        }
         assert!(
             core.pending.is_empty() && core.in_flight.is_none(),
             "{} events behind event {} must be written before others are",
@@ -444,6 +483,8 @@ impl Exclusive {
             in_flight: core.in_flight,
             written: core.written,
             keep_written: core.keep_written,
+            replica: core.replica,
+            ended: core.ended,
             jobs: core.jobs,
             counts: core.counts,
             poisoned: core.poisoned,
@@ -454,6 +495,9 @@ impl Exclusive {
     /// Records an event for each file in `quarantine/` that no event names, and returns how many. Reads the whole log if
     /// there are any files.
     pub fn name_quarantined(&mut self) -> Result<usize> {
+        if self.core.replica.is_some() {
+            return Ok(0);
+        }
         let unnamed = recovery::unnamed(&self.reader())?;
         self.record(&unnamed, None)?;
         Ok(unnamed.len())

@@ -13,10 +13,10 @@ use crate::layout::{EVENTS_DIR, HEAD_FILE, LOG_FILE};
 use crate::log::Log;
 use crate::reader::read_header;
 use crate::receipt::{Receipt, Standing};
-use crate::recovery::tail::{self, Broken};
 use crate::segment::{SegmentName, written};
 use crate::sequence::LastEvent;
 use crate::storage::{Bytes, Open};
+use crate::tail::{self, Broken};
 use std::path::{Path, PathBuf};
 
 /// How often head and segments are read until they agree: a writer does not rotate that fast.

@@ -47,6 +47,8 @@ pub struct Live {
     view_gate: Arc<BatchGate>,
     /// A state of the past writes nothing.
     past: bool,
+    /// Whether what is folded may be taken back until it is durable.
+    retractable: bool,
 }
 
 impl Deref for Live {
@@ -285,7 +287,14 @@ pub(crate) fn digest(rows: Rows<'_>) -> Result<String> {
 }
 
 impl State for Live {
+    fn allow_retract(&mut self) {
+        self.retractable = true;
+    }
+
     fn apply(&mut self, events: &[Event<'static>]) -> teamlog_engine::Result<()> {
+        if self.retractable {
+            self.state.overlay.begin();
+        }
         for event in events {
             pipeline::fold(&mut self.state.overlay, event)?;
             self.state.folded = event.seq;
@@ -297,6 +306,14 @@ impl State for Live {
         for ((event, place), crc) in events.iter().zip(places).zip(crcs) {
             self.state.tail.push(event, *place, *crc);
         }
+        if self.retractable {
+            self.state.overlay.commit();
+        }
         self.with_views(|views, live| views.update(live, events));
+    }
+
+    fn retract(&mut self) {
+        self.state.overlay.rollback();
+        self.state.folded = self.last().map_or(0, |last| last.seq);
     }
 }

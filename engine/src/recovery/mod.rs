@@ -7,7 +7,6 @@ pub(crate) mod cut;
 mod quarantine;
 pub(crate) mod switch;
 pub mod table;
-pub mod tail;
 mod whole;
 
 pub use quarantine::Quarantined;
@@ -21,11 +20,11 @@ use crate::layout::{EVENTS_DIR, HEAD_FILE, LOG_FILE, QUARANTINE_DIR};
 use crate::reader::Reader;
 use crate::segment::{SegmentName, end_of_log};
 use crate::storage::{NamedFile, Open, Storage};
+use crate::tail::{self, Tail};
 use cut::Cut;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use table::{Before, HeadFound, Position, Verdict, verdict};
-use tail::Tail;
+use table::{Before, HeadFound, Past, Position, Verdict, verdict};
 
 /// A log whose lock this process holds.
 pub(crate) struct LockedLog<'a> {
@@ -33,6 +32,9 @@ pub(crate) struct LockedLog<'a> {
     pub dir: &'a Path,
     pub identity: &'a Identity,
     pub head_file: &'a HeadFile,
+    /// Whether a journal orders its groups. What was set aside is no fact of the log then, and no event names it: this host
+    /// gets from the journal what it lacks.
+    pub is_replica: bool,
 }
 
 /// A recovered log, ready to be written.
@@ -66,7 +68,12 @@ struct Evidence {
 /// # Errors
 /// `Corrupt` where the table says so, `UnsupportedFormat`, `ForeignFile`, I/O.
 pub(crate) fn recover(log: &LockedLog<'_>) -> Result<Recovered> {
-    let recovered = recover_unchecked(log)?;
+    let mut recovered = recover_unchecked(log)?;
+    if log.is_replica && recovered.head.quarantining {
+        recovered.unnamed.clear();
+        recovered.head.quarantining = false;
+        log.head_file.write(&mut recovered.head, true)?;
+    }
     let head = &recovered.head;
     assert!(
         !head.rotating,
@@ -139,7 +146,7 @@ fn recover_unchecked(log: &LockedLog<'_>) -> Result<Recovered> {
     let suspicious = head.quarantining;
     let evidence = log.examine(head)?;
     let mut recovered = log.act(evidence)?;
-    if suspicious {
+    if suspicious && !log.is_replica {
         // An earlier recovery may not have recorded its event: look at every quarantine file.
         recovered.unnamed = log.unnamed(&recovered.head)?;
     }
@@ -308,7 +315,7 @@ impl LockedLog<'_> {
             HeadFound::Valid,
             evidence.before,
             evidence.position,
-            evidence.tail.past(),
+            Past::of(&evidence.tail),
         );
         let mut recovered = Recovered {
             head: evidence.head,

@@ -4,6 +4,8 @@
 //! in any order, so a damaged group with valid parts of itself behind the damage is an ordinary crash, while anything valid
 //! of a later group proves that the damaged one had been synced.
 
+use crate::tail::{Broken, Tail};
+
 /// Whether a valid head slot was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeadFound {
@@ -46,6 +48,19 @@ pub enum Past {
     CompleteThenBroken,
     /// A damaged or incomplete group, behind it a valid event of another group.
     BrokenThenLater,
+}
+
+impl Past {
+    /// What the tail of a segment is.
+    pub fn of(tail: &Tail) -> Past {
+        match (&tail.broken, tail.groups.is_empty()) {
+            (None, true) => Past::Nothing,
+            (None, false) => Past::Complete,
+            (Some(Broken { later: Some(_), .. }), _) => Past::BrokenThenLater,
+            (Some(_), true) => Past::Broken,
+            (Some(_), false) => Past::CompleteThenBroken,
+        }
+    }
 }
 
 /// What is to be done.

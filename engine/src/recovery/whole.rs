@@ -1,12 +1,13 @@
 //! Recovery without a valid head: the whole log is read, and a head is written only if it is clean to the end.
 
-use super::table::{Before, HeadFound, Position, Verdict, verdict};
-use super::{LockedLog, Recovered, tail};
+use super::table::{Before, HeadFound, Past, Position, Verdict, verdict};
+use super::{LockedLog, Recovered};
 use crate::codec::SegmentHeader;
 use crate::error::{Error, Result};
 use crate::head::Head;
 use crate::segment::{SegmentName, written};
 use crate::storage::Open;
+use crate::tail;
 
 /// Reads every segment and writes the head that they amount to.
 pub(super) fn rebuild_head(log: &LockedLog<'_>) -> Result<Recovered> {
@@ -80,7 +81,12 @@ fn read_segment(
     let content = bytes.get(len..).unwrap_or_default();
     let (format, start) = (log.identity.format, len as u64);
     let tail = tail::read_tail(format, content, start, head.last(), |_, _| {});
-    let found = verdict(HeadFound::None, Before::Intact, Position::Last, tail.past());
+    let found = verdict(
+        HeadFound::None,
+        Before::Intact,
+        Position::Last,
+        Past::of(&tail),
+    );
     if found == Verdict::Corrupt || (!last && tail.broken.is_some()) {
         let (offset, seq, why) = match &tail.broken {
             Some(broken) => (broken.offset, broken.seq, broken.why.clone()),

@@ -14,6 +14,7 @@ use crate::event::{Cause, Event, NewEvent};
 use crate::event_id::EventId;
 use crate::head::{Head, HeadFile};
 use crate::identity::Identity;
+use crate::journal::Replica;
 use crate::layout::EVENTS_DIR;
 use crate::limits;
 use crate::lock::LogLock;
@@ -46,6 +47,10 @@ pub(crate) struct Core<S> {
     /// Events written since this was last emptied, if `keep_written` is set: the answers of a round show them.
     pub written: Vec<Event<'static>>,
     pub keep_written: bool,
+    /// What orders the groups of this log beside those of other hosts.
+    pub replica: Option<Replica>,
+    /// Why nothing more of this round is recorded; the log is as it was.
+    pub ended: Option<Error>,
     /// How many jobs have events in the group that is written next.
     pub jobs: usize,
     pub counts: WriterCounts,
@@ -94,7 +99,10 @@ impl<S: State> Core<S> {
     pub fn guarded<T>(&mut self, step: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.usable()?;
         let result = step(self);
-        if let Err(error) = &result {
+        // What the journal did not take is not here either.
+        if let Err(error) = &result
+            && !error.is_of_journal()
+        {
             self.poisoned = Some(Poison {
                 why: error.to_string(),
                 unsynced: error.is_of_sync(),
@@ -200,7 +208,7 @@ impl<S: State> Core<S> {
     }
 
     /// The last event that was stamped.
-    fn last(&self) -> (u64, Option<EventId>) {
+    pub(super) fn last(&self) -> (u64, Option<EventId>) {
         match (self.pending.last(), &self.in_flight) {
             (Some(last), _) => (last.seq, Some(last.id)),
             (
@@ -260,7 +268,7 @@ impl<S: State> Core<S> {
 
     /// Midnight of the active segment's day. No event may be before it, also while the segment is still empty: the
     /// segments' names would no longer be in the log's order.
-    fn floor(&self) -> Timestamp {
+    pub(super) fn floor(&self) -> Timestamp {
         // Pending events were checked against it already.
         if let Some(last) = self.pending.last() {
             return last.created_at.day_start();
@@ -284,10 +292,16 @@ impl<S: State> Core<S> {
 
     /// Writes the pending group, syncs it, writes the head, and informs the state.
     pub fn flush(&mut self) -> Result<()> {
-        self.guarded(|core| match core.take_pending()? {
-            Some(group) => core.advance_head(group.write()?),
+        self.order()?;
+        self.guarded(Core::write_pending)
+    }
+
+    /// The same of a group that the journal has, where there is one.
+    pub(super) fn write_pending(&mut self) -> Result<()> {
+        match self.take_pending()? {
+            Some(group) => self.advance_head(group.write()?),
             None => Ok(()),
-        })
+        }
     }
 
     /// What a writer promises at its end.
@@ -321,6 +335,9 @@ impl<S: State> Core<S> {
     /// Like [`Core::flush`], but a thread writes and syncs; the head is written before the next group is. For buffered
     /// groups, whose callers were answered already. If no thread can be started, the caller writes.
     pub fn start_write(&mut self) -> Result<()> {
+        if self.replica.is_some() {
+            return self.flush();
+        }
         self.guarded(|core| {
             let Some(group) = core.take_pending()? else {
                 return Ok(());
@@ -399,7 +416,7 @@ impl<S: State> Core<S> {
 
     /// How many zeros are to stand behind a group.
     fn ahead(&self) -> u64 {
-        match self.identity.may_prewrite() && self.stays() {
+        match self.identity.may_prewrite() && self.stays() && self.replica.is_none() {
             true => self.options.ahead_bytes,
             false => 0,
         }
@@ -489,6 +506,9 @@ impl<S: State> Core<S> {
             },
             group.seals,
         )?;
+        if let Some(replica) = &mut self.replica {
+            replica.advance((last.id, *end));
+        }
         let jobs = std::mem::take(&mut self.jobs);
         let bytes = group.buffers.bytes.len();
         self.counts.group(jobs, events.len(), bytes, group.took);

@@ -18,6 +18,20 @@ use std::time::{Duration, Instant};
 pub(crate) struct Buffers {
     pub events: Vec<Event<'static>>,
     pub bytes: Vec<u8>,
+    /// The length of each frame of `bytes`; none where the events are not encoded yet.
+    pub frames: Vec<u32>,
+}
+
+impl Buffers {
+    /// The length of each frame; the events are encoded unless they were.
+    fn encoded(&mut self, format: Format) -> Vec<u32> {
+        let frames = std::mem::take(&mut self.frames);
+        if !frames.is_empty() {
+            return frames;
+        }
+        self.bytes.clear();
+        codec::encode_group(format, &self.events, &mut self.bytes)
+    }
 }
 
 /// A group that is to be written.
@@ -53,8 +67,7 @@ impl Group {
     /// One write, one sync.
     pub fn write(self) -> Result<WrittenGroup> {
         let mut buffers = self.buffers;
-        buffers.bytes.clear();
-        let frames = codec::encode_group(self.format, &buffers.events, &mut buffers.bytes);
+        let frames = buffers.encoded(self.format);
         assert_eq!(
             (frames.len(), buffers.bytes.len() as u64),
             (buffers.events.len(), self.len),

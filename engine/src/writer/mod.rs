@@ -9,6 +9,7 @@ pub(crate) mod core;
 mod counts;
 pub(crate) mod group;
 mod handover;
+mod journaled;
 mod rotation;
 mod round;
 #[cfg(test)]
@@ -16,7 +17,7 @@ mod round_test;
 
 pub use counts::{JOBS_OF_GROUPS, WriterCounts};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, JournalFault, Result};
 use crate::event::{Event, NewEvent};
 use crate::event_id::EventId;
 use crate::head::Head;
@@ -50,6 +51,11 @@ pub trait State: Send + 'static {
     /// The group is durable and the head names it; called under the lock before anyone is answered. `events` are those
     /// of the group, `places` and `crcs` theirs.
     fn committed(&mut self, head: &Head, events: &[Event<'static>], places: &[Place], crcs: &[u32]);
+    /// From now on what is applied may be taken back until it is committed. Called once, before anything is applied, where a
+    /// journal orders the groups.
+    fn allow_retract(&mut self);
+    /// Forgets what was applied and not committed.
+    fn retract(&mut self);
 }
 
 impl State for () {
@@ -57,6 +63,8 @@ impl State for () {
         Ok(())
     }
     fn committed(&mut self, _: &Head, _: &[Event<'static>], _: &[Place], _: &[u32]) {}
+    fn allow_retract(&mut self) {}
+    fn retract(&mut self) {}
 }
 
 /// A committed job.
@@ -84,8 +92,22 @@ pub struct Appended {
 pub enum CommitError<E> {
     /// The job itself said no; nothing was written for it.
     Refused(E),
+    /// Another host recorded something first, and nothing was recorded for this job: it is to be decided again.
+    Conflict(Error),
     /// The log failed. Whether events of the job are durable is unknown if anything of its group was written.
     Failed(Error),
+}
+
+impl<E> From<Error> for CommitError<E> {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Journal {
+                fault: JournalFault::Conflict,
+                ..
+            } => CommitError::Conflict(error),
+            error => CommitError::Failed(error),
+        }
+    }
 }
 
 /// The one writer of a log in this process, for any number of threads. Holds the log's lock until it is closed or dropped.
@@ -94,11 +116,13 @@ pub struct Writer<S: State> {
     queue: Mutex<Queue<S>>,
     /// As many have queued as a leader gathers.
     gathered: Condvar,
+    journaled: bool,
 }
 
 impl<S: State> Writer<S> {
     pub(crate) fn new(core: Core<S>) -> Writer<S> {
         Writer {
+            journaled: core.replica.is_some(),
             gathered: Condvar::new(),
             core: Mutex::new(core),
             queue: Mutex::new(Queue::default()),
@@ -150,6 +174,10 @@ impl<S: State> Writer<S> {
         E: Send + 'static,
         F: FnOnce(&S, Timestamp) -> Result<(R, Vec<NewEvent>), E> + Send + 'static,
     {
+        if self.journaled {
+            // What is not in the journal is nowhere.
+            job.wait_for_sync();
+        }
         if let Some(waiting) = self.enqueue(&mut job) {
             match waiting.take() {
                 Some(Reply::Answer(answer)) => return answer,
@@ -174,15 +202,15 @@ impl<S: State> Writer<S> {
         events: Vec<NewEvent>,
         durability: Durability,
     ) -> Result<Option<Appended>> {
-        if durability == Durability::Synced {
-            return match self.commit(durability, move |_, _| {
+        if durability == Durability::Synced || self.journaled {
+            return match self.commit(Durability::Synced, move |_, _| {
                 Ok::<_, std::convert::Infallible>(((), events))
             }) {
                 Ok(done) => Ok(done
                     .events
                     .last()
                     .map(|last| appended(last.seq, last.id, done.events.len()))),
-                Err(CommitError::Failed(error)) => Err(error),
+                Err(CommitError::Failed(error) | CommitError::Conflict(error)) => Err(error),
                 Err(CommitError::Refused(never)) => match never {},
             };
         }
@@ -253,6 +281,7 @@ impl<S: State> Writer<S> {
         core.flush()?;
         core.assert_all_written();
         core.undo_ahead();
+        core.keep_cursor();
         core.head_file.sync()?;
         Ok(core.state)
     }
@@ -264,6 +293,7 @@ impl<S: State> Writer<S> {
         core.flush()?;
         core.assert_all_written();
         core.undo_ahead();
+        core.keep_cursor();
         Ok(core.state)
     }
 
@@ -325,6 +355,7 @@ impl<S: State> Writer<S> {
             self.gather();
         }
         let mut core = self.locked();
+        let start = core.begin_round();
         core.keep_written = true;
         own.run(&mut core);
         let mut followers: Vec<Box<dyn Queued<S>>> = Vec::new();
@@ -343,17 +374,18 @@ impl<S: State> Writer<S> {
                 .any(|job| job.durability() == Durability::Synced);
         let followed = followers.iter().filter(|job| job.recorded()).count();
         core.jobs += followed + usize::from(own.recorded());
-        let flushed = match core.usable() {
-            Ok(()) if synced => core.flush(),
-            Ok(()) => core.start_write_if_due(),
-            failed => failed,
-        };
-        let mut round = Round {
-            durable: core.head.last_seq,
-            failed: flushed.err(),
-            written: std::mem::take(&mut core.written),
+        let flushed = match (core.usable(), &core.ended) {
+            (Ok(()), Some(ended)) => Err(ended.again()),
+            (Ok(()), None) if synced => core.flush(),
+            (Ok(()), None) => core.start_write_if_due(),
+            (failed, _) => failed,
         };
         core.keep_written = false;
+        let mut round = Round {
+            durable: core.head.last_seq,
+            written: std::mem::take(&mut core.written),
+            failed: flushed.and_then(|()| core.confirm(start)).err(),
+        };
         drop(core);
         let answer = own.answer(&mut round);
         for job in followers {

@@ -21,7 +21,8 @@ impl<S: State> Core<S> {
     pub(super) fn is_last_of_segment(&self, end: u64) -> bool {
         let max = self.options.segment_bytes_max;
         let margin = self.options.ahead_bytes.min(max / LAST_PART);
-        self.stays() && end + margin > max
+        // On all hosts of a journal a segment ends behind the same group.
+        self.replica.is_none() && self.stays() && end + margin > max
     }
 
     /// Starts the next segment where this one is over, the group belongs to another day, or would not fit. Says whether it did.

@@ -106,6 +106,11 @@ impl<S: State, F, R, E> Job<S, F, R, E> {
         self.durability
     }
 
+    /// Answers it only once it is durable.
+    pub fn wait_for_sync(&mut self) {
+        self.durability = Durability::Synced;
+    }
+
     /// Whether it was run and gave events.
     pub fn recorded(&self) -> bool {
         matches!(&self.outcome, Some(Ok(decided)) if decided.count > 0)
@@ -118,11 +123,12 @@ impl<S: State, F, R, E> Job<S, F, R, E> {
         let Some(decide) = self.decide.take() else {
             return;
         };
-        if let Err(error) = core.usable() {
-            self.outcome = Some(Err(CommitError::Failed(error)));
+        let ended = core.ended.as_ref().map(Error::again);
+        if let Some(error) = core.usable().err().or(ended) {
+            self.outcome = Some(Err(error.into()));
             return;
         }
-        let now = core.options.clock.now();
+        let now = core.now();
         self.outcome = Some(match decide(&core.state, now) {
             Err(refused) => Err(CommitError::Refused(refused)),
             Ok((answer, events)) => self.record(core, answer, events),
@@ -139,8 +145,7 @@ impl<S: State, F, R, E> Job<S, F, R, E> {
             // Both parts are to lie in one group.
             Some(_) => core.make_room().and_then(|()| core.push(events)),
             None => core.push(events),
-        }
-        .map_err(CommitError::Failed)?;
+        }?;
         assert!(
             count <= core.pending.len(),
             "{count} events were added, but {} are pending",
@@ -150,9 +155,7 @@ impl<S: State, F, R, E> Job<S, F, R, E> {
             let own = core.pending.len() - count.min(core.pending.len());
             let more = sequel(&core.state, &mut answer, &core.pending[own..]);
             // The first part is folded already, so a failure here ends the writer.
-            count += core
-                .guarded(|core| core.push(more))
-                .map_err(CommitError::Failed)?;
+            count += core.guarded(|core| core.push(more))?;
         }
         let last_seq = core.last_seq();
         let copies = match self.durability {
@@ -169,8 +172,13 @@ impl<S: State, F, R, E> Job<S, F, R, E> {
 
     /// The answer, once the round's groups are written (or were not).
     pub fn answer(self, round: &mut Round) -> Result<Committed<R>, CommitError<E>> {
+        let lost = round.failed.as_ref().filter(|error| error.is_of_journal());
         let decided = match self.outcome {
             Some(Ok(decided)) => decided,
+            // It was decided on a state that did not come about, or is no longer.
+            Some(Err(CommitError::Refused(refused))) => {
+                return Err(lost.map_or(CommitError::Refused(refused), |lost| lost.again().into()));
+            }
             Some(Err(error)) => return Err(error),
             None => {
                 return Err(CommitError::Failed(Error::Poisoned(
@@ -178,13 +186,18 @@ impl<S: State, F, R, E> Job<S, F, R, E> {
                 )));
             }
         };
+        if let Some(lost) = lost
+            && decided.count == 0
+        {
+            return Err(lost.again().into());
+        }
         let mut events = decided.events;
         if self.durability == Durability::Synced {
             // What an earlier group of the round holds is durable, whatever became of the later ones.
             if let Some(error) = &round.failed
                 && decided.last_seq > round.durable
             {
-                return Err(CommitError::Failed(error.again()));
+                return Err(error.again().into());
             }
             let first_seq = decided.last_seq + 1 - decided.count as u64;
             let start = round.written.partition_point(|event| event.seq < first_seq);

@@ -17,11 +17,13 @@ mod convert;
 mod crash;
 mod fixtures;
 mod flips;
+mod journal;
 mod limits;
 mod lock;
 mod reads;
 mod receipts;
 mod repair;
+mod replica;
 mod sequel;
 #[path = "../support/mod.rs"]
 mod support;

@@ -13,6 +13,8 @@ impl State for Seen {
         Ok(())
     }
     fn committed(&mut self, _: &Head, _: &[Event<'static>], _: &[Place], _: &[u32]) {}
+    fn allow_retract(&mut self) {}
+    fn retract(&mut self) {}
 }
 
 fn world() -> (tempfile::TempDir, Log) {

@@ -235,6 +235,7 @@ impl Live {
             views_later: false,
             view_gate: Arc::default(),
             past: false,
+            retractable: false,
         }
     }
 

@@ -16,6 +16,7 @@ mod mailbox;
 mod modes;
 mod ready;
 mod real;
+mod replica;
 mod runs;
 mod staff;
 mod support;

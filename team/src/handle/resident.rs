@@ -217,7 +217,9 @@ impl Resident {
                 return Ok(committed);
             }
             Err(CommitError::Refused(failure)) => (failure, false),
-            Err(CommitError::Failed(error)) => (input_fault(error), true),
+            Err(CommitError::Failed(error) | CommitError::Conflict(error)) => {
+                (input_fault(error), true)
+            }
         };
         if failure.is_derived() {
             writer.with_reader(|live, _| live.repair())?;

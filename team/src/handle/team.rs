@@ -166,7 +166,9 @@ impl Team {
         let outcome = match record(&writer) {
             Ok(committed) => Ok(committed),
             Err(CommitError::Refused(failure)) => Err(failure),
-            Err(CommitError::Failed(error)) => Err(input_fault(error)),
+            Err(CommitError::Failed(error) | CommitError::Conflict(error)) => {
+                Err(input_fault(error))
+            }
         };
         if let Err(failure @ Failure::Failed(_)) = outcome {
             if failure.is_derived() {

@@ -1,6 +1,5 @@
 //! Reading the end of a segment as evidence: complete groups, then perhaps something broken.
 
-use super::table::Past;
 use crate::codec::{self, Frame, FrameError};
 use crate::event_id::EventId;
 use crate::identity::Format;
@@ -40,19 +39,6 @@ pub struct Tail {
     pub groups: Vec<Group>,
     /// What follows them, if anything.
     pub broken: Option<Broken>,
-}
-
-impl Tail {
-    /// As the decision table calls it.
-    pub fn past(&self) -> Past {
-        match (&self.broken, self.groups.is_empty()) {
-            (None, true) => Past::Nothing,
-            (None, false) => Past::Complete,
-            (Some(Broken { later: Some(_), .. }), _) => Past::BrokenThenLater,
-            (Some(_), true) => Past::Broken,
-            (Some(_), false) => Past::CompleteThenBroken,
-        }
-    }
 }
 
 /// Reads `bytes`, which start at `offset` of their segment, behind the event `last`; `each` is shown every frame of

@@ -1,0 +1,145 @@
+//! The cursor: the position of the local log, so that not all of it is hashed whenever it is opened. Derived: where it is gone,
+//! damaged, of another log, or names an event that is not where it says, the position is computed from the segments.
+
+use super::{GroupDigest, NextDigest, Position};
+use crate::error::Result;
+use crate::event_id::EventId;
+use crate::identity::LogId;
+use crate::layout::JOURNAL_FILE;
+use crate::place::Place;
+use crate::reader::{Chain, Reader, SPAN_BYTES};
+use crate::storage::Storage;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+const VERSION: u32 = 1;
+/// No cursor is longer than this.
+const CURSOR_BYTES_MAX: u64 = 1024;
+
+/// What the file `journal` holds: one line of JSON with its own CRC.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Cursor {
+    version: u32,
+    log: String,
+    last_seq: u64,
+    last_id: String,
+    digest: String,
+    segment: u32,
+    offset: u64,
+    len: u32,
+}
+
+/// Where the log ends that a reader reads, and the place of its last event.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct End {
+    /// Behind its last group.
+    pub position: Position,
+    /// The last event; `None` of an empty log.
+    pub last: Option<(EventId, Place)>,
+}
+
+impl End {
+    /// Computes it: from the cursor, and from what the log holds behind it.
+    pub fn of(reader: &Reader) -> Result<End> {
+        End::kept(reader)?.unwrap_or_default().read_on(reader)
+    }
+
+    /// Reads the groups behind it.
+    fn read_on(mut self, reader: &Reader) -> Result<End> {
+        let mut chain = Chain::behind(self.last.map(|(id, _)| (self.position.last_seq, id)));
+        let mut next = NextDigest::behind(self.position.digest);
+        for span in reader.spans(self.last.map(|(_, place)| place), SPAN_BYTES) {
+            let span = span?;
+            let frames = span.decode()?;
+            chain.link(&span, &frames)?;
+            let mut at = 0;
+            for located in &frames {
+                let bytes = span.content().get(at..at + located.frame.len);
+                next.add(bytes.unwrap_or_default());
+                at += located.frame.len;
+                let part = located.frame.group;
+                if part.index + 1 == part.len {
+                    self = End {
+                        position: Position {
+                            last_seq: located.frame.event.seq,
+                            digest: next.digest(),
+                        },
+                        last: Some((located.frame.event.id, located.place)),
+                    };
+                    next = NextDigest::behind(self.position.digest);
+                }
+            }
+        }
+        Ok(self)
+    }
+
+    /// What the file says, if it is of this log.
+    fn kept(reader: &Reader) -> Result<Option<End>> {
+        let path = reader.dir().join(JOURNAL_FILE);
+        let bytes = reader
+            .storage()
+            .named()
+            .read_if_there(&path, CURSOR_BYTES_MAX);
+        // It is derived: whatever is wrong with it, it is not needed.
+        let Some(end) = bytes.ok().flatten().and_then(|bytes| decode(&bytes)) else {
+            return Ok(None);
+        };
+        let (log, end) = end;
+        let Some((id, place)) = end.last.filter(|_| log == reader.identity().log) else {
+            return Ok(None);
+        };
+        // Nothing behind the head is found, so a cursor that is ahead of it does not count.
+        let there = reader.frame_at(place)?;
+        let is_there =
+            there.is_some_and(|(event, _)| event.seq == end.position.last_seq && event.id == id);
+        Ok(is_there.then_some(end))
+    }
+
+    /// Keeps it for the next process. Not synced, and no failure: it is derived.
+    pub fn keep(&self, storage: &dyn Storage, dir: &Path, log: LogId) {
+        if let Some(bytes) = self.encode(log) {
+            let _ = storage.replace(&dir.join(JOURNAL_FILE), &bytes, false);
+        }
+    }
+
+    fn encode(&self, log: LogId) -> Option<Vec<u8>> {
+        let (id, place) = self.last?;
+        let cursor = Cursor {
+            version: VERSION,
+            log: log.to_string(),
+            last_seq: self.position.last_seq,
+            last_id: id.to_string(),
+            digest: self.position.digest.to_string(),
+            segment: place.segment,
+            offset: place.offset,
+            len: place.len,
+        };
+        let mut line = serde_json::to_vec(&cursor).ok()?;
+        let crc = crc32fast::hash(&line);
+        line.extend_from_slice(format!(" {crc:08x}\n").as_bytes());
+        Some(line)
+    }
+}
+
+/// Accepts exactly what `encode` writes.
+fn decode(bytes: &[u8]) -> Option<(LogId, End)> {
+    let at = bytes.iter().rposition(|byte| *byte == b' ')?;
+    let cursor: Cursor = serde_json::from_slice(bytes.get(..at)?).ok()?;
+    let log = LogId::from_text(&cursor.log)?;
+    let end = End {
+        position: Position {
+            last_seq: cursor.last_seq,
+            digest: GroupDigest(*blake3::Hash::from_hex(&cursor.digest).ok()?.as_bytes()),
+        },
+        last: Some((
+            EventId::from_text(cursor.last_id.as_bytes())?,
+            Place {
+                segment: cursor.segment,
+                offset: cursor.offset,
+                len: cursor.len,
+            },
+        )),
+    };
+    let is_as_written = cursor.version == VERSION && end.encode(log)? == bytes;
+    is_as_written.then_some((log, end))
+}

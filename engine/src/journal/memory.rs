@@ -1,0 +1,134 @@
+//! A journal in memory, shared by its clones: the model that every other journal is held against.
+
+use super::{Append, Journal, JournalGroup, Outcome, Page, Position, ReadError};
+use crate::identity::LogId;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What a journal compares before it takes a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Compares {
+    /// The position: seq and digest.
+    #[default]
+    Position,
+    /// Only that no group begins with that seq, which accepts gaps and forks. For tests that have to find out.
+    FirstSeq,
+}
+
+/// A journal in memory.
+#[derive(Clone, Default)]
+pub struct MemoryJournal {
+    logs: Arc<Mutex<HashMap<LogId, Vec<Stored>>>>,
+    compares: Compares,
+}
+
+#[derive(Clone)]
+struct Stored {
+    after: Position,
+    group: JournalGroup,
+}
+
+impl MemoryJournal {
+    /// An empty one.
+    #[must_use]
+    pub fn new(compares: Compares) -> MemoryJournal {
+        MemoryJournal {
+            logs: Arc::default(),
+            compares,
+        }
+    }
+
+    /// All groups of a log, in the order in which they were taken.
+    #[must_use]
+    pub fn groups(&self, log: LogId) -> Vec<JournalGroup> {
+        let logs = self.logs();
+        let stored = logs.get(&log).into_iter().flatten();
+        stored.map(|stored| stored.group.clone()).collect()
+    }
+
+    /// Forgets all groups of a log but the first ones, as a journal does that is put back from an older copy.
+    pub fn put_back(&self, log: LogId, groups: usize) {
+        if let Some(stored) = self.logs().get_mut(&log) {
+            stored.truncate(groups);
+        }
+    }
+
+    fn logs(&self) -> MutexGuard<'_, HashMap<LogId, Vec<Stored>>> {
+        self.logs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn append_one(&self, append: &Append<'_>) -> Outcome {
+        let mut logs = self.logs();
+        let stored = logs.entry(append.log).or_default();
+        let same_place = |stored: &&Stored| stored.after.last_seq == append.after.last_seq;
+        if let Some(there) = stored.iter().find(same_place) {
+            return match there.group.position == append.position {
+                true => Outcome::Appended,
+                false => Outcome::Conflict,
+            };
+        }
+        let end = end_of(stored);
+        if self.compares == Compares::Position && end != append.after {
+            return match stored.iter().any(|one| one.group.position == append.after) {
+                true => Outcome::Conflict,
+                false => Outcome::Forked,
+            };
+        }
+        stored.push(Stored {
+            after: append.after,
+            group: JournalGroup {
+                position: append.position,
+                bytes: append.bytes.to_vec(),
+            },
+        });
+        Outcome::Appended
+    }
+}
+
+fn end_of(stored: &[Stored]) -> Position {
+    stored
+        .last()
+        .map_or(Position::default(), |stored| stored.group.position)
+}
+
+impl Journal for MemoryJournal {
+    fn append(&mut self, groups: &[Append<'_>]) -> Vec<Outcome> {
+        groups.iter().map(|group| self.append_one(group)).collect()
+    }
+
+    fn read(&mut self, log: LogId, after: Position, bytes_max: usize) -> Result<Page, ReadError> {
+        let logs = self.logs();
+        let stored = logs.get(&log).map_or(&[][..], Vec::as_slice);
+        let is_there = |stored: &Stored| match self.compares {
+            Compares::Position => stored.group.position == after,
+            Compares::FirstSeq => stored.group.position.last_seq == after.last_seq,
+        };
+        let from = match after == Position::default() {
+            true => 0,
+            false => stored
+                .iter()
+                .position(is_there)
+                .map(|at| at + 1)
+                .ok_or_else(|| match end_of(stored).last_seq {
+                    end if end < after.last_seq => ReadError::Behind(end),
+                    _ => ReadError::Forked,
+                })?,
+        };
+        let behind = stored.get(from..).unwrap_or_default();
+        let mut bytes = 0;
+        let fits = |stored: &&Stored| {
+            let fits = bytes < bytes_max;
+            bytes += stored.group.bytes.len();
+            fits
+        };
+        let groups: Vec<JournalGroup> = behind
+            .iter()
+            .take_while(fits)
+            .map(|stored| stored.group.clone())
+            .collect();
+        Ok(Page {
+            more: groups.len() < behind.len(),
+            groups,
+        })
+    }
+}

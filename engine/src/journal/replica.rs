@@ -1,0 +1,180 @@
+//! A host's side of a journal: where its log stands, what is behind that, and its own groups.
+
+use super::cursor::End;
+use super::{Append, Journal, Outcome, Page, Position, ReadError};
+use crate::error::{Error, JournalFault, Result};
+use crate::event_id::EventId;
+use crate::identity::LogId;
+use crate::place::Place;
+use crate::reader::Reader;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// About how much is read of the journal at once.
+const PAGE_BYTES: usize = 4 << 20;
+/// How long the first repetition of an append waits whose outcome is unknown; each further one twice as long.
+const REPEAT_MIN: Duration = Duration::from_millis(1);
+/// At most.
+const REPEAT_MAX: Duration = Duration::from_millis(500);
+
+/// The journal of a log, and how far the local log has followed it.
+pub(crate) struct Replica {
+    journal: Box<dyn Journal>,
+    log: LogId,
+    end: End,
+    /// The place behind a group that the journal has, and that is being written here.
+    next: Option<Position>,
+    /// Whether the last append was one of this process: the next one is then decided without reading before. It is compared
+    /// all the same.
+    pub leads: bool,
+}
+
+impl Replica {
+    /// For a log that is recovered.
+    pub fn open(journal: Box<dyn Journal>, reader: &Reader) -> Result<Replica> {
+        Ok(Replica {
+            journal,
+            log: reader.identity().log,
+            end: End::of(reader)?,
+            next: None,
+            leads: false,
+        })
+    }
+
+    /// The end of the local log.
+    pub fn end(&self) -> End {
+        self.end
+    }
+
+    /// The journal has a group behind the end of the local log, which is to be written there next.
+    pub fn expect(&mut self, position: Position) {
+        self.next = Some(position);
+    }
+
+    /// That group is durable here too; its last event is this one.
+    pub fn advance(&mut self, last: (EventId, Place)) {
+        let next = self.next.take();
+        assert!(
+            next.is_some_and(|next| next.last_seq > self.end.position.last_seq),
+            "what is written behind event {} must be in the journal: {next:?}",
+            self.end.position.last_seq
+        );
+        if let Some(position) = next {
+            let last = Some(last);
+            self.end = End { position, last };
+        }
+    }
+
+    /// The position behind one more group.
+    pub fn behind(&self, last_seq: u64, bytes: &[u8]) -> Position {
+        Position {
+            last_seq,
+            digest: self.end.position.digest.then(bytes),
+        }
+    }
+
+    /// What stands behind the end of the local log.
+    pub fn read(&mut self) -> Result<Page> {
+        let after = self.end.position;
+        let page = self.journal.read(self.log, after, PAGE_BYTES);
+        page.map_err(|error| match error {
+            ReadError::Unreachable(why) => fault(JournalFault::Unreachable, why),
+            ReadError::Behind(end) => fault(
+                JournalFault::Behind,
+                format!(
+                    "it ends with event {end}, but this host has all up to event {}",
+                    after.last_seq
+                ),
+            ),
+            ReadError::Forked => forked(after.last_seq),
+        })
+    }
+
+    /// Appends a group behind the end of the local log. An unknown outcome is settled by appending it again until `deadline` is
+    /// over, once at least: what was sent may come to stand there at any later time, so that reading settles nothing.
+    pub fn append(
+        &mut self,
+        (last_seq, last_id): (u64, EventId),
+        bytes: &[u8],
+        deadline: Duration,
+    ) -> Result<()> {
+        let started = Instant::now();
+        let append = Append {
+            log: self.log,
+            after: self.end.position,
+            position: self.behind(last_seq, bytes),
+            last_id,
+            bytes,
+        };
+        self.leads = false;
+        let mut unknown: Option<String> = None;
+        let mut pause = REPEAT_MIN;
+        loop {
+            let outcome = self.append_once(&append, unknown.is_some());
+            let is_last = unknown.is_some() && started.elapsed() >= deadline;
+            match outcome {
+                Outcome::Appended => {
+                    self.leads = true;
+                    self.expect(append.position);
+                    return Ok(());
+                }
+                Outcome::Conflict => return Err(conflict(append.after.last_seq)),
+                Outcome::Forked => return Err(forked(append.after.last_seq)),
+                Outcome::NotDurable(why) => return Err(fault(JournalFault::NotDurable, why)),
+                Outcome::Refused(why) => return Err(fault(JournalFault::Refused, why)),
+                Outcome::Unreachable(why) if unknown.is_none() => {
+                    return Err(fault(JournalFault::Unreachable, why));
+                }
+                Outcome::Unreachable(why) | Outcome::Unknown(why) if is_last => {
+                    return Err(fault(JournalFault::Unknown, why));
+                }
+                Outcome::Unreachable(why) | Outcome::Unknown(why) => unknown = Some(why),
+            }
+            thread::sleep(pause.min(deadline.saturating_sub(started.elapsed())));
+            pause = (pause * 2).min(REPEAT_MAX);
+        }
+    }
+
+    /// Where the same bytes were sent before, only the group of another host in their place says that they did not and will
+    /// not stand there.
+    fn append_once(&mut self, append: &Append<'_>, again: bool) -> Outcome {
+        let outcome = self.journal.append(&[*append]).pop();
+        let outcome = outcome.unwrap_or_else(|| Outcome::Unknown("it gave no answer".into()));
+        let is_final = matches!(outcome, Outcome::Appended | Outcome::Forked);
+        if !again || is_final || matches!(outcome, Outcome::Unreachable(_)) {
+            return outcome;
+        }
+        match self.journal.read(self.log, append.after, 1) {
+            Ok(page) => match page.groups.first() {
+                // It may not be as durable as the journal promises yet: an append has to say so.
+                Some(group) if group.position == append.position => {
+                    Outcome::Unknown("it has the group, and did not say for how long".into())
+                }
+                Some(_) => Outcome::Conflict,
+                None => Outcome::Unknown("it took nothing in the group's place".into()),
+            },
+            Err(error) => Outcome::Unknown(format!("{error:?}")),
+        }
+    }
+}
+
+fn fault(fault: JournalFault, why: String) -> Error {
+    Error::Journal { fault, why }
+}
+
+/// The groups of another host came first.
+pub(crate) fn conflict(last_seq: u64) -> Error {
+    let why = format!("another host recorded event {} first", last_seq + 1);
+    fault(JournalFault::Conflict, why)
+}
+
+fn forked(last_seq: u64) -> Error {
+    let why = format!("it has another history than this host up to event {last_seq}");
+    fault(JournalFault::Forked, why)
+}
+
+/// A group of the journal cannot stand where it does.
+pub(crate) fn misplaced(position: Position, why: &str) -> Error {
+    let why = format!("its group up to event {} {why}", position.last_seq);
+    fault(JournalFault::Forked, why)
+}

@@ -1,0 +1,155 @@
+//! A log whose groups a journal orders: what other hosts recorded comes before each round, and a group is written here once the
+//! journal has it.
+
+use super::State;
+use super::checks::check_sizes;
+use super::core::Core;
+use crate::codec;
+use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::journal::{JournalGroup, conflict, misplaced};
+use crate::tail::read_tail;
+use crate::timestamp::Timestamp;
+
+/// What a round begins with.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RoundStart {
+    last_seq: u64,
+    /// Whether nothing was read of the journal: the last group was our own.
+    unread: bool,
+}
+
+impl<S: State> Core<S> {
+    /// The time by which is decided. That of a log with a journal never runs backward, though its hosts' clocks differ.
+    pub fn now(&self) -> Timestamp {
+        let now = self.options.clock.now();
+        match (&self.replica, self.last().1) {
+            (Some(_), Some(last)) => now.max(last.created_at()),
+            _ => now,
+        }
+    }
+
+    /// Begins a round on what the journal has by now. Where that fails the round has ended.
+    pub(super) fn begin_round(&mut self) -> RoundStart {
+        let unread = self.replica.as_ref().is_some_and(|replica| replica.leads);
+        self.ended = match self.replica.is_some() && !unread {
+            true => self.catch_up().err(),
+            false => None,
+        };
+        let last_seq = self.head.last_seq;
+        RoundStart { last_seq, unread }
+    }
+
+    /// What recorded nothing was decided on what this process knew. Where the journal has more by now it is decided again:
+    /// nobody is refused on an old state.
+    pub(super) fn confirm(&mut self, start: RoundStart) -> Result<()> {
+        if !start.unread || self.head.last_seq > start.last_seq {
+            return Ok(());
+        }
+        match self.catch_up()? {
+            0 => Ok(()),
+            _ => Err(conflict(start.last_seq)),
+        }
+    }
+
+    /// Writes and folds what stands in the journal behind the end of this log; says how many events that is.
+    pub fn catch_up(&mut self) -> Result<u64> {
+        self.usable()?;
+        assert!(
+            self.pending.is_empty(),
+            "{} events must be written or withdrawn before others are taken in",
+            self.pending.len()
+        );
+        let before = self.head.last_seq;
+        while let Some(replica) = &mut self.replica {
+            let page = replica.read()?;
+            let goes_on = page.more && !page.groups.is_empty();
+            for group in page.groups {
+                self.absorb(group)?;
+            }
+            if !goes_on {
+                break;
+            }
+        }
+        Ok(self.head.last_seq - before)
+    }
+
+    /// Writes and folds one group of the journal, if it is one and continues this log.
+    fn absorb(&mut self, group: JournalGroup) -> Result<()> {
+        let (mut frames, mut events) = (Vec::new(), Vec::new());
+        let (format, last) = (self.identity.format, self.head.last());
+        let tail = read_tail(format, &group.bytes, 0, last, |place, frame| {
+            frames.push(place.len);
+            events.push(frame.event.clone().into_owned());
+        });
+        let position = group.position;
+        let is_one = tail.groups.len() == 1 && tail.broken.is_none();
+        let last_seq = events.last().map(|event: &Event<'_>| event.seq);
+        if !is_one || last_seq != Some(position.last_seq) {
+            return Err(misplaced(position, "is no group that continues this log"));
+        }
+        self.check_place(&group, &events)
+            .map_err(|why| misplaced(position, why))?;
+        let pending_bytes = check_sizes(&events)
+            .map_err(|error| misplaced(position, &format!("breaks a limit: {error}")))?;
+        self.guarded(|core| {
+            core.state.apply(&events)?;
+            (core.pending, core.pending_bytes) = (events, pending_bytes);
+            (core.spare.bytes, core.spare.frames) = (group.bytes, frames);
+            if let Some(replica) = &mut core.replica {
+                replica.expect(position);
+            }
+            core.write_pending()
+        })
+    }
+
+    /// Whether the group is what its position says, and belongs to one day, which is not before that of the segment.
+    fn check_place(&self, group: &JournalGroup, events: &[Event<'_>]) -> Result<(), &'static str> {
+        let last_seq = group.position.last_seq;
+        let due = self.replica.as_ref();
+        if due.map(|replica| replica.behind(last_seq, &group.bytes)) != Some(group.position) {
+            return Err("has another digest than its bytes");
+        }
+        let day = |event: Option<&Event<'_>>| event.map(|event| event.created_at.day_start());
+        let (first, last) = (day(events.first()), day(events.last()));
+        match first == last && first >= Some(self.floor()) {
+            true => Ok(()),
+            false => Err("is of an earlier day, or of two"),
+        }
+    }
+
+    /// Has the journal take the pending group. Where it does not, the group is withdrawn, and nothing more of the round is
+    /// recorded: what was decided after it saw a state that did not come about.
+    pub(super) fn order(&mut self) -> Result<()> {
+        let (Some(replica), Some(last)) = (&mut self.replica, self.pending.last()) else {
+            return Ok(());
+        };
+        let buffers = &mut self.spare;
+        buffers.bytes.clear();
+        buffers.frames =
+            codec::encode_group(self.identity.format, &self.pending, &mut buffers.bytes);
+        let deadline = self.options.lock_deadline;
+        let ordered = replica.append((last.seq, last.id), &buffers.bytes, deadline);
+        if let Err(error) = &ordered {
+            self.withdraw(error.again());
+        }
+        ordered
+    }
+
+    fn withdraw(&mut self, why: Error) {
+        self.state.retract();
+        self.pending.clear();
+        self.pending_bytes = 0;
+        self.spare.frames.clear();
+        self.jobs = 0;
+        self.ended = Some(why);
+    }
+
+    /// Keeps the position for the next process.
+    pub fn keep_cursor(&self) {
+        if let Some(replica) = &self.replica {
+            let end = replica.end();
+            end.keep(self.storage.as_ref(), &self.dir, self.identity.log);
+        }
+    }
+}

@@ -1,0 +1,503 @@
+//! Three hosts that write one log through one journal, in one thread: whoever is about to speak to the journal lets others
+//! act before, answers are lost, groups land late, processes die and disks forget, all by one seed.
+
+use crate::support::*;
+use std::sync::{Mutex, MutexGuard};
+use teamlog_engine::journal::memory::MemoryJournal;
+use teamlog_engine::journal::{Append, Journal, Outcome, Page, Position, ReadError};
+use teamlog_engine::{
+    CommitError, Event, JournalFault, ManualClock, Place, SeededIds, State, Writer,
+};
+
+pub const HOSTS: usize = 3;
+
+/// What a host folds: every claim takes the next epoch, and only its holder gives it back.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Claims {
+    pub texts: Vec<String>,
+    /// How many of them are durable.
+    settled: usize,
+}
+
+impl Claims {
+    pub fn epoch(&self) -> usize {
+        let claims = self.texts.iter().filter(|text| text.starts_with("claim"));
+        claims.count()
+    }
+
+    /// Who holds the claim, if somebody does.
+    pub fn holder(&self) -> Option<usize> {
+        let mut words = self.texts.last()?.split(' ');
+        match (words.next(), words.nth(1)) {
+            (Some("claim"), Some(host)) => host.parse().ok(),
+            _ => None,
+        }
+    }
+}
+
+impl State for Claims {
+    fn apply(&mut self, events: &[Event<'static>]) -> teamlog_engine::Result<()> {
+        self.texts.extend(events.iter().map(text));
+        Ok(())
+    }
+    fn committed(&mut self, _: &Head, events: &[Event<'static>], _: &[Place], _: &[u32]) {
+        self.settled += events.len();
+        assert_eq!(
+            self.settled,
+            self.texts.len(),
+            "all that was folded is durable"
+        );
+    }
+    fn allow_retract(&mut self) {}
+    fn retract(&mut self) {
+        self.texts.truncate(self.settled);
+    }
+}
+
+/// What became of a job, with the times at which it was asked and answered.
+#[derive(Debug, Clone)]
+pub struct Done {
+    pub asked: u64,
+    pub answered: u64,
+    pub text: String,
+    pub came_to: CameTo,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CameTo {
+    /// Recorded under this seq.
+    Acked(u64),
+    /// Refused on a state of so many events.
+    Refused(u64),
+    /// Nothing was recorded.
+    Nothing,
+    /// It may be recorded or not.
+    Unknown,
+}
+
+/// How a world goes.
+#[derive(Debug, Clone, Copy)]
+pub struct Plan {
+    pub seed: u64,
+    pub format: Format,
+    pub steps: usize,
+    /// A call of the first host before which it dies.
+    pub death: Option<Death>,
+}
+
+/// Where the first host dies.
+#[derive(Debug, Clone, Copy)]
+pub enum Death {
+    /// Before the call of its storage with this number.
+    Storage(usize),
+    /// Before the call of its journal with this number.
+    BeforeJournal(usize),
+    /// Behind it.
+    BehindJournal(usize),
+}
+
+pub struct World {
+    pub plan: Plan,
+    rng: SeededIds,
+    pub journal: MemoryJournal,
+    /// Groups that were sent and have not arrived.
+    late: Mutex<Vec<Late>>,
+    hosts: [Mutex<Option<Host>>; HOSTS],
+    time: AtomicU64,
+    pub done: Mutex<Vec<Done>>,
+    /// Whether nothing goes wrong any more.
+    calm: Mutex<bool>,
+    jobs: AtomicU64,
+    /// Calls of the first host to its journal.
+    pub calls: AtomicU64,
+}
+
+struct Late {
+    log: teamlog_engine::identity::LogId,
+    after: Position,
+    position: Position,
+    last_id: teamlog_engine::EventId,
+    bytes: Vec<u8>,
+}
+
+struct Host {
+    number: usize,
+    memory: Memory,
+    faulty: Faulty,
+    clock: Arc<ManualClock>,
+    options: LogOptions,
+    writer: Option<Writer<Claims>>,
+}
+
+fn guard<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+impl World {
+    pub fn new(plan: Plan) -> Arc<World> {
+        let memory = Memory::new();
+        create(&arc(&memory), plan.format, &options().1);
+        let hosts = std::array::from_fn(|number| {
+            Mutex::new(Some(Host::new(number, memory.snapshot(), plan.seed)))
+        });
+        Arc::new(World {
+            plan,
+            rng: SeededIds(plan.seed.into()),
+            journal: MemoryJournal::default(),
+            late: Mutex::default(),
+            hosts,
+            time: AtomicU64::new(0),
+            done: Mutex::default(),
+            calm: Mutex::new(false),
+            jobs: AtomicU64::new(0),
+            calls: AtomicU64::new(0),
+        })
+    }
+
+    /// Runs all steps.
+    pub fn run(self: &Arc<World>) {
+        if let Some(Death::Storage(call)) = self.plan.death
+            && let Some(host) = guard(&self.hosts[0]).as_mut()
+        {
+            host.faulty.arm(call, Fault::Stop);
+        }
+        for _ in 0..self.plan.steps {
+            self.step();
+        }
+        *guard(&self.calm) = true;
+        self.arrive(usize::MAX);
+    }
+
+    /// 0 to `n - 1`.
+    fn pick(&self, n: u64) -> u64 {
+        self.rng.random() % n
+    }
+
+    fn one_in(&self, n: u64) -> bool {
+        !*guard(&self.calm) && self.pick(n) == 0
+    }
+
+    fn tick(&self) -> u64 {
+        self.time.fetch_add(1, std::sync::atomic::Ordering::SeqCst)
+    }
+
+    /// One host does something, unless it is in the middle of something.
+    fn step(self: &Arc<World>) {
+        let slot = &self.hosts[self.pick(HOSTS as u64) as usize];
+        let Some(mut host) = guard(slot).take() else {
+            return;
+        };
+        if self.pick(12) == 0 {
+            host.clock
+                .advance([1_000, 60_000_000, 86_400_000_000][self.pick(3) as usize]);
+        }
+        if self.one_in(25) {
+            let at = host.faulty.count() + self.pick(12) as usize;
+            host.faulty.arm(at, Fault::Stop);
+        }
+        host = match self.pick(10) {
+            0 => host.end(self, true),
+            1 => host.end(self, false),
+            2 => host.lose_power(self),
+            _ => host.work(self),
+        };
+        *guard(slot) = Some(host);
+    }
+
+    /// Up to so many groups that were under way arrive.
+    fn arrive(&self, most: usize) {
+        let late: Vec<Late> = {
+            let mut late = guard(&self.late);
+            let count = most.min(late.len());
+            late.drain(..count).collect()
+        };
+        for Late {
+            log,
+            after,
+            position,
+            last_id,
+            bytes,
+        } in late
+        {
+            let append = Append {
+                log,
+                after,
+                position,
+                last_id,
+                bytes: &bytes,
+            };
+            self.journal.clone().append(&[append]);
+        }
+    }
+
+    /// What every host has in the end, without the other hosts' help.
+    pub fn logs(self: &Arc<World>) -> Vec<(Log, Memory)> {
+        let ended = |slot: &Mutex<Option<Host>>| {
+            let host = guard(slot).take().unwrap();
+            let mut host = host.end(self, true).open(self);
+            let writer = host.writer.take();
+            writer
+                .unwrap_or_else(|| panic!("host {} opens", host.number))
+                .close()
+                .unwrap();
+            (
+                open(&arc(&host.memory), &host.options).as_replica(),
+                host.memory,
+            )
+        };
+        self.hosts.iter().map(ended).collect()
+    }
+}
+
+impl Host {
+    fn new(number: usize, memory: Memory, seed: u64) -> Host {
+        let clock = Arc::new(ManualClock::new(start()));
+        // A second apart: within what hosts of a journal may differ.
+        clock.advance(number as i64 * 500_000);
+        let options = given!(LogOptions, clock: clock.clone(), segment_bytes_max: 2_000,
+            ids: Arc::new(SeededIds((seed * 31 + number as u64).into())), ahead_from_group: 1,
+            lock_deadline: Duration::ZERO);
+        Host {
+            number,
+            faulty: Faulty::new(arc(&memory)),
+            memory,
+            clock,
+            options,
+            writer: None,
+        }
+    }
+
+    /// The process ends: in good order, or not.
+    fn end(mut self, world: &World, orderly: bool) -> Host {
+        match self.writer.take() {
+            Some(writer) if orderly => drop(writer.close()),
+            writer => drop(writer),
+        }
+        let memory = self.memory.snapshot();
+        self.on(memory, world)
+    }
+
+    fn lose_power(mut self, world: &World) -> Host {
+        self.writer = None;
+        let memory = self.memory.crash(&mut |n| world.pick(n as u64) as usize);
+        self.on(memory, world)
+    }
+
+    fn on(self, memory: Memory, _: &World) -> Host {
+        Host {
+            faulty: Faulty::new(arc(&memory)),
+            memory,
+            ..self
+        }
+    }
+
+    fn open(mut self, world: &Arc<World>) -> Host {
+        let storage: Arc<dyn Storage> = Arc::new(self.faulty.clone());
+        let journal = Box::new(Line {
+            world: world.clone(),
+            host: self.number,
+            faulty: self.faulty.clone(),
+        });
+        let Ok(log) = Log::open(storage, &dir(), self.options.clone()) else {
+            return self;
+        };
+        let exclusive = match log.as_replica().lock_through(journal) {
+            Ok(exclusive) => exclusive,
+            Err(Error::Corrupt { path, why, .. }) => panic!("{}: {why}", path.display()),
+            Err(Error::Journal {
+                fault: JournalFault::Forked | JournalFault::Behind,
+                why,
+            }) => {
+                panic!("host {}: {why}", self.number)
+            }
+            Err(_) => return self,
+        };
+        let mut claims = Claims::default();
+        let read = exclusive
+            .reader()
+            .events(None)
+            .collect::<Result<Vec<_>, _>>();
+        let Ok(events) = read else { return self };
+        claims.texts = events.iter().map(|(_, _, event)| text(event)).collect();
+        claims.settled = claims.texts.len();
+        self.writer = Some(exclusive.into_writer(claims));
+        self
+    }
+
+    fn work(mut self, world: &Arc<World>) -> Host {
+        if self.writer.is_none() {
+            self = self.open(world);
+        }
+        let Some(writer) = self.writer.take() else {
+            return self.end(world, false);
+        };
+        for _ in 0..=world.pick(2) {
+            self.job(world, &writer);
+        }
+        match writer.is_poisoned() {
+            true => {
+                drop(writer);
+                self.end(world, false)
+            }
+            false => {
+                self.writer = Some(writer);
+                self
+            }
+        }
+    }
+
+    /// Claims what nobody holds, or gives its claim back; else it is refused.
+    fn job(&self, world: &World, writer: &Writer<Claims>) {
+        let number = world.jobs.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        let host = self.number;
+        let padding = "x".repeat(world.pick(500) as usize);
+        let asked = world.tick();
+        let written = Arc::new(Mutex::new(String::new()));
+        let keep = written.clone();
+        let done = writer.commit(Durability::Synced, move |claims: &Claims, _| {
+            let epoch = claims.epoch();
+            let words = match claims.holder() {
+                None => format!("claim {} {host} #{number} {padding}", epoch + 1),
+                Some(holder) if holder == host => format!("release {epoch} {host} #{number}"),
+                Some(_) => return Err(claims.texts.len() as u64),
+            };
+            keep.lock().unwrap().clone_from(&words);
+            Ok(((), vec![said(&words)]))
+        });
+        let came_to = match done {
+            Ok(committed) => CameTo::Acked(committed.events[0].seq),
+            Err(CommitError::Refused(seen)) => CameTo::Refused(seen),
+            Err(CommitError::Conflict(_)) => CameTo::Nothing,
+            Err(CommitError::Failed(Error::Journal { fault, why })) => match fault {
+                JournalFault::Unreachable => CameTo::Nothing,
+                JournalFault::Unknown => CameTo::Unknown,
+                fault => panic!("host {host}: {fault:?}: {why}"),
+            },
+            Err(CommitError::Failed(Error::Corrupt { path, why, .. })) => {
+                panic!("host {host}: {}: {why}", path.display())
+            }
+            Err(CommitError::Failed(_)) => CameTo::Unknown,
+        };
+        let text = guard(&written).clone();
+        let answered = world.tick();
+        guard(&world.done).push(Done {
+            asked,
+            answered,
+            text,
+            came_to,
+        });
+    }
+}
+
+/// A host's line to the journal.
+struct Line {
+    world: Arc<World>,
+    host: usize,
+    faulty: Faulty,
+}
+
+impl Line {
+    /// What happens before a call; `false` where the caller is dead.
+    fn before(&self) -> Option<u64> {
+        if !*guard(&self.world.calm) {
+            for _ in 0..self.world.pick(3) {
+                self.world.step();
+            }
+            self.world.arrive(self.world.pick(2) as usize);
+        }
+        let first = self.host == 0;
+        let call = match first {
+            true => self
+                .world
+                .calls
+                .fetch_add(1, std::sync::atomic::Ordering::SeqCst),
+            false => u64::MAX,
+        };
+        if matches!(self.death(), Some(Death::BeforeJournal(at)) if at as u64 == call) {
+            self.die();
+        }
+        (!self.is_dead()).then_some(call)
+    }
+
+    fn behind(&self, call: u64) {
+        if matches!(self.death(), Some(Death::BehindJournal(at)) if at as u64 == call) {
+            self.die();
+        }
+    }
+
+    /// Where the first host still has to die.
+    fn death(&self) -> Option<Death> {
+        self.world.plan.death.filter(|_| !*guard(&self.world.calm))
+    }
+
+    fn die(&self) {
+        self.faulty.arm(self.faulty.count(), Fault::Stop);
+        let storage: &dyn Storage = &self.faulty;
+        let _ = storage.stat(&dir());
+    }
+
+    /// Whether the storage takes no call any more.
+    fn is_dead(&self) -> bool {
+        let storage: &dyn Storage = &self.faulty;
+        matches!(storage.stat(&dir()), Err(error) if Faulty::is_stop(&error))
+    }
+}
+
+fn gone<T: From<String>>() -> T {
+    T::from("the line is cut".to_owned())
+}
+
+impl Journal for Line {
+    fn append(&mut self, groups: &[Append<'_>]) -> Vec<Outcome> {
+        let Some(call) = self.before() else {
+            return vec![Outcome::Unreachable(gone())];
+        };
+        let world = &self.world;
+        let outcome = match groups {
+            _ if world.one_in(12) => vec![Outcome::Unreachable(gone())],
+            _ if world.one_in(12) => vec![Outcome::Unknown(gone())],
+            // As a server says that counts otherwise than by log.
+            _ if world.one_in(20) => vec![Outcome::Conflict],
+            [group] if world.one_in(10) => {
+                guard(&world.late).push(Late {
+                    log: group.log,
+                    after: group.after,
+                    position: group.position,
+                    last_id: group.last_id,
+                    bytes: group.bytes.to_vec(),
+                });
+                vec![Outcome::Unknown(gone())]
+            }
+            _ => {
+                let outcome = world.journal.clone().append(groups);
+                match world.one_in(8) {
+                    true => vec![Outcome::Unknown(gone())],
+                    false => outcome,
+                }
+            }
+        };
+        self.behind(call);
+        outcome
+    }
+
+    fn read(
+        &mut self,
+        log: teamlog_engine::identity::LogId,
+        after: Position,
+        bytes_max: usize,
+    ) -> Result<Page, ReadError> {
+        let Some(call) = self.before() else {
+            return Err(ReadError::Unreachable(gone()));
+        };
+        if self.world.one_in(15) {
+            return Err(ReadError::Unreachable(gone()));
+        }
+        // A page of one group, now and then.
+        let bytes_max = bytes_max.min(1 << (10 * self.world.pick(3)));
+        let page = self.world.journal.clone().read(log, after, bytes_max);
+        self.behind(call);
+        page
+    }
+}

@@ -1,0 +1,288 @@
+//! A host beside its journal: what it finds there that does not continue its own log, and what it keeps for itself.
+
+use crate::support::*;
+use std::sync::atomic::Ordering;
+use teamlog_engine::identity::LogId;
+use teamlog_engine::journal::memory::{Compares, MemoryJournal};
+use teamlog_engine::journal::{Append, Journal, Outcome, Page, Position, ReadError};
+use teamlog_engine::layout::{EVENTS_DIR, JOURNAL_FILE};
+use teamlog_engine::{CommitError, Exclusive, JournalFault, Writer};
+
+/// Two hosts of one log.
+struct Hosts {
+    journal: MemoryJournal,
+    hosts: [Memory; 2],
+}
+
+impl Hosts {
+    fn new(format: Format, compares: Compares) -> Hosts {
+        let memory = Memory::new();
+        create(&arc(&memory), format, &options().1);
+        Hosts {
+            journal: MemoryJournal::new(compares),
+            hosts: [memory.snapshot(), memory],
+        }
+    }
+
+    fn log(&self, host: usize) -> Log {
+        open(&arc(&self.hosts[host]), &small(host as u64)).as_replica()
+    }
+
+    fn lock(&self, host: usize) -> Result<Exclusive, Error> {
+        self.log(host).lock_through(Box::new(self.journal.clone()))
+    }
+
+    fn writer(&self, host: usize) -> Writer<()> {
+        self.lock(host).unwrap().into_writer(())
+    }
+
+    fn says(&self, host: usize, words: &[&str]) {
+        let writer = self.writer(host);
+        for text in words {
+            say(&writer, text);
+        }
+        writer.close().unwrap();
+    }
+
+    /// Puts the journal back to its first group.
+    fn put_back(&self) {
+        self.journal.put_back(self.log(0).identity().log, 1);
+    }
+
+    fn segments(&self, host: usize) -> std::collections::BTreeMap<PathBuf, Vec<u8>> {
+        tree(&self.hosts[host], &dir().join(EVENTS_DIR))
+    }
+}
+
+fn fault<T>(result: Result<T, Error>) -> Option<JournalFault> {
+    match result {
+        Err(Error::Journal { fault, .. }) => Some(fault),
+        Err(error) => panic!("{error}"),
+        Ok(_) => None,
+    }
+}
+
+#[test]
+fn a_host_that_is_ahead_of_an_old_journal_is_told_so_and_writes_nothing() {
+    for format in FORMATS {
+        let hosts = Hosts::new(format, Compares::Position);
+        hosts.says(0, &["a", "b", "c"]);
+        let before = hosts.segments(0);
+        hosts.put_back();
+        assert_eq!(fault(hosts.lock(0)), Some(JournalFault::Behind));
+        assert_eq!(hosts.segments(0), before);
+        assert_eq!(
+            texts(&hosts.log(0)),
+            ["a", "b", "c"],
+            "what it has is read as before"
+        );
+    }
+}
+
+/// What a host that goes on writing is told after another history of the same length took the place of its own.
+fn after_another_history(compares: Compares, format: Format) -> Option<JournalFault> {
+    let hosts = Hosts::new(format, compares);
+    let first = hosts.writer(0);
+    say(&first, "a");
+    hosts.says(1, &[]);
+    say(&first, "b");
+    say(&first, "c");
+    hosts.put_back();
+    hosts.says(1, &["other b", "other c"]);
+    fault(first.append(vec![said("d")], Durability::Synced))
+}
+
+#[test]
+fn another_history_of_the_same_length_is_refused_where_positions_are_compared() {
+    for format in FORMATS {
+        assert_eq!(
+            after_another_history(Compares::Position, format),
+            Some(JournalFault::Forked)
+        );
+        // A journal that compares seqs alone acknowledges what continues neither history.
+        assert_eq!(after_another_history(Compares::FirstSeq, format), None);
+    }
+}
+
+#[test]
+fn another_history_is_found_by_a_host_that_opens() {
+    for (compares, format) in [Compares::Position, Compares::FirstSeq]
+        .into_iter()
+        .zip(FORMATS)
+    {
+        let hosts = Hosts::new(format, compares);
+        hosts.says(0, &["a"]);
+        hosts.says(1, &[]);
+        hosts.says(0, &["b"]);
+        hosts.put_back();
+        hosts.says(1, &["other b", "other c"]);
+        assert_eq!(
+            fault(hosts.lock(0)),
+            Some(JournalFault::Forked),
+            "{compares:?}"
+        );
+    }
+}
+
+#[test]
+fn the_cursor_may_be_gone_damaged_or_of_another_log() {
+    for format in FORMATS {
+        let hosts = Hosts::new(format, Compares::Position);
+        hosts.says(0, &["a", "b"]);
+        let path = dir().join(JOURNAL_FILE);
+        let cursor = forge::read(&hosts.hosts[0], &path);
+        let stranger = Hosts::new(format, Compares::Position);
+        let new = given!(teamlog_engine::NewLog; team: "demo", format, origin: "init");
+        let other = Memory::new();
+        let other_log = Log::create(arc(&other), &dir(), new, small(7))
+            .unwrap()
+            .as_replica();
+        let writer = other_log
+            .lock_through(Box::new(stranger.journal.clone()))
+            .unwrap()
+            .into_writer(());
+        say(&writer, "another");
+        say(&writer, "log");
+        writer.close().unwrap();
+        let foreign = forge::read(&other, &path);
+        assert_ne!(foreign, cursor);
+        let damaged = |at: usize| {
+            let mut bytes = cursor.clone();
+            bytes[at] ^= 1;
+            bytes
+        };
+        let mut all: Vec<Vec<u8>> = (0..cursor.len()).map(damaged).collect();
+        all.extend([
+            foreign,
+            Vec::new(),
+            vec![b' '; 4096],
+            cursor[..cursor.len() / 2].to_vec(),
+        ]);
+        for bytes in all {
+            forge::write(&hosts.hosts[0], &path, &bytes);
+            hosts.says(0, &[]);
+            assert_eq!(
+                forge::read(&hosts.hosts[0], &path),
+                cursor,
+                "it is written anew"
+            );
+        }
+        hosts.says(1, &["c"]);
+        hosts.says(0, &["d"]);
+        assert_eq!(texts(&hosts.log(0)), ["a", "b", "c", "d"]);
+    }
+}
+
+#[test]
+fn a_replica_is_written_through_its_journal_alone() {
+    for format in FORMATS {
+        let hosts = Hosts::new(format, Compares::Position);
+        assert_eq!(fault(hosts.log(0).lock()), Some(JournalFault::Unreachable));
+    }
+}
+
+#[test]
+fn a_refusal_on_what_another_host_changed_is_a_conflict() {
+    for format in FORMATS {
+        let hosts = Hosts::new(format, Compares::Position);
+        let first = hosts.writer(0);
+        say(&first, "a");
+        hosts.says(1, &["b"]);
+        let refuse = || first.commit(Durability::Synced, |(), _| Err::<((), _), _>("no"));
+        assert!(matches!(refuse(), Err(CommitError::Conflict(_))));
+        assert!(matches!(refuse(), Err(CommitError::Refused("no"))));
+    }
+}
+
+#[test]
+fn the_time_of_decisions_never_runs_backward() {
+    let hosts = Hosts::new(Format::Jsonl, Compares::Position);
+    let log = |host: usize, behind: i64| {
+        let clock = teamlog_engine::ManualClock::new(start());
+        clock.advance(-behind);
+        let options = given!(LogOptions, clock: Arc::new(clock), ..small(host as u64));
+        open(&arc(&hosts.hosts[host]), &options).as_replica()
+    };
+    let asked = |host, behind| {
+        let exclusive = log(host, behind).lock_through(Box::new(hosts.journal.clone()));
+        let writer = exclusive.unwrap().into_writer(());
+        let done = writer.commit(Durability::Synced, |(), now| {
+            Ok::<_, ()>((now, vec![said("now")]))
+        });
+        done.ok().unwrap().answer
+    };
+    assert_eq!(asked(0, 0), start());
+    assert!(
+        asked(1, 1_000_000) >= start(),
+        "the clock of the second host is a second behind"
+    );
+}
+
+/// A journal whose next append is another host's.
+#[derive(Clone)]
+struct Overtaken {
+    journal: MemoryJournal,
+    next: Arc<std::sync::atomic::AtomicBool>,
+}
+
+impl Journal for Overtaken {
+    fn append(&mut self, groups: &[Append<'_>]) -> Vec<Outcome> {
+        match self.next.swap(false, Ordering::SeqCst) {
+            true => vec![Outcome::Conflict],
+            false => self.journal.append(groups),
+        }
+    }
+
+    fn read(&mut self, log: LogId, after: Position, bytes_max: usize) -> Result<Page, ReadError> {
+        self.journal.read(log, after, bytes_max)
+    }
+}
+
+#[test]
+fn a_round_ends_with_the_first_group_that_the_journal_does_not_take() {
+    for format in FORMATS {
+        let hosts = Hosts::new(format, Compares::Position);
+        let journal = Overtaken {
+            journal: hosts.journal.clone(),
+            next: Arc::new(true.into()),
+        };
+        let writer = hosts
+            .log(0)
+            .lock_through(Box::new(journal))
+            .unwrap()
+            .into_writer(());
+        let large = || vec![said(&"x".repeat(700_000)); 4];
+        let (first_runs, follow) = std::sync::mpsc::channel();
+        std::thread::scope(|scope| {
+            let first = scope.spawn(|| {
+                writer.commit(Durability::Synced, move |(), _| {
+                    first_runs.send(()).unwrap();
+                    // The others queue meanwhile, for the same round.
+                    std::thread::sleep(Duration::from_millis(300));
+                    Ok::<_, ()>(((), large()))
+                })
+            });
+            follow.recv().unwrap();
+            let others = [large(), vec![said("small")]].map(|events| {
+                let writer = &writer;
+                let other = move || {
+                    writer.commit(Durability::Synced, move |(), _| Ok::<_, ()>(((), events)))
+                };
+                let other = scope.spawn(other);
+                std::thread::sleep(Duration::from_millis(50));
+                other
+            });
+            assert!(matches!(
+                first.join().unwrap(),
+                Err(CommitError::Conflict(_))
+            ));
+            for job in others {
+                assert!(matches!(job.join().unwrap(), Err(CommitError::Conflict(_))));
+            }
+        });
+        assert!(hosts.journal.groups(hosts.log(0).identity().log).is_empty());
+        say(&writer, "again");
+        writer.close().unwrap();
+        assert_eq!(texts(&hosts.log(0)), ["again"]);
+    }
+}
