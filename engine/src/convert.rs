@@ -83,6 +83,7 @@ impl Log {
     /// # Errors
     /// `Locked`, `Corrupt`, I/O. Then the log is the old one or the new one, whole.
     pub fn convert(&self, format: Format) -> Result<Option<Converted>> {
+        self.identity().check_alone()?;
         let exclusive = self.lock()?;
         let team_dir = TeamDir {
             storage: self.storage(),

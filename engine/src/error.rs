@@ -155,6 +155,12 @@ pub enum JournalFault {
     NotDurable,
     /// The journal takes nothing for this log.
     Refused,
+    /// It is another journal than the log's.
+    OfAnother,
+    /// Nothing here knows how to reach it.
+    Unconfigured,
+    /// What was asked for changes a log as a whole, which several hosts have.
+    Shared,
 }
 
 impl JournalFault {
@@ -167,6 +173,9 @@ impl JournalFault {
             JournalFault::Forked => "has another history",
             JournalFault::NotDurable => "holds too few copies, so nothing was written",
             JournalFault::Refused => "takes nothing",
+            JournalFault::OfAnother => "is another one",
+            JournalFault::Unconfigured => "is not configured",
+            JournalFault::Shared => "orders the groups of several hosts",
         }
     }
 }

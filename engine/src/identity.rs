@@ -1,9 +1,10 @@
-//! `log.json`: which log a directory holds. Written once at creation, replaced only by a conversion.
+//! `log.json`: which log a directory holds, and which journal orders its groups, where one does. Written once at creation,
+//! replaced only by a conversion.
 //!
 //! The file is one line of JSON with its own CRC. It is accepted only if it is, byte for byte, what this
 //! code would write for the values in it, so that no damage can pass for another identity.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, JournalFault, Result};
 use crate::event_id::IdSource;
 use crate::layout::LOG_FILE;
 use crate::storage::Storage;
@@ -12,8 +13,11 @@ use crate::uuid;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// The newest version that this code reads. [`Format::version`] is the one that it writes.
+/// The newest version of a format that this code reads. [`Format::version`] is the one that it writes.
 pub const FORMAT_VERSION: u32 = 2;
+/// The version of `log.json` where a journal orders the log's groups, whatever the version of its format: a program that knows
+/// nothing of journals refuses it, and so writes nothing beside one.
+const JOURNAL_VERSION: u32 = 3;
 /// No identity is longer than this.
 const LOG_FILE_BYTES_MAX: u64 = 4096;
 
@@ -80,6 +84,18 @@ impl std::fmt::Display for LogId {
     }
 }
 
+/// Which journal orders a log's groups.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JournalIdentity {
+    /// What speaks to it: `postgres`.
+    pub kind: String,
+    /// The journal's own id, so that another one of its kind is never taken for it: lower-case, hyphenated 8-4-4-4-12.
+    pub id: String,
+    /// What [`crate::LogOptions::segment_bytes_max`] is on every host, so that their segments are equal.
+    pub segment_bytes_max: u64,
+}
+
 impl std::fmt::Debug for LogId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{self}")
@@ -101,6 +117,8 @@ pub struct Identity {
     pub created_at: Timestamp,
     /// How it came to be: `init`, `import`, `convert`, `restore`.
     pub origin: String,
+    /// What orders its groups where several hosts write it.
+    pub journal: Option<JournalIdentity>,
 }
 
 #[derive(Deserialize)]
@@ -109,8 +127,10 @@ struct Stored {
     log: String,
     team: String,
     format: String,
+    format_version: Option<u32>,
     created_at: String,
     origin: String,
+    journal: Option<JournalIdentity>,
 }
 
 impl Identity {
@@ -119,12 +139,35 @@ impl Identity {
         self.format == Format::Binary && self.version >= 2
     }
 
+    /// Refuses what changes a log as a whole, where other hosts have it too.
+    pub(crate) fn check_alone(&self) -> Result<()> {
+        match &self.journal {
+            None => Ok(()),
+            Some(_) => Err(Error::Journal {
+                fault: JournalFault::Shared,
+                why: "a log that other hosts have too cannot be changed as a whole".into(),
+            }),
+        }
+    }
+
     /// The bytes of `log.json`.
     pub fn encode(&self) -> Vec<u8> {
         let text = |value: &str| serde_json::Value::from(value).to_string();
+        let (version, format_version, journal) = match &self.journal {
+            None => (self.version, String::new(), String::new()),
+            Some(journal) => (
+                JOURNAL_VERSION,
+                format!(r#","format_version":{}"#, self.version),
+                format!(
+                    r#","journal":{{"kind":{},"id":{},"segment_bytes_max":{}}}"#,
+                    text(&journal.kind),
+                    text(&journal.id),
+                    journal.segment_bytes_max
+                ),
+            ),
+        };
         let mut line = format!(
-            r#"{{"version":{},"log":"{}","team":{},"format":"{}","created_at":"{}","origin":{}"#,
-            self.version,
+            r#"{{"version":{version},"log":"{}","team":{},"format":"{}"{format_version},"created_at":"{}","origin":{}{journal}"#,
             self.log,
             text(&self.team),
             self.format.name(),
@@ -158,11 +201,11 @@ impl Identity {
         if version == 0 {
             return Err(corrupt("version is 0"));
         }
-        if version > FORMAT_VERSION {
+        if version > JOURNAL_VERSION {
             return Err(Error::UnsupportedFormat {
                 path: path.to_path_buf(),
                 found: version,
-                known: FORMAT_VERSION,
+                known: JOURNAL_VERSION,
             });
         }
         let stored: Stored =
@@ -172,16 +215,17 @@ impl Identity {
             team: stored.team,
             format: Format::from_name(&stored.format)
                 .ok_or_else(|| corrupt("format is not jsonl or binary"))?,
-            version: stored.version,
+            version: stored.format_version.unwrap_or(stored.version),
             created_at: Timestamp::from_canonical(stored.created_at.as_bytes())
                 .ok_or_else(|| corrupt("created_at is not a time"))?,
             origin: stored.origin,
+            journal: stored.journal,
         };
         let known = identity.format.version();
-        if version > known {
+        if identity.version > known {
             return Err(Error::UnsupportedFormat {
                 path: path.to_path_buf(),
-                found: version,
+                found: identity.version,
                 known,
             });
         }
@@ -219,23 +263,40 @@ mod tests {
             version: FORMAT_VERSION,
             created_at: Timestamp::from_micros(1_763_719_200_000_001).unwrap(),
             origin: "init".into(),
+            journal: None,
+        }
+    }
+
+    fn with_journal() -> Identity {
+        Identity {
+            journal: Some(JournalIdentity {
+                kind: "postgres".into(),
+                id: "0b0c1f5e-7a44-4b9e-8d5e-0f3f6f0f7a11".into(),
+                segment_bytes_max: 1 << 26,
+            }),
+            ..example()
         }
     }
 
     #[test]
     fn reads_what_it_writes() {
-        let identity = example();
-        assert_eq!(
-            Identity::decode(Path::new("log.json"), &identity.encode()).unwrap(),
-            identity
-        );
+        for identity in [example(), with_journal()] {
+            assert_eq!(
+                Identity::decode(Path::new("log.json"), &identity.encode()).unwrap(),
+                identity
+            );
+        }
     }
 
     #[test]
     fn every_bit_flip_and_every_cut_is_refused() {
-        let bytes = example().encode();
+        refuses_damage(&example().encode());
+        refuses_damage(&with_journal().encode());
+    }
+
+    fn refuses_damage(bytes: &[u8]) {
         for bit in 0..bytes.len() * 8 {
-            let mut damaged = bytes.clone();
+            let mut damaged = bytes.to_vec();
             damaged[bit / 8] ^= 1 << (bit % 8);
             assert!(
                 Identity::decode(Path::new("log.json"), &damaged).is_err(),
@@ -252,14 +313,14 @@ mod tests {
 
     #[test]
     fn a_newer_version_is_named() {
-        let newer = br#"{"version":3,"shape":"unknown"}"#;
+        let newer = br#"{"version":4,"shape":"unknown"}"#;
         let error = Identity::decode(Path::new("log.json"), newer).unwrap_err();
         assert!(
             matches!(
                 error,
                 Error::UnsupportedFormat {
-                    found: 3,
-                    known: 2,
+                    found: 4,
+                    known: 3,
                     ..
                 }
             ),

@@ -56,7 +56,7 @@ pub use error::{Error, JournalFault, Result};
 pub use event::{Cause, Event, NewEvent, RefKind, Refs};
 pub use event_id::{EventId, IdSource, RandomIds, SeededIds};
 pub use head::Head;
-pub use identity::{Format, Identity};
+pub use identity::{Format, Identity, JournalIdentity};
 pub use json::{Json, JsonError};
 pub use log::{Exclusive, Log, NewLog};
 pub use options::LogOptions;

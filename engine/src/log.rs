@@ -3,8 +3,8 @@
 use crate::error::{Error, JournalFault, Result};
 use crate::event::NewEvent;
 use crate::head::{self, Head, HeadFile};
-use crate::identity::{Format, Identity, LogId};
-use crate::journal::{Journal, Replica};
+use crate::identity::{Format, Identity, JournalIdentity, LogId};
+use crate::journal::Replica;
 use crate::layout::{CUT, ENGINE_ACTOR, EVENTS_DIR, HEAD_FILE, LOCK_FILE, LOG_FILE, QUARANTINED};
 use crate::lock::{self, LogLock};
 use crate::options::LogOptions;
@@ -41,7 +41,6 @@ pub struct Log {
     dir: PathBuf,
     identity: Identity,
     options: LogOptions,
-    is_replica: bool,
 }
 
 impl Log {
@@ -67,12 +66,6 @@ impl Log {
         new: NewLog,
         options: LogOptions,
     ) -> Result<Log> {
-        let path = dir.join(LOG_FILE);
-        if storage.named().stat(&path)?.is_some() {
-            return Err(Error::LogExists {
-                path: dir.to_path_buf(),
-            });
-        }
         let identity = Identity {
             log: id,
             team: new.team,
@@ -80,7 +73,27 @@ impl Log {
             version: new.format.version(),
             created_at: options.clock.now(),
             origin: new.origin,
+            journal: None,
         };
+        Log::create_from(identity, storage, dir, options)
+    }
+
+    /// The same, with an identity that the caller made or has from a journal: for a log that one orders.
+    ///
+    /// # Errors
+    /// `LogExists`, I/O.
+    pub fn create_from(
+        identity: Identity,
+        storage: Arc<dyn Storage>,
+        dir: &Path,
+        options: LogOptions,
+    ) -> Result<Log> {
+        let path = dir.join(LOG_FILE);
+        if storage.named().stat(&path)?.is_some() {
+            return Err(Error::LogExists {
+                path: dir.to_path_buf(),
+            });
+        }
         let events = dir.join(EVENTS_DIR);
         storage.named().create_dir(&events)?;
         let lock = dir.join(LOCK_FILE);
@@ -99,7 +112,6 @@ impl Log {
             dir: dir.to_path_buf(),
             identity,
             options,
-            is_replica: false,
         })
     }
 
@@ -114,7 +126,6 @@ impl Log {
             dir: dir.to_path_buf(),
             identity,
             options,
-            is_replica: false,
         })
     }
 
@@ -295,38 +306,20 @@ impl Log {
         Ok(end.map_or(0, |end| end - head.end))
     }
 
-    /// Takes the lock, recovers what a crash left, and is ready to write.
+    /// Takes the lock, recovers what a crash left, and is ready to write. Where a journal orders the log's groups, takes in
+    /// those that it has behind this log.
     ///
     /// # Errors
-    /// `Locked` at the deadline, `Corrupt`, I/O; `Journal` where a journal orders the log's groups.
+    /// `Locked` at the deadline, `Corrupt`, I/O; `Journal` where it is not known here, does not answer, or does not continue
+    /// this log.
     pub fn lock(&self) -> Result<Exclusive> {
-        if self.is_replica {
-            return Err(Error::Journal {
-                fault: JournalFault::Unreachable,
-                why: "it is written through its journal only".into(),
-            });
-        }
-        self.lock_for(self.options.lock_deadline)
-    }
-
-    /// The same log as the replica of a journal: it is written by [`Log::lock_through`] only, and recovering it records
-    /// nothing.
-    #[must_use]
-    pub fn as_replica(self) -> Log {
-        Log {
-            is_replica: true,
-            ..self
-        }
-    }
-
-    /// Takes the lock of a replica, recovers what a crash left, and takes in what the journal has behind it.
-    ///
-    /// # Errors
-    /// As [`Log::lock`]; `Journal` where the journal does not answer, or does not continue this log.
-    pub fn lock_through(&self, journal: Box<dyn Journal>) -> Result<Exclusive> {
-        assert!(self.is_replica, "a journal's log must be a replica");
         let mut exclusive = self.lock_for(self.options.lock_deadline)?;
-        let replica = Replica::open(journal, &exclusive.reader())?;
+        let Some(identity) = exclusive.identity().journal.clone() else {
+            return Ok(exclusive);
+        };
+        let journals = self.options.journals.as_ref();
+        let journals = journals.ok_or_else(|| unknown_journal(&identity))?;
+        let replica = Replica::open(journals.open(&identity)?, &exclusive.reader())?;
         exclusive.core.replica = Some(replica);
         exclusive.core.catch_up()?;
         Ok(exclusive)
@@ -375,7 +368,7 @@ impl Log {
             dir: &self.dir,
             identity,
             head_file,
-            is_replica: self.is_replica,
+            is_replica: identity.journal.is_some(),
         }
     }
 
@@ -386,13 +379,14 @@ impl Log {
         head_file: HeadFile,
         recovered: Recovered,
     ) -> Result<Exclusive> {
+        let options = self.options_for(identity.journal.as_ref());
         let mut exclusive = Exclusive {
             notes: recovered.notes,
             core: Core {
                 storage: self.storage.clone(),
                 dir: self.dir.clone(),
                 identity,
-                options: self.options.clone(),
+                options,
                 head: recovered.head,
                 head_file,
                 active: recovered.active.map(ActiveSegment::of).transpose()?,
@@ -413,6 +407,22 @@ impl Log {
         };
         exclusive.record(&recovered.unnamed, recovered.cut)?;
         Ok(exclusive)
+    }
+
+    fn options_for(&self, journal: Option<&JournalIdentity>) -> LogOptions {
+        let own = self.options.clone();
+        LogOptions {
+            segment_bytes_max: journal.map_or(own.segment_bytes_max, |one| one.segment_bytes_max),
+            ..own
+        }
+    }
+}
+
+/// A journal that nothing here can open.
+fn unknown_journal(journal: &JournalIdentity) -> Error {
+    Error::Journal {
+        fault: JournalFault::Unconfigured,
+        why: format!("{} {} is not known here", journal.kind, journal.id),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::clock::{Clock, SystemClock};
 use crate::event_id::{IdSource, RandomIds};
+use crate::journal::Journals;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ pub struct LogOptions {
     pub ids: Arc<dyn IdSource>,
     /// How long to wait for the lock. Default 10 s.
     pub lock_deadline: Duration,
-    /// Rotate before a segment would grow past this. Default [`crate::limits::SEGMENT_BYTES_MAX`]; tests make it small.
+    /// Rotate before a segment would grow past this; where a journal orders the log, its value counts. Default [`crate::limits::SEGMENT_BYTES_MAX`]; tests make it small.
     pub segment_bytes_max: u64,
     /// How many zeros a writer keeps ahead of what it wrote, where the format allows it; and how early, in any format, it may
     /// end a segment. Default [`crate::limits::AHEAD_BYTES`]; 0 for none.
@@ -22,6 +23,8 @@ pub struct LogOptions {
     /// A writer does work ahead (zeros, the digest) from this group of its on. Default
     /// [`crate::limits::AHEAD_FROM_GROUP`]: one that writes once and ends does none.
     pub ahead_from_group: u64,
+    /// Opens the journal of a log that has one. Default none: such a log can be read then, and not written.
+    pub journals: Option<Arc<dyn Journals>>,
 }
 
 impl Default for LogOptions {
@@ -33,6 +36,7 @@ impl Default for LogOptions {
             segment_bytes_max: crate::limits::SEGMENT_BYTES_MAX,
             ahead_bytes: crate::limits::AHEAD_BYTES,
             ahead_from_group: crate::limits::AHEAD_FROM_GROUP,
+            journals: None,
         }
     }
 }

@@ -1,7 +1,8 @@
 //! A journal in memory, shared by its clones: the model that every other journal is held against.
 
-use super::{Append, Journal, JournalGroup, Outcome, Page, Position, ReadError};
-use crate::identity::LogId;
+use super::{Append, Journal, JournalGroup, Journals, Outcome, Page, Position, ReadError};
+use crate::error::Result;
+use crate::identity::{Identity, JournalIdentity, LogId};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -89,6 +90,22 @@ fn end_of(stored: &[Stored]) -> Position {
     stored
         .last()
         .map_or(Position::default(), |stored| stored.group.position)
+}
+
+impl std::fmt::Debug for MemoryJournal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("MemoryJournal")
+    }
+}
+
+impl Journals for MemoryJournal {
+    fn open(&self, _: &JournalIdentity) -> Result<Box<dyn Journal>> {
+        Ok(Box::new(self.clone()))
+    }
+
+    fn enroll(&self, _: &Identity) -> Result<()> {
+        Ok(())
+    }
 }
 
 impl Journal for MemoryJournal {

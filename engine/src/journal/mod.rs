@@ -13,8 +13,9 @@ mod replica;
 
 pub(crate) use replica::{Replica, conflict, misplaced};
 
+use crate::error::Result;
 use crate::event_id::EventId;
-use crate::identity::LogId;
+use crate::identity::{Identity, JournalIdentity, LogId};
 
 /// A digest over all groups of a log up to one of them: BLAKE3 of the digest before and the group's bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -136,6 +137,21 @@ pub enum ReadError {
     Behind(u64),
     /// Something else stands at the position.
     Forked,
+}
+
+/// Opens journals: what a log that has one is written through.
+pub trait Journals: std::fmt::Debug + Send + Sync {
+    /// A handle on that journal, for one log. Need not speak to it yet.
+    ///
+    /// # Errors
+    /// `Journal`: it is not known here.
+    fn open(&self, journal: &JournalIdentity) -> Result<Box<dyn Journal>>;
+
+    /// Makes a new, empty log known to the journal that its identity names, before its first group. Repeating it is harmless.
+    ///
+    /// # Errors
+    /// `Journal`: it has a log of that team's name already, or does not take part.
+    fn enroll(&self, identity: &Identity) -> Result<()>;
 }
 
 /// Orders the groups of any number of logs. Synchronous; one that talks to a server keeps its own thread for it.

@@ -74,6 +74,7 @@ impl Log {
         let (storage, dir) = (self.storage().as_ref(), self.dir());
         let lock = lock::acquire(storage, dir, self.options().lock_deadline)?;
         let identity = Identity::load(storage, dir)?;
+        identity.check_alone()?;
         switch::finish(storage, dir, &identity)?;
         let head_file = HeadFile::open(storage, dir, identity.log, Open::Create)?;
         let unfinished = head_file.read()?.newest.is_some_and(|head| head.cutting);

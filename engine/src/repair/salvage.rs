@@ -158,6 +158,7 @@ pub fn salvage(
     let lock = lock::acquire(storage.as_ref(), dir, options.lock_deadline)?;
     let identity = Identity::load(storage.as_ref(), dir);
     if let Ok(identity) = &identity {
+        identity.check_alone()?;
         switch::finish(storage.as_ref(), dir, identity)?;
         if sound(storage, dir, options) {
             return Ok(None);
@@ -339,6 +340,7 @@ fn identity_of_segments(storage: &dyn Storage, dir: &Path) -> Result<Identity> {
                 version,
                 created_at: Timestamp::default(),
                 origin: ORIGIN.to_owned(),
+                journal: None,
             };
             let head_is_of =
                 |log| head::read_slots(storage, dir, log).is_ok_and(|slots| slots.newest.is_some());

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use teamlog_engine::identity::LogId;
 use teamlog_engine::journal::memory::{Compares, MemoryJournal};
 use teamlog_engine::journal::{Append, Journal, Outcome, Page, Position, ReadError};
-use teamlog_engine::layout::{EVENTS_DIR, JOURNAL_FILE};
+use teamlog_engine::layout::{EVENTS_DIR, JOURNAL_FILE, LOG_FILE};
 use teamlog_engine::{CommitError, Exclusive, JournalFault, Writer};
 
 /// Two hosts of one log.
@@ -17,7 +17,7 @@ struct Hosts {
 impl Hosts {
     fn new(format: Format, compares: Compares) -> Hosts {
         let memory = Memory::new();
-        create(&arc(&memory), format, &options().1);
+        create_shared(&arc(&memory), format, &options().1);
         Hosts {
             journal: MemoryJournal::new(compares),
             hosts: [memory.snapshot(), memory],
@@ -25,11 +25,16 @@ impl Hosts {
     }
 
     fn log(&self, host: usize) -> Log {
-        open(&arc(&self.hosts[host]), &small(host as u64)).as_replica()
+        self.through(host, self.journal.clone())
+    }
+
+    fn through(&self, host: usize, journal: impl Journal + Clone + Sync + 'static) -> Log {
+        let options = through(journal, &small(host as u64));
+        open(&arc(&self.hosts[host]), &options)
     }
 
     fn lock(&self, host: usize) -> Result<Exclusive, Error> {
-        self.log(host).lock_through(Box::new(self.journal.clone()))
+        self.log(host).lock()
     }
 
     fn writer(&self, host: usize) -> Writer<()> {
@@ -132,15 +137,9 @@ fn the_cursor_may_be_gone_damaged_or_of_another_log() {
         let path = dir().join(JOURNAL_FILE);
         let cursor = forge::read(&hosts.hosts[0], &path);
         let stranger = Hosts::new(format, Compares::Position);
-        let new = given!(teamlog_engine::NewLog; team: "demo", format, origin: "init");
         let other = Memory::new();
-        let other_log = Log::create(arc(&other), &dir(), new, small(7))
-            .unwrap()
-            .as_replica();
-        let writer = other_log
-            .lock_through(Box::new(stranger.journal.clone()))
-            .unwrap()
-            .into_writer(());
+        let options = through(stranger.journal.clone(), &small(7));
+        let writer = writer(&create_shared(&arc(&other), format, &options));
         say(&writer, "another");
         say(&writer, "log");
         writer.close().unwrap();
@@ -174,10 +173,36 @@ fn the_cursor_may_be_gone_damaged_or_of_another_log() {
 }
 
 #[test]
-fn a_replica_is_written_through_its_journal_alone() {
+fn without_its_journal_a_replica_is_read_and_not_written() {
     for format in FORMATS {
         let hosts = Hosts::new(format, Compares::Position);
-        assert_eq!(fault(hosts.log(0).lock()), Some(JournalFault::Unreachable));
+        hosts.says(0, &["a"]);
+        let log = open(&arc(&hosts.hosts[0]), &small(0));
+        assert_eq!(fault(log.lock()), Some(JournalFault::Unconfigured));
+        assert_eq!(texts(&log), ["a"]);
+    }
+}
+
+#[test]
+fn a_log_that_other_hosts_have_is_not_changed_as_a_whole() {
+    for format in FORMATS {
+        let hosts = Hosts::new(format, Compares::Position);
+        hosts.says(0, &["a", "b"]);
+        let log = hosts.log(0);
+        let before = hosts.hosts[0].snapshot();
+        assert_eq!(
+            fault(log.convert(other(format))),
+            Some(JournalFault::Shared)
+        );
+        assert_eq!(fault(log.cut(1, "lead")), Some(JournalFault::Shared));
+        let storage = arc(&hosts.hosts[0]);
+        let salvaged = salvage(&storage, &dir(), &small(0), "lead", &mut |_| Ok(vec![]));
+        assert_eq!(fault(salvaged), Some(JournalFault::Shared));
+        assert_eq!(texts(&log), ["a", "b"]);
+        assert_eq!(
+            forge::read(&before, &dir().join(LOG_FILE)),
+            forge::read(&hosts.hosts[0], &dir().join(LOG_FILE))
+        );
     }
 }
 
@@ -201,10 +226,11 @@ fn the_time_of_decisions_never_runs_backward() {
         let clock = teamlog_engine::ManualClock::new(start());
         clock.advance(-behind);
         let options = given!(LogOptions, clock: Arc::new(clock), ..small(host as u64));
-        open(&arc(&hosts.hosts[host]), &options).as_replica()
+        let options = through(hosts.journal.clone(), &options);
+        open(&arc(&hosts.hosts[host]), &options)
     };
     let asked = |host, behind| {
-        let exclusive = log(host, behind).lock_through(Box::new(hosts.journal.clone()));
+        let exclusive = log(host, behind).lock();
         let writer = exclusive.unwrap().into_writer(());
         let done = writer.commit(Durability::Synced, |(), now| {
             Ok::<_, ()>((now, vec![said("now")]))
@@ -246,11 +272,7 @@ fn a_round_ends_with_the_first_group_that_the_journal_does_not_take() {
             journal: hosts.journal.clone(),
             next: Arc::new(true.into()),
         };
-        let writer = hosts
-            .log(0)
-            .lock_through(Box::new(journal))
-            .unwrap()
-            .into_writer(());
+        let writer = writer(&hosts.through(0, journal));
         let large = || vec![said(&"x".repeat(700_000)); 4];
         let (first_runs, follow) = std::sync::mpsc::channel();
         std::thread::scope(|scope| {

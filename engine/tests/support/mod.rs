@@ -16,6 +16,8 @@ pub use std::sync::Arc;
 pub use std::sync::atomic::AtomicU64;
 pub use std::time::Duration;
 pub use teamlog_engine::codec::{SegmentHeader, encode_group};
+use teamlog_engine::identity::LogId;
+use teamlog_engine::journal::{Journal, Journals};
 pub use teamlog_engine::repair::salvage;
 pub use teamlog_engine::storage::{Fault, Faulty, Files, Memory, Storage};
 use teamlog_engine::writer::Appended;
@@ -23,7 +25,9 @@ pub use teamlog_engine::{
     Durability, Error, Format, Head, IdSource, Json, Log, LogOptions, NewEvent, SeededIds,
     Timestamp,
 };
-use teamlog_engine::{Event, ManualClock, NewLog, RefKind, State, Writer};
+use teamlog_engine::{
+    Event, Identity, JournalIdentity, ManualClock, NewLog, RefKind, State, Writer,
+};
 
 /// Both formats: every test runs on both.
 pub const FORMATS: [Format; 2] = [Format::Jsonl, Format::Binary];
@@ -48,6 +52,51 @@ pub fn options() -> (Arc<ManualClock>, LogOptions) {
 pub fn create(storage: &Arc<dyn Storage>, format: Format, options: &LogOptions) -> Log {
     let new = given!(NewLog; team: "demo", format, origin: "init");
     Log::create(storage.clone(), &dir(), new, options.clone()).unwrap()
+}
+
+/// A log whose groups a journal orders.
+pub fn create_shared(storage: &Arc<dyn Storage>, format: Format, options: &LogOptions) -> Log {
+    let identity = Identity {
+        log: LogId::new(options.ids.as_ref()),
+        team: "demo".into(),
+        format,
+        version: format.version(),
+        created_at: start(),
+        origin: "init".into(),
+        journal: Some(JournalIdentity {
+            kind: "memory".into(),
+            id: "00000000-0000-4000-8000-000000000000".into(),
+            segment_bytes_max: 2_000,
+        }),
+    };
+    Log::create_from(identity, storage.clone(), &dir(), options.clone()).unwrap()
+}
+
+/// Options by which every log is written through clones of this journal.
+pub fn through<J>(journal: J, options: &LogOptions) -> LogOptions
+where
+    J: Journal + Clone + Sync + 'static,
+{
+    let mut options = options.clone();
+    options.journals = Some(Arc::new(Only(journal)));
+    options
+}
+
+struct Only<J>(J);
+
+impl<J> std::fmt::Debug for Only<J> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Only")
+    }
+}
+
+impl<J: Journal + Clone + Sync + 'static> Journals for Only<J> {
+    fn open(&self, _: &JournalIdentity) -> Result<Box<dyn Journal>, Error> {
+        Ok(Box::new(self.0.clone()))
+    }
+    fn enroll(&self, _: &Identity) -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 pub fn open(storage: &Arc<dyn Storage>, options: &LogOptions) -> Log {

@@ -3,23 +3,44 @@
 use crate::support::*;
 use std::path::Path;
 use std::sync::Arc;
+use teamlog_engine::identity::LogId;
 use teamlog_engine::journal::memory::MemoryJournal;
 use teamlog_engine::storage::Memory;
 use teamlog_engine::{
-    CommitError, Durability, Log, LogOptions, ManualClock, Reader, SeededIds, Writer,
+    CommitError, Durability, Identity, JournalIdentity, Log, LogOptions, ManualClock, Reader,
+    SeededIds, Writer,
 };
+
+/// A team whose log a journal orders.
+fn create(memory: &Memory) {
+    let identity = Identity {
+        log: LogId([7; 16]),
+        team: "demo".into(),
+        format: Format::Jsonl,
+        version: Format::Jsonl.version(),
+        created_at: at(0),
+        origin: "init".into(),
+        journal: Some(JournalIdentity {
+            kind: "memory".into(),
+            id: "00000000-0000-4000-8000-000000000000".into(),
+            segment_bytes_max: 1 << 20,
+        }),
+    };
+    let (storage, dir) = (Arc::new(memory.clone()), Path::new("teams/demo"));
+    Log::create_from(identity, storage, dir, LogOptions::default()).unwrap();
+}
 
 /// A host's team, written through the journal.
 fn host(memory: &Memory, journal: &MemoryJournal, seed: u64) -> (Log, Writer<Live>) {
     let options = LogOptions {
         clock: Arc::new(ManualClock::new(at(0))),
         ids: Arc::new(SeededIds(seed.into())),
+        journals: Some(Arc::new(journal.clone())),
         ..LogOptions::default()
     };
     let storage = Arc::new(memory.clone());
     let log = Log::open(storage, Path::new("teams/demo"), options).unwrap();
-    let log = log.as_replica();
-    let exclusive = log.lock_through(Box::new(journal.clone())).unwrap();
+    let exclusive = log.lock().unwrap();
     let reader = exclusive.reader();
     let mut live = Live::load(&log, &reader).unwrap();
     live.keep_views(&reader).unwrap();
@@ -52,7 +73,7 @@ fn check(log: &Log, writer: &Writer<Live>) {
 #[test]
 fn what_a_host_lost_is_taken_back_and_both_fold_the_same() {
     let memory = Memory::new();
-    let team = Team::on(Arc::new(memory.clone()), Format::Jsonl);
+    create(&memory);
     let journal = MemoryJournal::default();
     let other = memory.snapshot();
     let (first_log, first) = host(&memory, &journal, 1);
@@ -79,7 +100,11 @@ fn what_a_host_lost_is_taken_back_and_both_fold_the_same() {
     check(&first_log, &first);
     let state = first.close().unwrap();
     assert!(state.views_error().is_none());
-    assert_eq!(team.faults(), [], "its view files show what it holds");
+    assert_eq!(
+        Team::of(first_log).faults(),
+        [],
+        "its view files show what it holds"
+    );
     let rows = state.tasks(&Default::default(), None, usize::MAX).unwrap();
     assert_eq!(rows.tasks.len(), 12 * 4 + 2);
 }

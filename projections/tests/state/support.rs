@@ -107,6 +107,11 @@ impl Team {
         let log = Log::create(storage.clone(), Path::new("teams/demo"), new, options).unwrap();
         given!(Team; storage, clock, log)
     }
+    /// The team of a log that is there.
+    pub fn of(log: Log) -> Team {
+        let (storage, clock) = (log.storage().clone(), Arc::new(ManualClock::new(at(0))));
+        given!(Team; storage, clock, log)
+    }
     /// With members lead, dev and qa, and views.
     pub fn new() -> Team {
         let team = Team::empty(Format::Jsonl);

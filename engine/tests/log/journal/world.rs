@@ -138,7 +138,7 @@ fn guard<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl World {
     pub fn new(plan: Plan) -> Arc<World> {
         let memory = Memory::new();
-        create(&arc(&memory), plan.format, &options().1);
+        create_shared(&arc(&memory), plan.format, &options().1);
         let hosts = std::array::from_fn(|number| {
             Mutex::new(Some(Host::new(number, memory.snapshot(), plan.seed)))
         });
@@ -242,10 +242,7 @@ impl World {
                 .unwrap_or_else(|| panic!("host {} opens", host.number))
                 .close()
                 .unwrap();
-            (
-                open(&arc(&host.memory), &host.options).as_replica(),
-                host.memory,
-            )
+            (open(&arc(&host.memory), &host.options), host.memory)
         };
         self.hosts.iter().map(ended).collect()
     }
@@ -295,15 +292,15 @@ impl Host {
 
     fn open(mut self, world: &Arc<World>) -> Host {
         let storage: Arc<dyn Storage> = Arc::new(self.faulty.clone());
-        let journal = Box::new(Line {
+        let journal = Line {
             world: world.clone(),
             host: self.number,
             faulty: self.faulty.clone(),
-        });
-        let Ok(log) = Log::open(storage, &dir(), self.options.clone()) else {
+        };
+        let Ok(log) = Log::open(storage, &dir(), through(journal, &self.options)) else {
             return self;
         };
-        let exclusive = match log.as_replica().lock_through(journal) {
+        let exclusive = match log.lock() {
             Ok(exclusive) => exclusive,
             Err(Error::Corrupt { path, why, .. }) => panic!("{}: {why}", path.display()),
             Err(Error::Journal {
@@ -392,6 +389,7 @@ impl Host {
 }
 
 /// A host's line to the journal.
+#[derive(Clone)]
 struct Line {
     world: Arc<World>,
     host: usize,
