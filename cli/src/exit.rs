@@ -5,13 +5,13 @@
 //! | 0 | done (also when the reader of our output left early: what was asked for has happened) |
 //! | 1 | refused by a rule; nothing was written |
 //! | 2 | usage (1 of `api` and `state`, as their callers know it); `doctor`: unhealthy; `nudge`: what it is told to use |
-//! | 65 | damaged log, one that a newer teamlog wrote, or one that no longer holds what a receipt vouches for |
+//! | 65 | damaged log, one that a newer teamlog wrote, one that no longer holds what a receipt vouches for, or one that is not what its journal has |
 //! | 69 | the daemon that holds the team is not to be reached, or is of another version |
 //! | 70 | a bug: teamlog broke one of its own promises |
 //! | 74 | input/output failed: whether the event was recorded is unknown, retry with the same id |
-//! | 75 | locked, try again |
+//! | 75 | locked, or the journal of the team is not to be reached: nothing was recorded, try again |
 //! | 77 | the system does not permit it |
-//! | 78 | the file system is not safe for a log; `guard exec`: the kernel cannot fence a command |
+//! | 78 | the file system, or the journal, is not safe for a log; `guard exec`: the kernel cannot fence a command |
 //! | any | `guard exec`: that of the command, 126 or 127 if it cannot be started |
 
 mod panics;
@@ -27,7 +27,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::io;
-use teamlog_team::engine::Error as EngineError;
+use teamlog_team::engine::{Error as EngineError, JournalFault};
 use teamlog_team::failure::{code_of, code_of_io, details_of};
 use teamlog_team::projections::Error as ProjectionError;
 use teamlog_team::{Code, Failure, Refusal};
@@ -44,7 +44,7 @@ pub enum Exit {
     Io,
     Locked,
     NotPermitted,
-    UnsafeFileSystem,
+    Unsafe,
     Unfenced,
     /// As a command that was run for the user ended.
     Of(u8),
@@ -67,7 +67,7 @@ impl From<Exit> for u8 {
             Exit::Io => 74,
             Exit::Locked => 75,
             Exit::NotPermitted => 77,
-            Exit::UnsafeFileSystem | Exit::Unfenced => 78,
+            Exit::Unsafe | Exit::Unfenced => 78,
             Exit::Of(code) => code,
         }
     }
@@ -360,7 +360,7 @@ impl CommandError {
 impl From<Refusal> for CommandError {
     fn from(refusal: Refusal) -> CommandError {
         let exit = match refusal.code {
-            Code::UnsafeFileSystem => Exit::UnsafeFileSystem,
+            Code::UnsafeFileSystem => Exit::Unsafe,
             Code::SyncFailed => Exit::Io,
             Code::PartlyAppended => Exit::Locked,
             Code::RolledBack
@@ -388,10 +388,13 @@ impl From<EngineError> for CommandError {
         let code = code_of(&error);
         let exit = match code {
             "not_permitted" => Exit::NotPermitted,
-            "locked" | "lock_lost" => Exit::Locked,
-            "damaged" | "foreign_file" | "newer_log" => Exit::Damaged,
+            "locked" | "lock_lost" | "journal_busy" | "journal_unreachable" => Exit::Locked,
+            "damaged" | "foreign_file" | "newer_log" | "journal_behind" | "journal_forked" => {
+                Exit::Damaged
+            }
+            "journal_not_durable" | "journal_of_another" | "journal_not_configured" => Exit::Unsafe,
             "unsupported_format" | "team_not_found" | "team_exists" | "too_large"
-            | "invalid_input" => Exit::Refused,
+            | "invalid_input" | "journal_team" | "journal_refused" => Exit::Refused,
             _ => Exit::Io,
         };
         let mut reported = CommandError::new(exit, code, error.to_string());
@@ -423,7 +426,37 @@ fn engine_hint(error: &EngineError) -> Option<String> {
         // What to do then hangs on the command.
         EngineError::LockLost { written: true, .. } => return None,
         EngineError::UnsupportedFormat { .. } => "use the newer teamlog that wrote it",
+        EngineError::Journal { fault, .. } => return journal_hint(*fault),
         _ => return None,
+    };
+    Some(hint.to_owned())
+}
+
+/// What to do next; where the outcome is unknown that hangs on the command.
+fn journal_hint(fault: JournalFault) -> Option<String> {
+    let hint = match fault {
+        JournalFault::Conflict => {
+            "nothing was recorded; try again, or wait longer with --lock-timeout 60"
+        }
+        JournalFault::Unreachable => {
+            "nothing was recorded; try again: what is here can be read meanwhile"
+        }
+        JournalFault::Unknown => return None,
+        JournalFault::Behind => {
+            "an older state of the journal was put back, or the wrong standby promoted; whoever runs it has to look, and nothing is lost here"
+        }
+        JournalFault::Forked => {
+            "this host and the journal have recorded different things; a person has to decide which one counts"
+        }
+        JournalFault::NotDurable => "to see what it lacks: teamlog journal check",
+        JournalFault::OfAnother => "to see which one it is: teamlog journal check",
+        JournalFault::Unconfigured => "name it in journals.toml: teamlog journal --help",
+        JournalFault::Refused => {
+            "to take a team in that the journal has: teamlog join TEAM --journal NAME"
+        }
+        JournalFault::Shared => {
+            "to have a log of its own from it: teamlog export, then import under another name"
+        }
     };
     Some(hint.to_owned())
 }
@@ -458,6 +491,13 @@ fn io_exit(source: &io::Error) -> Exit {
 mod tests {
     use super::*;
     use std::path::PathBuf;
+
+    fn of_journal(fault: JournalFault) -> EngineError {
+        EngineError::Journal {
+            fault,
+            why: "w".into(),
+        }
+    }
 
     #[test]
     fn every_engine_error_has_its_code() {
@@ -511,6 +551,32 @@ mod tests {
                 65,
                 "newer_log",
             ),
+            (of_journal(JournalFault::Conflict), 75, "journal_busy"),
+            (
+                of_journal(JournalFault::Unreachable),
+                75,
+                "journal_unreachable",
+            ),
+            (of_journal(JournalFault::Unknown), 74, "journal_unknown"),
+            (of_journal(JournalFault::Behind), 65, "journal_behind"),
+            (of_journal(JournalFault::Forked), 65, "journal_forked"),
+            (
+                of_journal(JournalFault::NotDurable),
+                78,
+                "journal_not_durable",
+            ),
+            (
+                of_journal(JournalFault::OfAnother),
+                78,
+                "journal_of_another",
+            ),
+            (
+                of_journal(JournalFault::Unconfigured),
+                78,
+                "journal_not_configured",
+            ),
+            (of_journal(JournalFault::Refused), 1, "journal_refused"),
+            (of_journal(JournalFault::Shared), 1, "journal_team"),
         ] {
             let reported = CommandError::from(error);
             assert_eq!((u8::from(reported.exit), reported.code()), (exit, code));

@@ -164,6 +164,22 @@ pub enum JournalFault {
 }
 
 impl JournalFault {
+    /// The stable word for it.
+    pub fn code(self) -> &'static str {
+        match self {
+            JournalFault::Conflict => "journal_busy",
+            JournalFault::Unreachable => "journal_unreachable",
+            JournalFault::Unknown => "journal_unknown",
+            JournalFault::Behind => "journal_behind",
+            JournalFault::Forked => "journal_forked",
+            JournalFault::NotDurable => "journal_not_durable",
+            JournalFault::Refused => "journal_refused",
+            JournalFault::OfAnother => "journal_of_another",
+            JournalFault::Unconfigured => "journal_not_configured",
+            JournalFault::Shared => "journal_team",
+        }
+    }
+
     fn text(self) -> &'static str {
         match self {
             JournalFault::Conflict => "took another group first",
@@ -251,6 +267,12 @@ impl Error {
     /// Whether it is the journal's: then this host's log is as it was.
     pub(crate) fn is_of_journal(&self) -> bool {
         matches!(self, Error::Journal { .. })
+    }
+
+    /// Whether another host's group came first, so that deciding again may help.
+    pub fn is_conflict(&self) -> bool {
+        let fault = JournalFault::Conflict;
+        matches!(self, Error::Journal { fault: of, .. } if *of == fault)
     }
 
     /// A copy, for the others that the same failure concerns.

@@ -34,6 +34,20 @@ pub struct NewLog {
     pub origin: String,
 }
 
+impl NewLog {
+    fn identity(self, log: LogId, options: &LogOptions) -> Identity {
+        Identity {
+            log,
+            team: self.team,
+            format: self.format,
+            version: self.format.version(),
+            created_at: options.clock.now(),
+            origin: self.origin,
+            journal: None,
+        }
+    }
+}
+
 /// A log, not locked. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Log {
@@ -66,19 +80,33 @@ impl Log {
         new: NewLog,
         options: LogOptions,
     ) -> Result<Log> {
-        let identity = Identity {
-            log: id,
-            team: new.team,
-            format: new.format,
-            version: new.format.version(),
-            created_at: options.clock.now(),
-            origin: new.origin,
-            journal: None,
-        };
+        let identity = new.identity(id, &options);
         Log::create_from(identity, storage, dir, options)
     }
 
-    /// The same, with an identity that the caller made or has from a journal: for a log that one orders.
+    /// Creates an empty log whose groups a journal orders. The journal learns of it first, so that nobody else takes its name
+    /// there.
+    ///
+    /// # Errors
+    /// `Journal`: it is not known here, does not answer, or has a log of that team; `LogExists`, I/O.
+    pub fn create_shared(
+        storage: Arc<dyn Storage>,
+        dir: &Path,
+        new: NewLog,
+        journal: JournalIdentity,
+        options: LogOptions,
+    ) -> Result<Log> {
+        let journals = options.journals.as_ref();
+        let journals = journals.ok_or_else(|| unknown_journal(&journal))?;
+        let identity = Identity {
+            journal: Some(journal),
+            ..new.identity(LogId::new(options.ids.as_ref()), &options)
+        };
+        journals.enroll(&identity)?;
+        Log::create_from(identity, storage, dir, options)
+    }
+
+    /// Creates an empty log with an identity that is there already: a replica of the log that a journal has.
     ///
     /// # Errors
     /// `LogExists`, I/O.

@@ -47,6 +47,10 @@ impl Failure {
     pub(crate) fn is_newer(&self) -> bool {
         matches!(self.engine(), Some(engine::Error::Newer { .. }))
     }
+    /// Whether another host of the team recorded something first, so that nothing was recorded and deciding again may help.
+    pub(crate) fn is_conflict(&self) -> bool {
+        self.engine().is_some_and(engine::Error::is_conflict)
+    }
     /// Whether a derived file is to blame, so that rebuilding it and a second try help.
     pub(crate) fn is_derived(&self) -> bool {
         matches!(self, Failure::Failed(error) if error.is_derived())
@@ -71,6 +75,7 @@ pub fn code_of(error: &engine::Error) -> &'static str {
         engine::Error::LogExists { .. } => "team_exists",
         engine::Error::TooLarge { .. } => "too_large",
         engine::Error::Invalid { .. } => "invalid_input",
+        engine::Error::Journal { fault, .. } => fault.code(),
         _ => "failed",
     }
 }

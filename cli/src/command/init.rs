@@ -47,6 +47,7 @@ impl Args {
             no_views: self.no_views,
             allow_network_fs: self.allow_network_fs,
             actor: context.doer(),
+            journal: None,
         };
         let who = context.who();
         let (answer, created, added) =

@@ -1,7 +1,7 @@
 //! A journal in memory, shared by its clones: the model that every other journal is held against.
 
 use super::{Append, Journal, JournalGroup, Journals, Outcome, Page, Position, ReadError};
-use crate::error::Result;
+use crate::error::{Error, JournalFault, Result};
 use crate::identity::{Identity, JournalIdentity, LogId};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,6 +20,7 @@ pub enum Compares {
 #[derive(Clone, Default)]
 pub struct MemoryJournal {
     logs: Arc<Mutex<HashMap<LogId, Vec<Stored>>>>,
+    enrolled: Arc<Mutex<HashMap<String, Identity>>>,
     compares: Compares,
 }
 
@@ -34,8 +35,8 @@ impl MemoryJournal {
     #[must_use]
     pub fn new(compares: Compares) -> MemoryJournal {
         MemoryJournal {
-            logs: Arc::default(),
             compares,
+            ..MemoryJournal::default()
         }
     }
 
@@ -47,6 +48,12 @@ impl MemoryJournal {
         stored.map(|stored| stored.group.clone()).collect()
     }
 
+    /// The log of a team.
+    #[must_use]
+    pub fn find(&self, team: &str) -> Option<Identity> {
+        self.enrolled().get(team).cloned()
+    }
+
     /// Forgets all groups of a log but the first ones, as a journal does that is put back from an older copy.
     pub fn put_back(&self, log: LogId, groups: usize) {
         if let Some(stored) = self.logs().get_mut(&log) {
@@ -56,6 +63,11 @@ impl MemoryJournal {
 
     fn logs(&self) -> MutexGuard<'_, HashMap<LogId, Vec<Stored>>> {
         self.logs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn enrolled(&self) -> MutexGuard<'_, HashMap<String, Identity>> {
+        let enrolled = self.enrolled.lock();
+        enrolled.unwrap_or_else(PoisonError::into_inner)
     }
 
     fn append_one(&self, append: &Append<'_>) -> Outcome {
@@ -103,8 +115,18 @@ impl Journals for MemoryJournal {
         Ok(Box::new(self.clone()))
     }
 
-    fn enroll(&self, _: &Identity) -> Result<()> {
-        Ok(())
+    fn enroll(&self, identity: &Identity) -> Result<()> {
+        let mut enrolled = self.enrolled();
+        match enrolled.get(&identity.team) {
+            Some(there) if there != identity => Err(Error::Journal {
+                fault: JournalFault::Refused,
+                why: format!("it has a log of team {} already", identity.team),
+            }),
+            _ => {
+                enrolled.insert(identity.team.clone(), identity.clone());
+                Ok(())
+            }
+        }
     }
 }
 

@@ -137,6 +137,8 @@ pub enum ReadError {
     Behind(u64),
     /// Something else stands at the position.
     Forked,
+    /// It is not the journal that the log names.
+    OfAnother(String),
 }
 
 /// Opens journals: what a log that has one is written through.

@@ -87,6 +87,7 @@ impl Replica {
                 ),
             ),
             ReadError::Forked => forked(after.last_seq),
+            ReadError::OfAnother(why) => fault(JournalFault::OfAnother, why),
         })
     }
 

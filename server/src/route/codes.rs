@@ -72,7 +72,8 @@ codes! {
         epoch_mismatch(EPOCH_MISMATCH) claim_conflict(TASK_NOT_CLAIMABLE, TASK_NOT_IN_PROGRESS)
         blocked_dependency(TASK_NOT_CLAIMABLE) already_terminal(TASK_NOT_CLAIMABLE, TASK_NOT_IN_PROGRESS)
         resource_conflict invalid_transition version_conflict task_exists team_exists team_closed team_open
-        cursor_ahead past_read_only log_replaced response_too_large daemon_version_mismatch;
+        cursor_ahead past_read_only log_replaced response_too_large daemon_version_mismatch journal_team
+        journal_refused;
     413: too_large;
     414: target_too_long;
     415: unsupported_media_type;
@@ -82,8 +83,10 @@ codes! {
     431: head_too_large;
     500:
         internal operation_failed undecodable artifact_damaged failed io not_permitted unsupported_format newer_log
-        foreign_file;
-    503: locked[1] busy[1] lock_lost[1] poisoned sync_failed damaged derived_unusable;
+        foreign_file journal_behind journal_forked;
+    503:
+        locked[1] busy[1] lock_lost[1] poisoned sync_failed damaged derived_unusable journal_busy[1]
+        journal_unreachable[1] journal_unknown[1] journal_not_durable[1] journal_of_another journal_not_configured;
     507: no_space;
 }
 

@@ -40,7 +40,16 @@ const ALWAYS: &[&str] = &[
 /// With one that has a body.
 const WITH_BODY: &[&str] = &["invalid_json", "unsupported_media_type"];
 /// With one that records, beside what every operation refuses that does.
-const RECORDING: &[&str] = &["no_space", "poisoned"];
+const RECORDING: &[&str] = &[
+    "no_space",
+    "poisoned",
+    "journal_busy",
+    "journal_unreachable",
+    "journal_unknown",
+    "journal_not_durable",
+    "journal_behind",
+    "journal_forked",
+];
 
 static TEXT: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let mut text = serde_json::to_vec(&document()).unwrap_or_default();

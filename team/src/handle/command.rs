@@ -5,6 +5,7 @@ use crate::handle::team;
 use crate::prelude::*;
 use crate::task::grant;
 use serde::de::DeserializeOwned;
+use std::time::Instant;
 use teamlog_projections::response::event::{ResponseFact, ResponseStored};
 
 /// Kinds that follow from what any command, or time, did.
@@ -149,17 +150,23 @@ impl Team {
         })
     }
 
-    /// Decides under the lock and records. A derived file that proves damaged is rebuilt, once.
+    /// Decides under the lock and records. A derived file that proves damaged is rebuilt, once; and where another host of the
+    /// team came first, it is decided again on what that one recorded, for as long as a lock is waited for.
     fn record<C: Command>(
         &mut self,
         command: &C,
         control: &Control,
         text: Text<C::Answer>,
     ) -> Result<(Stage<C>, Vec<Event<'static>>)> {
+        let deadline = Instant::now() + self.options.lock_deadline;
         let mut once = || self.record_once(command.clone(), control.clone(), text);
-        match once() {
-            Err(failure) if failure.is_derived() => once(),
-            other => other,
+        let mut repaired = false;
+        loop {
+            match once() {
+                Err(failure) if failure.is_derived() && !repaired => repaired = true,
+                Err(failure) if failure.is_conflict() && Instant::now() < deadline => {}
+                other => return other,
+            }
         }
     }
 

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use teamlog_engine::event_id::IdSource;
+use teamlog_engine::journal::Journals;
 use teamlog_engine::layout::{EVENTS_DIR, LOG_FILE};
 use teamlog_engine::limits::SEGMENT_BYTES_MAX;
 use teamlog_engine::storage::{FileSystemKind, Files, Space, Storage};
@@ -30,6 +31,8 @@ pub struct RootOptions {
     pub lock_deadline: Duration,
     /// See [`LogOptions::segment_bytes_max`].
     pub segment_bytes_max: u64,
+    /// Opens the journals that order the logs of teams on several hosts; without it such teams can only be read.
+    pub journals: Option<Arc<dyn Journals>>,
     /// Hears what the teams of the root have to say beside their answers.
     pub notes: Notes,
     /// For a process that stays: what carries out checks of whole teams behind the answers.
@@ -47,6 +50,7 @@ impl Default for RootOptions {
             ids: Arc::new(RandomIds),
             lock_deadline: Duration::from_secs(10),
             segment_bytes_max: SEGMENT_BYTES_MAX,
+            journals: None,
             notes: Notes::default(),
             background: None,
             restart: None,
@@ -62,6 +66,7 @@ impl RootOptions {
             ids: self.ids.clone(),
             lock_deadline: self.lock_deadline,
             segment_bytes_max: self.segment_bytes_max,
+            journals: self.journals.clone(),
             ..LogOptions::default()
         }
     }

@@ -8,8 +8,8 @@ use crate::prelude::*;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
-use teamlog_engine::storage::Deferred;
-use teamlog_engine::{Format, Log, NewLog, Writer};
+use teamlog_engine::storage::{Deferred, Storage};
+use teamlog_engine::{Format, Log, LogOptions, NewLog, Writer};
 
 /// A team that nobody sees yet. Dropping it removes it.
 pub(crate) struct StagedTeam {
@@ -30,14 +30,26 @@ impl StagedTeam {
         origin: &str,
         anywhere: bool,
     ) -> Result<(StagedTeam, Team)> {
-        let staged = StagedTeam::reserve(root, name, anywhere)?;
         let new = NewLog {
             team: name.to_owned(),
             format,
             origin: origin.to_owned(),
         };
+        StagedTeam::begin_with(root, name, anywhere, |storage, dir, options| {
+            Log::create(storage, dir, new, options)
+        })
+    }
+
+    /// The same, with a log that `create` makes.
+    pub fn begin_with(
+        root: &Root,
+        name: &str,
+        anywhere: bool,
+        create: impl FnOnce(Arc<dyn Storage>, &Path, LogOptions) -> Result<Log, Error>,
+    ) -> Result<(StagedTeam, Team)> {
+        let staged = StagedTeam::reserve(root, name, anywhere)?;
         let storage = Arc::new(staged.storage.clone());
-        let log = Log::create(storage, staged.dir(), new, root.log_options())?;
+        let log = create(storage, staged.dir(), root.log_options())?;
         Ok((staged, Team::new(log, root.options().clone(), None)))
     }
 

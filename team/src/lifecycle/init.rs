@@ -4,7 +4,8 @@ use crate::handle::staged::StagedTeam;
 use crate::prelude::*;
 use crate::projections::team::event::{MembersAdded, TeamCreated, TeamFact};
 use std::borrow::Cow;
-use teamlog_engine::Format;
+use std::path::Path;
+use teamlog_engine::{Format, JournalIdentity, Log, NewLog};
 
 /// What `init` is asked.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -21,6 +22,9 @@ pub struct Init {
     pub no_views: bool,
     /// Accept a network or host-shared file system.
     pub allow_network_fs: bool,
+    /// What orders the events of a new team on several hosts; `None` keeps it on this one.
+    #[serde(default)]
+    pub journal: Option<JournalIdentity>,
     /// Who does it; the `actor` of the events. Default `teamlog`.
     pub actor: Option<String>,
 }
@@ -73,7 +77,16 @@ impl Root {
             return Ok(answer);
         }
         let (format, anywhere) = (init.format.unwrap_or_default(), init.allow_network_fs);
-        let (staged, mut team) = StagedTeam::begin(self, &init.team, format, "init", anywhere)?;
+        let new = NewLog {
+            team: init.team.clone(),
+            format,
+            origin: "init".into(),
+        };
+        let create = |storage, dir: &Path, options| match init.journal.clone() {
+            None => Log::create(storage, dir, new, options),
+            Some(journal) => Log::create_shared(storage, dir, new, journal, options),
+        };
+        let (staged, mut team) = StagedTeam::begin_with(self, &init.team, anywhere, create)?;
         team.execute_unkeyed(Creation(init.clone()))?;
         team.mend_views()?;
         drop(team);
@@ -93,6 +106,7 @@ impl Root {
 /// `init` of a team that exists.
 fn join(mut team: Team, init: Init) -> Result<InitAnswer> {
     team.check_format(init.format)?;
+    check_journal(&team, init.journal.as_ref())?;
     let name = init.team.clone();
     let (members, added) = team.execute_unkeyed(Joining(init))?;
     Ok(InitAnswer {
@@ -102,6 +116,23 @@ fn join(mut team: Team, init: Init) -> Result<InitAnswer> {
         created: false,
         added,
     })
+}
+
+/// Refuses to take a team on one host for one on several, or one journal for another.
+fn check_journal(team: &Team, asked: Option<&JournalIdentity>) -> Result<()> {
+    let there = team.log().identity().journal.as_ref();
+    let id = |journal: &JournalIdentity| journal.id.clone();
+    let Some(asked) = asked
+        .map(id)
+        .filter(|asked| there.map(id).as_ref() != Some(asked))
+    else {
+        return Ok(());
+    };
+    let is = there.map_or("has none".to_owned(), |there| format!("is {}", there.id));
+    let message = format!("journal must be that of the team, which {is}, but is {asked}");
+    Err(Refusal::new(Code::TeamExists, message)
+        .field("journal")
+        .into())
 }
 
 /// The first event of a team.

@@ -5,6 +5,7 @@ pub(crate) mod closing;
 pub mod config;
 pub mod ignored;
 pub mod init;
+pub mod join;
 pub mod machines;
 pub mod manifest;
 pub mod membership;

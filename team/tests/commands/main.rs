@@ -50,6 +50,7 @@ mod hand;
 mod histories;
 mod holders;
 mod hostile;
+mod hosts;
 mod importing;
 mod integrity;
 mod keys;

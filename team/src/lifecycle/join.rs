@@ -1,0 +1,95 @@
+//! `join`: a team that another host began, on this one.
+
+use crate::handle::staged::StagedTeam;
+use crate::prelude::*;
+use std::borrow::Cow;
+use teamlog_engine::{Identity, Log};
+
+/// What `join` is asked.
+#[derive(Debug, Clone)]
+pub struct Join {
+    /// What the journal says of the team's log.
+    pub identity: Identity,
+    /// Accept a network or host-shared file system.
+    pub allow_network_fs: bool,
+}
+
+/// `{status:"ok", team, log, last_seq}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct JoinAnswer {
+    /// Always `ok`.
+    #[schemars(extend("enum" = ["ok"]))]
+    pub status: Cow<'static, str>,
+    /// The team.
+    pub team: String,
+    /// The id of its log, the same on all hosts.
+    pub log: String,
+    /// The last event that is here now.
+    pub last_seq: u64,
+    /// Whether it came here by this call.
+    pub joined: bool,
+}
+
+impl Root {
+    /// Takes a team in that a journal has: all of its events come here, and from now on it is written from here too.
+    /// Repeating it brings the events that are new. `progress` hears `(events done, events in all)` of the fold.
+    ///
+    /// # Errors
+    /// `invalid_input`; `team_exists` where another log has that name here; `Journal`; I/O.
+    pub fn join(
+        &self,
+        join: Join,
+        progress: &mut (dyn FnMut(u64, u64) + Send),
+    ) -> Result<JoinAnswer> {
+        let name = join.identity.team.clone();
+        names::check_new("team", &name)?;
+        if let Some(team) = self.find(&name)? {
+            return joined(team, &join.identity, false);
+        }
+        let identity = join.identity.clone();
+        let create = |storage, dir: &std::path::Path, options| {
+            Log::create_from(identity, storage, dir, options)
+        };
+        let (staged, mut team) =
+            StagedTeam::begin_with(self, &name, join.allow_network_fs, create)?;
+        // Takes in all groups, and builds everything derived at once.
+        team.rehydrate(Default::default(), progress)?;
+        drop(team);
+        let settled = staged.settle()?;
+        joined(self.team(&name)?, &join.identity, settled)
+    }
+}
+
+/// Brings a team that is here up to what its journal has.
+fn joined(mut team: Team, identity: &Identity, joined: bool) -> Result<JoinAnswer> {
+    let own = team.log().identity();
+    if own.log != identity.log || own.journal != identity.journal {
+        let message = format!(
+            "team must be free, but another log has that name here: {} instead of {}",
+            own.log, identity.log
+        );
+        return Err(Refusal::new(Code::TeamExists, message).field("team").into());
+    }
+    let last_seq = team.catch_up()?;
+    Ok(JoinAnswer {
+        status: "ok".into(),
+        team: team.name().to_owned(),
+        log: identity.log.to_string(),
+        last_seq,
+        joined,
+    })
+}
+
+impl Team {
+    /// Takes in what the team's journal has and this host lacks, where it has one. Returns the last event's seq.
+    ///
+    /// # Errors
+    /// `Journal`, `Locked`, I/O.
+    pub fn catch_up(&mut self) -> Result<u64> {
+        let (exclusive, live) = self.exclusive()?;
+        let last_seq = exclusive.head().last_seq;
+        drop(exclusive);
+        self.keep(live);
+        Ok(last_seq)
+    }
+}

@@ -1,0 +1,319 @@
+//! One team on several hosts: begun here, joined there, written from everywhere, as far as the journal takes part.
+
+use crate::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
+use teamlog_engine::identity::LogId;
+use teamlog_engine::journal::memory::MemoryJournal;
+use teamlog_engine::journal::{
+    Append as Group, Journal, Journals, Outcome, Page, Position, ReadError,
+};
+use teamlog_engine::{Error, Identity, JournalIdentity, ManualClock, SeededIds};
+use teamlog_team::lifecycle::join::Join;
+use teamlog_team::lifecycle::status::Status;
+
+fn identity() -> JournalIdentity {
+    JournalIdentity {
+        kind: "memory".into(),
+        id: "00000000-0000-4000-8000-000000000000".into(),
+        segment_bytes_max: 8_000,
+    }
+}
+
+/// A host with a root of its own.
+fn host(number: u64, journals: Arc<dyn Journals>) -> (Memory, Root) {
+    let memory = Memory::new();
+    let options = RootOptions {
+        clock: Arc::new(ManualClock::new(
+            Timestamp::parse("2026-11-21T10:00:00Z").unwrap(),
+        )),
+        ids: Arc::new(SeededIds(number.into())),
+        lock_deadline: Duration::from_secs(20),
+        journals: Some(journals),
+        ..RootOptions::default()
+    };
+    (memory.clone(), Root::on(Arc::new(memory), options))
+}
+
+fn init() -> Init {
+    Init {
+        members: vec!["lead".into(), "dev".into(), "qa".into()],
+        journal: Some(identity()),
+        ..Init::of("demo")
+    }
+}
+
+/// Hosts of one team: the first begins it, the others join.
+fn hosts(count: u64) -> (MemoryJournal, Vec<(Memory, Root)>) {
+    let journal = MemoryJournal::default();
+    let hosts: Vec<_> = (0..count)
+        .map(|number| host(number, Arc::new(journal.clone())))
+        .collect();
+    hosts[0].1.init(init()).unwrap();
+    for (_, root) in &hosts[1..] {
+        join(root, &journal);
+    }
+    (journal, hosts)
+}
+
+fn join(root: &Root, journal: &MemoryJournal) -> u64 {
+    let join = Join {
+        identity: journal.find("demo").unwrap(),
+        allow_network_fs: false,
+    };
+    root.join(join, &mut |_, _| {}).unwrap().last_seq
+}
+
+fn team(root: &Root) -> Team {
+    root.team("demo").unwrap()
+}
+
+fn create(root: &Root, subject: &str) -> String {
+    let input = given!(TaskCreate, subject);
+    team(root).task_create(input).unwrap().task.id
+}
+
+fn code<T>(outcome: Result<T, Failure>) -> &'static str {
+    outcome.map(drop).unwrap_err().code()
+}
+
+/// Brings all up to the journal, and holds their segments and states against each other.
+fn check_equal(hosts: &[(Memory, Root)]) {
+    let state = |(memory, root): &(Memory, Root)| {
+        let mut team = team(root);
+        team.catch_up().unwrap();
+        let status = team.status(given!(Status, digest: true)).unwrap();
+        let events = Path::new("teams/demo/events");
+        let mut names = memory.list(events).unwrap();
+        names.sort();
+        let read = |name: &String| {
+            let bytes = memory.read(&events.join(name), 1 << 24).unwrap();
+            (name.clone(), bytes)
+        };
+        let segments: Vec<_> = names.iter().map(read).collect();
+        drop(team.verify(None).unwrap());
+        (status.state_digest, status.last_seq, segments)
+    };
+    let first = state(&hosts[0]);
+    for host in &hosts[1..] {
+        assert!(state(host) == first, "the hosts differ");
+    }
+}
+
+#[test]
+fn a_team_that_was_begun_on_one_host_is_joined_and_written_on_others() {
+    let (journal, hosts) = hosts(3);
+    let [(_, first), (_, second), (_, third)] = &hosts[..] else {
+        unreachable!()
+    };
+    assert_eq!(create(first, "one"), "1");
+    // Each decides on what the others recorded.
+    assert_eq!(create(second, "two"), "2");
+    assert_eq!(create(third, "three"), "3");
+    assert_eq!(create(first, "four"), "4");
+    let late = host(9, Arc::new(journal.clone()));
+    assert_eq!(join(&late.1, &journal), 5);
+    // Joining again only brings what is new.
+    create(&late.1, "five");
+    assert_eq!(join(second, &journal), 6);
+    check_equal(&[&hosts[..], &[late]].concat());
+}
+
+#[test]
+fn of_all_who_claim_at_once_on_all_hosts_one_gets_each_task() {
+    for resident in [false, true] {
+        let (_, mut hosts) = hosts(3);
+        if resident {
+            for (_, root) in &mut hosts {
+                *root = root.clone().resident();
+            }
+        }
+        let tasks: Vec<String> = (0..8)
+            .map(|number| create(&hosts[number % 3].1, "work"))
+            .collect();
+        let claim = |root: &Root, task: &str, worker: &str| {
+            let claim = TaskClaim {
+                task_id: task.into(),
+                worker: worker.into(),
+                ..TaskClaim::default()
+            };
+            match team(root).task_claim(claim) {
+                Ok(_) => 1,
+                Err(failure) => {
+                    assert_eq!(failure.code(), "claim_conflict", "{failure}");
+                    0
+                }
+            }
+        };
+        for task in &tasks {
+            let won: usize = thread::scope(|scope| {
+                let claims: Vec<_> = hosts
+                    .iter()
+                    .zip(["lead", "dev", "qa"])
+                    .map(|((_, root), worker)| scope.spawn(move || claim(root, task, worker)))
+                    .collect();
+                claims.into_iter().map(|one| one.join().unwrap()).sum()
+            });
+            assert_eq!(won, 1, "{task}");
+        }
+        for (_, root) in &hosts {
+            root.close().unwrap();
+        }
+        check_equal(&hosts);
+    }
+}
+
+#[test]
+fn a_command_under_a_key_is_carried_out_once_whichever_host_is_asked() {
+    let (_, hosts) = hosts(2);
+    let ask = |root: &Root| {
+        let mut team = team(root);
+        team.under(Control {
+            operation: "create-task".into(),
+            request: b"one".to_vec(),
+            key: Some("k-1".into()),
+            ..Control::default()
+        });
+        let answer = team
+            .task_create(given!(TaskCreate, subject: "one"))
+            .unwrap();
+        serde_json::to_string(&answer).unwrap()
+    };
+    assert_eq!(ask(&hosts[0].1), ask(&hosts[1].1));
+    check_equal(&hosts);
+}
+
+#[test]
+fn one_name_is_one_log_of_the_journal() {
+    let (journal, _) = hosts(1);
+    let (memory, root) = host(5, Arc::new(journal));
+    assert_eq!(code(root.init(init())), "journal_refused");
+    let left = memory.list(Path::new("teams")).unwrap();
+    assert!(left.iter().all(|name| name == ".gitignore"), "{left:?}");
+}
+
+#[test]
+fn another_log_of_that_name_is_not_taken_for_the_journals() {
+    let (journal, _) = hosts(1);
+    let (_, root) = host(5, Arc::new(journal.clone()));
+    root.init(Init::of("demo")).unwrap();
+    let identity = journal.find("demo").unwrap();
+    let join = Join {
+        identity,
+        allow_network_fs: false,
+    };
+    assert_eq!(code(root.join(join, &mut |_, _| {})), "team_exists");
+    assert_eq!(code(root.init(init())), "team_exists");
+}
+
+#[test]
+fn what_changes_a_log_as_a_whole_is_refused() {
+    let (_, hosts) = hosts(2);
+    let converted = team(&hosts[0].1).convert(Format::Binary);
+    assert_eq!(code(converted), "journal_team");
+    check_equal(&hosts);
+}
+
+/// A journal that can be cut off, and one that others always are faster at.
+#[derive(Debug, Clone)]
+struct Line {
+    journal: MemoryJournal,
+    cut: Arc<AtomicBool>,
+    overtaken: Arc<AtomicBool>,
+}
+
+impl Journals for Line {
+    fn open(&self, _: &JournalIdentity) -> Result<Box<dyn Journal>, Error> {
+        Ok(Box::new(self.clone()))
+    }
+    fn enroll(&self, identity: &Identity) -> Result<(), Error> {
+        self.journal.enroll(identity)
+    }
+}
+
+impl Journal for Line {
+    fn append(&mut self, groups: &[Group<'_>]) -> Vec<Outcome> {
+        match (
+            self.cut.load(Ordering::SeqCst),
+            self.overtaken.load(Ordering::SeqCst),
+        ) {
+            (true, _) => vec![Outcome::Unreachable("no route".into())],
+            (_, true) => vec![Outcome::Conflict],
+            _ => self.journal.append(groups),
+        }
+    }
+    fn read(&mut self, log: LogId, after: Position, max: usize) -> Result<Page, ReadError> {
+        match self.cut.load(Ordering::SeqCst) {
+            true => Err(ReadError::Unreachable("no route".into())),
+            false => self.journal.read(log, after, max),
+        }
+    }
+}
+
+fn on_a_line(resident: bool) -> (Line, Root) {
+    let line = Line {
+        journal: MemoryJournal::default(),
+        cut: Arc::default(),
+        overtaken: Arc::default(),
+    };
+    let (_, root) = host(1, Arc::new(line.clone()));
+    let options = RootOptions {
+        lock_deadline: Duration::from_millis(50),
+        ..root.options().clone()
+    };
+    let root = root.with_options(options);
+    root.init(init()).unwrap();
+    let root = if resident { root.resident() } else { root };
+    create(&root, "one");
+    (line, root)
+}
+
+#[test]
+fn without_the_journal_nothing_is_recorded_and_reads_go_on() {
+    for resident in [false, true] {
+        let (line, root) = on_a_line(resident);
+        line.cut.store(true, Ordering::SeqCst);
+        let input = || given!(TaskCreate, subject: "two");
+        assert_eq!(
+            code(team(&root).task_create(input())),
+            "journal_unreachable"
+        );
+        assert_eq!(team(&root).status(Status::default()).unwrap().last_seq, 2);
+        line.cut.store(false, Ordering::SeqCst);
+        assert_eq!(create(&root, "two"), "2");
+    }
+}
+
+#[test]
+fn whoever_never_comes_first_is_told_so_at_the_deadline() {
+    for resident in [false, true] {
+        let (line, root) = on_a_line(resident);
+        line.overtaken.store(true, Ordering::SeqCst);
+        let input = || given!(TaskCreate, subject: "two");
+        assert_eq!(code(team(&root).task_create(input())), "journal_busy");
+        line.overtaken.store(false, Ordering::SeqCst);
+        assert_eq!(create(&root, "two"), "2");
+    }
+}
+
+#[test]
+fn without_journals_such_a_team_is_read_and_not_written() {
+    let (_, hosts) = hosts(1);
+    let options = RootOptions {
+        journals: None,
+        ..hosts[0].1.options().clone()
+    };
+    let root = hosts[0].1.with_options(options);
+    assert_eq!(team(&root).status(Status::default()).unwrap().last_seq, 1);
+    let input = given!(TaskCreate, subject: "one");
+    assert_eq!(
+        code(team(&root).task_create(input)),
+        "journal_not_configured"
+    );
+    assert_eq!(
+        code(root.init(Init {
+            team: "new".into(),
+            ..init()
+        })),
+        "journal_not_configured"
+    );
+}
