@@ -1,0 +1,191 @@
+//! Appending groups, and reading them.
+
+use crate::schema;
+use crate::session::{Lost, NoSession, Session};
+use crate::sessions::Sessions;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use teamlog_engine::identity::LogId;
+use teamlog_engine::journal::{
+    Append, GroupDigest, Journal, JournalGroup, Outcome, Page, Position, ReadError,
+};
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::ToSql;
+
+/// At most so many groups are read at once.
+const GROUPS_MAX: i64 = 1024;
+
+/// A handle on the journal, for one log.
+pub struct PostgresJournal(pub Arc<Sessions>);
+
+/// Seqs are counted from 1 and far below what a bigint holds.
+fn bigint(seq: u64) -> i64 {
+    i64::try_from(seq).unwrap_or(i64::MAX)
+}
+
+impl Journal for PostgresJournal {
+    fn append(&mut self, groups: &[Append<'_>]) -> Vec<Outcome> {
+        let all = |outcome: Outcome| vec![outcome; groups.len()];
+        match self.0.with(|session| append(session, groups)) {
+            Ok(outcomes) => outcomes,
+            Err(NoSession::Unreachable(why)) => all(Outcome::Unreachable(why)),
+            Err(NoSession::OfAnother(why)) => all(Outcome::Refused(why)),
+        }
+    }
+
+    fn read(&mut self, log: LogId, after: Position, bytes_max: usize) -> Result<Page, ReadError> {
+        let mut why = String::new();
+        // A server that went away while nobody asked takes its idle sessions with it: that alone says nothing.
+        for _ in 0..2 {
+            let asked = self.0.with(|session| {
+                let page = read(session, log, after, bytes_max);
+                let spent = matches!(page, Err(Lost::Gone(_)));
+                (page, spent)
+            });
+            match asked {
+                Ok(Ok(page)) => return page,
+                Ok(Err(lost)) => why = lost.why(),
+                Err(NoSession::Unreachable(why)) => return Err(ReadError::Unreachable(why)),
+                Err(NoSession::OfAnother(why)) => return Err(ReadError::OfAnother(why)),
+            }
+        }
+        Err(ReadError::Unreachable(why))
+    }
+}
+
+/// Appends groups; says what became of each, and whether the session is spent.
+fn append(session: &mut Session, groups: &[Append<'_>]) -> (Vec<Outcome>, bool) {
+    let all = |outcome: Outcome| vec![outcome; groups.len()];
+    match session.durable() {
+        Ok(Ok(())) => insert(session, groups),
+        Ok(Err(why)) => (all(Outcome::NotDurable(why)), false),
+        // Nothing was sent yet.
+        Err(lost) => (all(Outcome::Unreachable(lost.why())), true),
+    }
+}
+
+fn insert(session: &Session, groups: &[Append<'_>]) -> (Vec<Outcome>, bool) {
+    let all = |outcome: Outcome| vec![outcome; groups.len()];
+    match taken(session, groups) {
+        Ok(logs) => {
+            let outcomes: Vec<_> = groups
+                .iter()
+                .map(|group| match logs.contains(&group.log.to_string()) {
+                    true => Ok(Outcome::Appended),
+                    false => stands(session, group),
+                })
+                .collect();
+            let spent = outcomes.iter().any(Result::is_err);
+            let unknown = |lost: Lost| Outcome::Unknown(lost.why());
+            let outcomes = outcomes.into_iter();
+            (
+                outcomes.map(|one| one.unwrap_or_else(unknown)).collect(),
+                spent,
+            )
+        }
+        // One that stands behind nothing keeps all of them from being taken.
+        Err(Lost::Refused(SqlState::FOREIGN_KEY_VIOLATION, _)) if groups.len() > 1 => {
+            let each = groups.iter().map(|group| insert(session, &[*group]));
+            each.fold((Vec::new(), false), |(mut all, spent), (one, lost)| {
+                all.extend(one);
+                (all, spent || lost)
+            })
+        }
+        Err(Lost::Refused(SqlState::FOREIGN_KEY_VIOLATION, _)) => (all(Outcome::Forked), false),
+        // A standby by now.
+        Err(Lost::Refused(SqlState::READ_ONLY_SQL_TRANSACTION, why)) => {
+            (all(Outcome::Unreachable(why)), true)
+        }
+        Err(Lost::Refused(_, why)) => (all(Outcome::Refused(why)), false),
+        Err(Lost::Gone(why)) => (all(Outcome::Unknown(why)), true),
+    }
+}
+
+/// Inserts the groups in one commit, and gives the logs of those that were taken.
+fn taken(session: &Session, groups: &[Append<'_>]) -> Result<BTreeSet<String>, Lost> {
+    let logs: Vec<String> = groups.iter().map(|group| group.log.to_string()).collect();
+    let first = groups.iter().map(|group| bigint(group.after.last_seq + 1));
+    let last = groups.iter().map(|group| bigint(group.position.last_seq));
+    let (first, last): (Vec<i64>, Vec<i64>) = (first.collect(), last.collect());
+    let prev: Vec<&[u8]> = groups
+        .iter()
+        .map(|group| &group.after.digest.0[..])
+        .collect();
+    let chain: Vec<&[u8]> = groups
+        .iter()
+        .map(|group| &group.position.digest.0[..])
+        .collect();
+    let ids: Vec<String> = groups
+        .iter()
+        .map(|group| group.last_id.to_string())
+        .collect();
+    let bytes: Vec<&[u8]> = groups.iter().map(|group| group.bytes).collect();
+    let params: [&(dyn ToSql + Sync); 7] = [&logs, &first, &last, &prev, &chain, &ids, &bytes];
+    let rows = session.wait_for_copies(session.client.query(&session.append, &params))?;
+    Ok(rows.iter().map(|row| row.get(0)).collect())
+}
+
+/// What keeps a group from being taken, or whether it was before.
+fn stands(session: &Session, group: &Append<'_>) -> Result<Outcome, Lost> {
+    let (log, first) = (group.log.to_string(), bigint(group.after.last_seq + 1));
+    let params: [&(dyn ToSql + Sync); 2] = [&log, &first];
+    let Some(row) = session.wait(session.client.query_opt(schema::STANDS, &params))? else {
+        return Ok(Outcome::Refused("it has no such log".into()));
+    };
+    let (state, chain): (String, Option<Vec<u8>>) = (row.get(0), row.get(1));
+    match chain {
+        Some(chain) if chain == group.position.digest.0 => {
+            // It may have been committed by a session that did not wait for the copies.
+            session.barrier()?;
+            Ok(Outcome::Appended)
+        }
+        Some(_) => Ok(Outcome::Conflict),
+        None if state != "open" => Ok(Outcome::Refused(format!("the log is {state} there"))),
+        None => Ok(Outcome::Unknown(
+            "it took nothing in the group's place".into(),
+        )),
+    }
+}
+
+fn read(
+    session: &Session,
+    log: LogId,
+    after: Position,
+    bytes_max: usize,
+) -> Result<Result<Page, ReadError>, Lost> {
+    let (log, next) = (log.to_string(), bigint(after.last_seq + 1));
+    let max = i64::try_from(bytes_max).unwrap_or(i64::MAX);
+    let params: [&(dyn ToSql + Sync); 4] = [&log, &next, &max, &GROUPS_MAX];
+    let rows = session.wait(session.client.query(&session.read, &params))?;
+    let mut groups = rows.iter().map(|row| {
+        let (last_seq, chain): (i64, Vec<u8>) = (row.get(0), row.get(1));
+        let digest = GroupDigest(<[u8; 32]>::try_from(chain).unwrap_or_default());
+        let last_seq = u64::try_from(last_seq).unwrap_or(0);
+        let position = Position { last_seq, digest };
+        let bytes = row.get(2);
+        JournalGroup { position, bytes }
+    });
+    if groups.next().map(|there| there.position) != Some(after) {
+        return end(session, &log).map(|end| {
+            Err(match end {
+                None => ReadError::OfAnother("it has no such log".into()),
+                Some(end) if end < after.last_seq => ReadError::Behind(end),
+                Some(_) => ReadError::Forked,
+            })
+        });
+    }
+    let groups: Vec<JournalGroup> = groups.collect();
+    let bytes: usize = groups.iter().map(|group| group.bytes.len()).sum();
+    let is_full = rows.len() as u64 >= GROUPS_MAX.unsigned_abs() || bytes >= bytes_max;
+    Ok(Ok(Page {
+        more: is_full && !groups.is_empty(),
+        groups,
+    }))
+}
+
+fn end(session: &Session, log: &String) -> Result<Option<u64>, Lost> {
+    let params: [&(dyn ToSql + Sync); 1] = [log];
+    let row = session.wait(session.client.query_one(schema::END, &params))?;
+    let end: Option<i64> = row.get(0);
+    Ok(end.and_then(|end| u64::try_from(end).ok()))
+}

@@ -1,0 +1,232 @@
+//! What is asked of a journal as a whole.
+
+use crate::config::{Config, ConfigError};
+use crate::journal::PostgresJournal;
+use crate::session::{Found, Lost, NoSession, Raw, Session, look};
+use crate::sessions::Sessions;
+use crate::{fault, schema};
+use std::sync::Arc;
+use teamlog_engine::identity::LogId;
+use teamlog_engine::journal::Journal;
+use teamlog_engine::{Identity, JournalFault, Result};
+use tokio_postgres::types::ToSql;
+
+/// A journal on PostgreSQL. Cheap to clone; all clones share a few connections, which are opened when they are needed.
+#[derive(Clone)]
+pub struct PostgresJournals(Arc<Sessions>);
+
+impl std::fmt::Debug for PostgresJournals {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("PostgresJournals")
+            .field(&self.0.journal)
+            .finish()
+    }
+}
+
+/// A journal as its server shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Copies {
+    /// The journal's id.
+    pub journal: String,
+    /// How many servers must have what is acknowledged.
+    pub min_copies: u32,
+    /// Standbys that stream and are synchronous.
+    pub standbys: u32,
+    /// `synchronous_standby_names`.
+    pub standby_names: String,
+    /// The server's timeline; it rises with each promotion.
+    pub timeline: u32,
+    /// The server's version.
+    pub version: String,
+    /// What keeps it from being durable, in words; then nothing is written.
+    pub wrong: Vec<String>,
+}
+
+impl From<Found> for Copies {
+    fn from(found: Found) -> Copies {
+        Copies {
+            journal: found.journal,
+            min_copies: found.min_copies,
+            standbys: found.standbys,
+            standby_names: found.standby_names,
+            timeline: found.timeline,
+            version: found.version,
+            wrong: found.wrong,
+        }
+    }
+}
+
+/// What a journal has of a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogStatus {
+    /// `open`, or why it takes nothing.
+    pub state: String,
+    /// Seq of the last event.
+    pub last_seq: u64,
+    /// Groups.
+    pub groups: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// When a host last spoke to the journal.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HostSeen {
+    /// What it calls itself.
+    pub host: String,
+    /// Seconds ago, by the server's clock.
+    pub seconds_ago: f64,
+}
+
+impl PostgresJournals {
+    /// The journal of that id; nothing is connected yet.
+    #[must_use]
+    pub fn new(config: Config, journal: String) -> PostgresJournals {
+        PostgresJournals(Arc::new(Sessions::new(config, journal)))
+    }
+
+    /// Makes the tables of a journal in the database, and looks at it. What is there already stays as it is; `min_copies`
+    /// counts for a new one.
+    ///
+    /// # Errors
+    /// `Journal`: the server cannot be reached, or does not let the tables be made.
+    pub fn create(config: &Config, min_copies: u32) -> Result<Copies> {
+        let raw = connect(config)?;
+        let refused = |lost: Lost| match lost {
+            Lost::Refused(_, why) => fault(JournalFault::Refused, why),
+            Lost::Gone(why) => fault(JournalFault::Unreachable, why),
+        };
+        raw.wait(raw.client.batch_execute(schema::CREATE))
+            .map_err(refused)?;
+        let copies = i32::try_from(min_copies).unwrap_or(i32::MAX);
+        let params: [&(dyn ToSql + Sync); 2] = [&schema::SCHEMA, &copies];
+        raw.wait(raw.client.execute(schema::NAME, &params))
+            .map_err(refused)?;
+        look(&raw).map(Copies::from).map_err(no_session)
+    }
+
+    /// Looks at the journal in a database.
+    ///
+    /// # Errors
+    /// `Journal`: the server cannot be reached, or there is no journal.
+    pub fn look(config: &Config) -> Result<Copies> {
+        look(&connect(config)?)
+            .map(Copies::from)
+            .map_err(no_session)
+    }
+
+    /// Whether the URL and the passfile can be used.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn check(config: &Config) -> Result<(), ConfigError> {
+        config.client().map(drop)
+    }
+
+    /// A handle for one log.
+    #[must_use]
+    pub fn journal(&self) -> Box<dyn Journal> {
+        Box::new(PostgresJournal(self.0.clone()))
+    }
+
+    /// Makes a log known, before its first group. Repeating it is harmless.
+    ///
+    /// # Errors
+    /// `Journal`: another log has that team's name there, or it does not take part.
+    pub fn enroll(&self, identity: &Identity) -> Result<()> {
+        let (log, bytes) = (identity.log.to_string(), identity.encode());
+        let journal = identity.journal.as_ref();
+        let max = journal.map_or(0, |journal| journal.segment_bytes_max);
+        let max = i64::try_from(max).unwrap_or(i64::MAX);
+        let is_its = self.ask(|session| {
+            let params: [&(dyn ToSql + Sync); 4] = [&log, &identity.team, &bytes, &max];
+            let asked = session.client.query_one(schema::ENROLL, &params);
+            Ok(session.wait_for_copies(asked)?.get::<_, bool>(0))
+        })?;
+        match is_its {
+            true => Ok(()),
+            false => Err(fault(
+                JournalFault::Refused,
+                format!("it has another log of team {}", identity.team),
+            )),
+        }
+    }
+
+    /// What `log.json` says of the log of a team, on every host.
+    ///
+    /// # Errors
+    /// `Journal`.
+    pub fn find(&self, team: &str) -> Result<Option<Vec<u8>>> {
+        self.ask(|session| {
+            let params: [&(dyn ToSql + Sync); 1] = [&team];
+            let row = session.wait(session.client.query_opt(schema::FIND, &params))?;
+            Ok(row.map(|row| row.get(0)))
+        })
+    }
+
+    /// What the journal has of a log; `None` where it does not know it.
+    ///
+    /// # Errors
+    /// `Journal`.
+    pub fn status(&self, log: LogId) -> Result<Option<LogStatus>> {
+        let log = log.to_string();
+        let count = |number: i64| u64::try_from(number).unwrap_or(0);
+        self.ask(|session| {
+            let params: [&(dyn ToSql + Sync); 1] = [&log];
+            let row = session.wait(session.client.query_opt(schema::STATUS, &params))?;
+            Ok(row.map(|row| LogStatus {
+                state: row.get(0),
+                last_seq: count(row.get(1)),
+                groups: count(row.get(2)),
+                bytes: count(row.get(3)),
+            }))
+        })
+    }
+
+    /// The hosts that have spoken to the journal.
+    ///
+    /// # Errors
+    /// `Journal`.
+    pub fn hosts(&self) -> Result<Vec<HostSeen>> {
+        self.ask(|session| {
+            let rows = session.wait(session.client.query(schema::HOSTS, &[]))?;
+            let seen = rows.iter().map(|row| HostSeen {
+                host: row.get(0),
+                seconds_ago: row.get(1),
+            });
+            Ok(seen.collect())
+        })
+    }
+
+    fn ask<A>(&self, ask: impl Fn(&Session) -> Result<A, Lost>) -> Result<A> {
+        let mut why = String::new();
+        // The first session may be one that its server left long ago.
+        for _ in 0..2 {
+            let asked = self.0.with(|session| {
+                let answer = ask(session);
+                let spent = matches!(answer, Err(Lost::Gone(_)));
+                (answer, spent)
+            });
+            match asked.map_err(no_session)? {
+                Ok(answer) => return Ok(answer),
+                Err(Lost::Refused(_, why)) => return Err(fault(JournalFault::Refused, why)),
+                Err(Lost::Gone(gone)) => why = gone,
+            }
+        }
+        Err(fault(JournalFault::Unreachable, why))
+    }
+}
+
+fn connect(config: &Config) -> Result<Raw> {
+    if let Err(error) = config.client() {
+        return Err(fault(JournalFault::Unconfigured, error.to_string()));
+    }
+    Raw::connect(config).map_err(|why| fault(JournalFault::Unreachable, why))
+}
+
+fn no_session(error: NoSession) -> teamlog_engine::Error {
+    match error {
+        NoSession::Unreachable(why) => fault(JournalFault::Unreachable, why),
+        NoSession::OfAnother(why) => fault(JournalFault::OfAnother, why),
+    }
+}

@@ -1,0 +1,116 @@
+//! The tables of a journal, and every statement on them.
+
+/// Version of the tables.
+pub const SCHEMA: i32 = 1;
+
+/// Makes the tables where they are not. A group stands behind exactly its predecessor: `first_seq` and `prev` are the
+/// `next_seq` and `chain` of another row. Hosts may insert groups and read; nothing is changed or deleted. The row from which
+/// a log begins is inserted by `teamlog_enroll` alone.
+pub const CREATE: &str = "
+create table if not exists teamlog_meta (
+  only boolean primary key default true check (only),
+  schema int not null, min_reader int not null, journal_id uuid not null,
+  min_copies int not null check (min_copies >= 1));
+create table if not exists teamlog_log (
+  log uuid primary key, team text not null unique, identity bytea not null, segment_bytes_max bigint not null,
+  state text not null check (state in ('loading', 'open', 'left')), fold_version int not null default 0);
+create table if not exists teamlog_group (
+  log uuid not null references teamlog_log,
+  first_seq bigint not null, last_seq bigint not null check (last_seq >= first_seq),
+  next_seq bigint generated always as (last_seq + 1) stored,
+  base boolean not null default false, prev bytea, chain bytea not null, last_id uuid, bytes bytea not null,
+  primary key (log, first_seq), unique (log, next_seq, chain), check ((prev is null) = base),
+  foreign key (log, first_seq, prev) references teamlog_group (log, next_seq, chain));
+create table if not exists teamlog_host (
+  host text, log uuid, seq bigint, state_digest text, fold_version int, seen_at timestamptz not null,
+  primary key (host, log));
+create or replace function teamlog_enroll(a_log uuid, a_team text, an_identity bytea, a_max bigint) returns boolean
+language plpgsql security definer set search_path from current as $$
+begin
+  insert into teamlog_log (log, team, identity, segment_bytes_max, state)
+  values (a_log, a_team, an_identity, a_max, 'open') on conflict do nothing;
+  if found then
+    insert into teamlog_group (log, first_seq, last_seq, base, chain, bytes)
+    values (a_log, 0, 0, true, decode(repeat('00', 32), 'hex'), '');
+  end if;
+  return exists (select from teamlog_log where log = a_log and team = a_team and identity = an_identity);
+end $$;
+do $$
+begin
+  create role teamlog_host_role nologin;
+exception when duplicate_object or insufficient_privilege then null;
+end $$;
+do $$
+begin
+  grant select on teamlog_meta, teamlog_log, teamlog_group, teamlog_host to teamlog_host_role;
+  grant insert (log, first_seq, last_seq, prev, chain, last_id, bytes) on teamlog_group to teamlog_host_role;
+  grant insert, update on teamlog_host to teamlog_host_role;
+exception when undefined_object or insufficient_privilege then null;
+end $$;";
+
+/// Says which journal this is, once.
+pub const NAME: &str = "
+insert into teamlog_meta (schema, min_reader, journal_id, min_copies)
+values ($1, $1, gen_random_uuid(), $2) on conflict do nothing";
+
+/// What every session lives by. A warning tells where a commit did not wait for its copies, so warnings have to come.
+pub const SETTINGS: &str = "
+set synchronous_commit = on; set client_min_messages = notice; set statement_timeout = 0; set lock_timeout = 0";
+
+/// Which journal this is, and how durable what it takes.
+pub const LOOK: &str = "
+select m.schema, m.min_reader, m.journal_id::text, m.min_copies,
+  current_setting('synchronous_commit'), current_setting('fsync'), current_setting('full_page_writes'),
+  current_setting('synchronous_standby_names'),
+  (select count(*)::int from pg_stat_replication where state = 'streaming' and sync_state in ('sync', 'quorum')),
+  case when pg_is_in_recovery() then null else substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) end,
+  current_setting('server_version')
+from teamlog_meta m";
+
+/// A commit of its own: once it returns, all that was read before is on as many servers as it is.
+pub const BARRIER: &str = "
+insert into teamlog_host (host, log, seen_at) values ($1, '00000000-0000-0000-0000-000000000000', clock_timestamp())
+on conflict (host, log) do update set seen_at = excluded.seen_at";
+
+/// Appends groups, in the order of their logs, so that two hosts never wait for each other. Gives the logs of those that
+/// were taken.
+pub const APPEND: &str = "
+insert into teamlog_group (log, first_seq, last_seq, prev, chain, last_id, bytes)
+select g.log::uuid, g.first_seq, g.last_seq, g.prev, g.chain, g.last_id::uuid, g.bytes
+from unnest($1::text[], $2::int8[], $3::int8[], $4::bytea[], $5::bytea[], $6::text[], $7::bytea[])
+  as g (log, first_seq, last_seq, prev, chain, last_id, bytes)
+join teamlog_log l on l.log = g.log::uuid and l.state = 'open'
+order by g.log on conflict do nothing returning log::text";
+
+/// What stands in a group's place.
+pub const STANDS: &str = "
+select l.state, g.chain from teamlog_log l
+left join teamlog_group g on g.log = l.log and g.first_seq = $2
+where l.log = $1::text::uuid";
+
+/// The row that a position names, and those behind it, up to some number and about as many bytes.
+pub const READ: &str = "
+select last_seq, chain, bytes from (
+  select last_seq, chain, bytes, sum(length(bytes)) over (order by next_seq) - length(bytes) as before from (
+    select last_seq, next_seq, chain, case when next_seq = $2 then '' else bytes end as bytes
+    from teamlog_group where log = $1::text::uuid and next_seq >= $2 order by next_seq limit $4) page) sized
+where before < $3 order by last_seq";
+
+/// Where a log ends.
+pub const END: &str = "select max(last_seq) from teamlog_group where log = $1::text::uuid";
+
+/// Makes a log known.
+pub const ENROLL: &str = "select teamlog_enroll($1::text::uuid, $2, $3, $4)";
+
+/// The log of a team.
+pub const FIND: &str = "select identity from teamlog_log where team = $1";
+
+/// What a log holds.
+pub const STATUS: &str = "
+select l.state, coalesce(max(g.last_seq), 0), count(g.last_seq) filter (where not g.base),
+  coalesce(sum(length(g.bytes)), 0)::int8
+from teamlog_log l left join teamlog_group g on g.log = l.log where l.log = $1::text::uuid group by l.state";
+
+/// When each host was last seen.
+pub const HOSTS: &str = "
+select host, extract(epoch from clock_timestamp() - max(seen_at))::float8 from teamlog_host group by host order by host";

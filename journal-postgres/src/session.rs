@@ -1,0 +1,302 @@
+//! One connection to the server that decides: its settings, its deadline, its warnings, and whether it may be trusted.
+
+use crate::config::Config;
+use crate::schema;
+use std::future::{Future, poll_fn};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+use tokio::runtime::{Builder, Runtime};
+use tokio_postgres::error::SqlState;
+use tokio_postgres::{AsyncMessage, Client, NoTls, Statement};
+
+/// How long one call may take. Behind it the connection is dropped: to cancel a commit that waits for its copies would make
+/// it count without them.
+pub const CALL: Duration = Duration::from_secs(3);
+/// How long what was found out about durability counts.
+const DURABLE_FOR: Duration = Duration::from_secs(10);
+
+/// Why a call has no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Lost {
+    /// The server said no: nothing was written.
+    Refused(SqlState, String),
+    /// There was no answer, or none that says what became of it. The session is not to be used again.
+    Gone(String),
+}
+
+impl Lost {
+    /// In words.
+    pub fn why(self) -> String {
+        match self {
+            Lost::Refused(_, why) | Lost::Gone(why) => why,
+        }
+    }
+}
+
+/// Why there is no session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoSession {
+    /// The server is not there, or not the one that decides.
+    Unreachable(String),
+    /// It is another journal, or another program's.
+    OfAnother(String),
+}
+
+/// What a server says of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    pub journal: String,
+    pub min_copies: u32,
+    pub standbys: u32,
+    pub standby_names: String,
+    pub timeline: u32,
+    pub version: String,
+    /// What keeps it from being durable, in words.
+    pub wrong: Vec<String>,
+}
+
+/// A session that passed its barrier.
+pub struct Session {
+    runtime: Runtime,
+    pub client: Client,
+    /// Whether the server gave a warning since this was last asked.
+    warned: Arc<AtomicBool>,
+    pub append: Statement,
+    pub read: Statement,
+    found: Found,
+    looked: Instant,
+    host: String,
+}
+
+/// A connection with its settings, of which nothing is known yet.
+pub struct Raw {
+    runtime: Runtime,
+    pub client: Client,
+    warned: Arc<AtomicBool>,
+}
+
+impl Raw {
+    /// Connects.
+    pub fn connect(config: &Config) -> Result<Raw, String> {
+        let client = config.client().map_err(|error| error.to_string())?;
+        let runtime = Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| error.to_string())?;
+        let warned = Arc::new(AtomicBool::new(false));
+        let notes = warned.clone();
+        let connected = runtime.block_on(async {
+            let connecting = tokio::time::timeout(CALL, client.connect(NoTls)).await;
+            let (client, mut connection) = connecting.map_err(|_| no_answer())?.map_err(said)?;
+            tokio::spawn(async move {
+                while let Some(Ok(message)) = poll_fn(|cx| connection.poll_message(cx)).await {
+                    if let AsyncMessage::Notice(notice) = message
+                        && notice.code().code().starts_with("01")
+                    {
+                        notes.store(true, Ordering::SeqCst);
+                    }
+                }
+            });
+            Ok::<_, String>(client)
+        });
+        let raw = Raw {
+            client: connected?,
+            runtime,
+            warned,
+        };
+        let set = raw.client.batch_execute(schema::SETTINGS);
+        wait(&raw.runtime, set).map_err(Lost::why)?;
+        Ok(raw)
+    }
+
+    /// Waits for an answer, up to the deadline of a call.
+    pub fn wait<T>(
+        &self,
+        work: impl Future<Output = Result<T, tokio_postgres::Error>>,
+    ) -> Result<T, Lost> {
+        wait(&self.runtime, work)
+    }
+}
+
+fn wait<T>(
+    runtime: &Runtime,
+    work: impl Future<Output = Result<T, tokio_postgres::Error>>,
+) -> Result<T, Lost> {
+    let answered = runtime.block_on(async { tokio::time::timeout(CALL, work).await });
+    match answered {
+        Ok(Ok(answer)) => Ok(answer),
+        Ok(Err(error)) => Err(match error.code() {
+            // Of these classes the statement failed before anything was to be committed.
+            Some(state)
+                if ["22", "23", "25", "42"]
+                    .iter()
+                    .any(|class| state.code().starts_with(class)) =>
+            {
+                Lost::Refused(state.clone(), said(error))
+            }
+            _ => Lost::Gone(said(error)),
+        }),
+        Err(_) => Err(Lost::Gone(no_answer())),
+    }
+}
+
+fn no_answer() -> String {
+    format!("no answer within {} s", CALL.as_secs())
+}
+
+/// An error with what lies beneath it.
+fn said(error: tokio_postgres::Error) -> String {
+    match error.as_db_error() {
+        Some(db) => format!("{} ({})", db.message(), db.code().code()),
+        None => match std::error::Error::source(&error) {
+            Some(source) => format!("{error}: {source}"),
+            None => error.to_string(),
+        },
+    }
+}
+
+impl Session {
+    /// Connects to the journal of that id, and passes a barrier: what is read from here on is as durable as an append.
+    pub fn connect(
+        config: &Config,
+        expected: &str,
+        newest_timeline: &AtomicU32,
+    ) -> Result<Session, NoSession> {
+        let raw = Raw::connect(config).map_err(NoSession::Unreachable)?;
+        let found = look(&raw)?;
+        if found.journal != expected {
+            return Err(NoSession::OfAnother(format!(
+                "it is journal {}, and the log names {expected}",
+                found.journal
+            )));
+        }
+        let newest = newest_timeline.fetch_max(found.timeline, Ordering::SeqCst);
+        if found.timeline < newest {
+            let why = format!(
+                "the server is a former primary: its timeline is {}, and {newest} was seen",
+                found.timeline
+            );
+            return Err(NoSession::Unreachable(why));
+        }
+        let unreachable = |lost: Lost| NoSession::Unreachable(lost.why());
+        let prepared = raw.wait(async {
+            let append = raw.client.prepare(schema::APPEND).await?;
+            Ok((append, raw.client.prepare(schema::READ).await?))
+        });
+        let (append, read) = prepared.map_err(unreachable)?;
+        let session = Session {
+            runtime: raw.runtime,
+            client: raw.client,
+            warned: raw.warned,
+            append,
+            read,
+            found,
+            looked: Instant::now(),
+            host: config.host.clone(),
+        };
+        session.barrier().map_err(unreachable)?;
+        Ok(session)
+    }
+
+    /// Waits for an answer, up to the deadline of a call.
+    pub fn wait<T>(
+        &self,
+        work: impl Future<Output = Result<T, tokio_postgres::Error>>,
+    ) -> Result<T, Lost> {
+        wait(&self.runtime, work)
+    }
+
+    /// The same for what has to be durable: a warning says that it may not be.
+    pub fn wait_for_copies<T>(
+        &self,
+        work: impl Future<Output = Result<T, tokio_postgres::Error>>,
+    ) -> Result<T, Lost> {
+        self.warned.store(false, Ordering::SeqCst);
+        let answer = self.wait(work)?;
+        match self.warned.load(Ordering::SeqCst) {
+            true => Err(Lost::Gone(
+                "the server warned that it did not wait for its copies".into(),
+            )),
+            false => Ok(answer),
+        }
+    }
+
+    /// A commit of its own: WAL is in order, so what was read before is on as many servers as it is.
+    pub fn barrier(&self) -> Result<(), Lost> {
+        let host: &(dyn tokio_postgres::types::ToSql + Sync) = &self.host;
+        let params = [host];
+        let commit = self.client.execute(schema::BARRIER, &params);
+        self.wait_for_copies(commit).map(drop)
+    }
+
+    /// Whether what is committed now is as durable as the journal promises; looked up now and then.
+    pub fn durable(&mut self) -> Result<Result<(), String>, Lost> {
+        if self.looked.elapsed() >= DURABLE_FOR {
+            let row = self.wait(self.client.query_one(schema::LOOK, &[]))?;
+            self.found = found(&row).map_err(Lost::Gone)?;
+            self.looked = Instant::now();
+        }
+        Ok(match self.found.wrong.is_empty() {
+            true => Ok(()),
+            false => Err(self.found.wrong.join("; ")),
+        })
+    }
+}
+
+/// What the server says of itself.
+pub fn look(raw: &Raw) -> Result<Found, NoSession> {
+    let row = match raw.wait(raw.client.query_opt(schema::LOOK, &[])) {
+        Ok(Some(row)) => row,
+        Ok(None) => return Err(NoSession::OfAnother("no journal was made there".into())),
+        Err(Lost::Refused(SqlState::UNDEFINED_TABLE, _)) => {
+            return Err(NoSession::OfAnother("no journal was made there".into()));
+        }
+        Err(lost) => return Err(NoSession::Unreachable(lost.why())),
+    };
+    found(&row).map_err(NoSession::OfAnother)
+}
+
+fn found(row: &tokio_postgres::Row) -> Result<Found, String> {
+    let min_reader: i32 = row.get(1);
+    if min_reader > schema::SCHEMA {
+        return Err(format!(
+            "it needs a newer teamlog: its tables have version {min_reader}, this one knows {}",
+            schema::SCHEMA
+        ));
+    }
+    let number = |at: usize| u32::try_from(row.get::<_, i32>(at)).unwrap_or(0);
+    let (min_copies, standbys) = (number(3), number(8));
+    let mut wrong = Vec::new();
+    for (at, name, wanted) in [
+        (4, "synchronous_commit", "on"),
+        (5, "fsync", "on"),
+        (6, "full_page_writes", "on"),
+    ] {
+        let is: String = row.get(at);
+        // More than asked for is as good.
+        if is != wanted && is != "remote_apply" {
+            wrong.push(format!("{name} must be {wanted}, but is {is}"));
+        }
+    }
+    let standby_names: String = row.get(7);
+    if min_copies > 1 && standby_names.is_empty() {
+        wrong.push("synchronous_standby_names must name standbys, but is empty".into());
+    }
+    if standbys + 1 < min_copies {
+        wrong.push(format!(
+            "{min_copies} copies must be there, but {} are: standbys that stream and are synchronous, as a role with pg_monitor sees them",
+            standbys + 1
+        ));
+    }
+    let timeline: Option<String> = row.get(9);
+    Ok(Found {
+        journal: row.get(2),
+        min_copies,
+        standbys,
+        standby_names,
+        timeline: timeline
+            .and_then(|digits| u32::from_str_radix(&digits, 16).ok())
+            .unwrap_or(0),
+        version: row.get(10),
+        wrong,
+    })
+}

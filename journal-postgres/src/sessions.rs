@@ -1,0 +1,80 @@
+//! A few sessions, for all logs of a process.
+
+use crate::config::Config;
+use crate::session::{NoSession, Session};
+use std::sync::atomic::AtomicU32;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// At most so many are open at a time; whoever comes then waits.
+const SESSIONS_MAX: usize = 4;
+
+/// What is shared by all handles of one journal.
+pub struct Sessions {
+    pub config: Config,
+    pub journal: String,
+    /// The newest timeline that was seen: a server with an older one was promoted away.
+    newest_timeline: AtomicU32,
+    pool: Mutex<Pool>,
+    given_back: Condvar,
+}
+
+#[derive(Default)]
+struct Pool {
+    idle: Vec<Session>,
+    open: usize,
+}
+
+impl Sessions {
+    pub fn new(config: Config, journal: String) -> Sessions {
+        Sessions {
+            config,
+            journal,
+            newest_timeline: AtomicU32::new(0),
+            pool: Mutex::default(),
+            given_back: Condvar::new(),
+        }
+    }
+
+    /// Lets `work` have a session, opened if there is none. One that `work` says is spent is not used again, and none that
+    /// was idle then: the server may have gone from all of them.
+    pub fn with<A>(&self, work: impl FnOnce(&mut Session) -> (A, bool)) -> Result<A, NoSession> {
+        let idle = {
+            let mut pool = self.pool();
+            while pool.idle.is_empty() && pool.open >= SESSIONS_MAX {
+                let waited = self.given_back.wait(pool);
+                pool = waited.unwrap_or_else(PoisonError::into_inner);
+            }
+            let idle = pool.idle.pop();
+            pool.open += usize::from(idle.is_none());
+            idle
+        };
+        let open = || Session::connect(&self.config, &self.journal, &self.newest_timeline);
+        let opened = idle.map_or_else(open, Ok);
+        let mut session = match opened {
+            Ok(session) => session,
+            Err(error) => {
+                self.lose(1);
+                return Err(error);
+            }
+        };
+        let (answer, spent) = work(&mut session);
+        if spent {
+            drop(session);
+            let idle = std::mem::take(&mut self.pool().idle);
+            self.lose(1 + idle.len());
+        } else {
+            self.pool().idle.push(session);
+            self.given_back.notify_one();
+        }
+        Ok(answer)
+    }
+
+    fn lose(&self, sessions: usize) {
+        self.pool().open -= sessions;
+        self.given_back.notify_all();
+    }
+
+    fn pool(&self) -> MutexGuard<'_, Pool> {
+        self.pool.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
