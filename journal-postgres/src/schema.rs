@@ -8,7 +8,7 @@ pub const SCHEMA: i32 = 1;
 /// a log begins is inserted by `teamlog_enroll` alone.
 pub const CREATE: &str = "
 create table if not exists teamlog_meta (
-  only boolean primary key default true check (only),
+  single boolean primary key default true check (single),
   schema int not null, min_reader int not null, journal_id uuid not null,
   min_copies int not null check (min_copies >= 1));
 create table if not exists teamlog_log (

@@ -228,9 +228,10 @@ impl Session {
         self.wait_for_copies(commit).map(drop)
     }
 
-    /// Whether what is committed now is as durable as the journal promises; looked up now and then.
+    /// Whether what is committed now is as durable as the journal promises; looked up now and then, and always where it was
+    /// not.
     pub fn durable(&mut self) -> Result<Result<(), String>, Lost> {
-        if self.looked.elapsed() >= DURABLE_FOR {
+        if self.looked.elapsed() >= DURABLE_FOR || !self.found.wrong.is_empty() {
             let row = self.wait(self.client.query_one(schema::LOOK, &[]))?;
             self.found = found(&row).map_err(Lost::Gone)?;
             self.looked = Instant::now();

@@ -1,0 +1,321 @@
+//! Servers of the test's own, on loopback ports, as an unprivileged user.
+
+use std::fs;
+use std::io::Write;
+use std::net::TcpListener;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+use teamlog_journal_postgres::{Config, PostgresJournals};
+
+/// Where PostgreSQL's programs are, if the test is to use them.
+fn programs() -> Option<PathBuf> {
+    let given = std::env::var_os("TEAMLOG_POSTGRES")?;
+    let dir = PathBuf::from(given);
+    assert!(
+        dir.join("initdb").exists(),
+        "no initdb in {}",
+        dir.display()
+    );
+    Some(dir)
+}
+
+/// One server.
+pub struct Server {
+    pub name: &'static str,
+    pub port: u16,
+    dir: PathBuf,
+    child: Option<Child>,
+}
+
+/// A primary and two standbys, of which one has to have what is committed.
+pub struct Cluster {
+    programs: PathBuf,
+    dir: tempfile::TempDir,
+    pub servers: Vec<Server>,
+    owner: Option<u32>,
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+/// PostgreSQL does not run as root.
+fn owner() -> Option<u32> {
+    let id = |args: &[&str]| {
+        let output = Command::new("id").args(args).output().unwrap();
+        String::from_utf8(output.stdout)
+            .unwrap()
+            .trim()
+            .parse()
+            .ok()
+    };
+    (id(&["-u"]) == Some(0)).then(|| id(&["-u", "postgres"]).unwrap_or(65_534))
+}
+
+impl Cluster {
+    /// Starts it; `None` where PostgreSQL is not to be used, said on standard error.
+    pub fn start() -> Option<Cluster> {
+        let Some(programs) = programs() else {
+            eprintln!("skipped: TEAMLOG_POSTGRES names no PostgreSQL");
+            return None;
+        };
+        let dir = tempfile::tempdir().unwrap();
+        fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        let mut cluster = Cluster {
+            programs,
+            dir,
+            servers: Vec::new(),
+            owner: owner(),
+        };
+        let primary = cluster.place("primary");
+        let data = primary.dir.display().to_string();
+        cluster.run(
+            "initdb",
+            &["-D", &data, "-U", "teamlog", "-A", "trust", "--no-sync"],
+        );
+        primary.configure(
+            "listen_addresses = '127.0.0.1'\nmax_connections = 60\nshared_buffers = '16MB'\n\
+             synchronous_standby_names = 'ANY 1 (one, two)'\nunix_socket_directories = ''\n\
+             wal_receiver_timeout = '5s'\nwal_retrieve_retry_interval = '200ms'\n",
+        );
+        cluster.servers.push(primary);
+        cluster.begin(0);
+        for name in ["one", "two"] {
+            let standby = cluster.place(name);
+            let from = cluster.servers[0].conninfo();
+            let data = standby.dir.display().to_string();
+            cluster.run(
+                "pg_basebackup",
+                &["-D", &data, "-R", "-d", &from, "--no-sync", "-c", "fast"],
+            );
+            standby.configure(&format!("cluster_name = '{name}'\n"));
+            cluster.servers.push(standby);
+            let at = cluster.servers.len() - 1;
+            cluster.begin(at);
+        }
+        cluster.sql(0, "create database journal");
+        cluster.wait_for_standbys(0, 2);
+        Some(cluster)
+    }
+
+    fn place(&self, name: &'static str) -> Server {
+        let dir = self.dir.path().join(name);
+        fs::create_dir(&dir).unwrap();
+        fs::set_permissions(&dir, fs::Permissions::from_mode(0o700)).unwrap();
+        if let Some(owner) = self.owner {
+            chown(&dir, Some(owner), Some(owner)).unwrap();
+        }
+        Server {
+            name,
+            port: free_port(),
+            dir,
+            child: None,
+        }
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(self.programs.join(program));
+        command.current_dir(self.dir.path()).env("LC_ALL", "C");
+        if let Some(owner) = self.owner {
+            command.uid(owner).gid(owner);
+        }
+        command
+    }
+
+    fn run(&self, program: &str, args: &[&str]) -> String {
+        let output = self.command(program).args(args).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{program} {args:?}: {said}");
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    }
+
+    /// Starts a server and waits until it answers.
+    pub fn begin(&mut self, at: usize) {
+        let server = &self.servers[at];
+        let log = fs::File::options()
+            .create(true)
+            .append(true)
+            .open(self.dir.path().join(format!("{}.log", server.name)))
+            .unwrap();
+        let (data, port) = (server.dir.display().to_string(), server.port.to_string());
+        let mut command = self.command("postgres");
+        command.args(["-D", &data, "-p", &port]);
+        command.stdout(Stdio::null()).stderr(log);
+        let child = command.spawn().unwrap();
+        self.servers[at].child = Some(child);
+        let end = Instant::now() + Duration::from_secs(60);
+        let ready = ["-h", "127.0.0.1", "-p", &port, "-q", "-t", "1"];
+        while !self
+            .command("pg_isready")
+            .args(ready)
+            .status()
+            .unwrap()
+            .success()
+        {
+            assert!(
+                Instant::now() < end,
+                "{} does not start",
+                self.servers[at].name
+            );
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Asks a server in SQL, and gives what it answers as text.
+    pub fn sql(&self, at: usize, text: &str) -> String {
+        self.sql_in(at, "postgres", text)
+    }
+
+    pub fn sql_in(&self, at: usize, database: &str, text: &str) -> String {
+        let port = self.servers[at].port.to_string();
+        let place = [
+            "-h",
+            "127.0.0.1",
+            "-p",
+            &port,
+            "-U",
+            "teamlog",
+            "-d",
+            database,
+        ];
+        let args = [
+            &place[..],
+            &["-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", "-c", text],
+        ];
+        self.run("psql", &args.concat())
+    }
+
+    /// Waits until so many standbys are synchronous.
+    pub fn wait_for_standbys(&self, at: usize, count: usize) {
+        let end = Instant::now() + Duration::from_secs(60);
+        let asked = "select count(*) from pg_stat_replication where state = 'streaming' and sync_state = 'quorum'";
+        while self.sql(at, asked).parse::<usize>().unwrap() < count {
+            assert!(Instant::now() < end, "standbys do not follow");
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// The processes of a server, the first one last.
+    fn processes(&self, at: usize) -> Vec<String> {
+        let parent = self.servers[at].child.as_ref().unwrap().id().to_string();
+        let output = Command::new("ps")
+            .args(["-o", "pid=", "--ppid", &parent])
+            .output()
+            .unwrap();
+        let children = String::from_utf8(output.stdout).unwrap();
+        let children = children.split_whitespace().map(str::to_owned);
+        children.chain([parent]).collect()
+    }
+
+    fn signal(&self, at: usize, signal: &str) {
+        let mut command = Command::new("kill");
+        // One that ended meanwhile is no failure.
+        let _ = command
+            .arg(signal)
+            .args(self.processes(at))
+            .stderr(Stdio::null())
+            .status();
+    }
+
+    /// Stops all processes of a server where they are.
+    pub fn pause(&self, at: usize) {
+        self.signal(at, "-STOP");
+    }
+
+    pub fn go_on(&self, at: usize) {
+        self.signal(at, "-CONT");
+    }
+
+    /// Ends a server at once.
+    pub fn kill(&mut self, at: usize) {
+        self.signal(at, "-KILL");
+        if let Some(mut child) = self.servers[at].child.take() {
+            child.wait().unwrap();
+        }
+    }
+
+    /// How far a standby has the WAL of its primary.
+    pub fn received(&self, at: usize) -> u64 {
+        self.sql(
+            at,
+            "select pg_wal_lsn_diff(pg_last_wal_receive_lsn(), '0/0')::bigint",
+        )
+        .parse()
+        .unwrap()
+    }
+
+    /// Makes a standby the primary; the other one follows it.
+    pub fn promote(&self, at: usize, other: usize) {
+        self.promote_alone(at);
+        self.follow(other, at);
+    }
+
+    /// Makes a standby the primary.
+    pub fn promote_alone(&self, at: usize) {
+        let data = self.servers[at].dir.display().to_string();
+        self.run("pg_ctl", &["promote", "-D", &data, "-w"]);
+    }
+
+    /// Lets a standby follow another server.
+    fn follow(&self, standby: usize, primary: usize) {
+        let from = self.servers[primary].conninfo();
+        self.sql(
+            standby,
+            &format!("alter system set primary_conninfo = '{from}'"),
+        );
+        self.sql(standby, "select pg_reload_conf()");
+    }
+
+    /// The journal's configuration, with all servers.
+    pub fn config(&self, host: &str) -> Config {
+        let ports: Vec<u16> = self.servers.iter().map(|server| server.port).collect();
+        config(&ports, host)
+    }
+
+    /// Makes the journal, or finds it.
+    pub fn journal(&self) -> String {
+        let copies = PostgresJournals::create(&self.config("maker"), 2).unwrap();
+        assert_eq!(copies.wrong, Vec::<String>::new());
+        copies.journal
+    }
+}
+
+/// A configuration with the servers on these ports.
+pub fn config(ports: &[u16], host: &str) -> Config {
+    let hosts: Vec<String> = ports
+        .iter()
+        .map(|port| format!("127.0.0.1:{port}"))
+        .collect();
+    Config {
+        url: format!("postgres://teamlog@{}/journal", hosts.join(",")),
+        passfile: None,
+        host: host.to_owned(),
+    }
+}
+
+impl Server {
+    fn conninfo(&self) -> String {
+        format!("host=127.0.0.1 port={} user=teamlog", self.port)
+    }
+
+    fn configure(&self, lines: &str) {
+        let path: &Path = &self.dir.join("postgresql.conf");
+        let mut file = fs::File::options().append(true).open(path).unwrap();
+        file.write_all(lines.as_bytes()).unwrap();
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        for at in 0..self.servers.len() {
+            if self.servers[at].child.is_some() {
+                self.kill(at);
+            }
+        }
+    }
+}

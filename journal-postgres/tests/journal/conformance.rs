@@ -1,0 +1,285 @@
+//! What every journal does, in memory and on PostgreSQL.
+
+use crate::cluster::Cluster;
+use std::thread;
+use teamlog_engine::identity::LogId;
+use teamlog_engine::journal::memory::MemoryJournal;
+use teamlog_engine::journal::{Append, GroupDigest, Journal, Outcome, Position, ReadError};
+use teamlog_engine::{EventId, Format, Identity, JournalIdentity, Timestamp};
+use teamlog_journal_postgres::PostgresJournals;
+
+/// An identity of that log.
+pub fn identity(log: u8, journal: &str) -> Identity {
+    Identity {
+        log: LogId([log; 16]),
+        team: format!("team-{log}"),
+        format: Format::Jsonl,
+        version: 1,
+        created_at: Timestamp::parse("2026-11-21T10:00:00Z").unwrap(),
+        origin: "init".into(),
+        journal: Some(JournalIdentity {
+            kind: "postgres".into(),
+            id: journal.into(),
+            segment_bytes_max: 4_000,
+        }),
+    }
+}
+
+pub fn last_id() -> EventId {
+    EventId::from_text(b"019ab000-0000-7000-8000-000000000001").unwrap()
+}
+
+/// The place behind one more group of `events` events.
+pub fn behind(after: Position, events: u64, bytes: &[u8]) -> Position {
+    Position {
+        last_seq: after.last_seq + events,
+        digest: after.digest.then(bytes),
+    }
+}
+
+pub fn group(log: u8, after: Position, bytes: &[u8]) -> Append<'_> {
+    Append {
+        log: LogId([log; 16]),
+        after,
+        position: behind(after, 1, bytes),
+        last_id: last_id(),
+        bytes,
+    }
+}
+
+pub fn one(journal: &mut dyn Journal, append: Append<'_>) -> Outcome {
+    let outcomes = journal.append(&[append]);
+    assert_eq!(outcomes.len(), 1);
+    outcomes.into_iter().next().unwrap()
+}
+
+fn texts(journal: &mut dyn Journal, log: u8, mut after: Position, max: usize) -> Vec<String> {
+    let mut texts = Vec::new();
+    loop {
+        let page = journal.read(LogId([log; 16]), after, max).unwrap();
+        for group in &page.groups {
+            assert_eq!(
+                group.position,
+                behind(
+                    after,
+                    group.position.last_seq - after.last_seq,
+                    &group.bytes
+                )
+            );
+            after = group.position;
+            texts.push(String::from_utf8(group.bytes.clone()).unwrap());
+        }
+        if !page.more {
+            return texts;
+        }
+        assert!(
+            !page.groups.is_empty(),
+            "more stands behind, but nothing was given"
+        );
+    }
+}
+
+/// Logs 1 to 4 are known to the journal and empty.
+fn conforms(journal: &mut dyn Journal) {
+    let start = Position::default();
+    assert!(texts(journal, 1, start, 1000).is_empty());
+    let a = group(1, start, b"a");
+    assert_eq!(one(journal, a), Outcome::Appended);
+    // The same again is how an unknown outcome is settled.
+    assert_eq!(one(journal, a), Outcome::Appended);
+    assert_eq!(one(journal, group(1, start, b"x")), Outcome::Conflict);
+    let b = group(1, a.position, b"b");
+    assert_eq!(one(journal, b), Outcome::Appended);
+    // Who is behind comes too late, and the first is there as before.
+    assert_eq!(one(journal, group(1, start, b"y")), Outcome::Conflict);
+    assert_eq!(one(journal, a), Outcome::Appended);
+    assert_eq!(texts(journal, 1, start, 1000), ["a", "b"]);
+    assert_eq!(texts(journal, 1, start, 1), ["a", "b"]);
+    assert_eq!(texts(journal, 1, a.position, 1000), ["b"]);
+    assert!(texts(journal, 1, b.position, 1000).is_empty());
+
+    // Ahead, and of another history that is as long.
+    let ahead = behind(b.position, 1, b"never appended");
+    assert_eq!(one(journal, group(1, ahead, b"c")), Outcome::Forked);
+    assert_eq!(
+        journal.read(LogId([1; 16]), ahead, 1000),
+        Err(ReadError::Behind(2))
+    );
+    let other = Position {
+        digest: GroupDigest([7; 32]),
+        ..b.position
+    };
+    assert_eq!(one(journal, group(1, other, b"c")), Outcome::Forked);
+    assert_eq!(
+        journal.read(LogId([1; 16]), other, 1000),
+        Err(ReadError::Forked)
+    );
+
+    // A group of several events, empty and larger than a page.
+    let large = vec![b'l'; 300_000];
+    let three = Append {
+        position: behind(b.position, 3, &large),
+        ..group(1, b.position, &large)
+    };
+    assert_eq!(one(journal, three), Outcome::Appended);
+    assert_eq!(texts(journal, 1, b.position, 10)[0].len(), 300_000);
+    assert_eq!(
+        one(journal, group(1, three.position, b"d")),
+        Outcome::Appended
+    );
+    assert_eq!(texts(journal, 1, three.position, 10), ["d"]);
+
+    many_logs(journal, three.position);
+}
+
+/// One call for several logs: what one of them meets is not the others' matter.
+fn many_logs(journal: &mut dyn Journal, of_first: Position) {
+    let start = Position::default();
+    let forked = Position {
+        last_seq: 9,
+        digest: GroupDigest([9; 32]),
+    };
+    let groups = [
+        group(4, start, b"four"),
+        group(1, of_first, b"late"),
+        group(3, forked, b"three"),
+        group(2, start, b"two"),
+    ];
+    let outcomes = journal.append(&groups);
+    let wanted = [
+        Outcome::Appended,
+        Outcome::Conflict,
+        Outcome::Forked,
+        Outcome::Appended,
+    ];
+    assert_eq!(outcomes, wanted);
+    assert_eq!(texts(journal, 4, start, 10), ["four"]);
+    assert_eq!(texts(journal, 2, start, 10), ["two"]);
+    assert!(texts(journal, 3, start, 10).is_empty());
+}
+
+/// Whoever races: of all groups for one place exactly one is taken.
+fn one_wins(open: &(dyn Fn() -> Box<dyn Journal> + Sync), log: u8, rounds: u64) {
+    let won: Vec<Vec<u64>> = thread::scope(|scope| {
+        let racers = (0..4).map(|racer| {
+            scope.spawn(move || {
+                let (mut journal, mut end, mut won) = (open(), Position::default(), Vec::new());
+                while end.last_seq < rounds {
+                    let bytes = format!("{racer}-{}", end.last_seq);
+                    let append = group(log, end, bytes.as_bytes());
+                    match one(journal.as_mut(), append) {
+                        Outcome::Appended => {
+                            won.push(append.position.last_seq);
+                            end = append.position;
+                        }
+                        Outcome::Conflict => {
+                            let page = journal.read(LogId([log; 16]), end, 100).unwrap();
+                            end = page.groups.last().map_or(end, |group| group.position);
+                        }
+                        other => panic!("{other:?}"),
+                    }
+                }
+                won
+            })
+        });
+        let racers: Vec<_> = racers.collect();
+        racers.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    let mut all: Vec<u64> = won.concat();
+    all.sort_unstable();
+    let count = all.len();
+    all.dedup();
+    assert_eq!(all.len(), count, "two won one place: {won:?}");
+    assert!(all.len() as u64 >= rounds, "{won:?}");
+}
+
+#[test]
+fn the_journal_in_memory_conforms() {
+    let journal = MemoryJournal::default();
+    conforms(&mut journal.clone());
+    one_wins(&|| Box::new(journal.clone()), 5, 200);
+}
+
+#[test]
+fn postgres_conforms() {
+    let Some(cluster) = Cluster::start() else {
+        return;
+    };
+    let id = cluster.journal();
+    let journals = PostgresJournals::new(cluster.config("ada"), id.clone());
+    for log in 1..=5 {
+        journals.enroll(&identity(log, &id)).unwrap();
+        journals.enroll(&identity(log, &id)).unwrap();
+    }
+    conforms(journals.journal().as_mut());
+    one_wins(&|| journals.journal(), 5, 100);
+    names_are_unique(&journals, &id);
+    another_journal_is_refused(&cluster);
+    hosts_change_nothing(&cluster);
+    let status = journals.status(LogId([1; 16])).unwrap().unwrap();
+    assert_eq!(
+        (status.state.as_str(), status.last_seq, status.groups),
+        ("open", 6, 4)
+    );
+    assert_eq!(journals.status(LogId([99; 16])).unwrap(), None);
+    assert_eq!(journals.hosts().unwrap()[0].host, "ada");
+}
+
+fn names_are_unique(journals: &PostgresJournals, id: &str) {
+    let found = journals.find("team-1").unwrap().unwrap();
+    assert_eq!(found, identity(1, id).encode());
+    assert_eq!(journals.find("team-9").unwrap(), None);
+    let second = Identity {
+        log: LogId([77; 16]),
+        ..identity(1, id)
+    };
+    let error = journals.enroll(&second).unwrap_err().to_string();
+    assert!(error.contains("another log of team team-1"), "{error}");
+}
+
+fn another_journal_is_refused(cluster: &Cluster) {
+    let id = "00000000-0000-4000-8000-000000000000";
+    let journals = PostgresJournals::new(cluster.config("ada"), id.into());
+    let mut journal = journals.journal();
+    let read = journal.read(LogId([1; 16]), Position::default(), 10);
+    assert!(matches!(read, Err(ReadError::OfAnother(_))), "{read:?}");
+    let outcome = one(journal.as_mut(), group(1, Position::default(), b"a"));
+    assert!(matches!(outcome, Outcome::Refused(_)), "{outcome:?}");
+}
+
+/// A role with a host's grants appends and reads, and neither changes, deletes nor begins anything.
+fn hosts_change_nothing(cluster: &Cluster) {
+    let as_host = |text: &str| {
+        let text = format!(
+            "do $$ begin set local role teamlog_host_role; {text}; exception when insufficient_privilege then \
+             raise notice 'no'; return; end $$; select 'done'"
+        );
+        cluster.sql_in(0, "journal", &text)
+    };
+    let count = || {
+        cluster.sql_in(
+            0,
+            "journal",
+            "select count(*), sum(length(bytes)) from teamlog_group",
+        )
+    };
+    let before = count();
+    for text in [
+        "delete from teamlog_group",
+        "update teamlog_group set bytes = ''",
+        "update teamlog_log set state = 'left'",
+        "insert into teamlog_group (log, first_seq, last_seq, base, chain, bytes) \
+         select log, 1000, 1000, true, chain, '' from teamlog_group limit 1",
+    ] {
+        as_host(text);
+        assert_eq!(count(), before, "{text}");
+    }
+    assert_eq!(
+        cluster.sql_in(
+            0,
+            "journal",
+            "select count(*) from teamlog_log where state = 'left'"
+        ),
+        "0"
+    );
+}

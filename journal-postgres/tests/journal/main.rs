@@ -1,0 +1,14 @@
+//! The journal on PostgreSQL, against a cluster of the test's own: a primary and two synchronous standbys.
+//!
+//! These tests need PostgreSQL's programs, and run where `TEAMLOG_POSTGRES` names their directory
+//! (`/usr/lib/postgresql/15/bin`). The conformance suite is held against the journal in memory in any case.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a helper of tests may panic as tests do"
+)]
+
+mod cluster;
+mod conformance;
+mod doubt;
+mod history;
+mod proxy;

@@ -1,0 +1,94 @@
+//! A line to a server that a test can cut, delay or stop.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+/// What the line does with what comes back from the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Back {
+    Passes = 0,
+    /// It is swallowed, and the line closed.
+    Cut = 1,
+    /// It is swallowed, and the line stays open.
+    Stops = 2,
+}
+
+pub struct Proxy {
+    pub port: u16,
+    back: Arc<AtomicU8>,
+    delay_ms: Arc<AtomicU64>,
+    lines: Arc<Mutex<Vec<TcpStream>>>,
+}
+
+impl Proxy {
+    pub fn to(server: u16) -> Proxy {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let proxy = Proxy {
+            port: listener.local_addr().unwrap().port(),
+            back: Arc::default(),
+            delay_ms: Arc::default(),
+            lines: Arc::default(),
+        };
+        let (back, delay, lines) = (
+            proxy.back.clone(),
+            proxy.delay_ms.clone(),
+            proxy.lines.clone(),
+        );
+        thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                let Ok(server) = TcpStream::connect(("127.0.0.1", server)) else {
+                    continue;
+                };
+                let mut kept = lines.lock().unwrap();
+                kept.extend([client.try_clone().unwrap(), server.try_clone().unwrap()]);
+                let there = (client.try_clone().unwrap(), server.try_clone().unwrap());
+                let delay_there = delay.clone();
+                let always = Arc::new(AtomicU8::new(Back::Passes as u8));
+                thread::spawn(move || carry(there.0, there.1, &always, &delay_there));
+                let (back, delay) = (back.clone(), delay.clone());
+                thread::spawn(move || carry(server, client, &back, &delay));
+            }
+        });
+        proxy
+    }
+
+    /// What happens to answers from now on.
+    pub fn back(&self, back: Back) {
+        self.back.store(back as u8, Ordering::SeqCst);
+    }
+
+    pub fn delay(&self, delay: Duration) {
+        let ms = u64::try_from(delay.as_millis()).unwrap();
+        self.delay_ms.store(ms, Ordering::SeqCst);
+    }
+
+    /// Ends all lines that are open.
+    pub fn reset(&self) {
+        for line in self.lines.lock().unwrap().drain(..) {
+            let _ = line.shutdown(Shutdown::Both);
+        }
+    }
+}
+
+fn carry(mut from: TcpStream, mut to: TcpStream, back: &AtomicU8, delay: &AtomicU64) {
+    let mut buffer = [0; 1 << 16];
+    while let Ok(count @ 1..) = from.read(&mut buffer) {
+        thread::sleep(Duration::from_millis(delay.load(Ordering::SeqCst)));
+        match back.load(Ordering::SeqCst) {
+            0 => {
+                if to.write_all(&buffer[..count]).is_err() {
+                    break;
+                }
+            }
+            2 => {}
+            _ => break,
+        }
+    }
+    let _ = from.shutdown(Shutdown::Both);
+    let _ = to.shutdown(Shutdown::Both);
+}
