@@ -16,10 +16,12 @@ use crate::env::ProcessEnv;
 use crate::exit::CommandError;
 use crate::forward::{GaveWay, Repeat};
 use crate::global::Global;
+use crate::journals::KnownJournals;
 use crate::link::Called;
 use crate::output::Output;
 use crate::root;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use teamlog_team::engine::{Receipt, Timestamp};
 use teamlog_team::resource::refused::RefusedWrites;
 use teamlog_team::shell::quoted;
@@ -37,6 +39,7 @@ pub struct Context {
     actor: Option<String>,
     actor_flag: Option<String>,
     options: RootOptions,
+    journals: Arc<KnownJournals>,
     /// The team concerned, for hints.
     team: Option<String>,
     /// Whether the same may be typed again where it is unknown whether it was recorded; nothing for what only reads.
@@ -77,7 +80,11 @@ impl Context {
     ) -> Result<Context, CommandError> {
         let data_root = root::of(global, env)
             .map_err(|error| CommandError::io("find", "the working directory", &error))?;
-        let mut options = RootOptions::default();
+        let journals = Arc::new(KnownJournals::of(env));
+        let mut options = RootOptions {
+            journals: Some(journals.clone()),
+            ..RootOptions::default()
+        };
         if let Some(timeout) = global.lock_timeout {
             options.lock_deadline = timeout;
         }
@@ -85,6 +92,7 @@ impl Context {
             out: Output::stdout(global.json, env),
             env: env.clone(),
             data_root,
+            journals,
             data_root_flag: global.data_root.clone(),
             actor: caller::actor(global, env)?,
             actor_flag: global.actor.clone(),

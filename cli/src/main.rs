@@ -17,6 +17,7 @@ mod file;
 mod forward;
 mod given;
 mod global;
+mod journals;
 mod link;
 mod output;
 mod progress;

@@ -29,6 +29,7 @@ impl Journal for PostgresJournal {
         match self.0.with(|session| append(session, groups)) {
             Ok(outcomes) => outcomes,
             Err(NoSession::Unreachable(why)) => all(Outcome::Unreachable(why)),
+            Err(NoSession::NotDurable(why)) => all(Outcome::NotDurable(why)),
             Err(NoSession::OfAnother(why)) => all(Outcome::Refused(why)),
         }
     }
@@ -46,6 +47,7 @@ impl Journal for PostgresJournal {
                 Ok(Ok(page)) => return page,
                 Ok(Err(lost)) => why = lost.why(),
                 Err(NoSession::Unreachable(why)) => return Err(ReadError::Unreachable(why)),
+                Err(NoSession::NotDurable(why)) => return Err(ReadError::NotDurable(why)),
                 Err(NoSession::OfAnother(why)) => return Err(ReadError::OfAnother(why)),
             }
         }

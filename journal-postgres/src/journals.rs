@@ -227,6 +227,7 @@ fn connect(config: &Config) -> Result<Raw> {
 fn no_session(error: NoSession) -> teamlog_engine::Error {
     match error {
         NoSession::Unreachable(why) => fault(JournalFault::Unreachable, why),
+        NoSession::NotDurable(why) => fault(JournalFault::NotDurable, why),
         NoSession::OfAnother(why) => fault(JournalFault::OfAnother, why),
     }
 }

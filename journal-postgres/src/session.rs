@@ -39,6 +39,8 @@ impl Lost {
 pub enum NoSession {
     /// The server is not there, or not the one that decides.
     Unreachable(String),
+    /// It has fewer copies than it promises.
+    NotDurable(String),
     /// It is another journal, or another program's.
     OfAnother(String),
 }
@@ -176,6 +178,9 @@ impl Session {
                 found.timeline
             );
             return Err(NoSession::Unreachable(why));
+        }
+        if !found.wrong.is_empty() {
+            return Err(NoSession::NotDurable(found.wrong.join("; ")));
         }
         let unreachable = |lost: Lost| NoSession::Unreachable(lost.why());
         let prepared = raw.wait(async {

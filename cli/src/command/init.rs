@@ -14,7 +14,8 @@ use teamlog_team::lifecycle::init::Init;
 Examples:
   teamlog init demo --members lead,dev,qa
   teamlog init lab --open --format binary
-  teamlog init demo --members ops                          add a member")]
+  teamlog init demo --members ops                          add a member
+  teamlog init demo --members lead,dev --journal main      on several hosts; the others join it")]
 pub struct Args {
     /// The team's name
     team: String,
@@ -30,6 +31,9 @@ pub struct Args {
     /// Keep no view files (tasks/, inboxes/) beside the log
     #[arg(long)]
     no_views: bool,
+    /// The journal that orders its events on several hosts, as journals.toml names it
+    #[arg(long, value_name = "NAME")]
+    journal: Option<String>,
     /// Accept a network or host-shared file system, where locks and syncs may not hold
     #[arg(long)]
     allow_network_fs: bool,
@@ -47,7 +51,10 @@ impl Args {
             no_views: self.no_views,
             allow_network_fs: self.allow_network_fs,
             actor: context.doer(),
-            journal: None,
+            journal: self
+                .journal
+                .map(|name| context.journal(&name))
+                .transpose()?,
         };
         let who = context.who();
         let (answer, created, added) =

@@ -6,12 +6,12 @@
 use crate::context::Context;
 use crate::env::ProcessEnv;
 use crate::exit::{CommandError, Exit, Outcome};
-use crate::file::open;
+use crate::file::{check_private, open};
 use crate::render::escape::visible;
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use teamlog_team::receipt::key::SEED_BYTES;
 use teamlog_team::receipt::keygen::KeygenAnswer;
@@ -58,18 +58,9 @@ impl Args {
 /// A secret key out of its file.
 pub fn secret_key(env: &ProcessEnv, path: &Path) -> Result<SecretKey, CommandError> {
     let file = open(env, "key", path)?;
-    let metadata = file.metadata().map_err(failed("look at", path))?;
-    let mode = metadata.mode();
-    if mode & 0o077 != 0 {
-        let message = format!(
-            "key file {} must be readable by its owner alone, but has mode {:03o}",
-            path.display(),
-            mode & 0o777
-        );
-        let error = CommandError::new(Exit::Refused, "key_exposed", message).about("key");
-        return Err(error
-            .or_hint(|| "make a new key if somebody may have read it; else chmod 600".to_owned()));
-    }
+    check_private("key", path, &file).map_err(|error| {
+        error.or_hint(|| "make a new key if somebody may have read it; else chmod 600".to_owned())
+    })?;
     Ok(SecretKey::parse(&text_of(file, path)?)?)
 }
 

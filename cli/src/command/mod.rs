@@ -31,6 +31,8 @@ mod head;
 mod hooks;
 mod import;
 mod init;
+mod join;
+mod journal;
 mod keygen;
 mod man;
 mod mcp;
@@ -89,6 +91,7 @@ use teamlog_team::engine::Format;
 use teamlog_team::import::report::ImportAnswer;
 use teamlog_team::import::team_chat::ChatAnswer;
 use teamlog_team::lifecycle::init::InitAnswer;
+use teamlog_team::lifecycle::join::JoinAnswer;
 use teamlog_team::lifecycle::purge::PurgeAnswer;
 use teamlog_team::lifecycle::status::StatusAnswer;
 use teamlog_team::lifecycle::teams::TeamListed;
@@ -285,6 +288,10 @@ commands! {
         "Back up a team, or all of them, while writers go on; a second run copies what is new",
     // It replaces the whole log.
     Restore(restore: recorded::<RestoreAnswer>) = "restore", Files: "Restore a team from its backup: whole, or not at all",
+    // It brings a whole log.
+    Join(join: changed::<JoinAnswer>) = "join", Files: "Take a team in that another host began on a journal",
+    Journal(journal) = "journal", Reads:
+        "Look after the journals that order the events of teams on several hosts",
     // It removes the whole log.
     Purge(purge: changed::<PurgeAnswer>) = "purge", Files: "Delete a team that was closed, log and all",
     Serve(serve: answer::<Either<serve::Ready, serve::Served>>) = "serve", Runs:

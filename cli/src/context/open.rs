@@ -3,12 +3,14 @@
 use super::Context;
 use crate::exit::{CommandError, Exit};
 use crate::forward::Repeat;
+use crate::journals::KnownJournals;
 use crate::when::{Spot, When};
 use jiff::tz::TimeZone;
 use std::io::ErrorKind;
 use std::path::Path;
+use teamlog_journal_postgres::KIND;
 use teamlog_team::engine::reader::Point;
-use teamlog_team::engine::{Clock, Error, Receipt, SystemClock, Timestamp};
+use teamlog_team::engine::{Clock, Error, JournalIdentity, Receipt, SystemClock, Timestamp};
 use teamlog_team::{BackupDir, Failure, Root, Team, names};
 
 impl Context {
@@ -43,6 +45,21 @@ impl Context {
         self.created()
     }
 
+    /// The journals that the user knows.
+    pub fn journals(&self) -> &KnownJournals {
+        &self.journals
+    }
+
+    /// What the log of a new team is to say of the journal of that name.
+    pub fn journal(&self, name: &str) -> Result<JournalIdentity, CommandError> {
+        let (id, _) = self.journals.found(name)?;
+        Ok(JournalIdentity {
+            kind: KIND.to_owned(),
+            id,
+            segment_bytes_max: self.options.segment_bytes_max,
+        })
+    }
+
     /// The data root, created if it is missing.
     pub fn created(&self) -> Result<Root, CommandError> {
         Root::create(&self.data_root, self.options.clone()).map_err(|failure| {
@@ -73,7 +90,7 @@ impl Context {
     }
 
     /// The team that all of this is about.
-    pub(super) fn concerns(&mut self, team: &str) -> Result<(), CommandError> {
+    pub fn concerns(&mut self, team: &str) -> Result<(), CommandError> {
         self.team = Some(team.to_owned());
         Ok(names::check_known("team", team)?)
     }

@@ -19,6 +19,9 @@ mod append;
 mod board;
 mod bootstrap;
 mod claims;
+#[allow(dead_code, reason = "a part of it is for the journal's own tests")]
+#[path = "../../../journal-postgres/tests/journal/cluster.rs"]
+mod cluster;
 mod completions;
 mod contract;
 mod crowd;
@@ -35,6 +38,7 @@ mod forward;
 mod full;
 mod guides;
 mod harness;
+mod hosts;
 mod import;
 mod inbox;
 mod init;

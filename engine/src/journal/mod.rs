@@ -137,6 +137,8 @@ pub enum ReadError {
     Behind(u64),
     /// Something else stands at the position.
     Forked,
+    /// It holds fewer copies than it promises, so that what it says may be lost again.
+    NotDurable(String),
     /// It is not the journal that the log names.
     OfAnother(String),
 }

@@ -87,6 +87,7 @@ impl Replica {
                 ),
             ),
             ReadError::Forked => forked(after.last_seq),
+            ReadError::NotDurable(why) => fault(JournalFault::NotDurable, why),
             ReadError::OfAnother(why) => fault(JournalFault::OfAnother, why),
         })
     }

@@ -1,0 +1,63 @@
+//! `join`: a team that another host began, on this one.
+
+use crate::context::Context;
+use crate::exit::{CommandError, Exit, Outcome};
+use crate::render::escape::visible;
+use crate::render::style::Style;
+use std::path::Path;
+use teamlog_team::engine::Identity;
+use teamlog_team::engine::layout::LOG_FILE;
+use teamlog_team::lifecycle::join::Join;
+
+#[derive(Debug, clap::Args)]
+#[command(
+    long_about = "Take a team in that another host began on a journal\n\nAll of its events come here, and from now on it is \
+        written from here too. Repeating it brings the events that are new.",
+    after_help = "\
+Examples:
+  teamlog init demo --members lead,dev --journal main      on the first host
+  teamlog join demo --journal main                         on the others"
+)]
+pub struct Args {
+    /// The team
+    team: String,
+    /// The journal, as journals.toml names it
+    #[arg(long, value_name = "NAME")]
+    journal: String,
+    /// Accept a network or host-shared file system
+    #[arg(long)]
+    allow_network_fs: bool,
+}
+
+impl Args {
+    pub fn run(self, context: &mut Context) -> Outcome {
+        context.concerns(&self.team)?;
+        let (id, journals) = context.journals().found(&self.journal)?;
+        let Some(bytes) = journals.find(&self.team)? else {
+            let message = format!("journal {} ({id}) has no team {}", self.journal, self.team);
+            let begin = context.command(&format!("init {} --journal {}", self.team, self.journal));
+            return Err(CommandError::new(Exit::Refused, "not_in_journal", message)
+                .about("team")
+                .or_hint(|| format!("to begin it: {begin}")));
+        };
+        let join = Join {
+            identity: Identity::decode(Path::new(LOG_FILE), &bytes)?,
+            allow_network_fs: self.allow_network_fs,
+        };
+        let team = self.team.clone();
+        let answer = context.alone(&team, |context| {
+            let root = context.created()?;
+            Ok(root.join(join.clone(), &mut |_, _| {})?)
+        })?;
+        context.answer(&answer, |answer, view| {
+            let team = view.paint.show(Style::Bold, visible(&answer.team));
+            let done = if answer.joined {
+                "joined"
+            } else {
+                "is here already"
+            };
+            vec![format!("{team} {done}, up to event {}", answer.last_seq)]
+        })?;
+        Ok(Exit::Done)
+    }
+}

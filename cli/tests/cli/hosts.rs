@@ -1,0 +1,274 @@
+//! A team on several hosts, as processes: what names a journal, and three data roots that write one log through PostgreSQL.
+//! What needs a server runs where `TEAMLOG_POSTGRES` names PostgreSQL's programs.
+
+use crate::cluster::Cluster;
+use crate::daemon::Daemon;
+use crate::prelude::*;
+use std::os::unix::fs::PermissionsExt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+/// Names journals for a world.
+fn known(cli: &Cli, text: &str) -> PathBuf {
+    let dir = cli.dir().join(".config/teamlog");
+    std::fs::create_dir_all(&dir).unwrap();
+    let file = dir.join("journals.toml");
+    std::fs::write(&file, text).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    file
+}
+
+/// A port that nothing listens on.
+const NOBODY: &str = "[journals.main]\nurl = \"postgres://ada@127.0.0.1:1/teamlog\"\n";
+
+#[test]
+fn what_is_wrong_with_the_journals_file_is_said() {
+    for (text, exit, code) in [
+        ("", 78, "journal_not_configured"),
+        (
+            "[journals.other]\nurl = \"postgres://a@localhost/b\"\n",
+            78,
+            "journal_not_configured",
+        ),
+        ("journals = 1", 1, "invalid_input"),
+        (
+            "[journals.main]\nurl = \"postgres://a@localhost/b\"\nspeed = 1\n",
+            1,
+            "invalid_input",
+        ),
+        (
+            "[journals.main]\nurl = \"http://localhost\"\n",
+            1,
+            "invalid_input",
+        ),
+        (
+            "[journals.main]\nurl = \"postgres://a@db1/b\"\n",
+            1,
+            "invalid_input",
+        ),
+        (
+            "[journals.main]\nurl = \"postgres://a:secret@localhost/b\"\n",
+            1,
+            "secret_in_url",
+        ),
+        (NOBODY, 75, "journal_unreachable"),
+    ] {
+        let cli = Cli::new();
+        known(&cli, text);
+        for line in [
+            "init demo --journal main",
+            "join demo --journal main",
+            "journal check main",
+        ] {
+            let error = cli.refused_json(exit, line);
+            assert_eq!(error.code, code, "{text} {line}: {}", error.message);
+            assert!(!error.message.contains("secret@"), "{}", error.message);
+        }
+        assert!(!cli.dir().join("teams").exists(), "{text}");
+    }
+}
+
+#[test]
+fn a_journals_file_or_passfile_that_others_can_read_is_refused() {
+    let cli = Cli::new();
+    let file = known(&cli, NOBODY);
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o640)).unwrap();
+    assert_eq!(
+        cli.refused_json(1, "journal check main").code,
+        "key_exposed"
+    );
+    let passfile = cli.file("passfile", "*:*:*:*:p");
+    std::fs::set_permissions(&passfile, std::fs::Permissions::from_mode(0o644)).unwrap();
+    known(
+        &cli,
+        &format!("{NOBODY}passfile = \"{}\"\n", passfile.display()),
+    );
+    assert_eq!(
+        cli.refused_json(1, "journal check main").code,
+        "key_exposed"
+    );
+}
+
+#[test]
+fn a_team_on_this_host_alone_has_no_journal() {
+    let cli = Cli::with_team();
+    assert_eq!(
+        cli.refused_json(1, "journal status demo").code,
+        "journal_none"
+    );
+}
+
+fn journal(cluster: &Cluster) -> String {
+    let url = cluster.config("").url;
+    format!("[journals.main]\nurl = \"{url}\"\n")
+}
+
+fn segments(cli: &Cli) -> Vec<(String, Vec<u8>)> {
+    let dir = cli.dir().join("teams/demo/events");
+    let files = std::fs::read_dir(dir)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let read = |path: PathBuf| {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        (name, std::fs::read(&path).unwrap())
+    };
+    let mut segments: Vec<_> = files.map(read).collect();
+    segments.sort();
+    segments
+}
+
+/// Brings all hosts up to the journal, and holds them against each other.
+fn check_equal(hosts: &[Cli]) {
+    let state = |cli: &Cli| {
+        cli.ok("join demo --journal main");
+        cli.ok("verify demo");
+        let status: Value = cli.json("status demo --digest");
+        let receipt: Value = cli.json("head demo");
+        let same = [&status["state_digest"], &receipt["seq"], &receipt["chain"]];
+        (same.map(Value::clone), segments(cli))
+    };
+    let first = state(&hosts[0]);
+    for host in &hosts[1..] {
+        assert!(state(host) == first, "the hosts differ");
+    }
+}
+
+#[test]
+fn three_data_roots_write_one_team() {
+    let Some(mut cluster) = Cluster::start() else {
+        return;
+    };
+    let hosts: [Cli; 3] = std::array::from_fn(|number| {
+        let cli = Cli::new();
+        known(
+            &cli,
+            &format!("{}host = \"host-{number}\"\n", journal(&cluster)),
+        );
+        cli
+    });
+    let first = &hosts[0];
+    assert_eq!(
+        first.refused_json(78, "journal check main").code,
+        "journal_of_another"
+    );
+    first.ok("journal create main --json");
+    first.ok("journal check main --json");
+    assert_eq!(
+        first.refused_json(1, "join demo --journal main").code,
+        "not_in_journal"
+    );
+    first.ok("init demo --members lead,dev,qa --journal main --json");
+    for host in &hosts[1..] {
+        let taken = host.refused_json(1, "init demo --members lead --journal main");
+        assert_eq!(taken.code, "journal_refused");
+        host.ok("join demo --journal main --json");
+    }
+    assert_eq!(
+        first.refused_json(1, "convert demo --to binary").code,
+        "journal_team"
+    );
+    claims_meet(&hosts);
+    check_equal(&hosts);
+    let status: Value = first.json("journal status demo");
+    assert_eq!(status["last_seq"], status["here"]);
+    assert_eq!(status["hosts"].as_array().unwrap().len(), 3);
+    the_primary_dies(&mut cluster, &hosts);
+    check_equal(&hosts);
+}
+
+/// Each task is claimed on all hosts at once; the second host has a daemon.
+fn claims_meet(hosts: &[Cli; 3]) {
+    let daemon = Daemon::of(&hosts[1]);
+    for number in 1..=6 {
+        hosts[number % 3].ok(&format!("task create demo --subject work-{number}"));
+        let won: usize = thread::scope(|scope| {
+            let claims: Vec<_> = hosts
+                .iter()
+                .zip(["lead", "dev", "qa"])
+                .map(|(host, worker)| {
+                    let line = format!("task claim demo {number} --worker {worker} --json");
+                    scope.spawn(move || host.run(&line))
+                })
+                .collect();
+            let ran = claims.into_iter().map(|claim| claim.join().unwrap());
+            ran.map(|ran| match ran.code {
+                Some(0) => 1,
+                _ => {
+                    assert!(ran.stderr.contains("claim_conflict"), "{ran:?}");
+                    0
+                }
+            })
+            .sum()
+        });
+        assert_eq!(won, 1, "task {number}");
+    }
+    daemon.kill();
+}
+
+/// All hosts record while the primary dies and a standby is promoted: what was acknowledged is there, once.
+fn the_primary_dies(cluster: &mut Cluster, hosts: &[Cli; 3]) {
+    let daemon = Daemon::of(&hosts[2]);
+    let stop = AtomicBool::new(false);
+    let acked: Vec<Vec<String>> = thread::scope(|scope| {
+        let working: Vec<_> = hosts
+            .iter()
+            .enumerate()
+            .map(|(number, host)| {
+                let stop = &stop;
+                scope.spawn(move || {
+                    let mut acked = Vec::new();
+                    for count in 0.. {
+                        if stop.load(Ordering::SeqCst) {
+                            break;
+                        }
+                        let key = format!("k-{number}-{count}");
+                        let line = format!("append demo --kind probed --key {key}");
+                        match host.run(&line) {
+                            Ran { code: Some(0), .. } => acked.push(key),
+                            // Whatever became of it: the same under the same key once more, until it is known.
+                            Ran {
+                                code: Some(74 | 75 | 78),
+                                ..
+                            } => {
+                                while host.run(&line).code != Some(0) {
+                                    thread::sleep(Duration::from_millis(100));
+                                }
+                                acked.push(key);
+                            }
+                            other => panic!("{other:?}"),
+                        }
+                    }
+                    acked
+                })
+            })
+            .collect();
+        thread::sleep(Duration::from_secs(1));
+        cluster.kill(0);
+        thread::sleep(Duration::from_millis(500));
+        let (better, other) = match cluster.received(1) >= cluster.received(2) {
+            true => (1, 2),
+            false => (2, 1),
+        };
+        cluster.promote(better, other);
+        cluster.wait_for_standbys(better, 1);
+        thread::sleep(Duration::from_secs(2));
+        stop.store(true, Ordering::SeqCst);
+        working.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    daemon.kill();
+    hosts[0].ok("join demo --journal main");
+    let replayed = hosts[0].ok("replay demo --kind probed --json");
+    let keys: Vec<String> = replayed
+        .lines()
+        .map(|line| {
+            let event: Value = serde_json::from_str(line).unwrap();
+            event["key"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    let unique: BTreeSet<&String> = keys.iter().collect();
+    assert_eq!(unique.len(), keys.len(), "a key was recorded twice");
+    for key in acked.concat() {
+        assert!(unique.contains(&key), "{key} was acknowledged");
+    }
+    assert!(acked.iter().all(|one| one.len() > 3), "{acked:?}");
+}

@@ -1,0 +1,133 @@
+//! What a commit through PostgreSQL costs beside a bare `write` and `fdatasync` of as many bytes, in the same run: one
+//! primary and two standbys, of which one has to have it, all on this machine.
+//!
+//! `TEAMLOG_POSTGRES=/usr/lib/postgresql/15/bin cargo bench -p teamlog-journal-postgres`
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a benchmark prints, and may panic"
+)]
+#![allow(dead_code, reason = "a part of the cluster is for the tests")]
+
+#[path = "../tests/journal/cluster.rs"]
+mod cluster;
+
+use cluster::Cluster;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use teamlog_engine::identity::LogId;
+use teamlog_engine::journal::{Journal, Journals};
+use teamlog_engine::storage::Files;
+use teamlog_engine::{
+    Durability, Error, Format, Identity, JournalIdentity, Json, Log, LogOptions, NewEvent,
+    Timestamp, Writer,
+};
+use teamlog_journal_postgres::PostgresJournals;
+
+/// How long each row is measured in each round.
+const SPAN: Duration = Duration::from_millis(1_500);
+const ROUNDS: usize = 5;
+
+#[derive(Debug)]
+struct Through(PostgresJournals);
+
+impl Journals for Through {
+    fn open(&self, _: &JournalIdentity) -> Result<Box<dyn Journal>, Error> {
+        Ok(self.0.journal())
+    }
+    fn enroll(&self, identity: &Identity) -> Result<(), Error> {
+        self.0.enroll(identity)
+    }
+}
+
+fn event() -> NewEvent {
+    let payload = Json::of(&serde_json::json!({"text": "x".repeat(200)})).unwrap();
+    NewEvent::new("note_said", "lead", payload)
+}
+
+/// Turns a second.
+fn rate(mut turn: impl FnMut()) -> f64 {
+    let (started, mut turns) = (Instant::now(), 0.0);
+    while started.elapsed() < SPAN {
+        turn();
+        turns += 1.0;
+    }
+    turns / started.elapsed().as_secs_f64()
+}
+
+fn commit(writer: &Writer<()>, events: usize) {
+    writer
+        .append(vec![event(); events], Durability::Synced)
+        .unwrap();
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+fn main() {
+    let Some(cluster) = Cluster::start() else {
+        return;
+    };
+    let id = cluster.journal();
+    let dir = tempfile::tempdir().unwrap();
+    let journals = Arc::new(Through(PostgresJournals::new(
+        cluster.config("bench"),
+        id.clone(),
+    )));
+    let log = |name: &str, journal: Option<JournalIdentity>, byte: u8| {
+        let options = LogOptions {
+            journals: Some(journals.clone()),
+            ..LogOptions::default()
+        };
+        let identity = Identity {
+            log: LogId([byte; 16]),
+            team: name.into(),
+            format: Format::Jsonl,
+            version: 1,
+            created_at: Timestamp::parse("2026-11-21T10:00:00Z").unwrap(),
+            origin: "init".into(),
+            journal,
+        };
+        if identity.journal.is_some() {
+            journals.enroll(&identity).unwrap();
+        }
+        let files = Arc::new(Files::create(&dir.path().join(name)).unwrap());
+        let log = Log::create_from(identity, files, Path::new("demo"), options).unwrap();
+        log.lock().unwrap().into_writer(())
+    };
+    let shared = JournalIdentity {
+        kind: "postgres".into(),
+        id,
+        segment_bytes_max: 64 << 20,
+    };
+    let (local, through) = (log("local", None, 1), log("through", Some(shared), 2));
+    let mut bare = std::fs::File::create(dir.path().join("bare")).unwrap();
+    let bytes = [b'x'; 420];
+    let mut rows: [Vec<f64>; 4] = Default::default();
+    for _ in 0..ROUNDS {
+        rows[0].push(rate(|| {
+            bare.write_all(&bytes).unwrap();
+            bare.sync_data().unwrap();
+        }));
+        rows[1].push(rate(|| commit(&local, 1)));
+        rows[2].push(rate(|| commit(&through, 1)));
+        rows[3].push(rate(|| commit(&through, 32)) * 32.0);
+    }
+    let [bare, local, single, many] = rows.map(median);
+    println!("medians of {ROUNDS} rounds of {} ms", SPAN.as_millis());
+    println!("bare write and fdatasync      {bare:9.0}/s");
+    println!(
+        "teamlog, no journal, single   {local:9.0}/s  {:.2} x",
+        local / bare
+    );
+    println!(
+        "through PostgreSQL, single    {single:9.0}/s  {:.2} x",
+        single / bare
+    );
+    println!("through PostgreSQL, 32 a group {many:8.0} events/s");
+}
