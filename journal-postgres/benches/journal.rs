@@ -1,5 +1,5 @@
 //! What a commit through PostgreSQL costs beside a bare `write` and `fdatasync` of as many bytes, in the same run: one
-//! primary and two standbys, of which one has to have it, all on this machine.
+//! primary and one standby, which has to have it, all on this machine and its one disk.
 //!
 //! `TEAMLOG_POSTGRES=/usr/lib/postgresql/15/bin cargo bench -p teamlog-journal-postgres`
 #![expect(
@@ -19,10 +19,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use teamlog_engine::identity::LogId;
-use teamlog_engine::journal::{Journal, Journals};
+use teamlog_engine::journal::{Append, Journal, Journals, Outcome, Position};
 use teamlog_engine::storage::Files;
 use teamlog_engine::{
-    Durability, Error, Format, Identity, JournalIdentity, Json, Log, LogOptions, NewEvent,
+    Durability, Error, EventId, Format, Identity, JournalIdentity, Json, Log, LogOptions, NewEvent,
     Timestamp, Writer,
 };
 use teamlog_journal_postgres::PostgresJournals;
@@ -64,15 +64,62 @@ fn commit(writer: &Writer<()>, events: usize) {
         .unwrap();
 }
 
+/// Appends groups, and does nothing else.
+struct Alone {
+    journal: Box<dyn Journal>,
+    end: Position,
+}
+
+impl Alone {
+    fn new(journals: &Through) -> Alone {
+        let identity = identity("alone", None, 3);
+        journals.enroll(&identity).unwrap();
+        Alone {
+            journal: journals.0.journal(),
+            end: Position::default(),
+        }
+    }
+
+    fn append(&mut self, bytes: &[u8]) {
+        let position = Position {
+            last_seq: self.end.last_seq + 1,
+            digest: self.end.digest.then(bytes),
+        };
+        let group = Append {
+            log: LogId([3; 16]),
+            after: self.end,
+            position,
+            last_id: EventId::from_text(b"019ab000-0000-7000-8000-000000000001").unwrap(),
+            bytes,
+        };
+        assert_eq!(self.journal.append(&[group]), [Outcome::Appended]);
+        self.end = position;
+    }
+}
+
+fn identity(name: &str, journal: Option<JournalIdentity>, byte: u8) -> Identity {
+    Identity {
+        log: LogId([byte; 16]),
+        team: name.into(),
+        format: Format::Jsonl,
+        version: 1,
+        created_at: Timestamp::parse("2026-11-21T10:00:00Z").unwrap(),
+        origin: "init".into(),
+        journal,
+    }
+}
+
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
 }
 
 fn main() {
-    let Some(cluster) = Cluster::start() else {
+    let Some(mut cluster) = Cluster::start() else {
         return;
     };
+    // A second standby would only take the disk from the others.
+    cluster.kill(2);
     let id = cluster.journal();
     let dir = tempfile::tempdir().unwrap();
     let journals = Arc::new(Through(PostgresJournals::new(
@@ -84,15 +131,7 @@ fn main() {
             journals: Some(journals.clone()),
             ..LogOptions::default()
         };
-        let identity = Identity {
-            log: LogId([byte; 16]),
-            team: name.into(),
-            format: Format::Jsonl,
-            version: 1,
-            created_at: Timestamp::parse("2026-11-21T10:00:00Z").unwrap(),
-            origin: "init".into(),
-            journal,
-        };
+        let identity = identity(name, journal, byte);
         if identity.journal.is_some() {
             journals.enroll(&identity).unwrap();
         }
@@ -106,24 +145,30 @@ fn main() {
         segment_bytes_max: 64 << 20,
     };
     let (local, through) = (log("local", None, 1), log("through", Some(shared), 2));
+    let mut alone = Alone::new(&journals);
     let mut bare = std::fs::File::create(dir.path().join("bare")).unwrap();
     let bytes = [b'x'; 420];
-    let mut rows: [Vec<f64>; 4] = Default::default();
+    let mut rows: [Vec<f64>; 5] = Default::default();
     for _ in 0..ROUNDS {
         rows[0].push(rate(|| {
             bare.write_all(&bytes).unwrap();
             bare.sync_data().unwrap();
         }));
         rows[1].push(rate(|| commit(&local, 1)));
-        rows[2].push(rate(|| commit(&through, 1)));
-        rows[3].push(rate(|| commit(&through, 32)) * 32.0);
+        rows[2].push(rate(|| alone.append(&bytes)));
+        rows[3].push(rate(|| commit(&through, 1)));
+        rows[4].push(rate(|| commit(&through, 32)) * 32.0);
     }
-    let [bare, local, single, many] = rows.map(median);
+    let [bare, local, append, single, many] = rows.map(median);
     println!("medians of {ROUNDS} rounds of {} ms", SPAN.as_millis());
     println!("bare write and fdatasync      {bare:9.0}/s");
     println!(
         "teamlog, no journal, single   {local:9.0}/s  {:.2} x",
         local / bare
+    );
+    println!(
+        "the append alone              {append:9.0}/s  {:.2} x",
+        append / bare
     );
     println!(
         "through PostgreSQL, single    {single:9.0}/s  {:.2} x",

@@ -105,6 +105,9 @@ fn insert(session: &Session, groups: &[Append<'_>]) -> (Vec<Outcome>, bool) {
 
 /// Inserts the groups in one commit, and gives the logs of those that were taken.
 fn taken(session: &Session, groups: &[Append<'_>]) -> Result<BTreeSet<String>, Lost> {
+    if let [group] = groups {
+        return taken_alone(session, group);
+    }
     let logs: Vec<String> = groups.iter().map(|group| group.log.to_string()).collect();
     let first = groups.iter().map(|group| bigint(group.after.last_seq + 1));
     let last = groups.iter().map(|group| bigint(group.position.last_seq));
@@ -124,6 +127,18 @@ fn taken(session: &Session, groups: &[Append<'_>]) -> Result<BTreeSet<String>, L
     let bytes: Vec<&[u8]> = groups.iter().map(|group| group.bytes).collect();
     let params: [&(dyn ToSql + Sync); 7] = [&logs, &first, &last, &prev, &chain, &ids, &bytes];
     let rows = session.wait_for_copies(session.client.query(&session.append, &params))?;
+    Ok(rows.iter().map(|row| row.get(0)).collect())
+}
+
+fn taken_alone(session: &Session, group: &Append<'_>) -> Result<BTreeSet<String>, Lost> {
+    let (log, id) = (group.log.to_string(), group.last_id.to_string());
+    let (first, last) = (
+        bigint(group.after.last_seq + 1),
+        bigint(group.position.last_seq),
+    );
+    let (prev, chain) = (&group.after.digest.0[..], &group.position.digest.0[..]);
+    let params: [&(dyn ToSql + Sync); 7] = [&log, &first, &last, &prev, &chain, &id, &group.bytes];
+    let rows = session.wait_for_copies(session.client.query(&session.append_one, &params))?;
     Ok(rows.iter().map(|row| row.get(0)).collect())
 }
 

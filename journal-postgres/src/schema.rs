@@ -4,7 +4,7 @@
 pub const SCHEMA: i32 = 1;
 
 /// Makes the tables where they are not. A group stands behind exactly its predecessor: `first_seq` and `prev` are the
-/// `next_seq` and `chain` of another row. Hosts may insert groups and read; nothing is changed or deleted. The row from which
+/// `next_seq` and `chain` of another row; so a log's first row also says that the log is known. Hosts may insert groups and read; nothing is changed or deleted. The row from which
 /// a log begins is inserted by `teamlog_enroll` alone.
 pub const CREATE: &str = "
 create table if not exists teamlog_meta (
@@ -15,7 +15,7 @@ create table if not exists teamlog_log (
   log uuid primary key, team text not null unique, identity bytea not null, segment_bytes_max bigint not null,
   state text not null check (state in ('loading', 'open', 'left')), fold_version int not null default 0);
 create table if not exists teamlog_group (
-  log uuid not null references teamlog_log,
+  log uuid not null,
   first_seq bigint not null, last_seq bigint not null check (last_seq >= first_seq),
   next_seq bigint generated always as (last_seq + 1) stored,
   base boolean not null default false, prev bytea, chain bytea not null, last_id uuid, bytes bytea not null,
@@ -81,6 +81,12 @@ from unnest($1::text[], $2::int8[], $3::int8[], $4::bytea[], $5::bytea[], $6::te
   as g (log, first_seq, last_seq, prev, chain, last_id, bytes)
 join teamlog_log l on l.log = g.log::uuid and l.state = 'open'
 order by g.log on conflict do nothing returning log::text";
+
+/// The same for one group, which a server answers sooner.
+pub const APPEND_ONE: &str = "
+insert into teamlog_group (log, first_seq, last_seq, prev, chain, last_id, bytes)
+select l.log, $2, $3, $4, $5, $6::text::uuid, $7 from teamlog_log l
+where l.log = $1::text::uuid and l.state = 'open' on conflict do nothing returning log::text";
 
 /// What stands in a group's place.
 pub const STANDS: &str = "

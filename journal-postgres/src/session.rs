@@ -65,6 +65,7 @@ pub struct Session {
     /// Whether the server gave a warning since this was last asked.
     warned: Arc<AtomicBool>,
     pub append: Statement,
+    pub append_one: Statement,
     pub read: Statement,
     found: Found,
     looked: Instant,
@@ -185,14 +186,16 @@ impl Session {
         let unreachable = |lost: Lost| NoSession::Unreachable(lost.why());
         let prepared = raw.wait(async {
             let append = raw.client.prepare(schema::APPEND).await?;
-            Ok((append, raw.client.prepare(schema::READ).await?))
+            let append_one = raw.client.prepare(schema::APPEND_ONE).await?;
+            Ok((append, append_one, raw.client.prepare(schema::READ).await?))
         });
-        let (append, read) = prepared.map_err(unreachable)?;
+        let (append, append_one, read) = prepared.map_err(unreachable)?;
         let session = Session {
             runtime: raw.runtime,
             client: raw.client,
             warned: raw.warned,
             append,
+            append_one,
             read,
             found,
             looked: Instant::now(),

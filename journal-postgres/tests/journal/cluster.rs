@@ -79,7 +79,7 @@ impl Cluster {
             &["-D", &data, "-U", "teamlog", "-A", "trust", "--no-sync"],
         );
         primary.configure(
-            "listen_addresses = '127.0.0.1'\nmax_connections = 60\nshared_buffers = '16MB'\n\
+            "listen_addresses = '127.0.0.1'\nmax_connections = 60\n\
              synchronous_standby_names = 'ANY 1 (one, two)'\nunix_socket_directories = ''\n\
              wal_receiver_timeout = '5s'\nwal_retrieve_retry_interval = '200ms'\n",
         );
