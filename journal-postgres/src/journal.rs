@@ -1,8 +1,8 @@
 //! Appending groups, and reading them.
 
+use crate::connection::{Connection, Lost, NoConnection};
+use crate::connections::Connections;
 use crate::schema;
-use crate::session::{Lost, NoSession, Session};
-use crate::sessions::Sessions;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use teamlog_engine::identity::LogId;
@@ -16,7 +16,7 @@ use tokio_postgres::types::ToSql;
 const GROUPS_MAX: i64 = 1024;
 
 /// A handle on the journal, for one log.
-pub struct PostgresJournal(pub Arc<Sessions>);
+pub struct PostgresJournal(pub Arc<Connections>);
 
 /// Seqs are counted from 1 and far below what a bigint holds.
 fn bigint(seq: u64) -> i64 {
@@ -26,55 +26,55 @@ fn bigint(seq: u64) -> i64 {
 impl Journal for PostgresJournal {
     fn append(&mut self, groups: &[Append<'_>]) -> Vec<Outcome> {
         let all = |outcome: Outcome| vec![outcome; groups.len()];
-        match self.0.with(|session| append(session, groups)) {
+        match self.0.with(|connection| append(connection, groups)) {
             Ok(outcomes) => outcomes,
-            Err(NoSession::Unreachable(why)) => all(Outcome::Unreachable(why)),
-            Err(NoSession::NotDurable(why)) => all(Outcome::NotDurable(why)),
-            Err(NoSession::OfAnother(why)) => all(Outcome::Refused(why)),
+            Err(NoConnection::Unreachable(why)) => all(Outcome::Unreachable(why)),
+            Err(NoConnection::NotDurable(why)) => all(Outcome::NotDurable(why)),
+            Err(NoConnection::OfAnother(why)) => all(Outcome::Refused(why)),
         }
     }
 
     fn read(&mut self, log: LogId, after: Position, bytes_max: usize) -> Result<Page, ReadError> {
         let mut why = String::new();
-        // A server that went away while nobody asked takes its idle sessions with it: that alone says nothing.
+        // A server that went away while nobody asked takes its idle connections with it: that alone says nothing.
         for _ in 0..2 {
-            let asked = self.0.with(|session| {
-                let page = read(session, log, after, bytes_max);
+            let asked = self.0.with(|connection| {
+                let page = read(connection, log, after, bytes_max);
                 let spent = matches!(page, Err(Lost::Gone(_)));
                 (page, spent)
             });
             match asked {
                 Ok(Ok(page)) => return page,
                 Ok(Err(lost)) => why = lost.why(),
-                Err(NoSession::Unreachable(why)) => return Err(ReadError::Unreachable(why)),
-                Err(NoSession::NotDurable(why)) => return Err(ReadError::NotDurable(why)),
-                Err(NoSession::OfAnother(why)) => return Err(ReadError::OfAnother(why)),
+                Err(NoConnection::Unreachable(why)) => return Err(ReadError::Unreachable(why)),
+                Err(NoConnection::NotDurable(why)) => return Err(ReadError::NotDurable(why)),
+                Err(NoConnection::OfAnother(why)) => return Err(ReadError::OfAnother(why)),
             }
         }
         Err(ReadError::Unreachable(why))
     }
 }
 
-/// Appends groups; says what became of each, and whether the session is spent.
-fn append(session: &mut Session, groups: &[Append<'_>]) -> (Vec<Outcome>, bool) {
+/// Appends groups; says what became of each, and whether the connection is spent.
+fn append(connection: &mut Connection, groups: &[Append<'_>]) -> (Vec<Outcome>, bool) {
     let all = |outcome: Outcome| vec![outcome; groups.len()];
-    match session.durable() {
-        Ok(Ok(())) => insert(session, groups),
+    match connection.durable() {
+        Ok(Ok(())) => insert(connection, groups),
         Ok(Err(why)) => (all(Outcome::NotDurable(why)), false),
         // Nothing was sent yet.
         Err(lost) => (all(Outcome::Unreachable(lost.why())), true),
     }
 }
 
-fn insert(session: &Session, groups: &[Append<'_>]) -> (Vec<Outcome>, bool) {
+fn insert(connection: &Connection, groups: &[Append<'_>]) -> (Vec<Outcome>, bool) {
     let all = |outcome: Outcome| vec![outcome; groups.len()];
-    match taken(session, groups) {
+    match taken(connection, groups) {
         Ok(logs) => {
             let outcomes: Vec<_> = groups
                 .iter()
                 .map(|group| match logs.contains(&group.log.to_string()) {
                     true => Ok(Outcome::Appended),
-                    false => stands(session, group),
+                    false => stands(connection, group),
                 })
                 .collect();
             let spent = outcomes.iter().any(Result::is_err);
@@ -87,7 +87,7 @@ fn insert(session: &Session, groups: &[Append<'_>]) -> (Vec<Outcome>, bool) {
         }
         // One that stands behind nothing keeps all of them from being taken.
         Err(Lost::Refused(SqlState::FOREIGN_KEY_VIOLATION, _)) if groups.len() > 1 => {
-            let each = groups.iter().map(|group| insert(session, &[*group]));
+            let each = groups.iter().map(|group| insert(connection, &[*group]));
             each.fold((Vec::new(), false), |(mut all, spent), (one, lost)| {
                 all.extend(one);
                 (all, spent || lost)
@@ -104,9 +104,9 @@ fn insert(session: &Session, groups: &[Append<'_>]) -> (Vec<Outcome>, bool) {
 }
 
 /// Inserts the groups in one commit, and gives the logs of those that were taken.
-fn taken(session: &Session, groups: &[Append<'_>]) -> Result<BTreeSet<String>, Lost> {
+fn taken(connection: &Connection, groups: &[Append<'_>]) -> Result<BTreeSet<String>, Lost> {
     if let [group] = groups {
-        return taken_alone(session, group);
+        return taken_alone(connection, group);
     }
     let logs: Vec<String> = groups.iter().map(|group| group.log.to_string()).collect();
     let first = groups.iter().map(|group| bigint(group.after.last_seq + 1));
@@ -126,11 +126,11 @@ fn taken(session: &Session, groups: &[Append<'_>]) -> Result<BTreeSet<String>, L
         .collect();
     let bytes: Vec<&[u8]> = groups.iter().map(|group| group.bytes).collect();
     let params: [&(dyn ToSql + Sync); 7] = [&logs, &first, &last, &prev, &chain, &ids, &bytes];
-    let rows = session.wait_for_copies(session.client.query(&session.append, &params))?;
+    let rows = connection.wait_for_copies(connection.client.query(&connection.append, &params))?;
     Ok(rows.iter().map(|row| row.get(0)).collect())
 }
 
-fn taken_alone(session: &Session, group: &Append<'_>) -> Result<BTreeSet<String>, Lost> {
+fn taken_alone(connection: &Connection, group: &Append<'_>) -> Result<BTreeSet<String>, Lost> {
     let (log, id) = (group.log.to_string(), group.last_id.to_string());
     let (first, last) = (
         bigint(group.after.last_seq + 1),
@@ -138,22 +138,23 @@ fn taken_alone(session: &Session, group: &Append<'_>) -> Result<BTreeSet<String>
     );
     let (prev, chain) = (&group.after.digest.0[..], &group.position.digest.0[..]);
     let params: [&(dyn ToSql + Sync); 7] = [&log, &first, &last, &prev, &chain, &id, &group.bytes];
-    let rows = session.wait_for_copies(session.client.query(&session.append_one, &params))?;
+    let rows =
+        connection.wait_for_copies(connection.client.query(&connection.append_one, &params))?;
     Ok(rows.iter().map(|row| row.get(0)).collect())
 }
 
 /// What keeps a group from being taken, or whether it was before.
-fn stands(session: &Session, group: &Append<'_>) -> Result<Outcome, Lost> {
+fn stands(connection: &Connection, group: &Append<'_>) -> Result<Outcome, Lost> {
     let (log, first) = (group.log.to_string(), bigint(group.after.last_seq + 1));
     let params: [&(dyn ToSql + Sync); 2] = [&log, &first];
-    let Some(row) = session.wait(session.client.query_opt(schema::STANDS, &params))? else {
+    let Some(row) = connection.wait(connection.client.query_opt(schema::STANDS, &params))? else {
         return Ok(Outcome::Refused("it has no such log".into()));
     };
     let (state, chain): (String, Option<Vec<u8>>) = (row.get(0), row.get(1));
     match chain {
         Some(chain) if chain == group.position.digest.0 => {
-            // It may have been committed by a session that did not wait for the copies.
-            session.barrier()?;
+            // It may have been committed by a connection that did not wait for the copies.
+            connection.barrier()?;
             Ok(Outcome::Appended)
         }
         Some(_) => Ok(Outcome::Conflict),
@@ -165,7 +166,7 @@ fn stands(session: &Session, group: &Append<'_>) -> Result<Outcome, Lost> {
 }
 
 fn read(
-    session: &Session,
+    connection: &Connection,
     log: LogId,
     after: Position,
     bytes_max: usize,
@@ -173,7 +174,7 @@ fn read(
     let (log, next) = (log.to_string(), bigint(after.last_seq + 1));
     let max = i64::try_from(bytes_max).unwrap_or(i64::MAX);
     let params: [&(dyn ToSql + Sync); 4] = [&log, &next, &max, &GROUPS_MAX];
-    let rows = session.wait(session.client.query(&session.read, &params))?;
+    let rows = connection.wait(connection.client.query(&connection.read, &params))?;
     let mut groups = rows.iter().map(|row| {
         let (last_seq, chain): (i64, Vec<u8>) = (row.get(0), row.get(1));
         let digest = GroupDigest(<[u8; 32]>::try_from(chain).unwrap_or_default());
@@ -183,7 +184,7 @@ fn read(
         JournalGroup { position, bytes }
     });
     if groups.next().map(|there| there.position) != Some(after) {
-        return end(session, &log).map(|end| {
+        return end(connection, &log).map(|end| {
             Err(match end {
                 None => ReadError::OfAnother("it has no such log".into()),
                 Some(end) if end < after.last_seq => ReadError::Behind(end),
@@ -200,9 +201,9 @@ fn read(
     }))
 }
 
-fn end(session: &Session, log: &String) -> Result<Option<u64>, Lost> {
+fn end(connection: &Connection, log: &String) -> Result<Option<u64>, Lost> {
     let params: [&(dyn ToSql + Sync); 1] = [log];
-    let row = session.wait(session.client.query_one(schema::END, &params))?;
+    let row = connection.wait(connection.client.query_one(schema::END, &params))?;
     let end: Option<i64> = row.get(0);
     Ok(end.and_then(|end| u64::try_from(end).ok()))
 }

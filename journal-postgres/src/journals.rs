@@ -1,9 +1,9 @@
 //! What is asked of a journal as a whole.
 
 use crate::config::{Config, ConfigError};
+use crate::connection::{Connection, Found, Lost, NoConnection, Raw, look};
+use crate::connections::Connections;
 use crate::journal::PostgresJournal;
-use crate::session::{Found, Lost, NoSession, Raw, Session, look};
-use crate::sessions::Sessions;
 use crate::{fault, schema};
 use std::sync::Arc;
 use teamlog_engine::identity::LogId;
@@ -13,7 +13,7 @@ use tokio_postgres::types::ToSql;
 
 /// A journal on PostgreSQL. Cheap to clone; all clones share a few connections, which are opened when they are needed.
 #[derive(Clone)]
-pub struct PostgresJournals(Arc<Sessions>);
+pub struct PostgresJournals(Arc<Connections>);
 
 impl std::fmt::Debug for PostgresJournals {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -82,7 +82,7 @@ impl PostgresJournals {
     /// The journal of that id; nothing is connected yet.
     #[must_use]
     pub fn new(config: Config, journal: String) -> PostgresJournals {
-        PostgresJournals(Arc::new(Sessions::new(config, journal)))
+        PostgresJournals(Arc::new(Connections::new(config, journal)))
     }
 
     /// Makes the tables of a journal in the database, and looks at it. What is there already stays as it is; `min_copies`
@@ -102,7 +102,7 @@ impl PostgresJournals {
         let params: [&(dyn ToSql + Sync); 2] = [&schema::SCHEMA, &copies];
         raw.wait(raw.client.execute(schema::NAME, &params))
             .map_err(refused)?;
-        look(&raw).map(Copies::from).map_err(no_session)
+        look(&raw).map(Copies::from).map_err(no_connection)
     }
 
     /// Looks at the journal in a database.
@@ -112,7 +112,7 @@ impl PostgresJournals {
     pub fn look(config: &Config) -> Result<Copies> {
         look(&connect(config)?)
             .map(Copies::from)
-            .map_err(no_session)
+            .map_err(no_connection)
     }
 
     /// Whether the URL and the passfile can be used.
@@ -138,10 +138,10 @@ impl PostgresJournals {
         let journal = identity.journal.as_ref();
         let max = journal.map_or(0, |journal| journal.segment_bytes_max);
         let max = i64::try_from(max).unwrap_or(i64::MAX);
-        let is_its = self.ask(|session| {
+        let is_its = self.ask(|connection| {
             let params: [&(dyn ToSql + Sync); 4] = [&log, &identity.team, &bytes, &max];
-            let asked = session.client.query_one(schema::ENROLL, &params);
-            Ok(session.wait_for_copies(asked)?.get::<_, bool>(0))
+            let asked = connection.client.query_one(schema::ENROLL, &params);
+            Ok(connection.wait_for_copies(asked)?.get::<_, bool>(0))
         })?;
         match is_its {
             true => Ok(()),
@@ -157,9 +157,9 @@ impl PostgresJournals {
     /// # Errors
     /// `Journal`.
     pub fn find(&self, team: &str) -> Result<Option<Vec<u8>>> {
-        self.ask(|session| {
+        self.ask(|connection| {
             let params: [&(dyn ToSql + Sync); 1] = [&team];
-            let row = session.wait(session.client.query_opt(schema::FIND, &params))?;
+            let row = connection.wait(connection.client.query_opt(schema::FIND, &params))?;
             Ok(row.map(|row| row.get(0)))
         })
     }
@@ -171,9 +171,9 @@ impl PostgresJournals {
     pub fn status(&self, log: LogId) -> Result<Option<LogStatus>> {
         let log = log.to_string();
         let count = |number: i64| u64::try_from(number).unwrap_or(0);
-        self.ask(|session| {
+        self.ask(|connection| {
             let params: [&(dyn ToSql + Sync); 1] = [&log];
-            let row = session.wait(session.client.query_opt(schema::STATUS, &params))?;
+            let row = connection.wait(connection.client.query_opt(schema::STATUS, &params))?;
             Ok(row.map(|row| LogStatus {
                 state: row.get(0),
                 last_seq: count(row.get(1)),
@@ -188,8 +188,8 @@ impl PostgresJournals {
     /// # Errors
     /// `Journal`.
     pub fn hosts(&self) -> Result<Vec<HostSeen>> {
-        self.ask(|session| {
-            let rows = session.wait(session.client.query(schema::HOSTS, &[]))?;
+        self.ask(|connection| {
+            let rows = connection.wait(connection.client.query(schema::HOSTS, &[]))?;
             let seen = rows.iter().map(|row| HostSeen {
                 host: row.get(0),
                 seconds_ago: row.get(1),
@@ -198,16 +198,16 @@ impl PostgresJournals {
         })
     }
 
-    fn ask<A>(&self, ask: impl Fn(&Session) -> Result<A, Lost>) -> Result<A> {
+    fn ask<A>(&self, ask: impl Fn(&Connection) -> Result<A, Lost>) -> Result<A> {
         let mut why = String::new();
-        // The first session may be one that its server left long ago.
+        // The first connection may be one that its server left long ago.
         for _ in 0..2 {
-            let asked = self.0.with(|session| {
-                let answer = ask(session);
+            let asked = self.0.with(|connection| {
+                let answer = ask(connection);
                 let spent = matches!(answer, Err(Lost::Gone(_)));
                 (answer, spent)
             });
-            match asked.map_err(no_session)? {
+            match asked.map_err(no_connection)? {
                 Ok(answer) => return Ok(answer),
                 Err(Lost::Refused(_, why)) => return Err(fault(JournalFault::Refused, why)),
                 Err(Lost::Gone(gone)) => why = gone,
@@ -224,10 +224,10 @@ fn connect(config: &Config) -> Result<Raw> {
     Raw::connect(config).map_err(|why| fault(JournalFault::Unreachable, why))
 }
 
-fn no_session(error: NoSession) -> teamlog_engine::Error {
+fn no_connection(error: NoConnection) -> teamlog_engine::Error {
     match error {
-        NoSession::Unreachable(why) => fault(JournalFault::Unreachable, why),
-        NoSession::NotDurable(why) => fault(JournalFault::NotDurable, why),
-        NoSession::OfAnother(why) => fault(JournalFault::OfAnother, why),
+        NoConnection::Unreachable(why) => fault(JournalFault::Unreachable, why),
+        NoConnection::NotDurable(why) => fault(JournalFault::NotDurable, why),
+        NoConnection::OfAnother(why) => fault(JournalFault::OfAnother, why),
     }
 }

@@ -2,25 +2,25 @@
 //!
 //! A group is a row that names the row before it by a foreign key, on seq and digest, so that the database itself refuses
 //! gaps and forks. What is answered as appended is committed, on as many servers as the journal was made to ask for; where a
-//! commit's outcome is not known, that is said, and the same group is appended again. A session is trusted only behind a
+//! commit's outcome is not known, that is said, and the same group is appended again. A connection is trusted only behind a
 //! barrier, a commit of its own: what it reads then is as durable as what is appended.
 //!
 //! | file | owns |
 //! |---|---|
 //! | `config.rs` | which server, and what of it may not be said in a URL |
-//! | `session.rs` | one connection: its settings, deadline, warnings and checks |
-//! | `sessions.rs` | a few of them, for all logs |
+//! | `connection.rs` | one connection: its settings, deadline, warnings and checks |
+//! | `connections.rs` | a few of them, for all logs |
 //! | `schema.rs` | the tables and statements |
 //! | `journals.rs` | what is asked of a journal as a whole: make it, enroll a log, find one, look at it |
 //! | `journal.rs` | appending and reading |
 #![forbid(unsafe_code)]
 
 mod config;
+mod connection;
+mod connections;
 mod journal;
 mod journals;
 mod schema;
-mod session;
-mod sessions;
 
 pub use config::{Config, ConfigError};
 pub use journals::{Copies, HostSeen, LogStatus, PostgresJournals};

@@ -53,7 +53,7 @@ pub const NAME: &str = "
 insert into teamlog_meta (schema, min_reader, journal_id, min_copies)
 values ($1, $1, gen_random_uuid(), $2) on conflict do nothing";
 
-/// What every session lives by. A warning tells where a commit did not wait for its copies, so warnings have to come.
+/// What every connection lives by. A warning tells where a commit did not wait for its copies, so warnings have to come.
 pub const SETTINGS: &str = "
 set synchronous_commit = on; set client_min_messages = notice; set statement_timeout = 0; set lock_timeout = 0";
 

@@ -1,15 +1,15 @@
-//! A few sessions, for all logs of a process.
+//! A few connections, for all logs of a process.
 
 use crate::config::Config;
-use crate::session::{NoSession, Session};
+use crate::connection::{Connection, NoConnection};
 use std::sync::atomic::AtomicU32;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// At most so many are open at a time; whoever comes then waits.
-const SESSIONS_MAX: usize = 4;
+const CONNECTIONS_MAX: usize = 4;
 
 /// What is shared by all handles of one journal.
-pub struct Sessions {
+pub struct Connections {
     pub config: Config,
     pub journal: String,
     /// The newest timeline that was seen: a server with an older one was promoted away.
@@ -20,13 +20,13 @@ pub struct Sessions {
 
 #[derive(Default)]
 struct Pool {
-    idle: Vec<Session>,
+    idle: Vec<Connection>,
     open: usize,
 }
 
-impl Sessions {
-    pub fn new(config: Config, journal: String) -> Sessions {
-        Sessions {
+impl Connections {
+    pub fn new(config: Config, journal: String) -> Connections {
+        Connections {
             config,
             journal,
             newest_timeline: AtomicU32::new(0),
@@ -35,12 +35,15 @@ impl Sessions {
         }
     }
 
-    /// Lets `work` have a session, opened if there is none. One that `work` says is spent is not used again, and none that
+    /// Lets `work` have a connection, opened if there is none. One that `work` says is spent is not used again, and none that
     /// was idle then: the server may have gone from all of them.
-    pub fn with<A>(&self, work: impl FnOnce(&mut Session) -> (A, bool)) -> Result<A, NoSession> {
+    pub fn with<A>(
+        &self,
+        work: impl FnOnce(&mut Connection) -> (A, bool),
+    ) -> Result<A, NoConnection> {
         let idle = {
             let mut pool = self.pool();
-            while pool.idle.is_empty() && pool.open >= SESSIONS_MAX {
+            while pool.idle.is_empty() && pool.open >= CONNECTIONS_MAX {
                 let waited = self.given_back.wait(pool);
                 pool = waited.unwrap_or_else(PoisonError::into_inner);
             }
@@ -48,29 +51,29 @@ impl Sessions {
             pool.open += usize::from(idle.is_none());
             idle
         };
-        let open = || Session::connect(&self.config, &self.journal, &self.newest_timeline);
+        let open = || Connection::connect(&self.config, &self.journal, &self.newest_timeline);
         let opened = idle.map_or_else(open, Ok);
-        let mut session = match opened {
-            Ok(session) => session,
+        let mut connection = match opened {
+            Ok(connection) => connection,
             Err(error) => {
                 self.lose(1);
                 return Err(error);
             }
         };
-        let (answer, spent) = work(&mut session);
+        let (answer, spent) = work(&mut connection);
         if spent {
-            drop(session);
+            drop(connection);
             let idle = std::mem::take(&mut self.pool().idle);
             self.lose(1 + idle.len());
         } else {
-            self.pool().idle.push(session);
+            self.pool().idle.push(connection);
             self.given_back.notify_one();
         }
         Ok(answer)
     }
 
-    fn lose(&self, sessions: usize) {
-        self.pool().open -= sessions;
+    fn lose(&self, connections: usize) {
+        self.pool().open -= connections;
         self.given_back.notify_all();
     }
 

@@ -21,7 +21,7 @@ const DURABLE_FOR: Duration = Duration::from_secs(10);
 pub enum Lost {
     /// The server said no: nothing was written.
     Refused(SqlState, String),
-    /// There was no answer, or none that says what became of it. The session is not to be used again.
+    /// There was no answer, or none that says what became of it. The connection is not to be used again.
     Gone(String),
 }
 
@@ -34,9 +34,9 @@ impl Lost {
     }
 }
 
-/// Why there is no session.
+/// Why there is no connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NoSession {
+pub enum NoConnection {
     /// The server is not there, or not the one that decides.
     Unreachable(String),
     /// It has fewer copies than it promises.
@@ -58,8 +58,8 @@ pub struct Found {
     pub wrong: Vec<String>,
 }
 
-/// A session that passed its barrier.
-pub struct Session {
+/// A connection that passed its barrier.
+pub struct Connection {
     runtime: Runtime,
     pub client: Client,
     /// Whether the server gave a warning since this was last asked.
@@ -157,17 +157,17 @@ fn said(error: tokio_postgres::Error) -> String {
     }
 }
 
-impl Session {
+impl Connection {
     /// Connects to the journal of that id, and passes a barrier: what is read from here on is as durable as an append.
     pub fn connect(
         config: &Config,
         expected: &str,
         newest_timeline: &AtomicU32,
-    ) -> Result<Session, NoSession> {
-        let raw = Raw::connect(config).map_err(NoSession::Unreachable)?;
+    ) -> Result<Connection, NoConnection> {
+        let raw = Raw::connect(config).map_err(NoConnection::Unreachable)?;
         let found = look(&raw)?;
         if found.journal != expected {
-            return Err(NoSession::OfAnother(format!(
+            return Err(NoConnection::OfAnother(format!(
                 "it is journal {}, and the log names {expected}",
                 found.journal
             )));
@@ -178,19 +178,19 @@ impl Session {
                 "the server is a former primary: its timeline is {}, and {newest} was seen",
                 found.timeline
             );
-            return Err(NoSession::Unreachable(why));
+            return Err(NoConnection::Unreachable(why));
         }
         if !found.wrong.is_empty() {
-            return Err(NoSession::NotDurable(found.wrong.join("; ")));
+            return Err(NoConnection::NotDurable(found.wrong.join("; ")));
         }
-        let unreachable = |lost: Lost| NoSession::Unreachable(lost.why());
+        let unreachable = |lost: Lost| NoConnection::Unreachable(lost.why());
         let prepared = raw.wait(async {
             let append = raw.client.prepare(schema::APPEND).await?;
             let append_one = raw.client.prepare(schema::APPEND_ONE).await?;
             Ok((append, append_one, raw.client.prepare(schema::READ).await?))
         });
         let (append, append_one, read) = prepared.map_err(unreachable)?;
-        let session = Session {
+        let connection = Connection {
             runtime: raw.runtime,
             client: raw.client,
             warned: raw.warned,
@@ -201,8 +201,8 @@ impl Session {
             looked: Instant::now(),
             host: config.host.clone(),
         };
-        session.barrier().map_err(unreachable)?;
-        Ok(session)
+        connection.barrier().map_err(unreachable)?;
+        Ok(connection)
     }
 
     /// Waits for an answer, up to the deadline of a call.
@@ -252,16 +252,16 @@ impl Session {
 }
 
 /// What the server says of itself.
-pub fn look(raw: &Raw) -> Result<Found, NoSession> {
+pub fn look(raw: &Raw) -> Result<Found, NoConnection> {
     let row = match raw.wait(raw.client.query_opt(schema::LOOK, &[])) {
         Ok(Some(row)) => row,
-        Ok(None) => return Err(NoSession::OfAnother("no journal was made there".into())),
+        Ok(None) => return Err(NoConnection::OfAnother("no journal was made there".into())),
         Err(Lost::Refused(SqlState::UNDEFINED_TABLE, _)) => {
-            return Err(NoSession::OfAnother("no journal was made there".into()));
+            return Err(NoConnection::OfAnother("no journal was made there".into()));
         }
-        Err(lost) => return Err(NoSession::Unreachable(lost.why())),
+        Err(lost) => return Err(NoConnection::Unreachable(lost.why())),
     };
-    found(&row).map_err(NoSession::OfAnother)
+    found(&row).map_err(NoConnection::OfAnother)
 }
 
 fn found(row: &tokio_postgres::Row) -> Result<Found, String> {
