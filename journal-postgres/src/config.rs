@@ -5,11 +5,7 @@ use std::fs;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::time::Duration;
 use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
-
-/// How long a server may take to accept a connection.
-const CONNECT: Duration = Duration::from_secs(3);
 
 /// What names a journal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -43,13 +39,13 @@ impl fmt::Display for ConfigError {
 }
 
 impl Config {
-    /// What the client connects by.
+    /// What the client connects by, for each server: each is given its own time to answer.
     ///
     /// # Errors
     /// The URL is none, holds a password, or leads over a network without saying so; the passfile cannot be read.
-    pub(crate) fn client(&self) -> Result<tokio_postgres::Config, ConfigError> {
+    pub(crate) fn clients(&self) -> Result<Vec<tokio_postgres::Config>, ConfigError> {
         let parsed = tokio_postgres::Config::from_str(&self.url);
-        let mut config = parsed.map_err(|error| {
+        let config = parsed.map_err(|error| {
             ConfigError::Invalid(format!("url must name a PostgreSQL server: {error}"))
         })?;
         if config.get_password().is_some() {
@@ -60,15 +56,36 @@ impl Config {
             return Err(ConfigError::Invalid(rule.into()));
         }
         check_unencrypted(&config)?;
-        if let Some(password) = self.password(&config)? {
-            config.password(password);
+        let password = self.password(&config)?;
+        let hosts = config.get_hosts().iter().enumerate();
+        let client = |(at, host): (usize, &Host)| {
+            let mut one = tokio_postgres::Config::new();
+            one.user(config.get_user().unwrap_or_default())
+                .dbname(config.get_dbname().unwrap_or_default())
+                .application_name("teamlog")
+                .ssl_mode(SslMode::Disable)
+                .target_session_attrs(TargetSessionAttrs::ReadWrite);
+            match host {
+                Host::Tcp(name) => one.host(name),
+                Host::Unix(path) => one.host_path(path),
+            };
+            let ports = config.get_ports();
+            if let Some(port) = ports.get(at).or(ports.first()) {
+                one.port(*port);
+            }
+            if let Some(options) = config.get_options() {
+                one.options(options);
+            }
+            if let Some(password) = &password {
+                one.password(password);
+            }
+            one
+        };
+        let clients: Vec<_> = hosts.map(client).collect();
+        match clients.is_empty() {
+            true => Err(ConfigError::Invalid("url must name a host".into())),
+            false => Ok(clients),
         }
-        config
-            .ssl_mode(SslMode::Disable)
-            .target_session_attrs(TargetSessionAttrs::ReadWrite)
-            .connect_timeout(CONNECT)
-            .application_name("teamlog");
-        Ok(config)
     }
 
     fn password(&self, config: &tokio_postgres::Config) -> Result<Option<String>, ConfigError> {
@@ -159,7 +176,7 @@ mod tests {
             url,
             ..Config::default()
         };
-        config.client()
+        config.clients().map(|mut clients| clients.remove(0))
     }
 
     #[test]
@@ -171,7 +188,13 @@ mod tests {
             assert_eq!(config(url).unwrap_err(), ConfigError::SecretInUrl);
         }
         config("postgres://ada@localhost/teamlog").unwrap();
-        config("postgres://ada@127.0.0.1:5433,localhost:5434/teamlog").unwrap();
+        let second = Config {
+            url: "postgres://ada@127.0.0.1:5433,localhost:5434/teamlog".into(),
+            ..Config::default()
+        };
+        let clients = second.clients().unwrap();
+        let ports: Vec<_> = clients.iter().map(|one| one.get_ports()).collect();
+        assert_eq!(ports, [[5433], [5434]]);
     }
 
     #[test]
@@ -206,7 +229,7 @@ mod tests {
             passfile: Some(passfile),
             ..Config::default()
         };
-        let client = config.client().unwrap();
-        assert_eq!(client.get_password(), Some(&b"a:b\\c:d"[..]));
+        let clients = config.clients().unwrap();
+        assert_eq!(clients[0].get_password(), Some(&b"a:b\\c:d"[..]));
     }
 }

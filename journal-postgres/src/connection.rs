@@ -13,6 +13,8 @@ use tokio_postgres::{AsyncMessage, Client, NoTls, Statement};
 /// How long one call may take. Behind it the connection is dropped: to cancel a commit that waits for its copies would make
 /// it count without them.
 pub const CALL: Duration = Duration::from_secs(3);
+/// How long a server may take to let a connection in; then the next one is tried.
+const CONNECT: Duration = Duration::from_millis(1_500);
 /// How long what was found out about durability counts.
 const DURABLE_FOR: Duration = Duration::from_secs(10);
 
@@ -34,8 +36,8 @@ impl Lost {
     }
 }
 
-/// Why there is no connection.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Why there is no connection; what says more about it comes later.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NoConnection {
     /// The server is not there, or not the one that decides.
     Unreachable(String),
@@ -43,6 +45,8 @@ pub enum NoConnection {
     NotDurable(String),
     /// It is another journal, or another program's.
     OfAnother(String),
+    /// The configuration names none.
+    Unconfigured(String),
 }
 
 /// What a server says of itself.
@@ -80,16 +84,18 @@ pub struct Raw {
 }
 
 impl Raw {
-    /// Connects.
-    pub fn connect(config: &Config) -> Result<Raw, String> {
-        let client = config.client().map_err(|error| error.to_string())?;
+    /// Connects to one server.
+    pub fn connect(client: &tokio_postgres::Config) -> Result<Raw, NoConnection> {
         let runtime = Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| error.to_string())?;
+        let runtime = runtime.map_err(|error| NoConnection::Unreachable(error.to_string()))?;
         let warned = Arc::new(AtomicBool::new(false));
         let notes = warned.clone();
         let connected = runtime.block_on(async {
-            let connecting = tokio::time::timeout(CALL, client.connect(NoTls)).await;
-            let (client, mut connection) = connecting.map_err(|_| no_answer())?.map_err(said)?;
+            let connecting = tokio::time::timeout(CONNECT, client.connect(NoTls)).await;
+            let (client, mut connection) = match connecting {
+                Ok(connected) => connected.map_err(said)?,
+                Err(_) => return Err(format!("not let in within {} ms", CONNECT.as_millis())),
+            };
             tokio::spawn(async move {
                 while let Some(Ok(message)) = poll_fn(|cx| connection.poll_message(cx)).await {
                     if let AsyncMessage::Notice(notice) = message
@@ -102,12 +108,12 @@ impl Raw {
             Ok::<_, String>(client)
         });
         let raw = Raw {
-            client: connected?,
+            client: connected.map_err(NoConnection::Unreachable)?,
             runtime,
             warned,
         };
         let set = raw.client.batch_execute(schema::SETTINGS);
-        wait(&raw.runtime, set).map_err(Lost::why)?;
+        wait(&raw.runtime, set).map_err(|lost| NoConnection::Unreachable(lost.why()))?;
         Ok(raw)
     }
 
@@ -158,13 +164,25 @@ fn said(error: tokio_postgres::Error) -> String {
 }
 
 impl Connection {
-    /// Connects to the journal of that id, and passes a barrier: what is read from here on is as durable as an append.
+    /// Connects to the journal of that id, on the first server that may be trusted.
     pub fn connect(
         config: &Config,
         expected: &str,
         newest_timeline: &AtomicU32,
     ) -> Result<Connection, NoConnection> {
-        let raw = Raw::connect(config).map_err(NoConnection::Unreachable)?;
+        any_server(config, |client| {
+            Connection::to(client, &config.host, expected, newest_timeline)
+        })
+    }
+
+    /// Connects to one server, and passes a barrier: what is read from here on is as durable as an append.
+    fn to(
+        client: &tokio_postgres::Config,
+        host: &str,
+        expected: &str,
+        newest_timeline: &AtomicU32,
+    ) -> Result<Connection, NoConnection> {
+        let raw = Raw::connect(client)?;
         let found = look(&raw)?;
         if found.journal != expected {
             return Err(NoConnection::OfAnother(format!(
@@ -199,7 +217,7 @@ impl Connection {
             read,
             found,
             looked: Instant::now(),
-            host: config.host.clone(),
+            host: host.to_owned(),
         };
         connection.barrier().map_err(unreachable)?;
         Ok(connection)
@@ -251,6 +269,31 @@ impl Connection {
     }
 }
 
+/// The first server of a configuration with which that works; else what says most about why none does.
+pub fn any_server<T>(
+    config: &Config,
+    connect: impl Fn(&tokio_postgres::Config) -> Result<T, NoConnection>,
+) -> Result<T, NoConnection> {
+    let clients = config.clients();
+    let clients = clients.map_err(|error| NoConnection::Unconfigured(error.to_string()))?;
+    let mut failed: Option<NoConnection> = None;
+    for client in &clients {
+        match connect(client) {
+            Ok(connected) => return Ok(connected),
+            Err(error) => failed = failed.max(Some(error)),
+        }
+    }
+    Err(failed.unwrap_or_else(|| NoConnection::Unreachable("no server is named".into())))
+}
+
+/// A column of a row. Another type than ours stands there where somebody changed the tables.
+pub fn column<'a, T: tokio_postgres::types::FromSql<'a>>(
+    row: &'a tokio_postgres::Row,
+    at: usize,
+) -> Result<T, Lost> {
+    row.try_get(at).map_err(|error| Lost::Gone(said(error)))
+}
+
 /// What the server says of itself.
 pub fn look(raw: &Raw) -> Result<Found, NoConnection> {
     let row = match raw.wait(raw.client.query_opt(schema::LOOK, &[])) {
@@ -265,28 +308,32 @@ pub fn look(raw: &Raw) -> Result<Found, NoConnection> {
 }
 
 fn found(row: &tokio_postgres::Row) -> Result<Found, String> {
-    let min_reader: i32 = row.get(1);
+    read_found(row).map_err(Lost::why)?
+}
+
+fn read_found(row: &tokio_postgres::Row) -> Result<Result<Found, String>, Lost> {
+    let min_reader: i32 = column(row, 1)?;
     if min_reader > schema::SCHEMA {
-        return Err(format!(
+        return Ok(Err(format!(
             "it needs a newer teamlog: its tables have version {min_reader}, this one knows {}",
             schema::SCHEMA
-        ));
+        )));
     }
-    let number = |at: usize| u32::try_from(row.get::<_, i32>(at)).unwrap_or(0);
-    let (min_copies, standbys) = (number(3), number(8));
+    let number = |at: usize| Ok(u32::try_from(column::<i32>(row, at)?).unwrap_or(0));
+    let (min_copies, standbys) = (number(3)?, number(8)?);
     let mut wrong = Vec::new();
     for (at, name, wanted) in [
         (4, "synchronous_commit", "on"),
         (5, "fsync", "on"),
         (6, "full_page_writes", "on"),
     ] {
-        let is: String = row.get(at);
+        let is: String = column(row, at)?;
         // More than asked for is as good.
         if is != wanted && is != "remote_apply" {
             wrong.push(format!("{name} must be {wanted}, but is {is}"));
         }
     }
-    let standby_names: String = row.get(7);
+    let standby_names: String = column(row, 7)?;
     if min_copies > 1 && standby_names.is_empty() {
         wrong.push("synchronous_standby_names must name standbys, but is empty".into());
     }
@@ -296,16 +343,16 @@ fn found(row: &tokio_postgres::Row) -> Result<Found, String> {
             standbys + 1
         ));
     }
-    let timeline: Option<String> = row.get(9);
-    Ok(Found {
-        journal: row.get(2),
+    let timeline: Option<String> = column(row, 9)?;
+    Ok(Ok(Found {
+        journal: column(row, 2)?,
         min_copies,
         standbys,
         standby_names,
         timeline: timeline
             .and_then(|digits| u32::from_str_radix(&digits, 16).ok())
             .unwrap_or(0),
-        version: row.get(10),
+        version: column(row, 10)?,
         wrong,
-    })
+    }))
 }

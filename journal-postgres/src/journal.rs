@@ -1,6 +1,6 @@
 //! Appending groups, and reading them.
 
-use crate::connection::{Connection, Lost, NoConnection};
+use crate::connection::{Connection, Lost, NoConnection, column};
 use crate::connections::Connections;
 use crate::schema;
 use std::collections::BTreeSet;
@@ -30,7 +30,9 @@ impl Journal for PostgresJournal {
             Ok(outcomes) => outcomes,
             Err(NoConnection::Unreachable(why)) => all(Outcome::Unreachable(why)),
             Err(NoConnection::NotDurable(why)) => all(Outcome::NotDurable(why)),
-            Err(NoConnection::OfAnother(why)) => all(Outcome::Refused(why)),
+            Err(NoConnection::OfAnother(why) | NoConnection::Unconfigured(why)) => {
+                all(Outcome::Refused(why))
+            }
         }
     }
 
@@ -48,7 +50,9 @@ impl Journal for PostgresJournal {
                 Ok(Err(lost)) => why = lost.why(),
                 Err(NoConnection::Unreachable(why)) => return Err(ReadError::Unreachable(why)),
                 Err(NoConnection::NotDurable(why)) => return Err(ReadError::NotDurable(why)),
-                Err(NoConnection::OfAnother(why)) => return Err(ReadError::OfAnother(why)),
+                Err(NoConnection::OfAnother(why) | NoConnection::Unconfigured(why)) => {
+                    return Err(ReadError::OfAnother(why));
+                }
             }
         }
         Err(ReadError::Unreachable(why))
@@ -69,22 +73,7 @@ fn append(connection: &mut Connection, groups: &[Append<'_>]) -> (Vec<Outcome>, 
 fn insert(connection: &Connection, groups: &[Append<'_>]) -> (Vec<Outcome>, bool) {
     let all = |outcome: Outcome| vec![outcome; groups.len()];
     match taken(connection, groups) {
-        Ok(logs) => {
-            let outcomes: Vec<_> = groups
-                .iter()
-                .map(|group| match logs.contains(&group.log.to_string()) {
-                    true => Ok(Outcome::Appended),
-                    false => stands(connection, group),
-                })
-                .collect();
-            let spent = outcomes.iter().any(Result::is_err);
-            let unknown = |lost: Lost| Outcome::Unknown(lost.why());
-            let outcomes = outcomes.into_iter();
-            (
-                outcomes.map(|one| one.unwrap_or_else(unknown)).collect(),
-                spent,
-            )
-        }
+        Ok(logs) => settle(connection, groups, Some(&logs)),
         // One that stands behind nothing keeps all of them from being taken.
         Err(Lost::Refused(SqlState::FOREIGN_KEY_VIOLATION, _)) if groups.len() > 1 => {
             let each = groups.iter().map(|group| insert(connection, &[*group]));
@@ -93,7 +82,7 @@ fn insert(connection: &Connection, groups: &[Append<'_>]) -> (Vec<Outcome>, bool
                 (all, spent || lost)
             })
         }
-        Err(Lost::Refused(SqlState::FOREIGN_KEY_VIOLATION, _)) => (all(Outcome::Forked), false),
+        Err(Lost::Refused(SqlState::FOREIGN_KEY_VIOLATION, _)) => settle(connection, groups, None),
         // A standby by now.
         Err(Lost::Refused(SqlState::READ_ONLY_SQL_TRANSACTION, why)) => {
             (all(Outcome::Unreachable(why)), true)
@@ -101,6 +90,26 @@ fn insert(connection: &Connection, groups: &[Append<'_>]) -> (Vec<Outcome>, bool
         Err(Lost::Refused(_, why)) => (all(Outcome::Refused(why)), false),
         Err(Lost::Gone(why)) => (all(Outcome::Unknown(why)), true),
     }
+}
+
+/// Says of each group whether it was taken, or what stands in its place; and whether the connection is spent.
+fn settle(
+    connection: &Connection,
+    groups: &[Append<'_>],
+    taken: Option<&BTreeSet<String>>,
+) -> (Vec<Outcome>, bool) {
+    let is_taken =
+        |group: &Append<'_>| taken.is_some_and(|logs| logs.contains(&group.log.to_string()));
+    let mut spent = false;
+    let mut settle_one = |group: &Append<'_>| match is_taken(group) {
+        true => Outcome::Appended,
+        false => stands(connection, group).unwrap_or_else(|lost| {
+            spent = true;
+            Outcome::Unknown(lost.why())
+        }),
+    };
+    let outcomes = groups.iter().map(&mut settle_one).collect();
+    (outcomes, spent)
 }
 
 /// Inserts the groups in one commit, and gives the logs of those that were taken.
@@ -127,7 +136,7 @@ fn taken(connection: &Connection, groups: &[Append<'_>]) -> Result<BTreeSet<Stri
     let bytes: Vec<&[u8]> = groups.iter().map(|group| group.bytes).collect();
     let params: [&(dyn ToSql + Sync); 7] = [&logs, &first, &last, &prev, &chain, &ids, &bytes];
     let rows = connection.wait_for_copies(connection.client.query(&connection.append, &params))?;
-    Ok(rows.iter().map(|row| row.get(0)).collect())
+    rows.iter().map(|row| column(row, 0)).collect()
 }
 
 fn taken_alone(connection: &Connection, group: &Append<'_>) -> Result<BTreeSet<String>, Lost> {
@@ -140,17 +149,19 @@ fn taken_alone(connection: &Connection, group: &Append<'_>) -> Result<BTreeSet<S
     let params: [&(dyn ToSql + Sync); 7] = [&log, &first, &last, &prev, &chain, &id, &group.bytes];
     let rows =
         connection.wait_for_copies(connection.client.query(&connection.append_one, &params))?;
-    Ok(rows.iter().map(|row| row.get(0)).collect())
+    rows.iter().map(|row| column(row, 0)).collect()
 }
 
 /// What keeps a group from being taken, or whether it was before.
 fn stands(connection: &Connection, group: &Append<'_>) -> Result<Outcome, Lost> {
     let (log, first) = (group.log.to_string(), bigint(group.after.last_seq + 1));
-    let params: [&(dyn ToSql + Sync); 2] = [&log, &first];
+    let prev = &group.after.digest.0[..];
+    let params: [&(dyn ToSql + Sync); 3] = [&log, &first, &prev];
     let Some(row) = connection.wait(connection.client.query_opt(schema::STANDS, &params))? else {
         return Ok(Outcome::Refused("it has no such log".into()));
     };
-    let (state, chain): (String, Option<Vec<u8>>) = (row.get(0), row.get(1));
+    let (state, chain): (String, Option<Vec<u8>>) = (column(&row, 0)?, column(&row, 1)?);
+    let follows: bool = column(&row, 2)?;
     match chain {
         Some(chain) if chain == group.position.digest.0 => {
             // It may have been committed by a connection that did not wait for the copies.
@@ -158,6 +169,7 @@ fn stands(connection: &Connection, group: &Append<'_>) -> Result<Outcome, Lost> 
             Ok(Outcome::Appended)
         }
         Some(_) => Ok(Outcome::Conflict),
+        None if !follows => Ok(Outcome::Forked),
         None if state != "open" => Ok(Outcome::Refused(format!("the log is {state} there"))),
         None => Ok(Outcome::Unknown(
             "it took nothing in the group's place".into(),
@@ -175,14 +187,17 @@ fn read(
     let max = i64::try_from(bytes_max).unwrap_or(i64::MAX);
     let params: [&(dyn ToSql + Sync); 4] = [&log, &next, &max, &GROUPS_MAX];
     let rows = connection.wait(connection.client.query(&connection.read, &params))?;
-    let mut groups = rows.iter().map(|row| {
-        let (last_seq, chain): (i64, Vec<u8>) = (row.get(0), row.get(1));
+    let stored = |row| {
+        let (last_seq, chain): (i64, Vec<u8>) = (column(row, 0)?, column(row, 1)?);
+        // What is no digest equals none.
         let digest = GroupDigest(<[u8; 32]>::try_from(chain).unwrap_or_default());
         let last_seq = u64::try_from(last_seq).unwrap_or(0);
         let position = Position { last_seq, digest };
-        let bytes = row.get(2);
-        JournalGroup { position, bytes }
-    });
+        let bytes = column(row, 2)?;
+        Ok(JournalGroup { position, bytes })
+    };
+    let groups = rows.iter().map(stored).collect::<Result<Vec<_>, Lost>>()?;
+    let mut groups = groups.into_iter();
     if groups.next().map(|there| there.position) != Some(after) {
         return end(connection, &log).map(|end| {
             Err(match end {
@@ -204,6 +219,6 @@ fn read(
 fn end(connection: &Connection, log: &String) -> Result<Option<u64>, Lost> {
     let params: [&(dyn ToSql + Sync); 1] = [log];
     let row = connection.wait(connection.client.query_one(schema::END, &params))?;
-    let end: Option<i64> = row.get(0);
+    let end: Option<i64> = column(&row, 0)?;
     Ok(end.and_then(|end| u64::try_from(end).ok()))
 }

@@ -1,7 +1,7 @@
 //! What is asked of a journal as a whole.
 
 use crate::config::{Config, ConfigError};
-use crate::connection::{Connection, Found, Lost, NoConnection, Raw, look};
+use crate::connection::{Connection, Found, Lost, NoConnection, Raw, any_server, column, look};
 use crate::connections::Connections;
 use crate::journal::PostgresJournal;
 use crate::{fault, schema};
@@ -120,7 +120,7 @@ impl PostgresJournals {
     /// # Errors
     /// What is wrong with them.
     pub fn check(config: &Config) -> Result<(), ConfigError> {
-        config.client().map(drop)
+        config.clients().map(drop)
     }
 
     /// A handle for one log.
@@ -141,7 +141,7 @@ impl PostgresJournals {
         let is_its = self.ask(|connection| {
             let params: [&(dyn ToSql + Sync); 4] = [&log, &identity.team, &bytes, &max];
             let asked = connection.client.query_one(schema::ENROLL, &params);
-            Ok(connection.wait_for_copies(asked)?.get::<_, bool>(0))
+            column::<bool>(&connection.wait_for_copies(asked)?, 0)
         })?;
         match is_its {
             true => Ok(()),
@@ -160,7 +160,7 @@ impl PostgresJournals {
         self.ask(|connection| {
             let params: [&(dyn ToSql + Sync); 1] = [&team];
             let row = connection.wait(connection.client.query_opt(schema::FIND, &params))?;
-            Ok(row.map(|row| row.get(0)))
+            row.map(|row| column(&row, 0)).transpose()
         })
     }
 
@@ -174,12 +174,15 @@ impl PostgresJournals {
         self.ask(|connection| {
             let params: [&(dyn ToSql + Sync); 1] = [&log];
             let row = connection.wait(connection.client.query_opt(schema::STATUS, &params))?;
-            Ok(row.map(|row| LogStatus {
-                state: row.get(0),
-                last_seq: count(row.get(1)),
-                groups: count(row.get(2)),
-                bytes: count(row.get(3)),
-            }))
+            let status = |row: tokio_postgres::Row| {
+                Ok(LogStatus {
+                    state: column(&row, 0)?,
+                    last_seq: count(column(&row, 1)?),
+                    groups: count(column(&row, 2)?),
+                    bytes: count(column(&row, 3)?),
+                })
+            };
+            row.map(status).transpose()
         })
     }
 
@@ -190,11 +193,13 @@ impl PostgresJournals {
     pub fn hosts(&self) -> Result<Vec<HostSeen>> {
         self.ask(|connection| {
             let rows = connection.wait(connection.client.query(schema::HOSTS, &[]))?;
-            let seen = rows.iter().map(|row| HostSeen {
-                host: row.get(0),
-                seconds_ago: row.get(1),
+            let seen = rows.iter().map(|row| {
+                Ok(HostSeen {
+                    host: column(row, 0)?,
+                    seconds_ago: column(row, 1)?,
+                })
             });
-            Ok(seen.collect())
+            seen.collect()
         })
     }
 
@@ -218,10 +223,7 @@ impl PostgresJournals {
 }
 
 fn connect(config: &Config) -> Result<Raw> {
-    if let Err(error) = config.client() {
-        return Err(fault(JournalFault::Unconfigured, error.to_string()));
-    }
-    Raw::connect(config).map_err(|why| fault(JournalFault::Unreachable, why))
+    any_server(config, Raw::connect).map_err(no_connection)
 }
 
 fn no_connection(error: NoConnection) -> teamlog_engine::Error {
@@ -229,5 +231,6 @@ fn no_connection(error: NoConnection) -> teamlog_engine::Error {
         NoConnection::Unreachable(why) => fault(JournalFault::Unreachable, why),
         NoConnection::NotDurable(why) => fault(JournalFault::NotDurable, why),
         NoConnection::OfAnother(why) => fault(JournalFault::OfAnother, why),
+        NoConnection::Unconfigured(why) => fault(JournalFault::Unconfigured, why),
     }
 }

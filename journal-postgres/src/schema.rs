@@ -88,10 +88,11 @@ insert into teamlog_group (log, first_seq, last_seq, prev, chain, last_id, bytes
 select l.log, $2, $3, $4, $5, $6::text::uuid, $7 from teamlog_log l
 where l.log = $1::text::uuid and l.state = 'open' on conflict do nothing returning log::text";
 
-/// What stands in a group's place.
+/// What stands in a group's place, and whether its predecessor does.
 pub const STANDS: &str = "
-select l.state, g.chain from teamlog_log l
-left join teamlog_group g on g.log = l.log and g.first_seq = $2
+select l.state, g.chain,
+  exists (select from teamlog_group p where p.log = l.log and p.next_seq = $2 and p.chain = $3)
+from teamlog_log l left join teamlog_group g on g.log = l.log and g.first_seq = $2
 where l.log = $1::text::uuid";
 
 /// The row that a position names, and those behind it, up to some number and about as many bytes.

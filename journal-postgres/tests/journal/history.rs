@@ -220,8 +220,8 @@ fn disturb(cluster: &mut Cluster, lines: &[Proxy], course: &Course) -> Duration 
     cluster.go_on(0);
     course.wait_for(40);
     let from = Instant::now();
-    cluster.kill(0);
-    lines[0].reset();
+    // It neither answers nor goes away; whoever asks it waits, and turns to the next.
+    cluster.pause(0);
     // The one that has more is promoted: what was acknowledged is on it.
     let (better, other) = match cluster.received(1) >= cluster.received(2) {
         true => (1, 2),
@@ -231,6 +231,12 @@ fn disturb(cluster: &mut Cluster, lines: &[Proxy], course: &Course) -> Duration 
     course.wait_for(1);
     let stall = from.elapsed();
     course.wait_for(60);
+    // A former primary that takes writes again is not taken for the one that decides.
+    cluster.go_on(0);
+    lines[0].reset();
+    course.wait_for(40);
+    cluster.kill(0);
+    course.wait_for(20);
     stall
 }
 
@@ -329,13 +335,13 @@ fn the_wrong_standby(mut cluster: Cluster, hosts: &[Host]) {
         2
     };
     let standby = 3 - primary;
+    cluster.sql_in(primary, "journal", "update teamlog_meta set min_copies = 1");
     // The primary alone acknowledges from here on, as by the careless setting.
     cluster.sql(primary, "alter system set synchronous_standby_names = ''");
     cluster.sql(primary, "select pg_reload_conf()");
     thread::sleep(Duration::from_millis(300));
     // Not only paused, for then it would read on what lies in its socket.
     cluster.kill(standby);
-    cluster.sql_in(primary, "journal", "update teamlog_meta set min_copies = 1");
     let before = hosts[0].segments();
     let writer = hosts[0].lock_at_last().into_writer(());
     let payload = Json::of(&BTreeMap::from([("text", "lost")])).unwrap();
