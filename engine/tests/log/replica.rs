@@ -308,3 +308,36 @@ fn a_round_ends_with_the_first_group_that_the_journal_does_not_take() {
         assert_eq!(texts(&hosts.log(0)), ["again"]);
     }
 }
+
+/// A journal that tells nothing, for a reason.
+#[derive(Clone)]
+struct Silent(ReadError);
+
+impl Journal for Silent {
+    fn append(&mut self, groups: &[Append<'_>]) -> Vec<Outcome> {
+        panic!(
+            "{} groups were appended behind what could not be read",
+            groups.len()
+        )
+    }
+
+    fn read(&mut self, _: LogId, _: Position, _: usize) -> Result<Page, ReadError> {
+        Err(self.0.clone())
+    }
+}
+
+#[test]
+fn a_journal_says_why_it_tells_nothing() {
+    let hosts = Hosts::new(Format::Jsonl, Compares::Position);
+    let why = || "because".to_owned();
+    for (error, expected) in [
+        (ReadError::Unreachable(why()), JournalFault::Unreachable),
+        (ReadError::NotDurable(why()), JournalFault::NotDurable),
+        (ReadError::OfAnother(why()), JournalFault::OfAnother),
+        (ReadError::Behind(0), JournalFault::Behind),
+        (ReadError::Forked, JournalFault::Forked),
+    ] {
+        let locked = hosts.through(0, Silent(error)).lock();
+        assert_eq!(fault(locked), Some(expected));
+    }
+}
