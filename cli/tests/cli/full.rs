@@ -9,7 +9,7 @@ mod served;
 
 use crate::mcp::Client;
 use crate::prelude::*;
-use crate::reference::{commands, examples, help, prepared};
+use crate::reference::{commands, examples, help, needs_journal, prepared};
 use crate::schemas;
 use serde_json::Map;
 use std::io::Write;
@@ -143,7 +143,8 @@ fn every_reading_command(medium: Medium, harm: fn(&Cli)) -> BTreeSet<String> {
         if medium == Medium::Limited && WRITING_ELSEWHERE.contains(&&*page.command) {
             continue;
         }
-        for example in examples(&help(&cli, &page.command)) {
+        let of_page = examples(&help(&cli, &page.command));
+        for example in of_page.into_iter().filter(|one| !needs_journal(one)) {
             // What prepares the example or serves is not what is tried.
             if !example.contains(&format!("teamlog {}", page.command)) {
                 continue;

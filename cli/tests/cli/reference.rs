@@ -178,7 +178,7 @@ fn run_example(cli: &Cli, example: &str, bin: &Path) -> Result<(), String> {
 }
 
 /// What needs a server to be there; `hosts.rs` runs it.
-fn needs_journal(example: &str) -> bool {
+pub fn needs_journal(example: &str) -> bool {
     example.contains("journal ")
 }
 
