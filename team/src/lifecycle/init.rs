@@ -108,6 +108,17 @@ fn join(mut team: Team, init: Init) -> Result<InitAnswer> {
     team.check_format(init.format)?;
     check_journal(&team, init.journal.as_ref())?;
     let name = init.team.clone();
+    // A host made its log known to a journal and died before the first event.
+    if team.query(|live, _| Ok(live.team()?.is_none()))? {
+        team.execute_unkeyed(Creation(init.clone()))?;
+        return Ok(InitAnswer {
+            status: "ok".into(),
+            team: name,
+            added: init.members.clone(),
+            members: init.members,
+            created: true,
+        });
+    }
     let (members, added) = team.execute_unkeyed(Joining(init))?;
     Ok(InitAnswer {
         status: "ok".into(),

@@ -192,6 +192,32 @@ fn one_name_is_one_log_of_the_journal() {
 }
 
 #[test]
+fn a_log_that_its_host_left_without_an_event_is_joined_and_begun() {
+    let journal = MemoryJournal::default();
+    // All that a host does before it dies.
+    let identity = Identity {
+        log: LogId([3; 16]),
+        team: "demo".into(),
+        format: Format::Jsonl,
+        version: 1,
+        created_at: Timestamp::parse("2026-11-21T10:00:00Z").unwrap(),
+        origin: "init".into(),
+        journal: Some(identity()),
+    };
+    Journals::enroll(&journal, &identity).unwrap();
+    let hosts: Vec<_> = (0..2)
+        .map(|number| host(number, Arc::new(journal.clone())))
+        .collect();
+    assert_eq!(code(hosts[0].1.init(init())), "journal_refused");
+    assert_eq!(join(&hosts[0].1, &journal), 0);
+    assert!(hosts[0].1.init(init()).unwrap().created);
+    assert!(!hosts[0].1.init(init()).unwrap().created);
+    assert_eq!(join(&hosts[1].1, &journal), 1);
+    create(&hosts[1].1, "one");
+    check_equal(&hosts);
+}
+
+#[test]
 fn another_log_of_that_name_is_not_taken_for_the_journals() {
     let (journal, _) = hosts(1);
     let (_, root) = host(5, Arc::new(journal.clone()));
