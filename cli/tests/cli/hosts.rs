@@ -222,7 +222,7 @@ fn the_primary_dies(cluster: &mut Cluster, hosts: &[Cli; 3]) {
                             break;
                         }
                         let key = format!("k-{number}-{count}");
-                        let line = format!("append demo --kind probed --key {key}");
+                        let line = format!("task create demo --subject probe --key {key}");
                         match host.run(&line) {
                             Ran { code: Some(0), .. } => acked.push(key),
                             // Whatever became of it: the same under the same key once more, until it is known.
@@ -257,12 +257,12 @@ fn the_primary_dies(cluster: &mut Cluster, hosts: &[Cli; 3]) {
     });
     daemon.kill();
     hosts[0].ok("join demo --journal main");
-    let replayed = hosts[0].ok("replay demo --kind probed --json");
+    let replayed = hosts[0].ok("replay demo --kind task_created --json");
     let keys: Vec<String> = replayed
         .lines()
-        .map(|line| {
+        .filter_map(|line| {
             let event: Value = serde_json::from_str(line).unwrap();
-            event["key"].as_str().unwrap().to_owned()
+            event["key"].as_str().map(str::to_owned)
         })
         .collect();
     let unique: BTreeSet<&String> = keys.iter().collect();
