@@ -22,7 +22,7 @@ use teamlog_engine::identity::LogId;
 use teamlog_engine::journal::{Append, Journal, Journals, Outcome, Position};
 use teamlog_engine::storage::Files;
 use teamlog_engine::{
-    Durability, Error, EventId, Format, Identity, JournalIdentity, Json, Log, LogOptions, NewEvent,
+    Durability, EventId, Format, Identity, JournalIdentity, Json, Log, LogOptions, NewEvent,
     Timestamp, Writer,
 };
 use teamlog_journal_postgres::PostgresJournals;
@@ -30,18 +30,6 @@ use teamlog_journal_postgres::PostgresJournals;
 /// How long each row is measured in each round.
 const SPAN: Duration = Duration::from_millis(1_500);
 const ROUNDS: usize = 5;
-
-#[derive(Debug)]
-struct Through(PostgresJournals);
-
-impl Journals for Through {
-    fn open(&self, _: &JournalIdentity) -> Result<Box<dyn Journal>, Error> {
-        Ok(self.0.journal())
-    }
-    fn enroll(&self, identity: &Identity) -> Result<(), Error> {
-        self.0.enroll(identity)
-    }
-}
 
 fn event() -> NewEvent {
     let payload = Json::of(&serde_json::json!({"text": "x".repeat(200)})).unwrap();
@@ -71,11 +59,11 @@ struct Alone {
 }
 
 impl Alone {
-    fn new(journals: &Through) -> Alone {
+    fn new(journals: &PostgresJournals) -> Alone {
         let identity = identity("alone", None, 3);
         journals.enroll(&identity).unwrap();
         Alone {
-            journal: journals.0.journal(),
+            journal: journals.journal(),
             end: Position::default(),
         }
     }
@@ -122,10 +110,7 @@ fn main() {
     cluster.kill(2);
     let id = cluster.journal();
     let dir = tempfile::tempdir().unwrap();
-    let journals = Arc::new(Through(PostgresJournals::new(
-        cluster.config("bench"),
-        id.clone(),
-    )));
+    let journals = Arc::new(PostgresJournals::new(cluster.config("bench"), id.clone()));
     let log = |name: &str, journal: Option<JournalIdentity>, byte: u8| {
         let options = LogOptions {
             journals: Some(journals.clone()),

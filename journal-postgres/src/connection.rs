@@ -3,6 +3,7 @@
 use crate::config::Config;
 use crate::schema;
 use std::future::{Future, poll_fn};
+use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -49,29 +50,32 @@ pub enum NoConnection {
     Unconfigured(String),
 }
 
-/// What a server says of itself.
+/// A journal as its server shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct Copies {
+    /// The journal's id.
     pub journal: String,
+    /// How many servers must have what is acknowledged.
     pub min_copies: u32,
+    /// Standbys that stream and are synchronous.
     pub standbys: u32,
+    /// `synchronous_standby_names`.
     pub standby_names: String,
+    /// The server's timeline; it rises with each promotion.
     pub timeline: u32,
+    /// The server's version.
     pub version: String,
-    /// What keeps it from being durable, in words.
+    /// What keeps it from being durable, in words; then nothing is written.
     pub wrong: Vec<String>,
 }
 
 /// A connection that passed its barrier.
 pub struct Connection {
-    runtime: Runtime,
-    pub client: Client,
-    /// Whether the server gave a warning since this was last asked.
-    warned: Arc<AtomicBool>,
+    raw: Raw,
     pub append: Statement,
     pub append_one: Statement,
     pub read: Statement,
-    found: Found,
+    found: Copies,
     looked: Instant,
     host: String,
 }
@@ -80,6 +84,7 @@ pub struct Connection {
 pub struct Raw {
     runtime: Runtime,
     pub client: Client,
+    /// Whether the server gave a warning since this was last asked.
     warned: Arc<AtomicBool>,
 }
 
@@ -124,6 +129,21 @@ impl Raw {
     ) -> Result<T, Lost> {
         wait(&self.runtime, work)
     }
+
+    /// The same for what has to be durable: a warning says that it may not be.
+    pub fn wait_for_copies<T>(
+        &self,
+        work: impl Future<Output = Result<T, tokio_postgres::Error>>,
+    ) -> Result<T, Lost> {
+        self.warned.store(false, Ordering::SeqCst);
+        let answer = self.wait(work)?;
+        match self.warned.load(Ordering::SeqCst) {
+            true => Err(Lost::Gone(
+                "the server warned that it did not wait for its copies".into(),
+            )),
+            false => Ok(answer),
+        }
+    }
 }
 
 fn wait<T>(
@@ -160,6 +180,14 @@ fn said(error: tokio_postgres::Error) -> String {
             Some(source) => format!("{error}: {source}"),
             None => error.to_string(),
         },
+    }
+}
+
+impl Deref for Connection {
+    type Target = Raw;
+
+    fn deref(&self) -> &Raw {
+        &self.raw
     }
 }
 
@@ -209,9 +237,7 @@ impl Connection {
         });
         let (append, append_one, read) = prepared.map_err(unreachable)?;
         let connection = Connection {
-            runtime: raw.runtime,
-            client: raw.client,
-            warned: raw.warned,
+            raw,
             append,
             append_one,
             read,
@@ -221,29 +247,6 @@ impl Connection {
         };
         connection.barrier().map_err(unreachable)?;
         Ok(connection)
-    }
-
-    /// Waits for an answer, up to the deadline of a call.
-    pub fn wait<T>(
-        &self,
-        work: impl Future<Output = Result<T, tokio_postgres::Error>>,
-    ) -> Result<T, Lost> {
-        wait(&self.runtime, work)
-    }
-
-    /// The same for what has to be durable: a warning says that it may not be.
-    pub fn wait_for_copies<T>(
-        &self,
-        work: impl Future<Output = Result<T, tokio_postgres::Error>>,
-    ) -> Result<T, Lost> {
-        self.warned.store(false, Ordering::SeqCst);
-        let answer = self.wait(work)?;
-        match self.warned.load(Ordering::SeqCst) {
-            true => Err(Lost::Gone(
-                "the server warned that it did not wait for its copies".into(),
-            )),
-            false => Ok(answer),
-        }
     }
 
     /// A commit of its own: WAL is in order, so what was read before is on as many servers as it is.
@@ -295,7 +298,7 @@ pub fn column<'a, T: tokio_postgres::types::FromSql<'a>>(
 }
 
 /// What the server says of itself.
-pub fn look(raw: &Raw) -> Result<Found, NoConnection> {
+pub fn look(raw: &Raw) -> Result<Copies, NoConnection> {
     let row = match raw.wait(raw.client.query_opt(schema::LOOK, &[])) {
         Ok(Some(row)) => row,
         Ok(None) => return Err(NoConnection::OfAnother("no journal was made there".into())),
@@ -307,11 +310,11 @@ pub fn look(raw: &Raw) -> Result<Found, NoConnection> {
     found(&row).map_err(NoConnection::OfAnother)
 }
 
-fn found(row: &tokio_postgres::Row) -> Result<Found, String> {
+fn found(row: &tokio_postgres::Row) -> Result<Copies, String> {
     read_found(row).map_err(Lost::why)?
 }
 
-fn read_found(row: &tokio_postgres::Row) -> Result<Result<Found, String>, Lost> {
+fn read_found(row: &tokio_postgres::Row) -> Result<Result<Copies, String>, Lost> {
     let min_reader: i32 = column(row, 1)?;
     if min_reader > schema::SCHEMA {
         return Ok(Err(format!(
@@ -344,7 +347,7 @@ fn read_found(row: &tokio_postgres::Row) -> Result<Result<Found, String>, Lost> 
         ));
     }
     let timeline: Option<String> = column(row, 9)?;
-    Ok(Ok(Found {
+    Ok(Ok(Copies {
         journal: column(row, 2)?,
         min_copies,
         standbys,

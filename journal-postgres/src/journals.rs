@@ -1,14 +1,14 @@
 //! What is asked of a journal as a whole.
 
 use crate::config::{Config, ConfigError};
-use crate::connection::{Connection, Found, Lost, NoConnection, Raw, any_server, column, look};
+use crate::connection::{Connection, Copies, Lost, NoConnection, Raw, any_server, column, look};
 use crate::connections::Connections;
 use crate::journal::PostgresJournal;
 use crate::{fault, schema};
 use std::sync::Arc;
 use teamlog_engine::identity::LogId;
-use teamlog_engine::journal::Journal;
-use teamlog_engine::{Identity, JournalFault, Result};
+use teamlog_engine::journal::{Journal, Journals};
+use teamlog_engine::{Identity, JournalFault, JournalIdentity, Result};
 use tokio_postgres::types::ToSql;
 
 /// A journal on PostgreSQL. Cheap to clone; all clones share a few connections, which are opened when they are needed.
@@ -20,39 +20,6 @@ impl std::fmt::Debug for PostgresJournals {
         f.debug_tuple("PostgresJournals")
             .field(&self.0.journal)
             .finish()
-    }
-}
-
-/// A journal as its server shows it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Copies {
-    /// The journal's id.
-    pub journal: String,
-    /// How many servers must have what is acknowledged.
-    pub min_copies: u32,
-    /// Standbys that stream and are synchronous.
-    pub standbys: u32,
-    /// `synchronous_standby_names`.
-    pub standby_names: String,
-    /// The server's timeline; it rises with each promotion.
-    pub timeline: u32,
-    /// The server's version.
-    pub version: String,
-    /// What keeps it from being durable, in words; then nothing is written.
-    pub wrong: Vec<String>,
-}
-
-impl From<Found> for Copies {
-    fn from(found: Found) -> Copies {
-        Copies {
-            journal: found.journal,
-            min_copies: found.min_copies,
-            standbys: found.standbys,
-            standby_names: found.standby_names,
-            timeline: found.timeline,
-            version: found.version,
-            wrong: found.wrong,
-        }
     }
 }
 
@@ -102,7 +69,7 @@ impl PostgresJournals {
         let params: [&(dyn ToSql + Sync); 2] = [&schema::SCHEMA, &copies];
         raw.wait(raw.client.execute(schema::NAME, &params))
             .map_err(refused)?;
-        look(&raw).map(Copies::from).map_err(no_connection)
+        look(&raw).map_err(no_connection)
     }
 
     /// Looks at the journal in a database.
@@ -110,9 +77,7 @@ impl PostgresJournals {
     /// # Errors
     /// `Journal`: the server cannot be reached, or there is no journal.
     pub fn look(config: &Config) -> Result<Copies> {
-        look(&connect(config)?)
-            .map(Copies::from)
-            .map_err(no_connection)
+        look(&connect(config)?).map_err(no_connection)
     }
 
     /// Whether the URL and the passfile can be used.
@@ -127,29 +92,6 @@ impl PostgresJournals {
     #[must_use]
     pub fn journal(&self) -> Box<dyn Journal> {
         Box::new(PostgresJournal(self.0.clone()))
-    }
-
-    /// Makes a log known, before its first group. Repeating it is harmless.
-    ///
-    /// # Errors
-    /// `Journal`: another log has that team's name there, or it does not take part.
-    pub fn enroll(&self, identity: &Identity) -> Result<()> {
-        let (log, bytes) = (identity.log.to_string(), identity.encode());
-        let journal = identity.journal.as_ref();
-        let max = journal.map_or(0, |journal| journal.segment_bytes_max);
-        let max = i64::try_from(max).unwrap_or(i64::MAX);
-        let is_its = self.ask(|connection| {
-            let params: [&(dyn ToSql + Sync); 4] = [&log, &identity.team, &bytes, &max];
-            let asked = connection.client.query_one(schema::ENROLL, &params);
-            column::<bool>(&connection.wait_for_copies(asked)?, 0)
-        })?;
-        match is_its {
-            true => Ok(()),
-            false => Err(fault(
-                JournalFault::Refused,
-                format!("it has another log of team {}", identity.team),
-            )),
-        }
     }
 
     /// What `log.json` says of the log of a team, on every host.
@@ -219,6 +161,31 @@ impl PostgresJournals {
             }
         }
         Err(fault(JournalFault::Unreachable, why))
+    }
+}
+
+impl Journals for PostgresJournals {
+    fn open(&self, _: &JournalIdentity) -> Result<Box<dyn Journal>> {
+        Ok(self.journal())
+    }
+
+    fn enroll(&self, identity: &Identity) -> Result<()> {
+        let (log, bytes) = (identity.log.to_string(), identity.encode());
+        let journal = identity.journal.as_ref();
+        let max = journal.map_or(0, |journal| journal.segment_bytes_max);
+        let max = i64::try_from(max).unwrap_or(i64::MAX);
+        let is_its = self.ask(|connection| {
+            let params: [&(dyn ToSql + Sync); 4] = [&log, &identity.team, &bytes, &max];
+            let asked = connection.client.query_one(schema::ENROLL, &params);
+            column::<bool>(&connection.wait_for_copies(asked)?, 0)
+        })?;
+        match is_its {
+            true => Ok(()),
+            false => Err(fault(
+                JournalFault::Refused,
+                format!("it has another log of team {}", identity.team),
+            )),
+        }
     }
 }
 

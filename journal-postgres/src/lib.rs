@@ -23,7 +23,8 @@ mod journals;
 mod schema;
 
 pub use config::{Config, ConfigError};
-pub use journals::{Copies, HostSeen, LogStatus, PostgresJournals};
+pub use connection::Copies;
+pub use journals::{HostSeen, LogStatus, PostgresJournals};
 
 /// The word for this kind of journal in `log.json`.
 pub const KIND: &str = "postgres";

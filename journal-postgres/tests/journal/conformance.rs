@@ -4,7 +4,9 @@ use crate::cluster::Cluster;
 use std::thread;
 use teamlog_engine::identity::LogId;
 use teamlog_engine::journal::memory::MemoryJournal;
-use teamlog_engine::journal::{Append, GroupDigest, Journal, Outcome, Position, ReadError};
+use teamlog_engine::journal::{
+    Append, GroupDigest, Journal, Journals, Outcome, Position, ReadError,
+};
 use teamlog_engine::{EventId, Format, Identity, JournalIdentity, Timestamp};
 use teamlog_journal_postgres::PostgresJournals;
 

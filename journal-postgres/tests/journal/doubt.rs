@@ -6,7 +6,7 @@ use crate::proxy::{Back, Proxy};
 use std::thread;
 use std::time::{Duration, Instant};
 use teamlog_engine::identity::LogId;
-use teamlog_engine::journal::{Journal, Outcome, Position, ReadError};
+use teamlog_engine::journal::{Journal, Journals, Outcome, Position, ReadError};
 use teamlog_journal_postgres::PostgresJournals;
 
 fn is_unknown(outcome: &Outcome) -> bool {
@@ -63,22 +63,30 @@ fn the_answer_is_lost(cluster: &Cluster, id: &str, end: Position) -> Position {
     group(1, end, b"slow").position
 }
 
+/// Does something while the standbys stand still.
+fn without_copies<A>(cluster: &Cluster, work: impl FnOnce() -> A) -> A {
+    cluster.pause(1);
+    cluster.pause(2);
+    let done = work();
+    cluster.go_on(1);
+    cluster.go_on(2);
+    cluster.wait_for_standbys(0, 2);
+    done
+}
+
 /// The standbys stand still: the commit waits, the client gives up, and the group appears once they go on.
 fn the_copies_are_not_there(cluster: &Cluster, id: &str, end: Position) -> Position {
     let journals = PostgresJournals::new(cluster.config("ada"), id.to_owned());
     let mut journal = journals.journal();
     let before = count(journal.as_mut());
-    cluster.pause(1);
-    cluster.pause(2);
     let append = group(1, end, b"late");
-    let outcome = one(journal.as_mut(), append);
-    assert!(is_unknown(&outcome), "{outcome:?}");
-    // Whoever connects now passes no barrier, and believes nothing that it would read.
-    let read = journal.read(LogId([1; 16]), end, 100);
-    assert!(matches!(read, Err(ReadError::Unreachable(_))), "{read:?}");
-    cluster.go_on(1);
-    cluster.go_on(2);
-    cluster.wait_for_standbys(0, 2);
+    without_copies(cluster, || {
+        let outcome = one(journal.as_mut(), append);
+        assert!(is_unknown(&outcome), "{outcome:?}");
+        // Whoever connects now passes no barrier, and believes nothing that it would read.
+        let read = journal.read(LogId([1; 16]), end, 100);
+        assert!(matches!(read, Err(ReadError::Unreachable(_))), "{read:?}");
+    });
     assert_eq!(one(journal.as_mut(), append), Outcome::Appended);
     assert_eq!(count(journal.as_mut()), before + 1);
     append.position
@@ -89,29 +97,27 @@ fn an_operator_ends_the_wait(cluster: &Cluster, id: &str, end: Position) -> Posi
     let journals = PostgresJournals::new(cluster.config("ada"), id.to_owned());
     let mut journal = journals.journal();
     let before = count(journal.as_mut());
-    cluster.pause(1);
-    cluster.pause(2);
     let append = group(1, end, b"canceled");
-    let outcome = thread::scope(|scope| {
-        let asked = scope.spawn(|| one(journal.as_mut(), append));
-        let waiting = "select pid from pg_stat_activity where wait_event = 'SyncRep'";
-        let give_up = Instant::now() + Duration::from_secs(3);
-        while cluster.sql(0, waiting).is_empty() && Instant::now() < give_up {
-            thread::sleep(Duration::from_millis(20));
-        }
-        cluster.sql(
-            0,
-            &format!("select pg_cancel_backend(pid) from ({waiting}) one"),
-        );
-        asked.join().unwrap()
-    });
+    let cancel = || {
+        thread::scope(|scope| {
+            let asked = scope.spawn(|| one(journal.as_mut(), append));
+            let waiting = "select pid from pg_stat_activity where wait_event = 'SyncRep'";
+            let give_up = Instant::now() + Duration::from_secs(3);
+            while cluster.sql(0, waiting).is_empty() && Instant::now() < give_up {
+                thread::sleep(Duration::from_millis(20));
+            }
+            cluster.sql(
+                0,
+                &format!("select pg_cancel_backend(pid) from ({waiting}) one"),
+            );
+            asked.join().unwrap()
+        })
+    };
+    let outcome = without_copies(cluster, cancel);
     let Outcome::Unknown(why) = &outcome else {
         panic!("{outcome:?}");
     };
     assert!(why.contains("did not wait for its copies"), "{why}");
-    cluster.go_on(1);
-    cluster.go_on(2);
-    cluster.wait_for_standbys(0, 2);
     assert_eq!(one(journal.as_mut(), append), Outcome::Appended);
     assert_eq!(count(journal.as_mut()), before + 1);
     append.position

@@ -12,31 +12,19 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
-use teamlog_engine::journal::{Journal, Journals};
+use teamlog_engine::journal::Journals;
 use teamlog_engine::storage::{Memory, Storage};
 use teamlog_engine::{
-    CommitError, Durability, Error, Exclusive, Identity, JournalFault, JournalIdentity, Json, Log,
-    LogOptions, NewEvent, Writer,
+    CommitError, Durability, Error, Exclusive, Identity, JournalFault, Json, Log, LogOptions,
+    NewEvent, Writer,
 };
 use teamlog_journal_postgres::PostgresJournals;
 
 const HOSTS: usize = 3;
 
-#[derive(Debug)]
-struct Through(PostgresJournals);
-
-impl Journals for Through {
-    fn open(&self, _: &JournalIdentity) -> Result<Box<dyn Journal>, Error> {
-        Ok(self.0.journal())
-    }
-    fn enroll(&self, identity: &Identity) -> Result<(), Error> {
-        self.0.enroll(identity)
-    }
-}
-
 struct Host {
     memory: Memory,
-    journals: Arc<Through>,
+    journals: Arc<PostgresJournals>,
 }
 
 fn dir() -> PathBuf {
@@ -49,7 +37,7 @@ impl Host {
         let journals = PostgresJournals::new(config(ports, &host), id.to_owned());
         let host = Host {
             memory: Memory::new(),
-            journals: Arc::new(Through(journals)),
+            journals: Arc::new(journals),
         };
         let storage = Arc::new(host.memory.clone());
         Log::create_from(identity.clone(), storage, &dir(), host.options()).unwrap();
