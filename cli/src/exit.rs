@@ -448,9 +448,9 @@ fn journal_hint(fault: JournalFault) -> Option<String> {
         JournalFault::Forked => {
             "this host and the journal have recorded different things; a person has to decide which one counts"
         }
-        JournalFault::NotDurable => "to see what it lacks: teamlog journal check",
-        JournalFault::OfAnother => "to see which one it is: teamlog journal check",
-        JournalFault::Unconfigured => "name it in journals.toml: teamlog journal --help",
+        JournalFault::NotDurable => "to see what it lacks: teamlog journal check NAME",
+        JournalFault::OfAnother => "to see which one it is: teamlog journal check NAME",
+        JournalFault::Unconfigured => "name it in journals.toml: teamlog journal create --help",
         JournalFault::Refused => {
             "to take a team in that the journal has: teamlog join TEAM --journal NAME"
         }

@@ -219,7 +219,7 @@ impl KnownJournals {
 
 fn not_configured(message: String) -> CommandError {
     CommandError::new(Exit::Unsafe, "journal_not_configured", message)
-        .or_hint(|| "name it there: teamlog journal --help shows how".to_owned())
+        .or_hint(|| "name it there: teamlog journal create --help shows how".to_owned())
 }
 
 fn host_name() -> String {
