@@ -6,6 +6,7 @@
 pub(crate) mod events;
 pub(crate) mod stored;
 
+use crate::agent_token::event::AgentTokenFact;
 use crate::artifact::event::ArtifactFact;
 use crate::bootstrap::event::BootstrapFact;
 use crate::delivery::event::DeliveryFact;
@@ -53,6 +54,8 @@ pub enum Fact {
     Usage(Box<UsageFact>),
     /// What is recorded of artifacts.
     Artifact(Box<ArtifactFact>),
+    /// What is recorded of agents' tokens.
+    AgentToken(Box<AgentTokenFact>),
     /// What is recorded of refused writes.
     Refused(Box<RefusedFact>),
     /// What is recorded of answers.

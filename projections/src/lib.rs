@@ -8,6 +8,7 @@
 //! [`Message`] for what agents send each other.
 #![forbid(unsafe_code)]
 
+pub mod agent_token;
 pub mod artifact;
 pub mod audit;
 pub mod bootstrap;

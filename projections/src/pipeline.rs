@@ -13,8 +13,8 @@ use crate::fact::Fact;
 use crate::state::Tail;
 use crate::tx::{Projection, Recorded, Tx};
 use crate::{
-    artifact, bootstrap, delivery, feed, message, mode, refused, response, task, team, usage,
-    worker,
+    agent_token, artifact, bootstrap, delivery, feed, message, mode, refused, response, task, team,
+    usage, worker,
 };
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::iter::Peekable;
@@ -27,7 +27,7 @@ use teamlog_engine::reader::{Chain, Located, SPAN_BYTES, Span};
 use teamlog_engine::{Event, Place, Reader};
 
 /// Every projection. Their namespaces are disjoint.
-pub(crate) const PROJECTIONS: [Projection; 13] = [
+pub(crate) const PROJECTIONS: [Projection; 14] = [
     Projection::new(5, team::apply),
     Projection::new(4, message::apply),
     Projection::new(7, task::apply),
@@ -41,6 +41,7 @@ pub(crate) const PROJECTIONS: [Projection; 13] = [
     Projection::new(1, usage::apply),
     Projection::new(1, artifact::apply),
     Projection::new(1, refused::apply),
+    Projection::new(1, agent_token::apply),
 ];
 
 /// A run is written after so much log; the tables then take about twice as much memory.

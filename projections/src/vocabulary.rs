@@ -3,6 +3,7 @@
 //! The table is complete from the first release, so that no log can hold a foreign event of a kind that a later
 //! version gives a meaning: `append` refuses these names, and names the command that records them.
 
+use crate::agent_token::event::AgentTokenFact;
 use crate::artifact::event::ArtifactFact;
 use crate::bootstrap::event::BootstrapAct;
 use crate::delivery::event::DeliveryFact;
@@ -92,6 +93,7 @@ pub static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
         BootstrapAct::KINDS,
         UsageFact::KINDS,
         ArtifactFact::KINDS,
+        AgentTokenFact::KINDS,
         RefusedFact::KINDS,
         ResponseFact::KINDS,
         LOG,

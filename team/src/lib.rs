@@ -13,6 +13,7 @@
 #[path = "../../engine/tests/support/cases.rs"]
 mod cases;
 
+pub mod agent_token;
 pub mod api;
 pub mod artifact;
 pub mod attention;

@@ -1,6 +1,6 @@
 //! What most files of this crate name: results and refusals, a team and its state, operations and commands.
 
-pub(crate) use crate::api::operation::{input, operation};
+pub(crate) use crate::api::record::{input, operation};
 pub(crate) use crate::failure::{Failure, Result};
 pub(crate) use crate::handle::command::{After, Command, Decision};
 pub(crate) use crate::handle::root::Root;

@@ -56,6 +56,12 @@ codes! {
     ArtifactExists = "artifact_exists",
     /// The file of an artifact is not what was left.
     ArtifactDamaged = "artifact_damaged",
+    /// The team has no token of that id.
+    TokenNotFound = "token_not_found",
+    /// The team knows that token already.
+    TokenExists = "token_exists",
+    /// Whoever was let in with the token of one agent would do it as another.
+    ActorMismatch = "actor_mismatch",
     /// The cursor lies behind the end of the log.
     CursorAhead = "cursor_ahead",
     /// The cursor names nothing that this listing holds.

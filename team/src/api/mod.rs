@@ -7,6 +7,7 @@ mod envelope;
 mod fault;
 mod input;
 pub(crate) mod operation;
+pub(crate) mod record;
 pub(crate) mod rules;
 pub mod shape;
 

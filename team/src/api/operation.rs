@@ -5,6 +5,7 @@ use super::fault::Fault;
 use super::input::Request;
 use super::rules::{self, Rules};
 use super::shape::Shape;
+use crate::agent_token::{TokenAdd, TokenList, TokenRevoke};
 use crate::artifact::{ArtifactGet, ArtifactList, ArtifactPut};
 use crate::attention::Attention;
 use crate::bootstrap::list::BootstrapList;
@@ -51,6 +52,7 @@ use crate::mode::sessions::{ModeEndSession, ModeSessions};
 use crate::mode::show::{ModeList, ModeShow};
 use crate::mode::start::ModeStart;
 use crate::mode::write::{ModeUpdate, ModeWrite};
+use crate::projections::agent_token::event::AgentScope;
 use crate::projections::spelling;
 use crate::receipt::check::CheckReceipt;
 use crate::refusal::{Code, Refusal};
@@ -120,6 +122,11 @@ pub trait Op: DeserializeOwned + JsonSchema {
     const EFFECT: Effect;
     /// The codes with which it refuses, beside those of every operation.
     const REFUSALS: &'static [Code] = &[];
+    /// How far the token of an agent has to let it.
+    const SCOPE: AgentScope = match Self::EFFECT {
+        Effect::Records => AgentScope::Act,
+        Effect::Reads | Effect::Waits => AgentScope::Read,
+    };
     /// How its input is read where that differs from the others.
     const RULES: Rules = Rules::COMMON;
     /// Whether an unknown team or worker is answered with empty data and a warning.
@@ -140,129 +147,6 @@ pub trait Op: DeserializeOwned + JsonSchema {
     }
 }
 
-/// The record of an operation:
-///
-/// ```text
-/// operation! {
-///     /// Cancel a task
-///     "cancel-task": Records(TaskCancel {
-///         /// The task
-///         task_id: String,
-///         /// Why
-///         reason: Option<String>,
-///     }) -> TaskAnswer as task_cancel,
-///     refuses = [TaskNotFound, AlreadyTerminal]
-/// }
-/// ```
-///
-/// That is what it does (in a line without a full stop), its name, its [`Effect`], its input, the data that it answers and
-/// the method of [`Team`] that carries it out: behind `as` one that is made here for an input that is a command, behind `=`
-/// any other function. The input is made here as well (a field that is an `Option` may be left out), unless it only names a
-/// type that stands elsewhere. Behind that stand the codes with which it refuses, beside those of every operation, and where
-/// it differs from the others `rules`, how its input is read; `empty`, the data where there is no such team or worker, so
-/// that this is a warning; `without_team`, how it says that there is no such team.
-macro_rules! operation {
-    (
-        $(#[doc = $doc:literal])+
-        $name:literal: $effect:ident($input:ident { $($fields:tt)* }) -> $($rest:tt)+
-    ) => {
-        $crate::api::operation::input! { $name: $input { $($fields)* } }
-
-        $crate::api::operation::operation! {
-            $(#[doc = $doc])+
-            $name: $effect($input) -> $($rest)+
-        }
-    };
-    (
-        $(#[doc = $doc:literal])+
-        $name:literal: Records($input:ty) -> $data:ty as $method:ident $(, $($rest:tt)+)?
-    ) => {
-        impl $crate::Team {
-            $(#[doc = $doc])+
-            pub fn $method(&mut self, input: $input) -> $crate::Result<$data> {
-                self.execute(input)
-            }
-        }
-        $crate::api::operation::operation! {
-            $(#[doc = $doc])+
-            $name: Records($input) -> $data = $crate::Team::$method $(, $($rest)+)?
-        }
-    };
-    (
-        $(#[doc = $doc:literal])+
-        $name:literal: $effect:ident($input:ty) -> $data:ty = $run:expr
-        $(, refuses = [$($code:ident),+ $(,)?])?
-        $(, rules = $rules:expr)?
-        $(, empty = $empty:expr)?
-        $(, without_team = $without_team:expr)?
-    ) => {
-        impl $crate::api::operation::Op for $input {
-            type Data = $data;
-            const NAME: &'static str = $name;
-            const DOC: &'static str = concat!($($doc),+).trim_ascii();
-            const EFFECT: $crate::api::Effect = $crate::api::Effect::$effect;
-            $(const REFUSALS: &'static [$crate::Code] = &[$($crate::Code::$code),+];)?
-            $(const RULES: $crate::api::rules::Rules = $rules;)?
-
-            fn run(self, team: &mut $crate::Team) -> $crate::Result<$data> {
-                let run: fn(&mut $crate::Team, $input) -> $crate::Result<$data> = $run;
-                run(team, self)
-            }
-
-            $(
-                const ANSWERS_EMPTY: bool = true;
-
-                fn without_team(&self, missing: $crate::refusal::Refusal) -> $crate::Result<$data> {
-                    let empty: fn(&$input, $crate::refusal::Refusal) -> $data = $empty;
-                    Ok(empty(self, missing))
-                }
-            )?
-
-            $(
-                fn without_team(&self, missing: $crate::refusal::Refusal) -> $crate::Result<$data> {
-                    Err($without_team(missing).into())
-                }
-            )?
-        }
-    };
-}
-
-/// The input of an operation: moves its fields one by one into the braces, then declares it.
-macro_rules! input {
-    ($name:literal: $input:ident { $($fields:tt)* }) => {
-        $crate::api::operation::input! { $name, $input, { } $($fields)* }
-    };
-    ($name:literal, $input:ident, { $($fields:tt)* }) => {
-        #[doc = concat!("What `", $name, "` is asked.")]
-        #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-        #[serde(deny_unknown_fields)]
-        pub struct $input { $($fields)* }
-    };
-    (
-        $name:literal, $input:ident, { $($fields:tt)* }
-        $(#[$attribute:meta])* $field:ident: Option<$type:ty>, $($rest:tt)*
-    ) => {
-        $crate::api::operation::input! { $name, $input, {
-            $($fields)*
-            $(#[$attribute])*
-            #[serde(default, skip_serializing_if = "Option::is_none")]
-            pub $field: Option<$type>,
-        } $($rest)* }
-    };
-    (
-        $name:literal, $input:ident, { $($fields:tt)* }
-        $(#[$attribute:meta])* $field:ident: $type:ty, $($rest:tt)*
-    ) => {
-        $crate::api::operation::input! { $name, $input, {
-            $($fields)*
-            $(#[$attribute])*
-            pub $field: $type,
-        } $($rest)* }
-    };
-}
-
-pub(crate) use {input, operation};
-
 /// The codes with which every operation may refuse.
 const REFUSALS: &[Code] = &[Code::InvalidInput, Code::TeamNotFound];
 /// Those with which every one may refuse that records something.
@@ -273,6 +157,7 @@ const RECORDING_REFUSALS: &[Code] = &[
     Code::ResponseTooLarge,
     Code::SyncFailed,
     Code::UnsafeFileSystem,
+    Code::ActorMismatch,
 ];
 
 /// The codes with which whoever records something, or does not, may refuse, beside its own.
@@ -300,6 +185,8 @@ pub struct Operation {
     pub effect: Effect,
     /// The codes with which it refuses, beside those of every operation.
     pub refusals: &'static [Code],
+    /// How far the token of an agent has to let it.
+    pub scope: AgentScope,
     pub(super) rules: Rules,
     input: fn() -> Schema,
     data: fn() -> Schema,
@@ -365,6 +252,7 @@ pub(super) const fn row<O: Op>() -> Operation {
         doc: O::DOC,
         effect: O::EFFECT,
         refusals: O::REFUSALS,
+        scope: O::SCOPE,
         rules: O::RULES,
         input: input_schema::<O>,
         data: match O::ANSWERS_EMPTY {
@@ -520,6 +408,9 @@ pub static OPERATIONS: &[Operation] = &[
     row::<ReadTeam>(),
     row::<ReadConfig>(),
     row::<ReadManifest>(),
+    row::<TokenAdd>(),
+    row::<TokenList>(),
+    row::<TokenRevoke>(),
     // workers
     row::<WriteIdentity>(),
     row::<ReadStatus>(),

@@ -303,6 +303,7 @@ impl Decided {
 impl Command for BootstrapRecord {
     type Decided = Decided;
     type Answer = BootstrapRecorded;
+    const LED: bool = true;
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Decided>> {
         let run = run_of(live, self.run.as_deref())?;

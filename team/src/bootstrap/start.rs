@@ -64,6 +64,7 @@ impl BootstrapStart {
 impl Command for BootstrapStart {
     type Decided = String;
     type Answer = BootstrapStarted;
+    const LED: bool = true;
 
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<String>> {
         let domains = self.domains()?;

@@ -1,6 +1,7 @@
 //! Acting under a key: a command whose answer is recorded with its events, and repeated for whoever asks again.
 
 use crate::handle::deadline::Deadline;
+use crate::handle::root::Authenticated;
 use crate::handle::team;
 use crate::prelude::*;
 use crate::task::grant;
@@ -30,6 +31,8 @@ pub struct Control {
     pub deadline: Deadline,
     /// Where it is done from; no part of the request.
     pub origin: Origin,
+    /// The agent that the caller proved to be, as the options of its root say; whatever stands here gives way to that.
+    pub authenticated: Option<String>,
 }
 
 /// Where a command is done from, as far as its surface knows: what modes keep of it when they become active.
@@ -53,6 +56,8 @@ pub(crate) trait Command: Clone + Send + 'static {
     const WHEN_CLOSED: bool = false;
     /// Whether its answer hands out a claim on the task that it shows. Such an answer is repeated while that claim lives.
     const GRANTS: bool = false;
+    /// Whether it is recorded as the leader's where the input names nobody.
+    const LED: bool = false;
 
     /// Whether it may happen on behalf of that actor, where the input alone does not say so.
     fn admits(&self, _: &Live, _actor: Option<&str>, _now: Timestamp) -> Result<()> {
@@ -62,6 +67,11 @@ pub(crate) trait Command: Clone + Send + 'static {
     /// Whether the input says who does it. Where it does not, some commands record the holder or the leader.
     fn names_actor(&self) -> bool {
         true
+    }
+
+    /// On whose behalf it is done, where the actor may be somebody else.
+    fn acts_for(&self) -> Option<&str> {
+        None
     }
 
     /// Whether an event of its own only follows from what it does: it keeps the story of what it is about, and is nobody's
@@ -107,6 +117,17 @@ impl After<'_> {
 /// A command that always records an event recorded none.
 pub(crate) fn unrecorded() -> Failure {
     Error::Poisoned("the writer answered without an event".into()).into()
+}
+
+impl Team {
+    /// Who acts where the input names an actor of its own: that one, or the agent that the caller proved to be.
+    pub(crate) fn acting(&self, named: Option<String>) -> Result<Option<String>, Refusal> {
+        let authenticated = self.options.authenticated.as_ref();
+        match (authenticated.map(|known| &known.agent), named) {
+            (Some(agent), Some(named)) if named != *agent => Err(mismatch(agent, &named)),
+            (agent, named) => Ok(named.or_else(|| agent.cloned())),
+        }
+    }
 }
 
 /// How far a command has come.
@@ -158,6 +179,7 @@ impl Team {
         control: &Control,
         text: Text<C::Answer>,
     ) -> Result<(Stage<C>, Vec<Event<'static>>)> {
+        let control = &control.authenticated(self.options.authenticated.as_ref())?;
         let deadline = Instant::now() + self.options.lock_deadline;
         let mut once = || self.record_once(command.clone(), control.clone(), text);
         let mut repaired = false;
@@ -239,7 +261,7 @@ impl Control {
     ) -> Result<(Stage<C>, Vec<NewEvent>)> {
         if let Some(text) = self.repeated(live)? {
             if C::GRANTS {
-                grant::check_live(live, &text, now)?;
+                grant::check_live(live, &text, self.authenticated.as_deref(), now)?;
             }
             return Ok((Stage::Repeated(text), Vec::new()));
         }
@@ -252,6 +274,7 @@ impl Control {
             Decision::Denied(refusal, events) => (Stage::Denied(refusal), events),
         };
         for event in &mut events {
+            self.check_actor(command, event)?;
             self.mark(command, event);
         }
         Ok((stage, events))
@@ -282,6 +305,39 @@ impl Control {
             return Err(refusal.field("key").into());
         }
         Ok(first.response)
+    }
+
+    /// The same on behalf of the agent that the caller proved to be, where that was asked.
+    fn authenticated(&self, known: Option<&Authenticated>) -> Result<Control, Refusal> {
+        let mut control = Control {
+            authenticated: None,
+            ..self.clone()
+        };
+        if let Some(Authenticated { agent, .. }) = known {
+            if let Some(actor) = self.actor.as_ref().filter(|actor| *actor != agent) {
+                return Err(mismatch(agent, actor));
+            }
+            control.actor = Some(agent.clone());
+            control.authenticated = Some(agent.clone());
+        }
+        Ok(control)
+    }
+
+    /// Refuses what the input says another agent does than whom the caller proved to be.
+    fn check_actor<C: Command>(&self, command: &C, event: &NewEvent) -> Result<(), Refusal> {
+        let Some(agent) = &self.authenticated else {
+            return Ok(());
+        };
+        let unnamed = !command.names_actor()
+            || event.actor == DEFAULT_ACTOR
+            || (C::LED && event.actor == LEADER)
+            || command.is_consequence(event);
+        let actor = (!unnamed).then_some(&*event.actor);
+        let mut named = command.acts_for().into_iter().chain(actor);
+        match named.find(|named| named != agent) {
+            Some(other) => Err(mismatch(agent, other)),
+            None => Ok(()),
+        }
     }
 
     /// What the caller said of what the command records.
@@ -340,6 +396,16 @@ impl Control {
         let actor = events.first().map_or(DEFAULT_ACTOR, |event| &*event.actor);
         vec![stored.event(actor, key)]
     }
+}
+
+/// The token is one agent's, and the other is said to act.
+pub(crate) fn mismatch(agent: &str, actor: &str) -> Refusal {
+    let message = format!(
+        "actor must be {}, to whom the token belongs, but is {}",
+        shown(agent),
+        shown(actor)
+    );
+    Refusal::new(Code::ActorMismatch, message).field("actor")
 }
 
 /// An answer that was stored once reads again.

@@ -63,6 +63,7 @@ impl<C: Command> Command for Exchanged<C> {
     type Answer = Exchange;
     const WHEN_CLOSED: bool = C::WHEN_CLOSED;
     const GRANTS: bool = C::GRANTS;
+    const LED: bool = C::LED;
 
     fn admits(&self, live: &Live, actor: Option<&str>, now: Timestamp) -> Result<()> {
         self.command.admits(live, actor, now)
@@ -70,6 +71,10 @@ impl<C: Command> Command for Exchanged<C> {
 
     fn names_actor(&self) -> bool {
         self.command.names_actor()
+    }
+
+    fn acts_for(&self) -> Option<&str> {
+        self.command.acts_for()
     }
 
     fn is_consequence(&self, event: &NewEvent) -> bool {

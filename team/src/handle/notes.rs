@@ -9,7 +9,7 @@ pub struct Notes(Arc<Mutex<Vec<String>>>);
 
 impl Notes {
     /// Says something, once.
-    pub(crate) fn say(&self, text: impl Into<String>) {
+    pub fn say(&self, text: impl Into<String>) {
         let text = text.into();
         let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !said.contains(&text) {

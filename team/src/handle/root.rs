@@ -35,11 +35,23 @@ pub struct RootOptions {
     pub journals: Option<Arc<dyn Journals>>,
     /// Hears what the teams of the root have to say beside their answers.
     pub notes: Notes,
+    /// Who proved to be that agent, where that was asked: they reach no other team, and what is recorded is recorded as
+    /// theirs, and nothing that says that another agent does it.
+    pub authenticated: Option<Authenticated>,
     /// For a process that stays: what carries out checks of whole teams behind the answers.
     pub background: Option<Arc<dyn Background>>,
     /// For a process that stays: the commands that end it and start it again, a line each. A team that it may not write
     /// any more says so.
     pub restart: Option<String>,
+}
+
+/// An agent of a team that proved to be it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Authenticated {
+    /// The team.
+    pub team: String,
+    /// The agent.
+    pub agent: String,
 }
 
 impl Default for RootOptions {
@@ -52,6 +64,7 @@ impl Default for RootOptions {
             segment_bytes_max: SEGMENT_BYTES_MAX,
             journals: None,
             notes: Notes::default(),
+            authenticated: None,
             background: None,
             restart: None,
         }
@@ -97,7 +110,7 @@ impl Root {
         Ok(Root::of_files(files, options))
     }
     /// The root that a handle belongs to, without what stays open.
-    pub(crate) fn of_team(team: &Team) -> Root {
+    pub fn of_team(team: &Team) -> Root {
         Root {
             files: team.files.clone(),
             ..Root::on(team.log.storage().clone(), team.options.clone())
@@ -258,9 +271,22 @@ impl Root {
         }
     }
 
+    /// Refuses another team than that of the agent that the caller proved to be.
+    fn check_reach(&self, name: &str) -> Result<(), Refusal> {
+        match &self.options.authenticated {
+            Some(Authenticated { team, .. }) if team != name => {
+                let (team, name) = (shown(team), shown(name));
+                let message = format!("team must be {team}, that of the token, but is {name}");
+                Err(Refusal::new(Code::TeamNotFound, message).field("team"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The team, if there is one.
     pub(crate) fn find(&self, name: &str) -> Result<Option<Team>> {
         names::check_known("team", name)?;
+        self.check_reach(name)?;
         if let Some(batch) = self.batch.as_ref().filter(|batch| batch.team() == name) {
             let resident = Some(batch.resident().clone());
             let team = Team::new(batch.log().clone(), self.options.clone(), resident);

@@ -17,6 +17,7 @@ operation! {
     /// Close the team once nothing is left over; its log stays
     "cleanup": Records(Cleanup) -> CleanupAnswer = Team::cleanup,
     refuses = [ShutdownConfirm, ShutdownGateBlocked, ShutdownRejected],
+    scope = Operate,
     rules = Rules {
         aliases: &[("confirmIssues", "confirm_issues")],
         ..Rules::COMMON
@@ -27,6 +28,7 @@ operation! {
 operation! {
     /// Close the team whatever is left over; its log stays
     "orphan-cleanup": Records(OrphanCleanup) -> CleanupAnswer = Team::orphan_cleanup,
+    scope = Operate,
     empty = |_, missing| nothing(&missing, CleanupMode::OrphanCleanup)
 }
 

@@ -6,7 +6,7 @@ use crate::projections::team::event::{ConfigChanged, TeamFact};
 use crate::projections::team::settings::{Setting, Value};
 
 /// What `config list` is asked.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct ConfigList {
     /// Most settings on the page; `None` is 50, 0 is all.
     pub limit: Option<usize>,

@@ -16,7 +16,7 @@ operation! {
 }
 
 /// What `status` is asked.
-#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Status {
     /// Minutes without update or ack after which something is stale; else 90

@@ -91,7 +91,8 @@ pub(crate) struct Ticked {
 impl Team {
     /// Records everything that is due by this moment.
     pub fn tick(&mut self, tick: Tick) -> Result<TickAnswer> {
-        let actor = tick.actor.unwrap_or_else(|| DEFAULT_ACTOR.to_owned());
+        let actor = self.acting(tick.actor)?;
+        let actor = actor.unwrap_or_else(|| DEFAULT_ACTOR.to_owned());
         names::check_free("actor", &actor)?;
         let round = Round {
             now: self.options.clock.now(),

@@ -17,7 +17,7 @@ operation! {
 }
 
 /// What `await-event` is asked.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct AwaitEvent {
     /// The last event that is known; default the newest there is, so that only one to come counts

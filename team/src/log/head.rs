@@ -14,7 +14,7 @@ operation! {
 
 /// `{team, log, seq, segment, length, digest}`: `head -c LENGTH SEGMENT | b3sum` gives `digest`. Signed, also
 /// `public_key` and `signature`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct HeadAnswer {
     /// The team.
     pub team: String,
@@ -22,10 +22,10 @@ pub struct HeadAnswer {
     #[serde(flatten)]
     pub receipt: Receipt,
     /// Who signed it, 64 hex digits.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public_key: Option<String>,
     /// The signature, 128 hex digits.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
 }
 

@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 use teamlog_engine::{Place, codec};
 
 /// Which events; everything absent lets everything through.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Replay {
     /// The first seq.
     pub from_seq: Option<u64>,

@@ -11,7 +11,7 @@ operation! {
 }
 
 /// What `sync-views` is asked.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct SyncViews {
     /// How long to wait, in milliseconds; default 30000

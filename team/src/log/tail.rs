@@ -6,7 +6,7 @@ use crate::prelude::*;
 use std::ops::ControlFlow;
 
 /// Which events.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Tail {
     /// Which of them at all.
     pub filter: Replay,
@@ -40,13 +40,14 @@ impl Team {
         let filter = &tail.filter;
         filter.check()?;
         check_endless(filter)?;
+        let deadline = self.control.deadline.clone();
         let mut output = Output::new(filter, each);
         let mut follower = Follower::start(self, |live, reader| {
             tail.run(live, reader, &mut output)?;
             Ok(reader.head().last_seq)
         })?;
         while !output.done && idle().is_continue() {
-            follower.wait(None)?;
+            follower.wait(deadline.step(None))?;
             let _ = follower.read(self, |event| {
                 let early = filter.from_seq.is_some_and(|first| event.seq < first)
                     || filter.since.is_some_and(|since| event.created_at < since);

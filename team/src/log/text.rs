@@ -3,7 +3,7 @@
 use crate::prelude::*;
 
 /// What an event must hold: in its kind, its actor, a ref, or its payload.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Text {
     /// In small letters.
     wanted: String,

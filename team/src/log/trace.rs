@@ -12,7 +12,7 @@ operation! {
 }
 
 /// What `trace` is asked.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Trace {
     /// The trace id

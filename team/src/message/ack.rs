@@ -56,6 +56,10 @@ impl Command for Ack {
     type Decided = AckAnswer;
     type Answer = AckAnswer;
 
+    fn acts_for(&self) -> Option<&str> {
+        Some(&self.agent)
+    }
+
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<AckAnswer>> {
         membership::check(live, "agent", &self.agent)?;
         names::check_free("message_id", &self.message_id)?;

@@ -139,7 +139,8 @@ struct Group {
 
 impl Team {
     /// Nudges who has mail and is idle.
-    pub fn nudge(&mut self, nudge: Nudge) -> Result<NudgeAnswer> {
+    pub fn nudge(&mut self, mut nudge: Nudge) -> Result<NudgeAnswer> {
+        nudge.actor = self.acting(nudge.actor)?;
         let now = self.options.clock.now();
         let (terms, due, skipped) = self.query(|live, _| {
             let terms = Terms::of(live, &nudge)?;

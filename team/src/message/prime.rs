@@ -31,7 +31,7 @@ operation! {
 }
 
 /// What `prime` is asked.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prime {
     /// The agent

@@ -262,6 +262,10 @@ impl Command for NewMessage {
     type Decided = Settled;
     type Answer = (Settled, Vec<Event<'static>>);
 
+    fn acts_for(&self) -> Option<&str> {
+        Some(&self.send.from)
+    }
+
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Settled>> {
         let (settled, events) = self.settle(live, now)?;
         Ok(Decision::Granted(settled, events))

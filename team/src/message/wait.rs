@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 /// What `wait` is asked.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Wait {
     /// For whom.
     pub agent: String,
@@ -50,6 +50,7 @@ impl Team {
     /// # Errors
     /// `worker_not_found`, `invalid_input` for a `since` ahead of the log, `log_replaced`; the log's.
     pub fn wait(&mut self, wait: &Wait) -> Result<WaitAnswer> {
+        let gone = self.control.deadline.clone();
         let deadline = wait
             .timeout
             .and_then(|timeout| Instant::now().checked_add(timeout));
@@ -77,12 +78,13 @@ impl Team {
                 false => self.query(|live, _| arrived(live, &new, &wait.agent))?,
             };
             let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-            let timed_out = full.is_continue() && left == Some(Duration::ZERO);
+            let over = left == Some(Duration::ZERO) || gone.is_over();
+            let timed_out = full.is_continue() && over;
             if !arrived.is_empty() || timed_out {
                 return Ok(self.waited(wait, arrived, follower.seq()));
             }
             if full.is_continue() {
-                follower.wait(left)?;
+                follower.wait(gone.step(left))?;
             }
         }
     }

@@ -121,6 +121,10 @@ impl Command for RefusedWrites {
     type Decided = ();
     type Answer = usize;
 
+    fn acts_for(&self) -> Option<&str> {
+        Some(&self.agent)
+    }
+
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<()>> {
         Ok(Decision::Granted((), self.events(live, now)?))
     }

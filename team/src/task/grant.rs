@@ -1,6 +1,7 @@
 //! A claim that was answered under a key, and whether it may be answered again: a token that counts no longer must not look
 //! like one that does.
 
+use crate::handle::command::mismatch;
 use crate::prelude::*;
 use crate::task::holding::{Draft, Hold, Standing};
 
@@ -23,7 +24,13 @@ struct Exchanged {
 }
 
 /// Whether the claim that a stored answer hands out is live at `now`. Records nothing, as a repetition does.
-pub(crate) fn check_live(live: &Live, stored: &str, now: Timestamp) -> Result<()> {
+/// Another agent than its holder is not given it, where callers have to prove who they are.
+pub(crate) fn check_live(
+    live: &Live,
+    stored: &str,
+    authenticated: Option<&str>,
+    now: Timestamp,
+) -> Result<()> {
     let Some(claimed) = claimed(stored) else {
         return Ok(());
     };
@@ -34,7 +41,12 @@ pub(crate) fn check_live(live: &Live, stored: &str, now: Timestamp) -> Result<()
         force: false,
     };
     let why = match draft.standing(hold) {
-        Ok(Standing::Holds(_)) => return Ok(()),
+        Ok(Standing::Holds(claim)) => {
+            return match authenticated.filter(|agent| claim.owner != **agent) {
+                Some(agent) => Err(mismatch(agent, &claim.owner).into()),
+                None => Ok(()),
+            };
+        }
         Err(refusal) if refusal.code == Code::LeaseExpired => {
             return Err(Failure::Refused(advised(refusal)));
         }

@@ -7,7 +7,7 @@ use crate::task::listed::Listed;
 use crate::task::sorting::{SortOrder, Sorting, TaskSort};
 
 /// What `tasks` is asked.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Tasks {
     /// Only tasks of that status (old names are taken for today's).
     pub status: Option<String>,

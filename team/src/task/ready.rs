@@ -10,7 +10,7 @@ operation! {
 }
 
 /// What `ready` is asked.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ready {
     /// Only what this agent may take up

@@ -11,7 +11,7 @@ operation! {
 }
 
 /// What `task show` is asked.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct TaskShow {
     /// The task's id

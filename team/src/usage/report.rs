@@ -54,6 +54,7 @@ operation! {
         #[serde(default)]
         hard_limit: bool,
     }) -> UsageAnswer as set_budget,
+    scope = Operate,
     rules = RULES
 }
 

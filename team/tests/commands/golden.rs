@@ -13,7 +13,15 @@ const SET: &str = "teams-v1";
 const FORMATS: [Format; 2] = [Format::Jsonl, Format::Binary];
 
 /// Reserved, and written by no command of the version that made the set.
-const NEVER_WRITTEN: [(&str, &str); 7] = [
+const NEVER_WRITTEN: [(&str, &str); 9] = [
+    (
+        "agent_token_added",
+        "no agent was let in from another machine when the set was made",
+    ),
+    (
+        "agent_token_revoked",
+        "no agent was let in from another machine when the set was made",
+    ),
     (
         "manifest_written",
         "the manifest follows from the team and its settings",

@@ -91,7 +91,7 @@ fn the_story_has_every_operation_and_each_can_be_carried_out() {
 }
 
 /// Values that name what is not there, and how that is refused.
-pub const ABSENT: [(&str, &str, Code); 12] = [
+pub const ABSENT: [(&str, &str, Code); 13] = [
     ("task_id", "999", Code::TaskNotFound),
     ("worker", "nobody", Code::WorkerNotFound),
     ("to_worker", "nobody", Code::WorkerNotFound),
@@ -99,6 +99,7 @@ pub const ABSENT: [(&str, &str, Code); 12] = [
     ("owner", "nobody", Code::WorkerNotFound),
     ("agent", "nobody", Code::WorkerNotFound),
     ("thread_id", "thread-9999", Code::ThreadNotFound),
+    ("token_id", "nothing", Code::TokenNotFound),
     ("run", "nothing", Code::RunNotFound),
     ("cursor", "nothing", Code::CursorUnknown),
     ("mode", "nothing", Code::UnsupportedMode),

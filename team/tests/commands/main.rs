@@ -13,6 +13,7 @@ mod cases;
 #[path = "../../../engine/tests/support/given.rs"]
 mod given;
 
+mod agent_tokens;
 mod appending;
 mod artifacts;
 mod attention;

@@ -128,6 +128,7 @@ fn begun(name: &str) -> History {
         ],
         "autopilot" => vec![mode("autopilot")],
         "artifact" => vec![("artifact-put", json!({"name": "a", "content": "1"}))],
+        "token" => vec![("token-add", json!({"agent": "dev", "digest": "0a".repeat(32)}))],
         "run" => vec![("bootstrap-start", json!({"run": "r", "domains": ["a"]}))],
         "rejected" => vec![
             ("write-shutdown-request", json!({"worker": "dev", "requested_by": "lead"})),
@@ -321,6 +322,12 @@ fn rows() -> Vec<(&'static str, &'static str, Value, Code)> {
             ArtifactExists,
         ),
         (
+            "token",
+            "token-add",
+            json!({"agent": "qa", "digest": "0a".repeat(32)}),
+            TokenExists,
+        ),
+        (
             "nothing",
             "inbox-feed",
             json!({"worker": "qa", "since": 999}),
@@ -465,8 +472,9 @@ fn a_closed_team_refuses_whatever_records_and_answers_what_reads() {
     for (operation, input) in inputs {
         let answered = call(&world, operation, input);
         let refused = matches!(&answered, Err(fault) if code(fault) == "team_closed");
-        // A summary is also answered; that it was looked at is no longer recorded.
-        let answers = ["get-summary", "cleanup", "orphan-cleanup"].contains(&operation.name);
+        // A summary is also answered; that it was looked at is no longer recorded. Whoever must not get in is kept out.
+        let answers = ["get-summary", "cleanup", "orphan-cleanup", "token-revoke"];
+        let answers = answers.contains(&operation.name);
         if refused != (operation.mutates() && !answers) {
             faults.push(format!("{}: {answered:?}", operation.name));
         }

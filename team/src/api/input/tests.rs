@@ -1,6 +1,7 @@
 //! Each kind of fault, in the order in which they are looked for.
 
-use super::super::operation::{Op, operation, row};
+use super::super::operation::{Op, row};
+use super::super::record::operation;
 use super::*;
 use schemars::JsonSchema;
 use serde::Deserialize;

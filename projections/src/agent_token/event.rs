@@ -1,0 +1,105 @@
+//! Tokens by which agents on other machines are let in, and the JSON of what is recorded of them. A token itself is never
+//! recorded, only its digest.
+
+use crate::fact::event;
+use crate::fact::events::{checks, events};
+use crate::fact::stored::write;
+use crate::prelude::*;
+
+events! {
+    /// What is recorded of agents' tokens.
+    #[derive(Serialize)]
+    #[serde(untagged)]
+    pub enum AgentTokenFact in Fact::AgentToken {
+        /// An agent may be let in with a token.
+        "agent_token_added" by "teamlog token add TEAM" => Added(AgentTokenAdded),
+        /// A token lets nobody in any more.
+        "agent_token_revoked" by "teamlog token revoke TEAM" => Revoked(AgentTokenRevoked),
+    }
+}
+
+/// How far a token lets its agent.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    rkyv::Archive,
+    rkyv::Serialize,
+    rkyv::Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum AgentScope {
+    /// What changes nothing.
+    #[default]
+    Read,
+    /// What an agent does: its tasks, messages, threads, modes.
+    Act,
+    /// What is done to the team as a whole as well: settings, members, budgets, tokens, its end.
+    Operate,
+}
+
+impl AgentScope {
+    /// All of them, the least first.
+    pub const ALL: [AgentScope; 3] = [AgentScope::Read, AgentScope::Act, AgentScope::Operate];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            AgentScope::Read => "read",
+            AgentScope::Act => "act",
+            AgentScope::Operate => "operate",
+        }
+    }
+
+    /// The one of that name.
+    pub fn of_name(name: &str) -> Option<AgentScope> {
+        AgentScope::ALL
+            .into_iter()
+            .find(|scope| scope.name() == name)
+    }
+}
+
+/// `agent_token_added`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentTokenAdded {
+    /// Whom it lets in.
+    pub agent: String,
+    /// How far.
+    pub scope: AgentScope,
+    /// BLAKE3 of the token, as lower-case hex.
+    pub digest: String,
+}
+
+/// `agent_token_revoked`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentTokenRevoked {
+    /// Whom it let in.
+    pub agent: String,
+    /// Which one, as listings name it.
+    pub token_id: String,
+}
+
+checks! {
+    AgentTokenAdded { name agent }
+    AgentTokenRevoked { name agent }
+}
+
+impl AgentTokenFact {
+    /// The event that records it.
+    pub fn event(&self, actor: &str) -> NewEvent {
+        let agent = match self {
+            AgentTokenFact::Added(added) => &added.agent,
+            AgentTokenFact::Revoked(revoked) => &revoked.agent,
+        };
+        let refs = [(RefKind::Agent, Some(&**agent))];
+        event(self.kind(), actor, write(self), refs)
+    }
+}

@@ -1,0 +1,226 @@
+//! `token-add`, `token-list`, `token-revoke`: tokens by which agents on other machines are let in.
+//!
+//! Whoever adds a token makes it, and hands over its digest: neither the log nor an answer under a key ever holds the token.
+
+use crate::prelude::*;
+use crate::projections::agent_token::event::{
+    AgentScope, AgentTokenAdded, AgentTokenFact, AgentTokenRevoked,
+};
+use crate::projections::agent_token::{AgentToken, ID_DIGITS, id};
+
+operation! {
+    /// Let an agent in from other machines, with a token whose digest is given
+    "token-add": Records(TokenAdd {
+        /// The agent
+        agent: String,
+        /// How far: what changes nothing, what an agent does, or what is done to the team as well; default `act`
+        #[schemars(with = "Option<AgentScope>")]
+        scope: Option<String>,
+        /// BLAKE3 of the token, 64 lower-case hex digits
+        digest: String,
+    }) -> TokenAnswer as token_add,
+    refuses = [WorkerNotFound, TokenExists],
+    scope = Operate
+}
+
+operation! {
+    /// List the tokens of agents, revoked ones too, in the order in which they were added
+    "token-list": Reads(TokenList {
+        /// Only those of that agent
+        agent: Option<String>,
+    }) -> TokenListAnswer = Team::token_list
+}
+
+operation! {
+    /// Let nobody in any more with a token
+    "token-revoke": Records(TokenRevoke {
+        /// The token, as listings name it
+        token_id: String,
+    }) -> TokenAnswer as token_revoke,
+    refuses = [TokenNotFound],
+    scope = Operate
+}
+
+/// Hex digits of a digest.
+const DIGEST_DIGITS: usize = 64;
+
+/// A token of an agent
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TokenShown {
+    /// What it is called: the begin of its digest
+    pub token_id: String,
+    /// Whom it lets in
+    pub agent: String,
+    /// How far
+    pub scope: AgentScope,
+    /// Who added it
+    pub added_by: String,
+    /// When
+    #[schemars(with = "Timestamp")]
+    pub added_at: String,
+    /// Who revoked it, if somebody did
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revoked_by: Option<String>,
+    /// When
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Timestamp>")]
+    pub revoked_at: Option<String>,
+}
+
+/// `{token}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TokenAnswer {
+    /// The token
+    pub token: TokenShown,
+}
+
+/// `{tokens}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TokenListAnswer {
+    /// The tokens, in the order in which they were added
+    pub tokens: Vec<TokenShown>,
+}
+
+impl From<&AgentToken> for TokenShown {
+    fn from(token: &AgentToken) -> TokenShown {
+        let revoked = token.revoked.as_ref();
+        TokenShown {
+            token_id: id(&token.digest).to_owned(),
+            agent: token.agent.clone(),
+            scope: token.scope,
+            added_by: token.added.by.clone(),
+            added_at: token.added.at.to_string(),
+            revoked_by: revoked.map(|signed| signed.by.clone()),
+            revoked_at: revoked.map(|signed| signed.at.to_string()),
+        }
+    }
+}
+
+impl Team {
+    /// The tokens of agents.
+    ///
+    /// # Errors
+    /// The log's.
+    pub fn token_list(&mut self, list: TokenList) -> Result<TokenListAnswer> {
+        self.query(|live, _| {
+            let tokens = live.agent_tokens()?;
+            let of_agent = |token: &&AgentToken| {
+                list.agent
+                    .as_ref()
+                    .is_none_or(|agent| *agent == token.agent)
+            };
+            let tokens = tokens.iter().filter(of_agent).map(TokenShown::from);
+            Ok(TokenListAnswer {
+                tokens: tokens.collect(),
+            })
+        })
+    }
+
+    /// Whom the token of that digest lets in, and how far; `None` for one that is unknown or revoked, and for any once the team
+    /// is closed to all that its agents do. Digests are compared in constant time.
+    ///
+    /// # Errors
+    /// The log's.
+    pub fn token_holder(&mut self, digest: &blake3::Hash) -> Result<Option<TokenShown>> {
+        let hex = digest.to_hex();
+        self.peek(|live| {
+            let token = live.agent_token(id(hex.as_str()))?;
+            let token = token.filter(|token| {
+                let known = blake3::Hash::from_hex(&token.digest);
+                token.revoked.is_none() && known.is_ok_and(|known| known == *digest)
+            });
+            Ok(token.as_ref().map(TokenShown::from))
+        })
+    }
+}
+
+impl TokenAdd {
+    fn checked(&self) -> Result<AgentTokenAdded, Refusal> {
+        let scope = self.scope.as_deref().unwrap_or("act");
+        let scope = AgentScope::of_name(scope)
+            .ok_or_else(|| Refusal::invalid("scope", scope, "must be read, act or operate"))?;
+        let hex = |digit: u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
+        if self.digest.len() != DIGEST_DIGITS || !self.digest.bytes().all(hex) {
+            let rule = "must be the BLAKE3 of the token as 64 lower-case hex digits";
+            return Err(Refusal::invalid("digest", &self.digest, rule));
+        }
+        Ok(AgentTokenAdded {
+            agent: self.agent.clone(),
+            scope,
+            digest: self.digest.clone(),
+        })
+    }
+}
+
+impl Command for TokenAdd {
+    type Decided = String;
+    type Answer = TokenAnswer;
+
+    fn names_actor(&self) -> bool {
+        false
+    }
+
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<String>> {
+        let added = self.checked()?;
+        membership::check(live, "agent", &added.agent)?;
+        let token_id = id(&added.digest).to_owned();
+        if live.agent_token(&token_id)?.is_some() {
+            let message = format!("digest must be that of a new token, but {token_id} is there");
+            let refusal = Refusal::new(Code::TokenExists, message).field("digest");
+            return Err(refusal.detail("token_id", token_id).into());
+        }
+        let event = AgentTokenFact::Added(added).event(DEFAULT_ACTOR);
+        Ok(Decision::Granted(token_id, vec![event]))
+    }
+
+    fn answer(&self, token_id: &String, after: &After<'_>) -> Result<TokenAnswer> {
+        shown(after.live, token_id)
+    }
+}
+
+impl Command for TokenRevoke {
+    type Decided = ();
+    type Answer = TokenAnswer;
+    /// Whoever must not get in any more must be kept out of a closed team as well.
+    const WHEN_CLOSED: bool = true;
+
+    fn names_actor(&self) -> bool {
+        false
+    }
+
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
+        let token = found(live, &self.token_id)?;
+        // A second time it changes nothing.
+        let revoked = token.revoked.is_none().then(|| {
+            let revoked = AgentTokenRevoked {
+                agent: token.agent.clone(),
+                token_id: self.token_id.clone(),
+            };
+            AgentTokenFact::Revoked(revoked).event(DEFAULT_ACTOR)
+        });
+        Ok(Decision::Granted((), revoked.into_iter().collect()))
+    }
+
+    fn answer(&self, (): &(), after: &After<'_>) -> Result<TokenAnswer> {
+        shown(after.live, &self.token_id)
+    }
+}
+
+fn shown(live: &Live, token_id: &str) -> Result<TokenAnswer> {
+    Ok(TokenAnswer {
+        token: TokenShown::from(&found(live, token_id)?),
+    })
+}
+
+fn found(live: &Live, token_id: &str) -> Result<AgentToken> {
+    let token = live.agent_token(token_id)?;
+    let is_id = token_id.len() == ID_DIGITS;
+    token.filter(|_| is_id).ok_or_else(|| {
+        let shown = crate::refusal::shown(token_id);
+        let message = format!("token_id must be that of a token of the team, but is {shown}");
+        Refusal::new(Code::TokenNotFound, message)
+            .field("token_id")
+            .hint("teamlog token list TEAM")
+            .into()
+    })
+}

@@ -1,0 +1,129 @@
+//! How the record of an operation is written, in the file that carries it out.
+
+/// The record of an operation:
+///
+/// ```text
+/// operation! {
+///     /// Cancel a task
+///     "cancel-task": Records(TaskCancel {
+///         /// The task
+///         task_id: String,
+///         /// Why
+///         reason: Option<String>,
+///     }) -> TaskAnswer as task_cancel,
+///     refuses = [TaskNotFound, AlreadyTerminal]
+/// }
+/// ```
+///
+/// That is what it does (in a line without a full stop), its name, its [`Effect`](super::Effect), its input, the data that it answers and
+/// the method of [`Team`](crate::Team) that carries it out: behind `as` one that is made here for an input that is a command, behind `=`
+/// any other function. The input is made here as well (a field that is an `Option` may be left out), unless it only names a
+/// type that stands elsewhere. Behind that stand the codes with which it refuses, beside those of every operation, and where
+/// it differs from the others `scope`, how far the token of an agent has to let it; `rules`, how its input is read; `empty`, the data where there is no such team or worker, so
+/// that this is a warning; `without_team`, how it says that there is no such team.
+macro_rules! operation {
+    (
+        $(#[doc = $doc:literal])+
+        $name:literal: $effect:ident($input:ident { $($fields:tt)* }) -> $($rest:tt)+
+    ) => {
+        $crate::api::record::input! { $name: $input { $($fields)* } }
+
+        $crate::api::record::operation! {
+            $(#[doc = $doc])+
+            $name: $effect($input) -> $($rest)+
+        }
+    };
+    (
+        $(#[doc = $doc:literal])+
+        $name:literal: Records($input:ty) -> $data:ty as $method:ident $(, $($rest:tt)+)?
+    ) => {
+        impl $crate::Team {
+            $(#[doc = $doc])+
+            pub fn $method(&mut self, input: $input) -> $crate::Result<$data> {
+                self.execute(input)
+            }
+        }
+        $crate::api::record::operation! {
+            $(#[doc = $doc])+
+            $name: Records($input) -> $data = $crate::Team::$method $(, $($rest)+)?
+        }
+    };
+    (
+        $(#[doc = $doc:literal])+
+        $name:literal: $effect:ident($input:ty) -> $data:ty = $run:expr
+        $(, refuses = [$($code:ident),+ $(,)?])?
+        $(, scope = $scope:ident)?
+        $(, rules = $rules:expr)?
+        $(, empty = $empty:expr)?
+        $(, without_team = $without_team:expr)?
+    ) => {
+        impl $crate::api::operation::Op for $input {
+            type Data = $data;
+            const NAME: &'static str = $name;
+            const DOC: &'static str = concat!($($doc),+).trim_ascii();
+            const EFFECT: $crate::api::Effect = $crate::api::Effect::$effect;
+            $(const REFUSALS: &'static [$crate::Code] = &[$($crate::Code::$code),+];)?
+            $(
+                const SCOPE: $crate::projections::agent_token::event::AgentScope =
+                    $crate::projections::agent_token::event::AgentScope::$scope;
+            )?
+            $(const RULES: $crate::api::rules::Rules = $rules;)?
+
+            fn run(self, team: &mut $crate::Team) -> $crate::Result<$data> {
+                let run: fn(&mut $crate::Team, $input) -> $crate::Result<$data> = $run;
+                run(team, self)
+            }
+
+            $(
+                const ANSWERS_EMPTY: bool = true;
+
+                fn without_team(&self, missing: $crate::refusal::Refusal) -> $crate::Result<$data> {
+                    let empty: fn(&$input, $crate::refusal::Refusal) -> $data = $empty;
+                    Ok(empty(self, missing))
+                }
+            )?
+
+            $(
+                fn without_team(&self, missing: $crate::refusal::Refusal) -> $crate::Result<$data> {
+                    Err($without_team(missing).into())
+                }
+            )?
+        }
+    };
+}
+
+/// The input of an operation: moves its fields one by one into the braces, then declares it.
+macro_rules! input {
+    ($name:literal: $input:ident { $($fields:tt)* }) => {
+        $crate::api::record::input! { $name, $input, { } $($fields)* }
+    };
+    ($name:literal, $input:ident, { $($fields:tt)* }) => {
+        #[doc = concat!("What `", $name, "` is asked.")]
+        #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct $input { $($fields)* }
+    };
+    (
+        $name:literal, $input:ident, { $($fields:tt)* }
+        $(#[$attribute:meta])* $field:ident: Option<$type:ty>, $($rest:tt)*
+    ) => {
+        $crate::api::record::input! { $name, $input, {
+            $($fields)*
+            $(#[$attribute])*
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub $field: Option<$type>,
+        } $($rest)* }
+    };
+    (
+        $name:literal, $input:ident, { $($fields:tt)* }
+        $(#[$attribute:meta])* $field:ident: $type:ty, $($rest:tt)*
+    ) => {
+        $crate::api::record::input! { $name, $input, {
+            $($fields)*
+            $(#[$attribute])*
+            pub $field: $type,
+        } $($rest)* }
+    };
+}
+
+pub(crate) use {input, operation};

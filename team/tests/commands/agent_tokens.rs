@@ -1,0 +1,240 @@
+//! Tokens of agents, and what an agent may do that proved to be one.
+
+use crate::deliveries::with_dead_letter;
+use crate::prelude::*;
+use crate::scenario::{Given, scenario};
+use teamlog_team::agent_token::{TokenAdd, TokenList, TokenRevoke};
+use teamlog_team::api::{Effect, OPERATIONS};
+use teamlog_team::handle::root::Authenticated;
+use teamlog_team::projections::agent_token::event::AgentScope;
+
+fn digest(token: &str) -> blake3::Hash {
+    blake3::hash(token.as_bytes())
+}
+
+fn add(agent: &str, token: &str) -> TokenAdd {
+    given!(TokenAdd, agent, digest: digest(token).to_hex().to_string())
+}
+
+/// The root as an agent reaches it that proved to be that one.
+fn as_agent(world: &World, agent: &str) -> Root {
+    let options = RootOptions {
+        authenticated: Some(Authenticated {
+            team: "demo".to_owned(),
+            agent: agent.to_owned(),
+        }),
+        ..world.root.options().clone()
+    };
+    world.root.with_options(options)
+}
+
+#[test]
+fn a_token_lets_its_agent_in_until_it_is_revoked() {
+    let (_world, mut team) = demo();
+    let added = team.token_add(add("dev", "secret")).unwrap().token;
+    assert_eq!((&*added.agent, added.scope), ("dev", AgentScope::Act));
+    assert_eq!(added.token_id, digest("secret").to_hex().as_str()[..16]);
+    assert_eq!(
+        team.token_holder(&digest("secret")).unwrap(),
+        Some(added.clone())
+    );
+    assert_eq!(team.token_holder(&digest("Secret")).unwrap(), None);
+    let exists = team.token_add(add("qa", "secret"));
+    assert_eq!(
+        refused(exists, Code::TokenExists).details["token_id"],
+        added.token_id
+    );
+    let second = TokenAdd {
+        scope: Some("operate".to_owned()),
+        ..add("dev", "another")
+    };
+    team.token_add(second).unwrap();
+    let revoke = given!(TokenRevoke, token_id: added.token_id.clone());
+    let revoked = team.token_revoke(revoke.clone()).unwrap().token;
+    assert!(revoked.revoked_at.is_some());
+    let before = events(&mut team).len();
+    assert_eq!(team.token_revoke(revoke).unwrap().token, revoked);
+    assert_eq!(events(&mut team).len(), before);
+    assert_eq!(team.token_holder(&digest("secret")).unwrap(), None);
+    let other = team.token_holder(&digest("another")).unwrap().unwrap();
+    assert_eq!(other.scope, AgentScope::Operate);
+    let listed = team.token_list(TokenList::default()).unwrap().tokens;
+    assert_eq!(listed, [revoked, other]);
+    settled_digest(&mut team);
+}
+
+#[test]
+fn what_is_no_digest_or_scope_or_agent_is_refused() {
+    let (_world, mut team) = demo();
+    for (input, code) in [
+        (add("nobody", "x"), Code::WorkerNotFound),
+        (
+            given!(TokenAdd, agent: "dev", digest: "secret"),
+            Code::InvalidInput,
+        ),
+        (
+            given!(TokenAdd, agent: "dev", digest: "A".repeat(64)),
+            Code::InvalidInput,
+        ),
+        (
+            TokenAdd {
+                scope: Some("all".to_owned()),
+                ..add("dev", "x")
+            },
+            Code::InvalidInput,
+        ),
+    ] {
+        refused(team.token_add(input), code);
+    }
+    let revoke = |id: &str| given!(TokenRevoke, token_id: id);
+    refused(team.token_revoke(revoke("nothing")), Code::TokenNotFound);
+    refused(
+        team.token_revoke(revoke(&"0".repeat(16))),
+        Code::TokenNotFound,
+    );
+    assert_eq!(kinds(&mut team), ["team_created"]);
+}
+
+#[test]
+fn a_token_can_be_revoked_in_a_team_that_was_closed() {
+    let (_world, mut team) = demo();
+    let added = team.token_add(add("dev", "secret")).unwrap().token;
+    team.orphan_cleanup(OrphanCleanup::default()).unwrap();
+    refused(team.token_add(add("dev", "late")), Code::TeamClosed);
+    team.token_revoke(given!(TokenRevoke, token_id: added.token_id))
+        .unwrap();
+    assert_eq!(team.token_holder(&digest("secret")).unwrap(), None);
+}
+
+/// Kinds that follow from what any command did, or from time, and are nobody's doing.
+fn follows(kind: &str) -> bool {
+    ["task_blocked", "task_unblocked", "task_lease_expired"].contains(&kind)
+        || ["dispatch", "delivery", "budget_soft"]
+            .iter()
+            .any(|begin| kind.starts_with(begin))
+}
+
+#[test]
+fn whatever_an_agent_does_is_recorded_as_its_own_or_refused() {
+    for agent in ["lead", "dev", "qa", "leader-fixed"] {
+        let mut own = 0;
+        for (step, (name, _)) in scenario().into_iter().enumerate() {
+            let operation = OPERATIONS.iter().find(|known| known.name == name).unwrap();
+            if operation.effect != Effect::Records {
+                continue;
+            }
+            let world = World::new();
+            with_dead_letter(&world);
+            let mut given = Given::default();
+            for (name, input) in scenario().into_iter().take(step) {
+                let earlier = api::find(name).unwrap();
+                let control = Control::default();
+                let done = api::call(&world.root, earlier, given.fill(input), control).unwrap();
+                given.learn(&serde_json::from_str(done.data.get()).unwrap());
+            }
+            let input = given.fill(scenario().swap_remove(step).1);
+            let before = events(&mut world.root.team("demo").unwrap()).len();
+            let root = as_agent(&world, agent);
+            let called = api::call(&root, operation, input.clone(), Control::default());
+            let new = events(&mut world.root.team("demo").unwrap()).split_off(before);
+            if let Err(fault) = called {
+                let precise = fault.details.get("code").cloned().unwrap_or_default();
+                let code = precise.as_str().unwrap_or(&fault.code);
+                let known = ["actor_mismatch", "not_holder", "claim_conflict"];
+                assert!(known.contains(&code), "{agent} {name}: {fault:?}");
+                assert!(new.is_empty(), "{agent} {name}: {new:?}");
+                continue;
+            }
+            for event in new {
+                let kind = event["kind"].as_str().unwrap();
+                assert!(
+                    event["actor"] == agent || follows(kind),
+                    "{agent} {name} {input:?}: {event}"
+                );
+                own += usize::from(event["actor"] == agent);
+            }
+        }
+        assert!(own > 5, "{agent}: {own}");
+    }
+}
+
+#[test]
+fn an_agent_names_no_other_as_who_sends_acknowledges_or_was_refused() {
+    let (world, mut team) = demo();
+    let sent = team.send(message("lead", "dev")).unwrap().message.id;
+    let root = as_agent(&world, "qa");
+    let mut qa = root.team("demo").unwrap();
+    for actor in [None, Some("qa"), Some("dev")] {
+        let actor = actor.map(str::to_owned);
+        let send = Send {
+            actor: actor.clone(),
+            ..message("dev", "lead")
+        };
+        refused(qa.send(send), Code::ActorMismatch);
+        let ack = Ack {
+            agent: "dev".to_owned(),
+            message_id: sent.clone(),
+            actor: actor.clone(),
+        };
+        refused(qa.ack(ack), Code::ActorMismatch);
+        let mine = Send {
+            actor: actor.clone(),
+            ..message("qa", "lead")
+        };
+        let sent = qa.send(mine);
+        match actor.as_deref() {
+            Some("dev") => drop(refused(sent, Code::ActorMismatch)),
+            _ => assert_eq!(sent.unwrap().event.event.actor, "qa"),
+        }
+    }
+    let fact = |actor: Option<&str>| Append {
+        kind: "deploy_done".to_owned(),
+        actor: actor.map(str::to_owned),
+        ..Append::default()
+    };
+    assert_eq!(qa.append(fact(None)).unwrap().event.event.actor, "qa");
+    refused(qa.append(fact(Some("dev"))), Code::ActorMismatch);
+    let tick = given!(Tick, actor: "dev");
+    refused(qa.tick(tick), Code::ActorMismatch);
+    qa.tick(Tick::default()).unwrap();
+}
+
+#[test]
+fn a_claim_is_repeated_under_its_key_for_its_holder_alone() {
+    let (world, mut team) = demo();
+    team.task_create(given!(TaskCreate, subject: "one", description: "d"))
+        .unwrap();
+    let claim = |agent: &str, worker: &str| {
+        let input = json!({"team_name": "demo", "task_id": "1", "worker": worker, "key": "k"});
+        let Value::Object(input) = input else {
+            unreachable!()
+        };
+        let operation = api::find("claim-task").unwrap();
+        api::call(
+            &as_agent(&world, agent),
+            operation,
+            input,
+            Control::default(),
+        )
+    };
+    claim("dev", "dev").unwrap();
+    claim("dev", "dev").unwrap();
+    for (agent, worker) in [("qa", "dev"), ("qa", "qa")] {
+        let fault = claim(agent, worker).unwrap_err();
+        let told = format!("{fault:?}");
+        assert!(!told.contains("claimToken"), "{told}");
+    }
+}
+
+#[test]
+fn an_agent_reaches_no_other_team_and_makes_none() {
+    let (world, _team) = demo();
+    world.root.init(Init::of("other")).unwrap();
+    let root = as_agent(&world, "dev");
+    for name in ["other", "nothing"] {
+        let refusal = refused(root.team(name), Code::TeamNotFound);
+        assert!(!refusal.message.contains("did you mean"), "{refusal}");
+        refused(root.init(Init::of(name)), Code::TeamNotFound);
+    }
+    assert_eq!(world.names_in_teams(), ["demo", "other"]);
+}
