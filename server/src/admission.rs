@@ -16,6 +16,7 @@ use crate::route::{self, Problem};
 use crate::served::Admitted;
 use crate::state::AppState;
 use crate::unauthorized::unauthorized;
+use crate::via::Via;
 use crate::wire::sending;
 use axum::Extension;
 use axum::extract::State;
@@ -29,11 +30,12 @@ use teamlog_team::handle::deadline::Deadline;
 /// Lets a request through to what answers it.
 pub(crate) async fn admit(
     State(state): State<Arc<AppState>>,
+    Extension(via): Extension<Via>,
     Extension(connection): Extension<Arc<Connection>>,
     request: Request<axum::body::Body>,
 ) -> Response<axum::body::Body> {
     let since = Instant::now();
-    let (answer, revoked) = match call(&state, &connection, request).await {
+    let (answer, revoked) = match call(&state, via, &connection, request).await {
         Ok((call, revoked, held)) => {
             let answer = answer(&state, call, &revoked).await;
             drop(held);
@@ -48,6 +50,7 @@ pub(crate) async fn admit(
 /// The checks, in their order.
 async fn call(
     state: &Arc<AppState>,
+    via: Via,
     connection: &Connection,
     request: Request<axum::body::Body>,
 ) -> Result<(Call, Revoked, body::Held), Reply> {
@@ -66,7 +69,7 @@ async fn call(
     }
     let admitted = match method == Method::Post && head.uri.path() == route::TRADES_A_CODE {
         true => bearer::code(state, connection, &headers).await?,
-        false => bearer::caller(state, connection, &headers).await?,
+        false => bearer::caller(state, via, connection, &headers).await?,
     };
     let (body, held) = body::read(state, &headers, body).await?;
     let (path, query) = target::decode(&head.uri)?;

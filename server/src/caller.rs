@@ -4,6 +4,8 @@ use crate::token::Digest;
 use schemars::JsonSchema;
 use serde::Serialize;
 use teamlog_team::engine::Timestamp;
+use teamlog_team::handle::root::Authenticated;
+use teamlog_team::projections::agent_token::event::AgentScope;
 
 /// Whose log may be asked about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +56,7 @@ impl Scope {
 /// What was presented.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Credential {
-    /// A token of `runtime.json`.
+    /// A token of `runtime.json`, or of an agent.
     Token,
     /// A page session.
     PageSession(Digest),
@@ -73,6 +75,17 @@ pub struct Caller {
     pub credential: Credential,
     /// Until when that is good, where it has an end of its own.
     pub until: Option<Timestamp>,
+    /// Which agent it is, and how far its token lets it; nothing of those who are let in for all agents.
+    pub agent: Option<Agent>,
+}
+
+/// An agent that presented its token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Agent {
+    /// Its name.
+    pub name: String,
+    /// How far it is let in.
+    pub scope: AgentScope,
 }
 
 impl Caller {
@@ -83,6 +96,35 @@ impl Caller {
             scope: Scope::Act,
             credential: Credential::Token,
             until: None,
+            agent: None,
+        }
+    }
+
+    /// An agent that presents its token.
+    pub fn with_agent_token(team: &str, agent: Agent) -> Caller {
+        let scope = match agent.scope {
+            AgentScope::Read => Scope::Read,
+            AgentScope::Act | AgentScope::Operate => Scope::Act,
+        };
+        Caller {
+            scope,
+            agent: Some(agent),
+            ..Caller::with_token(Reach::Team(team.to_owned()))
+        }
+    }
+
+    /// The agent that it proved to be, for the team's own checks.
+    pub fn authenticated(&self) -> Option<Authenticated> {
+        let agent = self.agent.as_ref()?.name.clone();
+        let team = self.reach.team()?.to_owned();
+        Some(Authenticated { team, agent })
+    }
+
+    /// Whether what is asked may be done, which needs that scope of an agent.
+    pub fn may(&self, wanted: AgentScope) -> bool {
+        match &self.agent {
+            Some(agent) => agent.scope >= wanted,
+            None => self.scope == Scope::Act || wanted == AgentScope::Read,
         }
     }
 }

@@ -1,10 +1,11 @@
 //! The daemon's life: one a root, from the lock to its last connection.
 
+use crate::agents::Agents;
 use crate::batches::Batches;
 use crate::confine::confine;
 use crate::failure::{Result, StartError};
 use crate::guesses::Guesses;
-use crate::listen::{self, accept};
+use crate::listen::{self, TlsListener, accept};
 use crate::local_slots::LocalSlots;
 use crate::lock::Lock;
 use crate::maintenance::Maintenance;
@@ -19,10 +20,11 @@ use crate::scrubber;
 use crate::served::{About, Served};
 use crate::socket;
 use crate::state::AppState;
+use crate::tls;
 use crate::via::Via;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use std::io;
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -34,7 +36,9 @@ use teamlog_team::handle::root::TEAMS_DIR;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Semaphore;
+use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 /// Threads that read and write connections; what they answer is computed elsewhere.
 const IO_THREADS: usize = 2;
@@ -66,7 +70,13 @@ pub fn serve(mut options: ServeOptions) -> Result<Daemon> {
         root.team(team)?;
     }
     let started_at = root.options().clock.now().to_string();
-    let (tcp, url) = listen(&options)?;
+    let (tcp, url) = listen(options.listen, "http")?;
+    let remote = options.remote.as_ref().map(|(address, files)| {
+        let acceptor = tls::acceptor(files)?;
+        let (tcp, url) = listen(*address, "https")?;
+        Ok::<_, StartError>(((tcp, acceptor), url))
+    });
+    let (tls, remote_url) = remote.transpose()?.unzip();
     let place = socket::place(
         &options.root,
         options.socket.as_deref(),
@@ -76,6 +86,7 @@ pub fn serve(mut options: ServeOptions) -> Result<Daemon> {
     let running = Running {
         pid: std::process::id(),
         url,
+        remote_url,
         socket: place.clone(),
         version: options.version.clone(),
         started_at,
@@ -90,7 +101,8 @@ pub fn serve(mut options: ServeOptions) -> Result<Daemon> {
         session_time: options.limits.page_session_time,
         sessions: options.limits.page_sessions,
     };
-    let served = Arc::new(Served::within(root, page_limits, about));
+    let agents = Agents::new(options.limits.agent_calls);
+    let served = Arc::new(Served::within(root, (page_limits, agents), about));
     let teams_dir = options.root.join(TEAMS_DIR);
     let home = Home {
         served: served.clone(),
@@ -114,6 +126,7 @@ pub fn serve(mut options: ServeOptions) -> Result<Daemon> {
         options,
         teams_dir,
         tcp,
+        tls,
         unix,
         home,
         drain: drain.clone(),
@@ -183,15 +196,15 @@ fn name(root: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-fn listen(options: &ServeOptions) -> Result<(TcpListener, String)> {
-    let doing = format!("listen at {}", options.listen);
-    let listener = TcpListener::bind(options.listen).map_err(StartError::io(&*doing))?;
+fn listen(address: SocketAddr, scheme: &str) -> Result<(TcpListener, String)> {
+    let doing = format!("listen at {address}");
+    let listener = TcpListener::bind(address).map_err(StartError::io(&*doing))?;
     listener
         .set_nonblocking(true)
         .map_err(StartError::io(&*doing))?;
     listen::widen(&listener).map_err(StartError::io(&*doing))?;
     let address = listener.local_addr().map_err(StartError::io(doing))?;
-    Ok((listener, format!("http://{address}")))
+    Ok((listener, format!("{scheme}://{address}")))
 }
 
 /// What the daemon leaves behind in the file system, until it takes it away.
@@ -219,6 +232,7 @@ struct Life {
     options: ServeOptions,
     teams_dir: PathBuf,
     tcp: TcpListener,
+    tls: Option<(TcpListener, TlsAcceptor)>,
     unix: UnixListener,
     home: Home,
     drain: CancellationToken,
@@ -239,6 +253,7 @@ impl Life {
             options,
             teams_dir,
             tcp,
+            tls,
             unix,
             home,
             drain,
@@ -267,7 +282,13 @@ impl Life {
         let _ = std::thread::Builder::new()
             .name("scrubber".to_owned())
             .spawn(move || scrubber::run(&audited, &teams));
-        let until = runtime.block_on(converse(state.clone(), tcp, unix, ready, confined, within));
+        let until = runtime.block_on(converse(
+            state.clone(),
+            (tcp, tls, unix),
+            ready,
+            confined,
+            within,
+        ));
         let Ok((until, all)) = until else {
             return false;
         };
@@ -346,6 +367,7 @@ fn open(
         guesses: Guesses::new(),
         bodies: Arc::new(Semaphore::new(limits.bodies_bytes)),
         local_slots: LocalSlots::new(limits.upgraded, limits.upgraded_waits),
+        bridges: TaskTracker::new(),
         drain,
         port: tcp.local_addr().map_or(0, |address| address.port()),
         signals: options.signals,
@@ -357,8 +379,11 @@ fn open(
 /// rest may take, and whether the connections ended.
 async fn converse(
     state: Arc<AppState>,
-    tcp: TcpListener,
-    unix: UnixListener,
+    (tcp, tls, unix): (
+        TcpListener,
+        Option<(TcpListener, TlsAcceptor)>,
+        UnixListener,
+    ),
     ready: &Sender<io::Result<bool>>,
     confined: bool,
     within: Duration,
@@ -369,9 +394,18 @@ async fn converse(
         }
         let tcp = tokio::net::TcpListener::from_std(tcp)?;
         let unix = tokio::net::UnixListener::from_std(unix)?;
-        Ok((tcp, unix))
+        let tls = tls.map(|(tcp, acceptor)| {
+            let tcp = tokio::net::TcpListener::from_std(tcp)?;
+            let within = state.limits.head_time;
+            Ok::<_, io::Error>(TlsListener {
+                tcp,
+                acceptor,
+                within,
+            })
+        });
+        Ok((tcp, tls.transpose()?, unix))
     };
-    let (tcp, unix) = match begun() {
+    let (tcp, tls, unix) = match begun() {
         Ok(begun) => begun,
         Err(error) => {
             let _ = ready.send(Err(error));
@@ -379,6 +413,7 @@ async fn converse(
         }
     };
     let over_tcp = tokio::spawn(accept(tcp, Via::Tcp, state.clone()));
+    let over_tls = tls.map(|tls| tokio::spawn(accept(tls, Via::Tls, state.clone())));
     let over_socket = tokio::spawn(accept(unix, Via::Socket, state.clone()));
     let _ = ready.send(Ok(confined));
     state.drain.cancelled().await;
@@ -386,8 +421,14 @@ async fn converse(
     let until = Instant::now() + within;
     let all = async {
         let _ = over_tcp.await;
+        if let Some(over_tls) = over_tls {
+            let _ = over_tls.await;
+        }
         let _ = over_socket.await;
         state.local_slots.empty().await;
+        // What was answered is on its way.
+        state.bridges.close();
+        state.bridges.wait().await;
     };
     Ok((until, tokio::time::timeout(within, all).await.is_ok()))
 }

@@ -17,8 +17,20 @@ pub enum StartError {
     #[error("{}", already(.0.as_deref()))]
     AlreadyServed(Option<Box<Running>>),
     /// The address can be reached from elsewhere.
-    #[error("listen must be an address of this machine's loopback, but is {0}")]
+    #[error(
+        "listen must be an address of this machine's loopback where there is no TLS, but is {0}"
+    )]
     NotLoopback(SocketAddr),
+    /// The certificate, or its key.
+    #[error("{field} must be a file of PEM that holds what its name says, but {} does not: {why}", path.display())]
+    Tls {
+        /// Which of the two.
+        field: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The socket's path is longer than the system's sockets can have.
     #[error("socket must have a path of at most {max} bytes, but {path:?} has more")]
     SocketPathTooLong {
@@ -54,6 +66,7 @@ impl StartError {
         match self {
             StartError::AlreadyServed(_) => "already_served",
             StartError::NotLoopback(_)
+            | StartError::Tls { .. }
             | StartError::SocketPathTooLong { .. }
             | StartError::SocketDirectory(_)
             | StartError::SocketTaken(_) => "invalid_input",
@@ -68,12 +81,14 @@ impl StartError {
             StartError::AlreadyServed(_) => {
                 Some("to see it: teamlog serve --status; to stop it: teamlog serve --stop")
             }
-            StartError::NotLoopback(_) => Some("teamlog serve --listen 127.0.0.1:0"),
+            StartError::NotLoopback(_) => Some(
+                "teamlog serve --listen 127.0.0.1:0\nfor other machines: teamlog serve --listen ADDRESS --tls-cert FILE --tls-key FILE",
+            ),
             StartError::SocketPathTooLong { .. } | StartError::SocketDirectory(_) => {
                 Some("teamlog serve --socket PATH, in a directory that only you may enter")
             }
             StartError::SocketTaken(_) => Some("move it away, or name another path with --socket"),
-            StartError::Team(_) | StartError::Io { .. } => None,
+            StartError::Tls { .. } | StartError::Team(_) | StartError::Io { .. } => None,
         }
     }
 

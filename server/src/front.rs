@@ -29,11 +29,14 @@ pub(crate) struct Front {
 
 impl Front {
     pub fn new(via: Via, state: Arc<AppState>) -> Front {
-        let mut router = Router::new()
-            .route("/", get(page::page))
-            .route("/healthz", get(health::healthz))
-            .route("/readyz", get(health::readyz))
-            .route("/metrics", get(health::metrics));
+        let mut router = Router::new().route("/healthz", get(health::healthz));
+        if via != Via::Tls {
+            // What is about all teams, and the page, are for this machine.
+            router = router
+                .route("/", get(page::page))
+                .route("/readyz", get(health::readyz))
+                .route("/metrics", get(health::metrics));
+        }
         if via == Via::Socket {
             router = router
                 .route("/control/status", get(control::status))
@@ -63,8 +66,8 @@ impl Front {
             return sending::whole(reply);
         }
         request.extensions_mut().insert(self.via);
-        if self.via == Via::Socket && upgrade::is_asked(&request) {
-            return upgrade::upgrade(request, &self.state);
+        if self.via != Via::Tcp && upgrade::is_asked(&request) {
+            return upgrade::answer(request, self.via, &self.state).await;
         }
         match self.router.call(request).await {
             Ok(response) => response,

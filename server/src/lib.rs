@@ -1,4 +1,5 @@
-//! teamd: one daemon that serves every team of a data root, over loopback TCP and a Unix socket.
+//! teamd: one daemon that serves every team of a data root, over loopback TCP and a Unix socket, and over TLS for agents
+//! on other machines.
 //!
 //! A request's way: `wire` reads it within limits, `admission` checks it in a fixed order, and what comes through is a
 //! [`Call`] on one team, which is answered with a [`Reply`] or a stream. Everything in front of a call is asynchronous;
@@ -6,6 +7,8 @@
 #![forbid(unsafe_code)]
 
 mod admission;
+pub mod agent_token;
+mod agents;
 pub mod batches;
 mod call;
 mod caller;
@@ -39,6 +42,7 @@ mod slots;
 mod socket;
 mod state;
 pub mod stream;
+mod tls;
 pub mod token;
 mod unauthorized;
 pub mod upgrade;
@@ -46,7 +50,7 @@ mod via;
 mod wire;
 
 pub use call::{Call, Method};
-pub use caller::{Caller, Credential, Reach, Scope};
+pub use caller::{Agent, Caller, Credential, Reach, Scope};
 pub use daemon::{Daemon, serve};
 pub use failure::StartError;
 pub use lock::running;
@@ -56,4 +60,5 @@ pub use route::openapi;
 pub use running::Running;
 pub use runtime::Runtime;
 pub use served::Served;
+pub use tls::TlsFiles;
 pub use upgrade::UpgradeHandler;

@@ -7,13 +7,18 @@ use crate::front::Front;
 use crate::state::AppState;
 use crate::via::Via;
 use crate::wire::watched;
+use rustix::net::sockopt;
+use std::future::{Future, ready};
 use std::io;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::net::{TcpListener, UnixListener};
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
 
 /// How long those who are turned away are listened to, so that they can read why.
 const TURNED_AWAY_FOR: Duration = Duration::from_millis(500);
@@ -30,29 +35,77 @@ pub(crate) fn widen(listener: &impl AsFd) -> io::Result<()> {
 
 /// What a listener needs.
 pub(crate) trait Listen {
-    /// A connection.
+    /// A connection as it is accepted.
+    type Raw: AsyncRead + AsyncWrite + Unpin + Send + 'static;
+    /// The same as it is spoken on.
     type Io: AsyncRead + AsyncWrite + Unpin + Send + 'static;
     /// Waits for one. `None` is one of somebody whom nothing is told.
-    fn next(&self) -> impl Future<Output = io::Result<Option<Self::Io>>> + Send;
+    fn next(&self) -> impl Future<Output = io::Result<Option<Self::Raw>>> + Send;
+    /// What has to happen before it can be spoken on; `None` where that fails.
+    fn opened(&self, raw: Self::Raw) -> impl Future<Output = Option<Self::Io>> + Send + 'static;
 }
 
 impl Listen for TcpListener {
-    type Io = tokio::net::TcpStream;
-    async fn next(&self) -> io::Result<Option<Self::Io>> {
+    type Raw = TcpStream;
+    type Io = TcpStream;
+    async fn next(&self) -> io::Result<Option<TcpStream>> {
         let (stream, _) = self.accept().await?;
         // Answers are written whole; nothing is gained by waiting for more.
         let _ = stream.set_nodelay(true);
         Ok(Some(stream))
     }
+    fn opened(&self, raw: TcpStream) -> impl Future<Output = Option<TcpStream>> + Send + 'static {
+        ready(Some(raw))
+    }
+}
+
+/// TCP that other machines reach.
+pub(crate) struct TlsListener {
+    pub tcp: TcpListener,
+    pub acceptor: TlsAcceptor,
+    /// How long a handshake may take.
+    pub within: Duration,
+}
+
+impl Listen for TlsListener {
+    type Raw = TcpStream;
+    type Io = TlsStream<TcpStream>;
+    async fn next(&self) -> io::Result<Option<TcpStream>> {
+        let accepted = self.tcp.next().await;
+        if let Ok(Some(stream)) = &accepted {
+            // A machine that is gone says so to nobody; without it what waits for it is merely kept for longer.
+            let _ = keep_alive(stream);
+        }
+        accepted
+    }
+    fn opened(
+        &self,
+        raw: TcpStream,
+    ) -> impl Future<Output = Option<TlsStream<TcpStream>>> + Send + 'static {
+        let shaken = timeout(self.within, self.acceptor.accept(raw));
+        async move { shaken.await.ok()?.ok() }
+    }
+}
+
+/// Has the system look whether the other machine is still there, from half a minute of silence on.
+fn keep_alive(stream: &TcpStream) -> rustix::io::Result<()> {
+    sockopt::set_socket_keepalive(stream, true)?;
+    sockopt::set_tcp_keepidle(stream, Duration::from_secs(30))?;
+    sockopt::set_tcp_keepintvl(stream, Duration::from_secs(10))?;
+    sockopt::set_tcp_keepcnt(stream, 3)
 }
 
 impl Listen for UnixListener {
-    type Io = tokio::net::UnixStream;
-    async fn next(&self) -> io::Result<Option<Self::Io>> {
+    type Raw = UnixStream;
+    type Io = UnixStream;
+    async fn next(&self) -> io::Result<Option<UnixStream>> {
         let (stream, _) = self.accept().await?;
         let peer = stream.peer_cred()?.uid();
         let ours = rustix::process::geteuid().as_raw();
         Ok((peer == ours).then_some(stream))
+    }
+    fn opened(&self, raw: UnixStream) -> impl Future<Output = Option<UnixStream>> + Send + 'static {
+        ready(Some(raw))
     }
 }
 
@@ -90,14 +143,22 @@ pub(crate) async fn accept<L: Listen>(listener: L, via: Via, state: Arc<AppState
             continue;
         };
         let connection = match via {
-            Via::Tcp => slots.unauthenticated_connection(),
+            Via::Tcp | Via::Tls => slots.unauthenticated_connection(),
             // The peer's user is known.
             Via::Socket => Connection::at_home(),
         };
         let (front, state) = (front.clone(), state.clone());
+        let opened = listener.opened(io);
         tokio::spawn(async move {
             let counted = state.metrics.connected(via);
-            converse(io, front, connection, state).await;
+            let opened = tokio::select! {
+                opened = opened => opened,
+                () = connection.sent_away() => None,
+                () = state.drain.cancelled() => None,
+            };
+            if let Some(io) = opened {
+                converse(io, front, connection, state).await;
+            }
             drop((counted, slot));
         });
     }

@@ -58,6 +58,7 @@ impl Maintenance {
             // Tried again with the next round.
             let _ = self.runtimes.replenish_root(&self.served);
             self.served.page_sessions().expire(self.served.now());
+            self.served.expire_agents();
             for name in self.served.names() {
                 // Tried again with the next round.
                 let _ = self.runtimes.replenish(&self.served, &name);

@@ -96,6 +96,7 @@ impl Metrics {
     pub fn connected(&self, via: Via) -> Counted {
         let via = match via {
             Via::Tcp => Way { via: "tcp" },
+            Via::Tls => Way { via: "tls" },
             Via::Socket => Way { via: "socket" },
         };
         self.accepted.get_or_create(&via).inc();

@@ -1,10 +1,12 @@
 //! What the daemon is started with, and its limits. Every limit is a field, so that a test waits milliseconds where the
 //! daemon waits seconds.
 
+use crate::agents::CALLS;
 use crate::call::Call;
 use crate::page_sessions::PageLimits;
 use crate::reply::Answer;
 use crate::served::Served;
+use crate::tls::TlsFiles;
 use crate::upgrade::UpgradeHandler;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -27,6 +29,8 @@ pub struct ServeOptions {
     pub teams: Vec<String>,
     /// Where TCP is listened on: an address of the loopback; port 0 takes a free one.
     pub listen: SocketAddr,
+    /// Where agents on other machines are listened to, over TLS; port 0 takes a free one.
+    pub remote: Option<(SocketAddr, TlsFiles)>,
     /// Where the Unix socket is put; `None` chooses a place.
     pub socket: Option<PathBuf>,
     /// Where the socket is put if its path beneath the root would be too long for one: `XDG_RUNTIME_DIR`.
@@ -53,6 +57,7 @@ impl ServeOptions {
             root_options: RootOptions::default(),
             teams: Vec::new(),
             listen: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
+            remote: None,
             socket: None,
             runtime_dir: None,
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -137,6 +142,8 @@ limits! {
     upgraded_waits: usize = 256;
     /// Wrong tokens in a second, all clients together, before the next answers to wrong tokens are delayed.
     guesses: u32 = 10;
+    /// Calls in a second that the token of an agent may make, in the mean; as many again at once after a rest.
+    agent_calls: u32 = CALLS;
     /// By how much they are.
     guess_delay: Duration = Duration::from_secs(1);
     /// How long a one-time code of the page is good.

@@ -183,6 +183,7 @@ impl Pass {
             scope: self.scope,
             credential,
             until: Some(self.until.0),
+            agent: None,
         }
     }
 }

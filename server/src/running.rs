@@ -10,6 +10,9 @@ pub struct Running {
     pub pid: u32,
     /// Where it listens for HTTP.
     pub url: String,
+    /// Where it listens for agents on other machines, over TLS, if it does.
+    #[serde(rename = "remoteUrl", default, skip_serializing_if = "Option::is_none")]
+    pub remote_url: Option<String>,
     /// Its Unix socket.
     pub socket: PathBuf,
     /// Its version.

@@ -1,5 +1,7 @@
 //! The teams that the daemon serves.
 
+use crate::agent_token;
+use crate::agents::{Agents, NotAdmitted};
 use crate::caller::{Caller, Reach, Scope};
 use crate::checks::Checks;
 use crate::page_sessions::{Made, PageLimits, PageSessions};
@@ -26,6 +28,7 @@ pub struct Served {
     /// What lets in to all of them.
     whole: RwLock<Option<TokenEntry>>,
     page_sessions: PageSessions,
+    agents: Agents,
     about: About,
     stopping: AtomicBool,
 }
@@ -154,10 +157,14 @@ impl Served {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             data_root_name: String::new(),
         };
-        Served::within(root, PageLimits::default(), about)
+        Served::within(root, (PageLimits::default(), Agents::default()), about)
     }
     /// The same with other limits, and with what is told of the daemon.
-    pub(crate) fn within(root: Root, limits: PageLimits, about: About) -> Served {
+    pub(crate) fn within(
+        root: Root,
+        (limits, agents): (PageLimits, Agents),
+        about: About,
+    ) -> Served {
         let checks = Arc::<Checks>::default();
         let options = RootOptions {
             background: Some(checks.clone()),
@@ -170,6 +177,7 @@ impl Served {
             pasts: Pasts::default(),
             whole: RwLock::default(),
             page_sessions: PageSessions::new(limits),
+            agents,
             about,
             stopping: AtomicBool::new(false),
         }
@@ -239,6 +247,17 @@ impl Served {
     /// The page sessions.
     pub(crate) fn page_sessions(&self) -> &PageSessions {
         &self.page_sessions
+    }
+    /// Whoever presents the token of an agent. Waits for the disk.
+    pub(crate) fn admit_agent(&self, presented: &str) -> Result<Admitted, NotAdmitted> {
+        let named = agent_token::named(presented).filter(|named| self.serves(named.team));
+        let team = named.ok_or(NotAdmitted::Unknown)?.team;
+        let (caller, revoked) = self.agents.admit(&self.root, team, presented)?;
+        Ok(Admitted { caller, revoked })
+    }
+    /// Ends what goes on under tokens of agents that are worth nothing any more.
+    pub(crate) fn expire_agents(&self) {
+        self.agents.expire(&self.root, |team| self.serves(team));
     }
     /// What is told of the daemon.
     pub(crate) fn about(&self) -> &About {

@@ -13,6 +13,7 @@ use crate::upgrade::UpgradeHandler;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 /// What every connection shares.
 pub(crate) struct AppState {
@@ -32,6 +33,8 @@ pub(crate) struct AppState {
     pub bodies: Arc<Semaphore>,
     /// Slots for upgraded connections.
     pub local_slots: Arc<LocalSlots>,
+    /// What carries bytes between agents on other machines and what answers them.
+    pub bridges: TaskTracker,
     /// Ends when the daemon is to stop.
     pub drain: CancellationToken,
     /// Whether signals stop the daemon.

@@ -1,5 +1,6 @@
-//! Connections that are upgraded: on the Unix socket a client may ask for another protocol than HTTP.
+//! Connections that are upgraded: on the Unix socket, and over TLS, a client may ask for another protocol than HTTP.
 
+use crate::caller::Caller;
 use crate::local_slots::LocalSlot;
 use crate::served::Served;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -27,6 +28,7 @@ pub struct UpgradedConnection {
     /// What the client said before it knew that it may.
     early: io::Cursor<Vec<u8>>,
     slot: LocalSlot,
+    caller: Option<Caller>,
 }
 
 impl UpgradedConnection {
@@ -35,7 +37,19 @@ impl UpgradedConnection {
             stream,
             early: io::Cursor::new(early),
             slot,
+            caller: None,
         }
+    }
+    /// The same, of an agent on another machine.
+    pub(crate) fn of(self, caller: Caller) -> UpgradedConnection {
+        UpgradedConnection {
+            caller: Some(caller),
+            ..self
+        }
+    }
+    /// The agent on another machine that it belongs to; nothing for the daemon's own user.
+    pub fn caller(&self) -> Option<&Caller> {
+        self.caller.as_ref()
     }
     /// The socket beneath, for its time limits.
     pub fn stream(&self) -> &UnixStream {

@@ -5,6 +5,8 @@
 pub(crate) enum Via {
     /// Over TCP, from any user of this machine.
     Tcp,
+    /// Over TLS, from any machine.
+    Tls,
     /// Over the Unix socket, from the user whom the daemon runs as.
     Socket,
 }

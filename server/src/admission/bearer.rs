@@ -1,26 +1,65 @@
 //! Who asks: whoever presents a token or a page session, or a one-time code where that is traded. All are compared by their
-//! digests, in constant time, with all that there are; guessing 256 bits is hopeless, and slow on top.
+//! digests, in constant time, with all that there are; guessing 256 bits is hopeless, and slow on top. From another machine
+//! only an agent's own token lets in.
 
+use crate::admission::overloaded;
+use crate::agent_token;
+use crate::agents::{NotAdmitted, REST};
 use crate::connection_slots::Connection;
 use crate::reply::Reply;
+use crate::route::Problem;
 use crate::served::Admitted;
 use crate::state::AppState;
 use crate::token::Digest;
 use crate::unauthorized::{CODE_WANTED, unauthorized};
+use crate::via::Via;
 use hyper::header::{AUTHORIZATION, HeaderMap};
 
 /// Whoever presents a token or a page session, and keeps their place by that.
 ///
 /// # Errors
-/// 401, after a while if there were many.
+/// 401, after a while if there were many; 429.
 pub(crate) async fn caller(
     state: &AppState,
+    via: Via,
     connection: &Connection,
     headers: &HeaderMap,
 ) -> Result<Admitted, Reply> {
-    let found = presented(headers).and_then(|token| state.served.admit(&Digest::of(token)));
-    let wanted = "authorization must be Bearer and the token of runtime.json";
+    let presented = presented(headers);
+    let local = presented.filter(|_| via != Via::Tls);
+    let mut found = local.and_then(|token| state.served.admit(&Digest::of(token)));
+    if found.is_none() {
+        found = agent(state, presented).await?;
+    }
+    let wanted = match via {
+        Via::Tls => "authorization must be Bearer and the token of an agent",
+        Via::Tcp | Via::Socket => "authorization must be Bearer and the token of runtime.json",
+    };
     known(state, connection, found, wanted).await
+}
+
+/// The agent whose token it is.
+async fn agent(state: &AppState, presented: Option<&[u8]>) -> Result<Option<Admitted>, Reply> {
+    let token = presented.and_then(|token| str::from_utf8(token).ok());
+    let Some(token) = token.filter(|token| agent_token::named(token).is_some()) else {
+        return Ok(None);
+    };
+    let (served, token) = (state.served.clone(), token.to_owned());
+    let admitted = tokio::task::spawn_blocking(move || served.admit_agent(&token));
+    match admitted.await {
+        Ok(Ok(admitted)) => Ok(Some(admitted)),
+        Ok(Err(NotAdmitted::Unknown)) => Ok(None),
+        Ok(Err(NotAdmitted::TooOften)) => {
+            let most = state.limits.agent_calls;
+            let message = format!(
+                "the token must be used for at most {most} calls a second, but is used for more; nothing was done"
+            );
+            let seconds = REST.as_secs().to_string();
+            Err(Reply::error(429, "rate_limited", &message).header("retry-after", seconds))
+        }
+        Ok(Err(NotAdmitted::Failed(failure))) => Err(Problem::from(failure).into_reply()),
+        Err(_) => Err(overloaded()),
+    }
 }
 
 /// Whoever presents a one-time code.

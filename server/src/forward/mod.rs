@@ -1,4 +1,5 @@
-//! Requests of the daemon's own user, on its Unix socket, that are no HTTP: one a connection, with one answer.
+//! Requests of the daemon's own user, on its Unix socket, and of agents on other machines, over TLS, that are no HTTP: one a
+//! connection, with one answer.
 //!
 //! A request comes over an HTTP connection that is upgraded (`Upgrade: teamlog-forward`): caller and daemon must be of one
 //! version, since another one may understand the same words in another way. After the 101 each side sends messages: a
@@ -56,6 +57,7 @@ fn exchange(
     let request = receive(&mut link)?;
     let caller = Arc::new(Caller {
         served: served.clone(),
+        admitted: link.caller().cloned(),
         link: Mutex::new(link),
     });
     forward.answer(served, &request, &caller)
@@ -65,10 +67,16 @@ fn exchange(
 #[derive(Debug)]
 pub struct Caller {
     served: Arc<Served>,
+    admitted: Option<crate::Caller>,
     link: Mutex<UpgradedConnection>,
 }
 
 impl Caller {
+    /// The agent on another machine that it is; nothing for the daemon's own user.
+    pub fn admitted(&self) -> Option<&crate::Caller> {
+        self.admitted.as_ref()
+    }
+
     fn with<A>(&self, act: impl FnOnce(&mut UpgradedConnection) -> A) -> A {
         act(&mut self.link.lock().unwrap_or_else(PoisonError::into_inner))
     }

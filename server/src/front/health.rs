@@ -64,8 +64,8 @@ pub(super) async fn metrics(
     Extension(connection): Extension<Arc<Connection>>,
     headers: HeaderMap,
 ) -> Response<Body> {
-    if via == Via::Tcp
-        && let Err(reply) = bearer::caller(&state, &connection, &headers).await
+    if via != Via::Socket
+        && let Err(reply) = bearer::caller(&state, via, &connection, &headers).await
     {
         return sending::whole(reply);
     }
@@ -94,8 +94,8 @@ async fn knows(
 ) -> Result<bool, Reply> {
     match (via, headers.contains_key(AUTHORIZATION)) {
         (Via::Socket, _) => Ok(true),
-        (Via::Tcp, false) => Ok(false),
-        (Via::Tcp, true) => bearer::caller(state, connection, headers)
+        (Via::Tcp | Via::Tls, false) => Ok(false),
+        (Via::Tcp | Via::Tls, true) => bearer::caller(state, via, connection, headers)
             .await
             .map(|_| true),
     }

@@ -1,10 +1,14 @@
-//! Upgrades of connections on the Unix socket: from HTTP to another protocol.
+//! Upgrades of connections on the Unix socket, and of agents on other machines: from HTTP to another protocol.
 
-use crate::admission::busy;
+use crate::admission::{bearer, busy};
+use crate::caller::Caller;
+use crate::connection_slots::Connection;
 use crate::local_slots::LocalSlot;
 use crate::reply::Reply;
 use crate::state::AppState;
+use crate::unauthorized::unauthorized;
 use crate::upgrade::{UpgradeHandler, UpgradedConnection, VERSION_HEADER};
+use crate::via::Via;
 use crate::wire::sending;
 use crate::wire::watched::Watched;
 use axum::body::Body;
@@ -15,6 +19,7 @@ use hyper_util::rt::TokioIo;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use tokio::io::copy_bidirectional;
 
 /// Whether the client asks for an upgrade.
 pub(crate) fn is_asked(request: &Request<Body>) -> bool {
@@ -22,11 +27,44 @@ pub(crate) fn is_asked(request: &Request<Body>) -> bool {
 }
 
 /// Answers with 101, and hands the connection over once that is sent.
-pub(crate) fn upgrade(mut request: Request<Body>, state: &Arc<AppState>) -> Response<Body> {
-    let (other, place) = match accepted(request.headers(), state) {
-        Ok(may) => may,
+pub(crate) async fn answer(
+    request: Request<Body>,
+    via: Via,
+    state: &Arc<AppState>,
+) -> Response<Body> {
+    let connection = request.extensions().get::<Arc<Connection>>().cloned();
+    let caller = match caller(request.headers(), connection, via, state).await {
+        Ok(caller) => caller,
         Err(reply) => return sending::whole(reply),
     };
+    match accepted(request.headers(), state) {
+        Ok((other, place)) => upgrade(request, (other, place, caller), state),
+        Err(reply) => sending::whole(reply),
+    }
+}
+
+/// Which agent asks; nothing where the daemon's own user does.
+async fn caller(
+    headers: &HeaderMap,
+    connection: Option<Arc<Connection>>,
+    via: Via,
+    state: &AppState,
+) -> Result<Option<Caller>, Reply> {
+    match (via, connection) {
+        (Via::Socket, _) => Ok(None),
+        (_, Some(connection)) => {
+            let admitted = bearer::caller(state, via, &connection, headers).await?;
+            Ok(Some(admitted.caller))
+        }
+        (_, None) => Err(unauthorized("authorization must be that of an agent")),
+    }
+}
+
+fn upgrade(
+    mut request: Request<Body>,
+    (other, place, caller): (Arc<dyn UpgradeHandler>, LocalSlot, Option<Caller>),
+    state: &Arc<AppState>,
+) -> Response<Body> {
     let protocol = HeaderValue::from_static(other.protocol());
     let version = state.runtimes.running().version.clone();
     let upgrade = hyper::upgrade::on(&mut request);
@@ -34,7 +72,11 @@ pub(crate) fn upgrade(mut request: Request<Body>, state: &Arc<AppState>) -> Resp
     tokio::spawn(async move {
         // A client that is gone by now has nothing to be told.
         let upgraded = upgrade.await.map_err(io::Error::other);
-        if let Ok(link) = upgraded.and_then(|upgraded| unwrapped(upgraded, place)) {
+        let link = upgraded.and_then(|upgraded| match caller {
+            None => unwrapped(upgraded, place),
+            Some(caller) => bridged(upgraded, place, caller, &state),
+        });
+        if let Ok(link) = link {
             let served = state.served.clone();
             let thread = std::thread::Builder::new().name("upgraded".to_owned());
             let _ = thread.spawn(move || {
@@ -92,4 +134,21 @@ fn unwrapped(upgraded: Upgraded, place: LocalSlot) -> io::Result<UpgradedConnect
         parts.read_buf.to_vec(),
         place,
     ))
+}
+
+/// A socket on this machine, between which and the client bytes are carried.
+fn bridged(
+    upgraded: Upgraded,
+    place: LocalSlot,
+    caller: Caller,
+    state: &AppState,
+) -> io::Result<UpgradedConnection> {
+    let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
+    theirs.set_nonblocking(true)?;
+    let mut theirs = tokio::net::UnixStream::from_std(theirs)?;
+    state.bridges.spawn(async move {
+        // Whichever side is gone, the other one sees its connection end.
+        let _ = copy_bidirectional(&mut TokioIo::new(upgraded), &mut theirs).await;
+    });
+    Ok(UpgradedConnection::new(ours, Vec::new(), place).of(caller))
 }

@@ -4,10 +4,11 @@ use super::input::{TEAM, shown};
 use super::problem::Problem;
 use super::table::{self, Found};
 use crate::call::Method;
-use crate::caller::{Caller, Reach, Scope};
+use crate::caller::{Agent, Caller, Reach, Scope};
 use crate::reply::Reply;
 use crate::served::Served;
 use teamlog_team::api::Effect;
+use teamlog_team::projections::agent_token::event::AgentScope;
 
 /// The team that a call is on: that of the caller, or the one that a caller names who reaches all of them; none where the
 /// call is about none.
@@ -21,6 +22,10 @@ pub(crate) fn team(
     path: &[String],
     query: &[(String, String)],
 ) -> Result<String, Reply> {
+    let wanted = super::scope(method, path);
+    if let Some(agent) = caller.agent.as_ref().filter(|_| !caller.may(wanted)) {
+        return Err(out_of_scope(agent, wanted).into_reply());
+    }
     let records = method == Method::Post && super::effect(method, path) == Effect::Records;
     if records && caller.scope == Scope::Read {
         let message = "the page session must be one that may act, but may only read";
@@ -32,6 +37,14 @@ pub(crate) fn team(
         Reach::Root if !is_of_team(method, path) => Ok(String::new()),
         Reach::Root => named(served, query).map_err(Problem::into_reply),
     }
+}
+
+/// The token lets its agent less far than that.
+fn out_of_scope(agent: &Agent, wanted: AgentScope) -> Problem {
+    let Agent { name, scope } = agent;
+    let (wanted, scope) = (wanted.name(), scope.name());
+    let message = format!("the token of {name} must be of scope {wanted}, but is of scope {scope}");
+    Problem::new("forbidden", message).detail("scope", wanted)
 }
 
 /// Whether what is asked is about one team. What leads nowhere is about none.

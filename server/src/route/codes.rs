@@ -61,11 +61,11 @@ codes! {
         malformed_request cursor_unknown point_unknown reserved_kind created_at_ahead format_mismatch
         setting_unknown unsupported_mode missing_delegation_compliance_evidence dependency_cycle;
     401: unauthorized(UNAUTHORIZED);
-    403: forbidden lease_expired(LEASE_EXPIRED) not_holder(LEASE_HOLDER_MISMATCH);
+    403: forbidden actor_mismatch lease_expired(LEASE_EXPIRED) not_holder(LEASE_HOLDER_MISMATCH);
     404:
         not_found(NOT_FOUND) unknown_operation team_not_found(TEAM_NOT_FOUND) task_not_found(TASK_NOT_FOUND)
         thread_not_found(THREAD_NOT_FOUND) worker_not_found manifest_not_found dead_letter_not_found mode_not_found
-        run_not_found backup_not_found artifact_not_found message_not_found;
+        run_not_found backup_not_found artifact_not_found message_not_found token_not_found;
     405: method_not_allowed;
     408: request_timeout;
     409:
@@ -79,7 +79,7 @@ codes! {
     415: unsupported_media_type;
     421: misdirected;
     422: idempotency_key_reused;
-    429: budget_exceeded;
+    429: budget_exceeded rate_limited[1];
     431: head_too_large;
     500:
         internal operation_failed undecodable artifact_damaged failed io not_permitted unsupported_format newer_log
@@ -105,7 +105,10 @@ mod tests {
     #[test]
     fn only_what_passes_by_itself_is_worth_waiting_for() {
         for row in CODES {
-            assert!(row.retry_after.is_none() || row.status == 503, "{row:?}");
+            assert!(
+                row.retry_after.is_none() || [429, 503].contains(&row.status),
+                "{row:?}"
+            );
         }
         assert_eq!(of("budget_exceeded").retry_after, None);
     }

@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use teamlog_team::api::shape::Shape;
 use teamlog_team::api::{Effect, Op};
+use teamlog_team::projections::agent_token::event::AgentScope;
 use teamlog_team::{Code, Team};
 
 /// Answers an input that was checked.
@@ -26,6 +27,8 @@ pub struct Route {
     pub method: Method,
     /// What it does to the log.
     pub effect: Effect,
+    /// How far the token of an agent has to let it.
+    pub scope: AgentScope,
     /// The path; `{name}` stands for one segment, which is a field of the input.
     pub pattern: &'static str,
     /// Its id in documents.
@@ -104,6 +107,7 @@ impl Route {
     {
         Route {
             effect: Effect::Records,
+            scope: AgentScope::Act,
             ..Route::replies::<I, A>(Method::Post, pattern, id, answer)
         }
     }
@@ -132,6 +136,7 @@ impl Route {
         let route = Route {
             method,
             effect: Effect::Reads,
+            scope: AgentScope::Read,
             pattern,
             id,
             doc: "",
@@ -153,11 +158,22 @@ impl Route {
 
     /// The same, which does what an operation does.
     pub(super) fn of<O: Op>(self) -> Route {
-        let effect = O::EFFECT;
-        Route { effect, ..self }.doc(O::DOC).codes(O::REFUSALS)
+        let (effect, scope) = (O::EFFECT, O::SCOPE);
+        Route {
+            effect,
+            scope,
+            ..self
+        }
+        .doc(O::DOC)
+        .codes(O::REFUSALS)
     }
     pub(super) fn doc(self, doc: &'static str) -> Route {
         Route { doc, ..self }
+    }
+    /// The same, which is done to the team as a whole.
+    pub(super) fn operates(self) -> Route {
+        let scope = AgentScope::Operate;
+        Route { scope, ..self }
     }
     pub(super) fn status(self, status: u16) -> Route {
         Route { status, ..self }

@@ -41,7 +41,8 @@ use request::{RequestContext, noting};
 use serde::de::DeserializeOwned;
 use table::Found;
 use teamlog_team::Code;
-use teamlog_team::api::{self, Effect};
+use teamlog_team::api::{self, Effect, Operation};
+use teamlog_team::projections::agent_token::event::AgentScope;
 use teamlog_team::task::show::TaskShow;
 
 /// The parameter of a path that names a task.
@@ -132,16 +133,33 @@ fn status_of(code: &str) -> u16 {
 
 /// What a call does to the log, as far as its method and path say.
 pub(crate) fn effect(method: Method, path: &[String]) -> Effect {
-    if let [_, _, operation] = path
-        && path.starts_with(&["v1".to_owned(), "api".to_owned()])
-    {
-        // By any of its names.
-        return api::find(operation).map_or(Effect::Reads, |operation| operation.effect);
+    if let Some(operation) = operation(path) {
+        return operation.map_or(Effect::Reads, |operation| operation.effect);
     }
     match (table::find(method, path), method) {
         (Found::Route(route, _), _) => route.effect,
         (_, Method::Post) => Effect::Records,
         (_, Method::Get) => Effect::Reads,
+    }
+}
+
+/// How far the token of an agent has to let it for a call.
+fn scope(method: Method, path: &[String]) -> AgentScope {
+    if let Some(operation) = operation(path) {
+        return operation.map_or(AgentScope::Read, |operation| operation.scope);
+    }
+    match (table::find(method, path), effect(method, path)) {
+        (Found::Route(route, _), _) => route.scope,
+        (_, Effect::Records) => AgentScope::Act,
+        _ => AgentScope::Read,
+    }
+}
+
+/// The operation that a path names, beneath the one for all of them; by any of its names.
+fn operation(path: &[String]) -> Option<Option<&'static Operation>> {
+    match path {
+        [version, api, operation] if version == "v1" && api == "api" => Some(api::find(operation)),
+        _ => None,
     }
 }
 

@@ -49,6 +49,7 @@ impl<'a> RequestContext<'a> {
     ) -> RequestContext<'a> {
         let options = RootOptions {
             notes: Notes::default(),
+            authenticated: call.caller.authenticated(),
             ..served.root().options().clone()
         };
         RequestContext {

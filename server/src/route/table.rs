@@ -55,6 +55,7 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
             .doc("The team of the token, in a list"),
         Route::records::<_, teams::OneTeam>("/v1/teams", "setUpTeam", teams::set_up)
             .doc("Say who is in the team of the token, and how many tokens it may use")
+            .operates()
             .status(201),
         Route::reads("/v1/teams/{team}", "getTeam", teams::show).of::<ReadTeam>(),
         Route::reads("/v1/status", "getStatus", |asked: Status, team, _| Ok(team.status(asked)?))

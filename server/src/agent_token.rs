@@ -1,0 +1,68 @@
+//! Tokens of agents, for other machines: `TEAM~AGENT~SECRET`, whose secret is 256 random bits as hex digits. The team's log
+//! keeps the digest of the whole text.
+
+use std::io;
+
+/// No name has it.
+const SEPARATOR: char = '~';
+/// Hex digits of a secret.
+const SECRET_DIGITS: usize = 64;
+
+/// Whom a token says that it lets in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Named<'a> {
+    /// The team.
+    pub team: &'a str,
+    /// Its agent.
+    pub agent: &'a str,
+}
+
+/// A new token of an agent.
+///
+/// # Errors
+/// The system has no random bytes.
+pub fn new(team: &str, agent: &str) -> io::Result<String> {
+    let secret = crate::token::new()?;
+    Ok(format!("{team}{SEPARATOR}{agent}{SEPARATOR}{secret}"))
+}
+
+/// What the team's log keeps of a token.
+pub fn digest(token: &str) -> blake3::Hash {
+    blake3::hash(token.as_bytes())
+}
+
+/// Whom a token says that it lets in; `None` for what cannot be one.
+pub fn named(token: &str) -> Option<Named<'_>> {
+    let mut parts = token.split(SEPARATOR);
+    let (team, agent, secret) = (parts.next()?, parts.next()?, parts.next()?);
+    let sound =
+        secret.len() == SECRET_DIGITS && secret.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let whole = parts.next().is_none() && !team.is_empty() && !agent.is_empty();
+    (sound && whole).then_some(Named { team, agent })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_names_its_team_and_its_agent() {
+        for (team, agent) in [("demo", "ada"), ("a.b", "c-d"), ("x", "y_")] {
+            let token = new(team, agent).unwrap();
+            assert_eq!(named(&token), Some(Named { team, agent }));
+            assert_ne!(digest(&token), digest(&new(team, agent).unwrap()));
+        }
+        let secret = "0".repeat(SECRET_DIGITS);
+        for other in [
+            secret.clone(),
+            format!("demo~{secret}"),
+            format!("demo~~{secret}"),
+            format!("~ada~{secret}"),
+            format!("demo~ada~{secret}x"),
+            format!("demo~ada~{}g", &secret[1..]),
+            format!("demo~ada~{secret}~"),
+        ] {
+            assert_eq!(named(&other), None, "{other}");
+        }
+    }
+}
