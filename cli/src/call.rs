@@ -1,6 +1,6 @@
-//! What the command line asks of a team that records something: each a name, what it takes, what it answers, and what
-//! carries it out. The same is done where the command was typed, or in the daemon that has the team, which finds it by
-//! its name. The operations of [`teamlog_team::api`] are found by theirs.
+//! What the command line asks of a team: each a name, how far the token of an agent has to let it, what it takes, what it
+//! answers, and what carries it out. The same is done where the command was typed, or in the daemon that has the team, which
+//! finds it by its name. The operations of [`teamlog_team::api`] are found by theirs.
 
 use crate::exit::{CommandError, Exit};
 use serde::de::DeserializeOwned;
@@ -9,10 +9,13 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use teamlog_server::forward::Caller;
-use teamlog_team::api::{self, Effect, Fault, Op};
-use teamlog_team::artifact::{ArtifactFile, ArtifactPut, ArtifactPutAnswer};
+use teamlog_team::api::{self, Fault, Op};
+use teamlog_team::artifact::{
+    ArtifactFile, ArtifactGet, ArtifactPut, ArtifactPutAnswer, ArtifactShown,
+};
 use teamlog_team::bootstrap::record::{BootstrapRecord, BootstrapRecorded};
-use teamlog_team::engine::Receipt;
+use teamlog_team::engine::reader::Point;
+use teamlog_team::engine::{Receipt, Timestamp};
 use teamlog_team::handle::command::{Control, Origin};
 use teamlog_team::handle::deadline::Deadline;
 use teamlog_team::lifecycle::config::{ConfigChange, ConfigChangeAnswer};
@@ -20,6 +23,7 @@ use teamlog_team::lifecycle::init::{Init, InitAnswer};
 use teamlog_team::lifecycle::tick::{Tick, TickAnswer};
 use teamlog_team::log::append::Append;
 use teamlog_team::log::append_batch::{BatchAnswer, Group};
+use teamlog_team::log::head::HeadAnswer;
 use teamlog_team::message::ack::{Ack, AckAnswer};
 use teamlog_team::message::dead_letter::{Requeue, RequeueAnswer};
 use teamlog_team::message::nudge::{Nudge, NudgeAnswer};
@@ -29,6 +33,7 @@ use teamlog_team::mode::prompt::ModePrompt;
 use teamlog_team::mode::rules::prompt::answer::PromptAnswer;
 use teamlog_team::mode::state::{StateCleared, StateWritten};
 use teamlog_team::mode::write::ModeWrite;
+use teamlog_team::projections::agent_token::event::AgentScope;
 use teamlog_team::resource::refused::RefusedWrites;
 use teamlog_team::{Failure, Recorded, Root, Team};
 
@@ -57,6 +62,8 @@ pub struct Site<'a> {
     pub who: &'a Who,
     /// The other process that asks, if it is one.
     pub caller: Option<&'a Arc<Caller>>,
+    /// The point of the team's past that is asked about.
+    pub at: Option<Point>,
     /// The team, once it is open.
     pub opened: Option<Team>,
 }
@@ -65,18 +72,35 @@ pub struct Site<'a> {
 pub struct Call<I, A> {
     /// Its name.
     pub name: &'static str,
+    /// How far the token of an agent has to let it.
+    pub scope: AgentScope,
     /// Carries it out.
     pub run: fn(&mut Site<'_>, I) -> Result<A, CommandError>,
 }
 
 impl Site<'_> {
-    /// The team, open.
+    /// The team, open; at the point of its past that is asked about.
     pub fn team(&mut self) -> Result<&mut Team, CommandError> {
-        let opened = match self.opened.take() {
-            Some(team) => team,
-            None => self.root.team(self.team)?,
+        let opened = match (self.opened.take(), self.at) {
+            (Some(team), _) => team,
+            (None, None) => self.root.team(self.team)?,
+            (None, Some(point)) => self.root.team(self.team)?.at(point)?,
         };
         Ok(self.opened.insert(opened))
+    }
+
+    /// Refuses what the token of an agent on another machine does not let it do.
+    fn check_scope(&self, wanted: AgentScope) -> Result<(), CommandError> {
+        let admitted = self.caller.and_then(|caller| caller.admitted());
+        let agent = admitted.and_then(|admitted| admitted.agent.as_ref());
+        let Some(agent) = agent.filter(|agent| agent.scope < wanted) else {
+            return Ok(());
+        };
+        let (name, scope, wanted) = (&agent.name, agent.scope.name(), wanted.name());
+        let message =
+            format!("the token of {name} must be of scope {wanted}, but is of scope {scope}");
+        let error = CommandError::new(Exit::NotPermitted, "forbidden", message);
+        Err(error.detailing("scope", wanted))
     }
 
     /// The same, to be changed by that operation on behalf of whoever asks.
@@ -129,6 +153,12 @@ impl Site<'_> {
         serde_json::to_vec(&fields).unwrap_or_default()
     }
 
+    /// The last event that an answer about the past knows, and as of when it is.
+    pub fn moment(&self) -> Option<(u64, Timestamp)> {
+        let moment = self.opened.as_ref().and_then(Team::moment);
+        moment.map(|moment| (moment.seq, moment.time))
+    }
+
     /// Whether the answer is that of an earlier request under the same key.
     pub fn replayed(&self) -> bool {
         self.opened.as_ref().is_some_and(Team::repeated)
@@ -149,10 +179,11 @@ pub fn receipt(root: &Root, team: &str) -> Result<Receipt, String> {
 }
 
 impl<O: Op + Serialize> Call<O, O::Data> {
-    /// An operation of the team API.
+    /// An operation of the team API that records.
     pub const fn operation() -> Call<O, O::Data> {
         Call {
             name: O::NAME,
+            scope: O::SCOPE,
             run: |site, input| {
                 let team = site.stamped(O::NAME, &input)?;
                 Ok(input.run(team)?)
@@ -161,15 +192,31 @@ impl<O: Op + Serialize> Call<O, O::Data> {
     }
 }
 
+impl<O: Op> Call<O, O::Data> {
+    /// One that only reads.
+    pub const fn reading() -> Call<O, O::Data> {
+        Call {
+            name: O::NAME,
+            scope: O::SCOPE,
+            run: |site, input| Ok(input.run(site.team()?)?),
+        }
+    }
+}
+
 /// What a daemon calls by name.
 trait Handler: Sync {
     fn name(&self) -> &'static str;
+    fn scope(&self) -> AgentScope;
     fn handle(&self, site: &mut Site<'_>, input: &str) -> Result<Box<RawValue>, CommandError>;
 }
 
 impl<I: DeserializeOwned, A: Serialize> Handler for Call<I, A> {
     fn name(&self) -> &'static str {
         self.name
+    }
+
+    fn scope(&self) -> AgentScope {
+        self.scope
     }
 
     fn handle(&self, site: &mut Site<'_>, input: &str) -> Result<Box<RawValue>, CommandError> {
@@ -186,12 +233,18 @@ pub fn carry_out(
     input: &RawValue,
 ) -> Result<Box<RawValue>, CommandError> {
     if let Some(call) = CALLS.iter().find(|call| call.name() == name) {
+        site.check_scope(call.scope())?;
         return call.handle(site, input.get());
     }
-    match api::find(name).filter(|found| found.name == name && found.effect == Effect::Records) {
-        Some(operation) => Ok(operation.execute(site.stamped(name, input)?, input.get())?),
-        None => Err(unknown(name)),
-    }
+    let Some(operation) = api::find(name).filter(|found| found.name == name) else {
+        return Err(unknown(name));
+    };
+    site.check_scope(operation.scope)?;
+    let team = match operation.mutates() {
+        true => site.stamped(name, input)?,
+        false => site.team()?,
+    };
+    Ok(operation.execute(team, input.get())?)
 }
 
 /// Caller and daemon are of one version, so that this is nobody's fault but ours.
@@ -219,10 +272,18 @@ pub struct ApiInput {
 /// What an operation gives: its data, or its fault.
 pub type ApiAnswer = Result<Box<RawValue>, Fault>;
 
-/// A row says what a daemon finds the call by, what it takes, what it answers and what carries it out.
+/// A row says what a daemon finds the call by, how far the token of an agent has to let it, what it takes, what it answers and
+/// what carries it out.
 macro_rules! calls {
-    ($($(#[doc = $doc:literal])+ $call:ident = $name:literal, $input:ty => $answer:ty: $run:expr;)+) => {
-        $($(#[doc = $doc])+ pub const $call: Call<$input, $answer> = Call { name: $name, run: $run };)+
+    ($(
+        $(#[doc = $doc:literal])+
+        $call:ident = $name:literal $scope:ident, $input:ty => $answer:ty: $run:expr;
+    )+) => {
+        $(
+            $(#[doc = $doc])+
+            pub const $call: Call<$input, $answer> =
+                Call { name: $name, scope: AgentScope::$scope, run: $run };
+        )+
 
         static CALLS: &[&dyn Handler] = &[$(&$call),+];
     };
@@ -230,14 +291,14 @@ macro_rules! calls {
 
 calls! {
     /// `init`; whether the team is new, and who was added, stand beside what is printed.
-    INIT = "init", Init => (InitAnswer, bool, Vec<String>): |site, init| {
+    INIT = "init" Operate, Init => (InitAnswer, bool, Vec<String>): |site, init| {
         let answer = site.root.init(init)?;
         let (created, added) = (answer.created, answer.added.clone());
         Ok((answer, created, added))
     };
 
     /// `send`, and whether to wait for the ack.
-    SEND = "send", (Send, bool) => SendAnswer: |site, (send, wait)| {
+    SEND = "send" Act, (Send, bool) => SendAnswer: |site, (send, wait)| {
         let caller = site.caller;
         let team = site.team()?;
         let answer = match (wait, caller) {
@@ -249,33 +310,33 @@ calls! {
     };
 
     /// `ack`.
-    ACK = "ack", Ack => AckAnswer: |site, ack| Ok(site.team()?.ack(ack)?);
+    ACK = "ack" Act, Ack => AckAnswer: |site, ack| Ok(site.team()?.ack(ack)?);
 
     /// `tick`.
-    TICK = "tick", Tick => TickAnswer: |site, tick| Ok(site.team()?.tick(tick)?);
+    TICK = "tick" Act, Tick => TickAnswer: |site, tick| Ok(site.team()?.tick(tick)?);
 
     /// `nudge`, but for the programs.
-    NUDGE = "nudge", Nudge => NudgeAnswer: |site, nudge| Ok(site.team()?.nudge(nudge)?);
+    NUDGE = "nudge" Act, Nudge => NudgeAnswer: |site, nudge| Ok(site.team()?.nudge(nudge)?);
 
     /// `dead-letter requeue`.
-    REQUEUE = "requeue", Requeue => RequeueAnswer: |site, requeue| Ok(site.team()?.requeue(requeue)?);
+    REQUEUE = "requeue" Act, Requeue => RequeueAnswer: |site, requeue| Ok(site.team()?.requeue(requeue)?);
 
     /// What `guard` refused, behind its answer.
-    REFUSED_WRITES = "refused-writes", RefusedWrites => usize: |site, refused| {
+    REFUSED_WRITES = "refused-writes" Act, RefusedWrites => usize: |site, refused| {
         Ok(site.team()?.record_refused_writes(refused)?)
     };
 
     /// `config set` and `config unset`.
-    CONFIG = "config", ConfigChange => ConfigChangeAnswer: |site, change| Ok(site.team()?.config_change(change)?);
+    CONFIG = "config" Operate, ConfigChange => ConfigChangeAnswer: |site, change| Ok(site.team()?.config_change(change)?);
 
     /// `append` of one fact.
-    APPEND = "append", Append => Recorded: |site, append| Ok(site.team()?.append(append)?.event);
+    APPEND = "append" Act, Append => Recorded: |site, append| Ok(site.team()?.append(append)?.event);
 
     /// `append` of a group of a batch.
-    APPEND_GROUP = "append-group", Group => BatchAnswer: |site, group| Ok(site.team()?.append_group(group)?);
+    APPEND_GROUP = "append-group" Act, Group => BatchAnswer: |site, group| Ok(site.team()?.append_group(group)?);
 
     /// `artifact put`, whose content is bytes, each as the character of its number.
-    ARTIFACT = "artifact-put-bytes", ArtifactPut => ArtifactPutAnswer: |site, mut put| {
+    ARTIFACT = "artifact-put-bytes" Act, ArtifactPut => ArtifactPutAnswer: |site, mut put| {
         let content = std::mem::take(&mut put.content);
         let bytes = content.chars().filter_map(|c| u8::try_from(c).ok());
         let file = ArtifactFile::new(put, bytes.collect());
@@ -283,8 +344,17 @@ calls! {
         Ok(team.artifact_put_file(file)?)
     };
 
+    /// `artifact get`: what is told of it, and its bytes, each as the character of its number.
+    ARTIFACT_BYTES = "artifact-get-bytes" Read, ArtifactGet => (ArtifactShown, String): |site, asked| {
+        let (shown, bytes) = site.team()?.artifact_bytes(&asked)?;
+        Ok((shown, bytes.into_iter().map(char::from).collect()))
+    };
+
+    /// `head`.
+    HEAD = "head" Read, () => HeadAnswer: |site, ()| Ok(site.team()?.head()?);
+
     /// `mode prompt`, which also answers where a prompt is denied.
-    PROMPT = "prompt", ModePrompt => PromptAnswer: |site, prompt| {
+    PROMPT = "prompt" Act, ModePrompt => PromptAnswer: |site, prompt| {
         let team = site.stamped(ModePrompt::NAME, &prompt)?;
         match team.mode_prompt(prompt) {
             Err(Failure::Refused(refusal)) => {
@@ -295,20 +365,21 @@ calls! {
     };
 
     /// `bootstrap record`, for which what is not accepted is an answer, and no refusal.
-    BOOTSTRAP_RECORD = "bootstrap-report", BootstrapRecord => BootstrapRecorded: |site, record| {
+    BOOTSTRAP_RECORD = "bootstrap-report" Act, BootstrapRecord => BootstrapRecorded: |site, record| {
         let team = site.stamped(BootstrapRecord::NAME, &record)?;
         Ok(team.bootstrap_record(record)?)
     };
 
     /// `state write`.
-    STATE_WRITE = "state-write", ModeWrite => StateWritten: |site, write| Ok(site.acting()?.state_write(write)?);
+    STATE_WRITE = "state-write" Act, ModeWrite => StateWritten: |site, write| Ok(site.acting()?.state_write(write)?);
 
     /// `state clear`.
-    STATE_CLEAR = "state-clear", ModeClear => StateCleared: |site, clear| Ok(site.acting()?.state_clear(clear)?);
+    STATE_CLEAR = "state-clear" Act, ModeClear => StateCleared: |site, clear| Ok(site.acting()?.state_clear(clear)?);
 
     /// An operation of the team API by its name, with the input and the faults of the contract.
-    API = "api", ApiInput => ApiAnswer: |site, asked| {
+    API = "api" Read, ApiInput => ApiAnswer: |site, asked| {
         let operation = api::find(&asked.operation).ok_or_else(|| unknown(&asked.operation))?;
+        site.check_scope(operation.scope)?;
         let input =
             serde_json::from_str(asked.input.get()).map_err(|error| unknown(&error.to_string()))?;
         let control = Control {
@@ -324,7 +395,7 @@ calls! {
     };
 
     /// A tool of the Model Context Protocol that records: its name and its arguments; what it says, or why it is refused.
-    TOOL = "tool", (String, Map<String, Value>) => Result<String, String>: |site, (tool, arguments)| {
+    TOOL = "tool" Act, (String, Map<String, Value>) => Result<String, String>: |site, (tool, arguments)| {
         let (root, origin) = (&site.root, &site.who.origin);
         let done = teamlog_mcp::carry_out(root, origin, &tool, site.team, arguments);
         Ok(done.map_err(|fault| fault.0))

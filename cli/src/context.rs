@@ -3,18 +3,21 @@
 mod advice;
 mod afterwards;
 mod answer;
+mod ask;
 mod caller;
 mod execute;
+mod lines;
 mod open;
 mod receipt;
 
 pub use advice::typed_here;
 pub use answer::Note;
+pub use execute::again;
 pub use receipt::receipt_file;
 
 use crate::env::ProcessEnv;
 use crate::exit::CommandError;
-use crate::forward::{GaveWay, Repeat};
+use crate::forward::{GaveWay, Remote, Repeat};
 use crate::global::Global;
 use crate::journals::KnownJournals;
 use crate::link::Called;
@@ -36,6 +39,8 @@ pub struct Context {
     data_root: PathBuf,
     /// As the command line names it, if it does.
     data_root_flag: Option<PathBuf>,
+    /// Whether a daemon on another machine is to be asked.
+    is_remote: bool,
     actor: Option<String>,
     actor_flag: Option<String>,
     options: RootOptions,
@@ -94,6 +99,7 @@ impl Context {
             data_root,
             journals,
             data_root_flag: global.data_root.clone(),
+            is_remote: global.data_root.is_none() && Remote::is_named(env),
             actor: caller::actor(global, env)?,
             actor_flag: global.actor.clone(),
             options,

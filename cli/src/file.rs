@@ -2,9 +2,9 @@
 
 use crate::env::ProcessEnv;
 use crate::exit::{CommandError, Exit};
-use std::fs::File;
-use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 /// A file that the user named.
@@ -35,4 +35,49 @@ pub fn check_private(flag: &str, path: &Path, file: &File) -> Result<(), Command
     let message =
         format!("{flag} file {shown} must be readable by its owner alone, but has mode {mode:03o}");
     Err(CommandError::new(Exit::Refused, "key_exposed", message).about(flag))
+}
+
+/// Creates the file that `--out` names, and which must not be there (the error has that code), with that mode from the first
+/// moment on.
+pub fn create(exists: &str, path: &Path, mode: u32) -> Result<File, CommandError> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(mode);
+    options.open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            let message = format!("out must name a new file, but {} is there", path.display());
+            CommandError::new(Exit::Refused, exists, message).about("out")
+        }
+        io::ErrorKind::NotFound => {
+            let message = format!(
+                "out must lie in a directory that is there, but is {}",
+                path.display()
+            );
+            CommandError::invalid("out", message)
+        }
+        _ => failed("create", path)(error),
+    })
+}
+
+/// Writes all of a new file, to the disk.
+pub fn fill(mut file: File, path: &Path, text: &str) -> Result<(), CommandError> {
+    file.write_all(text.as_bytes())
+        .and_then(|()| file.sync_all())
+        .map_err(failed("write", path))
+}
+
+/// Has the directory of a new file keep its name after the power went.
+pub fn sync_names(path: &Path) -> Result<(), CommandError> {
+    let dir = match path.parent() {
+        Some(dir) if dir != Path::new("") => dir,
+        _ => Path::new("."),
+    };
+    File::open(dir)
+        .and_then(|dir| dir.sync_all())
+        .map_err(failed("sync", dir))
+}
+
+/// What went wrong with a file that holds a secret.
+pub fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> CommandError {
+    let shown = path.display().to_string();
+    move |error| CommandError::io(doing, &format!("file {shown}"), &error)
 }

@@ -21,6 +21,8 @@ mod journals;
 mod link;
 mod output;
 mod progress;
+mod question;
+mod random;
 mod render;
 mod root;
 mod run;

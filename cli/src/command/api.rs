@@ -185,7 +185,8 @@ fn call(
         return failed(error);
     }
     // What cannot be a team's name is no part of a path either.
-    let forwards = operation.mutates() && names::check_known("team", &team).is_ok();
+    let forwards =
+        (operation.mutates() || context.is_remote()) && names::check_known("team", &team).is_ok();
     let asked = ApiInput {
         operation: operation.name.to_owned(),
         input: input.text,

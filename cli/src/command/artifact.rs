@@ -1,16 +1,16 @@
 //! `artifact`: files that agents leave for others.
 
-use crate::call::ARTIFACT;
+use crate::call::{ARTIFACT, ARTIFACT_BYTES};
 use crate::command::printed::{answer, recorded};
 use crate::command::stamp::Stamp;
 use crate::context::Context;
 use crate::env::ProcessEnv;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::file::open;
+use crate::question;
 use crate::render::artifact;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use teamlog_team::Team;
 use teamlog_team::artifact::{
     ARTIFACT_BYTES_MAX, ArtifactGet, ArtifactGetAnswer, ArtifactList, ArtifactPut,
 };
@@ -128,8 +128,12 @@ struct Get {
 
 impl Get {
     fn run(self, context: &mut Context) -> Outcome {
-        let mut team = context.team(&self.team)?;
-        let (shown, bytes) = team.artifact_bytes(&ArtifactGet { name: self.name })?;
+        let asked = ArtifactGet { name: self.name };
+        let (shown, content) = context.fetch(&ARTIFACT_BYTES, &self.team, asked)?;
+        let bytes: Vec<u8> = content
+            .chars()
+            .filter_map(|c| u8::try_from(c).ok())
+            .collect();
         let prints = self.out.is_none();
         if let Some(file) = &self.out {
             let failed = |error| CommandError::io("write", &file.display().to_string(), &error);
@@ -144,7 +148,7 @@ impl Get {
                 context.answer(&ArtifactGetAnswer { artifact, content }, artifact::got)?;
             }
         }
-        context.done(team, Exit::Done)
+        context.ended(Exit::Done)
     }
 }
 
@@ -175,6 +179,6 @@ impl List {
             limit: self.limit,
             cursor: self.cursor,
         };
-        context.ask(&self.team, Team::artifact_list, &input, artifact::page)
+        context.ask(&self.team, &question::ARTIFACTS, input)
     }
 }

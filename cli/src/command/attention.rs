@@ -2,8 +2,8 @@
 
 use crate::command::Past;
 use crate::context::Context;
-use crate::exit::{Exit, Outcome};
-use crate::render::attention;
+use crate::exit::Outcome;
+use crate::question;
 use teamlog_team::attention::Attention;
 
 #[derive(Debug, clap::Args)]
@@ -35,12 +35,16 @@ impl Args {
             limit: self.limit,
             stale_minutes: self.stale_minutes,
         };
-        let mut team = context.team_at(&self.team, self.at.into())?;
-        let mut answer = team.attention(&input)?;
-        for item in &mut answer.items {
-            context.own_commands(std::slice::from_mut(&mut item.command));
-        }
-        context.answer(&answer, attention::attention)?;
-        context.done(team, Exit::Done)
+        context.ask_tuned(
+            &self.team,
+            self.at,
+            &question::ATTENTION,
+            input,
+            |answer, context| {
+                for item in &mut answer.items {
+                    context.own_commands(std::slice::from_mut(&mut item.command));
+                }
+            },
+        )
     }
 }

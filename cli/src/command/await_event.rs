@@ -2,13 +2,10 @@
 
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
-use crate::render::View;
-use crate::render::escape::visible;
-use schemars::JsonSchema;
-use serde::Serialize;
-use teamlog_team::log::await_event::{AwaitEvent, AwaitStatus};
+use crate::question;
+use crate::render::awaited::{Answer, Status, line};
+use teamlog_team::log::await_event::AwaitEvent;
 use teamlog_team::log::event_type::EventType;
-use teamlog_team::log::team_event::TeamEvent;
 use teamlog_team::names;
 
 #[derive(Debug, clap::Args)]
@@ -41,32 +38,6 @@ pub struct Args {
     task_id: Option<String>,
 }
 
-/// How a wait ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    /// Something happened
-    Event,
-    /// Nothing happened in time
-    Timeout,
-    /// There is no such team
-    Missing,
-}
-
-/// `{team_name, status, cursor, event}`.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "AwaitAnswer")]
-pub struct Answer {
-    /// The team
-    pub team_name: String,
-    /// How it ended
-    pub status: Status,
-    /// What to give as known the next time, which then misses nothing
-    pub cursor: String,
-    /// What happened; `null` where nothing did
-    pub event: Option<TeamEvent>,
-}
-
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
         for (field, name) in [("worker", &self.worker), ("task_id", &self.task_id)] {
@@ -74,33 +45,21 @@ impl Args {
                 names::check_known(field, name)?;
             }
         }
-        let mut team = match context.team(&self.team) {
-            Ok(team) => team,
-            Err(error) if matches!(error.code(), "team_not_found" | "data_root_not_found") => {
-                return self.missing(context);
-            }
-            Err(error) => return Err(error),
-        };
-        let answer = team.await_event(&AwaitEvent {
-            after_event_id: self.after,
+        let asked = AwaitEvent {
+            after_event_id: self.after.clone(),
             wakeable_only: Some(true),
             kind: self.kind,
-            worker: self.worker,
-            task_id: self.task_id,
+            worker: self.worker.clone(),
+            task_id: self.task_id.clone(),
             timeout_ms: self.timeout_ms,
             poll_ms: None,
-        })?;
-        let answer = Answer {
-            team_name: self.team,
-            status: match answer.status {
-                AwaitStatus::Event => Status::Event,
-                AwaitStatus::Timeout => Status::Timeout,
-            },
-            cursor: answer.cursor,
-            event: answer.event,
         };
-        context.answer(&answer, line)?;
-        context.done(team, Exit::Done)
+        match context.ask(&self.team, &question::AWAIT, asked) {
+            Err(error) if matches!(error.code(), "team_not_found" | "data_root_not_found") => {
+                self.missing(context)
+            }
+            ended => ended,
+        }
     }
 
     fn missing(self, context: &mut Context) -> Outcome {
@@ -113,26 +72,6 @@ impl Args {
         context.answer(&answer, line)?;
         Ok(Exit::Done)
     }
-}
-
-/// `task_completed  dev  T-1  why`.
-fn line(answer: &Answer, _: &View) -> Vec<String> {
-    let text = match (&answer.event, answer.status) {
-        (Some(event), _) => {
-            let parts = [
-                Some(&event.kind),
-                Some(&event.worker),
-                event.task_id.as_ref(),
-            ];
-            let more = [event.state.as_ref(), event.reason.as_ref()];
-            let parts = parts.into_iter().chain(more).flatten();
-            let parts: Vec<_> = parts.map(|part| visible(part)).collect();
-            parts.join("  ")
-        }
-        (None, Status::Missing) => format!("there is no team {}", visible(&answer.team_name)),
-        (None, _) => format!("nothing happened to {} in time", visible(&answer.team_name)),
-    };
-    vec![text]
 }
 
 fn event_type(text: &str) -> Result<EventType, String> {

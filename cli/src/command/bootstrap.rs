@@ -7,8 +7,8 @@ use crate::command::stamp::Stamp;
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::given;
+use crate::question;
 use crate::render::bootstrap;
-use teamlog_team::Team;
 use teamlog_team::bootstrap::list::BootstrapList;
 use teamlog_team::bootstrap::list::BootstrapListed;
 use teamlog_team::bootstrap::record::{BootstrapExplain, BootstrapRecord};
@@ -125,13 +125,7 @@ impl List {
             limit: self.limit,
             cursor: self.cursor,
         };
-        context.ask_at(
-            &self.team,
-            self.at,
-            Team::bootstrap_list,
-            &input,
-            bootstrap::listed,
-        )
+        context.ask_at(&self.team, self.at, &question::BOOTSTRAP_LIST, input)
     }
 }
 
@@ -154,13 +148,7 @@ struct Show {
 impl Show {
     fn run(self, context: &mut Context) -> Outcome {
         let input = BootstrapShow { run: self.run };
-        context.ask_at(
-            &self.team,
-            self.at,
-            Team::bootstrap_show,
-            input,
-            bootstrap::shown,
-        )
+        context.ask_at(&self.team, self.at, &question::BOOTSTRAP_SHOW, input)
     }
 }
 
@@ -183,13 +171,7 @@ struct Evidence {
 impl Evidence {
     fn run(self, context: &mut Context) -> Outcome {
         let input = BootstrapEvidence { run: self.run };
-        context.ask_at(
-            &self.team,
-            self.at,
-            Team::bootstrap_evidence,
-            input,
-            |answer, _| bootstrap::evidence(answer),
-        )
+        context.ask_at(&self.team, self.at, &question::BOOTSTRAP_EVIDENCE, input)
     }
 }
 
@@ -221,11 +203,6 @@ impl Explain {
             event: self.event,
             data,
         };
-        context.ask(
-            &self.team,
-            Team::bootstrap_explain,
-            input,
-            bootstrap::explained,
-        )
+        context.ask(&self.team, &question::BOOTSTRAP_EXPLAIN, input)
     }
 }

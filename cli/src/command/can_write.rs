@@ -1,8 +1,8 @@
 //! `can-write`: may an agent write a path now?
 
 use crate::context::Context;
-use crate::exit::{Exit, Outcome};
-use crate::render::paths;
+use crate::exit::Outcome;
+use crate::question;
 use teamlog_team::resource::can_write::CanWrite;
 
 #[derive(Debug, clap::Args)]
@@ -27,14 +27,7 @@ pub struct Args {
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
         let agent = context.agent("--agent", self.agent)?;
-        let mut team = context.team(&self.team)?;
         let path = self.path;
-        let verdict = team.can_write(CanWrite { agent, path })?;
-        context.answer(&verdict, paths::verdict)?;
-        let exit = match verdict.allow {
-            true => Exit::Done,
-            false => Exit::Refused,
-        };
-        context.done(team, exit)
+        context.ask(&self.team, &question::CAN_WRITE, CanWrite { agent, path })
     }
 }

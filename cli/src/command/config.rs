@@ -6,8 +6,8 @@ use crate::command::printed::{answer, recorded};
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::forward::Repeat;
+use crate::question;
 use crate::render::config;
-use teamlog_team::Team;
 use teamlog_team::lifecycle::config::{
     ConfigChange, ConfigChangeAnswer, ConfigGetAnswer, ConfigList, ConfigListAnswer,
 };
@@ -99,19 +99,13 @@ impl List {
             limit: self.limit,
             cursor: self.cursor,
         };
-        context.ask_at(&self.team, self.at, Team::config_list, input, config::page)
+        context.ask_at(&self.team, self.at, &question::CONFIG_LIST, input)
     }
 }
 
 impl Get {
     fn run(self, context: &mut Context) -> Outcome {
-        context.ask_at(
-            &self.team,
-            self.at,
-            Team::config_get,
-            &self.key,
-            config::one,
-        )
+        context.ask_at(&self.team, self.at, &question::CONFIG_GET, self.key)
     }
 }
 

@@ -1,10 +1,9 @@
 //! `convert`: the same history in the other format.
 
 use crate::context::Context;
-use crate::exit::Outcome;
+use crate::exit::{Exit, Outcome};
 use crate::forward::Repeat;
 use crate::render::moving;
-use teamlog_team::Team;
 use teamlog_team::engine::Format;
 
 #[derive(Debug, clap::Args)]
@@ -29,7 +28,10 @@ impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
         context.records(Repeat::Same);
         context.alone(&self.team, |context| {
-            context.ask(&self.team, Team::convert, self.to, moving::converted)
+            let mut team = context.team(&self.team)?;
+            let answer = team.convert(self.to)?;
+            context.answer(&answer, moving::converted)?;
+            context.done(team, Exit::Done)
         })
     }
 }

@@ -6,8 +6,8 @@ use crate::command::printed::{answer, recorded};
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::forward::Repeat;
+use crate::question;
 use crate::render::delivery;
-use teamlog_team::Team;
 use teamlog_team::message::dead_letter::{
     DeadLetterList, DeadLetterListAnswer, Requeue as Request, RequeueAnswer,
 };
@@ -70,13 +70,7 @@ impl List {
             limit: self.limit,
             cursor: self.cursor,
         };
-        context.ask_at(
-            &self.team,
-            self.at,
-            Team::dead_letters,
-            input,
-            delivery::page,
-        )
+        context.ask_at(&self.team, self.at, &question::DEAD_LETTERS, input)
     }
 }
 

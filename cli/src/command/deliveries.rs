@@ -3,8 +3,7 @@
 use crate::command::Past;
 use crate::context::Context;
 use crate::exit::Outcome;
-use crate::render::delivery;
-use teamlog_team::Team;
+use crate::question;
 use teamlog_team::message::deliveries::DeliveryList;
 
 #[derive(Debug, clap::Args)]
@@ -32,12 +31,6 @@ impl Args {
             limit: self.limit,
             cursor: self.cursor,
         };
-        context.ask_at(
-            &self.team,
-            self.at,
-            Team::open_deliveries,
-            &input,
-            delivery::open,
-        )
+        context.ask_at(&self.team, self.at, &question::DELIVERIES, input)
     }
 }

@@ -2,10 +2,10 @@
 
 use crate::context::Context;
 use crate::exit::Outcome;
-use crate::render::diff;
+use crate::question;
 use crate::when::Spot;
-use teamlog_team::Team;
-use teamlog_team::log::diff::Diff;
+use teamlog_team::engine::reader::Point;
+use teamlog_team::log::points::ReadDiff;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -35,12 +35,20 @@ pub struct Args {
 
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
-        let input = Diff {
-            from: context.point(self.from)?,
-            to: self.to.map(|to| context.point(to)).transpose()?,
+        let input = ReadDiff {
+            from: text(context.point(self.from)?),
+            to: self.to.map(|to| context.point(to).map(text)).transpose()?,
             limit: self.limit,
             cursor: self.cursor,
         };
-        context.ask(&self.team, Team::diff, &input, diff::changes)
+        context.ask(&self.team, &question::DIFF, input)
+    }
+}
+
+/// A point as the question takes it.
+fn text(point: Point) -> String {
+    match point {
+        Point::Seq(seq) => seq.to_string(),
+        Point::Time(time) => time.to_string(),
     }
 }

@@ -1,9 +1,9 @@
 //! `export`: every event, lossless; or an audit log.
 
 use crate::context::Context;
-use crate::exit::{CommandError, Exit, Outcome};
+use crate::exit::Outcome;
+use crate::question::Streamed;
 use clap::ValueEnum;
-use std::ops::ControlFlow;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -27,21 +27,10 @@ enum Format {
 
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
-        let mut team = context.team(&self.team)?;
-        let out = &mut context.out;
-        let mut written: Result<(), CommandError> = Ok(());
-        let mut each = |line: &[u8]| {
-            written = out.json_line(line);
-            match written.is_err() || out.reader_left() {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            }
+        let wanted = match self.format {
+            None | Some(Format::Events) => Streamed::Export,
+            Some(Format::Audit) => Streamed::Audit,
         };
-        match self.format {
-            None | Some(Format::Events) => team.export(&mut each)?,
-            Some(Format::Audit) => team.export_audit(&mut each)?,
-        };
-        written?;
-        context.done(team, Exit::Done)
+        context.stream(&self.team, wanted)
     }
 }

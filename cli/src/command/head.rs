@@ -1,5 +1,6 @@
 //! `head`: a receipt for everything up to now.
 
+use crate::call::HEAD;
 use crate::command::keygen;
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
@@ -26,12 +27,11 @@ impl Args {
         let key = key
             .map(|file| keygen::secret_key(context.env(), file))
             .transpose()?;
-        let mut team = context.team(&self.team)?;
-        let mut answer = team.head()?;
+        let mut answer = context.fetch(&HEAD, &self.team, ())?;
         if let Some(key) = &key {
             answer = answer.signed(key);
         }
         context.answer(&answer, integrity::receipt)?;
-        context.done(team, Exit::Done)
+        context.ended(Exit::Done)
     }
 }

@@ -6,12 +6,11 @@
 use crate::context::Context;
 use crate::env::ProcessEnv;
 use crate::exit::{CommandError, Exit, Outcome};
-use crate::file::{check_private, open};
+use crate::file::{self, check_private, failed, fill, open, sync_names};
 use crate::render::escape::visible;
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use teamlog_team::receipt::key::SEED_BYTES;
 use teamlog_team::receipt::keygen::KeygenAnswer;
@@ -99,47 +98,10 @@ fn store(secret: &Path, public: &Path, key: &SecretKey) -> Result<(), CommandErr
 }
 
 fn create(path: &Path, mode: u32) -> Result<File, CommandError> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true).mode(mode);
-    options.open(path).map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => {
-            let message = format!("out must name a new file, but {} is there", path.display());
-            CommandError::new(Exit::Refused, "key_exists", message).about("out")
-        }
-        io::ErrorKind::NotFound => {
-            let message = format!(
-                "out must lie in a directory that is there, but is {}",
-                path.display()
-            );
-            CommandError::invalid("out", message)
-        }
-        _ => failed("create", path)(error),
-    })
-}
-
-fn fill(mut file: File, path: &Path, text: &str) -> Result<(), CommandError> {
-    file.write_all(text.as_bytes())
-        .and_then(|()| file.sync_all())
-        .map_err(failed("write", path))
-}
-
-/// A key that signed something must be there after the power went.
-fn sync_names(path: &Path) -> Result<(), CommandError> {
-    let dir = match path.parent() {
-        Some(dir) if dir != Path::new("") => dir,
-        _ => Path::new("."),
-    };
-    File::open(dir)
-        .and_then(|dir| dir.sync_all())
-        .map_err(failed("sync", dir))
+    file::create("key_exists", path, mode)
 }
 
 /// Takes back what was created a moment ago. The error that led here is the one to be told.
 fn remove(path: &Path) {
     let _ = std::fs::remove_file(path);
-}
-
-fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> CommandError {
-    let shown = path.display().to_string();
-    move |error| CommandError::io(doing, &format!("key file {shown}"), &error)
 }

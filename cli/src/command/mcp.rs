@@ -61,7 +61,7 @@ fn session(given: SessionScope, context: &Context) -> Result<Session, CommandErr
 
 /// Hands a tool to the daemon, where one has the team.
 fn elsewhere(context: &Context) -> Elsewhere {
-    let (client, who) = (context.client(), context.who());
+    let (client, who) = (context.client(None), context.who());
     Arc::new(move |tool, team, arguments: &Map<String, Value>| {
         let input = (tool.to_owned(), arguments.clone());
         let called = client.call(&TOOL, team, &who, &input, Repeat::Unsafe);

@@ -9,7 +9,7 @@ pub mod api;
 pub mod append;
 mod artifact;
 mod attention;
-pub mod await_event;
+mod await_event;
 mod backup;
 mod board;
 mod bootstrap;
@@ -248,7 +248,7 @@ commands! {
     Prime(prime: answer::<Either<PrimeAnswer, ContextAnswer>>) = "prime", Reads:
         "Show what an agent should know when it wakes, in few words",
     Wait(wait: answer::<WaitAnswer>) = "wait", Reads: "Wait until something arrives for an agent",
-    Await(await_event: answer::<await_event::Answer>) = "await", Reads:
+    Await(await_event: answer::<crate::render::awaited::Answer>) = "await", Reads:
         "Wait until something happens to a team that is worth waking up for",
     Teams(teams: answer::<AllAnswer<TeamListed>>) = "teams", Reads: "List the teams of the data root",
     Status(status: answer::<StatusAnswer>) = "status", Reads: "Show members, unread messages, blocked and stale tasks",

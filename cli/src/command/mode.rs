@@ -11,11 +11,11 @@ use crate::command::stamp::Stamp;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::given;
+use crate::question;
 use crate::render::{mode, prompt as told_of};
 use outcome::Ended;
 use prompt::Prompt;
 use serde_json::{Map, Value};
-use teamlog_team::Team;
 use teamlog_team::mode::clear::ModeClear;
 use teamlog_team::mode::clear::ModeCleared;
 use teamlog_team::mode::end::{ModeCancel, ModeComplete, ModeFail};
@@ -363,7 +363,7 @@ impl List {
             limit: self.limit,
             cursor: self.cursor,
         };
-        context.ask_at(&self.team, self.at, Team::mode_list, list, mode::page)
+        context.ask_at(&self.team, self.at, &question::MODE_LIST, list)
     }
 }
 
@@ -386,13 +386,7 @@ impl Show {
             mode: self.target.mode,
             session_id: self.target.scope.session(context)?,
         };
-        context.ask_at(
-            &self.target.team,
-            self.at,
-            Team::mode_show,
-            show,
-            mode::card,
-        )
+        context.ask_at(&self.target.team, self.at, &question::MODE_SHOW, show)
     }
 }
 
@@ -446,13 +440,7 @@ impl Explain {
         };
         let session_id = self.scope.session(context)?;
         let input = ModeExplain { mode, session_id };
-        context.ask_at(
-            &self.team,
-            self.at,
-            Team::mode_explain,
-            input,
-            told_of::transition,
-        )
+        context.ask_at(&self.team, self.at, &question::MODE_EXPLAIN, input)
     }
 }
 
@@ -501,7 +489,7 @@ impl Sessions {
             limit: self.limit,
             cursor: self.cursor,
         };
-        context.ask(&self.team, Team::mode_sessions, asked, mode::sessions)
+        context.ask(&self.team, &question::MODE_SESSIONS, asked)
     }
 }
 

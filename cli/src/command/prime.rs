@@ -4,8 +4,9 @@ use crate::agents::event::{ContextAnswer, HookEvent};
 use crate::command::Past;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
+use crate::question;
+use crate::render::View;
 use crate::render::style::Paint;
-use crate::render::{View, hand};
 use teamlog_team::message::prime::Prime;
 use teamlog_team::message::prime::PrimeAnswer;
 
@@ -44,33 +45,31 @@ impl Args {
             true => Some(HookEvent::read(context)?),
             false => None,
         };
-        let mut team = context.team_at(&self.team, self.at.into())?;
-        let mut answer = team.prime(&Prime { agent })?;
-        context.own_commands(&mut answer.commands);
-        match told {
-            None => context.answer(&answer, hand::primed)?,
-            Some(told) => hooked(context, &told, &answer)?,
-        }
-        context.done(team, Exit::Done)
+        let input = Prime { agent };
+        let own = |answer: &mut PrimeAnswer, context: &Context| {
+            context.own_commands(&mut answer.commands);
+        };
+        let Some(told) = told else {
+            return context.ask_tuned(&self.team, self.at, &question::PRIME, input, own);
+        };
+        // As the hook takes it: not for a terminal.
+        let plain = View {
+            paint: Paint::new(false),
+            width: None,
+            ..context.view()
+        };
+        let lines = context.lines(&self.team, self.at, &question::PRIME, input, (plain, own))?;
+        hooked(context, &told, &lines)?;
+        context.ended(Exit::Done)
     }
 }
 
 /// The text as the hook takes it. Before a compaction agents take no JSON that adds anything, but may heed a text.
-fn hooked(
-    context: &mut Context,
-    told: &HookEvent,
-    answer: &PrimeAnswer,
-) -> Result<(), CommandError> {
-    let plain = View {
-        paint: Paint::new(false),
-        width: None,
-        ..context.view()
-    };
-    let lines = hand::primed(answer, &plain);
+fn hooked(context: &mut Context, told: &HookEvent, lines: &[String]) -> Result<(), CommandError> {
     match told.event == START || context.out.is_json() {
         true => context
             .out
             .json(&ContextAnswer::of(START, lines.join("\n"))),
-        false => context.out.lines(&lines),
+        false => context.out.lines(lines),
     }
 }

@@ -3,8 +3,7 @@
 use crate::command::Past;
 use crate::context::Context;
 use crate::exit::Outcome;
-use crate::render::inbox;
-use teamlog_team::Team;
+use crate::question;
 use teamlog_team::message::read::Read;
 
 #[derive(Debug, clap::Args)]
@@ -41,6 +40,6 @@ impl Args {
             limit: self.limit,
             cursor: self.cursor,
         };
-        context.ask_at(&self.team, self.at, Team::read, input, inbox::page)
+        context.ask_at(&self.team, self.at, &question::READ, input)
     }
 }

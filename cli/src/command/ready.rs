@@ -3,8 +3,7 @@
 use crate::command::Past;
 use crate::context::Context;
 use crate::exit::Outcome;
-use crate::render::hand;
-use teamlog_team::Team;
+use crate::question;
 use teamlog_team::task::ready::Ready;
 
 #[derive(Debug, clap::Args)]
@@ -35,6 +34,6 @@ impl Args {
             limit: self.limit,
             cursor: self.cursor,
         };
-        context.ask_at(&self.team, self.at, Team::ready, &input, hand::ready)
+        context.ask_at(&self.team, self.at, &question::READY, input)
     }
 }

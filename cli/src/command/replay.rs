@@ -1,13 +1,9 @@
 //! `replay`: events in order, filtered, streamed.
 
 use crate::context::Context;
-use crate::exit::{CommandError, Exit, Outcome};
-use crate::output::Output;
-use crate::render::event;
-use crate::render::style::Paint;
+use crate::exit::{CommandError, Outcome};
+use crate::question::Streamed;
 use crate::when::When;
-use std::ops::ControlFlow;
-use teamlog_team::engine::Event;
 use teamlog_team::log::replay::Replay;
 use teamlog_team::log::tail::Tail;
 
@@ -81,7 +77,6 @@ impl Filter {
 
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
-        let mut team = context.team(&self.team)?;
         let replay = Replay {
             to_seq: self.to_seq,
             until: self.until.map(|until| context.time(until)).transpose()?,
@@ -94,64 +89,8 @@ impl Args {
                 filter: replay,
                 last: None,
             };
-            return follow(context, team, &tail);
+            return context.stream(&self.team, Streamed::Follow(tail));
         }
-        let mut lines = Lines::new(&mut context.out);
-        team.replay(replay, &mut |event, json| lines.show(event, json))?;
-        lines.written?;
-        context.done(team, Exit::Done)
-    }
-}
-
-/// Prints events as they come, until nobody reads them any more.
-pub fn follow(context: &mut Context, mut team: teamlog_team::Team, tail: &Tail) -> Outcome {
-    let lines = std::cell::RefCell::new(Lines::new(&mut context.out));
-    let followed = team.follow(
-        tail,
-        &mut |event, json| lines.borrow_mut().show(event, json),
-        // Nobody shall wait for a line that is there.
-        &mut || lines.borrow_mut().flush(),
-    );
-    lines.into_inner().written?;
-    followed?;
-    context.done(team, Exit::Done)
-}
-
-/// Events, one a line.
-pub struct Lines<'a> {
-    out: &'a mut Output,
-    paint: Paint,
-    /// What became of the lines so far.
-    pub written: Result<(), CommandError>,
-}
-
-impl<'a> Lines<'a> {
-    /// Onto that output.
-    pub fn new(out: &'a mut Output) -> Lines<'a> {
-        Lines {
-            paint: out.paint(),
-            out,
-            written: Ok(()),
-        }
-    }
-    /// One event; breaks off where nobody reads on.
-    pub fn show(&mut self, event: &Event<'_>, json: &[u8]) -> ControlFlow<()> {
-        self.written = match self.out.is_json() {
-            true => self.out.json_line(json),
-            false => self.out.line(event::line(event, self.paint)),
-        };
-        self.goes_on()
-    }
-    fn flush(&mut self) -> ControlFlow<()> {
-        if self.written.is_ok() {
-            self.written = self.out.flush();
-        }
-        self.goes_on()
-    }
-    fn goes_on(&self) -> ControlFlow<()> {
-        match self.written.is_err() || self.out.reader_left() {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        }
+        context.stream(&self.team, Streamed::Replay(replay))
     }
 }

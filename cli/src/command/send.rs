@@ -1,10 +1,11 @@
 //! `send`: one message into one inbox. Its options are those of the task messages too.
 
 use crate::call;
-use crate::context::Context;
+use crate::context::{Context, again};
 use crate::env::ProcessEnv;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::forward::Repeat;
+use crate::random;
 use crate::render::inbox;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -108,8 +109,21 @@ impl Durable {
     }
 
     /// Sends, waits if that was asked for, and answers.
-    pub fn send(&self, context: &mut Context, team: &str, send: Send) -> Outcome {
-        let mut answer = context.execute(&call::SEND, team, (send, self.wait))?;
+    pub fn send(&self, context: &mut Context, team: &str, mut send: Send) -> Outcome {
+        let mut id = None;
+        if context.is_remote() {
+            // More gets lost on the way, and with an id the same can be sent again.
+            if send.message_id.is_none() {
+                send.message_id = Some(random::name("msg")?);
+                context.records(Repeat::UnderMessageId);
+            }
+            id = send.message_id.clone();
+        }
+        let sent = context.execute(&call::SEND, team, (send, self.wait));
+        let mut answer = sent.map_err(|error| match id {
+            Some(id) if error.code() == "outcome_unknown" => again(error, "message_id", &id),
+            _ => error,
+        })?;
         if self.wait && answer.is_open() {
             return Err(left(&answer.message.id));
         }

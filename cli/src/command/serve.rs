@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::exit::{self, CommandError, Exit, Outcome};
+use crate::file::{check_private, open};
 use crate::forward::{Resident, control};
 use crate::render::escape::visible;
 use crate::render::style::Style;
@@ -10,13 +11,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 use teamlog_server::forward::Forwarding;
-use teamlog_server::{Daemon, Running, ServeOptions, StartError, running, stream};
+use teamlog_server::{Daemon, Running, ServeOptions, StartError, TlsFiles, running, stream};
 use teamlog_team::RootOptions;
 use teamlog_team::shell::quoted;
 
@@ -25,11 +26,13 @@ use teamlog_team::shell::quoted;
     long_about = "Serve the teams of the data root over HTTP, and carry out what the command line records in them\n\nOne \
         daemon a data root. It listens on the loopback and on a Unix socket, keeps the locks of its teams, and writes \
         teams/TEAM/runtime.json, for you alone: where it is, and the token of that team. The first line says that it is \
-        ready. It stops at SIGTERM or at --stop, once what runs has ended.",
+        ready. It stops at SIGTERM or at --stop, once what runs has ended.\n\nWith a certificate it also serves agents on other \
+        machines, at the address of --listen: over TLS, each with a token of its own (teamlog token add).",
     after_help = "\
 Examples:
   teamlog serve
   teamlog serve --team demo --listen 127.0.0.1:0 --json
+  teamlog serve --listen 0.0.0.0:7443 --tls-cert server.pem --tls-key server.key
   teamlog serve --status
   teamlog serve --stop"
 )]
@@ -37,9 +40,15 @@ pub struct Args {
     /// Serve this team; may be repeated [default: all teams, also those to come]
     #[arg(long = "team", value_name = "TEAM")]
     teams: Vec<String>,
-    /// Where to listen for HTTP: an address of the loopback; port 0 takes a free one
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    /// Where to listen for HTTP: an address of the loopback, or any with --tls-cert; port 0 takes a free one
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:0", value_parser = address)]
     listen: SocketAddr,
+    /// The certificate for agents on other machines, and those that vouch for it, as PEM
+    #[arg(long, value_name = "FILE", requires = "tls_key", conflicts_with_all = ["status", "stop"])]
+    tls_cert: Option<PathBuf>,
+    /// The secret key of the certificate, as PEM, in a file that only you may read
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
     /// Where to put the Unix socket, in a directory that only you may enter [default: beneath the data root]
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
@@ -60,6 +69,9 @@ pub struct Args {
 pub struct Ready {
     /// Where it listens for HTTP
     url: String,
+    /// Where it listens for agents on other machines, if it does
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remote_url: Option<String>,
     /// Its process
     pid: u32,
     /// Its Unix socket
@@ -81,6 +93,9 @@ pub struct Served {
     /// Where it listens for HTTP
     #[serde(skip_serializing_if = "Option::is_none")]
     url: Option<String>,
+    /// Where it listens for agents on other machines, if it does
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remote_url: Option<String>,
     /// Its process
     #[serde(skip_serializing_if = "Option::is_none")]
     pid: Option<u32>,
@@ -163,7 +178,13 @@ impl Args {
             ..context.options()
         };
         options.teams = self.teams;
-        options.listen = self.listen;
+        match self.tls_cert.zip(self.tls_key) {
+            None => options.listen = self.listen,
+            Some((certificate, key)) => {
+                check_private("tls_key", &key, &open(context.env(), "tls_key", &key)?)?;
+                options.remote = Some((self.listen, TlsFiles { certificate, key }));
+            }
+        }
         options.socket = self.socket;
         options.runtime_dir = context.env().var_set("XDG_RUNTIME_DIR").map(PathBuf::from);
         options.upgrade_handler = Some(Arc::new(Forwarding(resident)));
@@ -183,6 +204,13 @@ impl Args {
     }
 }
 
+/// An address as it is typed: of the first one that a name stands for.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let mut addresses = text.to_socket_addrs().map_err(|error| error.to_string())?;
+    let first = addresses.next();
+    first.ok_or_else(|| "must be HOST:PORT, but no address has that name".to_owned())
+}
+
 /// How commands for this data root begin, wherever they are typed.
 fn program(root: &Path) -> String {
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
@@ -196,6 +224,7 @@ fn ready(context: &mut Context, daemon: &Daemon) -> Result<(), CommandError> {
     let running = daemon.running();
     let ready = Ready {
         url: running.url.clone(),
+        remote_url: running.remote_url.clone(),
         pid: running.pid,
         socket: running.socket.display().to_string(),
         teams: daemon.served().names(),
@@ -208,10 +237,16 @@ fn ready(context: &mut Context, daemon: &Daemon) -> Result<(), CommandError> {
             true => "no teams yet".to_owned(),
             false => visible(&ready.teams.join(", ")).into_owned(),
         };
-        vec![
-            format!("serving at {url}  {teams}"),
-            format!("  socket {}  pid {}", visible(&ready.socket), ready.pid),
-        ]
+        let remote = ready.remote_url.iter();
+        let remote = remote.map(|url| format!("  for other machines at {url}"));
+        let mut lines = vec![format!("serving at {url}  {teams}")];
+        lines.extend(remote);
+        lines.push(format!(
+            "  socket {}  pid {}",
+            visible(&ready.socket),
+            ready.pid
+        ));
+        lines
     })?;
     context.out.flush()
 }
@@ -344,23 +379,17 @@ pub fn strange(status: u16, body: &[u8]) -> CommandError {
 
 impl Served {
     fn of(status: &'static str, running: Option<Running>) -> Served {
-        let (url, pid, socket, version, started_at) = match running {
-            Some(running) => (
-                Some(running.url),
-                Some(running.pid),
-                Some(running.socket.display().to_string()),
-                Some(running.version),
-                Some(running.started_at),
-            ),
-            None => (None, None, None, None, None),
-        };
+        let of = |field: fn(&Running) -> String| running.as_ref().map(field);
         Served {
             status,
-            url,
-            pid,
-            socket,
-            version,
-            started_at,
+            url: of(|running| running.url.clone()),
+            remote_url: running
+                .as_ref()
+                .and_then(|running| running.remote_url.clone()),
+            pid: running.as_ref().map(|running| running.pid),
+            socket: of(|running| running.socket.display().to_string()),
+            version: of(|running| running.version.clone()),
+            started_at: of(|running| running.started_at.clone()),
             teams: Vec::new(),
         }
     }
@@ -372,6 +401,7 @@ fn said(served: &Served) -> String {
     let pid = served.pid.map(|pid| pid.to_string());
     for (word, value) in [
         (" at", &served.url),
+        ("  for other machines at", &served.remote_url),
         ("  pid", &pid),
         ("  version", &served.version),
         ("  since", &served.started_at),

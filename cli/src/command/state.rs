@@ -10,6 +10,7 @@ use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::forward::Repeat;
 use crate::given;
+use crate::question::{self, Question};
 use crate::render::escape::visible_json;
 use crate::render::pretty;
 use serde::Serialize;
@@ -18,7 +19,6 @@ use serde_json::Value;
 use teamlog_team::mode::state::{
     ActiveModes, StateCleared, StateShown, StateStatuses, StateWritten,
 };
-use teamlog_team::{Result, Team};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -142,9 +142,9 @@ pub(super) const PRINTED: &[Printed] = &[
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
         match self.action {
-            Action::Read(read) => read.query.ask(context, Team::state_read),
-            Action::ListActive(list) => list.query.ask(context, Team::state_list_active),
-            Action::GetStatus(get) => get.query.ask(context, Team::state_get_status),
+            Action::Read(read) => read.query.ask(context, &question::STATE_READ),
+            Action::ListActive(list) => list.query.ask(context, &question::STATE_ACTIVE),
+            Action::GetStatus(get) => get.query.ask(context, &question::STATE_STATUS),
             Action::Write(write) => write.query.change(context, &STATE_WRITE),
             Action::Clear(mut clear) => {
                 clear.query.all_sessions = clear.all_sessions;
@@ -156,16 +156,13 @@ impl Args {
 
 impl Query {
     /// Answers what is asked with its payload alone.
-    fn ask<I: DeserializeOwned, A: Serialize>(
+    fn ask<I: Serialize + DeserializeOwned, A: Serialize>(
         self,
         context: &mut Context,
-        run: fn(&mut Team, I) -> Result<A>,
+        question: &Question<I, A>,
     ) -> Outcome {
         let (team, asked) = self.input(context)?;
-        let mut team = context.team(&team)?;
-        let answer = run(&mut team, asked)?;
-        show(context, &answer)?;
-        context.done(team, Exit::Done)
+        context.ask(&team, question, asked)
     }
 
     /// The same of what changes something.

@@ -3,8 +3,7 @@
 use crate::command::Past;
 use crate::context::Context;
 use crate::exit::Outcome;
-use crate::render::status;
-use teamlog_team::Team;
+use crate::question;
 use teamlog_team::lifecycle::status::Status;
 
 #[derive(Debug, clap::Args)]
@@ -36,6 +35,10 @@ impl Args {
             digest: self.digest,
             limit: self.limit,
         };
-        context.ask_at(&self.team, self.at, Team::status, input, status::overview)
+        match self.digest {
+            // No part of the operation.
+            true => context.ask_at(&self.team, self.at, &question::STATUS_DIGEST, input),
+            false => context.ask_at(&self.team, self.at, &question::STATUS, input),
+        }
     }
 }

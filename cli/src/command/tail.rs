@@ -1,8 +1,9 @@
 //! `tail`: the newest events, and with `-f` those to come.
 
-use super::replay::{Filter, Lines, follow};
+use super::replay::Filter;
 use crate::context::Context;
-use crate::exit::{Exit, Outcome};
+use crate::exit::Outcome;
+use crate::question::Streamed;
 use teamlog_team::log::tail::{LAST, Tail};
 
 #[derive(Debug, clap::Args)]
@@ -32,7 +33,6 @@ pub struct Args {
 
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
-        let mut team = context.team(&self.team)?;
         let mut filter = self.filter.replay(context)?;
         filter.without_bookkeeping = !self.all && filter.kind.is_none() && !context.out.is_json();
         let tail = Tail {
@@ -40,11 +40,8 @@ impl Args {
             last: Some(self.lines.unwrap_or(LAST)),
         };
         if self.follow {
-            return follow(context, team, &tail);
+            return context.stream(&self.team, Streamed::Follow(tail));
         }
-        let mut lines = Lines::new(&mut context.out);
-        team.tail(&tail, &mut |event, json| lines.show(event, json))?;
-        lines.written?;
-        context.done(team, Exit::Done)
+        context.stream(&self.team, Streamed::Tail(tail))
     }
 }

@@ -6,9 +6,9 @@ use crate::command::printed::{answer, recorded};
 use crate::command::stamp::Stamp;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
-use crate::render::{claim, task};
+use crate::question;
+use crate::render::claim;
 use serde_json::{Map, Value};
-use teamlog_team::Team;
 use teamlog_team::api::{self, Op};
 use teamlog_team::engine::Json;
 use teamlog_team::task::cancel::TaskCancel;
@@ -116,7 +116,7 @@ impl Show {
             limit: self.limit,
             cursor: self.cursor,
         };
-        context.ask_at(&self.team, self.at, Team::task_show, input, task::card)
+        context.ask_at(&self.team, self.at, &question::TASK_SHOW, input)
     }
 }
 
@@ -149,13 +149,7 @@ impl History {
             limit: self.limit,
             cursor: self.cursor,
         };
-        context.ask_at(
-            &self.team,
-            self.at,
-            Team::task_history,
-            &input,
-            task::history,
-        )
+        context.ask_at(&self.team, self.at, &question::TASK_HISTORY, input)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::command::Past;
 use crate::context::Context;
-use crate::exit::{Exit, Outcome};
-use crate::render::task;
+use crate::exit::Outcome;
+use crate::question;
 use teamlog_team::task::list::Tasks;
 use teamlog_team::task::sorting::{SortOrder, TaskSort};
 
@@ -45,15 +45,7 @@ pub struct Args {
 
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
-        let mut team = context.team_at(&self.team, self.at.into())?;
-        let unknown = match &self.owner {
-            Some(owner) => team.unknown_warning(owner)?,
-            None => None,
-        };
-        if let Some(unknown) = unknown {
-            context.note(&unknown);
-        }
-        let answer = team.tasks(Tasks {
+        let input = Tasks {
             status: self.status,
             owner: self.owner,
             limit: self.limit,
@@ -61,9 +53,8 @@ impl Args {
             sort: self.sort,
             order: self.order,
             since: self.since,
-        })?;
-        context.answer(&answer, task::page)?;
-        context.done(team, Exit::Done)
+        };
+        context.ask_at(&self.team, self.at, &question::TASKS, input)
     }
 }
 

@@ -6,8 +6,8 @@ use crate::command::stamp::Stamp;
 use crate::context::Context;
 use crate::exit::Outcome;
 use crate::given;
+use crate::question;
 use crate::render::thread;
-use teamlog_team::Team;
 use teamlog_team::thread::link::ThreadLink;
 use teamlog_team::thread::list::ThreadList;
 use teamlog_team::thread::list::ThreadListAnswer;
@@ -92,7 +92,7 @@ impl List {
             limit: self.limit,
             cursor: self.cursor,
         };
-        context.ask_at(&self.team, self.at, Team::threads, &list, thread::list)
+        context.ask_at(&self.team, self.at, &question::THREADS, list)
     }
 }
 
@@ -167,7 +167,7 @@ impl Tail {
             limit: self.limit,
             cursor: self.cursor,
         };
-        context.ask_at(&self.team, self.at, Team::thread_tail, &tail, thread::page)
+        context.ask_at(&self.team, self.at, &question::THREAD_TAIL, tail)
     }
 }
 
@@ -205,13 +205,7 @@ impl Search {
             limit: self.limit,
             cursor: self.cursor,
         };
-        context.ask_at(
-            &self.team,
-            self.at,
-            Team::thread_search,
-            &search,
-            thread::found,
-        )
+        context.ask_at(&self.team, self.at, &question::THREAD_SEARCH, search)
     }
 }
 

@@ -1,18 +1,156 @@
-//! `token rotate`: the token of a team, or of the root, is worth nothing any more, and there is another one.
+//! `token`: agents' tokens for other machines are added, listed and revoked; the token of a team, or of the root, for HTTP on
+//! this machine gives way to another one.
 
-use crate::command::printed::answer;
+use crate::call::Call;
+use crate::command::printed::{answer, recorded};
+use crate::command::stamp::Stamp;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
+use crate::file;
 use crate::forward::control;
 use crate::forward::runtime::Runtime;
+use crate::question;
 use crate::render::escape::visible;
+use crate::render::token;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::path::PathBuf;
+use teamlog_server::agent_token;
 use teamlog_server::runtime::RUNTIME_FILE;
+use teamlog_team::agent_token::{
+    TokenAdd, TokenAnswer, TokenList, TokenListAnswer, TokenRevoke, TokenShown,
+};
 use teamlog_team::names;
 
 actions! {
+    Add = "add", recorded::<Added>;
+    List = "list", answer::<TokenListAnswer>;
+    Revoke = "revoke", recorded::<TokenAnswer>;
     Rotate = "rotate", answer::<Rotated>;
+}
+
+/// Let an agent in from other machines: make a token, and put it into a new file that only you may read
+#[derive(Debug, clap::Args)]
+#[command(
+    long_about = "Let an agent in from other machines: make a token, and put it into a new file that only you may read\n\nThe log \
+        and the daemon keep the digest alone: whoever loses the file needs another token. With TEAMLOG_REMOTE and \
+        TEAMLOG_TOKEN_FILE the agent uses the team from elsewhere; what it records is recorded as that agent's.",
+    after_help = "\
+Examples:
+  teamlog token add demo --agent dev --out dev.token
+  teamlog token add demo --agent qa --scope read --out qa.token"
+)]
+struct Add {
+    /// The team
+    team: String,
+    /// The agent that it lets in
+    #[arg(long, value_name = "AGENT")]
+    agent: String,
+    /// How far: read (what changes nothing), act (what an agent does) or operate (settings, members, tokens and the like too)
+    #[arg(long, value_name = "SCOPE", default_value = "act")]
+    scope: String,
+    /// The file of the token, which must not exist
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    #[command(flatten)]
+    stamp: Stamp,
+}
+
+/// What was added.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Added {
+    #[serde(flatten)]
+    answer: TokenAnswer,
+    /// The file that holds the token
+    file: String,
+}
+
+impl Add {
+    fn run(self, context: &mut Context) -> Outcome {
+        let token = agent_token::new(&self.team, &self.agent)
+            .map_err(|error| CommandError::io("get", "random bits", &error))?;
+        let new = file::create("file_exists", &self.out, 0o600)?;
+        let input = TokenAdd {
+            agent: self.agent,
+            scope: Some(self.scope),
+            digest: agent_token::digest(&token).to_hex().to_string(),
+        };
+        let added = file::fill(new, &self.out, &format!("{token}\n"))
+            .and_then(|()| file::sync_names(&self.out))
+            .and_then(|()| {
+                self.stamp
+                    .execute(context, &Call::operation(), &self.team, input)
+            });
+        let answer = added.inspect_err(|error| {
+            // A token that may let somebody in is kept.
+            if error.code() != "outcome_unknown" {
+                let _ = std::fs::remove_file(&self.out);
+            }
+        })?;
+        let file = self.out.display().to_string();
+        context.answer(&Added { answer, file }, |added, _| {
+            let TokenShown {
+                token_id,
+                agent,
+                scope,
+                ..
+            } = &added.answer.token;
+            let (agent, file) = (visible(agent), visible(&added.file));
+            vec![format!(
+                "token {token_id} lets {agent} in ({}); it is in {file}, for you alone",
+                scope.name()
+            )]
+        })?;
+        context.ended(Exit::Done)
+    }
+}
+
+/// List the tokens of agents, revoked ones too
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog token list demo
+  teamlog token list demo --agent dev --json")]
+struct List {
+    /// The team
+    team: String,
+    /// Only those of that agent
+    #[arg(long, value_name = "AGENT")]
+    agent: Option<String>,
+}
+
+impl List {
+    fn run(self, context: &mut Context) -> Outcome {
+        let input = TokenList { agent: self.agent };
+        context.ask(&self.team, &question::TOKENS, input)
+    }
+}
+
+/// Let nobody in any more with a token
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog token revoke demo 5f0c2b7a91d3e846")]
+struct Revoke {
+    /// The team
+    team: String,
+    /// The token, as `token list` names it
+    #[arg(value_name = "TOKEN")]
+    token_id: String,
+    #[command(flatten)]
+    stamp: Stamp,
+}
+
+impl Revoke {
+    fn run(self, context: &mut Context) -> Outcome {
+        let input = TokenRevoke {
+            token_id: self.token_id,
+        };
+        self.stamp
+            .carry_out(context, &self.team, input, |answer, view| {
+                token::rows(std::slice::from_ref(&answer.token), view)
+            })
+    }
 }
 
 /// Give a team that is served a new token; the old one lets nobody in from then on

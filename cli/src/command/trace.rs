@@ -3,6 +3,7 @@
 use crate::command::Past;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
+use crate::question;
 use crate::render::timeline;
 use clap::ValueEnum;
 use teamlog_team::log::trace::{Trace, TraceAnswer};
@@ -56,12 +57,26 @@ impl Args {
             (None, true) => Format::Json,
             (None, false) => Format::Text,
         };
-        let mut team = context.team_at(&self.team, self.at.into())?;
-        let answer: TraceAnswer = team.trace(Trace {
+        let input = Trace {
             trace_id: self.trace_id,
             limit: self.limit,
             cursor: self.cursor,
-        })?;
+        };
+        if context.is_remote() {
+            return match format {
+                Format::Text | Format::Json => {
+                    context.ask_at(&self.team, self.at, &question::TRACE, input)
+                }
+                Format::Chrome => {
+                    context.ask_json(&self.team, self.at, &question::TRACE_CHROME, input)
+                }
+                Format::OtlpJson => {
+                    context.ask_json(&self.team, self.at, &question::TRACE_OTLP, input)
+                }
+            };
+        }
+        let mut team = context.team_at(&self.team, self.at.into())?;
+        let answer: TraceAnswer = team.trace(input)?;
         match format {
             Format::Text => context.answer(&answer, timeline::story)?,
             Format::Json => context.out.json(&answer)?,

@@ -2,8 +2,7 @@
 
 use crate::context::Context;
 use crate::exit::Outcome;
-use crate::render::teams;
-use teamlog_team::Team;
+use crate::question;
 use teamlog_team::log::traces::Traces;
 
 #[derive(Debug, clap::Args)]
@@ -26,6 +25,6 @@ pub struct Args {
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
         let input = Traces { limit: self.limit };
-        context.ask(&self.team, Team::traces, &input, teams::traces)
+        context.ask(&self.team, &question::TRACES, input)
     }
 }

@@ -3,8 +3,8 @@
 use super::stamp::Stamp;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
+use crate::question;
 use crate::render::usage;
-use teamlog_team::Team;
 use teamlog_team::usage::report::{ReportUsage, SetBudget, Usage};
 
 #[derive(Debug, clap::Args)]
@@ -106,6 +106,6 @@ impl Args {
             limit: self.limit,
             cursor: self.cursor,
         };
-        context.ask(&self.team, Team::usage, &input, usage::card)
+        context.ask(&self.team, &question::USAGE, input)
     }
 }

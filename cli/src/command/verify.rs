@@ -4,6 +4,7 @@ use super::all_teams::{AllAnswer, Which};
 use crate::command::keygen;
 use crate::context::{Context, receipt_file};
 use crate::exit::{Exit, Outcome};
+use crate::question;
 use crate::render::{heading, integrity};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -68,6 +69,9 @@ impl Args {
             .transpose()?;
         if let (Some(presented), Some(key)) = (&presented, &key) {
             presented.check(key)?;
+        }
+        if context.is_remote() && presented.is_none() {
+            return context.ask(name, &question::VERIFY, ());
         }
         let salvage = context.command(&format!("rehydrate {} --salvage", quoted(name)));
         let unreadable = format!(

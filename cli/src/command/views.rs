@@ -2,9 +2,9 @@
 
 use crate::command::printed::answer;
 use crate::context::Context;
-use crate::exit::{Exit, Outcome};
-use crate::render::View;
-use teamlog_team::log::sync_views::{SyncViews, SyncViewsAnswer, SyncViewsStatus};
+use crate::exit::Outcome;
+use crate::question;
+use teamlog_team::log::sync_views::{SyncViews, SyncViewsAnswer};
 
 actions! {
     Sync = "sync", answer::<SyncViewsAnswer>;
@@ -31,28 +31,9 @@ struct Sync {
 
 impl Sync {
     fn run(self, context: &mut Context) -> Outcome {
-        let mut team = context.team(&self.team)?;
-        let answer = team.sync_views(&SyncViews {
+        let input = SyncViews {
             timeout_ms: self.timeout_ms,
-        })?;
-        context.answer(&answer, |answer, _: &View| vec![shown(answer)])?;
-        let exit = match answer.status {
-            SyncViewsStatus::Timeout => Exit::Refused,
-            SyncViewsStatus::Synced | SyncViewsStatus::None => Exit::Done,
         };
-        context.done(team, exit)
-    }
-}
-
-fn shown(answer: &SyncViewsAnswer) -> String {
-    let SyncViewsAnswer { team, status, seq } = answer;
-    match status {
-        SyncViewsStatus::Synced => {
-            format!("view files of {team} hold everything up to event {seq}")
-        }
-        SyncViewsStatus::None => format!("{team} keeps no view files"),
-        SyncViewsStatus::Timeout => {
-            format!("view files of {team} do not hold event {seq} yet; doctor check says why")
-        }
+        context.ask(&self.team, &question::SYNC_VIEWS, input)
     }
 }

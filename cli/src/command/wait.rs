@@ -1,10 +1,10 @@
 //! `wait`: returns when something arrives for an agent.
 
 use crate::context::Context;
-use crate::exit::{Exit, Outcome};
-use crate::render::hand;
+use crate::exit::Outcome;
+use crate::question;
 use std::time::Duration;
-use teamlog_team::message::wait::{Wait, WaitStatus};
+use teamlog_team::message::wait::Wait;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -32,18 +32,12 @@ pub struct Args {
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
         let agent = context.agent("--agent", self.agent)?;
-        let mut team = context.team(&self.team)?;
-        let answer = team.wait(&Wait {
+        let input = Wait {
             agent,
             timeout: self.timeout,
             since: self.since,
-        })?;
-        context.answer(&answer, hand::arrived)?;
-        let exit = match answer.status {
-            WaitStatus::Arrived => Exit::Done,
-            WaitStatus::TimedOut => Exit::Refused,
         };
-        context.done(team, exit)
+        context.ask(&self.team, &question::WAIT, input)
     }
 }
 

@@ -3,8 +3,7 @@
 use crate::command::Past;
 use crate::context::Context;
 use crate::exit::Outcome;
-use crate::render::who;
-use teamlog_team::Team;
+use crate::question;
 use teamlog_team::worker::who::Who;
 
 #[derive(Debug, clap::Args)]
@@ -35,6 +34,6 @@ impl Args {
             limit: self.limit,
             cursor: self.cursor,
         };
-        context.ask_at(&self.team, self.at, Team::who, &input, who::who)
+        context.ask_at(&self.team, self.at, &question::WHO, input)
     }
 }

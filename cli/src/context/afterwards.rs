@@ -35,7 +35,7 @@ impl Context {
         self.options.lock_deadline = LOCK_DEADLINE;
         let who = self.who();
         let (told, hear) = mpsc::sync_channel(1);
-        let (client, name) = (self.client(), team.to_owned());
+        let (client, name) = (self.client(self.remote().ok().flatten()), team.to_owned());
         let (input, asks) = (refused.clone(), who.clone());
         // A daemon that hangs is left to itself: the thread ends with the process.
         let asked = thread::Builder::new().spawn(move || {

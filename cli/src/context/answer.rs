@@ -5,7 +5,6 @@ use crate::call;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::View;
 use crate::render::escape::{visible, visible_json};
-use crate::when::Spot;
 use schemars::JsonSchema;
 use serde::Serialize;
 use teamlog_team::Team;
@@ -77,32 +76,6 @@ impl Context {
             Some(Ok(receipt)) => self.out.line(format!("  receipt: {receipt}")),
             _ => Ok(()),
         }
-    }
-
-    /// Answers a question about a team.
-    pub fn ask<I, A: Serialize>(
-        &mut self,
-        team: &str,
-        question: impl FnOnce(&mut Team, I) -> teamlog_team::Result<A>,
-        input: I,
-        human: impl FnOnce(&A, &View) -> Vec<String>,
-    ) -> Outcome {
-        self.ask_at(team, None::<Spot>, question, input, human)
-    }
-
-    /// The same at a point of its past, if one is given.
-    pub fn ask_at<I, A: Serialize>(
-        &mut self,
-        team: &str,
-        at: impl Into<Option<Spot>>,
-        question: impl FnOnce(&mut Team, I) -> teamlog_team::Result<A>,
-        input: I,
-        human: impl FnOnce(&A, &View) -> Vec<String>,
-    ) -> Outcome {
-        let mut team = self.team_at(team, at.into())?;
-        let answer = question(&mut team, input)?;
-        self.answer(&answer, human)?;
-        self.done(team, Exit::Done)
     }
 
     /// A receipt for everything up to the answer of a command that records something, if one is wanted.

@@ -13,9 +13,10 @@ const ORIGIN_BYTES_MAX: usize = 128;
 const SESSION_VARIABLES: [&str; 3] = ["RCS_SESSION_ID", "CODEX_SESSION_ID", "SESSION_ID"];
 
 impl Context {
-    /// Who acts, if said by `--actor` or the environment.
+    /// Who acts, if said by `--actor` or the environment, or by the token for a daemon on another machine.
     pub fn actor(&self) -> Option<String> {
-        self.actor.clone()
+        let of_token = || Some(self.remote().ok()??.agent().to_owned());
+        self.actor.clone().or_else(of_token)
     }
 
     /// Whom the system takes the caller for: recorded where nobody says who acts.
@@ -25,7 +26,8 @@ impl Context {
 
     /// Who is recorded as having done it: who acts, else the user.
     pub fn doer(&self) -> Option<String> {
-        Some(self.actor().unwrap_or_else(|| self.user()))
+        let user = || (!self.is_remote()).then(|| self.user());
+        self.actor().or_else(user)
     }
 
     /// The `--actor` of this command line, the environment not asked: `replay` filters by it.

@@ -2,11 +2,13 @@
 
 use super::Context;
 use crate::call::{Call, Site, Who};
-use crate::exit::CommandError;
-use crate::forward::{Client, Repeat};
+use crate::exit::{CommandError, Exit};
+use crate::forward::{Client, Ended, Remote, Repeat};
+use crate::random;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use teamlog_team::{Root, names};
+use teamlog_team::shell::quoted;
+use teamlog_team::{Root, api, names};
 
 impl Context {
     /// Who asks, under no key.
@@ -19,10 +21,11 @@ impl Context {
         }
     }
 
-    /// What asks the daemons of the data root.
-    pub fn client(&self) -> Client {
+    /// What asks the daemons of the data root, or the one on another machine.
+    pub fn client(&self, remote: Option<Remote>) -> Client {
         Client {
             root: self.data_root.clone(),
+            remote,
             lock_deadline: self.options.lock_deadline,
             receipt: self.receipt,
         }
@@ -75,6 +78,16 @@ impl Context {
         }
     }
 
+    /// Takes in how a call ended elsewhere.
+    pub(super) fn told<A>(&mut self, ended: Ended<A>) -> Result<A, CommandError> {
+        self.notes.extend(ended.notes);
+        self.replays(ended.replayed);
+        if let Some((seq, time)) = ended.moment {
+            self.stands_at(seq, time);
+        }
+        ended.outcome
+    }
+
     /// Carries a call out here.
     pub fn here<I, A>(
         &mut self,
@@ -89,6 +102,7 @@ impl Context {
             team,
             who,
             caller: None,
+            at: None,
             opened: self.held.take().filter(|held| held.name() == team),
         };
         let done = (call.run)(&mut site, input);
@@ -106,15 +120,26 @@ impl Context {
         team: &str,
         input: &I,
     ) -> Result<Option<A>, CommandError> {
-        let repeat = self.repeat.unwrap_or(Repeat::Same);
-        let client = self.client();
-        let Some(ended) = client.call(call, team, who, input, repeat)? else {
-            return Ok(None);
+        let remote = self.remote()?;
+        let is_remote = remote.is_some();
+        let (who, repeat) = match is_remote {
+            true => keyed(who, call.name, self.repeat)?,
+            false => (who.clone(), self.repeat.unwrap_or(Repeat::Same)),
         };
-        self.notes.extend(ended.notes);
-        self.answered = Some(ended.receipt);
-        self.replays(ended.replayed);
-        ended.outcome.map(Some)
+        let client = self.client(remote);
+        let called = client.call(call, team, &who, input, repeat);
+        let called = called.map_err(|error| match &who.key {
+            Some(key) if is_remote && error.code() == "outcome_unknown" => again(error, "key", key),
+            _ => error,
+        });
+        let Some(mut ended) = called? else {
+            return match is_remote {
+                true => Err(not_served(team)),
+                false => Ok(None),
+            };
+        };
+        self.answered = Some(ended.receipt.take());
+        self.told(ended).map(Some)
     }
 
     /// Carries out what needs a whole log for this process, off which a daemon that serves the team keeps until it ends. A
@@ -140,8 +165,39 @@ impl Context {
         if names::check_known("team", team).is_err() {
             return Ok(false);
         }
-        let gave_way = self.client().give_way(team)?;
+        self.check_local()?;
+        let gave_way = self.client(None).give_way(team)?;
         self.gave_way.extend(gave_way);
         Ok(!self.gave_way.is_empty())
     }
+}
+
+/// The same, with what makes the same command be carried out once.
+pub fn again(error: CommandError, name: &str, value: &str) -> CommandError {
+    let option = name.replace('_', "-");
+    let hint = format!(
+        "repeat the same with --{option} {}: it is carried out once",
+        quoted(value)
+    );
+    error.hinting(hint).detailing(name, value)
+}
+
+/// Of what is asked of another machine more gets lost on the way: what can have a key gets one, under which it can be asked
+/// again.
+fn keyed(who: &Who, call: &str, repeat: Option<Repeat>) -> Result<(Who, Repeat), CommandError> {
+    let repeat = repeat.unwrap_or(Repeat::Same);
+    if repeat != Repeat::Unsafe || who.key.is_some() || api::find(call).is_none() {
+        return Ok((who.clone(), repeat));
+    }
+    let key = random::name("key")?;
+    let who = Who {
+        key: Some(key),
+        ..who.clone()
+    };
+    Ok((who, Repeat::UnderKey))
+}
+
+pub(super) fn not_served(team: &str) -> CommandError {
+    let message = format!("the daemon of TEAMLOG_REMOTE must serve {team}, but does not");
+    CommandError::new(Exit::Refused, "team_not_found", message).about("team")
 }

@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::exit::{CommandError, Exit};
-use crate::forward::Repeat;
+use crate::forward::{Remote, Repeat};
 use crate::journals::KnownJournals;
 use crate::when::{Spot, When};
 use jiff::tz::TimeZone;
@@ -23,7 +23,10 @@ impl Context {
             (Some(team), _) => Ok(team),
             // A name that is not UTF-8 is refused as any other that cannot be a team's.
             (None, Some(team)) => Ok(team.to_string_lossy().into_owned()),
-            (None, None) => Ok(self.data()?.only_team()?),
+            (None, None) => match self.remote()? {
+                Some(remote) => Ok(remote.team().to_owned()),
+                None => Ok(self.data()?.only_team()?),
+            },
         }
     }
 
@@ -62,6 +65,7 @@ impl Context {
 
     /// The data root, created if it is missing.
     pub fn created(&self) -> Result<Root, CommandError> {
+        self.check_local()?;
         Root::create(&self.data_root, self.options.clone()).map_err(|failure| {
             match missing(&failure) {
                 true => self.no_directory("invalid_input", "cannot become one"),
@@ -107,6 +111,7 @@ impl Context {
 
     /// The data root, for what concerns no team in particular.
     pub fn data(&self) -> Result<Root, CommandError> {
+        self.check_local()?;
         Root::open(&self.data_root, self.options.clone()).map_err(|failure| {
             match missing(&failure) {
                 true if self.data_root.exists() => self.no_directory("invalid_input", "is none"),
@@ -125,12 +130,40 @@ impl Context {
         let point = self.point(spot)?;
         let team = team.at(point)?;
         if let Some(moment) = team.moment() {
-            self.now = Some(moment.time);
-            if !self.out.is_json() {
-                self.note(&format!("as of event {}, {}", moment.seq, moment.time));
-            }
+            self.stands_at(moment.seq, moment.time);
         }
         Ok(team)
+    }
+
+    /// The answer is one about the past.
+    pub(super) fn stands_at(&mut self, seq: u64, time: Timestamp) {
+        self.now = Some(time);
+        if !self.out.is_json() {
+            self.note(&format!("as of event {seq}, {time}"));
+        }
+    }
+
+    /// The daemon on another machine that is to be asked, if one is: a data root that is named goes before it.
+    ///
+    /// # Errors
+    /// What names it, or the token, is not as it must be.
+    pub fn remote(&self) -> Result<Option<Remote>, CommandError> {
+        match self.is_remote {
+            true => Remote::of(&self.env).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// Refuses what is done where the data lies.
+    pub fn check_local(&self) -> Result<(), CommandError> {
+        if !self.is_remote {
+            return Ok(());
+        }
+        let message = "this command works where the data root lies, but TEAMLOG_REMOTE names a daemon on another machine";
+        let error = CommandError::new(Exit::Refused, "remote_unsupported", message);
+        Err(error.or_hint(|| {
+            "run it on that machine; or unset TEAMLOG_REMOTE, or name a data root with --data-root".to_owned()
+        }))
     }
 
     /// A directory for backups, created if it is missing; it must lie outside the data root.

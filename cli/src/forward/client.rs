@@ -1,6 +1,7 @@
 //! A request on the daemon's socket, from the caller's side: plain blocking reads and writes, and HTTP for one exchange.
 
 use super::Reply;
+use super::connection::Connection;
 use super::runtime::Runtime;
 use crate::exit::{CommandError, Exit};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -17,10 +18,13 @@ const ANSWER_DEADLINE: Duration = Duration::from_secs(10);
 /// Most bytes of the head of its answer.
 const HEAD_BYTES_MAX: u64 = 8 << 10;
 
+/// A connection, and what was read from it ahead.
+pub type Stream = BufReader<Box<dyn Connection>>;
+
 /// What became of a request.
-pub enum Exchange {
+pub(super) enum Exchange {
     /// It was answered; the connection is still there.
-    Replied(Reply, UnixStream),
+    Replied(Box<Reply>, Stream),
     /// Nobody takes it.
     Nowhere,
     /// The connection ended before all of the request was sent, so that nothing was done.
@@ -29,24 +33,74 @@ pub enum Exchange {
     Lost,
 }
 
-/// Sends a request, and waits for its answer.
+/// Whom a request is sent to.
+pub trait Peer {
+    /// What `Host` names.
+    fn host(&self) -> String;
+    /// What lets in, if something has to.
+    fn token(&self) -> Option<&str>;
+    /// Its version, as far as that is known.
+    fn version(&self) -> &str;
+    /// It does not do what a daemon does.
+    fn unreachable(&self, but: &str) -> CommandError;
+}
+
+impl Peer for Runtime {
+    fn host(&self) -> String {
+        "localhost".to_owned()
+    }
+
+    fn token(&self) -> Option<&str> {
+        None
+    }
+
+    fn version(&self) -> &str {
+        &self.version
+    }
+
+    fn unreachable(&self, but: &str) -> CommandError {
+        unreachable_daemon(self, but)
+    }
+}
+
+/// Sends a request to the daemon of this machine, and waits for its answer.
 ///
 /// # Errors
 /// Exit 69: the daemon is of another version, or does not answer as one; exit 75: it is asked too much; exit 77: it is
 /// somebody else's.
-pub fn exchange(runtime: &Runtime, request: &[u8]) -> Result<Exchange, CommandError> {
+pub(super) fn exchange(runtime: &Runtime, request: &[u8]) -> Result<Exchange, CommandError> {
     let Some(stream) = runtime.socket.as_deref().and_then(connected) else {
         return Ok(Exchange::Nowhere);
     };
     check_peer(&stream)?;
-    let mut stream = BufReader::new(stream);
-    if !upgraded(&mut stream, runtime)? || send(stream.get_mut(), request).is_err() {
+    exchanged(Box::new(stream), runtime, request, None)
+}
+
+/// The same on a connection that is there; the answer may take that long.
+pub(super) fn exchanged(
+    connection: Box<dyn Connection>,
+    peer: &impl Peer,
+    request: &[u8],
+    within: Option<Duration>,
+) -> Result<Exchange, CommandError> {
+    let mut connection = BufReader::new(connection);
+    if !upgraded(&mut connection, peer)? {
         return Ok(Exchange::HungUp);
     }
-    let reply = receive(&mut stream).ok();
+    if send(connection.get_mut(), request).is_err() {
+        // What lies between here and another machine may have passed all of it on.
+        return Ok(match peer.token() {
+            None => Exchange::HungUp,
+            Some(_) => Exchange::Lost,
+        });
+    }
+    if connection.get_ref().within(within).is_err() {
+        return Ok(Exchange::Lost);
+    }
+    let reply = receive(&mut connection).ok();
     let reply = reply.and_then(|reply| serde_json::from_slice(&reply).ok());
     Ok(reply.map_or(Exchange::Lost, |reply| {
-        Exchange::Replied(reply, stream.into_inner())
+        Exchange::Replied(Box::new(reply), connection)
     }))
 }
 
@@ -79,17 +133,20 @@ pub fn check_peer(stream: &UnixStream) -> Result<(), CommandError> {
 }
 
 /// Asks for the connection to leave HTTP; false where the daemon hung up, as one does that is on its way out.
-fn upgraded(from: &mut BufReader<UnixStream>, runtime: &Runtime) -> Result<bool, CommandError> {
-    let silent = |_: io::Error| unreachable_daemon(runtime, "does not answer");
+fn upgraded(from: &mut Stream, peer: &impl Peer) -> Result<bool, CommandError> {
+    let silent = |_: io::Error| peer.unreachable("does not answer");
+    let authorization = peer.token().map_or_else(String::new, |token| {
+        format!("Authorization: Bearer {token}\r\n")
+    });
     let head = format!(
-        "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: {PROTOCOL}\r\n\
-         {VERSION_HEADER}: {VERSION}\r\n\r\n"
+        "GET / HTTP/1.1\r\nHost: {}\r\nConnection: Upgrade\r\nUpgrade: {PROTOCOL}\r\n{authorization}\
+         {VERSION_HEADER}: {VERSION}\r\n\r\n",
+        peer.host()
     );
-    let stream = from.get_mut();
-    let deadline = Some(ANSWER_DEADLINE);
-    stream.set_read_timeout(deadline).map_err(silent)?;
-    stream.set_write_timeout(deadline).map_err(silent)?;
-    if stream.write_all(head.as_bytes()).is_err() {
+    let connection = from.get_mut();
+    connection.within(Some(ANSWER_DEADLINE)).map_err(silent)?;
+    let sent = connection.write_all(head.as_bytes());
+    if sent.and_then(|()| connection.flush()).is_err() {
         return Ok(false);
     }
     let status = match status(from) {
@@ -99,25 +156,25 @@ fn upgraded(from: &mut BufReader<UnixStream>, runtime: &Runtime) -> Result<bool,
         Err(error) if !is_deadline(&error) => return Ok(false),
         Err(error) => return Err(silent(error)),
     };
-    let stream = from.get_mut();
-    stream.set_read_timeout(None).map_err(silent)?;
-    stream.set_write_timeout(None).map_err(silent)?;
+    from.get_ref().within(None).map_err(silent)?;
     match status {
         101 => Ok(true),
-        409 => Err(mismatch(&runtime.version)),
+        401 => Err(unknown_token()),
+        409 => Err(mismatch(peer.version())),
+        429 => Err(too_often()),
         503 => Err(busy()),
         status => {
             let but = match status {
                 0 => "does not speak as one".to_owned(),
                 status => format!("answers with {status}"),
             };
-            Err(unreachable_daemon(runtime, &but))
+            Err(peer.unreachable(&but))
         }
     }
 }
 
 /// The status of the daemon's answer, whose head is read to its end; 0 where it is none, nothing where it hung up.
-fn status(from: &mut BufReader<UnixStream>) -> io::Result<Option<u16>> {
+fn status(from: &mut Stream) -> io::Result<Option<u16>> {
     let mut from = from.by_ref().take(HEAD_BYTES_MAX);
     let mut status = None;
     loop {
@@ -151,6 +208,20 @@ fn mismatch(version: &str) -> CommandError {
     CommandError::new(Exit::Unavailable, "daemon_version_mismatch", message).or_hint(|| {
         "restart the daemon with this program: teamlog serve --stop, then teamlog serve".to_owned()
     })
+}
+
+fn unknown_token() -> CommandError {
+    let message = "the token of TEAMLOG_TOKEN_FILE must be one that lets its agent in, but is unknown there, or was revoked";
+    CommandError::new(Exit::NotPermitted, "unauthorized", message).or_hint(|| {
+        "teamlog token list TEAM, on the daemon's machine; for another one: teamlog token add TEAM --agent AGENT --out FILE"
+            .to_owned()
+    })
+}
+
+fn too_often() -> CommandError {
+    let message = "the token is used for more calls a second than it may be; nothing was done";
+    CommandError::new(Exit::Locked, "rate_limited", message)
+        .or_hint(|| "try again in a second".to_owned())
 }
 
 fn busy() -> CommandError {

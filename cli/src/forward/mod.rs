@@ -5,37 +5,52 @@
 //! out here. Commands on the whole log ask the daemon to give way instead, and work here. In the daemon, [`resident`] answers.
 
 mod client;
+mod connection;
 pub mod control;
+mod events;
+mod remote;
 mod resident;
 pub mod runtime;
+mod trust;
 mod unknown;
 
+pub use remote::Remote;
 pub use resident::Resident;
 pub use unknown::Repeat;
 
 use crate::call::{Call, Who};
 use crate::exit::{CommandError, Exit};
-use client::Exchange;
+use crate::question::{Form, Streamed};
+use client::{Exchange, Peer, Stream};
 use runtime::Runtime;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use std::io;
+use std::ops::ControlFlow;
 use std::os::unix::fs::MetadataExt;
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use teamlog_team::engine::Receipt;
+use teamlog_server::forward::receive;
+use teamlog_team::api::Op;
+use teamlog_team::engine::reader::Point;
+use teamlog_team::engine::{Receipt, Timestamp};
+use teamlog_team::log::await_event::AwaitEvent;
+use teamlog_team::log::sync_views::SyncViews;
 use unknown::outcome_unknown;
 
+/// Calls that may wait for others.
+const WAITING: [&str; 5] = ["send", "wait", AwaitEvent::NAME, SyncViews::NAME, "api"];
+/// How long a daemon on another machine may take for an answer, beside what it waits for locks.
+const REPLY_DEADLINE: Duration = Duration::from_secs(60);
 /// How often a daemon is asked that hangs up before it has the request.
 const ATTEMPTS: usize = 5;
 
 /// What a daemon is asked.
 #[derive(Debug, Serialize, Deserialize)]
 struct Request {
-    /// Which directory the data root is, whatever it is called: a copy of it is another one.
-    root: (u64, u64),
+    /// Which directory the data root is, whatever it is called: a copy of it is another one. Left out by another machine.
+    root: Option<(u64, u64)>,
     team: String,
     wanted: Wanted,
 }
@@ -44,8 +59,28 @@ struct Request {
 enum Wanted {
     /// That it carries out a call.
     Call(Box<NamedCall>),
+    /// That it answers a question, for another machine.
+    Question(Box<NamedQuestion>),
+    /// That it sends events, to another machine.
+    Stream(Box<NamedStream>),
     /// That it keeps off the team for as long as the connection lasts.
     GiveWay,
+}
+
+/// A question by its name.
+#[derive(Debug, Serialize, Deserialize)]
+struct NamedQuestion {
+    call: NamedCall,
+    /// The point of the team's past that is asked about.
+    at: Option<At>,
+    form: Form,
+}
+
+/// A stream of events, as the input of the call says.
+#[derive(Debug, Serialize, Deserialize)]
+struct NamedStream {
+    call: NamedCall,
+    form: Form,
 }
 
 /// A call by its name.
@@ -60,11 +95,38 @@ struct NamedCall {
     receipt: bool,
 }
 
+/// A point of a team's past.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+enum At {
+    Seq(u64),
+    Time(Timestamp),
+}
+
+impl From<Point> for At {
+    fn from(point: Point) -> At {
+        match point {
+            Point::Seq(seq) => At::Seq(seq),
+            Point::Time(time) => At::Time(time),
+        }
+    }
+}
+
+impl From<At> for Point {
+    fn from(at: At) -> Point {
+        match at {
+            At::Seq(seq) => Point::Seq(seq),
+            At::Time(time) => Point::Time(time),
+        }
+    }
+}
+
 /// What it answers.
 #[derive(Debug, Serialize, Deserialize)]
 enum Reply {
     /// How the call ended.
     Ended(Ended<Box<RawValue>>),
+    /// Lines of a stream; there is more to come.
+    Lines(String),
     /// It keeps off the team.
     GaveWay,
     /// Nothing was done, for the team is not served there.
@@ -82,19 +144,50 @@ pub struct Ended<A> {
     pub receipt: Option<Receipt>,
     /// What is to be said beside it.
     pub notes: Vec<String>,
+    /// How the command ends where it is answered.
+    pub exit: Exit,
+    /// The last event that an answer about the past knows, and as of when it is.
+    pub moment: Option<(u64, Timestamp)>,
+}
+
+impl<A> Ended<A> {
+    fn of(outcome: Result<A, CommandError>) -> Ended<A> {
+        Ended {
+            outcome,
+            replayed: false,
+            receipt: None,
+            notes: Vec::new(),
+            exit: Exit::Done,
+            moment: None,
+        }
+    }
+
+    /// The same with its answer as something else.
+    fn typed<B>(self, typed: impl FnOnce(A) -> Result<B, CommandError>) -> Ended<B> {
+        Ended {
+            outcome: self.outcome.and_then(typed),
+            replayed: self.replayed,
+            receipt: self.receipt,
+            notes: self.notes,
+            exit: self.exit,
+            moment: self.moment,
+        }
+    }
 }
 
 /// While it lives, a daemon keeps off a team.
 #[derive(Debug)]
 pub struct GaveWay {
-    _connection: UnixStream,
+    _connection: Stream,
 }
 
-/// Asks the daemons of a data root.
+/// Asks the daemons of a data root, or the one on another machine.
 #[derive(Debug, Clone)]
 pub struct Client {
     /// The data root.
     pub root: PathBuf,
+    /// The daemon on another machine that is to be asked, if one is.
+    pub remote: Option<Remote>,
     /// How long a call may wait for a lock.
     pub lock_deadline: Duration,
     /// Whether an answer is to come with a receipt.
@@ -114,30 +207,94 @@ impl Client {
         input: &I,
         repeat: Repeat,
     ) -> Result<Option<Ended<A>>, CommandError> {
-        let file = Runtime::place(&self.root, team).symlink_metadata();
-        if file.is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
-            return Ok(None);
+        if self.remote.is_none() {
+            let file = Runtime::place(&self.root, team).symlink_metadata();
+            if file.is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+                return Ok(None);
+            }
         }
-        let call = NamedCall {
-            name: call.name.to_owned(),
-            input: to_raw_value(input).map_err(|error| unsendable(&error))?,
-            who: who.clone(),
-            lock_deadline: self.lock_deadline,
-            receipt: self.receipt,
-        };
-        let wanted = Wanted::Call(Box::new(call));
+        let wanted = Wanted::Call(Box::new(self.named(call.name, input, who)?));
         let Some((Reply::Ended(ended), _)) = self.reply(team, wanted, Some(repeat))? else {
             return Ok(None);
         };
         let typed = |data: Box<RawValue>| {
             serde_json::from_str(data.get()).map_err(|_| outcome_unknown(team, repeat))
         };
-        Ok(Some(Ended {
-            outcome: ended.outcome.and_then(typed),
-            replayed: ended.replayed,
-            receipt: ended.receipt,
-            notes: ended.notes,
-        }))
+        Ok(Some(ended.typed(typed)))
+    }
+
+    /// Has a question answered in that form by the daemon on another machine; `None` where it does not serve the team.
+    ///
+    /// # Errors
+    /// The daemon cannot be reached, is of another version, or lets nobody in.
+    pub fn ask<I: Serialize>(
+        &self,
+        name: &str,
+        (team, at): (&str, Option<Point>),
+        who: &Who,
+        input: &I,
+        form: Form,
+    ) -> Result<Option<Ended<Box<RawValue>>>, CommandError> {
+        let question = NamedQuestion {
+            call: self.named(name, input, who)?,
+            at: at.map(At::from),
+            form,
+        };
+        match self.reply(team, Wanted::Question(Box::new(question)), None)? {
+            Some((Reply::Ended(ended), _)) => Ok(Some(ended)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Has the daemon on another machine send events in that form, and hands on what comes until `each` breaks off; `None` where
+    /// it does not serve the team.
+    ///
+    /// # Errors
+    /// As for a question; the connection ended before the stream did.
+    pub fn stream(
+        &self,
+        team: &str,
+        who: &Who,
+        (wanted, form): (Streamed, Form),
+        each: &mut dyn FnMut(&str) -> ControlFlow<()>,
+    ) -> Result<Option<Ended<Exit>>, CommandError> {
+        let call = self.named("stream", &wanted, who)?;
+        let stream = NamedStream { call, form };
+        let reply = self.reply(team, Wanted::Stream(Box::new(stream)), None)?;
+        let Some((mut reply, mut connection)) = reply else {
+            return Ok(None);
+        };
+        loop {
+            match reply {
+                Reply::Lines(chunk) if each(&chunk).is_break() => {
+                    return Ok(Some(Ended::of(Ok(Exit::Done))));
+                }
+                Reply::Lines(_) => {}
+                Reply::Ended(ended) => {
+                    let exit = ended.exit;
+                    return Ok(Some(ended.typed(|_| Ok(exit))));
+                }
+                Reply::GaveWay | Reply::Elsewhere => return Ok(None),
+            }
+            let next = receive(&mut connection).ok();
+            let next = next.and_then(|next| serde_json::from_slice(&next).ok());
+            reply = next.ok_or_else(cut_off)?;
+        }
+    }
+
+    fn named<I: Serialize>(
+        &self,
+        name: &str,
+        input: &I,
+        who: &Who,
+    ) -> Result<NamedCall, CommandError> {
+        Ok(NamedCall {
+            name: name.to_owned(),
+            input: to_raw_value(input).map_err(|error| unsendable(&error))?,
+            who: who.clone(),
+            lock_deadline: self.lock_deadline,
+            receipt: self.receipt,
+        })
     }
 
     /// Has the daemon that serves the team keep off it; `None` where none does.
@@ -158,10 +315,13 @@ impl Client {
         team: &str,
         wanted: Wanted,
         repeat: Option<Repeat>,
-    ) -> Result<Option<(Reply, UnixStream)>, CommandError> {
-        let Ok(root) = place(&self.root) else {
-            return Ok(None);
+    ) -> Result<Option<(Reply, Stream)>, CommandError> {
+        let root = match (&self.remote, place(&self.root)) {
+            (Some(_), _) => None,
+            (None, Ok(root)) => Some(root),
+            (None, Err(_)) => return Ok(None),
         };
+        let within = self.reply_deadline(&wanted);
         let request = Request {
             root,
             team: team.to_owned(),
@@ -169,18 +329,54 @@ impl Client {
         };
         let request = serde_json::to_vec(&request).map_err(|error| unsendable(&error))?;
         for _ in 0..ATTEMPTS {
-            let Some(runtime) = Runtime::of_team(&self.root, team)? else {
-                return Ok(None);
-            };
-            match (client::exchange(&runtime, &request)?, repeat) {
-                (Exchange::Replied(Reply::Elsewhere, _) | Exchange::Nowhere, _) => return Ok(None),
-                (Exchange::Replied(reply, connection), _) => return Ok(Some((reply, connection))),
+            match (self.exchange(team, &request, within)?, repeat) {
+                (Exchange::Nowhere, _) => return Ok(None),
+                (Exchange::Replied(reply, connection), _) => {
+                    let served = !matches!(*reply, Reply::Elsewhere);
+                    return Ok(served.then_some((*reply, connection)));
+                }
                 (Exchange::Lost, Some(repeat)) => return Err(outcome_unknown(team, repeat)),
                 (Exchange::Lost, None) | (Exchange::HungUp, _) => {}
             }
         }
-        Ok(None)
+        match &self.remote {
+            None => Ok(None),
+            Some(remote) => Err(remote.unreachable("hangs up")),
+        }
     }
+
+    fn exchange(
+        &self,
+        team: &str,
+        request: &[u8],
+        within: Option<Duration>,
+    ) -> Result<Exchange, CommandError> {
+        match (&self.remote, Runtime::of_team(&self.root, team)) {
+            (Some(remote), _) => remote.exchange(request, within),
+            (None, Ok(Some(runtime))) => client::exchange(&runtime, request),
+            (None, Ok(None)) => Ok(Exchange::Nowhere),
+            (None, Err(error)) => Err(error),
+        }
+    }
+
+    /// How long another machine may take to answer: what lies between may swallow what is said and say nothing. What waits for
+    /// others takes as long as it takes.
+    fn reply_deadline(&self, wanted: &Wanted) -> Option<Duration> {
+        let waits = match wanted {
+            Wanted::Call(call) => WAITING.contains(&&*call.name),
+            Wanted::Question(question) => WAITING.contains(&&*question.call.name),
+            Wanted::Stream(_) | Wanted::GiveWay => true,
+        };
+        let remote = self.remote.is_some() && !waits;
+        remote.then(|| self.lock_deadline + REPLY_DEADLINE)
+    }
+}
+
+/// Whoever reads a stream has not seen its end.
+fn cut_off() -> CommandError {
+    let message = "the connection ended before all events had come";
+    CommandError::new(Exit::Unavailable, "daemon_gone", message)
+        .or_hint(|| "go on behind the last one: --from-seq SEQ".to_owned())
 }
 
 /// Only for the compiler: what is asked serialises.

@@ -1,14 +1,16 @@
 //! The daemon's side: what it is asked runs as the same code, on the teams that are open here.
 
-use super::{Ended, NamedCall, Reply, Request, Wanted, place};
+use super::{Ended, NamedCall, NamedQuestion, Reply, Request, Wanted, events, place};
 use crate::call::{self, Site};
-use crate::exit;
+use crate::exit::{self, CommandError, Exit};
+use crate::question;
 use serde_json::value::RawValue;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use teamlog_server::Served;
 use teamlog_server::forward::{Caller, Forward};
+use teamlog_team::engine::reader::Point;
 use teamlog_team::{Notes, RootOptions};
 
 /// Carries out what the daemon of one data root is asked.
@@ -27,22 +29,45 @@ impl Resident {
 impl Forward for Resident {
     fn answer(&self, served: &Arc<Served>, request: &[u8], caller: &Arc<Caller>) -> io::Result<()> {
         let Request { root, team, wanted } = serde_json::from_slice(request)?;
-        if root != self.root || !served.serves(&team) {
+        let admitted = caller.admitted();
+        let here = match admitted {
+            None => root == Some(self.root),
+            Some(admitted) => admitted.reach.team() == Some(&*team),
+        };
+        if !here || !served.serves(&team) {
             return send(caller, &Reply::Elsewhere);
         }
         match wanted {
+            Wanted::GiveWay if admitted.is_some() => send(caller, &Reply::Ended(not_for_agents())),
             Wanted::GiveWay => give_way(served, &team, caller),
             Wanted::Call(call) => {
                 let mut site = site(served, &team, &call, caller);
                 let ended = carry_out(&mut site, &call);
                 send(caller, &Reply::Ended(ended))?;
-                if let Some(mut team) = site.opened {
-                    // What fails behind an answer costs time later, and loses nothing.
-                    let _ = team.finish();
-                }
+                finish(site);
                 Ok(())
             }
+            Wanted::Question(question) => {
+                let mut site = site(served, &team, &question.call, caller);
+                site.at = question.at.map(Point::from);
+                let ended = answer(&mut site, &question);
+                send(caller, &Reply::Ended(ended))?;
+                finish(site);
+                Ok(())
+            }
+            Wanted::Stream(stream) => {
+                let mut site = site(served, &team, &stream.call, caller);
+                let ended = events::sent(&mut site, &stream, caller);
+                send(caller, &Reply::Ended(ended))
+            }
         }
+    }
+}
+
+/// What is left to do behind an answer; what fails there costs time later, and loses nothing.
+fn finish(site: Site<'_>) {
+    if let Some(mut team) = site.opened {
+        let _ = team.finish();
     }
 }
 
@@ -59,6 +84,9 @@ fn site<'a>(
     let options = RootOptions {
         lock_deadline: call.lock_deadline,
         notes: Notes::default(),
+        authenticated: caller
+            .admitted()
+            .and_then(teamlog_server::Caller::authenticated),
         ..served.root().options().clone()
     };
     Site {
@@ -66,6 +94,7 @@ fn site<'a>(
         team,
         who: &call.who,
         caller: Some(caller),
+        at: None,
         opened: None,
     }
 }
@@ -81,11 +110,36 @@ fn carry_out(site: &mut Site<'_>, call: &NamedCall) -> Ended<Box<RawValue>> {
     let mut notes = site.root.options().notes.take();
     notes.extend(without);
     Ended {
-        outcome,
         replayed: site.replayed(),
         receipt,
         notes,
+        ..Ended::of(outcome)
     }
+}
+
+fn answer(site: &mut Site<'_>, asked: &NamedQuestion) -> Ended<Box<RawValue>> {
+    let NamedQuestion { call, form, .. } = asked;
+    let answered = || question::answer(site, &call.name, &call.input, *form);
+    let (outcome, exit) = match exit::caught(answered).flatten() {
+        Ok((answer, exit)) => (Ok(answer), exit),
+        Err(error) => (Err(error), Exit::Done),
+    };
+    Ended {
+        notes: site.root.options().notes.take(),
+        moment: site.moment(),
+        exit,
+        ..Ended::of(outcome)
+    }
+}
+
+/// The whole log is changed where it lies.
+fn not_for_agents() -> Ended<Box<RawValue>> {
+    let message = "the daemon gives way to commands of its own machine alone";
+    Ended::of(Err(CommandError::new(
+        Exit::NotPermitted,
+        "forbidden",
+        message,
+    )))
 }
 
 /// Keeps off the team until the caller hangs up. What it changed meanwhile is read anew by whoever needs the team next.
@@ -97,14 +151,6 @@ fn give_way(served: &Served, team: &str, caller: &Caller) -> io::Result<()> {
             drop(pause);
             Ok(())
         }
-        Err(failure) => send(
-            caller,
-            &Reply::Ended(Ended {
-                outcome: Err(failure.into()),
-                replayed: false,
-                receipt: None,
-                notes: Vec::new(),
-            }),
-        ),
+        Err(failure) => send(caller, &Reply::Ended(Ended::of(Err(failure.into())))),
     }
 }

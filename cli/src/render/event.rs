@@ -48,6 +48,10 @@ pub fn what(event: &Event<'_>) -> String {
             "{} sent again; the first one stands",
             reference(event, RefKind::Message)
         ),
+        "agent_token_added" => format!("{} ({})", word(&payload["agent"]), word(&payload["scope"])),
+        "agent_token_revoked" => {
+            format!("{} {}", word(&payload["agent"]), word(&payload["token_id"]))
+        }
         "message_acked" => reference(event, RefKind::Message),
         "message_ack_duplicate" => format!("{} acked again", reference(event, RefKind::Message)),
         "ack_rejected" => format!(

@@ -6,6 +6,7 @@ use crate::render::style::Style;
 use crate::render::table::{Cell, free_text, lines, plain, styled};
 use crate::render::task::subject;
 use crate::render::{View, heading, time};
+use teamlog_team::log::sync_views::{SyncViewsAnswer, SyncViewsStatus};
 use teamlog_team::message::prime::{Brief, Few, Mail, PrimeAnswer};
 use teamlog_team::message::wait::WaitAnswer;
 use teamlog_team::projections::Priority;
@@ -163,4 +164,18 @@ fn mail(mail: &Mail) -> String {
     let task = mail.task_id.as_deref().unwrap_or_default();
     let (id, kind, from, text) = (&mail.message_id, mail.kind, &mail.from, &mail.text);
     format!("  {id}  {kind} from {from}  {task}  {text}")
+}
+
+/// How far the view files are.
+pub fn synced(answer: &SyncViewsAnswer) -> String {
+    let SyncViewsAnswer { team, status, seq } = answer;
+    match status {
+        SyncViewsStatus::Synced => {
+            format!("view files of {team} hold everything up to event {seq}")
+        }
+        SyncViewsStatus::None => format!("{team} keeps no view files"),
+        SyncViewsStatus::Timeout => {
+            format!("view files of {team} do not hold event {seq} yet; doctor check says why")
+        }
+    }
 }

@@ -6,6 +6,7 @@
 
 pub mod artifact;
 pub mod attention;
+pub mod awaited;
 pub mod bootstrap;
 pub mod claim;
 pub mod config;
@@ -31,14 +32,16 @@ pub mod teams;
 pub mod thread;
 pub mod time;
 pub mod timeline;
+pub mod token;
 pub mod usage;
 pub mod who;
 
+use serde::{Deserialize, Serialize};
 use style::Paint;
 use teamlog_team::engine::Timestamp;
 
 /// How and when things are shown.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct View {
     /// Colours, or none.
     pub paint: Paint,

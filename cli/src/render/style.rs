@@ -1,5 +1,6 @@
 //! Colour, where somebody can see it: on a terminal that did not ask for none.
 
+use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display};
 
 /// How a piece of text stands out.
@@ -21,7 +22,7 @@ pub enum Style {
 }
 
 /// Whether to colour; decided once per stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Paint {
     on: bool,
 }

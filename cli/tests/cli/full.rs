@@ -9,7 +9,7 @@ mod served;
 
 use crate::mcp::Client;
 use crate::prelude::*;
-use crate::reference::{commands, examples, help, needs_journal, prepared};
+use crate::reference::{commands, examples, help, needs_more, prepared};
 use crate::schemas;
 use serde_json::Map;
 use std::io::Write;
@@ -144,7 +144,7 @@ fn every_reading_command(medium: Medium, harm: fn(&Cli)) -> BTreeSet<String> {
             continue;
         }
         let of_page = examples(&help(&cli, &page.command));
-        for example in of_page.into_iter().filter(|one| !needs_journal(one)) {
+        for example in of_page.into_iter().filter(|one| !needs_more(one)) {
             // What prepares the example or serves is not what is tried.
             if !example.contains(&format!("teamlog {}", page.command)) {
                 continue;

@@ -59,6 +59,7 @@ mod prompts;
 mod races;
 mod reference;
 mod refused;
+mod remote;
 mod replay;
 mod restart;
 #[path = "../../../team/tests/commands/scenario.rs"]

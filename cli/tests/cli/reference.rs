@@ -66,6 +66,7 @@ pub fn prepared() -> Cli {
         "config set demo resources.root /home/me/app",
         "thread start demo --title 'Who mends the login?' --participants lead,dev",
         "mode start demo ultrawork",
+        "api token-add --input '{\"team_name\":\"demo\",\"agent\":\"dev\",\"digest\":\"5f0c2b7a91d3e8465f0c2b7a91d3e8465f0c2b7a91d3e8465f0c2b7a91d3e846\"}'",
         "bootstrap start demo --domains a",
         "bootstrap record demo --event team_create_returned --data '{\"outcome\":{\"ok\":\"alpha\"}}'",
         "bootstrap record demo --event branch_taken",
@@ -177,9 +178,9 @@ fn run_example(cli: &Cli, example: &str, bin: &Path) -> Result<(), String> {
     }
 }
 
-/// What needs a server to be there; `hosts.rs` runs it.
-pub fn needs_journal(example: &str) -> bool {
-    example.contains("journal ")
+/// What needs a server or a certificate to be there; `hosts.rs` and `remote.rs` run it.
+pub fn needs_more(example: &str) -> bool {
+    example.contains("journal ") || example.contains("--tls-cert")
 }
 
 /// Runs every example of every command, each in a world of its own, and hands over what each `teamlog` was asked and
@@ -201,7 +202,7 @@ fn each_run(before: &str, mut check: impl FnMut(&[String], &str)) {
             ));
             continue;
         }
-        for example in examples.iter().filter(|example| !needs_journal(example)) {
+        for example in examples.iter().filter(|example| !needs_more(example)) {
             let world = first.copy();
             let bin = world.dir().join(".bin");
             faults.extend(run_example(&world, example, &bin).err());

@@ -7,8 +7,8 @@ use crate::command::session::SessionScope;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::given;
+use crate::question;
 use crate::render::prompt;
-use teamlog_team::Team;
 use teamlog_team::mode::outcome::ModeOutcome;
 use teamlog_team::mode::rules::reading;
 use teamlog_team::mode::rules::shown::ScopeName;
@@ -68,7 +68,7 @@ impl Ended {
             session_id: self.scope.session(context)?,
             state: None,
         };
-        context.ask_at(&team, self.at, Team::mode_outcome, asked, prompt::reading)
+        context.ask_at(&team, self.at, &question::MODE_OUTCOME, asked)
     }
 }
 

@@ -1,0 +1,207 @@
+//! Questions about a team: answered here, since what only reads needs no daemon, or by the daemon on another machine.
+
+use super::Context;
+use super::execute::not_served;
+use super::lines::Lines;
+use crate::call::{Call, Site, Who};
+use crate::exit::{CommandError, Exit, Outcome};
+use crate::forward::Repeat;
+use crate::question::{Form, Question, Streamed};
+use crate::render::View;
+use crate::when::Spot;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use std::ops::ControlFlow;
+use teamlog_team::Root;
+
+impl Context {
+    /// Whether a daemon on another machine is asked.
+    pub fn is_remote(&self) -> bool {
+        self.is_remote
+    }
+
+    /// Answers a question about a team.
+    pub fn ask<I: Serialize, A: Serialize>(
+        &mut self,
+        team: &str,
+        question: &Question<I, A>,
+        input: I,
+    ) -> Outcome {
+        self.ask_at(team, None::<Spot>, question, input)
+    }
+
+    /// The same at a point of its past, if one is given.
+    pub fn ask_at<I: Serialize, A: Serialize>(
+        &mut self,
+        team: &str,
+        at: impl Into<Option<Spot>>,
+        question: &Question<I, A>,
+        input: I,
+    ) -> Outcome {
+        self.ask_tuned(team, at, question, input, |_, _| ())
+    }
+
+    /// The same, with what is answered here changed before it is shown.
+    pub fn ask_tuned<I: Serialize, A: Serialize>(
+        &mut self,
+        team: &str,
+        at: impl Into<Option<Spot>>,
+        question: &Question<I, A>,
+        input: I,
+        tune: impl FnOnce(&mut A, &Context),
+    ) -> Outcome {
+        if self.is_remote {
+            let form = match self.out.is_json() {
+                true => Form::Json,
+                false => Form::Lines(self.view()),
+            };
+            let (answer, exit) = self.asked(team, at.into(), question, &input, form)?;
+            return self.passed_on(&answer, form, exit);
+        }
+        let mut answer = self.answered(team, at.into(), &question.call, input)?;
+        tune(&mut answer, self);
+        self.answer(&answer, question.show)?;
+        self.ended((question.exit)(&answer))
+    }
+
+    /// The lines of an answer, with what is answered here changed before.
+    pub fn lines<I: Serialize, A: Serialize>(
+        &mut self,
+        team: &str,
+        at: impl Into<Option<Spot>>,
+        question: &Question<I, A>,
+        input: I,
+        (view, tune): (View, impl FnOnce(&mut A, &Context)),
+    ) -> Result<Vec<String>, CommandError> {
+        if self.is_remote {
+            let form = Form::Lines(view);
+            let (answer, _) = self.asked(team, at.into(), question, &input, form)?;
+            return lines(&answer);
+        }
+        let mut answer = self.answered(team, at.into(), &question.call, input)?;
+        tune(&mut answer, self);
+        Ok((question.show)(&answer, &view))
+    }
+
+    /// The answer as JSON, whatever is asked for, of a daemon on another machine.
+    pub fn ask_json<I: Serialize, A: Serialize>(
+        &mut self,
+        team: &str,
+        at: impl Into<Option<Spot>>,
+        question: &Question<I, A>,
+        input: I,
+    ) -> Outcome {
+        let (answer, exit) = self.asked(team, at.into(), question, &input, Form::Json)?;
+        self.passed_on(&answer, Form::Json, exit)
+    }
+
+    /// What a call answers that only reads.
+    pub fn fetch<I: Serialize, A: DeserializeOwned>(
+        &mut self,
+        call: &Call<I, A>,
+        team: &str,
+        input: I,
+    ) -> Result<A, CommandError> {
+        if !self.is_remote {
+            return self.answered(team, None, call, input);
+        }
+        self.concerns(team)?;
+        let (client, who) = (self.client(self.remote()?), self.who());
+        let called = client.call(call, team, &who, &input, Repeat::Same)?;
+        self.told(called.ok_or_else(|| not_served(team))?)
+    }
+
+    /// Prints events of a team as they come.
+    pub fn stream(&mut self, team: &str, wanted: Streamed) -> Outcome {
+        if self.is_remote {
+            return self.stream_remote(team, wanted);
+        }
+        let mut opened = self.team(team)?;
+        let mut lines = Lines::new(&mut self.out);
+        let streamed = wanted.run(&mut opened, &mut lines);
+        lines.written?;
+        streamed?;
+        self.done(opened, Exit::Done)
+    }
+
+    fn stream_remote(&mut self, team: &str, wanted: Streamed) -> Outcome {
+        self.concerns(team)?;
+        let form = match self.out.is_json() {
+            true => Form::Json,
+            false => Form::Lines(self.view()),
+        };
+        let (client, who) = (self.client(self.remote()?), self.who());
+        let out = &mut self.out;
+        let mut written = Ok(());
+        let ended = client.stream(team, &who, (wanted, form), &mut |chunk| {
+            written = out.text(chunk).and_then(|()| out.flush());
+            match written.is_err() || out.reader_left() {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        });
+        written?;
+        match ended? {
+            Some(ended) => self.told(ended),
+            None => Err(not_served(team)),
+        }
+    }
+
+    /// The answer of a team that is read here.
+    fn answered<I, A>(
+        &mut self,
+        team: &str,
+        at: Option<Spot>,
+        call: &Call<I, A>,
+        input: I,
+    ) -> Result<A, CommandError> {
+        let opened = self.team_at(team, at)?;
+        // Nobody acts.
+        let who = Who::default();
+        let mut site = Site {
+            root: Root::of_team(&opened),
+            team,
+            who: &who,
+            caller: None,
+            at: None,
+            opened: Some(opened),
+        };
+        let answer = (call.run)(&mut site, input);
+        self.held = site.opened;
+        answer
+    }
+
+    /// The answer of a daemon on another machine.
+    fn asked<I: Serialize, A>(
+        &mut self,
+        team: &str,
+        at: Option<Spot>,
+        question: &Question<I, A>,
+        input: &I,
+        form: Form,
+    ) -> Result<(Box<RawValue>, Exit), CommandError> {
+        self.concerns(team)?;
+        let at = at.map(|spot| self.point(spot)).transpose()?;
+        let (client, who) = (self.client(self.remote()?), self.who());
+        let asked = client.ask(question.call.name, (team, at), &who, input, form)?;
+        let ended = asked.ok_or_else(|| not_served(team))?;
+        let exit = ended.exit;
+        Ok((self.told(ended)?, exit))
+    }
+
+    fn passed_on(&mut self, answer: &RawValue, form: Form, exit: Exit) -> Outcome {
+        match form {
+            Form::Json => self.out.json(&answer)?,
+            Form::Lines(_) => self.out.lines(&lines(answer)?)?,
+        }
+        self.out.flush().map(|()| exit)
+    }
+}
+
+fn lines(answer: &RawValue) -> Result<Vec<String>, CommandError> {
+    serde_json::from_str(answer.get()).map_err(|error| {
+        let message = format!("the daemon must answer in lines, but: {error}");
+        CommandError::new(Exit::Bug, "bug", message)
+    })
+}

@@ -1,0 +1,54 @@
+//! Events on standard output, one a line.
+
+use crate::exit::CommandError;
+use crate::output::Output;
+use crate::question::Sink;
+use crate::render::event;
+use crate::render::style::Paint;
+use std::ops::ControlFlow;
+use teamlog_team::engine::Event;
+
+/// Events, one a line.
+pub struct Lines<'a> {
+    out: &'a mut Output,
+    paint: Paint,
+    /// What became of the lines so far.
+    pub written: Result<(), CommandError>,
+}
+
+impl<'a> Lines<'a> {
+    /// Onto that output.
+    pub fn new(out: &'a mut Output) -> Lines<'a> {
+        Lines {
+            paint: out.paint(),
+            out,
+            written: Ok(()),
+        }
+    }
+    fn goes_on(&self) -> ControlFlow<()> {
+        match self.written.is_err() || self.out.reader_left() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+}
+
+impl Sink for Lines<'_> {
+    fn event(&mut self, event: &Event<'_>, json: &[u8]) -> ControlFlow<()> {
+        self.written = match self.out.is_json() {
+            true => self.out.json_line(json),
+            false => self.out.line(event::line(event, self.paint)),
+        };
+        self.goes_on()
+    }
+    fn json(&mut self, line: &[u8]) -> ControlFlow<()> {
+        self.written = self.out.json_line(line);
+        self.goes_on()
+    }
+    fn idle(&mut self) -> ControlFlow<()> {
+        if self.written.is_ok() {
+            self.written = self.out.flush();
+        }
+        self.goes_on()
+    }
+}

@@ -1,0 +1,113 @@
+//! Events on their way to another machine: lines, many to a message.
+
+use super::{Ended, NamedStream, Reply};
+use crate::call::Site;
+use crate::exit::{self, CommandError, Exit};
+use crate::question::{Form, Sink, Streamed};
+use crate::render::event;
+use serde_json::value::RawValue;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use teamlog_server::forward::Caller;
+use teamlog_team::engine::Event;
+use teamlog_team::handle::command::Control;
+use teamlog_team::handle::deadline::Deadline;
+
+/// A message goes out once its lines have so many bytes.
+const CHUNK_BYTES: usize = 64 << 10;
+
+/// Sends what is asked for, until it ends or its reader is gone.
+pub fn sent(
+    site: &mut Site<'_>,
+    asked: &NamedStream,
+    caller: &Arc<Caller>,
+) -> Ended<Box<RawValue>> {
+    let outcome = exit::caught(|| run(site, asked, caller)).flatten();
+    Ended {
+        notes: site.root.options().notes.take(),
+        ..Ended::of(outcome.map(|()| RawValue::NULL.to_owned()))
+    }
+}
+
+fn run(site: &mut Site<'_>, asked: &NamedStream, caller: &Arc<Caller>) -> Result<(), CommandError> {
+    let wanted: Streamed = serde_json::from_str(asked.call.input.get()).map_err(|error| {
+        CommandError::new(
+            Exit::Bug,
+            "bug",
+            format!("which events are wanted: {error}"),
+        )
+    })?;
+    // Whoever reads slowly, or for ever, keeps nobody from working.
+    let streamed = caller.wait(|deadline| {
+        let team = site.team()?;
+        team.under(Control {
+            deadline: deadline.clone(),
+            ..Control::default()
+        });
+        let mut sink = Sending {
+            caller,
+            deadline,
+            form: asked.form,
+            chunk: String::new(),
+        };
+        let streamed = wanted.run(team, &mut sink);
+        let _ = sink.send();
+        streamed
+    });
+    streamed.ok_or_else(|| {
+        let message = "the daemon lets as many commands wait as it can";
+        CommandError::new(Exit::Locked, "busy", message).or_hint(|| "try again".to_owned())
+    })?
+}
+
+/// Lines that are about to be sent.
+struct Sending<'a> {
+    caller: &'a Caller,
+    deadline: &'a Deadline,
+    form: Form,
+    chunk: String,
+}
+
+impl Sending<'_> {
+    fn line(&mut self, line: &str) -> ControlFlow<()> {
+        self.chunk.push_str(line);
+        self.chunk.push('\n');
+        match self.chunk.len() < CHUNK_BYTES {
+            true => ControlFlow::Continue(()),
+            false => self.send(),
+        }
+    }
+
+    fn send(&mut self) -> ControlFlow<()> {
+        if self.chunk.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        let lines = Reply::Lines(std::mem::take(&mut self.chunk));
+        let message = serde_json::to_vec(&lines).unwrap_or_default();
+        match self.caller.send(&message) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        }
+    }
+}
+
+impl Sink for Sending<'_> {
+    fn event(&mut self, event: &Event<'_>, json: &[u8]) -> ControlFlow<()> {
+        match self.form {
+            Form::Json => self.json(json),
+            Form::Lines(view) => self.line(&event::line(event, view.paint).to_string()),
+        }
+    }
+
+    fn json(&mut self, line: &[u8]) -> ControlFlow<()> {
+        self.line(&String::from_utf8_lossy(line))
+    }
+
+    fn idle(&mut self) -> ControlFlow<()> {
+        self.send()?;
+        match self.deadline.is_over() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! A daemon on another machine: where it is (`TEAMLOG_REMOTE`), whose word is taken for that (`TEAMLOG_REMOTE_CA`), and the
+//! token that lets an agent in (`TEAMLOG_TOKEN_FILE`). What is asked goes over TLS, in the words of the socket.
+
+use super::client::{Exchange, Peer, exchanged};
+use super::connection::Connection;
+use super::trust::Trust;
+use crate::env::ProcessEnv;
+use crate::exit::{CommandError, Exit};
+use crate::file::{check_private, open};
+use rustix::net::sockopt;
+use rustls::crypto::ring;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, StreamOwned};
+use std::fmt;
+use std::io::{self, Read};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use teamlog_server::agent_token;
+
+/// Where the daemon is.
+pub const REMOTE: &str = "TEAMLOG_REMOTE";
+/// The file of the token.
+const TOKEN_FILE: &str = "TEAMLOG_TOKEN_FILE";
+/// The file of the certificates whose word is taken; those of the system without it.
+const REMOTE_CA: &str = "TEAMLOG_REMOTE_CA";
+/// How long each address of the daemon may take to answer.
+const CONNECT_DEADLINE: Duration = Duration::from_secs(10);
+/// Where it is listened to if no port is named.
+const PORT: u16 = 443;
+/// Far more than a token has.
+const TOKEN_BYTES_MAX: u64 = 4 << 10;
+/// From how long a silence on the system looks whether the daemon's machine is still there, how often, and how many times.
+const ALIVE: (Duration, Duration, u32) = (Duration::from_secs(15), Duration::from_secs(5), 3);
+
+/// See the module.
+#[derive(Clone)]
+pub struct Remote {
+    host: String,
+    port: u16,
+    token: String,
+    team: String,
+    agent: String,
+    authorities: Option<PathBuf>,
+}
+
+impl fmt::Debug for Remote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Without the token.
+        write!(f, "Remote({}:{}, {})", self.host, self.port, self.agent)
+    }
+}
+
+impl Remote {
+    /// Whether the environment names one.
+    pub fn is_named(env: &ProcessEnv) -> bool {
+        env.var_set(REMOTE).is_some()
+    }
+
+    /// The one that the environment names.
+    ///
+    /// # Errors
+    /// It is not named as it must be; the token's file cannot be read, or by others as well; what it holds is no token.
+    pub fn of(env: &ProcessEnv) -> Result<Remote, CommandError> {
+        let url = env.var_set(REMOTE).unwrap_or_default();
+        let url = url.to_string_lossy();
+        let (host, port) = place(&url).ok_or_else(|| {
+            let message = format!("{REMOTE} must be https://HOST:PORT, but is {url:?}");
+            CommandError::invalid(REMOTE, message)
+        })?;
+        let token = token(env)?;
+        let Some(named) = agent_token::named(&token) else {
+            let message = format!("{TOKEN_FILE} must name a file with the token of an agent");
+            return Err(CommandError::invalid(TOKEN_FILE, message));
+        };
+        Ok(Remote {
+            host: host.to_owned(),
+            port,
+            team: named.team.to_owned(),
+            agent: named.agent.to_owned(),
+            authorities: env.var_set(REMOTE_CA).map(PathBuf::from),
+            token,
+        })
+    }
+
+    /// The team whose agent has the token.
+    pub fn team(&self) -> &str {
+        &self.team
+    }
+
+    /// The agent that has the token.
+    pub fn agent(&self) -> &str {
+        &self.agent
+    }
+
+    /// Sends a request, and waits for its answer, for that long at most.
+    ///
+    /// # Errors
+    /// Exit 69: the daemon is not to be reached, is not the one whose certificate is trusted, or is of another version; exit 75:
+    /// it, or the token, is asked too much; exit 77: the token lets nobody in.
+    pub(super) fn exchange(
+        &self,
+        request: &[u8],
+        within: Option<Duration>,
+    ) -> Result<Exchange, CommandError> {
+        let stream = self.connected()?;
+        let server = ServerName::try_from(self.host.clone())
+            .map_err(|error| self.unreachable(&error.to_string()))?;
+        let client = ClientConnection::new(Arc::new(self.config()?), server)
+            .map_err(|error| self.unreachable(&error.to_string()))?;
+        let mut connection = StreamOwned::new(client, stream);
+        let shaken = connection
+            .sock
+            .within(Some(CONNECT_DEADLINE))
+            .and_then(|()| {
+                while connection.conn.is_handshaking() {
+                    connection.conn.complete_io(&mut connection.sock)?;
+                }
+                Ok(())
+            });
+        shaken.map_err(|error| self.unreachable(&format!("TLS: {error}")))?;
+        exchanged(Box::new(connection), self, request, within)
+    }
+
+    fn connected(&self) -> Result<TcpStream, CommandError> {
+        let mut last = io::Error::new(io::ErrorKind::NotFound, "no address has that name");
+        let addresses = (&*self.host, self.port).to_socket_addrs();
+        for address in addresses.map_err(|error| self.unreachable(&error.to_string()))? {
+            match TcpStream::connect_timeout(&address, CONNECT_DEADLINE) {
+                Ok(stream) => {
+                    // Without them a machine that is gone is waited for for longer.
+                    let _ = stream.set_nodelay(true);
+                    let _ = keep_alive(&stream);
+                    return Ok(stream);
+                }
+                Err(error) => last = error,
+            }
+        }
+        Err(self.unreachable(&last.to_string()))
+    }
+
+    fn config(&self) -> Result<ClientConfig, CommandError> {
+        let trusted = match &self.authorities {
+            None => rustls_native_certs::load_native_certs().certs,
+            Some(file) => certificates(file)?,
+        };
+        let provider = Arc::new(ring::default_provider());
+        let verifier = Trust::in_these(trusted, provider.clone());
+        let verifier = verifier.map_err(|error| self.unreachable(&error.to_string()))?;
+        let builder = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|error| self.unreachable(&error.to_string()))?;
+        Ok(builder
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(verifier))
+            .with_no_client_auth())
+    }
+}
+
+fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, CommandError> {
+    let invalid = |why: &str| {
+        let message = format!(
+            "{REMOTE_CA} must name a file of certificates as PEM, but {} is none: {why}",
+            file.display()
+        );
+        CommandError::invalid(REMOTE_CA, message)
+    };
+    let certificates = CertificateDer::pem_file_iter(file)
+        .and_then(|certificates| certificates.collect::<Result<Vec<_>, _>>())
+        .map_err(|error| invalid(&error.to_string()))?;
+    match certificates.is_empty() {
+        true => Err(invalid("it has no certificate")),
+        false => Ok(certificates),
+    }
+}
+
+impl Peer for Remote {
+    fn host(&self) -> String {
+        format!("{}:{}", self.host, self.port)
+    }
+
+    fn token(&self) -> Option<&str> {
+        Some(&self.token)
+    }
+
+    fn version(&self) -> &str {
+        "another one"
+    }
+
+    fn unreachable(&self, but: &str) -> CommandError {
+        let message = format!(
+            "the daemon at {}:{} must take the command, but {but}; nothing was done",
+            self.host, self.port
+        );
+        CommandError::new(Exit::Unavailable, "daemon_unreachable", message).or_hint(|| {
+            format!(
+                "is it running, with that certificate? {REMOTE_CA} names whose word is taken for it"
+            )
+        })
+    }
+}
+
+impl Connection for StreamOwned<ClientConnection, TcpStream> {
+    fn within(&self, deadline: Option<Duration>) -> io::Result<()> {
+        self.sock.within(deadline)
+    }
+}
+
+fn keep_alive(stream: &TcpStream) -> rustix::io::Result<()> {
+    let (idle, every, times) = ALIVE;
+    sockopt::set_socket_keepalive(stream, true)?;
+    sockopt::set_tcp_keepidle(stream, idle)?;
+    sockopt::set_tcp_keepintvl(stream, every)?;
+    sockopt::set_tcp_keepcnt(stream, times)
+}
+
+/// The host and the port of `https://HOST:PORT`.
+fn place(url: &str) -> Option<(&str, u16)> {
+    let place = url.strip_prefix("https://")?;
+    let place = place.strip_suffix('/').unwrap_or(place);
+    let (host, port) = match place.strip_prefix('[').map(|rest| rest.split_once(']')) {
+        Some(Some((host, ""))) => (host, PORT),
+        Some(Some((host, port))) => (host, port.strip_prefix(':')?.parse().ok()?),
+        Some(None) => return None,
+        None => match place.split_once(':') {
+            Some((host, port)) => (host, port.parse().ok()?),
+            None => (place, PORT),
+        },
+    };
+    let plain = |c: char| !c.is_whitespace() && !"/@?#".contains(c);
+    (!host.is_empty() && host.chars().all(plain)).then_some((host, port))
+}
+
+fn token(env: &ProcessEnv) -> Result<String, CommandError> {
+    let Some(path) = env.var_set(TOKEN_FILE).map(PathBuf::from) else {
+        let message = format!("{TOKEN_FILE} is required where {REMOTE} is set");
+        return Err(CommandError::invalid(TOKEN_FILE, message).or_hint(|| {
+            "teamlog token add TEAM --agent AGENT --out FILE, on the daemon's machine".to_owned()
+        }));
+    };
+    let file = open(env, TOKEN_FILE, &path)?;
+    check_private(TOKEN_FILE, &path, &file)
+        .map_err(|error| error.or_hint(|| format!("chmod 600 {}", path.display())))?;
+    let mut text = String::new();
+    file.take(TOKEN_BYTES_MAX)
+        .read_to_string(&mut text)
+        .map_err(|error| CommandError::io("read", &path.display().to_string(), &error))?;
+    Ok(text.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::place;
+
+    #[test]
+    fn a_url_is_a_host_and_a_port_and_nothing_else() {
+        for (url, host, port) in [
+            ("https://host:7443", "host", 7443),
+            ("https://host", "host", 443),
+            ("https://10.0.0.1:1/", "10.0.0.1", 1),
+            ("https://[fd00::1]:7443", "fd00::1", 7443),
+            ("https://[::1]", "::1", 443),
+        ] {
+            assert_eq!(place(url), Some((host, port)), "{url}");
+        }
+        for url in [
+            "",
+            "host:7443",
+            "http://host:7443",
+            "https://",
+            "https://:7443",
+            "https://host:",
+            "https://host:65536",
+            "https://ada:secret@host",
+            "https://host/path",
+            "https://[::1",
+            "https://[::1]7443",
+            "https://a b",
+        ] {
+            assert_eq!(place(url), None, "{url}");
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Whose certificate is taken for the daemon's: one for which a trusted one vouches, by the rules of the web, or one that is
+//! itself among the trusted ones, byte for byte. The latter is what a certificate is that its owner made for this alone, and
+//! that says of itself that it may vouch for others, which the rules forbid to a server.
+
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use std::sync::Arc;
+
+/// See the module.
+#[derive(Debug)]
+pub struct Trust {
+    certificates: Vec<CertificateDer<'static>>,
+    rules: Arc<WebPkiServerVerifier>,
+}
+
+impl Trust {
+    /// Trust in these certificates.
+    ///
+    /// # Errors
+    /// None of them can be read.
+    pub fn in_these(
+        certificates: Vec<CertificateDer<'static>>,
+        provider: Arc<CryptoProvider>,
+    ) -> Result<Trust, Error> {
+        let mut roots = RootCertStore::empty();
+        roots.add_parsable_certificates(certificates.iter().cloned());
+        let rules = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider);
+        let rules = rules.build();
+        Ok(Trust {
+            certificates,
+            rules: rules.map_err(|error| Error::General(error.to_string()))?,
+        })
+    }
+}
+
+impl ServerCertVerifier for Trust {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        if self.certificates.iter().any(|known| known == end_entity) {
+            return Ok(ServerCertVerified::assertion());
+        }
+        let rules = &self.rules;
+        rules.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.rules.verify_tls12_signature(message, cert, dss)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.rules.verify_tls13_signature(message, cert, dss)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.rules.supported_verify_schemes()
+    }
+}

@@ -1,0 +1,374 @@
+//! What the command line asks of a team without changing it: each a call, and how its answer is shown and ends the command. The
+//! same is answered where the command was typed, or by the daemon on another machine that has the team, which shows it as
+//! well: what an answer is made of is not read back from its JSON.
+
+use crate::call::{Call, Site};
+use crate::exit::{CommandError, Exit};
+use crate::render::{
+    View, artifact, attention, awaited, bootstrap, config, delivery, diff, hand, inbox, integrity,
+    mode, paths, prompt, status, task, teams, thread, timeline, token, usage, who,
+};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
+use std::ops::ControlFlow;
+use teamlog_team::agent_token::TokenList;
+use teamlog_team::api::Op;
+use teamlog_team::artifact::ArtifactList;
+use teamlog_team::attention::Attention;
+use teamlog_team::bootstrap::list::BootstrapList;
+use teamlog_team::bootstrap::record::BootstrapExplain;
+use teamlog_team::bootstrap::show::{BootstrapEvidence, BootstrapShow};
+use teamlog_team::engine::Event;
+use teamlog_team::handle::command::Control;
+use teamlog_team::lifecycle::config::{ConfigGetAnswer, ConfigList, ConfigListAnswer};
+use teamlog_team::lifecycle::status::{Status, StatusAnswer};
+use teamlog_team::log::await_event::AwaitEvent;
+use teamlog_team::log::points::ReadDiff;
+use teamlog_team::log::replay::Replay;
+use teamlog_team::log::sync_views::{SyncViews, SyncViewsAnswer, SyncViewsStatus};
+use teamlog_team::log::tail::Tail;
+use teamlog_team::log::trace::Trace;
+use teamlog_team::log::traces::Traces;
+use teamlog_team::log::verify::VerifyAnswer;
+use teamlog_team::message::dead_letter::DeadLetterList;
+use teamlog_team::message::deliveries::DeliveryList;
+use teamlog_team::message::prime::Prime;
+use teamlog_team::message::read::Read;
+use teamlog_team::message::wait::{Wait, WaitAnswer, WaitStatus};
+use teamlog_team::mode::explain::ModeExplain;
+use teamlog_team::mode::outcome::ModeOutcome;
+use teamlog_team::mode::sessions::ModeSessions;
+use teamlog_team::mode::show::{ModeList, ModeShow};
+use teamlog_team::mode::state::{
+    ActiveModes, StateGetStatus, StateListActive, StateRead, StateShown, StateStatuses,
+};
+use teamlog_team::projections::agent_token::event::AgentScope;
+use teamlog_team::resource::can_write::CanWrite;
+use teamlog_team::story::chrome::Chrome;
+use teamlog_team::story::otlp::Otlp;
+use teamlog_team::task::history::TaskHistory;
+use teamlog_team::task::list::{Tasks, TasksAnswer};
+use teamlog_team::task::ready::Ready;
+use teamlog_team::task::show::TaskShow;
+use teamlog_team::thread::list::ThreadList;
+use teamlog_team::thread::search::ThreadSearch;
+use teamlog_team::thread::tail::ThreadTail;
+use teamlog_team::usage::report::Usage;
+use teamlog_team::worker::who::Who;
+
+/// What can be asked: takes `I`, answers `A`.
+pub struct Question<I, A> {
+    /// Its name, and what answers it.
+    pub call: Call<I, A>,
+    /// The answer for people.
+    pub show: fn(&A, &View) -> Vec<String>,
+    /// How the command ends with it.
+    pub exit: fn(&A) -> Exit,
+}
+
+/// In which form an answer is wanted.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub enum Form {
+    /// As JSON.
+    Json,
+    /// In lines for people.
+    Lines(View),
+}
+
+/// What a daemon answers by name.
+trait Answering: Sync {
+    fn name(&self) -> &'static str;
+    fn answer(
+        &self,
+        site: &mut Site<'_>,
+        input: &str,
+        form: Form,
+    ) -> Result<(Box<RawValue>, Exit), CommandError>;
+}
+
+impl<I: DeserializeOwned, A: Serialize> Answering for Question<I, A> {
+    fn name(&self) -> &'static str {
+        self.call.name
+    }
+
+    fn answer(
+        &self,
+        site: &mut Site<'_>,
+        input: &str,
+        form: Form,
+    ) -> Result<(Box<RawValue>, Exit), CommandError> {
+        let input = serde_json::from_str(input).map_err(|error| unknown(&error.to_string()))?;
+        let answer = (self.call.run)(site, input)?;
+        let shown = match form {
+            Form::Json => to_raw_value(&answer),
+            Form::Lines(view) => {
+                let now = site.moment().map_or(view.now, |(_, time)| time);
+                to_raw_value(&(self.show)(&answer, &View { now, ..view }))
+            }
+        };
+        let shown = shown.map_err(|error| unknown(&error.to_string()))?;
+        Ok((shown, (self.exit)(&answer)))
+    }
+}
+
+/// Answers the question of that name: its JSON, or its lines.
+///
+/// # Errors
+/// Those of the question; that there is none of that name.
+pub fn answer(
+    site: &mut Site<'_>,
+    name: &str,
+    input: &RawValue,
+    form: Form,
+) -> Result<(Box<RawValue>, Exit), CommandError> {
+    let question = QUESTIONS.iter().find(|question| question.name() == name);
+    let question = question.ok_or_else(|| unknown(name))?;
+    question.answer(site, input.get(), form)
+}
+
+/// Caller and daemon are of one version, so that this is nobody's fault but ours.
+fn unknown(what: &str) -> CommandError {
+    let message = format!("the daemon must know what it is asked, but: {what}");
+    CommandError::new(Exit::Bug, "bug", message)
+}
+
+impl<O: Op + 'static> Question<O, O::Data> {
+    /// An operation that only reads.
+    const fn of(show: fn(&O::Data, &View) -> Vec<String>) -> Question<O, O::Data> {
+        Question {
+            call: Call::reading(),
+            show,
+            exit: |_| Exit::Done,
+        }
+    }
+}
+
+impl<I, A> Question<I, A> {
+    const fn ending(self, exit: fn(&A) -> Exit) -> Question<I, A> {
+        Question {
+            call: self.call,
+            show: self.show,
+            exit,
+        }
+    }
+}
+
+/// A row is an operation and how its answer is shown; or what is none, with its name and what answers it. Behind that stands how
+/// it ends the command, where that is not always well.
+macro_rules! questions {
+    (
+        $($operation:ident: $op:ty => $op_show:expr $(, $op_exit:expr)?;)+
+        ---
+        $($question:ident = $name:expr, $input:ty => $answer:ty: $run:expr, $show:expr $(, $exit:expr)?;)+
+    ) => {
+        $(
+            #[doc = concat!("The operation of `", stringify!($op), "`.")]
+            pub const $operation: Question<$op, <$op as Op>::Data> = Question::of($op_show)$(.ending($op_exit))?;
+        )+
+        $(
+            #[doc = concat!("What answers `", stringify!($input), "`.")]
+            pub const $question: Question<$input, $answer> = Question {
+                call: Call { name: $name, scope: AgentScope::Read, run: $run },
+                show: $show,
+                exit: |_| Exit::Done,
+            }$(.ending($exit))?;
+        )+
+
+        static QUESTIONS: &[&dyn Answering] = &[$(&$operation,)+ $(&$question),+];
+    };
+}
+
+questions! {
+    STATUS: Status => status::overview;
+    WHO: Who => who::who;
+    ATTENTION: Attention => attention::attention;
+    TASK_SHOW: TaskShow => task::card;
+    TASK_HISTORY: TaskHistory => task::history;
+    READY: Ready => hand::ready;
+    PRIME: Prime => hand::primed;
+    READ: Read => inbox::page;
+    DELIVERIES: DeliveryList => delivery::open;
+    DEAD_LETTERS: DeadLetterList => delivery::page;
+    THREADS: ThreadList => thread::list;
+    THREAD_TAIL: ThreadTail => thread::page;
+    THREAD_SEARCH: ThreadSearch => thread::found;
+    MODE_LIST: ModeList => mode::page;
+    MODE_SHOW: ModeShow => mode::card;
+    MODE_EXPLAIN: ModeExplain => prompt::transition;
+    MODE_SESSIONS: ModeSessions => mode::sessions;
+    MODE_OUTCOME: ModeOutcome => prompt::reading;
+    BOOTSTRAP_LIST: BootstrapList => bootstrap::listed;
+    BOOTSTRAP_SHOW: BootstrapShow => bootstrap::shown;
+    BOOTSTRAP_EVIDENCE: BootstrapEvidence => |answer, _| bootstrap::evidence(answer);
+    BOOTSTRAP_EXPLAIN: BootstrapExplain => bootstrap::explained;
+    USAGE: Usage => usage::card;
+    ARTIFACTS: ArtifactList => artifact::page;
+    TOKENS: TokenList => token::list;
+    TRACES: Traces => teams::traces;
+    TRACE: Trace => timeline::story;
+    DIFF: ReadDiff => diff::changes;
+    CAN_WRITE: CanWrite => paths::verdict, |verdict| match verdict.allow {
+        true => Exit::Done,
+        false => Exit::Refused,
+    };
+    ---
+    STATUS_DIGEST = "status-digest", Status => StatusAnswer: |site, asked| {
+        let asked = Status { digest: true, ..asked };
+        Ok(site.team()?.status(asked)?)
+    }, status::overview;
+    TASKS = "tasks", Tasks => TasksAnswer: tasks, task::page;
+    WAIT = "wait", Wait => WaitAnswer: |site, asked| {
+        waiting(site, |team| Ok(team.wait(&asked)?))
+    }, hand::arrived, |answer| match answer.status {
+        WaitStatus::Arrived => Exit::Done,
+        WaitStatus::TimedOut => Exit::Refused,
+    };
+    AWAIT = AwaitEvent::NAME, AwaitEvent => awaited::Answer: |site, asked| {
+        let answer = waiting(site, |team| Ok(team.await_event(&asked)?))?;
+        Ok(awaited::Answer::of(site.team, answer))
+    }, awaited::line;
+    SYNC_VIEWS = SyncViews::NAME, SyncViews => SyncViewsAnswer: |site, asked| {
+        waiting(site, |team| Ok(team.sync_views(&asked)?))
+    }, |answer, _| vec![hand::synced(answer)], |answer| match answer.status {
+        SyncViewsStatus::Timeout => Exit::Refused,
+        SyncViewsStatus::Synced | SyncViewsStatus::None => Exit::Done,
+    };
+    STATE_READ = "state-read", StateRead => StateShown: |site, asked| Ok(site.team()?.state_read(asked)?), indented;
+    STATE_ACTIVE = "state-list-active", StateListActive => ActiveModes:
+        |site, asked| Ok(site.team()?.state_list_active(asked)?), indented;
+    STATE_STATUS = "state-get-status", StateGetStatus => StateStatuses:
+        |site, asked| Ok(site.team()?.state_get_status(asked)?), indented;
+    CONFIG_LIST = "config-list", ConfigList => ConfigListAnswer:
+        |site, asked| Ok(site.team()?.config_list(asked)?), config::page;
+    CONFIG_GET = "config-get", String => ConfigGetAnswer: |site, key| Ok(site.team()?.config_get(&key)?), config::one;
+    TRACE_CHROME = "trace-chrome", Trace => Box<RawValue>: |site, asked| {
+        let answer = site.team()?.trace(asked)?;
+        to_raw_value(&Chrome::of(&answer)).map_err(|error| unknown(&error.to_string()))
+    }, |_, _| Vec::new();
+    TRACE_OTLP = "trace-otlp", Trace => Box<RawValue>: |site, asked| {
+        let answer = site.team()?.trace(asked)?;
+        to_raw_value(&Otlp::of(&answer)).map_err(|error| unknown(&error.to_string()))
+    }, |_, _| Vec::new();
+    VERIFY = "verify", () => VerifyAnswer:
+        |site, ()| Ok(site.team()?.verify_noting(&mut |_, _| {})?), integrity::verified, |answer| match answer.ok {
+            true => Exit::Done,
+            false => Exit::Damaged,
+        };
+}
+
+fn tasks(site: &mut Site<'_>, asked: Tasks) -> Result<TasksAnswer, CommandError> {
+    let unknown = match &asked.owner {
+        Some(owner) => site.team()?.unknown_warning(owner)?,
+        None => None,
+    };
+    if let Some(unknown) = unknown {
+        site.root.options().notes.say(unknown);
+    }
+    Ok(site.team()?.tasks(asked)?)
+}
+
+/// Waits for others on behalf of a caller, for as long as that one is there.
+fn waiting<A>(
+    site: &mut Site<'_>,
+    wait: impl FnOnce(&mut teamlog_team::Team) -> Result<A, CommandError>,
+) -> Result<A, CommandError> {
+    let caller = site.caller;
+    let team = site.team()?;
+    let Some(caller) = caller else {
+        return wait(team);
+    };
+    let waited = caller.wait(|deadline| {
+        team.under(Control {
+            deadline: deadline.clone(),
+            ..Control::default()
+        });
+        wait(team)
+    });
+    waited.ok_or_else(|| {
+        let message = "the daemon lets as many commands wait as it can";
+        CommandError::new(Exit::Locked, "busy", message).or_hint(|| "try again".to_owned())
+    })?
+}
+
+/// As callers of `rcs state` read it.
+fn indented<A: Serialize>(answer: &A, _: &View) -> Vec<String> {
+    let text = serde_json::to_string(answer).unwrap_or_default();
+    let text = crate::render::pretty::indented(&crate::render::escape::visible_json(&text));
+    text.lines().map(str::to_owned).collect()
+}
+
+/// What is asked for a stream of events, which ends when it was read, or never.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum Streamed {
+    /// `replay`.
+    Replay(Replay),
+    /// `tail`.
+    Tail(Tail),
+    /// Either, and whatever is appended from then on.
+    Follow(Tail),
+    /// `export`: every event.
+    Export,
+    /// The same for auditors.
+    Audit,
+}
+
+/// Takes the events of a stream, one by one.
+pub trait Sink {
+    /// An event, and its JSON.
+    fn event(&mut self, event: &Event<'_>, json: &[u8]) -> ControlFlow<()>;
+    /// A line of JSON.
+    fn json(&mut self, line: &[u8]) -> ControlFlow<()>;
+    /// There is nothing more for the moment.
+    fn idle(&mut self) -> ControlFlow<()>;
+}
+
+impl Streamed {
+    /// Hands the events of the stream to `sink` until it breaks off.
+    ///
+    /// # Errors
+    /// Those of the command.
+    pub fn run(
+        self,
+        team: &mut teamlog_team::Team,
+        sink: &mut dyn Sink,
+    ) -> Result<(), CommandError> {
+        match self {
+            Streamed::Replay(replay) => {
+                team.replay(replay, &mut |event, json| sink.event(event, json))?;
+            }
+            Streamed::Tail(tail) => {
+                team.tail(&tail, &mut |event, json| sink.event(event, json))?;
+            }
+            Streamed::Follow(tail) => {
+                let sink = std::cell::RefCell::new(sink);
+                team.follow(
+                    &tail,
+                    &mut |event, json| sink.borrow_mut().event(event, json),
+                    // Nobody shall wait for a line that is there.
+                    &mut || sink.borrow_mut().idle(),
+                )?;
+            }
+            Streamed::Export => {
+                team.export(&mut |line| sink.json(line))?;
+            }
+            Streamed::Audit => {
+                team.export_audit(&mut |line| sink.json(line))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::QUESTIONS;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_question_has_a_name_of_its_own() {
+        let all: Vec<&str> = QUESTIONS.iter().map(|question| question.name()).collect();
+        let different: BTreeSet<&str> = all.iter().copied().collect();
+        assert_eq!(different.len(), all.len(), "{all:?}");
+    }
+}

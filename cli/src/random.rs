@@ -1,0 +1,29 @@
+//! Names that nobody else gives: for what has to be recognised when it is asked for again.
+
+use crate::exit::CommandError;
+use std::io;
+
+/// Random bytes of a name.
+const BYTES: usize = 12;
+
+/// `prefix_` and 24 random hex digits.
+///
+/// # Errors
+/// The system has no random bytes.
+pub fn name(prefix: &str) -> Result<String, CommandError> {
+    let mut bytes = [0; BYTES];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| CommandError::io("get", "random bits", &io::Error::other(error)))?;
+    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(format!("{prefix}_{digits}"))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn two_names_differ() {
+        let (one, other) = (super::name("key").unwrap(), super::name("key").unwrap());
+        assert_eq!(one.len(), "key_".len() + 24);
+        assert_ne!(one, other);
+    }
+}

@@ -1,0 +1,69 @@
+//! What happened to a team that somebody waited for.
+
+use crate::render::View;
+use crate::render::escape::visible;
+use schemars::JsonSchema;
+use serde::Serialize;
+use teamlog_team::log::await_event::{AwaitEventAnswer, AwaitStatus};
+use teamlog_team::log::team_event::TeamEvent;
+
+/// How a wait ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Something happened
+    Event,
+    /// Nothing happened in time
+    Timeout,
+    /// There is no such team
+    Missing,
+}
+
+/// `{team_name, status, cursor, event}`.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "AwaitAnswer")]
+pub struct Answer {
+    /// The team
+    pub team_name: String,
+    /// How it ended
+    pub status: Status,
+    /// What to give as known the next time, which then misses nothing
+    pub cursor: String,
+    /// What happened; `null` where nothing did
+    pub event: Option<TeamEvent>,
+}
+
+impl Answer {
+    /// Of that team, in the words of the command.
+    pub fn of(team: &str, answer: AwaitEventAnswer) -> Answer {
+        Answer {
+            team_name: team.to_owned(),
+            status: match answer.status {
+                AwaitStatus::Event => Status::Event,
+                AwaitStatus::Timeout => Status::Timeout,
+            },
+            cursor: answer.cursor,
+            event: answer.event,
+        }
+    }
+}
+
+/// `task_completed  dev  T-1  why`.
+pub fn line(answer: &Answer, _: &View) -> Vec<String> {
+    let text = match (&answer.event, answer.status) {
+        (Some(event), _) => {
+            let parts = [
+                Some(&event.kind),
+                Some(&event.worker),
+                event.task_id.as_ref(),
+            ];
+            let more = [event.state.as_ref(), event.reason.as_ref()];
+            let parts = parts.into_iter().chain(more).flatten();
+            let parts: Vec<_> = parts.map(|part| visible(part)).collect();
+            parts.join("  ")
+        }
+        (None, Status::Missing) => format!("there is no team {}", visible(&answer.team_name)),
+        (None, _) => format!("nothing happened to {} in time", visible(&answer.team_name)),
+    };
+    vec![text]
+}

@@ -1,0 +1,41 @@
+//! Tokens of agents.
+
+use crate::render::View;
+use crate::render::style::Style;
+use crate::render::table::{Cell, lines, plain, styled};
+use teamlog_team::agent_token::{TokenListAnswer, TokenShown};
+use teamlog_team::engine::Timestamp;
+
+/// `token  agent  scope  added  revoked`.
+pub fn list(answer: &TokenListAnswer, view: &View) -> Vec<String> {
+    match answer.tokens.is_empty() {
+        true => vec!["no agent has a token".to_owned()],
+        false => rows(&answer.tokens, view),
+    }
+}
+
+/// The same of some.
+pub fn rows(tokens: &[TokenShown], view: &View) -> Vec<String> {
+    let head = ["token", "agent", "scope", "added", "revoked"];
+    let head = head.map(|title| styled(Style::Dim, title)).to_vec();
+    let rows = tokens.iter().map(|token| row(token, view));
+    lines(std::iter::once(head).chain(rows), 0, view)
+}
+
+fn row(token: &TokenShown, view: &View) -> Vec<Cell> {
+    let signed = |by: &str, at: &str| {
+        let at = Timestamp::from_canonical(at.as_bytes()).unwrap_or_default();
+        format!("{} by {by}", view.ago(at))
+    };
+    let revoked = token.revoked_by.as_deref().zip(token.revoked_at.as_deref());
+    vec![
+        styled(Style::Bold, &token.token_id),
+        plain(&token.agent),
+        plain(token.scope.name()),
+        plain(signed(&token.added_by, &token.added_at)),
+        match revoked {
+            Some((by, at)) => styled(Style::Warn, signed(by, at)),
+            None => plain(""),
+        },
+    ]
+}
