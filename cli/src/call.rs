@@ -90,7 +90,7 @@ impl Site<'_> {
     }
 
     /// Refuses what the token of an agent on another machine does not let it do.
-    fn check_scope(&self, wanted: AgentScope) -> Result<(), CommandError> {
+    pub fn check_scope(&self, wanted: AgentScope) -> Result<(), CommandError> {
         let admitted = self.caller.and_then(|caller| caller.admitted());
         let agent = admitted.and_then(|admitted| admitted.agent.as_ref());
         let Some(agent) = agent.filter(|agent| agent.scope < wanted) else {

@@ -21,6 +21,7 @@ use teamlog_team::bootstrap::record::BootstrapExplain;
 use teamlog_team::bootstrap::show::{BootstrapEvidence, BootstrapShow};
 use teamlog_team::engine::Event;
 use teamlog_team::handle::command::Control;
+use teamlog_team::import::report::ImportAnswer;
 use teamlog_team::lifecycle::config::{ConfigGetAnswer, ConfigList, ConfigListAnswer};
 use teamlog_team::lifecycle::status::{Status, StatusAnswer};
 use teamlog_team::log::await_event::AwaitEvent;
@@ -289,6 +290,26 @@ fn waiting<A>(
         let message = "the daemon lets as many commands wait as it can";
         CommandError::new(Exit::Locked, "busy", message).or_hint(|| "try again".to_owned())
     })?
+}
+
+/// What an import answers in that form, how it ends the command, and what is said beside it.
+///
+/// # Errors
+/// Only for the compiler: an answer serialises.
+pub fn imported(
+    answer: &ImportAnswer,
+    form: Form,
+) -> Result<(Box<RawValue>, Exit, Option<String>), CommandError> {
+    let shown = match form {
+        Form::Json => to_raw_value(answer),
+        Form::Lines(view) => to_raw_value(&integrity::imported(answer, &view)),
+    };
+    let shown = shown.map_err(|error| unknown(&error.to_string()))?;
+    let exit = match answer.status {
+        "rejected" => Exit::Refused,
+        _ => Exit::Done,
+    };
+    Ok((shown, exit, integrity::left_aside(&answer.not_applied)))
 }
 
 /// As callers of `rcs state` read it.

@@ -4,6 +4,7 @@ use crate::command::append::lines_of;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::file::open;
+use crate::forward::Repeat;
 use crate::render::{integrity, moving};
 use std::io::{BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
@@ -57,6 +58,11 @@ impl Args {
         if let Some(dir) = &self.team_chat {
             return self.team_chat(context, dir);
         }
+        if let Some(path) = self.messages.as_ref().filter(|_| context.is_remote()) {
+            context.records(Repeat::Same);
+            let mut file = read(context, path)?;
+            return context.import_remote(&self.import(), &mut *file);
+        }
         let answer = match (&self.messages, &self.events) {
             (Some(path), _) => self.messages(context, path)?,
             (_, Some(path)) => self.events(context, path)?,
@@ -78,15 +84,19 @@ impl Args {
         context.new_root(&self.team)
     }
 
-    fn messages(&self, context: &mut Context, path: &Path) -> Result<ImportAnswer, CommandError> {
-        let import = ImportMessages {
+    fn import(&self) -> ImportMessages {
+        ImportMessages {
             team: self.team.clone(),
             format: self.format,
             restamp: self.restamp,
             strict: self.strict,
             no_views: self.no_views,
             allow_network_fs: self.allow_network_fs,
-        };
+        }
+    }
+
+    fn messages(&self, context: &mut Context, path: &Path) -> Result<ImportAnswer, CommandError> {
+        let import = self.import();
         // Sorting reads the source twice, which a pipe cannot do.
         let mut pipe: Box<dyn Read> = match path == Path::new("-") {
             true => Box::new(context.env().stdin()),
@@ -133,6 +143,14 @@ impl Args {
         let mut source = lines_of(context.env(), "events", path)?;
         Ok(self.new_root(context)?.import_events(import, &mut source)?)
     }
+}
+
+/// What is to be imported, wherever it comes from.
+fn read(context: &Context, path: &Path) -> Result<Box<dyn Read>, CommandError> {
+    Ok(match path == Path::new("-") {
+        true => Box::new(context.env().stdin()),
+        false => Box::new(open(context.env(), "messages", path)?),
+    })
 }
 
 /// What is said behind the answer, and how the command exits.

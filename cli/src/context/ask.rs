@@ -12,8 +12,10 @@ use crate::when::Spot;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
+use std::io::Read;
 use std::ops::ControlFlow;
 use teamlog_team::Root;
+use teamlog_team::import::messages::ImportMessages;
 
 impl Context {
     /// Whether a daemon on another machine is asked.
@@ -146,6 +148,22 @@ impl Context {
             Some(ended) => self.told(ended),
             None => Err(not_served(team)),
         }
+    }
+
+    /// Has the daemon on another machine import the messages of a file.
+    pub fn import_remote(&mut self, import: &ImportMessages, file: &mut dyn Read) -> Outcome {
+        let team = &import.team;
+        self.concerns(team)?;
+        let form = match self.out.is_json() {
+            true => Form::Json,
+            false => Form::Lines(self.view()),
+        };
+        let (client, who) = (self.client(self.remote()?), self.who());
+        let imported = client.import(team, &who, (import, form), file)?;
+        let ended = imported.ok_or_else(|| not_served(team))?;
+        let exit = ended.exit;
+        let answer = self.told(ended)?;
+        self.passed_on(&answer, form, exit)
     }
 
     /// The answer of a team that is read here.

@@ -13,6 +13,7 @@ mod resident;
 pub mod runtime;
 mod trust;
 mod unknown;
+mod upload;
 
 pub use remote::Remote;
 pub use resident::Resident;
@@ -26,7 +27,7 @@ use runtime::Runtime;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
-use std::io;
+use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -35,6 +36,7 @@ use teamlog_server::forward::receive;
 use teamlog_team::api::Op;
 use teamlog_team::engine::reader::Point;
 use teamlog_team::engine::{Receipt, Timestamp};
+use teamlog_team::import::messages::ImportMessages;
 use teamlog_team::log::await_event::AwaitEvent;
 use teamlog_team::log::sync_views::SyncViews;
 use unknown::outcome_unknown;
@@ -63,8 +65,17 @@ enum Wanted {
     Question(Box<NamedQuestion>),
     /// That it sends events, to another machine.
     Stream(Box<NamedStream>),
+    /// That it imports the messages of a file that another machine sends.
+    Import(Box<NamedImport>),
     /// That it keeps off the team for as long as the connection lasts.
     GiveWay,
+}
+
+/// An import; the file follows in messages, of which the last one is empty.
+#[derive(Debug, Serialize, Deserialize)]
+struct NamedImport {
+    call: NamedCall,
+    form: Form,
 }
 
 /// A question by its name.
@@ -125,6 +136,8 @@ impl From<At> for Point {
 enum Reply {
     /// How the call ended.
     Ended(Ended<Box<RawValue>>),
+    /// The file may come.
+    Send,
     /// Lines of a stream; there is more to come.
     Lines(String),
     /// It keeps off the team.
@@ -274,11 +287,39 @@ impl Client {
                     let exit = ended.exit;
                     return Ok(Some(ended.typed(|_| Ok(exit))));
                 }
-                Reply::GaveWay | Reply::Elsewhere => return Ok(None),
+                Reply::GaveWay | Reply::Send | Reply::Elsewhere => return Ok(None),
             }
             let next = receive(&mut connection).ok();
             let next = next.and_then(|next| serde_json::from_slice(&next).ok());
             reply = next.ok_or_else(cut_off)?;
+        }
+    }
+
+    /// Has the daemon on another machine import the messages of that file, and answer in that form; `None` where it does not
+    /// serve the team.
+    ///
+    /// # Errors
+    /// As for a question; the file cannot be read; the connection ended, before the daemon had the file or behind that.
+    pub fn import(
+        &self,
+        team: &str,
+        who: &Who,
+        (import, form): (&ImportMessages, Form),
+        file: &mut dyn Read,
+    ) -> Result<Option<Ended<Box<RawValue>>>, CommandError> {
+        let call = self.named("import", import, who)?;
+        let wanted = Wanted::Import(Box::new(NamedImport { call, form }));
+        let (reply, mut connection) = match self.reply(team, wanted, None)? {
+            Some((Reply::Ended(ended), _)) => return Ok(Some(ended)),
+            Some(replied) => replied,
+            None => return Ok(None),
+        };
+        debug_assert!(matches!(reply, Reply::Send), "{reply:?}");
+        upload::sent(file, connection.get_mut())?;
+        let reply = receive(&mut connection).ok();
+        match reply.and_then(|reply| serde_json::from_slice(&reply).ok()) {
+            Some(Reply::Ended(ended)) => Ok(Some(ended)),
+            _ => Err(outcome_unknown(team, Repeat::Same)),
         }
     }
 
@@ -365,7 +406,7 @@ impl Client {
         let waits = match wanted {
             Wanted::Call(call) => WAITING.contains(&&*call.name),
             Wanted::Question(question) => WAITING.contains(&&*question.call.name),
-            Wanted::Stream(_) | Wanted::GiveWay => true,
+            Wanted::Stream(_) | Wanted::Import(_) | Wanted::GiveWay => true,
         };
         let remote = self.remote.is_some() && !waits;
         remote.then(|| self.lock_deadline + REPLY_DEADLINE)

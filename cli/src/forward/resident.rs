@@ -1,12 +1,12 @@
 //! The daemon's side: what it is asked runs as the same code, on the teams that are open here.
 
-use super::{Ended, NamedCall, NamedQuestion, Reply, Request, Wanted, events, place};
+use super::{Ended, NamedCall, NamedQuestion, Reply, Request, Wanted, events, place, upload};
 use crate::call::{self, Site};
 use crate::exit::{self, CommandError, Exit};
 use crate::question;
 use serde_json::value::RawValue;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use teamlog_server::Served;
 use teamlog_server::forward::{Caller, Forward};
@@ -17,12 +17,16 @@ use teamlog_team::{Notes, RootOptions};
 #[derive(Debug)]
 pub struct Resident {
     root: (u64, u64),
+    dir: PathBuf,
 }
 
 impl Resident {
     /// For the daemon of the data root in this directory.
     pub fn new(root: &Path) -> io::Result<Resident> {
-        Ok(Resident { root: place(root)? })
+        Ok(Resident {
+            root: place(root)?,
+            dir: root.to_owned(),
+        })
     }
 }
 
@@ -54,6 +58,11 @@ impl Forward for Resident {
                 send(caller, &Reply::Ended(ended))?;
                 finish(site);
                 Ok(())
+            }
+            Wanted::Import(import) => {
+                let mut site = site(served, &team, &import.call, caller);
+                let ended = upload::imported(&mut site, &import, (&self.dir, caller));
+                send(caller, &Reply::Ended(ended))
             }
             Wanted::Stream(stream) => {
                 let mut site = site(served, &team, &stream.call, caller);

@@ -297,6 +297,58 @@ fn what_an_agent_records_from_elsewhere_is_its_own() {
 }
 
 #[test]
+fn a_file_of_messages_is_imported_from_elsewhere_as_on_the_machine_of_the_daemon() {
+    let machine = Machine::new();
+    let message = |number: usize, from: &str| {
+        format!(
+            "{{\"id\":\"old-{number}\",\"type\":\"handoff\",\"from\":\"{from}\",\"to\":\"dev\",\
+             \"created_at\":\"2024-01-01T00:00:00Z\",\"payload\":{{\"text\":\"{}\"}}}}\n",
+            "x".repeat(900)
+        )
+    };
+    let mut text: String = (0..1_000).map(|number| message(number, "qa")).collect();
+    text.push_str("no message\n");
+    let alone = machine.cli.copy();
+    for cli in [&machine.elsewhere, &alone] {
+        cli.file("messages.jsonl", &text);
+    }
+    let line = "import demo --messages messages.jsonl --restamp";
+    let there = machine.run("lead", line);
+    let here = alone.run(line);
+    let plain = |text: &str| text.split(" in ").next().unwrap().to_owned();
+    assert_eq!(
+        (there.code, plain(&there.stdout)),
+        (here.code, plain(&here.stdout)),
+        "{there:?}"
+    );
+    assert_eq!(there.code, Some(0), "{there:?}");
+    assert_eq!(there.stderr, here.stderr);
+    let sent = |events: Vec<Value>| {
+        let sent = events
+            .iter()
+            .filter(|event| event["kind"] == "message_sent");
+        sent.count()
+    };
+    assert_eq!(sent(machine.events()), 1_000);
+    let again = machine.run("lead", &format!("{line} --json"));
+    assert_eq!(parse(&again.stdout)["duplicates"], 1_000);
+    let strict = machine.run("lead", &format!("{line} --strict"));
+    assert_eq!(strict.code, Some(1), "{strict:?}");
+    let dev = machine.refused("dev", line);
+    assert_eq!(dev, (Some(77), "forbidden".to_owned()));
+    let missing = machine.refused("lead", "import demo --messages none.jsonl");
+    assert_eq!(missing, (Some(1), "invalid_input".to_owned()));
+    let left: Vec<_> = std::fs::read_dir(machine.cli.dir())
+        .unwrap()
+        .flatten()
+        .collect();
+    assert!(
+        left.iter()
+            .all(|entry| !entry.file_name().to_string_lossy().starts_with(".import"))
+    );
+}
+
+#[test]
 fn a_token_lets_its_agent_so_far_and_no_further_and_not_once_it_is_revoked() {
     let machine = Machine::new();
     let forbidden = (Some(77), "forbidden".to_owned());

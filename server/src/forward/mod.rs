@@ -89,6 +89,14 @@ impl Caller {
         self.with(|link| send(link, message))
     }
 
+    /// Receives what it sends behind its request.
+    ///
+    /// # Errors
+    /// It is gone, or sends nothing for too long.
+    pub fn receive(&self) -> io::Result<Vec<u8>> {
+        self.with(|link| receive(link))
+    }
+
     /// Does what waits for others to do something, until the caller hangs up or the daemon stops. Meanwhile its slot is free
     /// for others; `None` where as many wait already as may, and nothing was done.
     pub fn wait<A>(self: &Arc<Caller>, act: impl FnOnce(&Deadline) -> A) -> Option<A> {

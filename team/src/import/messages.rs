@@ -16,7 +16,7 @@ use std::time::Instant;
 use teamlog_engine::{Format, Head, State, Writer};
 
 /// How messages are imported.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct ImportMessages {
     /// The team; it is created (open) when there is none.
     pub team: String,

@@ -1,0 +1,106 @@
+//! A file on its way to the daemon of another machine: pieces, one a message, and an empty one behind the last.
+
+use super::{Ended, NamedImport, Reply};
+use crate::call::Site;
+use crate::exit::{self, CommandError, Exit};
+use crate::question;
+use serde_json::value::RawValue;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufReader, Read, Seek, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::sync::Arc;
+use teamlog_server::forward::{Caller, send};
+use teamlog_team::import::messages::ImportMessages;
+use teamlog_team::projections::agent_token::event::AgentScope;
+
+/// Bytes of a piece.
+const PIECE_BYTES: usize = 256 << 10;
+/// Most bytes of a file.
+const FILE_BYTES_MAX: u64 = 4 << 30;
+
+/// Sends all of a file.
+pub fn sent(file: &mut dyn Read, to: &mut dyn Write) -> Result<(), CommandError> {
+    let mut piece = vec![0; PIECE_BYTES];
+    loop {
+        let read = file.read(&mut piece);
+        let read = read.map_err(|error| CommandError::io("read", "messages file", &error))?;
+        let filled = piece.get(..read).unwrap_or_default();
+        send(to, filled).map_err(|error| {
+            let message =
+                format!("the daemon must take all of the file, but: {error}; nothing was imported");
+            CommandError::new(Exit::Unavailable, "daemon_unreachable", message)
+        })?;
+        if read == 0 {
+            return Ok(());
+        }
+    }
+}
+
+/// Takes a file in, and imports what it holds.
+pub fn imported(
+    site: &mut Site<'_>,
+    asked: &NamedImport,
+    (dir, caller): (&Path, &Arc<Caller>),
+) -> Ended<Box<RawValue>> {
+    match exit::caught(|| run(site, asked, dir, caller)).flatten() {
+        Ok((answer, exit, note)) => Ended {
+            notes: note.into_iter().collect(),
+            exit,
+            ..Ended::of(Ok(answer))
+        },
+        Err(error) => Ended::of(Err(error)),
+    }
+}
+
+type Imported = (Box<RawValue>, Exit, Option<String>);
+
+fn run(
+    site: &mut Site<'_>,
+    asked: &NamedImport,
+    dir: &Path,
+    caller: &Arc<Caller>,
+) -> Result<Imported, CommandError> {
+    site.check_scope(AgentScope::Operate)?;
+    let import: ImportMessages = serde_json::from_str(asked.call.input.get()).map_err(|error| {
+        CommandError::new(Exit::Bug, "bug", format!("what is to be imported: {error}"))
+    })?;
+    let failed = |error| CommandError::io("take in", "the file", &error);
+    let file = caller.wait(|_| spooled(dir, caller)).ok_or_else(|| {
+        let message = "the daemon lets as many commands wait as it can; nothing was imported";
+        CommandError::new(Exit::Locked, "busy", message).or_hint(|| "try again".to_owned())
+    })?;
+    let mut file = BufReader::with_capacity(64 << 10, file.map_err(failed)?);
+    let answer = site.root.import_messages(import, &mut file)?;
+    question::imported(&answer, asked.form)
+}
+
+/// All that comes, in a file without a name, beneath the data root, where alone the daemon may write.
+fn spooled(dir: &Path, caller: &Caller) -> io::Result<File> {
+    let message = serde_json::to_vec(&Reply::Send).map_err(io::Error::other)?;
+    let mut file = nameless(dir)?;
+    caller.send(&message)?;
+    let mut size = 0;
+    loop {
+        let piece = caller.receive()?;
+        if piece.is_empty() {
+            file.rewind()?;
+            return Ok(file);
+        }
+        size += piece.len() as u64;
+        if size > FILE_BYTES_MAX {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        file.write_all(&piece)?;
+    }
+}
+
+fn nameless(dir: &Path) -> io::Result<File> {
+    let name = crate::random::name(".import").map_err(|_| io::ErrorKind::Other)?;
+    let path = dir.join(name);
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true).mode(0o600);
+    let file = options.open(&path)?;
+    std::fs::remove_file(&path)?;
+    Ok(file)
+}
