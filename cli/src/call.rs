@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use teamlog_server::forward::Caller;
-use teamlog_team::api::{self, Fault, Op};
+use teamlog_team::api::{self, Effect, Fault, Op};
 use teamlog_team::artifact::{
     ArtifactFile, ArtifactGet, ArtifactPut, ArtifactPutAnswer, ArtifactShown,
 };
@@ -87,6 +87,26 @@ impl Site<'_> {
             (None, Some(point)) => self.root.team(self.team)?.at(point)?,
         };
         Ok(self.opened.insert(opened))
+    }
+
+    /// Waits for others on behalf of a caller, for as long as that one is there.
+    pub fn waiting<A>(
+        &mut self,
+        wait: impl FnOnce(&mut Team) -> Result<A, CommandError>,
+    ) -> Result<A, CommandError> {
+        let caller = self.caller;
+        let team = self.team()?;
+        let Some(caller) = caller else {
+            return wait(team);
+        };
+        let waited = caller.wait(|deadline| {
+            team.under(Control {
+                deadline: deadline.clone(),
+                ..Control::default()
+            });
+            wait(team)
+        });
+        waited.ok_or_else(crowded_waits)?
     }
 
     /// Refuses what the token of an agent on another machine does not let it do.
@@ -240,17 +260,23 @@ pub fn carry_out(
         return Err(unknown(name));
     };
     site.check_scope(operation.scope)?;
-    let team = match operation.mutates() {
-        true => site.stamped(name, input)?,
-        false => site.team()?,
-    };
-    Ok(operation.execute(team, input.get())?)
+    match operation.effect {
+        Effect::Records => Ok(operation.execute(site.stamped(name, input)?, input.get())?),
+        Effect::Reads => Ok(operation.execute(site.team()?, input.get())?),
+        Effect::Waits => site.waiting(|team| Ok(operation.execute(team, input.get())?)),
+    }
 }
 
 /// Caller and daemon are of one version, so that this is nobody's fault but ours.
 fn unknown(what: &str) -> CommandError {
     let message = format!("the daemon must know what it is asked for, but: {what}");
     CommandError::new(Exit::Bug, "bug", message)
+}
+
+/// As many wait as may.
+pub fn crowded_waits() -> CommandError {
+    let message = "the daemon lets as many commands wait as it can; nothing was done";
+    CommandError::new(Exit::Locked, "busy", message).or_hint(|| "try again".to_owned())
 }
 
 fn crowded() -> CommandError {
@@ -382,16 +408,24 @@ calls! {
         site.check_scope(operation.scope)?;
         let input =
             serde_json::from_str(asked.input.get()).map_err(|error| unknown(&error.to_string()))?;
-        let control = Control {
+        let mut control = Control {
             origin: Origin::default(),
             ..site.control()
         };
-        Ok(
-            api::call(&site.root, operation, input, control).map(|answered| {
-                site.opened = answered.team;
-                answered.data
-            }),
-        )
+        let answered = match site.caller.filter(|_| operation.effect == Effect::Waits) {
+            None => api::call(&site.root, operation, input, control),
+            Some(caller) => {
+                let waited = caller.wait(|deadline| {
+                    control.deadline = deadline.clone();
+                    api::call(&site.root, operation, input, control)
+                });
+                waited.ok_or_else(crowded_waits)?
+            }
+        };
+        Ok(answered.map(|answered| {
+            site.opened = answered.team;
+            answered.data
+        }))
     };
 
     /// A tool of the Model Context Protocol that records: its name and its arguments; what it says, or why it is refused.

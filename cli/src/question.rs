@@ -20,7 +20,6 @@ use teamlog_team::bootstrap::list::BootstrapList;
 use teamlog_team::bootstrap::record::BootstrapExplain;
 use teamlog_team::bootstrap::show::{BootstrapEvidence, BootstrapShow};
 use teamlog_team::engine::Event;
-use teamlog_team::handle::command::Control;
 use teamlog_team::import::report::ImportAnswer;
 use teamlog_team::lifecycle::config::{ConfigGetAnswer, ConfigList, ConfigListAnswer};
 use teamlog_team::lifecycle::status::{Status, StatusAnswer};
@@ -220,17 +219,17 @@ questions! {
     }, status::overview;
     TASKS = "tasks", Tasks => TasksAnswer: tasks, task::page;
     WAIT = "wait", Wait => WaitAnswer: |site, asked| {
-        waiting(site, |team| Ok(team.wait(&asked)?))
+        site.waiting(|team| Ok(team.wait(&asked)?))
     }, hand::arrived, |answer| match answer.status {
         WaitStatus::Arrived => Exit::Done,
         WaitStatus::TimedOut => Exit::Refused,
     };
     AWAIT = AwaitEvent::NAME, AwaitEvent => awaited::Answer: |site, asked| {
-        let answer = waiting(site, |team| Ok(team.await_event(&asked)?))?;
+        let answer = site.waiting(|team| Ok(team.await_event(&asked)?))?;
         Ok(awaited::Answer::of(site.team, answer))
     }, awaited::line;
     SYNC_VIEWS = SyncViews::NAME, SyncViews => SyncViewsAnswer: |site, asked| {
-        waiting(site, |team| Ok(team.sync_views(&asked)?))
+        site.waiting(|team| Ok(team.sync_views(&asked)?))
     }, |answer, _| vec![hand::synced(answer)], |answer| match answer.status {
         SyncViewsStatus::Timeout => Exit::Refused,
         SyncViewsStatus::Synced | SyncViewsStatus::None => Exit::Done,
@@ -267,29 +266,6 @@ fn tasks(site: &mut Site<'_>, asked: Tasks) -> Result<TasksAnswer, CommandError>
         site.root.options().notes.say(unknown);
     }
     Ok(site.team()?.tasks(asked)?)
-}
-
-/// Waits for others on behalf of a caller, for as long as that one is there.
-fn waiting<A>(
-    site: &mut Site<'_>,
-    wait: impl FnOnce(&mut teamlog_team::Team) -> Result<A, CommandError>,
-) -> Result<A, CommandError> {
-    let caller = site.caller;
-    let team = site.team()?;
-    let Some(caller) = caller else {
-        return wait(team);
-    };
-    let waited = caller.wait(|deadline| {
-        team.under(Control {
-            deadline: deadline.clone(),
-            ..Control::default()
-        });
-        wait(team)
-    });
-    waited.ok_or_else(|| {
-        let message = "the daemon lets as many commands wait as it can";
-        CommandError::new(Exit::Locked, "busy", message).or_hint(|| "try again".to_owned())
-    })?
 }
 
 /// What an import answers in that form, how it ends the command, and what is said beside it.

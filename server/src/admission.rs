@@ -68,12 +68,14 @@ async fn call(
         check_content(&headers)?;
     }
     let admitted = match method == Method::Post && head.uri.path() == route::TRADES_A_CODE {
-        true => bearer::code(state, connection, &headers).await?,
+        true => bearer::code(state, via, connection, &headers).await?,
         false => bearer::caller(state, via, connection, &headers).await?,
     };
     let (body, held) = body::read(state, &headers, body).await?;
     let (path, query) = target::decode(&head.uri)?;
-    let Admitted { caller, revoked } = admitted;
+    let Admitted {
+        caller, revoked, ..
+    } = admitted;
     let team = route::team(&state.served, &caller, method, &path, &query)?;
     let revoked = Revoked::new(revoked, &state.served, &caller, &team);
     let wants_stream = head.method == hyper::Method::GET && accepts_stream(&headers);

@@ -3,20 +3,26 @@
 use crate::agent_token;
 use crate::caller::{Agent, Caller};
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use teamlog_team::Root;
 use teamlog_team::agent_token::TokenShown;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 /// Calls in a second that the token of an agent may make.
 pub(crate) const CALLS: u32 = 200;
+
+/// Commands of one token that are carried out at a time, those that wait included.
+pub(crate) const CONNECTIONS: usize = 32;
 
 /// The tokens that were used since the daemon runs, by team and digest.
 #[derive(Debug)]
 pub(crate) struct Agents {
     /// Calls in a second of one token; as many may be saved up.
     calls: u32,
+    /// Commands of one token that are carried out at a time.
+    connections: usize,
     used: Mutex<BTreeMap<(String, String), Used>>,
 }
 
@@ -26,6 +32,8 @@ struct Used {
     digest: blake3::Hash,
     /// Ends once it is worth nothing any more.
     revoked: CancellationToken,
+    /// Commands that may be carried out at a time.
+    places: Arc<Semaphore>,
     /// Calls that may be made at once, as of that moment.
     saved: (f64, Instant),
 }
@@ -38,34 +46,36 @@ pub(crate) enum NotAdmitted {
     /// It is used too often.
     TooOften,
     /// The team cannot be asked.
-    Failed(teamlog_team::Failure),
+    Failed,
 }
 
 impl Agents {
-    pub fn new(calls: u32) -> Agents {
+    pub fn new(calls: u32, connections: usize) -> Agents {
         Agents {
             calls,
+            connections,
             used: Mutex::default(),
         }
     }
 
-    /// Whoever presents a token of an agent of that team, for one call more, and what ends once it is revoked. Waits for the disk.
+    /// Whoever presents a token of an agent of that team, for one call more, and what ends once it is revoked; how many commands
+    /// it may have carried out at a time. Waits for the disk.
     pub fn admit(
         &self,
         root: &Root,
         team: &str,
         presented: &str,
-    ) -> Result<(Caller, CancellationToken), NotAdmitted> {
+    ) -> Result<(Caller, CancellationToken, Arc<Semaphore>), NotAdmitted> {
         let digest = agent_token::digest(presented);
-        let Some(token) = holder(root, team, &digest).map_err(NotAdmitted::Failed)? else {
+        let Some(token) = holder(root, team, &digest).map_err(|_| NotAdmitted::Failed)? else {
             return Err(NotAdmitted::Unknown);
         };
-        let revoked = self.one_more(team, digest, &token)?;
+        let (revoked, places) = self.one_more(team, digest, &token)?;
         let agent = Agent {
             name: token.agent,
             scope: token.scope,
         };
-        Ok((Caller::with_agent_token(team, agent), revoked))
+        Ok((Caller::with_agent_token(team, agent), revoked, places))
     }
 
     /// Counts a call of a token that is good.
@@ -74,13 +84,14 @@ impl Agents {
         team: &str,
         digest: blake3::Hash,
         token: &TokenShown,
-    ) -> Result<CancellationToken, NotAdmitted> {
+    ) -> Result<(CancellationToken, Arc<Semaphore>), NotAdmitted> {
         let (most, now) = (f64::from(self.calls.max(1)), Instant::now());
         let mut used = self.used();
         let key = (team.to_owned(), token.token_id.clone());
         let used = used.entry(key).or_insert_with(|| Used {
             digest,
             revoked: CancellationToken::new(),
+            places: Arc::new(Semaphore::new(self.connections)),
             saved: (most, now),
         });
         let (saved, since) = used.saved;
@@ -90,7 +101,7 @@ impl Agents {
             return Err(NotAdmitted::TooOften);
         }
         used.saved = (saved - 1.0, now);
-        Ok(used.revoked.clone())
+        Ok((used.revoked.clone(), used.places.clone()))
     }
 
     /// Ends what goes on under tokens of a team that were revoked since, or whose team is not served any more.
@@ -116,7 +127,7 @@ impl Agents {
 
 impl Default for Agents {
     fn default() -> Agents {
-        Agents::new(CALLS)
+        Agents::new(CALLS, CONNECTIONS)
     }
 }
 

@@ -58,13 +58,17 @@ impl ConnectionSlots {
     }
 
     /// A new connection, which has yet to show a token.
-    pub fn unauthenticated_connection(self: &Arc<ConnectionSlots>) -> Arc<Connection> {
+    pub fn unauthenticated_connection(
+        self: &Arc<ConnectionSlots>,
+        slot: Option<OwnedSemaphorePermit>,
+    ) -> Arc<Connection> {
         let away = CancellationToken::new();
         let turn = self.unauthenticated().add(away.clone());
         Arc::new(Connection {
             slots: Some(self.clone()),
             turn: AtomicU64::new(turn),
             away,
+            _slot: slot,
         })
     }
 
@@ -90,15 +94,18 @@ pub(crate) struct Connection {
     slots: Option<Arc<ConnectionSlots>>,
     turn: AtomicU64,
     away: CancellationToken,
+    /// Its place, which is free once nobody speaks on it any more.
+    _slot: Option<OwnedSemaphorePermit>,
 }
 
 impl Connection {
     /// One who may stay without a token.
-    pub fn at_home() -> Arc<Connection> {
+    pub fn at_home(slot: Option<OwnedSemaphorePermit>) -> Arc<Connection> {
         Arc::new(Connection {
             slots: None,
             turn: AtomicU64::default(),
             away: CancellationToken::new(),
+            _slot: slot,
         })
     }
 
@@ -143,7 +150,9 @@ mod tests {
     #[test]
     fn whoever_asked_nothing_for_the_longest_time_goes_first_and_the_known_stay() {
         let slots = ConnectionSlots::new(4);
-        let connections: Vec<_> = (0..4).map(|_| slots.unauthenticated_connection()).collect();
+        let connections: Vec<_> = (0..4)
+            .map(|_| slots.unauthenticated_connection(None))
+            .collect();
         connections[0].asks();
         connections[1].is_known();
         // An authenticated connection stays so when it asks again.
@@ -163,9 +172,9 @@ mod tests {
     #[test]
     fn who_left_makes_no_room() {
         let slots = ConnectionSlots::new(1);
-        drop(slots.unauthenticated_connection());
+        drop(slots.unauthenticated_connection(None));
         assert!(!slots.make_room());
-        let home = Connection::at_home();
+        let home = Connection::at_home(None);
         home.asks();
         assert!(!slots.make_room());
         assert!(!home.away.is_cancelled());

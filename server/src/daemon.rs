@@ -38,10 +38,11 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 /// Threads that read and write connections; what they answer is computed elsewhere.
 const IO_THREADS: usize = 2;
+/// Tokens of agents that are looked up at a time.
+const LOOKUPS: usize = 8;
 /// A write beyond the process's file size limit; without a handler it would end the process.
 const SIGXFSZ: i32 = 25;
 
@@ -101,7 +102,7 @@ pub fn serve(mut options: ServeOptions) -> Result<Daemon> {
         session_time: options.limits.page_session_time,
         sessions: options.limits.page_sessions,
     };
-    let agents = Agents::new(options.limits.agent_calls);
+    let agents = Agents::new(options.limits.agent_calls, options.limits.agent_connections);
     let served = Arc::new(Served::within(root, (page_limits, agents), about));
     let teams_dir = options.root.join(TEAMS_DIR);
     let home = Home {
@@ -367,7 +368,8 @@ fn open(
         guesses: Guesses::new(),
         bodies: Arc::new(Semaphore::new(limits.bodies_bytes)),
         local_slots: LocalSlots::new(limits.upgraded, limits.upgraded_waits),
-        bridges: TaskTracker::new(),
+        remote_slots: LocalSlots::new(limits.upgraded, limits.upgraded_waits),
+        lookups: Semaphore::new(LOOKUPS),
         drain,
         port: tcp.local_addr().map_or(0, |address| address.port()),
         signals: options.signals,
@@ -426,9 +428,7 @@ async fn converse(
         }
         let _ = over_socket.await;
         state.local_slots.empty().await;
-        // What was answered is on its way.
-        state.bridges.close();
-        state.bridges.wait().await;
+        state.remote_slots.empty().await;
     };
     Ok((until, tokio::time::timeout(within, all).await.is_ok()))
 }

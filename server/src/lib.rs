@@ -53,6 +53,7 @@ pub use call::{Call, Method};
 pub use caller::{Agent, Caller, Credential, Reach, Scope};
 pub use daemon::{Daemon, serve};
 pub use failure::StartError;
+pub use listen::keep_alive;
 pub use lock::running;
 pub use options::{Limits, ServeOptions};
 pub use reply::{Answer, Reply, Streamed};

@@ -87,12 +87,14 @@ impl Listen for TlsListener {
     }
 }
 
-/// Has the system look whether the other machine is still there, from half a minute of silence on.
-fn keep_alive(stream: &TcpStream) -> rustix::io::Result<()> {
+/// Has the system end the connection once the other machine has said nothing for half a minute, whether it is asked whether it
+/// is still there or has bytes to acknowledge.
+pub fn keep_alive(stream: &impl AsFd) -> rustix::io::Result<()> {
     sockopt::set_socket_keepalive(stream, true)?;
-    sockopt::set_tcp_keepidle(stream, Duration::from_secs(30))?;
-    sockopt::set_tcp_keepintvl(stream, Duration::from_secs(10))?;
-    sockopt::set_tcp_keepcnt(stream, 3)
+    sockopt::set_tcp_keepidle(stream, Duration::from_secs(15))?;
+    sockopt::set_tcp_keepintvl(stream, Duration::from_secs(5))?;
+    sockopt::set_tcp_keepcnt(stream, 3)?;
+    sockopt::set_tcp_user_timeout(stream, 30_000)
 }
 
 impl Listen for UnixListener {
@@ -143,9 +145,9 @@ pub(crate) async fn accept<L: Listen>(listener: L, via: Via, state: Arc<AppState
             continue;
         };
         let connection = match via {
-            Via::Tcp | Via::Tls => slots.unauthenticated_connection(),
+            Via::Tcp | Via::Tls => slots.unauthenticated_connection(Some(slot)),
             // The peer's user is known.
-            Via::Socket => Connection::at_home(),
+            Via::Socket => Connection::at_home(Some(slot)),
         };
         let (front, state) = (front.clone(), state.clone());
         let opened = listener.opened(io);
@@ -159,7 +161,7 @@ pub(crate) async fn accept<L: Listen>(listener: L, via: Via, state: Arc<AppState
             if let Some(io) = opened {
                 converse(io, front, connection, state).await;
             }
-            drop((counted, slot));
+            drop(counted);
         });
     }
     drop(listener);

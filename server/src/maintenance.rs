@@ -62,6 +62,8 @@ impl Maintenance {
             for name in self.served.names() {
                 // Tried again with the next round.
                 let _ = self.runtimes.replenish(&self.served, &name);
+                // In time, whatever the others take.
+                self.served.expire_agents();
                 let condition = self.tick(&name);
                 self.served.found(&name, condition);
                 if self.served.is_stopping() {

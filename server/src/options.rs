@@ -1,7 +1,7 @@
 //! What the daemon is started with, and its limits. Every limit is a field, so that a test waits milliseconds where the
 //! daemon waits seconds.
 
-use crate::agents::CALLS;
+use crate::agents::{CALLS, CONNECTIONS};
 use crate::call::Call;
 use crate::page_sessions::PageLimits;
 use crate::reply::Answer;
@@ -144,6 +144,8 @@ limits! {
     guesses: u32 = 10;
     /// Calls in a second that the token of an agent may make, in the mean; as many again at once after a rest.
     agent_calls: u32 = CALLS;
+    /// Commands that the token of an agent may have carried out at a time.
+    agent_connections: usize = CONNECTIONS;
     /// By how much they are.
     guess_delay: Duration = Duration::from_secs(1);
     /// How long a one-time code of the page is good.

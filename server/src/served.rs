@@ -15,6 +15,7 @@ use std::time::{Instant, SystemTime};
 use teamlog_team::engine::Timestamp;
 use teamlog_team::handle::pasts::Pasts;
 use teamlog_team::{Root, RootOptions, Team};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 /// A data root whose teams stay open between calls, and the teams that are served, each with what its token is compared
@@ -90,6 +91,18 @@ pub(crate) struct Admitted {
     pub caller: Caller,
     /// Ends when what was presented is worth nothing any more.
     pub revoked: CancellationToken,
+    /// Commands that an agent's token may have carried out at a time.
+    pub places: Option<Arc<Semaphore>>,
+}
+
+impl Admitted {
+    fn of(caller: Caller, revoked: CancellationToken) -> Admitted {
+        Admitted {
+            caller,
+            revoked,
+            places: None,
+        }
+    }
 }
 
 impl TokenEntry {
@@ -103,6 +116,7 @@ impl TokenEntry {
         Admitted {
             caller: Caller::with_token(reach),
             revoked: self.revoked.clone(),
+            places: None,
         }
     }
 }
@@ -209,7 +223,7 @@ impl Served {
     /// Whose token or page session this is. Looks at all of them, so that how long it takes tells nothing.
     pub(crate) fn admit(&self, presented: &Digest) -> Option<Admitted> {
         let session = self.page_sessions.session(presented, self.now());
-        let session = session.map(|(caller, revoked)| Admitted { caller, revoked });
+        let session = session.map(|(caller, revoked)| Admitted::of(caller, revoked));
         let whole = self.whole.read().unwrap_or_else(PoisonError::into_inner);
         let whole = whole.as_ref();
         let whole = whole.filter(|token| token.digest == *presented);
@@ -227,7 +241,7 @@ impl Served {
     /// Whom a one-time code would let in.
     pub(crate) fn admit_code(&self, presented: &Digest) -> Option<Admitted> {
         let found = self.page_sessions.code(presented, self.now());
-        found.map(|(caller, revoked)| Admitted { caller, revoked })
+        found.map(|(caller, revoked)| Admitted::of(caller, revoked))
     }
     /// Makes a one-time code; `None` for a team that is not served.
     pub(crate) fn new_code(&self, reach: Reach, scope: Scope) -> Option<io::Result<Made>> {
@@ -252,8 +266,11 @@ impl Served {
     pub(crate) fn admit_agent(&self, presented: &str) -> Result<Admitted, NotAdmitted> {
         let named = agent_token::named(presented).filter(|named| self.serves(named.team));
         let team = named.ok_or(NotAdmitted::Unknown)?.team;
-        let (caller, revoked) = self.agents.admit(&self.root, team, presented)?;
-        Ok(Admitted { caller, revoked })
+        let (caller, revoked, places) = self.agents.admit(&self.root, team, presented)?;
+        Ok(Admitted {
+            places: Some(places),
+            ..Admitted::of(caller, revoked)
+        })
     }
     /// Ends what goes on under tokens of agents that are worth nothing any more.
     pub(crate) fn expire_agents(&self) {

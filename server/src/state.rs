@@ -13,7 +13,6 @@ use crate::upgrade::UpgradeHandler;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 /// What every connection shares.
 pub(crate) struct AppState {
@@ -33,8 +32,10 @@ pub(crate) struct AppState {
     pub bodies: Arc<Semaphore>,
     /// Slots for upgraded connections.
     pub local_slots: Arc<LocalSlots>,
-    /// What carries bytes between agents on other machines and what answers them.
-    pub bridges: TaskTracker,
+    /// The same of agents on other machines.
+    pub remote_slots: Arc<LocalSlots>,
+    /// Places for those whose token is looked up in the log of a team.
+    pub lookups: Semaphore,
     /// Ends when the daemon is to stop.
     pub drain: CancellationToken,
     /// Whether signals stop the daemon.

@@ -9,6 +9,8 @@ use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
 
 /// Which version a client is of, and which the daemon is.
 pub const VERSION_HEADER: &str = "teamlog-version";
@@ -28,7 +30,17 @@ pub struct UpgradedConnection {
     /// What the client said before it knew that it may.
     early: io::Cursor<Vec<u8>>,
     slot: LocalSlot,
-    caller: Option<Caller>,
+    remote: Option<Remote>,
+}
+
+/// What is known of an agent on another machine.
+#[derive(Debug)]
+struct Remote {
+    caller: Caller,
+    /// Ends once its token is worth nothing any more.
+    revoked: CancellationToken,
+    /// Bytes of requests that may still be read.
+    bodies: Arc<Semaphore>,
 }
 
 impl UpgradedConnection {
@@ -37,19 +49,43 @@ impl UpgradedConnection {
             stream,
             early: io::Cursor::new(early),
             slot,
-            caller: None,
+            remote: None,
         }
     }
     /// The same, of an agent on another machine.
-    pub(crate) fn of(self, caller: Caller) -> UpgradedConnection {
+    pub(crate) fn of(
+        self,
+        caller: Caller,
+        revoked: CancellationToken,
+        bodies: Arc<Semaphore>,
+    ) -> UpgradedConnection {
+        let remote = Remote {
+            caller,
+            revoked,
+            bodies,
+        };
         UpgradedConnection {
-            caller: Some(caller),
+            remote: Some(remote),
             ..self
         }
     }
     /// The agent on another machine that it belongs to; nothing for the daemon's own user.
     pub fn caller(&self) -> Option<&Caller> {
-        self.caller.as_ref()
+        self.remote.as_ref().map(|remote| &remote.caller)
+    }
+    /// Whether the token that it was let in with is worth nothing any more.
+    pub(crate) fn is_revoked(&self) -> bool {
+        let remote = self.remote.as_ref();
+        remote.is_some_and(|remote| remote.revoked.is_cancelled())
+    }
+    /// Keeps room for so many bytes of a request; none where others of other machines take it all.
+    pub(crate) fn room(&self, bytes: u32) -> io::Result<Option<OwnedSemaphorePermit>> {
+        let Some(remote) = &self.remote else {
+            return Ok(None);
+        };
+        let room = remote.bodies.clone().try_acquire_many_owned(bytes);
+        room.map(Some)
+            .map_err(|_| io::ErrorKind::OutOfMemory.into())
     }
     /// The socket beneath, for its time limits.
     pub fn stream(&self) -> &UnixStream {

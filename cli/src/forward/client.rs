@@ -15,6 +15,8 @@ use teamlog_server::upgrade::VERSION_HEADER;
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// How long the daemon may take to say that it listens.
 const ANSWER_DEADLINE: Duration = Duration::from_secs(10);
+/// How long one on another machine may take nothing of a request.
+const SEND_DEADLINE: Duration = Duration::from_secs(60);
 /// Most bytes of the head of its answer.
 const HEAD_BYTES_MAX: u64 = 8 << 10;
 
@@ -41,6 +43,10 @@ pub trait Peer {
     fn token(&self) -> Option<&str>;
     /// Its version, as far as that is known.
     fn version(&self) -> &str;
+    /// How long it may take nothing of what it is sent.
+    fn send_deadline(&self) -> Option<Duration> {
+        self.token().map(|_| SEND_DEADLINE)
+    }
     /// It does not do what a daemon does.
     fn unreachable(&self, but: &str) -> CommandError;
 }
@@ -86,6 +92,13 @@ pub(super) fn exchanged(
     let mut connection = BufReader::new(connection);
     if !upgraded(&mut connection, peer)? {
         return Ok(Exchange::HungUp);
+    }
+    if let Some(deadline) = peer.send_deadline() {
+        let silent = |_: io::Error| peer.unreachable("takes nothing");
+        connection
+            .get_ref()
+            .within(Some(deadline))
+            .map_err(silent)?;
     }
     if send(connection.get_mut(), request).is_err() {
         // What lies between here and another machine may have passed all of it on.

@@ -1,7 +1,7 @@
 //! Events on their way to another machine: lines, many to a message.
 
 use super::{Ended, NamedStream, Reply};
-use crate::call::Site;
+use crate::call::{Site, crowded_waits};
 use crate::exit::{self, CommandError, Exit};
 use crate::question::{Form, Sink, Streamed};
 use crate::render::event;
@@ -54,10 +54,7 @@ fn run(site: &mut Site<'_>, asked: &NamedStream, caller: &Arc<Caller>) -> Result
         let _ = sink.send();
         streamed
     });
-    streamed.ok_or_else(|| {
-        let message = "the daemon lets as many commands wait as it can";
-        CommandError::new(Exit::Locked, "busy", message).or_hint(|| "try again".to_owned())
-    })?
+    streamed.ok_or_else(crowded_waits)?
 }
 
 /// Lines that are about to be sent.

@@ -409,7 +409,7 @@ impl Client {
             Wanted::Stream(_) | Wanted::Import(_) | Wanted::GiveWay => true,
         };
         let remote = self.remote.is_some() && !waits;
-        remote.then(|| self.lock_deadline + REPLY_DEADLINE)
+        remote.then(|| self.lock_deadline.saturating_add(REPLY_DEADLINE))
     }
 }
 

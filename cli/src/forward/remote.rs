@@ -7,7 +7,6 @@ use super::trust::Trust;
 use crate::env::ProcessEnv;
 use crate::exit::{CommandError, Exit};
 use crate::file::{check_private, open};
-use rustix::net::sockopt;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
@@ -18,7 +17,7 @@ use std::net::{TcpStream, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use teamlog_server::agent_token;
+use teamlog_server::{agent_token, keep_alive};
 
 /// Where the daemon is.
 pub const REMOTE: &str = "TEAMLOG_REMOTE";
@@ -32,9 +31,6 @@ const CONNECT_DEADLINE: Duration = Duration::from_secs(10);
 const PORT: u16 = 443;
 /// Far more than a token has.
 const TOKEN_BYTES_MAX: u64 = 4 << 10;
-/// From how long a silence on the system looks whether the daemon's machine is still there, how often, and how many times.
-const ALIVE: (Duration, Duration, u32) = (Duration::from_secs(15), Duration::from_secs(5), 3);
-
 /// See the module.
 #[derive(Clone)]
 pub struct Remote {
@@ -67,7 +63,12 @@ impl Remote {
         let url = env.var_set(REMOTE).unwrap_or_default();
         let url = url.to_string_lossy();
         let (host, port) = place(&url).ok_or_else(|| {
-            let message = format!("{REMOTE} must be https://HOST:PORT, but is {url:?}");
+            // Somebody may have put a secret into it.
+            let shown = match url.contains('@') {
+                true => "names a user".to_owned(),
+                false => format!("is {url:?}"),
+            };
+            let message = format!("{REMOTE} must be https://HOST:PORT, but {shown}");
             CommandError::invalid(REMOTE, message)
         })?;
         let token = token(env)?;
@@ -206,14 +207,6 @@ impl Connection for StreamOwned<ClientConnection, TcpStream> {
     fn within(&self, deadline: Option<Duration>) -> io::Result<()> {
         self.sock.within(deadline)
     }
-}
-
-fn keep_alive(stream: &TcpStream) -> rustix::io::Result<()> {
-    let (idle, every, times) = ALIVE;
-    sockopt::set_socket_keepalive(stream, true)?;
-    sockopt::set_tcp_keepidle(stream, idle)?;
-    sockopt::set_tcp_keepintvl(stream, every)?;
-    sockopt::set_tcp_keepcnt(stream, times)
 }
 
 /// The host and the port of `https://HOST:PORT`.

@@ -8,10 +8,16 @@ use serde_json::value::RawValue;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use teamlog_server::Served;
 use teamlog_server::forward::{Caller, Forward};
 use teamlog_team::engine::reader::Point;
 use teamlog_team::{Notes, RootOptions};
+
+/// Longest that a caller may have a lock waited for.
+const LOCK_DEADLINE_MAX: Duration = Duration::from_secs(86_400);
+/// The same of one on another machine.
+const REMOTE_LOCK_DEADLINE_MAX: Duration = Duration::from_secs(60);
 
 /// Carries out what the daemon of one data root is asked.
 #[derive(Debug)]
@@ -91,7 +97,11 @@ fn site<'a>(
     caller: &'a Arc<Caller>,
 ) -> Site<'a> {
     let options = RootOptions {
-        lock_deadline: call.lock_deadline,
+        // The number comes from afar.
+        lock_deadline: call.lock_deadline.min(match caller.admitted() {
+            None => LOCK_DEADLINE_MAX,
+            Some(_) => REMOTE_LOCK_DEADLINE_MAX,
+        }),
         notes: Notes::default(),
         authenticated: caller
             .admitted()

@@ -1,7 +1,7 @@
 //! A file on its way to the daemon of another machine: pieces, one a message, and an empty one behind the last.
 
 use super::{Ended, NamedImport, Reply};
-use crate::call::Site;
+use crate::call::{Site, crowded_waits};
 use crate::exit::{self, CommandError, Exit};
 use crate::question;
 use serde_json::value::RawValue;
@@ -66,10 +66,9 @@ fn run(
         CommandError::new(Exit::Bug, "bug", format!("what is to be imported: {error}"))
     })?;
     let failed = |error| CommandError::io("take in", "the file", &error);
-    let file = caller.wait(|_| spooled(dir, caller)).ok_or_else(|| {
-        let message = "the daemon lets as many commands wait as it can; nothing was imported";
-        CommandError::new(Exit::Locked, "busy", message).or_hint(|| "try again".to_owned())
-    })?;
+    let file = caller
+        .wait(|_| spooled(dir, caller))
+        .ok_or_else(crowded_waits)?;
     let mut file = BufReader::with_capacity(64 << 10, file.map_err(failed)?);
     let answer = site.root.import_messages(import, &mut file)?;
     question::imported(&answer, asked.form)

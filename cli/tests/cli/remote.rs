@@ -331,7 +331,8 @@ fn a_file_of_messages_is_imported_from_elsewhere_as_on_the_machine_of_the_daemon
     };
     assert_eq!(sent(machine.events()), 1_000);
     let again = machine.run("lead", &format!("{line} --json"));
-    assert_eq!(parse(&again.stdout)["duplicates"], 1_000);
+    let again: Value = serde_json::from_str(&again.stdout).unwrap();
+    assert_eq!(again["duplicates"], 1_000);
     let strict = machine.run("lead", &format!("{line} --strict"));
     assert_eq!(strict.code, Some(1), "{strict:?}");
     let dev = machine.refused("dev", line);
@@ -631,6 +632,10 @@ fn other_programs_are_let_in_by_the_token_of_an_agent_alone() {
         .to_owned();
     let (status, ..) = ask(&url, &dev, "GET", "/v1/status", "");
     assert_eq!(status, 200);
+    for target in ["/metrics", "/readyz"] {
+        let (status, ..) = ask(&url, &dev, "GET", target, "");
+        assert_eq!(status, 401, "{target}");
+    }
 }
 
 #[test]
@@ -769,11 +774,18 @@ fn a_reader_far_away_follows_and_whoever_is_gone_is_not_waited_for() {
     assert!(heard.contains("\"kind\":\"k_"), "{heard}");
     tail.kill().unwrap();
     tail.wait().unwrap();
-    let mut waits = machine.command("qa", "wait demo --agent qa --timeout 60");
-    let mut waits = waits.stdout(Stdio::null()).spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(300));
-    waits.kill().unwrap();
-    waits.wait().unwrap();
+    let for_ever = format!(
+        "api await-event --input '{{\"team_name\":\"demo\",\"timeout_ms\":{},\"worker\":\"nobody\"}}'",
+        u64::MAX
+    );
+    for line in ["wait demo --agent qa --timeout 60", &for_ever] {
+        let mut waits = machine.command("qa", line);
+        let mut waits = waits.stdout(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(300));
+        assert!(waits.try_wait().unwrap().is_none(), "{line}");
+        waits.kill().unwrap();
+        waits.wait().unwrap();
+    }
     // A daemon that is told to stop ends at once.
     let began = std::time::Instant::now();
     machine.cli.ok("serve --stop");
@@ -781,5 +793,127 @@ fn a_reader_far_away_follows_and_whoever_is_gone_is_not_waited_for() {
         began.elapsed() < Duration::from_secs(8),
         "{:?}",
         began.elapsed()
+    );
+}
+
+#[test]
+fn what_goes_on_under_a_token_ends_with_it() {
+    let machine = Machine::new();
+    let mut tail = machine.command("qa", "tail demo -f --json");
+    let mut tail = tail
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let mut lines = BufReader::new(tail.stdout.take().unwrap());
+    std::io::BufRead::read_line(&mut lines, &mut line).unwrap();
+    let mut wait = machine.command("qa", "wait demo --agent dev --timeout 600");
+    let mut wait = wait
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let listed: Value = machine.cli.json("token list demo --agent qa --json");
+    let token = listed["tokens"][0]["token_id"].as_str().unwrap();
+    machine.cli.ok(&format!("token revoke demo {token}"));
+    let until = std::time::Instant::now() + Duration::from_secs(20);
+    for process in [&mut tail, &mut wait] {
+        let code = loop {
+            if let Some(status) = process.try_wait().unwrap() {
+                break status.code();
+            }
+            assert!(std::time::Instant::now() < until, "it goes on");
+            std::thread::sleep(Duration::from_millis(50));
+        };
+        assert_ne!(code, Some(0));
+    }
+}
+
+#[test]
+fn bytes_that_look_like_another_answer_come_through_as_they_are() {
+    let machine = Machine::new();
+    let text = "HTTP/1.1 400 ".repeat(60_000);
+    machine.elsewhere.file("odd", &text);
+    machine.ok("dev", "artifact put demo odd --name odd");
+    assert_eq!(machine.ok("qa", "artifact get demo odd"), text);
+    let line = format!(
+        "{{\"kind\":\"k_1\",\"payload\":{{\"text\":\"{}\"}}}}\n",
+        "HTTP/1.1 431 ".repeat(4_000)
+    );
+    machine.elsewhere.file("facts.jsonl", &line.repeat(6));
+    machine.ok("dev", "append demo --batch facts.jsonl");
+    let here = machine.cli.ok_of_any_shape("export demo");
+    assert_eq!(machine.ok("qa", "export demo"), here);
+}
+
+#[test]
+fn who_stays_on_the_line_or_trickles_has_a_moment_and_a_place_of_its_own() {
+    let machine = Machine::new();
+    let token = |agent: &str| {
+        std::fs::read_to_string(machine.token(agent))
+            .unwrap()
+            .trim()
+            .to_owned()
+    };
+    let upgraded = |agent: &str| {
+        let mut connection = connected(machine.port);
+        let head = format!(
+            "GET / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\nConnection: Upgrade\r\n\
+             Upgrade: teamlog-forward\r\nteamlog-version: {}\r\n\r\n",
+            token(agent),
+            env!("CARGO_PKG_VERSION")
+        );
+        connection.write_all(head.as_bytes()).unwrap();
+        let mut answer = [0; 12];
+        connection.read_exact(&mut answer).unwrap();
+        (
+            connection,
+            String::from_utf8_lossy(&answer[9..]).into_owned(),
+        )
+    };
+    // No request: it is heard for a moment, and the line ends.
+    let (mut silent, status) = upgraded("qa");
+    assert_eq!(status, "101");
+    silent.write_all(&9_u32.to_le_bytes()).unwrap();
+    // One token takes no place of another's.
+    let all: Vec<_> = (0..33).map(|_| upgraded("qa")).collect();
+    let refused = all.iter().filter(|(_, status)| status == "503").count();
+    assert!(refused > 0, "{refused}");
+    machine.ok("dev", "status demo");
+    machine.cli.ok("append demo --kind k_1");
+    // Nonsense is no request, and ends the line although its other end stays open.
+    let mut nonsense = all
+        .into_iter()
+        .find(|(_, status)| status == "101")
+        .unwrap()
+        .0;
+    nonsense.write_all(&4_u32.to_le_bytes()).unwrap();
+    nonsense.write_all(b"null").unwrap();
+    nonsense
+        .sock
+        .set_read_timeout(Some(Duration::from_secs(10)))
+        .unwrap();
+    let mut rest = Vec::new();
+    let ended = nonsense.read_to_end(&mut rest);
+    assert!(
+        ended.as_ref().map_or_else(
+            |error| error.kind() != std::io::ErrorKind::WouldBlock,
+            |_| true
+        ),
+        "{ended:?}"
+    );
+    let mut rest = Vec::new();
+    silent
+        .sock
+        .set_read_timeout(Some(Duration::from_secs(20)))
+        .unwrap();
+    let ended = silent.read_to_end(&mut rest);
+    assert!(
+        ended.as_ref().map_or_else(
+            |error| error.kind() != std::io::ErrorKind::WouldBlock,
+            |_| true
+        ),
+        "{ended:?}"
     );
 }

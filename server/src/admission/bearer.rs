@@ -2,12 +2,11 @@
 //! digests, in constant time, with all that there are; guessing 256 bits is hopeless, and slow on top. From another machine
 //! only an agent's own token lets in.
 
-use crate::admission::overloaded;
+use crate::admission::{busy, overloaded};
 use crate::agent_token;
 use crate::agents::{NotAdmitted, REST};
 use crate::connection_slots::Connection;
 use crate::reply::Reply;
-use crate::route::Problem;
 use crate::served::Admitted;
 use crate::state::AppState;
 use crate::token::Digest;
@@ -44,6 +43,10 @@ async fn agent(state: &AppState, presented: Option<&[u8]>) -> Result<Option<Admi
     let Some(token) = token.filter(|token| agent_token::named(token).is_some()) else {
         return Ok(None);
     };
+    // Whoever is not known yet takes no more than a little of the disk.
+    let Ok(_place) = state.lookups.try_acquire() else {
+        return Err(overloaded());
+    };
     let (served, token) = (state.served.clone(), token.to_owned());
     let admitted = tokio::task::spawn_blocking(move || served.admit_agent(&token));
     match admitted.await {
@@ -57,8 +60,11 @@ async fn agent(state: &AppState, presented: Option<&[u8]>) -> Result<Option<Admi
             let seconds = REST.as_secs().to_string();
             Err(Reply::error(429, "rate_limited", &message).header("retry-after", seconds))
         }
-        Ok(Err(NotAdmitted::Failed(failure))) => Err(Problem::from(failure).into_reply()),
-        Err(_) => Err(overloaded()),
+        // Why is for those who are known.
+        Ok(Err(NotAdmitted::Failed)) | Err(_) => {
+            state.guesses.one_more(state.limits.guesses);
+            Err(busy("the token cannot be looked up now; try again"))
+        }
     }
 }
 
@@ -68,10 +74,12 @@ async fn agent(state: &AppState, presented: Option<&[u8]>) -> Result<Option<Admi
 /// 401, after a while if there were many.
 pub(crate) async fn code(
     state: &AppState,
+    via: Via,
     connection: &Connection,
     headers: &HeaderMap,
 ) -> Result<Admitted, Reply> {
-    let found = presented(headers).and_then(|code| state.served.admit_code(&Digest::of(code)));
+    let presented = presented(headers).filter(|_| via != Via::Tls);
+    let found = presented.and_then(|code| state.served.admit_code(&Digest::of(code)));
     known(state, connection, found, CODE_WANTED).await
 }
 

@@ -26,6 +26,12 @@ pub fn send(to: &mut (impl Write + ?Sized), message: &[u8]) -> io::Result<()> {
 /// # Errors
 /// The stream's; `UnexpectedEof` at its end; `InvalidData` for a length that is out of bounds.
 pub fn receive(from: &mut (impl Read + ?Sized)) -> io::Result<Vec<u8>> {
+    let length = length(from)?;
+    body(from, length)
+}
+
+/// The length of a message.
+pub(super) fn length(from: &mut (impl Read + ?Sized)) -> io::Result<u32> {
     let mut length = [0; 4];
     from.read_exact(&mut length)?;
     let length = u32::from_le_bytes(length);
@@ -33,6 +39,11 @@ pub fn receive(from: &mut (impl Read + ?Sized)) -> io::Result<Vec<u8>> {
         let why = "a message's length is out of bounds";
         return Err(io::Error::new(io::ErrorKind::InvalidData, why));
     }
+    Ok(length)
+}
+
+/// The bytes behind it.
+pub(super) fn body(from: &mut (impl Read + ?Sized), length: u32) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     Read::take(from, length.into()).read_to_end(&mut bytes)?;
     match u32::try_from(bytes.len()) == Ok(length) {

@@ -13,14 +13,17 @@ use crate::served::Served;
 use crate::upgrade::{UpgradeHandler, UpgradedConnection};
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use teamlog_team::handle::deadline::Deadline;
+use tokio::sync::OwnedSemaphorePermit;
 
 /// What a connection is upgraded to.
 pub const PROTOCOL: &str = "teamlog-forward";
 
 /// From the 101 to the end of the request, and how long a caller may take nothing of what it is sent.
 const MESSAGE_DEADLINE: Duration = Duration::from_secs(10);
+/// How long another machine may take for all of a message: some 1 MB/s for the largest.
+const REMOTE_DEADLINE: Duration = Duration::from_secs(60);
 /// How often to look whether the daemon stops.
 const LOOK: Duration = Duration::from_millis(250);
 
@@ -52,15 +55,50 @@ fn exchange(
     mut link: UpgradedConnection,
     forward: &dyn Forward,
 ) -> io::Result<()> {
-    link.stream().set_read_timeout(Some(MESSAGE_DEADLINE))?;
     link.stream().set_write_timeout(Some(MESSAGE_DEADLINE))?;
-    let request = receive(&mut link)?;
+    let (request, _room) = received(&mut link)?;
+    if link.is_revoked() {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
     let caller = Arc::new(Caller {
         served: served.clone(),
         admitted: link.caller().cloned(),
         link: Mutex::new(link),
     });
     forward.answer(served, &request, &caller)
+}
+
+/// A request, and the room that it takes. All of it has to come in time, however it trickles.
+fn received(link: &mut UpgradedConnection) -> io::Result<(Vec<u8>, Option<OwnedSemaphorePermit>)> {
+    let within = match link.caller() {
+        None => MESSAGE_DEADLINE,
+        Some(_) => REMOTE_DEADLINE,
+    };
+    let mut timely = Timely {
+        until: Instant::now() + within,
+        link,
+    };
+    let length = message::length(&mut timely)?;
+    let room = timely.link.room(length)?;
+    Ok((message::body(&mut timely, length)?, room))
+}
+
+/// Reads until a moment, and for no longer than [`MESSAGE_DEADLINE`] at a time.
+struct Timely<'a> {
+    until: Instant,
+    link: &'a mut UpgradedConnection,
+}
+
+impl io::Read for Timely<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let left = self.until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        let stream = self.link.stream();
+        stream.set_read_timeout(Some(left.min(MESSAGE_DEADLINE)))?;
+        self.link.read(buf)
+    }
 }
 
 /// Whoever sent a request, as far as it is still there.
@@ -94,7 +132,7 @@ impl Caller {
     /// # Errors
     /// It is gone, or sends nothing for too long.
     pub fn receive(&self) -> io::Result<Vec<u8>> {
-        self.with(|link| receive(link))
+        self.with(|link| received(link).map(|(message, _)| message))
     }
 
     /// Does what waits for others to do something, until the caller hangs up or the daemon stops. Meanwhile its slot is free

@@ -6,6 +6,7 @@ use crate::metrics::Load;
 use crate::reply::Reply;
 use crate::served::Condition;
 use crate::state::AppState;
+use crate::unauthorized::unauthorized;
 use crate::via::Via;
 use crate::wire::sending;
 use axum::Extension;
@@ -64,8 +65,9 @@ pub(super) async fn metrics(
     Extension(connection): Extension<Arc<Connection>>,
     headers: HeaderMap,
 ) -> Response<Body> {
-    if via != Via::Socket
-        && let Err(reply) = bearer::caller(&state, via, &connection, &headers).await
+    if let Err(reply) = knows(&state, via, &connection, &headers)
+        .await
+        .and_then(known)
     {
         return sending::whole(reply);
     }
@@ -95,8 +97,21 @@ async fn knows(
     match (via, headers.contains_key(AUTHORIZATION)) {
         (Via::Socket, _) => Ok(true),
         (Via::Tcp | Via::Tls, false) => Ok(false),
-        (Via::Tcp | Via::Tls, true) => bearer::caller(state, via, connection, headers)
-            .await
-            .map(|_| true),
+        (Via::Tcp | Via::Tls, true) => {
+            let admitted = bearer::caller(state, via, connection, headers).await?;
+            match admitted.caller.agent {
+                None => Ok(true),
+                Some(_) => Err(unauthorized("authorization must be that of all agents")),
+            }
+        }
+    }
+}
+
+fn known(knows: bool) -> Result<(), Reply> {
+    match knows {
+        true => Ok(()),
+        false => Err(unauthorized(
+            "authorization must be Bearer and the token of runtime.json",
+        )),
     }
 }

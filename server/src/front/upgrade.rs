@@ -1,12 +1,11 @@
 //! Upgrades of connections on the Unix socket, and of agents on other machines: from HTTP to another protocol.
 
 use crate::admission::{bearer, busy};
-use crate::caller::Caller;
 use crate::connection_slots::Connection;
 use crate::local_slots::LocalSlot;
 use crate::reply::Reply;
+use crate::served::Admitted;
 use crate::state::AppState;
-use crate::unauthorized::unauthorized;
 use crate::upgrade::{UpgradeHandler, UpgradedConnection, VERSION_HEADER};
 use crate::via::Via;
 use crate::wire::sending;
@@ -18,12 +17,25 @@ use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::Arc;
-use tokio::io::copy_bidirectional;
+use std::time::Duration;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio_rustls::server::TlsStream;
 
 /// Whether the client asks for an upgrade.
 pub(crate) fn is_asked(request: &Request<Body>) -> bool {
     request.headers().contains_key(UPGRADE)
+}
+
+/// An agent on another machine, and the connection that it speaks on.
+struct Remote {
+    admitted: Admitted,
+    connection: Arc<Connection>,
+    /// One of those that its token may have.
+    place: OwnedSemaphorePermit,
 }
 
 /// Answers with 101, and hands the connection over once that is sent.
@@ -33,36 +45,44 @@ pub(crate) async fn answer(
     state: &Arc<AppState>,
 ) -> Response<Body> {
     let connection = request.extensions().get::<Arc<Connection>>().cloned();
-    let caller = match caller(request.headers(), connection, via, state).await {
-        Ok(caller) => caller,
+    let remote = match remote(request.headers(), connection, via, state).await {
+        Ok(remote) => remote,
         Err(reply) => return sending::whole(reply),
     };
-    match accepted(request.headers(), state) {
-        Ok((other, place)) => upgrade(request, (other, place, caller), state),
+    match accepted(request.headers(), via, state) {
+        Ok((other, place)) => upgrade(request, (other, place, remote), state),
         Err(reply) => sending::whole(reply),
     }
 }
 
 /// Which agent asks; nothing where the daemon's own user does.
-async fn caller(
+async fn remote(
     headers: &HeaderMap,
     connection: Option<Arc<Connection>>,
     via: Via,
     state: &AppState,
-) -> Result<Option<Caller>, Reply> {
-    match (via, connection) {
-        (Via::Socket, _) => Ok(None),
-        (_, Some(connection)) => {
-            let admitted = bearer::caller(state, via, &connection, headers).await?;
-            Ok(Some(admitted.caller))
-        }
-        (_, None) => Err(unauthorized("authorization must be that of an agent")),
-    }
+) -> Result<Option<Remote>, Reply> {
+    let (Via::Tls, Some(connection)) = (via, connection) else {
+        return Ok(None);
+    };
+    let admitted = bearer::caller(state, via, &connection, headers).await?;
+    let places = admitted.places.clone();
+    let Some(place) = places.and_then(|places| places.try_acquire_owned().ok()) else {
+        let most = state.limits.agent_connections;
+        let message =
+            format!("the token must be used for at most {most} commands at a time; try again");
+        return Err(busy(&message));
+    };
+    Ok(Some(Remote {
+        admitted,
+        connection,
+        place,
+    }))
 }
 
 fn upgrade(
     mut request: Request<Body>,
-    (other, place, caller): (Arc<dyn UpgradeHandler>, LocalSlot, Option<Caller>),
+    (other, place, remote): (Arc<dyn UpgradeHandler>, LocalSlot, Option<Remote>),
     state: &Arc<AppState>,
 ) -> Response<Body> {
     let protocol = HeaderValue::from_static(other.protocol());
@@ -72,9 +92,9 @@ fn upgrade(
     tokio::spawn(async move {
         // A client that is gone by now has nothing to be told.
         let upgraded = upgrade.await.map_err(io::Error::other);
-        let link = upgraded.and_then(|upgraded| match caller {
+        let link = upgraded.and_then(|upgraded| match remote {
             None => unwrapped(upgraded, place),
-            Some(caller) => bridged(upgraded, place, caller, &state),
+            Some(remote) => bridged(upgraded, place, remote, &state),
         });
         if let Ok(link) = link {
             let served = state.served.clone();
@@ -99,6 +119,7 @@ fn upgrade(
 /// Who speaks the protocol that is asked for, and a slot for the connection.
 fn accepted(
     headers: &HeaderMap,
+    via: Via,
     state: &AppState,
 ) -> Result<(Arc<dyn UpgradeHandler>, LocalSlot), Reply> {
     let request = headers.get(UPGRADE).map_or(&b""[..], HeaderValue::as_bytes);
@@ -118,7 +139,12 @@ fn accepted(
         return Err(Reply::error(409, "daemon_version_mismatch", &message));
     }
     let message = "the daemon runs as many commands as it can; try again";
-    let place = state.local_slots.take().ok_or_else(|| busy(message))?;
+    // Other machines keep nobody from this one's command line.
+    let slots = match via {
+        Via::Tls => &state.remote_slots,
+        Via::Tcp | Via::Socket => &state.local_slots,
+    };
+    let place = slots.take().ok_or_else(|| busy(message))?;
     Ok((other, place))
 }
 
@@ -136,19 +162,62 @@ fn unwrapped(upgraded: Upgraded, place: LocalSlot) -> io::Result<UpgradedConnect
     ))
 }
 
-/// A socket on this machine, between which and the client bytes are carried.
+/// A socket on this machine, between which and the client bytes are carried: until either side ends, or the token is worth
+/// nothing any more.
 fn bridged(
     upgraded: Upgraded,
     place: LocalSlot,
-    caller: Caller,
+    remote: Remote,
     state: &AppState,
 ) -> io::Result<UpgradedConnection> {
+    let parts = upgraded
+        .downcast::<TokioIo<Watched<TlsStream<TcpStream>>>>()
+        .map_err(|_| io::Error::other("no TLS"))?;
+    let client = parts.io.into_inner().into_inner();
     let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
     theirs.set_nonblocking(true)?;
-    let mut theirs = tokio::net::UnixStream::from_std(theirs)?;
-    state.bridges.spawn(async move {
-        // Whichever side is gone, the other one sees its connection end.
-        let _ = copy_bidirectional(&mut TokioIo::new(upgraded), &mut theirs).await;
+    let theirs = tokio::net::UnixStream::from_std(theirs)?;
+    let Remote {
+        admitted,
+        connection,
+        place: of_token,
+    } = remote;
+    let (revoked, linger) = (admitted.revoked.clone(), state.limits.linger_time);
+    tokio::spawn(async move {
+        tokio::select! {
+            () = carry(client, theirs, &parts.read_buf, linger) => {}
+            () = revoked.cancelled() => {}
+        }
+        drop((connection, of_token));
     });
-    Ok(UpgradedConnection::new(ours, Vec::new(), place).of(caller))
+    let link = UpgradedConnection::new(ours, Vec::new(), place);
+    Ok(link.of(admitted.caller, admitted.revoked, state.bodies.clone()))
+}
+
+/// Carries bytes both ways until both sides have ended; a client to which all was said has a moment to hear it.
+async fn carry(
+    client: TlsStream<TcpStream>,
+    theirs: tokio::net::UnixStream,
+    early: &[u8],
+    linger: Duration,
+) {
+    let (mut from_client, mut to_client) = tokio::io::split(client);
+    let (mut from_us, mut to_us) = theirs.into_split();
+    let up = async {
+        let _ = to_us.write_all(early).await;
+        let _ = tokio::io::copy(&mut from_client, &mut to_us).await;
+        // Whoever answers sees that the client is gone.
+        let _ = to_us.shutdown().await;
+    };
+    let down = async {
+        let _ = tokio::io::copy(&mut from_us, &mut to_client).await;
+        let _ = to_client.shutdown().await;
+    };
+    let (mut up, mut down) = (pin!(up), pin!(down));
+    tokio::select! {
+        () = &mut down => {
+            let _ = tokio::time::timeout(linger, up).await;
+        }
+        () = &mut up => down.await,
+    }
 }
