@@ -6,6 +6,7 @@ use crate::handle::team;
 use crate::prelude::*;
 use crate::task::grant;
 use serde::de::DeserializeOwned;
+use std::any::Any;
 use std::time::Instant;
 use teamlog_projections::response::event::{ResponseFact, ResponseStored};
 
@@ -139,6 +140,12 @@ enum Stage<C: Command> {
     Repeated(String),
 }
 
+/// Decides a command, of which the stage is kept.
+type Decide =
+    Box<dyn FnOnce(&Live, Timestamp) -> Result<(Box<dyn Any + Send>, Vec<NewEvent>)> + Send>;
+/// Answers it, and gives what is recorded of the answer.
+type Sequel = Box<dyn FnOnce(&Live, &mut dyn Any, &[Event<'static>]) -> Vec<NewEvent> + Send>;
+
 /// Writes an answer down, to be stored under a key.
 type Text<A> = fn(&A) -> Option<String>;
 
@@ -199,15 +206,32 @@ impl Team {
         text: Text<C::Answer>,
     ) -> Result<(Stage<C>, Vec<Event<'static>>)> {
         let (decider, decided, team) = (control.clone(), command.clone(), self.name().to_owned());
+        let decide: Decide = Box::new(move |live, now| {
+            let (stage, events) = decider.decide(&decided, live, now)?;
+            Ok((Box::new(stage) as Box<dyn Any + Send>, events))
+        });
+        let answer: Sequel = Box::new(move |live, stage, events| {
+            let stage = stage.downcast_mut::<Stage<C>>();
+            stage.map_or_else(Vec::new, |stage| {
+                control.answer(&command, (&team, live), stage, events, text)
+            })
+        });
+        let (stage, events) = self.commit_one(decide, answer)?;
+        let stage = stage.downcast::<Stage<C>>();
+        Ok((*stage.map_err(|_| unrecorded())?, events))
+    }
+
+    /// The way through the writer, which is the same for every command and built once.
+    fn commit_one(
+        &mut self,
+        decide: Decide,
+        answer: Sequel,
+    ) -> Result<(Box<dyn Any + Send>, Vec<Event<'static>>)> {
         let durability = self.durability();
         let committed = self.commit(move |writer| {
-            writer.commit_with(
-                durability,
-                move |live: &Live, now| decider.decide(&decided, live, now),
-                move |live, stage, events| {
-                    control.answer(&command, (&team, live), stage, events, text)
-                },
-            )
+            writer.commit_with(durability, decide, move |live, stage, events| {
+                answer(live, &mut **stage, events)
+            })
         })?;
         Ok((committed.answer, committed.events))
     }

@@ -8,7 +8,7 @@
 //! | dead | a sync failed: what is on the disk is unknown, and this process writes to the team no more |
 
 use crate::handle::root::RootOptions;
-use crate::handle::team::input_fault;
+use crate::handle::team::{Question, input_fault};
 use crate::prelude::*;
 use crossbeam_channel::{Sender, bounded};
 use std::sync::{
@@ -243,11 +243,7 @@ impl Resident {
     }
 
     /// Answers from the kept state; `None` where there is none to be had, so that the log itself has to be asked.
-    pub fn query<A>(
-        &self,
-        team: &Team,
-        answer: &mut impl FnMut(&Live, &Reader) -> Result<A>,
-    ) -> Option<Result<A>> {
+    pub fn query(&self, team: &Team, answer: Question<'_>) -> Option<Result<()>> {
         let slot = self.filled(team).ok()?;
         let WriterSlot::Taken { writer, .. } = &*slot else {
             return None;

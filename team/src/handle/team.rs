@@ -265,10 +265,20 @@ impl Team {
     /// Answers from the state up to the head of this moment. A derived file that proves damaged is rebuilt, once.
     /// Where the writer stays it waits for the answer: what takes long is for `survey`.
     pub fn query<A>(&mut self, mut answer: impl FnMut(&Live, &Reader) -> Result<A>) -> Result<A> {
+        let mut answered = None;
+        self.queried(&mut |live, reader| {
+            answered = Some(answer(live, reader)?);
+            Ok(())
+        })?;
+        answered.ok_or_else(unanswered)
+    }
+
+    // The way to an answer is the same for every question, and built once.
+    fn queried(&mut self, answer: Question<'_>) -> Result<()> {
         let resident = self.resident();
-        match resident.and_then(|resident| resident.query(self, &mut answer)) {
+        match resident.and_then(|resident| resident.query(self, &mut *answer)) {
             Some(answered) => answered,
-            None => self.survey(answer),
+            None => self.surveyed(answer),
         }
     }
 
@@ -286,6 +296,15 @@ impl Team {
         &mut self,
         mut answer: impl FnMut(&Live, &Reader) -> Result<A>,
     ) -> Result<A> {
+        let mut answered = None;
+        self.surveyed(&mut |live, reader| {
+            answered = Some(answer(live, reader)?);
+            Ok(())
+        })?;
+        answered.ok_or_else(unanswered)
+    }
+
+    fn surveyed(&mut self, answer: Question<'_>) -> Result<()> {
         let reader = self.reader()?;
         let mut live = self.state_at(&reader)?;
         let mut answered = answer(&live, &reader);
@@ -313,6 +332,14 @@ impl Team {
         self.keep(live);
         Ok(())
     }
+}
+
+/// What is asked of a state, and of the log behind it.
+pub(super) type Question<'a> = &'a mut dyn FnMut(&Live, &Reader) -> Result<()>;
+
+/// A question that was asked gave no answer.
+fn unanswered() -> Failure {
+    Error::Poisoned("a question was not asked".into()).into()
 }
 
 /// Refuses to change a team that was closed.
