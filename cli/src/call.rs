@@ -376,6 +376,12 @@ calls! {
         Ok((shown, bytes.into_iter().map(char::from).collect()))
     };
 
+    /// `--fresh`, or `--at-least` with its event: the last one that is known then.
+    CATCH_UP = "catch-up" Read, Option<u64> => u64: |site, known| match known {
+        None => Ok(site.team()?.catch_up()?),
+        Some(seq) => Ok(site.team()?.know(seq)?),
+    };
+
     /// `head`.
     HEAD = "head" Read, () => HeadAnswer: |site, ()| Ok(site.team()?.head()?);
 

@@ -55,6 +55,8 @@ pub struct Context {
     replayed: bool,
     /// What every team that is opened must still hold.
     last_receipt: Option<GivenReceipt>,
+    /// What other hosts recorded is to be taken in first: all, or what is needed to know an event.
+    fresh: Option<Option<u64>>,
     /// The time of an answer about the past.
     now: Option<Timestamp>,
     /// Whether clock times are read as UTC.
@@ -112,6 +114,10 @@ impl Context {
                 .as_deref()
                 .map(|text| receipt::presented(env, text))
                 .transpose()?,
+            fresh: match (global.fresh, global.at_least) {
+                (true, _) => Some(None),
+                (false, known) => known.map(Some),
+            },
             now: None,
             utc: global.utc || env.var_set("TEAMLOG_UTC").is_some(),
             called: Called::of(env.program().as_deref()),

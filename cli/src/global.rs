@@ -23,6 +23,12 @@ pub struct Global {
     /// Read clock times (14:00, yesterday) as UTC; times are shown in UTC always [default: $TEAMLOG_UTC, else local]
     #[arg(long, global = true)]
     pub utc: bool,
+    /// Take in what other hosts recorded before anything is read; refused where the journal cannot be reached
+    #[arg(long, global = true)]
+    pub fresh: bool,
+    /// The same as far as that event is not known here: that of an answer on another host
+    #[arg(long, global = true, value_name = "SEQ")]
+    pub at_least: Option<u64>,
     /// With the answer of a command that records something, print a receipt that covers it
     #[arg(long, global = true)]
     pub receipt: bool,

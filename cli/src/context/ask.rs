@@ -5,7 +5,7 @@ use super::execute::not_served;
 use super::lines::Lines;
 use crate::call::{Call, Site, Who};
 use crate::exit::{CommandError, Exit, Outcome};
-use crate::forward::Repeat;
+use crate::forward::{Client, Repeat};
 use crate::question::{Form, Question, Streamed};
 use crate::render::View;
 use crate::when::Spot;
@@ -54,10 +54,7 @@ impl Context {
         tune: impl FnOnce(&mut A, &Context),
     ) -> Outcome {
         if self.is_remote {
-            let form = match self.out.is_json() {
-                true => Form::Json,
-                false => Form::Lines(self.view()),
-            };
+            let form = self.form();
             let (answer, exit) = self.asked(team, at.into(), question, &input, form)?;
             return self.passed_on(&answer, form, exit);
         }
@@ -108,8 +105,7 @@ impl Context {
         if !self.is_remote {
             return self.answered(team, None, call, input);
         }
-        self.concerns(team)?;
-        let (client, who) = (self.client(self.remote()?), self.who());
+        let (client, who) = self.far(team)?;
         let called = client.call(call, team, &who, &input, Repeat::Same)?;
         self.told(called.ok_or_else(|| not_served(team))?)
     }
@@ -128,12 +124,7 @@ impl Context {
     }
 
     fn stream_remote(&mut self, team: &str, wanted: Streamed) -> Outcome {
-        self.concerns(team)?;
-        let form = match self.out.is_json() {
-            true => Form::Json,
-            false => Form::Lines(self.view()),
-        };
-        let (client, who) = (self.client(self.remote()?), self.who());
+        let ((client, who), form) = (self.far(team)?, self.form());
         let out = &mut self.out;
         let mut written = Ok(());
         let ended = client.stream(team, &who, (wanted, form), &mut |chunk| {
@@ -153,12 +144,7 @@ impl Context {
     /// Has the daemon on another machine import the messages of a file.
     pub fn import_remote(&mut self, import: &ImportMessages, file: &mut dyn Read) -> Outcome {
         let team = &import.team;
-        self.concerns(team)?;
-        let form = match self.out.is_json() {
-            true => Form::Json,
-            false => Form::Lines(self.view()),
-        };
-        let (client, who) = (self.client(self.remote()?), self.who());
+        let ((client, who), form) = (self.far(team)?, self.form());
         let imported = client.import(team, &who, (import, form), file)?;
         let ended = imported.ok_or_else(|| not_served(team))?;
         let exit = ended.exit;
@@ -190,6 +176,21 @@ impl Context {
         answer
     }
 
+    /// What asks the daemon on another machine about a team, and who asks.
+    fn far(&mut self, team: &str) -> Result<(Client, Who), CommandError> {
+        self.concerns(team)?;
+        self.freshen(team)?;
+        Ok((self.client(self.remote()?), self.who()))
+    }
+
+    /// The form in which answers are wanted.
+    fn form(&self) -> Form {
+        match self.out.is_json() {
+            true => Form::Json,
+            false => Form::Lines(self.view()),
+        }
+    }
+
     /// The answer of a daemon on another machine.
     fn asked<I: Serialize, A>(
         &mut self,
@@ -199,9 +200,8 @@ impl Context {
         input: &I,
         form: Form,
     ) -> Result<(Box<RawValue>, Exit), CommandError> {
-        self.concerns(team)?;
+        let (client, who) = self.far(team)?;
         let at = at.map(|spot| self.point(spot)).transpose()?;
-        let (client, who) = (self.client(self.remote()?), self.who());
         let asked = client.ask(question.call.name, (team, at), &who, input, form)?;
         let ended = asked.ok_or_else(|| not_served(team))?;
         let exit = ended.exit;

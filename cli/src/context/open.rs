@@ -1,6 +1,7 @@
 //! Opening what a command works on: the data root, a team now or at a point of its past, a directory of backups.
 
 use super::Context;
+use crate::call::CATCH_UP;
 use crate::exit::{CommandError, Exit};
 use crate::forward::{Remote, Repeat};
 use crate::journals::KnownJournals;
@@ -77,6 +78,7 @@ impl Context {
     /// A team, opened.
     pub fn team(&mut self, name: &str) -> Result<Team, CommandError> {
         self.concerns(name)?;
+        self.freshen(name)?;
         let Some(last) = &self.last_receipt else {
             return self.opened(name);
         };
@@ -87,6 +89,14 @@ impl Context {
         })?;
         team.still_holds(&last.receipt)?;
         Ok(team)
+    }
+
+    /// Takes in first what other hosts recorded, where that was asked for, once.
+    pub(super) fn freshen(&mut self, name: &str) -> Result<(), CommandError> {
+        match self.fresh.take() {
+            None => Ok(()),
+            Some(known) => self.execute(&CATCH_UP, name, known).map(drop),
+        }
     }
 
     pub(super) fn opened(&self, name: &str) -> Result<Team, CommandError> {

@@ -41,8 +41,8 @@ pub trait Peer {
     fn host(&self) -> String;
     /// What lets in, if something has to.
     fn token(&self) -> Option<&str>;
-    /// Its version, as far as that is known.
-    fn version(&self) -> &str;
+    /// It is of another version.
+    fn mismatch(&self) -> CommandError;
     /// How long it may take nothing of what it is sent.
     fn send_deadline(&self) -> Option<Duration> {
         self.token().map(|_| SEND_DEADLINE)
@@ -60,8 +60,8 @@ impl Peer for Runtime {
         None
     }
 
-    fn version(&self) -> &str {
-        &self.version
+    fn mismatch(&self) -> CommandError {
+        mismatch(&self.version)
     }
 
     fn unreachable(&self, but: &str) -> CommandError {
@@ -173,7 +173,7 @@ fn upgraded(from: &mut Stream, peer: &impl Peer) -> Result<bool, CommandError> {
     match status {
         101 => Ok(true),
         401 => Err(unknown_token()),
-        409 => Err(mismatch(peer.version())),
+        409 => Err(peer.mismatch()),
         429 => Err(too_often()),
         503 => Err(busy()),
         status => {

@@ -1,7 +1,7 @@
 //! A daemon on another machine: where it is (`TEAMLOG_REMOTE`), whose word is taken for that (`TEAMLOG_REMOTE_CA`), and the
 //! token that lets an agent in (`TEAMLOG_TOKEN_FILE`). What is asked goes over TLS, in the words of the socket.
 
-use super::client::{Exchange, Peer, exchanged};
+use super::client::{Exchange, Peer, VERSION, exchanged};
 use super::connection::Connection;
 use super::trust::Trust;
 use crate::env::ProcessEnv;
@@ -186,8 +186,13 @@ impl Peer for Remote {
         Some(&self.token)
     }
 
-    fn version(&self) -> &str {
-        "another one"
+    fn mismatch(&self) -> CommandError {
+        let message = format!(
+            "the daemon at {}:{} must be of version {VERSION}, as this program is, but is of another; nothing was done",
+            self.host, self.port
+        );
+        CommandError::new(Exit::Unavailable, "daemon_version_mismatch", message)
+            .or_hint(|| "install the same version on both machines".to_owned())
     }
 
     fn unreachable(&self, but: &str) -> CommandError {

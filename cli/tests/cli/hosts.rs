@@ -167,6 +167,7 @@ fn three_data_roots_write_one_team() {
         first.refused_json(1, "convert demo --to binary").code,
         "journal_team"
     );
+    reads_can_demand_what_others_recorded(&hosts);
     claims_meet(&hosts);
     check_equal(&hosts);
     let status: Value = first.json("journal status demo");
@@ -174,6 +175,41 @@ fn three_data_roots_write_one_team() {
     assert_eq!(status["hosts"].as_array().unwrap().len(), 3);
     the_primary_dies(&mut cluster, &hosts);
     check_equal(&hosts);
+}
+
+/// A host that only reads knows what it had, unless it demands more; one with a daemon follows.
+fn reads_can_demand_what_others_recorded(hosts: &[Cli; 3]) {
+    let seq = |cli: &Cli, line: &str| -> u64 {
+        let head: Value = cli.json(line);
+        head["seq"].as_u64().unwrap()
+    };
+    let before = seq(&hosts[1], "head demo");
+    hosts[0].ok("append demo --kind told_1");
+    let told = seq(&hosts[0], "head demo");
+    assert_eq!(seq(&hosts[1], "head demo"), before);
+    assert_eq!(seq(&hosts[1], "head demo --fresh"), told);
+    hosts[0].ok("append demo --kind told_2");
+    assert_eq!(
+        seq(&hosts[1], &format!("head demo --at-least {told}")),
+        told
+    );
+    let at_least = told + 1;
+    assert_eq!(
+        seq(&hosts[1], &format!("head demo --at-least {at_least}")),
+        at_least
+    );
+    let unknown = hosts[1].refused_json(1, "head demo --at-least 999");
+    assert_eq!(unknown.code, "point_unknown");
+    let daemon = Daemon::of(&hosts[1]);
+    hosts[0].ok("append demo --kind told_3");
+    assert_eq!(seq(&hosts[1], "head demo --fresh"), at_least + 1);
+    hosts[0].ok("append demo --kind told_4");
+    let until = Instant::now() + Duration::from_secs(10);
+    while seq(&hosts[1], "head demo") < at_least + 2 {
+        assert!(Instant::now() < until, "the daemon does not follow");
+        thread::sleep(Duration::from_millis(100));
+    }
+    daemon.kill();
 }
 
 /// Each task is claimed on all hosts at once; the second host has a daemon.

@@ -7,10 +7,12 @@ use crate::daemon::{Daemon, ask};
 use crate::prelude::*;
 use line::{Cut, Line};
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::{
+    ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection, StreamOwned,
+};
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 
@@ -505,6 +507,46 @@ fn the_daemon_says_what_is_wrong_with_where_and_how_it_is_to_listen() {
         .cli
         .run(&format!("serve {} --json", machine.words("127.0.0.1:0")));
     assert_eq!(refused(ran), (Some(1), "key_exposed".to_owned()));
+}
+
+#[test]
+fn a_daemon_of_another_version_or_something_else_is_told_from_ours() {
+    let machine = Machine::unserved();
+    for (answer, code) in [
+        ("HTTP/1.1 409 Conflict\r\n\r\n", "daemon_version_mismatch"),
+        ("HTTP/1.1 404 Not Found\r\n\r\n", "daemon_unreachable"),
+        ("220 mail.example ESMTP\r\n", "daemon_unreachable"),
+        ("", "daemon_unreachable"),
+    ] {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let certificates = CertificateDer::pem_slice_iter(SERVER.as_bytes());
+                let key = PrivateKeyDer::from_pem_slice(KEY.as_bytes()).unwrap();
+                let provider = Arc::new(rustls::crypto::ring::default_provider());
+                let config = ServerConfig::builder_with_provider(provider)
+                    .with_safe_default_protocol_versions()
+                    .unwrap()
+                    .with_no_client_auth()
+                    .with_single_cert(certificates.map(Result::unwrap).collect(), key)
+                    .unwrap();
+                let server = ServerConnection::new(Arc::new(config)).unwrap();
+                let mut stream = StreamOwned::new(server, stream);
+                let mut head = [0; 64];
+                let _ = stream.read(&mut head);
+                let _ = stream.write_all(answer.as_bytes());
+                let _ = stream.flush();
+            }
+        });
+        let mut command = machine.command("dev", "append demo --kind k_1 --json");
+        command.env("TEAMLOG_REMOTE", format!("https://localhost:{port}"));
+        assert_eq!(
+            refused(Ran::of(&mut command)),
+            (Some(69), code.to_owned()),
+            "{answer}"
+        );
+    }
 }
 
 /// A connection as another program makes it.

@@ -80,16 +80,53 @@ fn joined(mut team: Team, identity: &Identity, joined: bool) -> Result<JoinAnswe
     })
 }
 
+/// Nothing, decided on what all hosts recorded.
+#[derive(Debug, Clone, Copy)]
+struct CatchUp;
+
+impl Command for CatchUp {
+    type Decided = ();
+    type Answer = ();
+    const WHEN_CLOSED: bool = true;
+
+    fn decide(&self, _: &Live, _: Timestamp) -> Result<Decision<()>> {
+        Ok(Decision::Granted((), Vec::new()))
+    }
+
+    fn answer(&self, (): &(), _: &After<'_>) -> Result<()> {
+        Ok(())
+    }
+}
+
 impl Team {
     /// Takes in what the team's journal has and this host lacks, where it has one. Returns the last event's seq.
     ///
     /// # Errors
     /// `Journal`, `Locked`, I/O.
     pub fn catch_up(&mut self) -> Result<u64> {
-        let (exclusive, live) = self.exclusive()?;
-        let last_seq = exclusive.head().last_seq;
-        drop(exclusive);
-        self.keep(live);
-        Ok(last_seq)
+        if self.log.identity().journal.is_some() {
+            // A round that records nothing is confirmed by the journal.
+            self.execute_unkeyed(CatchUp)?;
+        }
+        Ok(self.reader()?.head().last_seq)
+    }
+
+    /// Takes in what is needed to know that event, and returns the last event's seq: nothing where it is known.
+    ///
+    /// # Errors
+    /// `point_unknown` where no host recorded as much; those of [`Team::catch_up`].
+    pub fn know(&mut self, seq: u64) -> Result<u64> {
+        let mut last_seq = self.reader()?.head().last_seq;
+        if last_seq < seq {
+            last_seq = self.catch_up()?;
+        }
+        if last_seq >= seq {
+            return Ok(last_seq);
+        }
+        let message =
+            format!("at_least must be an event of the log, 0 to {last_seq}, but is {seq}");
+        Err(Refusal::new(Code::PointUnknown, message)
+            .field("at_least")
+            .into())
     }
 }

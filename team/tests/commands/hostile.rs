@@ -55,7 +55,9 @@ fn with(input: &Map<String, Value>, field: &str, value: Value) -> Map<String, Va
 
 /// How many events there are.
 fn recorded(world: &World) -> usize {
-    events(&mut world.root.team("demo").unwrap()).len()
+    let team = world.root.team("demo").unwrap();
+    let last = team.log().reader().unwrap().head().last_seq;
+    usize::try_from(last).unwrap()
 }
 
 /// What is wrong unless there is a fault of the input itself that says that, and nothing is recorded.
@@ -267,6 +269,9 @@ fn whatever_a_field_holds_there_is_an_answer_and_the_log_stays_whole() {
                     assert!(code.clone().count() > 0, "{}", what());
                     for c in code {
                         assert!(c == '_' || c.is_ascii_lowercase(), "{}: {fault:?}", what());
+                    }
+                    if recorded(world) == count {
+                        continue;
                     }
                     let mut team = world.root.team("demo").unwrap();
                     for event in events(&mut team).split_off(count) {
