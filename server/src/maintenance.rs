@@ -7,7 +7,7 @@ use crate::served::{Condition, Served};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 use teamlog_team::lifecycle::tick::Tick;
 use teamlog_team::{Code, Failure, Root, RootOptions};
 
@@ -60,11 +60,15 @@ impl Maintenance {
             let _ = self.runtimes.replenish_root(&self.served);
             self.served.page_sessions().expire(self.served.now());
             self.served.expire_agents();
+            let mut expired = Instant::now();
             for name in self.served.names() {
                 // Tried again with the next round.
                 let _ = self.runtimes.replenish(&self.served, &name);
-                // In time, whatever the others take.
-                self.served.expire_agents();
+                if expired.elapsed() >= self.every {
+                    // In time, whatever the others take.
+                    self.served.expire_agents();
+                    expired = Instant::now();
+                }
                 let condition = self.tick(&name);
                 self.served.found(&name, condition);
                 if self.served.is_stopping() {

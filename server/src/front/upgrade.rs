@@ -6,6 +6,7 @@ use crate::local_slots::LocalSlot;
 use crate::reply::Reply;
 use crate::served::Admitted;
 use crate::state::AppState;
+use crate::unauthorized::unauthorized;
 use crate::upgrade::{UpgradeHandler, UpgradedConnection, VERSION_HEADER};
 use crate::via::Via;
 use crate::wire::sending;
@@ -62,8 +63,12 @@ async fn remote(
     via: Via,
     state: &AppState,
 ) -> Result<Option<Remote>, Reply> {
-    let (Via::Tls, Some(connection)) = (via, connection) else {
-        return Ok(None);
+    let connection = match (via, connection) {
+        (Via::Tls, Some(connection)) => connection,
+        (Via::Socket, _) => return Ok(None),
+        (Via::Tls, None) | (Via::Tcp, _) => {
+            return Err(unauthorized("authorization must be that of an agent"));
+        }
     };
     let admitted = bearer::caller(state, via, &connection, headers).await?;
     let places = admitted.places.clone();
