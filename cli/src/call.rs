@@ -113,14 +113,13 @@ impl Site<'_> {
     pub fn check_scope(&self, wanted: AgentScope) -> Result<(), CommandError> {
         let admitted = self.caller.and_then(|caller| caller.admitted());
         let agent = admitted.and_then(|admitted| admitted.agent.as_ref());
-        let Some(agent) = agent.filter(|agent| agent.scope < wanted) else {
-            return Ok(());
-        };
-        let (name, scope, wanted) = (&agent.name, agent.scope.name(), wanted.name());
-        let message =
-            format!("the token of {name} must be of scope {wanted}, but is of scope {scope}");
-        let error = CommandError::new(Exit::NotPermitted, "forbidden", message);
-        Err(error.detailing("scope", wanted))
+        match agent.and_then(|agent| agent.lacks(wanted)) {
+            None => Ok(()),
+            Some(lacks) => {
+                let error = CommandError::new(Exit::NotPermitted, "forbidden", lacks);
+                Err(error.detailing("scope", wanted.name()))
+            }
+        }
     }
 
     /// The same, to be changed by that operation on behalf of whoever asks.
@@ -279,11 +278,10 @@ pub fn crowded_waits() -> CommandError {
     CommandError::new(Exit::Locked, "busy", message).or_hint(|| "try again".to_owned())
 }
 
+/// The same of a message whose ack is to be waited for.
 fn crowded() -> CommandError {
-    let message =
-        "the daemon that holds this team lets as many commands wait as it can; nothing was sent";
-    CommandError::new(Exit::Locked, "busy", message)
-        .or_hint(|| "try again, or send it with --require-ack and without --wait".to_owned())
+    let hint = "try again, or send it with --require-ack and without --wait";
+    crowded_waits().hinting(hint.to_owned())
 }
 
 /// What `api` is asked.

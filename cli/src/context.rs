@@ -23,6 +23,7 @@ use crate::journals::KnownJournals;
 use crate::link::Called;
 use crate::output::Output;
 use crate::root;
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use teamlog_team::engine::{Receipt, Timestamp};
@@ -41,6 +42,8 @@ pub struct Context {
     data_root_flag: Option<PathBuf>,
     /// Whether a daemon on another machine is to be asked.
     is_remote: bool,
+    /// That daemon, once it was asked for.
+    remote: OnceCell<Remote>,
     actor: Option<String>,
     actor_flag: Option<String>,
     options: RootOptions,
@@ -102,6 +105,7 @@ impl Context {
             journals,
             data_root_flag: global.data_root.clone(),
             is_remote: global.data_root.is_none() && Remote::is_named(env),
+            remote: OnceCell::new(),
             actor: caller::actor(global, env)?,
             actor_flag: global.actor.clone(),
             options,

@@ -88,6 +88,16 @@ pub struct Agent {
     pub scope: AgentScope,
 }
 
+impl Agent {
+    /// Why its token does not let it do what needs that scope; nothing where it does.
+    pub fn lacks(&self, wanted: AgentScope) -> Option<String> {
+        let (name, scope, needed) = (&self.name, self.scope.name(), wanted.name());
+        let lacks =
+            || format!("the token of {name} must be of scope {needed}, but is of scope {scope}");
+        (self.scope < wanted).then(lacks)
+    }
+}
+
 impl Caller {
     /// Whoever presents a token.
     pub fn with_token(reach: Reach) -> Caller {
@@ -118,13 +128,5 @@ impl Caller {
         let agent = self.agent.as_ref()?.name.clone();
         let team = self.reach.team()?.to_owned();
         Some(Authenticated { team, agent })
-    }
-
-    /// Whether what is asked may be done, which needs that scope of an agent.
-    pub fn may(&self, wanted: AgentScope) -> bool {
-        match &self.agent {
-            Some(agent) => agent.scope >= wanted,
-            None => self.scope == Scope::Act || wanted == AgentScope::Read,
-        }
     }
 }

@@ -64,9 +64,8 @@ impl Args {
         };
         if context.is_remote() {
             return match format {
-                Format::Text | Format::Json => {
-                    context.ask_at(&self.team, self.at, &question::TRACE, input)
-                }
+                Format::Text => context.ask_at(&self.team, self.at, &question::TRACE, input),
+                Format::Json => context.ask_json(&self.team, self.at, &question::TRACE, input),
                 Format::Chrome => {
                     context.ask_json(&self.team, self.at, &question::TRACE_CHROME, input)
                 }
@@ -75,6 +74,7 @@ impl Args {
                 }
             };
         }
+        // Here the text of a long trace is never held whole.
         let mut team = context.team_at(&self.team, self.at.into())?;
         let answer: TraceAnswer = team.trace(input)?;
         match format {

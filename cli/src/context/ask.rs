@@ -3,7 +3,7 @@
 use super::Context;
 use super::execute::not_served;
 use super::lines::Lines;
-use crate::call::{Call, Site, Who};
+use crate::call::{Call, Who};
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::forward::{Client, Repeat};
 use crate::question::{Form, Question, Streamed};
@@ -161,19 +161,10 @@ impl Context {
         input: I,
     ) -> Result<A, CommandError> {
         let opened = self.team_at(team, at)?;
+        let root = Root::of_team(&opened);
+        self.held = Some(opened);
         // Nobody acts.
-        let who = Who::default();
-        let mut site = Site {
-            root: Root::of_team(&opened),
-            team,
-            who: &who,
-            caller: None,
-            at: None,
-            opened: Some(opened),
-        };
-        let answer = (call.run)(&mut site, input);
-        self.held = site.opened;
-        answer
+        self.here(root, &Who::default(), call, team, input)
     }
 
     /// What asks the daemon on another machine about a team, and who asks.

@@ -158,10 +158,17 @@ impl Context {
     /// # Errors
     /// What names it, or the token, is not as it must be.
     pub fn remote(&self) -> Result<Option<Remote>, CommandError> {
-        match self.is_remote {
-            true => Remote::of(&self.env).map(Some),
-            false => Ok(None),
+        if !self.is_remote {
+            return Ok(None);
         }
+        let known = match self.remote.get() {
+            Some(known) => known,
+            None => {
+                let found = Remote::of(&self.env)?;
+                self.remote.get_or_init(|| found)
+            }
+        };
+        Ok(Some(known.clone()))
     }
 
     /// Refuses what is done where the data lies.

@@ -4,11 +4,10 @@ use super::input::{TEAM, shown};
 use super::problem::Problem;
 use super::table::{self, Found};
 use crate::call::Method;
-use crate::caller::{Agent, Caller, Reach, Scope};
+use crate::caller::{Caller, Reach, Scope};
 use crate::reply::Reply;
 use crate::served::Served;
 use teamlog_team::api::Effect;
-use teamlog_team::projections::agent_token::event::AgentScope;
 
 /// The team that a call is on: that of the caller, or the one that a caller names who reaches all of them; none where the
 /// call is about none.
@@ -23,8 +22,9 @@ pub(crate) fn team(
     query: &[(String, String)],
 ) -> Result<String, Reply> {
     let wanted = super::scope(method, path);
-    if let Some(agent) = caller.agent.as_ref().filter(|_| !caller.may(wanted)) {
-        return Err(out_of_scope(agent, wanted).into_reply());
+    if let Some(lacks) = caller.agent.as_ref().and_then(|agent| agent.lacks(wanted)) {
+        let problem = Problem::new("forbidden", lacks).detail("scope", wanted.name());
+        return Err(problem.into_reply());
     }
     let records = method == Method::Post && super::effect(method, path) == Effect::Records;
     if records && caller.scope == Scope::Read {
@@ -37,14 +37,6 @@ pub(crate) fn team(
         Reach::Root if !is_of_team(method, path) => Ok(String::new()),
         Reach::Root => named(served, query).map_err(Problem::into_reply),
     }
-}
-
-/// The token lets its agent less far than that.
-fn out_of_scope(agent: &Agent, wanted: AgentScope) -> Problem {
-    let Agent { name, scope } = agent;
-    let (wanted, scope) = (wanted.name(), scope.name());
-    let message = format!("the token of {name} must be of scope {wanted}, but is of scope {scope}");
-    Problem::new("forbidden", message).detail("scope", wanted)
 }
 
 /// Whether what is asked is about one team. What leads nowhere is about none.

@@ -109,19 +109,15 @@ fn an_agent_on_another_machine_works_over_a_cable_that_can_be_pulled() {
     assert_eq!(machine.events().last().unwrap()["actor"], "dev");
     // The loopback of the daemon's machine is its own.
     let port = url.rsplit(':').next().unwrap();
-    let mut reach = Command::new("sh");
-    let connect = format!("exec 3<>/dev/tcp/{HERE}/{port}");
-    reach
-        .args(["-c", &format!("bash -c '{connect}'")])
-        .current_dir("/");
-    assert!(
-        !there
-            .entered(&reach)
-            .stderr(Stdio::null())
-            .status()
-            .unwrap()
-            .success()
-    );
+    let reaches = |port: &str| {
+        let mut reach = Command::new("bash");
+        let connect = format!("exec 3<>/dev/tcp/{HERE}/{port}");
+        reach.args(["-c", &connect]).current_dir("/");
+        let mut reach = there.entered(&reach);
+        reach.stderr(Stdio::null()).status().unwrap().success()
+    };
+    assert!(reaches("7443"));
+    assert!(!reaches(port));
     // While somebody follows, the cable goes.
     let mut tail = there.entered(&machine.command("dev", "tail demo -f --json"));
     let mut tail = tail
