@@ -388,13 +388,19 @@ impl From<EngineError> for CommandError {
         let code = code_of(&error);
         let exit = match code {
             "not_permitted" => Exit::NotPermitted,
-            "locked" | "lock_lost" | "journal_busy" | "journal_unreachable" => Exit::Locked,
+            "locked"
+            | "lock_lost"
+            | "journal_busy"
+            | "journal_unreachable"
+            | "adoption_unfinished" => Exit::Locked,
             "damaged" | "foreign_file" | "newer_log" | "journal_behind" | "journal_forked" => {
                 Exit::Damaged
             }
             "journal_not_durable" | "journal_of_another" | "journal_not_configured" => Exit::Unsafe,
             "unsupported_format" | "team_not_found" | "team_exists" | "too_large"
-            | "invalid_input" | "journal_team" | "journal_refused" => Exit::Refused,
+            | "invalid_input" | "journal_team" | "journal_refused" | "journal_left" => {
+                Exit::Refused
+            }
             _ => Exit::Io,
         };
         let mut reported = CommandError::new(exit, code, error.to_string());
@@ -443,7 +449,7 @@ fn journal_hint(fault: JournalFault) -> Option<String> {
         }
         JournalFault::Unknown => return None,
         JournalFault::Behind => {
-            "an older state of the journal was put back, or the wrong standby promoted; whoever runs it has to look, and nothing is lost here"
+            "an older state of the journal was put back, or the wrong standby promoted; to give back what it lacks, on the host that has most: teamlog journal heal TEAM"
         }
         JournalFault::Forked => {
             "this host and the journal have recorded different things; a person has to decide which one counts"
@@ -451,7 +457,13 @@ fn journal_hint(fault: JournalFault) -> Option<String> {
         JournalFault::NotDurable => "to see what it lacks: teamlog journal check NAME",
         JournalFault::OfAnother => "to see which one it is: teamlog journal check NAME",
         JournalFault::Unconfigured => "name it in journals.toml: teamlog journal create --help",
-        JournalFault::Refused => {
+        JournalFault::Loading => {
+            "to go on with it, on the host that began: teamlog journal adopt TEAM --journal NAME"
+        }
+        JournalFault::Left => {
+            "what is here can be read; the events behind it are recorded on the host that took the log off"
+        }
+        JournalFault::Refused | JournalFault::Opened => {
             "to take a team in that the journal has: teamlog join TEAM --journal NAME"
         }
         JournalFault::Shared => {
@@ -577,6 +589,8 @@ mod tests {
             ),
             (of_journal(JournalFault::Refused), 1, "journal_refused"),
             (of_journal(JournalFault::Shared), 1, "journal_team"),
+            (of_journal(JournalFault::Loading), 75, "adoption_unfinished"),
+            (of_journal(JournalFault::Left), 1, "journal_left"),
         ] {
             let reported = CommandError::from(error);
             assert_eq!((u8::from(reported.exit), reported.code()), (exit, code));

@@ -16,7 +16,7 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use teamlog_journal_postgres::{Config, ConfigError, KIND, PostgresJournals};
-use teamlog_team::engine::journal::{Journal, Journals};
+use teamlog_team::engine::journal::{Journal, Journals, LogState};
 use teamlog_team::engine::{Error, Identity, JournalFault, JournalIdentity};
 
 /// More than a file of journals needs.
@@ -187,9 +187,9 @@ impl Journals for KnownJournals {
         Ok(self.of_log(journal)?.journal())
     }
 
-    fn enroll(&self, identity: &Identity) -> Result<(), Error> {
+    fn enroll(&self, identity: &Identity, state: LogState) -> Result<(), Error> {
         match &identity.journal {
-            Some(journal) => self.of_log(journal)?.enroll(identity),
+            Some(journal) => self.of_log(journal)?.enroll(identity, state),
             None => Ok(()),
         }
     }

@@ -71,17 +71,20 @@ impl Reader {
     /// # Errors
     /// `Corrupt` where one is missing, I/O.
     pub fn bytes(&self) -> Result<u64> {
-        let mut bytes = 0;
-        for name in self.segments()? {
+        Ok(self.lens()?.iter().sum())
+    }
+
+    /// Bytes of each of them.
+    pub(crate) fn lens(&self) -> Result<Vec<u64>> {
+        let len = |name: String| {
             if name == self.head().name {
-                bytes += self.head().end;
-                continue;
+                return Ok(self.head().end);
             }
             let path = self.dir().join(EVENTS_DIR).join(name);
             let stat = self.storage().named().stat(&path)?;
-            bytes += stat.map_or(0, |stat| stat.len);
-        }
-        Ok(bytes)
+            Ok(stat.map_or(0, |stat| stat.len))
+        };
+        self.segments()?.into_iter().map(len).collect()
     }
 }
 

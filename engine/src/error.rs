@@ -155,6 +155,12 @@ pub enum JournalFault {
     NotDurable,
     /// The journal takes nothing for this log.
     Refused,
+    /// The log is open in the journal already.
+    Opened,
+    /// The log is being handed over to the journal, which is not finished.
+    Loading,
+    /// The log was taken off the journal: it goes on at one host alone.
+    Left,
     /// It is another journal than the log's.
     OfAnother,
     /// Nothing here knows how to reach it.
@@ -173,7 +179,9 @@ impl JournalFault {
             JournalFault::Behind => "journal_behind",
             JournalFault::Forked => "journal_forked",
             JournalFault::NotDurable => "journal_not_durable",
-            JournalFault::Refused => "journal_refused",
+            JournalFault::Refused | JournalFault::Opened => "journal_refused",
+            JournalFault::Loading => "adoption_unfinished",
+            JournalFault::Left => "journal_left",
             JournalFault::OfAnother => "journal_of_another",
             JournalFault::Unconfigured => "journal_not_configured",
             JournalFault::Shared => "journal_team",
@@ -188,7 +196,9 @@ impl JournalFault {
             JournalFault::Behind => "lacks what this host has",
             JournalFault::Forked => "has another history",
             JournalFault::NotDurable => "holds too few copies, so nothing was written",
-            JournalFault::Refused => "takes nothing",
+            JournalFault::Refused | JournalFault::Opened => "takes nothing",
+            JournalFault::Loading => "does not have all of it yet",
+            JournalFault::Left => "was left",
             JournalFault::OfAnother => "is another one",
             JournalFault::Unconfigured => "is not configured",
             JournalFault::Shared => "orders the groups of several hosts",
@@ -272,6 +282,12 @@ impl Error {
     /// Whether another host's group came first, so that deciding again may help.
     pub fn is_conflict(&self) -> bool {
         let fault = JournalFault::Conflict;
+        matches!(self, Error::Journal { fault: of, .. } if *of == fault)
+    }
+
+    /// Whether the log came into the state before that it was to come into.
+    pub(crate) fn is_opened(&self) -> bool {
+        let fault = JournalFault::Opened;
         matches!(self, Error::Journal { fault: of, .. } if *of == fault)
     }
 

@@ -14,6 +14,8 @@ pub const EVENTS_DIR: &str = "events";
 pub const DIGESTS_FILE: &str = "digests";
 /// How far the log has followed its journal, where it has one.
 pub const JOURNAL_FILE: &str = "journal";
+/// The id of the event by which this host takes the log off its journal.
+pub const LEAVING_FILE: &str = "leaving";
 /// The directory of what was cut off because a crash left it incomplete.
 pub const QUARANTINE_DIR: &str = "quarantine";
 /// The directory of originals: files as they were before the log was changed as a whole.
@@ -37,3 +39,7 @@ pub const SALVAGED: &str = "log_salvaged";
 pub const CONVERTED: &str = "log_converted";
 /// The kind of the event with which a restored log goes on.
 pub const RESTORED: &str = "log_restored";
+/// The kind of the event from which on a journal orders the log.
+pub const JOURNAL_ADOPTED: &str = "log_journal_adopted";
+/// The kind of the event behind which it no longer does.
+pub const JOURNAL_LEFT: &str = "log_journal_left";

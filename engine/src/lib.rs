@@ -16,7 +16,9 @@
 //! Start at [`Log`]: `create` or `open` one, take its [`Exclusive`] lock to write, or a [`Reader`] to read.
 #![deny(unsafe_code)]
 
+pub mod adoption;
 pub mod backup;
+mod blob;
 pub mod chain;
 pub mod clock;
 pub mod codec;

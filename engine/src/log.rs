@@ -4,7 +4,7 @@ use crate::error::{Error, JournalFault, Result};
 use crate::event::NewEvent;
 use crate::head::{self, Head, HeadFile};
 use crate::identity::{Format, Identity, JournalIdentity, LogId};
-use crate::journal::Replica;
+use crate::journal::{Journals, LogState, Replica};
 use crate::layout::{CUT, ENGINE_ACTOR, EVENTS_DIR, HEAD_FILE, LOCK_FILE, LOG_FILE, QUARANTINED};
 use crate::lock::{self, LogLock};
 use crate::options::LogOptions;
@@ -102,7 +102,7 @@ impl Log {
             journal: Some(journal),
             ..new.identity(LogId::new(options.ids.as_ref()), &options)
         };
-        journals.enroll(&identity)?;
+        journals.enroll(&identity, LogState::Open)?;
         Log::create_from(identity, storage, dir, options)
     }
 
@@ -341,16 +341,25 @@ impl Log {
     /// `Locked` at the deadline, `Corrupt`, I/O; `Journal` where it is not known here, does not answer, or does not continue
     /// this log.
     pub fn lock(&self) -> Result<Exclusive> {
-        let mut exclusive = self.lock_for(self.options.lock_deadline)?;
+        let mut exclusive = self.lock_alone()?;
         let Some(identity) = exclusive.identity().journal.clone() else {
             return Ok(exclusive);
         };
-        let journals = self.options.journals.as_ref();
-        let journals = journals.ok_or_else(|| unknown_journal(&identity))?;
-        let replica = Replica::open(journals.open(&identity)?, &exclusive.reader())?;
-        exclusive.core.replica = Some(replica);
+        let journal = self.journals(&identity)?.open(&identity)?;
+        exclusive.core.replica = Some(Replica::open(journal, &exclusive.reader())?);
         exclusive.core.catch_up()?;
         Ok(exclusive)
+    }
+
+    /// The same without a look at the journal. Nothing may be recorded then.
+    pub(crate) fn lock_alone(&self) -> Result<Exclusive> {
+        self.lock_for(self.options.lock_deadline)
+    }
+
+    /// What opens that journal.
+    pub(crate) fn journals(&self, journal: &JournalIdentity) -> Result<Arc<dyn Journals>> {
+        let journals = self.options.journals.clone();
+        journals.ok_or_else(|| unknown_journal(journal))
     }
 
     fn lock_for(&self, deadline: Duration) -> Result<Exclusive> {
@@ -456,7 +465,7 @@ fn unknown_journal(journal: &JournalIdentity) -> Error {
 
 /// A log under the exclusive lock, recovered. Load state from its [`Exclusive::reader`], then make it a [`Writer`].
 pub struct Exclusive {
-    core: Core<()>,
+    pub(crate) core: Core<()>,
     notes: Vec<String>,
 }
 

@@ -19,7 +19,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use teamlog_engine::identity::LogId;
-use teamlog_engine::journal::{Append, Journal, Journals, Outcome, Position};
+use teamlog_engine::journal::{Append, Journal, Journals, LogState, Outcome, Position};
 use teamlog_engine::storage::Files;
 use teamlog_engine::{
     Durability, EventId, Format, Identity, JournalIdentity, Json, Log, LogOptions, NewEvent,
@@ -61,7 +61,7 @@ struct Alone {
 impl Alone {
     fn new(journals: &PostgresJournals) -> Alone {
         let identity = identity("alone", None, 3);
-        journals.enroll(&identity).unwrap();
+        journals.enroll(&identity, LogState::Open).unwrap();
         Alone {
             journal: journals.journal(),
             end: Position::default(),
@@ -79,8 +79,12 @@ impl Alone {
             position,
             last_id: EventId::from_text(b"019ab000-0000-7000-8000-000000000001").unwrap(),
             bytes,
+            begins: &[],
         };
-        assert_eq!(self.journal.append(&[group]), [Outcome::Appended]);
+        assert_eq!(
+            self.journal.append(&[group], LogState::Open),
+            [Outcome::Appended]
+        );
         self.end = position;
     }
 }
@@ -118,7 +122,7 @@ fn main() {
         };
         let identity = identity(name, journal, byte);
         if identity.journal.is_some() {
-            journals.enroll(&identity).unwrap();
+            journals.enroll(&identity, LogState::Open).unwrap();
         }
         let files = Arc::new(Files::create(&dir.path().join(name)).unwrap());
         let log = Log::create_from(identity, files, Path::new("demo"), options).unwrap();

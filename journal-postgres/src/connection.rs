@@ -322,6 +322,13 @@ fn read_found(row: &tokio_postgres::Row) -> Result<Result<Copies, String>, Lost>
             schema::SCHEMA
         )));
     }
+    let tables: i32 = column(row, 0)?;
+    if tables < schema::SCHEMA {
+        return Ok(Err(format!(
+            "its tables have version {tables}, and this teamlog needs {}: teamlog journal migrate NAME brings them there",
+            schema::SCHEMA
+        )));
+    }
     let number = |at: usize| Ok(u32::try_from(column::<i32>(row, at)?).unwrap_or(0));
     let (min_copies, standbys) = (number(3)?, number(8)?);
     let mut wrong = Vec::new();

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use teamlog_engine::identity::LogId;
 use teamlog_engine::journal::{
-    Append, GroupDigest, Journal, JournalGroup, Outcome, Page, Position, ReadError,
+    Append, GroupDigest, Journal, JournalGroup, LogState, Outcome, Page, Position, ReadError,
 };
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
@@ -23,30 +23,77 @@ fn bigint(seq: u64) -> i64 {
     i64::try_from(seq).unwrap_or(i64::MAX)
 }
 
-impl Journal for PostgresJournal {
-    fn append(&mut self, groups: &[Append<'_>]) -> Vec<Outcome> {
-        let all = |outcome: Outcome| vec![outcome; groups.len()];
-        match self.0.with(|connection| append(connection, groups)) {
-            Ok(outcomes) => outcomes,
-            Err(NoConnection::Unreachable(why)) => all(Outcome::Unreachable(why)),
-            Err(NoConnection::NotDurable(why)) => all(Outcome::NotDurable(why)),
-            Err(NoConnection::OfAnother(why) | NoConnection::Unconfigured(why)) => {
-                all(Outcome::Refused(why))
-            }
+/// By what a log takes a group.
+#[derive(Clone, Copy)]
+enum By {
+    /// By an append, where it is in that state.
+    Append(LogState),
+    /// By one that brings it into that state.
+    Turn(LogState),
+}
+
+impl By {
+    /// The state in which the log has to be.
+    fn within(self) -> LogState {
+        match self {
+            By::Append(state) => state,
+            By::Turn(to) => to.before(),
         }
+    }
+}
+
+/// A group that was taken: its log, and the seq of its first event.
+type Taken = (String, i64);
+
+impl Journal for PostgresJournal {
+    fn append(&mut self, groups: &[Append<'_>], state: LogState) -> Vec<Outcome> {
+        self.take(groups, By::Append(state))
+    }
+
+    fn turn(&mut self, group: &Append<'_>, to: LogState) -> Outcome {
+        let outcome = self.take(&[*group], By::Turn(to)).pop();
+        outcome.unwrap_or_else(|| Outcome::Unknown("it gave no answer".into()))
     }
 
     fn read(&mut self, log: LogId, after: Position, bytes_max: usize) -> Result<Page, ReadError> {
+        self.ask(|connection| read(connection, log, after, bytes_max))?
+    }
+
+    fn put_blob(&mut self, log: LogId, digest: &str, bytes: &[u8]) -> Result<(), ReadError> {
+        let log = log.to_string();
+        self.ask(|connection| match connection.durable()? {
+            Ok(()) => {
+                let params: [&(dyn ToSql + Sync); 3] = [&log, &digest, &bytes];
+                let put = connection.client.execute(schema::PUT_BLOB, &params);
+                connection.wait_for_copies(put).map(|_| Ok(()))
+            }
+            Err(why) => Ok(Err(ReadError::NotDurable(why))),
+        })?
+    }
+
+    fn blob(&mut self, log: LogId, digest: &str) -> Result<Option<Vec<u8>>, ReadError> {
+        let log = log.to_string();
+        self.ask(|connection| {
+            let params: [&(dyn ToSql + Sync); 2] = [&log, &digest];
+            let row = connection.wait(connection.client.query_opt(schema::BLOB, &params))?;
+            row.map(|row| column(&row, 0)).transpose()
+        })
+    }
+}
+
+impl PostgresJournal {
+    /// Asks for what may be asked twice: a server that went away while nobody asked takes its idle connections with it, and
+    /// that alone says nothing.
+    fn ask<A>(&self, ask: impl Fn(&mut Connection) -> Result<A, Lost>) -> Result<A, ReadError> {
         let mut why = String::new();
-        // A server that went away while nobody asked takes its idle connections with it: that alone says nothing.
         for _ in 0..2 {
             let asked = self.0.with(|connection| {
-                let page = read(connection, log, after, bytes_max);
-                let spent = matches!(page, Err(Lost::Gone(_)));
-                (page, spent)
+                let answer = ask(connection);
+                let spent = matches!(answer, Err(Lost::Gone(_)));
+                (answer, spent)
             });
             match asked {
-                Ok(Ok(page)) => return page,
+                Ok(Ok(answer)) => return Ok(answer),
                 Ok(Err(lost)) => why = lost.why(),
                 Err(NoConnection::Unreachable(why)) => return Err(ReadError::Unreachable(why)),
                 Err(NoConnection::NotDurable(why)) => return Err(ReadError::NotDurable(why)),
@@ -57,32 +104,46 @@ impl Journal for PostgresJournal {
         }
         Err(ReadError::Unreachable(why))
     }
+
+    fn take(&self, groups: &[Append<'_>], by: By) -> Vec<Outcome> {
+        let all = |outcome: Outcome| vec![outcome; groups.len()];
+        match self.0.with(|connection| append(connection, groups, by)) {
+            Ok(outcomes) => outcomes,
+            Err(NoConnection::Unreachable(why)) => all(Outcome::Unreachable(why)),
+            Err(NoConnection::NotDurable(why)) => all(Outcome::NotDurable(why)),
+            Err(NoConnection::OfAnother(why) | NoConnection::Unconfigured(why)) => {
+                all(Outcome::Refused(why))
+            }
+        }
+    }
 }
 
 /// Appends groups; says what became of each, and whether the connection is spent.
-fn append(connection: &mut Connection, groups: &[Append<'_>]) -> (Vec<Outcome>, bool) {
+fn append(connection: &mut Connection, groups: &[Append<'_>], by: By) -> (Vec<Outcome>, bool) {
     let all = |outcome: Outcome| vec![outcome; groups.len()];
     match connection.durable() {
-        Ok(Ok(())) => insert(connection, groups),
+        Ok(Ok(())) => insert(connection, groups, by),
         Ok(Err(why)) => (all(Outcome::NotDurable(why)), false),
         // Nothing was sent yet.
         Err(lost) => (all(Outcome::Unreachable(lost.why())), true),
     }
 }
 
-fn insert(connection: &Connection, groups: &[Append<'_>]) -> (Vec<Outcome>, bool) {
+fn insert(connection: &Connection, groups: &[Append<'_>], by: By) -> (Vec<Outcome>, bool) {
     let all = |outcome: Outcome| vec![outcome; groups.len()];
-    match taken(connection, groups) {
-        Ok(logs) => settle(connection, groups, Some(&logs)),
+    match taken(connection, groups, by) {
+        Ok(taken) => settle(connection, groups, by, Some(&taken)),
         // One that stands behind nothing keeps all of them from being taken.
         Err(Lost::Refused(SqlState::FOREIGN_KEY_VIOLATION, _)) if groups.len() > 1 => {
-            let each = groups.iter().map(|group| insert(connection, &[*group]));
+            let each = groups.iter().map(|group| insert(connection, &[*group], by));
             each.fold((Vec::new(), false), |(mut all, spent), (one, lost)| {
                 all.extend(one);
                 (all, spent || lost)
             })
         }
-        Err(Lost::Refused(SqlState::FOREIGN_KEY_VIOLATION, _)) => settle(connection, groups, None),
+        Err(Lost::Refused(SqlState::FOREIGN_KEY_VIOLATION, _)) => {
+            settle(connection, groups, by, None)
+        }
         // A standby by now.
         Err(Lost::Refused(SqlState::READ_ONLY_SQL_TRANSACTION, why)) => {
             (all(Outcome::Unreachable(why)), true)
@@ -96,14 +157,17 @@ fn insert(connection: &Connection, groups: &[Append<'_>]) -> (Vec<Outcome>, bool
 fn settle(
     connection: &Connection,
     groups: &[Append<'_>],
-    taken: Option<&BTreeSet<String>>,
+    by: By,
+    taken: Option<&BTreeSet<Taken>>,
 ) -> (Vec<Outcome>, bool) {
-    let is_taken =
-        |group: &Append<'_>| taken.is_some_and(|logs| logs.contains(&group.log.to_string()));
+    let is_taken = |group: &Append<'_>| {
+        let group = (group.log.to_string(), bigint(group.after.last_seq + 1));
+        taken.is_some_and(|taken| taken.contains(&group))
+    };
     let mut spent = false;
     let mut settle_one = |group: &Append<'_>| match is_taken(group) {
         true => Outcome::Appended,
-        false => stands(connection, group).unwrap_or_else(|lost| {
+        false => stands(connection, group, by).unwrap_or_else(|lost| {
             spent = true;
             Outcome::Unknown(lost.why())
         }),
@@ -112,15 +176,19 @@ fn settle(
     (outcomes, spent)
 }
 
-/// Inserts the groups in one commit, and gives the logs of those that were taken.
-fn taken(connection: &Connection, groups: &[Append<'_>]) -> Result<BTreeSet<String>, Lost> {
+/// Inserts the groups in one commit, and gives those that were taken.
+fn taken(connection: &Connection, groups: &[Append<'_>], by: By) -> Result<BTreeSet<Taken>, Lost> {
     if let [group] = groups {
-        return taken_alone(connection, group);
+        return taken_alone(connection, group, by);
     }
-    let logs: Vec<String> = groups.iter().map(|group| group.log.to_string()).collect();
-    let first = groups.iter().map(|group| bigint(group.after.last_seq + 1));
-    let last = groups.iter().map(|group| bigint(group.position.last_seq));
-    let (first, last): (Vec<i64>, Vec<i64>) = (first.collect(), last.collect());
+    let each = |value: fn(&Append<'_>) -> i64| groups.iter().map(value).collect::<Vec<i64>>();
+    let first = each(|group| bigint(group.after.last_seq + 1));
+    let last = each(|group| bigint(group.position.last_seq));
+    let texts = |value: fn(&Append<'_>) -> String| groups.iter().map(value).collect::<Vec<_>>();
+    let (logs, ids) = (
+        texts(|group| group.log.to_string()),
+        texts(|group| group.last_id.to_string()),
+    );
     let prev: Vec<&[u8]> = groups
         .iter()
         .map(|group| &group.after.digest.0[..])
@@ -129,31 +197,62 @@ fn taken(connection: &Connection, groups: &[Append<'_>]) -> Result<BTreeSet<Stri
         .iter()
         .map(|group| &group.position.digest.0[..])
         .collect();
-    let ids: Vec<String> = groups
-        .iter()
-        .map(|group| group.last_id.to_string())
-        .collect();
     let bytes: Vec<&[u8]> = groups.iter().map(|group| group.bytes).collect();
-    let params: [&(dyn ToSql + Sync); 7] = [&logs, &first, &last, &prev, &chain, &ids, &bytes];
+    let begins: Vec<Option<String>> = groups.iter().map(begins).collect();
+    let state = by.within().name();
+    let params: [&(dyn ToSql + Sync); 9] = [
+        &logs, &first, &last, &prev, &chain, &ids, &bytes, &begins, &state,
+    ];
     let rows = connection.wait_for_copies(connection.client.query(&connection.append, &params))?;
-    rows.iter().map(|row| column(row, 0)).collect()
+    rows.iter().map(taken_row).collect()
 }
 
-fn taken_alone(connection: &Connection, group: &Append<'_>) -> Result<BTreeSet<String>, Lost> {
+fn taken_alone(
+    connection: &Connection,
+    group: &Append<'_>,
+    by: By,
+) -> Result<BTreeSet<Taken>, Lost> {
     let (log, id) = (group.log.to_string(), group.last_id.to_string());
     let (first, last) = (
         bigint(group.after.last_seq + 1),
         bigint(group.position.last_seq),
     );
     let (prev, chain) = (&group.after.digest.0[..], &group.position.digest.0[..]);
-    let params: [&(dyn ToSql + Sync); 7] = [&log, &first, &last, &prev, &chain, &id, &group.bytes];
-    let rows =
-        connection.wait_for_copies(connection.client.query(&connection.append_one, &params))?;
-    rows.iter().map(|row| column(row, 0)).collect()
+    let (begins, state) = (begins(group), by.within().name());
+    let mut params: Vec<&(dyn ToSql + Sync)> = vec![
+        &log,
+        &first,
+        &last,
+        &prev,
+        &chain,
+        &id,
+        &group.bytes,
+        &begins,
+        &state,
+    ];
+    let client = &connection.client;
+    let rows = match by {
+        By::Append(_) => connection.wait_for_copies(client.query(&connection.append_one, &params)),
+        By::Turn(to) => {
+            let to = to.name();
+            params.push(&to);
+            connection.wait_for_copies(client.query(schema::TURN, &params))
+        }
+    };
+    rows?.iter().map(taken_row).collect()
+}
+
+fn taken_row(row: &tokio_postgres::Row) -> Result<Taken, Lost> {
+    Ok((column(row, 0)?, column(row, 1)?))
+}
+
+/// The names of the segments that begin before a group, as they are stored.
+fn begins(group: &Append<'_>) -> Option<String> {
+    (!group.begins.is_empty()).then(|| group.begins.join(" "))
 }
 
 /// What keeps a group from being taken, or whether it was before.
-fn stands(connection: &Connection, group: &Append<'_>) -> Result<Outcome, Lost> {
+fn stands(connection: &Connection, group: &Append<'_>, by: By) -> Result<Outcome, Lost> {
     let (log, first) = (group.log.to_string(), bigint(group.after.last_seq + 1));
     let prev = &group.after.digest.0[..];
     let params: [&(dyn ToSql + Sync); 3] = [&log, &first, &prev];
@@ -161,6 +260,7 @@ fn stands(connection: &Connection, group: &Append<'_>) -> Result<Outcome, Lost> 
         return Ok(Outcome::Refused("it has no such log".into()));
     };
     let (state, chain): (String, Option<Vec<u8>>) = (column(&row, 0)?, column(&row, 1)?);
+    let state = LogState::from_name(&state);
     let follows: bool = column(&row, 2)?;
     match chain {
         Some(chain) if chain == group.position.digest.0 => {
@@ -170,7 +270,10 @@ fn stands(connection: &Connection, group: &Append<'_>) -> Result<Outcome, Lost> 
         }
         Some(_) => Ok(Outcome::Conflict),
         None if !follows => Ok(Outcome::Forked),
-        None if state != "open" => Ok(Outcome::Refused(format!("the log is {state} there"))),
+        None if state != Some(by.within()) => Ok(match state {
+            Some(state) => Outcome::Closed(state),
+            None => Outcome::Refused("the log is in a state that is not known here".into()),
+        }),
         None => Ok(Outcome::Unknown(
             "it took nothing in the group's place".into(),
         )),
@@ -193,8 +296,13 @@ fn read(
         let digest = GroupDigest(<[u8; 32]>::try_from(chain).unwrap_or_default());
         let last_seq = u64::try_from(last_seq).unwrap_or(0);
         let position = Position { last_seq, digest };
-        let bytes = column(row, 2)?;
-        Ok(JournalGroup { position, bytes })
+        let begins: Option<String> = column(row, 3)?;
+        let names = begins.iter().flat_map(|names| names.split(' '));
+        Ok(JournalGroup {
+            position,
+            bytes: column(row, 2)?,
+            begins: names.map(str::to_owned).collect(),
+        })
     };
     let groups = rows.iter().map(stored).collect::<Result<Vec<_>, Lost>>()?;
     let mut groups = groups.into_iter();

@@ -7,8 +7,9 @@ use crate::journal::PostgresJournal;
 use crate::{fault, schema};
 use std::sync::Arc;
 use teamlog_engine::identity::LogId;
-use teamlog_engine::journal::{Journal, Journals};
+use teamlog_engine::journal::{Journal, Journals, LogState};
 use teamlog_engine::{Identity, JournalFault, JournalIdentity, Result};
+use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 
 /// A journal on PostgreSQL. Cheap to clone; all clones share a few connections, which are opened when they are needed.
@@ -56,19 +57,34 @@ impl PostgresJournals {
     /// counts for a new one.
     ///
     /// # Errors
-    /// `Journal`: the server cannot be reached, or does not let the tables be made.
+    /// `Journal`: the server cannot be reached, does not let the tables be made, or has those of an older version.
     pub fn create(config: &Config, min_copies: u32) -> Result<Copies> {
         let raw = connect(config)?;
-        let refused = |lost: Lost| match lost {
-            Lost::Refused(_, why) => fault(JournalFault::Refused, why),
-            Lost::Gone(why) => fault(JournalFault::Unreachable, why),
-        };
+        if tables(&raw)?.is_some_and(|version| version != schema::SCHEMA) {
+            return look(&raw).map_err(no_connection);
+        }
         raw.wait(raw.client.batch_execute(schema::CREATE))
             .map_err(refused)?;
         let copies = i32::try_from(min_copies).unwrap_or(i32::MAX);
         let params: [&(dyn ToSql + Sync); 2] = [&schema::SCHEMA, &copies];
         raw.wait(raw.client.execute(schema::NAME, &params))
             .map_err(refused)?;
+        look(&raw).map_err(no_connection)
+    }
+
+    /// Makes the tables of an older version those of this one. Older hosts are refused from then on.
+    ///
+    /// # Errors
+    /// `Journal`: the server cannot be reached, has no journal or a newer one, or does not let the tables be changed.
+    pub fn migrate(config: &Config) -> Result<Copies> {
+        let raw = connect(config)?;
+        if tables(&raw)?.is_some_and(|version| version < schema::SCHEMA) {
+            raw.wait(raw.client.batch_execute(schema::CREATE))
+                .map_err(refused)?;
+            let params: [&(dyn ToSql + Sync); 1] = [&schema::SCHEMA];
+            raw.wait(raw.client.execute(schema::MIGRATED, &params))
+                .map_err(refused)?;
+        }
         look(&raw).map_err(no_connection)
     }
 
@@ -94,16 +110,31 @@ impl PostgresJournals {
         Box::new(PostgresJournal(self.0.clone()))
     }
 
-    /// What `log.json` says of the log of a team, on every host.
+    /// What `log.json` says of the log of a team, on every host, where all of it is in the journal.
     ///
     /// # Errors
-    /// `Journal`.
+    /// `Journal`, also where it is being handed over, or was taken off.
     pub fn find(&self, team: &str) -> Result<Option<Vec<u8>>> {
-        self.ask(|connection| {
+        let found: Option<(Vec<u8>, String)> = self.ask(|connection| {
             let params: [&(dyn ToSql + Sync); 1] = [&team];
             let row = connection.wait(connection.client.query_opt(schema::FIND, &params))?;
-            row.map(|row| column(&row, 0)).transpose()
-        })
+            row.map(|row| Ok((column(&row, 0)?, column(&row, 1)?)))
+                .transpose()
+        })?;
+        match found {
+            None => Ok(None),
+            Some((identity, state)) => match LogState::from_name(&state) {
+                Some(LogState::Open) => Ok(Some(identity)),
+                Some(LogState::Loading) => Err(fault(
+                    JournalFault::Loading,
+                    "the host that hands it over has not finished",
+                )),
+                _ => Err(fault(
+                    JournalFault::Left,
+                    "the log goes on at one host alone",
+                )),
+            },
+        }
     }
 
     /// What the journal has of a log; `None` where it does not know it.
@@ -169,13 +200,14 @@ impl Journals for PostgresJournals {
         Ok(self.journal())
     }
 
-    fn enroll(&self, identity: &Identity) -> Result<()> {
+    fn enroll(&self, identity: &Identity, state: LogState) -> Result<()> {
         let (log, bytes) = (identity.log.to_string(), identity.encode());
         let journal = identity.journal.as_ref();
         let max = journal.map_or(0, |journal| journal.segment_bytes_max);
         let max = i64::try_from(max).unwrap_or(i64::MAX);
         let is_its = self.ask(|connection| {
-            let params: [&(dyn ToSql + Sync); 4] = [&log, &identity.team, &bytes, &max];
+            let state = state.name();
+            let params: [&(dyn ToSql + Sync); 5] = [&log, &identity.team, &bytes, &max, &state];
             let asked = connection.client.query_one(schema::ENROLL, &params);
             column::<bool>(&connection.wait_for_copies(asked)?, 0)
         })?;
@@ -186,6 +218,22 @@ impl Journals for PostgresJournals {
                 format!("it has another log of team {}", identity.team),
             )),
         }
+    }
+}
+
+/// The version of a journal's tables, where there are any.
+fn tables(raw: &Raw) -> Result<Option<i32>> {
+    match raw.wait(raw.client.query_opt(schema::VERSION, &[])) {
+        Ok(row) => row.map(|row| column(&row, 0)).transpose().map_err(refused),
+        Err(Lost::Refused(SqlState::UNDEFINED_TABLE, _)) => Ok(None),
+        Err(lost) => Err(refused(lost)),
+    }
+}
+
+fn refused(lost: Lost) -> teamlog_engine::Error {
+    match lost {
+        Lost::Refused(_, why) => fault(JournalFault::Refused, why),
+        Lost::Gone(why) => fault(JournalFault::Unreachable, why),
     }
 }
 

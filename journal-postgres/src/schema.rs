@@ -1,11 +1,12 @@
 //! The tables of a journal, and every statement on them.
 
 /// Version of the tables.
-pub const SCHEMA: i32 = 1;
+pub const SCHEMA: i32 = 2;
 
 /// Makes the tables where they are not. A group stands behind exactly its predecessor: `first_seq` and `prev` are the
-/// `next_seq` and `chain` of another row; so a log's first row also says that the log is known. Hosts may insert groups and read; nothing is changed or deleted. The row from which
-/// a log begins is inserted by `teamlog_enroll` alone.
+/// `next_seq` and `chain` of another row; so a log's first row also says that the log is known. Hosts may insert groups and
+/// read; nothing is changed or deleted. The row from which a log begins is inserted by `teamlog_enroll` alone, and
+/// `teamlog_turn` alone brings a log into another state. Run on the tables of an older version it makes them those of this one.
 pub const CREATE: &str = "
 create table if not exists teamlog_meta (
   single boolean primary key default true check (single),
@@ -24,16 +25,41 @@ create table if not exists teamlog_group (
 create table if not exists teamlog_host (
   host text, log uuid, seq bigint, state_digest text, fold_version int, seen_at timestamptz not null,
   primary key (host, log));
-create or replace function teamlog_enroll(a_log uuid, a_team text, an_identity bytea, a_max bigint) returns boolean
-language plpgsql security definer set search_path from current as $$
+alter table teamlog_group add column if not exists begins text;
+create table if not exists teamlog_artifact (log uuid, digest text, bytes bytea not null, primary key (log, digest));
+drop function if exists teamlog_enroll(uuid, text, bytea, bigint);
+create or replace function teamlog_enroll(a_log uuid, a_team text, an_identity bytea, a_max bigint, a_state text)
+returns boolean language plpgsql security definer set search_path from current as $$
 begin
   insert into teamlog_log (log, team, identity, segment_bytes_max, state)
-  values (a_log, a_team, an_identity, a_max, 'open') on conflict do nothing;
+  values (a_log, a_team, an_identity, a_max, a_state) on conflict do nothing;
   if found then
     insert into teamlog_group (log, first_seq, last_seq, base, chain, bytes)
     values (a_log, 0, 0, true, decode(repeat('00', 32), 'hex'), '');
+  else
+    update teamlog_log set identity = an_identity, segment_bytes_max = a_max
+    where log = a_log and team = a_team and state = 'loading' and a_state = 'loading';
   end if;
   return exists (select from teamlog_log where log = a_log and team = a_team and identity = an_identity);
+end $$;
+create or replace function teamlog_turn(a_log uuid, a_first bigint, a_last bigint, a_prev bytea, a_chain bytea, an_id uuid,
+  some_bytes bytea, some_begins text, a_from text, a_to text)
+returns boolean language plpgsql security definer set search_path from current as $$
+begin
+  if (a_from, a_to) not in (('loading', 'open'), ('open', 'left')) then
+    raise exception 'a log does not come from % into %', a_from, a_to;
+  end if;
+  perform from teamlog_log where log = a_log and state = a_from for update;
+  if not found then
+    return false;
+  end if;
+  insert into teamlog_group (log, first_seq, last_seq, prev, chain, last_id, bytes, begins)
+  values (a_log, a_first, a_last, a_prev, a_chain, an_id, some_bytes, some_begins) on conflict do nothing;
+  if not found then
+    return false;
+  end if;
+  update teamlog_log set state = a_to where log = a_log;
+  return true;
 end $$;
 do $$
 begin
@@ -42,8 +68,9 @@ exception when duplicate_object or insufficient_privilege then null;
 end $$;
 do $$
 begin
-  grant select on teamlog_meta, teamlog_log, teamlog_group, teamlog_host to teamlog_host_role;
-  grant insert (log, first_seq, last_seq, prev, chain, last_id, bytes) on teamlog_group to teamlog_host_role;
+  grant select on teamlog_meta, teamlog_log, teamlog_group, teamlog_host, teamlog_artifact to teamlog_host_role;
+  grant insert (log, first_seq, last_seq, prev, chain, last_id, bytes, begins) on teamlog_group to teamlog_host_role;
+  grant insert on teamlog_artifact to teamlog_host_role;
   grant insert, update on teamlog_host to teamlog_host_role;
 exception when undefined_object or insufficient_privilege then null;
 end $$;";
@@ -52,6 +79,12 @@ end $$;";
 pub const NAME: &str = "
 insert into teamlog_meta (schema, min_reader, journal_id, min_copies)
 values ($1, $1, gen_random_uuid(), $2) on conflict do nothing";
+
+/// The version of the tables that are there.
+pub const VERSION: &str = "select schema from teamlog_meta";
+
+/// Says that the tables are those of this version, where they were older.
+pub const MIGRATED: &str = "update teamlog_meta set schema = $1, min_reader = $1 where schema < $1";
 
 /// What every connection lives by. A warning tells where a commit did not wait for its copies, so warnings have to come.
 pub const SETTINGS: &str = "
@@ -72,21 +105,32 @@ pub const BARRIER: &str = "
 insert into teamlog_host (host, log, seen_at) values ($1, '00000000-0000-0000-0000-000000000000', clock_timestamp())
 on conflict (host, log) do update set seen_at = excluded.seen_at";
 
-/// Appends groups, in the order of their logs, so that two hosts never wait for each other. Gives the logs of those that
-/// were taken.
+/// Appends groups, in the order of their logs, so that two hosts never wait for each other. Gives those that were taken.
 pub const APPEND: &str = "
-insert into teamlog_group (log, first_seq, last_seq, prev, chain, last_id, bytes)
-select g.log::uuid, g.first_seq, g.last_seq, g.prev, g.chain, g.last_id::uuid, g.bytes
-from unnest($1::text[], $2::int8[], $3::int8[], $4::bytea[], $5::bytea[], $6::text[], $7::bytea[])
-  as g (log, first_seq, last_seq, prev, chain, last_id, bytes)
-join teamlog_log l on l.log = g.log::uuid and l.state = 'open'
-order by g.log on conflict do nothing returning log::text";
+insert into teamlog_group (log, first_seq, last_seq, prev, chain, last_id, bytes, begins)
+select g.log::uuid, g.first_seq, g.last_seq, g.prev, g.chain, g.last_id::uuid, g.bytes, g.begins
+from unnest($1::text[], $2::int8[], $3::int8[], $4::bytea[], $5::bytea[], $6::text[], $7::bytea[], $8::text[])
+  as g (log, first_seq, last_seq, prev, chain, last_id, bytes, begins)
+join teamlog_log l on l.log = g.log::uuid and l.state = $9
+order by g.log, g.first_seq on conflict do nothing returning log::text, first_seq";
 
 /// The same for one group, which a server answers sooner.
 pub const APPEND_ONE: &str = "
-insert into teamlog_group (log, first_seq, last_seq, prev, chain, last_id, bytes)
-select l.log, $2, $3, $4, $5, $6::text::uuid, $7 from teamlog_log l
-where l.log = $1::text::uuid and l.state = 'open' on conflict do nothing returning log::text";
+insert into teamlog_group (log, first_seq, last_seq, prev, chain, last_id, bytes, begins)
+select l.log, $2, $3, $4, $5, $6::text::uuid, $7, $8 from teamlog_log l
+where l.log = $1::text::uuid and l.state = $9 on conflict do nothing returning log::text, first_seq";
+
+/// The same, and the log comes from one state into another.
+pub const TURN: &str = "
+select $1::text, $2::int8 where teamlog_turn($1::text::uuid, $2::int8, $3, $4, $5, $6::text::uuid, $7, $8, $9, $10)";
+
+/// Keeps the bytes of an artifact.
+pub const PUT_BLOB: &str = "
+insert into teamlog_artifact (log, digest, bytes) values ($1::text::uuid, $2, $3) on conflict do nothing";
+
+/// The bytes of an artifact.
+pub const BLOB: &str =
+    "select bytes from teamlog_artifact where log = $1::text::uuid and digest = $2";
 
 /// What stands in a group's place, and whether its predecessor does.
 pub const STANDS: &str = "
@@ -97,9 +141,9 @@ where l.log = $1::text::uuid";
 
 /// The row that a position names, and those behind it, up to some number and about as many bytes.
 pub const READ: &str = "
-select last_seq, chain, bytes from (
-  select last_seq, chain, bytes, sum(length(bytes)) over (order by next_seq) - length(bytes) as before from (
-    select last_seq, next_seq, chain, case when next_seq = $2 then '' else bytes end as bytes
+select last_seq, chain, bytes, begins from (
+  select last_seq, chain, bytes, begins, sum(length(bytes)) over (order by next_seq) - length(bytes) as before from (
+    select last_seq, next_seq, chain, begins, case when next_seq = $2 then '' else bytes end as bytes
     from teamlog_group where log = $1::text::uuid and next_seq >= $2 order by next_seq limit $4) page) sized
 where before < $3 order by last_seq";
 
@@ -107,10 +151,10 @@ where before < $3 order by last_seq";
 pub const END: &str = "select max(last_seq) from teamlog_group where log = $1::text::uuid";
 
 /// Makes a log known.
-pub const ENROLL: &str = "select teamlog_enroll($1::text::uuid, $2, $3, $4)";
+pub const ENROLL: &str = "select teamlog_enroll($1::text::uuid, $2, $3, $4, $5)";
 
-/// The log of a team.
-pub const FIND: &str = "select identity from teamlog_log where team = $1";
+/// The log of a team, and its state.
+pub const FIND: &str = "select identity, state from teamlog_log where team = $1";
 
 /// What a log holds.
 pub const STATUS: &str = "

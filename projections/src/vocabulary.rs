@@ -62,6 +62,8 @@ const LOG: &[Kind] = &[
     log("log_converted", "teamlog convert TEAM", "The log was copied from another format or file system."),
     log("log_cut", "teamlog doctor repair TEAM --to SEQ", "The log was cut after an event; what was cut is kept."),
     log("log_imported", "teamlog import TEAM", "History was imported, with counts of what was left out."),
+    log("log_journal_adopted", "teamlog journal adopt TEAM", "From here on a journal orders the log."),
+    log("log_journal_left", "teamlog journal leave TEAM", "From here on no journal orders the log."),
     log("log_restored", "teamlog import TEAM --events", "The log was restored from an export or a backup."),
     log("log_salvaged", "teamlog rehydrate TEAM --salvage", "What could be read of a damaged log was taken over."),
     log("log_tail_quarantined", "teamlog append TEAM", "A torn tail was set aside."),

@@ -12,6 +12,7 @@ use crate::thread::start::{SYSTEM, author, existing};
 use page::unknown_cursor;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use teamlog_engine::JournalIdentity;
 use teamlog_engine::storage::{Open, Storage};
 
 operation! {
@@ -229,9 +230,7 @@ impl Team {
         let storage = self.log.storage();
         let bytes = match storage.read(&path, ARTIFACT_BYTES_MAX) {
             Ok(bytes) => bytes,
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Err(damaged(&artifact, "is not there").into());
-            }
+            Err(error) if error.kind() == ErrorKind::NotFound => self.fetched(&artifact)?,
             Err(error) if error.kind() == ErrorKind::FileTooLarge => {
                 return Err(damaged(&artifact, "is too long").into());
             }
@@ -271,8 +270,47 @@ impl Team {
         })
     }
 
-    /// Puts the bytes where the event will say that they are, durably.
+    /// What an artifact holds that was left on another host; it lies here from now on.
+    fn fetched(&self, artifact: &Artifact) -> Result<Vec<u8>> {
+        let digest = &artifact.stored.digest;
+        let journal = self.log.identity().journal.as_ref();
+        let kept = journal.map(|journal| self.log.blob(journal, digest));
+        match kept.transpose()?.flatten() {
+            Some(bytes) if is_whole(artifact, &bytes) => {
+                // Where nothing can be written it is fetched again.
+                let _ = self.lay_here(&artifact.stored, &bytes);
+                Ok(bytes)
+            }
+            Some(_) => Err(damaged(artifact, "holds something else in the journal").into()),
+            None => Err(damaged(artifact, "is not there").into()),
+        }
+    }
+
+    /// Has a journal keep every artifact that is here.
+    pub(crate) fn keep_artifacts(&mut self, journal: &JournalIdentity) -> Result<()> {
+        let artifacts = self.query(|live, _| Ok(live.artifacts(None, None, usize::MAX)?))?;
+        for artifact in artifacts {
+            let path = self.log.dir().join(artifact.stored.path());
+            let bytes = self.log.storage().read(&path, ARTIFACT_BYTES_MAX);
+            // One that is gone or was changed is no more there than before.
+            if let Some(bytes) = bytes.ok().filter(|bytes| is_whole(&artifact, bytes)) {
+                let digest = &artifact.stored.digest;
+                self.log.put_blob(journal, digest, &bytes)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the bytes where the event will say that they are, durably, and where other hosts find them.
     fn lay(&self, stored: &ArtifactStored, bytes: &[u8]) -> Result<()> {
+        self.lay_here(stored, bytes)?;
+        match &self.log.identity().journal {
+            Some(journal) => Ok(self.log.put_blob(journal, &stored.digest, bytes)?),
+            None => Ok(()),
+        }
+    }
+
+    fn lay_here(&self, stored: &ArtifactStored, bytes: &[u8]) -> Result<()> {
         let storage = self.log.storage().as_ref();
         let path = self.log.dir().join(stored.path());
         let there = storage.read(&path, ARTIFACT_BYTES_MAX);

@@ -1,19 +1,27 @@
 //! `journal`: what orders the events of teams on several hosts.
 
-use crate::command::printed::answer;
+use crate::command::printed::{answer, changed};
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
+use crate::forward::Repeat;
+use crate::progress::Progress;
 use crate::render::View;
 use crate::render::escape::visible;
 use crate::render::style::Style;
 use schemars::JsonSchema;
 use serde::Serialize;
 use teamlog_journal_postgres::{Copies, PostgresJournals};
+use teamlog_team::Team;
+use teamlog_team::lifecycle::journal::JournalAnswer as Moved;
 
 actions! {
     Create = "create", answer::<JournalAnswer>;
     Check = "check", answer::<JournalAnswer>;
     Status = "status", answer::<JournalStatus>;
+    Adopt = "adopt", changed::<Moved>;
+    Leave = "leave", changed::<Moved>;
+    Heal = "heal", changed::<Moved>;
+    Migrate = "migrate", answer::<JournalAnswer>;
 }
 
 /// Make the tables of a journal in its database; what is there already stays as it is
@@ -56,6 +64,60 @@ Examples:
 struct Status {
     /// The team
     team: String,
+}
+
+/// Give a team that lives on this host alone to a journal, so that others can join
+#[derive(Debug, clap::Args)]
+#[command(
+    long_about = "Give a team that lives on this host alone to a journal, so that others can join\n\nIts events, their seqs and the \
+        receipts for them stay. Stopped at any moment, the same command goes on where it ended; until it is done nobody else \
+        can join.",
+    after_help = "\
+Examples:
+  teamlog journal adopt demo --journal main"
+)]
+struct Adopt {
+    /// The team
+    team: String,
+    /// The journal, as journals.toml names it
+    #[arg(long, value_name = "NAME")]
+    journal: String,
+}
+
+/// Take a team off its journal: it goes on on this host alone, and ends on all others
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog journal leave demo")]
+struct Leave {
+    /// The team
+    team: String,
+}
+
+/// Give a team's journal what it lost and this host has: an older state of it was put back, or the wrong standby promoted
+#[derive(Debug, clap::Args)]
+#[command(
+    long_about = "Give a team's journal what it lost and this host has: an older state of it was put back, or the wrong standby \
+        promoted\n\nOn the host that has most of the team first: what another one records before may take its place. Where the \
+        journal has another history than this host, nothing is changed.",
+    after_help = "\
+Examples:
+  teamlog journal heal demo"
+)]
+struct Heal {
+    /// The team
+    team: String,
+}
+
+/// Bring the tables of a journal that an older teamlog made to what this one needs; older ones are refused from then on
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog journal migrate main")]
+struct Migrate {
+    /// The journal, as journals.toml names it
+    #[arg(value_name = "NAME")]
+    journal: String,
 }
 
 /// A journal, as its server shows it.
@@ -185,11 +247,7 @@ impl Status {
             .last_seq;
         let identity = team.log().identity();
         let Some(journal) = &identity.journal else {
-            let message = format!(
-                "team {} has no journal: it lives on this host alone",
-                self.team
-            );
-            return Err(CommandError::new(Exit::Refused, "journal_none", message));
+            return Err(without(&self.team));
         };
         let journals = context.journals().of_log(journal)?;
         let status = journals.status(identity.log)?.ok_or_else(|| {
@@ -215,6 +273,82 @@ impl Status {
         };
         context.answer(&answer, JournalStatus::lines)?;
         Ok(Exit::Done)
+    }
+}
+
+/// The team lives on this host alone.
+fn without(team: &str) -> CommandError {
+    let message = format!("team {team} has no journal: it lives on this host alone");
+    CommandError::new(Exit::Refused, "journal_none", message)
+}
+
+/// Has the whole log for itself, and shows how far it is.
+fn moved(
+    context: &mut Context,
+    team: &str,
+    doing: &'static str,
+    mut run: impl FnMut(
+        &mut Context,
+        &mut Team,
+        &mut (dyn FnMut(u64, u64) + Send),
+    ) -> Result<Option<Moved>, CommandError>,
+) -> Outcome {
+    context.records(Repeat::Same);
+    let mut progress = Progress::on_stderr(doing, context.env());
+    let mut show = |done, all| progress.show(done, all);
+    let done = context.alone(team, |context| {
+        let mut handle = context.team(team)?;
+        Ok((run(context, &mut handle, &mut show)?, handle))
+    });
+    progress.clear();
+    let (answer, handle) = done?;
+    let answer = answer.ok_or_else(|| without(team))?;
+    context.answer(&answer, |answer, view| {
+        let team = view.paint.show(Style::Bold, visible(&answer.team));
+        let journal = visible(&answer.journal);
+        let done = match (doing, answer.changed) {
+            ("adopting", true) => format!("is on journal {journal} from now on"),
+            ("adopting", false) => format!("is on journal {journal} already"),
+            ("leaving", _) => format!("left journal {journal}, and goes on here alone"),
+            (_, true) => format!("gave journal {journal} {} events back", answer.events),
+            (_, false) => format!("has nothing that journal {journal} lacks"),
+        };
+        vec![format!("{team} {done}, up to event {}", answer.last_seq)]
+    })?;
+    context.done(handle, Exit::Done)
+}
+
+impl Adopt {
+    fn run(self, context: &mut Context) -> Outcome {
+        context.concerns(&self.team)?;
+        let journal = context.journal(&self.journal)?;
+        moved(context, &self.team, "adopting", |_, team, show| {
+            Ok(Some(team.adopt(&journal, show)?))
+        })
+    }
+}
+
+impl Leave {
+    fn run(self, context: &mut Context) -> Outcome {
+        moved(context, &self.team, "leaving", |_, team, _| {
+            Ok(team.leave()?)
+        })
+    }
+}
+
+impl Heal {
+    fn run(self, context: &mut Context) -> Outcome {
+        moved(context, &self.team, "healing", |_, team, show| {
+            Ok(team.heal(show)?)
+        })
+    }
+}
+
+impl Migrate {
+    fn run(self, context: &mut Context) -> Outcome {
+        let config = context.journals().named(&self.journal)?;
+        let copies = PostgresJournals::migrate(&config)?;
+        JournalAnswer::of(self.journal, copies).print(context)
     }
 }
 

@@ -290,7 +290,8 @@ commands! {
     Restore(restore: recorded::<RestoreAnswer>) = "restore", Files: "Restore a team from its backup: whole, or not at all",
     // It brings a whole log.
     Join(join: changed::<JoinAnswer>) = "join", Files: "Take a team in that another host began on a journal",
-    Journal(journal) = "journal", Reads:
+    // It gives a whole log away, and takes it back.
+    Journal(journal) = "journal", Files:
         "Look after the journals that order the events of teams on several hosts",
     // It removes the whole log.
     Purge(purge: changed::<PurgeAnswer>) = "purge", Files: "Delete a team that was closed, log and all",

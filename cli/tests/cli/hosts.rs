@@ -177,6 +177,78 @@ fn three_data_roots_write_one_team() {
     check_equal(&hosts);
 }
 
+#[test]
+fn a_team_comes_to_a_journal_and_goes_from_it() {
+    let Some(cluster) = Cluster::start() else {
+        return;
+    };
+    let hosts: [Cli; 2] = std::array::from_fn(|_| {
+        let cli = Cli::new();
+        known(&cli, &journal(&cluster));
+        cli
+    });
+    let [first, second] = &hosts;
+    first.ok("journal create main");
+    first.ok("init demo --members lead,dev");
+    let daemon = Daemon::of(first);
+    first.ok("task create demo --subject alone");
+    let artifact = first.file("plan.txt", "step one");
+    first.ok(&format!(
+        "artifact put demo {} --name plan.txt",
+        artifact.display()
+    ));
+    let receipt = first.ok("head demo --json");
+    let adopted: Value = first.json("journal adopt demo --journal main");
+    assert_eq!(adopted["changed"], true);
+    assert_eq!(adopted["events"], 3);
+    let again: Value = first.json("journal adopt demo --journal main");
+    assert_eq!(
+        (&again["changed"], &again["events"]),
+        (&Value::from(false), &Value::from(0))
+    );
+    second.ok("join demo --journal main");
+    assert_eq!(second.ok("artifact get demo plan.txt"), "step one");
+    second.ok("task create demo --subject together");
+    let file = second.file("receipt.json", &receipt);
+    second.ok(&format!("verify demo --against {}", file.display()));
+    check_equal(&hosts);
+    daemon.kill();
+
+    // What a careless failover loses.
+    second.ok("append demo --kind lost_1");
+    second.ok("append demo --kind lost_2");
+    let lost = "delete from teamlog_group where first_seq >= \
+        (select max(first_seq) - 1 from teamlog_group where log = (select log from teamlog_log))";
+    cluster.sql_in(0, "journal", lost);
+    let refused = second.refused_json(65, "append demo --kind told");
+    assert_eq!(refused.code, "journal_behind");
+    let healed: Value = second.json("journal heal demo");
+    assert_eq!(
+        (&healed["changed"], &healed["events"]),
+        (&Value::from(true), &Value::from(2))
+    );
+    second.ok("append demo --kind told");
+    check_equal(&hosts);
+
+    assert_eq!(first.json::<Value>("journal leave demo")["changed"], true);
+    first.ok("append demo --kind alone_again");
+    first.ok("verify demo");
+    assert_eq!(
+        first.refused_json(1, "journal leave demo").code,
+        "journal_none"
+    );
+    for line in ["append demo --kind late", "journal leave demo"] {
+        assert_eq!(second.refused_json(1, line).code, "journal_left");
+    }
+    second.ok("tasks demo");
+    let third = Cli::new();
+    known(&third, &journal(&cluster));
+    assert_eq!(
+        third.refused_json(1, "join demo --journal main").code,
+        "journal_left"
+    );
+}
+
 /// A host that only reads knows what it had, unless it demands more; one with a daemon follows.
 fn reads_can_demand_what_others_recorded(hosts: &[Cli; 3]) {
     let seq = |cli: &Cli, line: &str| -> u64 {

@@ -1,7 +1,7 @@
 //! The cursor: the position of the local log, so that not all of it is hashed whenever it is opened. Derived: where it is gone,
 //! damaged, of another log, or names an event that is not where it says, the position is computed from the segments.
 
-use super::{GroupDigest, NextDigest, Position};
+use super::{GroupDigest, Position};
 use crate::error::Result;
 use crate::event_id::EventId;
 use crate::identity::LogId;
@@ -38,6 +38,18 @@ pub struct End {
     pub last: Option<(EventId, Place)>,
 }
 
+/// A group as the local log has it.
+pub struct StoredGroup<'a> {
+    /// The place before it.
+    pub after: Position,
+    /// The place behind it.
+    pub position: Position,
+    /// Its last event.
+    pub last: (EventId, Place),
+    /// Its frames.
+    pub bytes: &'a [u8],
+}
+
 impl End {
     /// Computes it: from the cursor, and from what the log holds behind it.
     pub fn of(reader: &Reader) -> Result<End> {
@@ -45,29 +57,48 @@ impl End {
     }
 
     /// Reads the groups behind it.
-    fn read_on(mut self, reader: &Reader) -> Result<End> {
+    fn read_on(self, reader: &Reader) -> Result<End> {
+        self.each_group(reader, |_| Ok(()))
+    }
+
+    /// Shows the groups behind it, and gives the end behind the last one.
+    pub fn each_group(
+        mut self,
+        reader: &Reader,
+        mut show: impl FnMut(StoredGroup<'_>) -> Result<()>,
+    ) -> Result<End> {
         let mut chain = Chain::behind(self.last.map(|(id, _)| (self.position.last_seq, id)));
-        let mut next = NextDigest::behind(self.position.digest);
+        let mut bytes = Vec::new();
         for span in reader.spans(self.last.map(|(_, place)| place), SPAN_BYTES) {
             let span = span?;
             let frames = span.decode()?;
             chain.link(&span, &frames)?;
             let mut at = 0;
             for located in &frames {
-                let bytes = span.content().get(at..at + located.frame.len);
-                next.add(bytes.unwrap_or_default());
+                let frame = span.content().get(at..at + located.frame.len);
+                bytes.extend_from_slice(frame.unwrap_or_default());
                 at += located.frame.len;
                 let part = located.frame.group;
-                if part.index + 1 == part.len {
-                    self = End {
-                        position: Position {
-                            last_seq: located.frame.event.seq,
-                            digest: next.digest(),
-                        },
-                        last: Some((located.frame.event.id, located.place)),
-                    };
-                    next = NextDigest::behind(self.position.digest);
+                if part.index + 1 < part.len {
+                    continue;
                 }
+                let after = self.position;
+                let position = Position {
+                    last_seq: located.frame.event.seq,
+                    digest: after.digest.then(&bytes),
+                };
+                let last = (located.frame.event.id, located.place);
+                self = End {
+                    position,
+                    last: Some(last),
+                };
+                show(StoredGroup {
+                    after,
+                    position,
+                    last,
+                    bytes: &bytes,
+                })?;
+                bytes.clear();
             }
         }
         Ok(self)

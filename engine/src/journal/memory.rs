@@ -1,6 +1,8 @@
 //! A journal in memory, shared by its clones: the model that every other journal is held against.
 
-use super::{Append, Journal, JournalGroup, Journals, Outcome, Page, Position, ReadError};
+use super::{
+    Append, Journal, JournalGroup, Journals, LogState, Outcome, Page, Position, ReadError,
+};
 use crate::error::{Error, JournalFault, Result};
 use crate::identity::{Identity, JournalIdentity, LogId};
 use std::collections::HashMap;
@@ -21,6 +23,9 @@ pub enum Compares {
 pub struct MemoryJournal {
     logs: Arc<Mutex<HashMap<LogId, Vec<Stored>>>>,
     enrolled: Arc<Mutex<HashMap<String, Identity>>>,
+    blobs: Arc<Mutex<HashMap<(LogId, String), Vec<u8>>>>,
+    /// Of those that are not open.
+    states: Arc<Mutex<HashMap<LogId, LogState>>>,
     compares: Compares,
 }
 
@@ -61,6 +66,20 @@ impl MemoryJournal {
         }
     }
 
+    /// What it does with a log.
+    #[must_use]
+    pub fn state(&self, log: LogId) -> LogState {
+        self.states().get(&log).copied().unwrap_or_default()
+    }
+
+    fn blobs(&self) -> MutexGuard<'_, HashMap<(LogId, String), Vec<u8>>> {
+        self.blobs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn states(&self) -> MutexGuard<'_, HashMap<LogId, LogState>> {
+        self.states.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn logs(&self) -> MutexGuard<'_, HashMap<LogId, Vec<Stored>>> {
         self.logs.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -70,7 +89,7 @@ impl MemoryJournal {
         enrolled.unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn append_one(&self, append: &Append<'_>) -> Outcome {
+    fn append_one(&self, append: &Append<'_>, wanted: LogState) -> Outcome {
         let mut logs = self.logs();
         let stored = logs.entry(append.log).or_default();
         let same_place = |stored: &&Stored| stored.after.last_seq == append.after.last_seq;
@@ -87,11 +106,16 @@ impl MemoryJournal {
                 false => Outcome::Forked,
             };
         }
+        let state = self.state(append.log);
+        if state != wanted {
+            return Outcome::Closed(state);
+        }
         stored.push(Stored {
             after: append.after,
             group: JournalGroup {
                 position: append.position,
                 bytes: append.bytes.to_vec(),
+                begins: append.begins.to_vec(),
             },
         });
         Outcome::Appended
@@ -115,24 +139,51 @@ impl Journals for MemoryJournal {
         Ok(Box::new(self.clone()))
     }
 
-    fn enroll(&self, identity: &Identity) -> Result<()> {
+    fn enroll(&self, identity: &Identity, state: LogState) -> Result<()> {
         let mut enrolled = self.enrolled();
+        let loads = |there: &Identity| {
+            there.log == identity.log && self.state(there.log) == LogState::Loading
+        };
         match enrolled.get(&identity.team) {
-            Some(there) if there != identity => Err(Error::Journal {
-                fault: JournalFault::Refused,
-                why: format!("it has a log of team {} already", identity.team),
-            }),
-            _ => {
-                enrolled.insert(identity.team.clone(), identity.clone());
-                Ok(())
+            Some(there) if there != identity && !loads(there) => {
+                return Err(Error::Journal {
+                    fault: JournalFault::Refused,
+                    why: format!("it has a log of team {} already", identity.team),
+                });
+            }
+            Some(_) => {}
+            None => {
+                self.states().insert(identity.log, state);
             }
         }
+        enrolled.insert(identity.team.clone(), identity.clone());
+        Ok(())
     }
 }
 
 impl Journal for MemoryJournal {
-    fn append(&mut self, groups: &[Append<'_>]) -> Vec<Outcome> {
-        groups.iter().map(|group| self.append_one(group)).collect()
+    fn append(&mut self, groups: &[Append<'_>], state: LogState) -> Vec<Outcome> {
+        let append = |group: &Append<'_>| self.append_one(group, state);
+        groups.iter().map(append).collect()
+    }
+
+    fn turn(&mut self, group: &Append<'_>, to: LogState) -> Outcome {
+        let outcome = self.append_one(group, to.before());
+        if outcome == Outcome::Appended {
+            self.states().insert(group.log, to);
+        }
+        outcome
+    }
+
+    fn put_blob(&mut self, log: LogId, digest: &str, bytes: &[u8]) -> Result<(), ReadError> {
+        let mut blobs = self.blobs();
+        let blob = blobs.entry((log, digest.to_owned()));
+        blob.or_insert_with(|| bytes.to_vec());
+        Ok(())
+    }
+
+    fn blob(&mut self, log: LogId, digest: &str) -> Result<Option<Vec<u8>>, ReadError> {
+        Ok(self.blobs().get(&(log, digest.to_owned())).cloned())
     }
 
     fn read(&mut self, log: LogId, after: Position, bytes_max: usize) -> Result<Page, ReadError> {

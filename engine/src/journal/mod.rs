@@ -9,9 +9,12 @@
 
 pub mod cursor;
 pub mod memory;
+mod push;
 mod replica;
 
-pub(crate) use replica::{Replica, conflict, misplaced};
+pub use push::Pushed;
+pub(crate) use push::push;
+pub(crate) use replica::{Replica, Turn, conflict, misplaced, of_read};
 
 use crate::error::Result;
 use crate::event_id::EventId;
@@ -31,9 +34,10 @@ impl GroupDigest {
     /// ```
     #[must_use]
     pub fn then(self, group: &[u8]) -> GroupDigest {
-        let mut next = NextDigest::behind(self);
-        next.add(group);
-        next.digest()
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.0);
+        hasher.update(group);
+        GroupDigest(*hasher.finalize().as_bytes())
     }
 }
 
@@ -49,23 +53,6 @@ impl std::fmt::Debug for GroupDigest {
     }
 }
 
-/// The digest behind a group whose bytes come in parts.
-pub(crate) struct NextDigest(blake3::Hasher);
-
-impl NextDigest {
-    pub fn behind(digest: GroupDigest) -> NextDigest {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(&digest.0);
-        NextDigest(hasher)
-    }
-    pub fn add(&mut self, bytes: &[u8]) {
-        self.0.update(bytes);
-    }
-    pub fn digest(&self) -> GroupDigest {
-        GroupDigest(*self.0.finalize().as_bytes())
-    }
-}
-
 /// A place between two groups of a log. The default is the one before the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Position {
@@ -73,6 +60,46 @@ pub struct Position {
     pub last_seq: u64,
     /// Over all groups before it.
     pub digest: GroupDigest,
+}
+
+/// What a journal does with a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum LogState {
+    /// Takes what one host has of it, and nobody else may join.
+    Loading,
+    /// Takes the groups of all hosts.
+    #[default]
+    Open,
+    /// Takes nothing any more: the log goes on at one host alone.
+    Left,
+}
+
+impl LogState {
+    /// `loading`, `open` or `left`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            LogState::Loading => "loading",
+            LogState::Open => "open",
+            LogState::Left => "left",
+        }
+    }
+
+    /// The state of that name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<LogState> {
+        let all = [LogState::Loading, LogState::Open, LogState::Left];
+        all.into_iter().find(|state| state.name() == name)
+    }
+
+    /// The state from which a log comes into this one by a group of its own.
+    #[must_use]
+    pub fn before(self) -> LogState {
+        match self {
+            LogState::Loading | LogState::Open => LogState::Loading,
+            LogState::Left => LogState::Open,
+        }
+    }
 }
 
 /// A group that is to stand behind a position.
@@ -88,6 +115,9 @@ pub struct Append<'a> {
     pub last_id: EventId,
     /// Its frames, as they stand in a segment.
     pub bytes: &'a [u8],
+    /// The segments that begin before it, by their names, where the rule that all hosts have does not say so: those of a log
+    /// that was written without a journal before. One may be empty.
+    pub begins: &'a [String],
 }
 
 /// What became of an append.
@@ -102,7 +132,9 @@ pub enum Outcome {
     Forked,
     /// The journal holds fewer copies than it promises, so it takes nothing.
     NotDurable(String),
-    /// The journal does not take it for another reason: the log was closed there, or no right is given.
+    /// The log is in another state there.
+    Closed(LogState),
+    /// The journal does not take it for another reason: no right is given.
     Refused(String),
     /// Nothing was sent.
     Unreachable(String),
@@ -126,6 +158,8 @@ pub struct JournalGroup {
     pub position: Position,
     /// Its frames.
     pub bytes: Vec<u8>,
+    /// As [`Append::begins`].
+    pub begins: Vec<String>,
 }
 
 /// Why groups could not be read.
@@ -151,17 +185,34 @@ pub trait Journals: std::fmt::Debug + Send + Sync {
     /// `Journal`: it is not known here.
     fn open(&self, journal: &JournalIdentity) -> Result<Box<dyn Journal>>;
 
-    /// Makes a new, empty log known to the journal that its identity names, before its first group. Repeating it is harmless.
+    /// Makes a log known to the journal that its identity names, before its first group, in that state. Repeating it is
+    /// harmless; what `log.json` says may change as long as the log is loading.
     ///
     /// # Errors
     /// `Journal`: it has a log of that team's name already, or does not take part.
-    fn enroll(&self, identity: &Identity) -> Result<()>;
+    fn enroll(&self, identity: &Identity, state: LogState) -> Result<()>;
 }
 
 /// Orders the groups of any number of logs. Synchronous; one that talks to a server keeps its own thread for it.
 pub trait Journal: Send {
-    /// Appends at most one group for each of several logs, and says what became of each, in the same order.
-    fn append(&mut self, groups: &[Append<'_>]) -> Vec<Outcome>;
+    /// Appends groups of any number of logs, those of one log in their order, where the logs are in that state. Says what became
+    /// of each, in the same order.
+    fn append(&mut self, groups: &[Append<'_>], state: LogState) -> Vec<Outcome>;
+
+    /// Appends a group and puts its log into another state: both, or neither.
+    fn turn(&mut self, group: &Append<'_>, to: LogState) -> Outcome;
+
+    /// Keeps bytes that an event of the log is to name by their digest, as durably as a group. Repeating it is harmless.
+    ///
+    /// # Errors
+    /// [`ReadError`]; then they may be kept or not.
+    fn put_blob(&mut self, log: LogId, digest: &str, bytes: &[u8]) -> Result<(), ReadError>;
+
+    /// The bytes that were kept under a digest, if any were. Whoever reads them checks them.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    fn blob(&mut self, log: LogId, digest: &str) -> Result<Option<Vec<u8>>, ReadError>;
 
     /// Groups behind a position, of about `bytes_max` bytes, but at least one where there is one. Asks the one that decides,
     /// never a replica of it.

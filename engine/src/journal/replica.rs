@@ -1,7 +1,7 @@
 //! A host's side of a journal: where its log stands, what is behind that, and its own groups.
 
 use super::cursor::End;
-use super::{Append, Journal, Outcome, Page, Position, ReadError};
+use super::{Append, Journal, LogState, Outcome, Page, Position, ReadError};
 use crate::error::{Error, JournalFault, Result};
 use crate::event_id::EventId;
 use crate::identity::LogId;
@@ -24,6 +24,8 @@ pub(crate) struct Replica {
     end: End,
     /// The place behind a group that the journal has, and that is being written here.
     next: Option<Position>,
+    /// The segments that begin before it, where the rule alone does not say so.
+    begins: Vec<String>,
     /// Whether the last append was one of this process: the next one is then decided without reading before. It is compared
     /// all the same.
     pub leads: bool,
@@ -37,6 +39,7 @@ impl Replica {
             log: reader.identity().log,
             end: End::of(reader)?,
             next: None,
+            begins: Vec::new(),
             leads: false,
         })
     }
@@ -47,8 +50,14 @@ impl Replica {
     }
 
     /// The journal has a group behind the end of the local log, which is to be written there next.
-    pub fn expect(&mut self, position: Position) {
+    pub fn expect(&mut self, position: Position, begins: &[String]) {
         self.next = Some(position);
+        self.begins = begins.to_vec();
+    }
+
+    /// The segments that begin before that group, where the rule alone does not say so.
+    pub fn begins(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.begins)
     }
 
     /// That group is durable here too; its last event is this one.
@@ -77,27 +86,17 @@ impl Replica {
     pub fn read(&mut self) -> Result<Page> {
         let after = self.end.position;
         let page = self.journal.read(self.log, after, PAGE_BYTES);
-        page.map_err(|error| match error {
-            ReadError::Unreachable(why) => fault(JournalFault::Unreachable, why),
-            ReadError::Behind(end) => fault(
-                JournalFault::Behind,
-                format!(
-                    "it ends with event {end}, but this host has all up to event {}",
-                    after.last_seq
-                ),
-            ),
-            ReadError::Forked => forked(after.last_seq),
-            ReadError::NotDurable(why) => fault(JournalFault::NotDurable, why),
-            ReadError::OfAnother(why) => fault(JournalFault::OfAnother, why),
-        })
+        page.map_err(|error| of_read(error, after.last_seq))
     }
 
     /// Appends a group behind the end of the local log. An unknown outcome is settled by appending it again until `deadline` is
-    /// over, once at least: what was sent may come to stand there at any later time, so that reading settles nothing.
+    /// over, once at least: what was sent may come to stand there at any later time, so that reading settles nothing. With
+    /// `turn` the log comes into another state by it.
     pub fn append(
         &mut self,
         (last_seq, last_id): (u64, EventId),
         bytes: &[u8],
+        turn: Option<&Turn>,
         deadline: Duration,
     ) -> Result<()> {
         let started = Instant::now();
@@ -107,30 +106,27 @@ impl Replica {
             position: self.behind(last_seq, bytes),
             last_id,
             bytes,
+            begins: turn.map_or(&[], |turn| &turn.begins),
         };
         self.leads = false;
         let mut unknown: Option<String> = None;
         let mut pause = REPEAT_MIN;
         loop {
-            let outcome = self.append_once(&append, unknown.is_some());
+            let to = turn.map(|turn| turn.to);
+            let outcome = self.append_once(&append, to, unknown.is_some());
             let is_last = unknown.is_some() && started.elapsed() >= deadline;
             match outcome {
                 Outcome::Appended => {
                     self.leads = true;
-                    self.expect(append.position);
+                    self.expect(append.position, append.begins);
                     return Ok(());
-                }
-                Outcome::Conflict => return Err(conflict(append.after.last_seq)),
-                Outcome::Forked => return Err(forked(append.after.last_seq)),
-                Outcome::NotDurable(why) => return Err(fault(JournalFault::NotDurable, why)),
-                Outcome::Refused(why) => return Err(fault(JournalFault::Refused, why)),
-                Outcome::Unreachable(why) if unknown.is_none() => {
-                    return Err(fault(JournalFault::Unreachable, why));
                 }
                 Outcome::Unreachable(why) | Outcome::Unknown(why) if is_last => {
                     return Err(fault(JournalFault::Unknown, why));
                 }
-                Outcome::Unreachable(why) | Outcome::Unknown(why) => unknown = Some(why),
+                Outcome::Unknown(why) => unknown = Some(why),
+                Outcome::Unreachable(why) if unknown.is_some() => unknown = Some(why),
+                other => return Err(of_outcome(other, append.after.last_seq)),
             }
             thread::sleep(pause.min(deadline.saturating_sub(started.elapsed())));
             pause = (pause * 2).min(REPEAT_MAX);
@@ -139,8 +135,11 @@ impl Replica {
 
     /// Where the same bytes were sent before, only the group of another host in their place says that they did not and will
     /// not stand there.
-    fn append_once(&mut self, append: &Append<'_>, again: bool) -> Outcome {
-        let outcome = self.journal.append(&[*append]).pop();
+    fn append_once(&mut self, append: &Append<'_>, to: Option<LogState>, again: bool) -> Outcome {
+        let outcome = match to {
+            None => self.journal.append(&[*append], LogState::Open).pop(),
+            Some(to) => Some(self.journal.turn(append, to)),
+        };
         let outcome = outcome.unwrap_or_else(|| Outcome::Unknown("it gave no answer".into()));
         let is_final = matches!(outcome, Outcome::Appended | Outcome::Forked);
         if !again || is_final || matches!(outcome, Outcome::Unreachable(_)) {
@@ -160,6 +159,50 @@ impl Replica {
     }
 }
 
+/// What a log comes into another state by.
+pub(crate) struct Turn {
+    pub to: LogState,
+    /// As [`Append::begins`].
+    pub begins: Vec<String>,
+}
+
+/// Why groups behind an event were not taken.
+pub(super) fn of_outcome(outcome: Outcome, last_seq: u64) -> Error {
+    match outcome {
+        Outcome::Conflict => conflict(last_seq),
+        Outcome::Forked => forked(last_seq),
+        Outcome::NotDurable(why) => fault(JournalFault::NotDurable, why),
+        Outcome::Refused(why) => fault(JournalFault::Refused, why),
+        Outcome::Unreachable(why) => fault(JournalFault::Unreachable, why),
+        Outcome::Unknown(why) => fault(JournalFault::Unknown, why),
+        Outcome::Closed(LogState::Loading) => fault(
+            JournalFault::Loading,
+            "the host that hands it over has not finished".into(),
+        ),
+        Outcome::Closed(LogState::Left) => fault(
+            JournalFault::Left,
+            "the log goes on at one host alone, and this copy of it ends here".into(),
+        ),
+        Outcome::Appended | Outcome::Closed(LogState::Open) => {
+            fault(JournalFault::Opened, "the log is open there already".into())
+        }
+    }
+}
+
+/// Why nothing behind an event could be read.
+pub(crate) fn of_read(error: ReadError, last_seq: u64) -> Error {
+    match error {
+        ReadError::Unreachable(why) => fault(JournalFault::Unreachable, why),
+        ReadError::Behind(end) => fault(
+            JournalFault::Behind,
+            format!("it ends with event {end}, but this host has all up to event {last_seq}"),
+        ),
+        ReadError::Forked => forked(last_seq),
+        ReadError::NotDurable(why) => fault(JournalFault::NotDurable, why),
+        ReadError::OfAnother(why) => fault(JournalFault::OfAnother, why),
+    }
+}
+
 fn fault(fault: JournalFault, why: String) -> Error {
     Error::Journal { fault, why }
 }
@@ -170,7 +213,7 @@ pub(crate) fn conflict(last_seq: u64) -> Error {
     fault(JournalFault::Conflict, why)
 }
 
-fn forked(last_seq: u64) -> Error {
+pub(super) fn forked(last_seq: u64) -> Error {
     let why = format!("it has another history than this host up to event {last_seq}");
     fault(JournalFault::Forked, why)
 }

@@ -6,8 +6,10 @@ use super::checks::check_sizes;
 use super::core::Core;
 use crate::codec;
 use crate::error::{Error, Result};
-use crate::event::Event;
-use crate::journal::{JournalGroup, conflict, misplaced};
+use crate::event::{Event, NewEvent};
+use crate::event_id::EventId;
+use crate::journal::{JournalGroup, Turn, conflict, misplaced};
+use crate::segment::SegmentName;
 use crate::tail::read_tail;
 use crate::timestamp::Timestamp;
 
@@ -97,7 +99,7 @@ impl<S: State> Core<S> {
             (core.pending, core.pending_bytes) = (events, pending_bytes);
             (core.spare.bytes, core.spare.frames) = (group.bytes, frames);
             if let Some(replica) = &mut core.replica {
-                replica.expect(position);
+                replica.expect(position, &group.begins);
             }
             core.write_pending()
         })
@@ -112,15 +114,29 @@ impl<S: State> Core<S> {
         }
         let day = |event: Option<&Event<'_>>| event.map(|event| event.created_at.day_start());
         let (first, last) = (day(events.first()), day(events.last()));
-        match first == last && first >= Some(self.floor()) {
+        if first != last || first < Some(self.floor()) {
+            return Err("is of an earlier day, or of two");
+        }
+        let names = |name: &String| SegmentName::parse(name, self.identity.format);
+        let begun: Option<Vec<SegmentName>> = group.begins.iter().map(names).collect();
+        let of_its_day = |begun: &Vec<SegmentName>| {
+            let last = begun.last().map(|name| Some(name.midnight()));
+            begun.is_sorted() && last.is_none_or(|last| last <= first)
+        };
+        match begun.is_some_and(|begun| of_its_day(&begun)) {
             true => Ok(()),
-            false => Err("is of an earlier day, or of two"),
+            false => Err("begins segments that cannot stand before it"),
         }
     }
 
     /// Has the journal take the pending group. Where it does not, the group is withdrawn, and nothing more of the round is
     /// recorded: what was decided after it saw a state that did not come about.
     pub(super) fn order(&mut self) -> Result<()> {
+        self.order_by(None)
+    }
+
+    /// The same, and the log comes into another state there by it.
+    fn order_by(&mut self, turn: Option<&Turn>) -> Result<()> {
         let (Some(replica), Some(last)) = (&mut self.replica, self.pending.last()) else {
             return Ok(());
         };
@@ -129,11 +145,28 @@ impl<S: State> Core<S> {
         buffers.frames =
             codec::encode_group(self.identity.format, &self.pending, &mut buffers.bytes);
         let deadline = self.options.lock_deadline;
-        let ordered = replica.append((last.seq, last.id), &buffers.bytes, deadline);
+        let ordered = replica.append((last.seq, last.id), &buffers.bytes, turn, deadline);
         if let Err(error) = &ordered {
             self.withdraw(error.again());
         }
         ordered
+    }
+
+    /// Records one event, by which the log comes into another state in its journal. Before it is sent `note` is told its id.
+    pub fn turn(
+        &mut self,
+        event: NewEvent,
+        turn: &Turn,
+        note: impl FnOnce(EventId) -> Result<()>,
+    ) -> Result<()> {
+        self.push(vec![event])?;
+        let noted = self.pending.last().map_or(Ok(()), |event| note(event.id));
+        if let Err(error) = noted {
+            self.withdraw(error.again());
+            return Err(error);
+        }
+        self.order_by(Some(turn))?;
+        self.guarded(Core::write_pending)
     }
 
     fn withdraw(&mut self, why: Error) {

@@ -3,6 +3,7 @@
 use crate::codec::{self, SegmentHeader};
 use crate::error::{Error, REPLACE, Result};
 use crate::head::Head;
+use crate::journal::Replica;
 use crate::layout::EVENTS_DIR;
 use crate::segment::SegmentName;
 use crate::storage::Open;
@@ -28,6 +29,20 @@ impl<S: State> Core<S> {
     /// Starts the next segment where this one is over, the group belongs to another day, or would not fit. Says whether it did.
     pub(super) fn rotate_if_needed(&mut self, at: Timestamp, bytes: u64) -> Result<bool> {
         let format = self.identity.format;
+        let mut begun = false;
+        for name in self
+            .replica
+            .as_mut()
+            .map(Replica::begins)
+            .unwrap_or_default()
+        {
+            let name = SegmentName::parse(&name, format);
+            // What a crash interrupted has begun it already.
+            if let Some(name) = name.filter(|name| !self.has_begun(name)) {
+                self.rotate(name)?;
+                begun = true;
+            }
+        }
         let current = SegmentName::parse(&self.head.name, format);
         let stays = current.as_ref().is_some_and(|name| {
             let fits = self.head.end + bytes <= self.options.segment_bytes_max;
@@ -36,7 +51,13 @@ impl<S: State> Core<S> {
         if !stays {
             self.rotate(SegmentName::next(current.as_ref(), at))?;
         }
-        Ok(!stays)
+        Ok(!stays || begun)
+    }
+
+    /// Whether the active segment is that one, or a later one.
+    fn has_begun(&self, name: &SegmentName) -> bool {
+        let active = SegmentName::parse(&self.head.name, self.identity.format);
+        active.is_some_and(|active| active >= *name)
     }
 
     fn rotate(&mut self, name: SegmentName) -> Result<()> {

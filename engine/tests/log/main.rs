@@ -8,6 +8,7 @@ mod cases;
 #[path = "../support/given.rs"]
 mod given;
 
+mod adoption;
 mod ahead;
 mod appends;
 mod backup;

@@ -4,7 +4,7 @@ use crate::support::*;
 use std::sync::atomic::Ordering;
 use teamlog_engine::identity::LogId;
 use teamlog_engine::journal::memory::{Compares, MemoryJournal};
-use teamlog_engine::journal::{Append, Journal, Outcome, Page, Position, ReadError};
+use teamlog_engine::journal::{Append, Journal, LogState, Outcome, Page, Position, ReadError};
 use teamlog_engine::layout::{EVENTS_DIR, JOURNAL_FILE, LOG_FILE};
 use teamlog_engine::{CommitError, Exclusive, JournalFault, Writer};
 
@@ -252,13 +252,23 @@ struct Overtaken {
 }
 
 impl Journal for Overtaken {
-    fn append(&mut self, groups: &[Append<'_>]) -> Vec<Outcome> {
+    fn append(&mut self, groups: &[Append<'_>], _: LogState) -> Vec<Outcome> {
         match self.next.swap(false, Ordering::SeqCst) {
             true => vec![Outcome::Conflict],
-            false => self.journal.append(groups),
+            false => self.journal.append(groups, LogState::Open),
         }
     }
 
+    fn turn(&mut self, group: &Append<'_>, to: LogState) -> Outcome {
+        self.journal.turn(group, to)
+    }
+
+    fn put_blob(&mut self, log: LogId, digest: &str, bytes: &[u8]) -> Result<(), ReadError> {
+        self.journal.put_blob(log, digest, bytes)
+    }
+    fn blob(&mut self, log: LogId, digest: &str) -> Result<Option<Vec<u8>>, ReadError> {
+        self.journal.blob(log, digest)
+    }
     fn read(&mut self, log: LogId, after: Position, bytes_max: usize) -> Result<Page, ReadError> {
         self.journal.read(log, after, bytes_max)
     }
@@ -314,11 +324,22 @@ fn a_round_ends_with_the_first_group_that_the_journal_does_not_take() {
 struct Silent(ReadError);
 
 impl Journal for Silent {
-    fn append(&mut self, groups: &[Append<'_>]) -> Vec<Outcome> {
+    fn append(&mut self, groups: &[Append<'_>], _: LogState) -> Vec<Outcome> {
         panic!(
             "{} groups were appended behind what could not be read",
             groups.len()
         )
+    }
+
+    fn turn(&mut self, group: &Append<'_>, _: LogState) -> Outcome {
+        self.append(&[*group], LogState::Open).remove(0)
+    }
+
+    fn put_blob(&mut self, _: LogId, _: &str, _: &[u8]) -> Result<(), ReadError> {
+        Err(self.0.clone())
+    }
+    fn blob(&mut self, _: LogId, _: &str) -> Result<Option<Vec<u8>>, ReadError> {
+        Err(self.0.clone())
     }
 
     fn read(&mut self, _: LogId, _: Position, _: usize) -> Result<Page, ReadError> {

@@ -17,7 +17,7 @@ pub use std::sync::atomic::AtomicU64;
 pub use std::time::Duration;
 pub use teamlog_engine::codec::{SegmentHeader, encode_group};
 use teamlog_engine::identity::LogId;
-use teamlog_engine::journal::{Journal, Journals};
+use teamlog_engine::journal::{Journal, Journals, LogState};
 pub use teamlog_engine::repair::salvage;
 pub use teamlog_engine::storage::{Fault, Faulty, Files, Memory, Storage};
 use teamlog_engine::writer::Appended;
@@ -94,7 +94,7 @@ impl<J: Journal + Clone + Sync + 'static> Journals for Only<J> {
     fn open(&self, _: &JournalIdentity) -> Result<Box<dyn Journal>, Error> {
         Ok(Box::new(self.0.clone()))
     }
-    fn enroll(&self, _: &Identity) -> Result<(), Error> {
+    fn enroll(&self, _: &Identity, _: LogState) -> Result<(), Error> {
         Ok(())
     }
 }

@@ -5,7 +5,7 @@ use std::thread;
 use teamlog_engine::identity::LogId;
 use teamlog_engine::journal::memory::MemoryJournal;
 use teamlog_engine::journal::{
-    Append, GroupDigest, Journal, Journals, Outcome, Position, ReadError,
+    Append, GroupDigest, Journal, Journals, LogState, Outcome, Position, ReadError,
 };
 use teamlog_engine::{EventId, Format, Identity, JournalIdentity, Timestamp};
 use teamlog_journal_postgres::PostgresJournals;
@@ -46,11 +46,12 @@ pub fn group(log: u8, after: Position, bytes: &[u8]) -> Append<'_> {
         position: behind(after, 1, bytes),
         last_id: last_id(),
         bytes,
+        begins: &[],
     }
 }
 
 pub fn one(journal: &mut dyn Journal, append: Append<'_>) -> Outcome {
-    let outcomes = journal.append(&[append]);
+    let outcomes = journal.append(&[append], LogState::Open);
     assert_eq!(outcomes.len(), 1);
     outcomes.into_iter().next().unwrap()
 }
@@ -147,7 +148,7 @@ fn many_logs(journal: &mut dyn Journal, of_first: Position) {
         group(3, forked, b"three"),
         group(2, start, b"two"),
     ];
-    let outcomes = journal.append(&groups);
+    let outcomes = journal.append(&groups, LogState::Open);
     let wanted = [
         Outcome::Appended,
         Outcome::Conflict,
@@ -158,6 +159,69 @@ fn many_logs(journal: &mut dyn Journal, of_first: Position) {
     assert_eq!(texts(journal, 4, start, 10), ["four"]);
     assert_eq!(texts(journal, 2, start, 10), ["two"]);
     assert!(texts(journal, 3, start, 10).is_empty());
+}
+
+/// A log is handed over while nobody else may write it, is opened by a group, and closed by one.
+fn states(journals: &dyn Journals, journal: &mut dyn Journal, id: &str) {
+    journals
+        .enroll(&identity(6, id), LogState::Loading)
+        .unwrap();
+    let larger = Identity {
+        journal: Some(JournalIdentity {
+            segment_bytes_max: 7,
+            ..identity(6, id).journal.unwrap()
+        }),
+        ..identity(6, id)
+    };
+    journals.enroll(&larger, LogState::Loading).unwrap();
+    let begun = ["2026-11-21.jsonl".to_owned(), "2026-11-22.jsonl".to_owned()];
+    let a = Append {
+        begins: &begun,
+        ..group(6, Position::default(), b"a")
+    };
+    let b = group(6, a.position, b"b");
+    let c = group(6, b.position, b"c");
+    let all = |outcome: Outcome, count| vec![outcome; count];
+    let by_hosts = journal.append(&[a], LogState::Open);
+    assert_eq!(by_hosts, [Outcome::Closed(LogState::Loading)]);
+    let handed = journal.append(&[a, b], LogState::Loading);
+    assert_eq!(handed, all(Outcome::Appended, 2));
+    let again = journal.append(&[a, b, c], LogState::Loading);
+    assert_eq!(again, all(Outcome::Appended, 3));
+    let page = journal
+        .read(LogId([6; 16]), Position::default(), 1000)
+        .unwrap();
+    let begins: Vec<_> = page.groups.into_iter().map(|group| group.begins).collect();
+    assert_eq!(begins, [begun.to_vec(), vec![], vec![]]);
+
+    let early = group(6, b.position, b"x");
+    assert_eq!(journal.turn(&early, LogState::Left), Outcome::Conflict);
+    assert_eq!(journal.turn(&early, LogState::Open), Outcome::Conflict);
+    let opens = group(6, c.position, b"opens");
+    for _ in 0..2 {
+        assert_eq!(journal.turn(&opens, LogState::Open), Outcome::Appended);
+    }
+    let d = group(6, opens.position, b"d");
+    let late = journal.append(&[d], LogState::Loading);
+    assert_eq!(late, [Outcome::Closed(LogState::Open)]);
+    let again = journal.turn(&d, LogState::Open);
+    assert_eq!(again, Outcome::Closed(LogState::Open));
+    assert_eq!(one(journal, d), Outcome::Appended);
+    journals
+        .enroll(&identity(6, id), LogState::Loading)
+        .unwrap_err();
+    let closes = group(6, d.position, b"closes");
+    for _ in 0..2 {
+        assert_eq!(journal.turn(&closes, LogState::Left), Outcome::Appended);
+    }
+    let behind = one(journal, group(6, closes.position, b"e"));
+    assert_eq!(behind, Outcome::Closed(LogState::Left));
+    assert_eq!(
+        one(journal, d),
+        Outcome::Appended,
+        "what stands there stands"
+    );
+    assert_eq!(texts(journal, 6, opens.position, 1000), ["d", "closes"]);
 }
 
 /// Whoever races: of all groups for one place exactly one is taken.
@@ -199,6 +263,7 @@ fn one_wins(open: &(dyn Fn() -> Box<dyn Journal> + Sync), log: u8, rounds: u64) 
 fn the_journal_in_memory_conforms() {
     let journal = MemoryJournal::default();
     conforms(&mut journal.clone());
+    states(&journal, &mut journal.clone(), "memory");
     one_wins(&|| Box::new(journal.clone()), 5, 200);
 }
 
@@ -210,10 +275,15 @@ fn postgres_conforms() {
     let id = cluster.journal();
     let journals = PostgresJournals::new(cluster.config("ada"), id.clone());
     for log in 1..=5 {
-        journals.enroll(&identity(log, &id)).unwrap();
-        journals.enroll(&identity(log, &id)).unwrap();
+        journals
+            .enroll(&identity(log, &id), LogState::Open)
+            .unwrap();
+        journals
+            .enroll(&identity(log, &id), LogState::Open)
+            .unwrap();
     }
     conforms(journals.journal().as_mut());
+    states(&journals, journals.journal().as_mut(), &id);
     one_wins(&|| journals.journal(), 5, 100);
     names_are_unique(&journals, &id);
     another_journal_is_refused(&cluster);
@@ -235,7 +305,10 @@ fn names_are_unique(journals: &PostgresJournals, id: &str) {
         log: LogId([77; 16]),
         ..identity(1, id)
     };
-    let error = journals.enroll(&second).unwrap_err().to_string();
+    let error = journals
+        .enroll(&second, LogState::Open)
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("another log of team team-1"), "{error}");
 }
 
@@ -280,7 +353,7 @@ fn hosts_change_nothing(cluster: &Cluster) {
         cluster.sql_in(
             0,
             "journal",
-            "select count(*) from teamlog_log where state = 'left'"
+            "select count(*) from teamlog_log where state = 'left' and team <> 'team-6'"
         ),
         "0"
     );

@@ -6,7 +6,7 @@ use crate::proxy::{Back, Proxy};
 use std::thread;
 use std::time::{Duration, Instant};
 use teamlog_engine::identity::LogId;
-use teamlog_engine::journal::{Journal, Journals, Outcome, Position, ReadError};
+use teamlog_engine::journal::{Journal, Journals, LogState, Outcome, Position, ReadError};
 use teamlog_journal_postgres::PostgresJournals;
 
 fn is_unknown(outcome: &Outcome) -> bool {
@@ -25,7 +25,7 @@ fn what_is_in_doubt_is_said_and_settled_by_appending_it_again() {
     };
     let id = cluster.journal();
     let direct = PostgresJournals::new(cluster.config("ada"), id.clone());
-    direct.enroll(&identity(1, &id)).unwrap();
+    direct.enroll(&identity(1, &id), LogState::Open).unwrap();
     let end = the_answer_is_lost(&cluster, &id, Position::default());
     let end = the_copies_are_not_there(&cluster, &id, end);
     let end = an_operator_ends_the_wait(&cluster, &id, end);

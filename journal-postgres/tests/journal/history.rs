@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
-use teamlog_engine::journal::Journals;
+use teamlog_engine::journal::{Journals, LogState};
 use teamlog_engine::storage::{Memory, Storage};
 use teamlog_engine::{
     CommitError, Durability, Error, Exclusive, Identity, JournalFault, Json, Log, LogOptions,
@@ -277,7 +277,7 @@ fn round(number: u64) {
     let hosts: Vec<Host> = (0..HOSTS)
         .map(|number| Host::new(number, &ports, &id, &identity))
         .collect();
-    hosts[0].journals.enroll(&identity).unwrap();
+    hosts[0].journals.enroll(&identity, LogState::Open).unwrap();
     let course = Course::default();
     let stall = thread::scope(|scope| {
         for (number, host) in hosts.iter().enumerate() {

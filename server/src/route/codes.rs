@@ -73,7 +73,7 @@ codes! {
         blocked_dependency(TASK_NOT_CLAIMABLE) already_terminal(TASK_NOT_CLAIMABLE, TASK_NOT_IN_PROGRESS)
         resource_conflict invalid_transition version_conflict task_exists team_exists team_closed team_open
         cursor_ahead past_read_only log_replaced response_too_large daemon_version_mismatch journal_team
-        journal_refused;
+        journal_refused journal_left;
     413: too_large;
     414: target_too_long;
     415: unsupported_media_type;
@@ -86,7 +86,8 @@ codes! {
         foreign_file journal_behind journal_forked;
     503:
         locked[1] busy[1] lock_lost[1] poisoned sync_failed damaged derived_unusable journal_busy[1]
-        journal_unreachable[1] journal_unknown[1] journal_not_durable[1] journal_of_another journal_not_configured;
+        journal_unreachable[1] journal_unknown[1] journal_not_durable[1] journal_of_another journal_not_configured
+        adoption_unfinished;
     507: no_space;
 }
 

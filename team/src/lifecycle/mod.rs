@@ -6,6 +6,7 @@ pub mod config;
 pub mod ignored;
 pub mod init;
 pub mod join;
+pub mod journal;
 pub mod machines;
 pub mod manifest;
 pub mod membership;

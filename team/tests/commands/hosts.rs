@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use teamlog_engine::identity::LogId;
 use teamlog_engine::journal::memory::MemoryJournal;
 use teamlog_engine::journal::{
-    Append as Group, Journal, Journals, Outcome, Page, Position, ReadError,
+    Append as Group, Journal, Journals, LogState, Outcome, Page, Position, ReadError,
 };
 use teamlog_engine::{Error, Identity, JournalIdentity, ManualClock, SeededIds};
 use teamlog_team::lifecycle::join::Join;
@@ -204,7 +204,7 @@ fn a_log_that_its_host_left_without_an_event_is_joined_and_begun() {
         origin: "init".into(),
         journal: Some(identity()),
     };
-    Journals::enroll(&journal, &identity).unwrap();
+    Journals::enroll(&journal, &identity, LogState::Open).unwrap();
     let hosts: Vec<_> = (0..2)
         .map(|number| host(number, Arc::new(journal.clone())))
         .collect();
@@ -251,20 +251,38 @@ impl Journals for Line {
     fn open(&self, _: &JournalIdentity) -> Result<Box<dyn Journal>, Error> {
         Ok(Box::new(self.clone()))
     }
-    fn enroll(&self, identity: &Identity) -> Result<(), Error> {
-        self.journal.enroll(identity)
+    fn enroll(&self, identity: &Identity, state: LogState) -> Result<(), Error> {
+        self.journal.enroll(identity, state)
     }
 }
 
 impl Journal for Line {
-    fn append(&mut self, groups: &[Group<'_>]) -> Vec<Outcome> {
+    fn append(&mut self, groups: &[Group<'_>], state: LogState) -> Vec<Outcome> {
         match (
             self.cut.load(Ordering::SeqCst),
             self.overtaken.load(Ordering::SeqCst),
         ) {
             (true, _) => vec![Outcome::Unreachable("no route".into())],
             (_, true) => vec![Outcome::Conflict],
-            _ => self.journal.append(groups),
+            _ => self.journal.append(groups, state),
+        }
+    }
+    fn turn(&mut self, group: &Group<'_>, to: LogState) -> Outcome {
+        match self.cut.load(Ordering::SeqCst) {
+            true => Outcome::Unreachable("no route".into()),
+            false => self.journal.turn(group, to),
+        }
+    }
+    fn put_blob(&mut self, log: LogId, digest: &str, bytes: &[u8]) -> Result<(), ReadError> {
+        match self.cut.load(Ordering::SeqCst) {
+            true => Err(ReadError::Unreachable("no route".into())),
+            false => self.journal.put_blob(log, digest, bytes),
+        }
+    }
+    fn blob(&mut self, log: LogId, digest: &str) -> Result<Option<Vec<u8>>, ReadError> {
+        match self.cut.load(Ordering::SeqCst) {
+            true => Err(ReadError::Unreachable("no route".into())),
+            false => self.journal.blob(log, digest),
         }
     }
     fn read(&mut self, log: LogId, after: Position, max: usize) -> Result<Page, ReadError> {

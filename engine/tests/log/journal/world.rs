@@ -4,7 +4,7 @@
 use crate::support::*;
 use std::sync::{Mutex, MutexGuard};
 use teamlog_engine::journal::memory::MemoryJournal;
-use teamlog_engine::journal::{Append, Journal, Outcome, Page, Position, ReadError};
+use teamlog_engine::journal::{Append, Journal, LogState, Outcome, Page, Position, ReadError};
 use teamlog_engine::{
     CommitError, Event, JournalFault, ManualClock, Place, SeededIds, State, Writer,
 };
@@ -227,8 +227,9 @@ impl World {
                 position,
                 last_id,
                 bytes: &bytes,
+                begins: &[],
             };
-            self.journal.clone().append(&[append]);
+            self.journal.clone().append(&[append], LogState::Open);
         }
     }
 
@@ -448,7 +449,7 @@ fn gone<T: From<String>>() -> T {
 }
 
 impl Journal for Line {
-    fn append(&mut self, groups: &[Append<'_>]) -> Vec<Outcome> {
+    fn append(&mut self, groups: &[Append<'_>], state: LogState) -> Vec<Outcome> {
         let Some(call) = self.before() else {
             return vec![Outcome::Unreachable(gone())];
         };
@@ -469,7 +470,7 @@ impl Journal for Line {
                 vec![Outcome::Unknown(gone())]
             }
             _ => {
-                let outcome = world.journal.clone().append(groups);
+                let outcome = world.journal.clone().append(groups, state);
                 match world.one_in(8) {
                     true => vec![Outcome::Unknown(gone())],
                     false => outcome,
@@ -480,6 +481,25 @@ impl Journal for Line {
         outcome
     }
 
+    fn turn(&mut self, group: &Append<'_>, to: LogState) -> Outcome {
+        self.world.journal.clone().turn(group, to)
+    }
+
+    fn put_blob(
+        &mut self,
+        log: teamlog_engine::identity::LogId,
+        digest: &str,
+        bytes: &[u8],
+    ) -> Result<(), ReadError> {
+        self.world.journal.clone().put_blob(log, digest, bytes)
+    }
+    fn blob(
+        &mut self,
+        log: teamlog_engine::identity::LogId,
+        digest: &str,
+    ) -> Result<Option<Vec<u8>>, ReadError> {
+        self.world.journal.clone().blob(log, digest)
+    }
     fn read(
         &mut self,
         log: teamlog_engine::identity::LogId,

@@ -1,0 +1,255 @@
+//! Giving a log to a journal, and taking it off again: its id, seqs, segments and receipts stay.
+//!
+//! It is given in three steps. The journal gets all groups, and lets nobody join yet. Then `log.json` names the journal, from
+//! where on nothing is recorded here without it: this is the decision. Then one group, the event about it, opens the log there
+//! for all hosts. Whatever interrupts it, doing it again goes on where it ended.
+//!
+//! It is taken off in three steps, too: the id of the event about it is noted here, the event closes the log in the journal,
+//! and `log.json` no longer names the journal. The note says which host may finish that: on all others the log has ended.
+
+use crate::error::{Error, JournalFault, Result};
+use crate::event::NewEvent;
+use crate::event_id::EventId;
+use crate::identity::{Identity, JournalIdentity};
+use crate::journal::{Journal, Journals, LogState, Pushed, Replica, Turn, push};
+use crate::layout::{
+    ENGINE_ACTOR, JOURNAL_ADOPTED, JOURNAL_FILE, JOURNAL_LEFT, LEAVING_FILE, LOG_FILE,
+};
+use crate::log::{Exclusive, Log};
+use crate::reader::Reader;
+use serde::Serialize;
+use std::time::Instant;
+
+/// What giving a log to a journal did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Adopted {
+    /// What the journal was handed.
+    pub pushed: Pushed,
+    /// Whether the log is the journal's by this call.
+    pub changed: bool,
+    /// Seq of the last event.
+    pub last_seq: u64,
+}
+
+/// The payload of the events.
+#[derive(Serialize)]
+struct Named<'a> {
+    journal: &'a str,
+    kind: &'a str,
+}
+
+impl Log {
+    /// Gives the log to a journal: all of its groups, and from now on that orders them. This handle knows the log as it was:
+    /// open it again. `progress` hears how many events the journal has, of how many.
+    ///
+    /// # Errors
+    /// `Journal`: it is not known here, does not answer, has another log of that team or another history, or the log is
+    /// another journal's; `Locked`, `Corrupt`, I/O.
+    pub fn adopt(
+        &self,
+        journal: &JournalIdentity,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Adopted> {
+        let mut exclusive = self.lock_alone()?;
+        let identity = exclusive.identity().clone();
+        let is_named = match &identity.journal {
+            None => false,
+            Some(own) if own.id == journal.id => true,
+            Some(own) => {
+                let why = format!("the log is journal {}'s already", own.id);
+                return Err(fault(JournalFault::OfAnother, why));
+            }
+        };
+        let journals = self.journals(journal)?;
+        let named = match is_named {
+            true => identity.clone(),
+            false => named(&exclusive.reader(), journal)?,
+        };
+        if !is_named {
+            journals.enroll(&named, LogState::Loading)?;
+        }
+        let (pushed, begins) = self.hand_over(&*journals, &exclusive, &named, progress)?;
+        if !is_named {
+            exclusive.rename(named.clone())?;
+        }
+        let changed = exclusive.opens(journals.open(journal)?, begins)?;
+        Ok(Adopted {
+            pushed,
+            changed,
+            last_seq: exclusive.head().last_seq,
+        })
+    }
+
+    /// Takes the log off its journal: it goes on here alone, and ends on all other hosts. `None` where it has none. This handle
+    /// knows the log as it was: open it again.
+    ///
+    /// # Errors
+    /// `Journal`: it does not answer, or another host took the log off; `Locked`, `Corrupt`, I/O.
+    pub fn leave(&self) -> Result<Option<u64>> {
+        if Identity::load(self.storage().as_ref(), self.dir())?
+            .journal
+            .is_none()
+        {
+            return Ok(None);
+        }
+        let mut exclusive = self.lock()?;
+        let identity = exclusive.identity().clone();
+        if !self.has_left(&exclusive)? {
+            self.close_there(&mut exclusive)?;
+        }
+        exclusive.rename(Identity {
+            journal: None,
+            ..identity
+        })?;
+        let last_seq = exclusive.head().last_seq;
+        drop(exclusive);
+        for file in [LEAVING_FILE, JOURNAL_FILE] {
+            // Neither means anything for a log without a journal.
+            let _ = self.storage().remove_file(&self.dir().join(file));
+        }
+        Ok(Some(last_seq))
+    }
+
+    /// Hands its journal what that lacks of what this host has: an older state of it was put back, or a server without all of
+    /// it took over. The same groups, so that nothing is recorded twice.
+    ///
+    /// # Errors
+    /// `Journal`: it has another history, of which nothing is changed; it does not answer; `Locked`, `Corrupt`, I/O.
+    pub fn heal(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<Option<Pushed>> {
+        let exclusive = self.lock_alone()?;
+        let identity = exclusive.identity();
+        let Some(journal) = &identity.journal else {
+            return Ok(None);
+        };
+        let journals = self.journals(journal)?;
+        let handle = &mut *journals.open(journal)?;
+        let deadline = self.options().lock_deadline;
+        let reader = exclusive.reader();
+        push(handle, LogState::Open, &reader, deadline, progress).map(|(pushed, _)| Some(pushed))
+    }
+
+    fn hand_over(
+        &self,
+        journals: &dyn Journals,
+        exclusive: &Exclusive,
+        identity: &Identity,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<(Pushed, Vec<String>)> {
+        let Some(journal) = &identity.journal else {
+            return Ok((Pushed::default(), Vec::new()));
+        };
+        let handle = &mut *journals.open(journal)?;
+        let deadline = self.options().lock_deadline;
+        push(
+            handle,
+            LogState::Loading,
+            &exclusive.reader(),
+            deadline,
+            progress,
+        )
+    }
+
+    /// Closes the log in its journal by an event about it, which this host notes before. Where another host records something
+    /// first, once more behind that.
+    fn close_there(&self, exclusive: &mut Exclusive) -> Result<()> {
+        let note = self.dir().join(LEAVING_FILE);
+        let turn = Turn {
+            to: LogState::Left,
+            begins: Vec::new(),
+        };
+        let started = Instant::now();
+        loop {
+            let event = event(JOURNAL_LEFT, exclusive.identity())?;
+            let turned = exclusive.core.turn(event, &turn, |id| {
+                let id = id.to_string();
+                self.storage().named().replace(&note, id.as_bytes())
+            });
+            match turned {
+                Err(error) if error.is_conflict() && !self.is_over(started) => {
+                    exclusive.core.catch_up()?;
+                }
+                turned => return turned,
+            }
+        }
+    }
+
+    fn is_over(&self, started: Instant) -> bool {
+        started.elapsed() >= self.options().lock_deadline
+    }
+
+    /// Whether this host noted the last event as the one by which it takes the log off.
+    fn has_left(&self, exclusive: &Exclusive) -> Result<bool> {
+        let note = self.dir().join(LEAVING_FILE);
+        let noted = self.storage().named().read_if_there(&note, 64)?;
+        let id = noted.and_then(|bytes| EventId::from_text(&bytes));
+        Ok(id.is_some() && id == exclusive.head().last_id)
+    }
+}
+
+impl Exclusive {
+    /// Makes another identity of the same log the one that counts.
+    fn rename(&mut self, identity: Identity) -> Result<()> {
+        assert_eq!(
+            identity.log, self.core.identity.log,
+            "log.json must go on naming the same log"
+        );
+        self.check_lock()?;
+        let path = self.core.dir.join(LOG_FILE);
+        let storage = self.core.storage.named();
+        storage.replace(&path, &identity.encode())?;
+        if let Some(journal) = &identity.journal {
+            self.core.options.segment_bytes_max = journal.segment_bytes_max;
+        }
+        self.core.identity = identity;
+        Ok(())
+    }
+
+    /// Opens the log in its journal by an event about it; whether this call did.
+    fn opens(&mut self, journal: Box<dyn Journal>, begins: Vec<String>) -> Result<bool> {
+        self.core.replica = Some(Replica::open(journal, &self.reader())?);
+        let turn = Turn {
+            to: LogState::Open,
+            begins,
+        };
+        let event = event(JOURNAL_ADOPTED, &self.core.identity)?;
+        match self.core.turn(event, &turn, |_| Ok(())) {
+            Ok(()) => Ok(true),
+            // An earlier call did it, whether it heard so or not.
+            Err(error) if error.is_conflict() || error.is_opened() => {
+                self.core.catch_up()?;
+                Ok(false)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// What `log.json` says of a log that is given to a journal. Its segments may be of any size by now, and none ends earlier.
+fn named(reader: &Reader, journal: &JournalIdentity) -> Result<Identity> {
+    let mut max = journal.segment_bytes_max;
+    for len in reader.lens()? {
+        max = max.max(len);
+    }
+    let journal = JournalIdentity {
+        segment_bytes_max: max,
+        ..journal.clone()
+    };
+    let identity = reader.identity().clone();
+    Ok(Identity {
+        journal: Some(journal),
+        ..identity
+    })
+}
+
+fn event(kind: &'static str, identity: &Identity) -> Result<NewEvent> {
+    let journal = identity.journal.as_ref();
+    let named = Named {
+        journal: journal.map_or("", |journal| &journal.id),
+        kind: journal.map_or("", |journal| &journal.kind),
+    };
+    NewEvent::of(kind, ENGINE_ACTOR, &named)
+}
+
+fn fault(fault: JournalFault, why: String) -> Error {
+    Error::Journal { fault, why }
+}

@@ -1,0 +1,197 @@
+//! Handing groups of a log to its journal that the journal lacks: all of them where it is to order them from now on, and those
+//! behind its end where an older state of it was put back.
+
+use super::cursor::{End, StoredGroup};
+use super::replica::{forked, of_outcome, of_read};
+use super::{Append, Journal, LogState, Outcome, Position, ReadError};
+use crate::error::{Error, JournalFault, Result};
+use crate::event_id::EventId;
+use crate::identity::LogId;
+use crate::reader::Reader;
+use std::ops::Range;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// About how much is handed over at once.
+const BATCH_BYTES: usize = 4 << 20;
+/// At most so many groups.
+const BATCH_GROUPS: usize = 1024;
+/// How long to wait before what has no answer is sent again.
+const REPEAT: Duration = Duration::from_millis(250);
+
+/// What a journal was handed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Pushed {
+    /// Groups.
+    pub groups: u64,
+    /// Their events.
+    pub events: u64,
+}
+
+/// Hands over what the journal lacks of the log that a reader reads; says how much that was, and the names of the segments that
+/// began behind the last group. `progress` hears how many events are there, of how many.
+///
+/// # Errors
+/// `Journal`: it does not answer until the deadline, is in another state, or has another history, of which nothing is changed.
+pub(crate) fn push(
+    journal: &mut dyn Journal,
+    state: LogState,
+    reader: &Reader,
+    deadline: Duration,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<(Pushed, Vec<String>)> {
+    let (log, last_seq) = (reader.identity().log, reader.head().last_seq);
+    let segments = reader.segments()?;
+    let has = has(journal, log, &End::of(reader)?)?;
+    let mut push = Push {
+        journal,
+        log,
+        state,
+        deadline,
+        batch: Batch::default(),
+        pushed: Pushed::default(),
+    };
+    if has == 0 && last_seq > 0 {
+        push.check_position(Position::default())?;
+    }
+    let (mut segment, mut is_checked) = (0, has == 0);
+    End::default().each_group(reader, |group| {
+        let begun = segment..group.last.1.segment as usize;
+        segment = begun.end;
+        let seq = group.position.last_seq;
+        if seq <= has {
+            is_checked = seq == has;
+            return match is_checked {
+                true => push.check_position(group.position),
+                false => Ok(()),
+            };
+        }
+        if !is_checked {
+            return Err(forked(has));
+        }
+        push.add(&group, segments.get(begun).unwrap_or_default());
+        if push.batch.is_full() {
+            push.send()?;
+            progress(seq, last_seq);
+        }
+        Ok(())
+    })?;
+    push.send()?;
+    let begun = segments.get(segment..).unwrap_or_default().to_vec();
+    Ok((push.pushed, begun))
+}
+
+/// Up to which event of the local log the journal has it, by its own word; all of it where it has more.
+fn has(journal: &mut dyn Journal, log: LogId, end: &End) -> Result<u64> {
+    let last_seq = end.position.last_seq;
+    match journal.read(log, end.position, 1) {
+        Ok(_) => Ok(last_seq),
+        Err(ReadError::Behind(has)) => Ok(has),
+        Err(error) => Err(of_read(error, last_seq)),
+    }
+}
+
+struct Push<'a> {
+    journal: &'a mut dyn Journal,
+    log: LogId,
+    state: LogState,
+    deadline: Duration,
+    batch: Batch,
+    pushed: Pushed,
+}
+
+/// Groups that are handed over together.
+#[derive(Default)]
+struct Batch {
+    bytes: Vec<u8>,
+    groups: Vec<Part>,
+}
+
+/// One of them.
+struct Part {
+    after: Position,
+    position: Position,
+    last_id: EventId,
+    bytes: Range<usize>,
+    begins: Vec<String>,
+}
+
+impl Batch {
+    fn is_full(&self) -> bool {
+        self.bytes.len() >= BATCH_BYTES || self.groups.len() >= BATCH_GROUPS
+    }
+
+    fn appends(&self, log: LogId) -> Vec<Append<'_>> {
+        let append = |part| self.append(log, part);
+        self.groups.iter().map(append).collect()
+    }
+
+    fn append<'a>(&'a self, log: LogId, part: &'a Part) -> Append<'a> {
+        Append {
+            log,
+            after: part.after,
+            position: part.position,
+            last_id: part.last_id,
+            bytes: self.bytes.get(part.bytes.clone()).unwrap_or_default(),
+            begins: &part.begins,
+        }
+    }
+}
+
+impl Push<'_> {
+    /// Whether the journal has the log up to there as it is here.
+    fn check_position(&mut self, position: Position) -> Result<()> {
+        let page = self.journal.read(self.log, position, 1);
+        page.map(drop)
+            .map_err(|error| of_read(error, position.last_seq))
+    }
+
+    fn add(&mut self, group: &StoredGroup<'_>, begins: &[String]) {
+        let from = self.batch.bytes.len();
+        self.batch.bytes.extend_from_slice(group.bytes);
+        self.batch.groups.push(Part {
+            after: group.after,
+            position: group.position,
+            last_id: group.last.0,
+            bytes: from..self.batch.bytes.len(),
+            begins: begins.to_vec(),
+        });
+    }
+
+    /// Sends what was gathered, again and again until each group has an answer: what stands there already is not taken twice.
+    fn send(&mut self) -> Result<()> {
+        let started = Instant::now();
+        let (Some(first), Some(last)) = (self.batch.groups.first(), self.batch.groups.last())
+        else {
+            return Ok(());
+        };
+        let (before, behind) = (first.after.last_seq, last.position.last_seq);
+        loop {
+            let outcomes = self
+                .journal
+                .append(&self.batch.appends(self.log), self.state);
+            let lost = |outcome: Outcome| match outcome {
+                Outcome::Appended => None,
+                other => Some(other),
+            };
+            match outcomes.into_iter().find_map(lost) {
+                None => break,
+                Some(Outcome::Unknown(why) | Outcome::Unreachable(why)) => {
+                    if started.elapsed() >= self.deadline {
+                        let fault = JournalFault::Unreachable;
+                        return Err(Error::Journal { fault, why });
+                    }
+                    thread::sleep(REPEAT);
+                }
+                // Another host's group stands behind what this one has more of.
+                Some(Outcome::Conflict) => return Err(forked(behind)),
+                Some(other) => return Err(of_outcome(other, before)),
+            }
+        }
+        self.pushed.groups += self.batch.groups.len() as u64;
+        self.pushed.events += behind - before;
+        self.batch.bytes.clear();
+        self.batch.groups.clear();
+        Ok(())
+    }
+}

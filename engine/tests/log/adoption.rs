@@ -1,0 +1,494 @@
+//! A log that is given to a journal and taken off again: nothing of it is lost or changes, whatever interrupts that, and of
+//! several hosts at most one goes on alone.
+
+use crate::support::*;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use teamlog_engine::identity::LogId;
+use teamlog_engine::journal::memory::MemoryJournal;
+use teamlog_engine::journal::{
+    Append, Journal, Journals, LogState, Outcome, Page, Position, ReadError,
+};
+use teamlog_engine::layout::{EVENTS_DIR, JOURNAL_ADOPTED, JOURNAL_LEFT};
+use teamlog_engine::{Identity, JournalFault, JournalIdentity, ManualClock};
+
+const ID: &str = "00000000-0000-4000-8000-000000000000";
+
+fn named() -> JournalIdentity {
+    JournalIdentity {
+        kind: "memory".into(),
+        id: ID.into(),
+        segment_bytes_max: 1_000,
+    }
+}
+
+/// Options of a host of that journal.
+fn of(journal: &Line, seed: u64) -> LogOptions {
+    let mut options = given!(LogOptions, ahead_from_group: 1, ahead_bytes: 300,
+        lock_deadline: Duration::ZERO, ..small(seed));
+    options.journals = Some(Arc::new(journal.clone()));
+    options
+}
+
+/// A line to a journal that is cut at a call, before it or behind it.
+#[derive(Debug, Clone, Default)]
+struct Line {
+    journal: MemoryJournal,
+    /// Calls until then, and whether that one is carried out.
+    cut: Arc<Mutex<Option<(usize, bool)>>>,
+    happened: Arc<AtomicBool>,
+}
+
+impl Line {
+    fn mend(&self) {
+        *self.cut.lock().unwrap() = None;
+    }
+
+    fn at(journal: &MemoryJournal, call: usize, done: bool) -> Line {
+        Line {
+            journal: journal.clone(),
+            cut: Arc::new(Mutex::new(Some((call, done)))),
+            happened: Arc::default(),
+        }
+    }
+
+    /// Whether a call is carried out, and whether it is answered.
+    fn call(&self) -> (bool, bool) {
+        match &mut *self.cut.lock().unwrap() {
+            None => (true, true),
+            Some((0, done)) => {
+                self.happened.store(true, Ordering::SeqCst);
+                (std::mem::take(done), false)
+            }
+            Some((calls, _)) => {
+                *calls -= 1;
+                (true, true)
+            }
+        }
+    }
+
+    /// Whether it was cut.
+    fn is_cut(&self) -> bool {
+        self.happened.load(Ordering::SeqCst)
+    }
+
+    fn asks<T>(&self, ask: impl FnOnce(&mut MemoryJournal) -> T, unknown: impl Fn(bool) -> T) -> T {
+        let (done, answered) = self.call();
+        let answer = done.then(|| ask(&mut self.journal.clone()));
+        match answer {
+            Some(answer) if answered => answer,
+            _ => unknown(done),
+        }
+    }
+}
+
+fn cut() -> String {
+    "the line is cut".into()
+}
+
+fn lost(done: bool) -> Outcome {
+    match done {
+        true => Outcome::Unknown(cut()),
+        false => Outcome::Unreachable(cut()),
+    }
+}
+
+impl Journals for Line {
+    fn open(&self, _: &JournalIdentity) -> Result<Box<dyn Journal>, Error> {
+        Ok(Box::new(self.clone()))
+    }
+    fn enroll(&self, identity: &Identity, state: LogState) -> Result<(), Error> {
+        let failed = |_| {
+            let (fault, why) = (JournalFault::Unreachable, cut());
+            Err(Error::Journal { fault, why })
+        };
+        self.asks(|journal| journal.enroll(identity, state), failed)
+    }
+}
+
+impl Journal for Line {
+    fn append(&mut self, groups: &[Append<'_>], state: LogState) -> Vec<Outcome> {
+        let all = |done| vec![lost(done); groups.len()];
+        self.asks(|journal| journal.append(groups, state), all)
+    }
+    fn turn(&mut self, group: &Append<'_>, to: LogState) -> Outcome {
+        self.asks(|journal| journal.turn(group, to), lost)
+    }
+    fn put_blob(&mut self, log: LogId, digest: &str, bytes: &[u8]) -> Result<(), ReadError> {
+        self.journal.put_blob(log, digest, bytes)
+    }
+    fn blob(&mut self, log: LogId, digest: &str) -> Result<Option<Vec<u8>>, ReadError> {
+        self.journal.blob(log, digest)
+    }
+    fn read(&mut self, log: LogId, after: Position, max: usize) -> Result<Page, ReadError> {
+        self.asks(
+            |journal| journal.read(log, after, max),
+            |_| Err(ReadError::Unreachable(cut())),
+        )
+    }
+}
+
+/// A log of several days and segments that one host wrote alone; of its last group only what a crash left.
+fn alone(format: Format, crash: usize) -> Memory {
+    let memory = Memory::new();
+    let clock = Arc::new(ManualClock::new(start()));
+    let options = given!(LogOptions, clock: clock.clone(), ..of(&Line::default(), 3));
+    let log = create(&arc(&memory), format, &options);
+    for day in 0..3 {
+        // One that works ahead ends its segments earlier than one that does not.
+        let ahead_from_group = [1_000, 1, 1][day];
+        let writer = writer(&log.clone().with_options(LogOptions {
+            ahead_from_group,
+            ..options.clone()
+        }));
+        for number in 0..40 {
+            say(&writer, &format!("{day}-{number} {}", "x".repeat(20)));
+        }
+        match day {
+            // As a process that dies leaves it.
+            1 => drop(writer),
+            _ => writer.close().unwrap(),
+        }
+        clock.advance(86_400_000_000);
+    }
+    let faulty = Faulty::new(arc(&memory));
+    faulty.arm(crash, Fault::Stop);
+    let storage: Arc<dyn Storage> = Arc::new(faulty);
+    if let Ok(log) = Log::open(storage, &dir(), options).and_then(|log| log.lock()) {
+        let writer = log.into_writer(());
+        let _ = writer.append(vec![said("next day")], Durability::Synced);
+    }
+    memory
+}
+
+fn reopened(memory: &Memory, line: &Line, seed: u64) -> Log {
+    open(&arc(memory), &of(line, seed))
+}
+
+/// Another host takes the log in.
+fn join(line: &Line, seed: u64) -> (Memory, Log) {
+    let memory = Memory::new();
+    let identity = line.journal.find("demo").unwrap();
+    let options = of(line, seed);
+    let log = Log::create_from(identity, arc(&memory), &dir(), options).unwrap();
+    drop(log.lock().unwrap());
+    (memory, log)
+}
+
+fn segments(memory: &Memory) -> std::collections::BTreeMap<PathBuf, Vec<u8>> {
+    tree(memory, &dir().join(EVENTS_DIR))
+}
+
+/// Both have the same files; said in words, for their bytes are many.
+fn check_equal(one: &Memory, other: &Memory, case: &str) {
+    let (one, other) = (segments(one), segments(other));
+    let lens = |all: &std::collections::BTreeMap<PathBuf, Vec<u8>>| -> Vec<(PathBuf, usize)> {
+        all.iter()
+            .map(|(path, bytes)| (path.clone(), bytes.len()))
+            .collect()
+    };
+    assert_eq!(lens(&one), lens(&other), "{case}");
+    assert!(one == other, "{case}");
+}
+
+fn kinds(log: &Log) -> Vec<String> {
+    let events = events(log).into_iter();
+    events.map(|event| event.kind.into_owned()).collect()
+}
+
+fn check(log: &Log) {
+    let report = log.verify(None).unwrap();
+    assert!(report.ok, "{report:?}");
+}
+
+fn fault<T>(result: Result<T, Error>) -> Option<JournalFault> {
+    match result {
+        Err(Error::Journal { fault, .. }) => Some(fault),
+        Err(error) => panic!("{error}"),
+        Ok(_) => None,
+    }
+}
+
+/// Both hosts record and have the same bytes.
+fn both_record(line: &Line, first: (&Memory, &Log), second: (&Memory, &Log)) {
+    let writer = writer(second.1);
+    say(&writer, "of the second");
+    writer.close().unwrap();
+    let writer = crate::support::writer(first.1);
+    say(&writer, "of the first");
+    writer.close().unwrap();
+    drop(second.1.lock().unwrap());
+    check_equal(first.0, second.0, "both recorded");
+    let receipt = |log: &Log| log.reader().unwrap().receipt().unwrap();
+    assert_eq!(receipt(first.1), receipt(second.1));
+    check(first.1);
+    check(second.1);
+    let groups = line.journal.groups(first.1.identity().log);
+    assert_eq!(
+        groups.last().unwrap().position.last_seq,
+        first.1.reader().unwrap().head().last_seq
+    );
+}
+
+#[test]
+fn whatever_a_crash_left_all_hosts_get_the_segments_of_the_one_that_gave_it() {
+    for format in FORMATS {
+        for crash in 0..60 {
+            let (memory, line) = (alone(format, crash), Line::default());
+            let log = reopened(&memory, &line, 1);
+            let receipt = log.reader().unwrap().receipt().unwrap().unwrap();
+            let adopted = log.adopt(&named(), &mut |_, _| {}).unwrap();
+            assert!(adopted.changed, "{format:?} {crash}");
+            let log = reopened(&memory, &line, 1);
+            assert_eq!(
+                log.standing(&receipt).unwrap(),
+                teamlog_engine::Standing::Holds
+            );
+            assert_eq!(kinds(&log).last().unwrap(), JOURNAL_ADOPTED);
+            let (other, joined) = join(&line, 2);
+            check_equal(&memory, &other, &format!("{format:?} {crash}"));
+            assert_eq!(
+                joined.standing(&receipt).unwrap(),
+                teamlog_engine::Standing::Holds
+            );
+            both_record(&line, (&memory, &log), (&other, &joined));
+            let again = log.adopt(&named(), &mut |_, _| {}).unwrap();
+            assert!(!again.changed);
+            assert_eq!(again.pushed.groups, 0);
+        }
+    }
+}
+
+/// Goes on where an adoption ended, and looks at what came of it.
+fn finish_adoption(memory: &Memory, line: &Line, before: usize) {
+    line.mend();
+    let log = reopened(memory, line, 5);
+    log.adopt(&named(), &mut |_, _| {}).unwrap();
+    let log = reopened(memory, line, 5);
+    let kinds = kinds(&log);
+    let adopted = kinds.iter().filter(|kind| *kind == JOURNAL_ADOPTED);
+    assert_eq!(adopted.count(), 1, "{kinds:?}");
+    assert_eq!(texts(&log).len(), before);
+    let (other, joined) = join(line, 6);
+    both_record(line, (memory, &log), (&other, &joined));
+}
+
+#[test]
+fn an_adoption_goes_on_wherever_it_was_interrupted() {
+    for format in FORMATS {
+        let start = alone(format, 1_000);
+        let act = |storage: &Arc<dyn Storage>| {
+            let line = Line::default();
+            let options = of(&line, 1);
+            let log = Log::open(storage.clone(), &dir(), options);
+            let _ = log.map(|log| log.adopt(&named(), &mut |_, _| {}));
+            line
+        };
+        let mut runs = 0;
+        at_every_call(&start, Fault::Stop, act, |failed| {
+            finish_adoption(&failed.memory, &failed.done, 121);
+            runs += 1;
+        });
+        assert!(runs > 20, "{runs}");
+    }
+}
+
+#[test]
+fn an_adoption_goes_on_wherever_the_line_was_cut() {
+    for format in FORMATS {
+        for done in [false, true] {
+            for call in 0.. {
+                let (memory, journal) = (alone(format, 1_000), MemoryJournal::default());
+                let line = Line::at(&journal, call, done);
+                let adopted = reopened(&memory, &line, 1).adopt(&named(), &mut |_, _| {});
+                if !line.is_cut() {
+                    assert!(call > 3, "{call}");
+                    break;
+                }
+                assert!(fault(adopted).is_some(), "{call} {done}");
+                finish_adoption(&memory, &line, 121);
+            }
+        }
+    }
+}
+
+#[test]
+fn nobody_else_records_before_an_adoption_is_finished() {
+    let (memory, journal) = (alone(Format::Jsonl, 1_000), MemoryJournal::default());
+    // The last call opens the log.
+    let calls = (0..).find(|call| {
+        let memory = memory.snapshot();
+        let line = Line::at(&MemoryJournal::default(), *call, false);
+        let _ = reopened(&memory, &line, 1).adopt(&named(), &mut |_, _| {});
+        !line.is_cut()
+    });
+    let last = calls.unwrap() - 1;
+    for call in 0..last {
+        let (memory, line) = (memory.snapshot(), Line::at(&journal, call, false));
+        let unfinished = reopened(&memory, &line, 1).adopt(&named(), &mut |_, _| {});
+        assert_eq!(fault(unfinished), Some(JournalFault::Unreachable));
+        let writer = writer(&reopened(&memory, &Line::default(), 1));
+        say(&writer, "here alone, as before");
+    }
+    let line = Line::at(&journal, last, false);
+    let unfinished = reopened(&memory, &line, 1).adopt(&named(), &mut |_, _| {});
+    assert_eq!(fault(unfinished), Some(JournalFault::Unreachable));
+    line.mend();
+    for memory in [memory.snapshot(), join(&line, 2).0] {
+        let writer = writer(&reopened(&memory, &line, 3));
+        let said = writer.append(vec![said("too early")], Durability::Synced);
+        assert_eq!(fault(said), Some(JournalFault::Loading));
+    }
+    finish_adoption(&memory, &line, 121);
+}
+
+#[test]
+fn another_journal_or_another_log_of_that_name_is_refused_and_nothing_changes() {
+    let (memory, line) = (alone(Format::Binary, 1_000), Line::default());
+    let stranger = Memory::new();
+    let log = create(&arc(&stranger), Format::Jsonl, &of(&line, 9));
+    log.adopt(&named(), &mut |_, _| {}).unwrap();
+    let before = memory.snapshot();
+    let adopted = reopened(&memory, &line, 1).adopt(&named(), &mut |_, _| {});
+    assert_eq!(fault(adopted), Some(JournalFault::Refused));
+    check_equal(&memory, &before, "refused");
+    assert!(reopened(&memory, &line, 1).identity().journal.is_none());
+    let other = JournalIdentity {
+        id: "00000000-0000-4000-8000-000000000001".into(),
+        ..named()
+    };
+    let adopted = reopened(&stranger, &line, 9).adopt(&other, &mut |_, _| {});
+    assert_eq!(fault(adopted), Some(JournalFault::OfAnother));
+}
+
+/// Two hosts of one log.
+fn two(format: Format, line: &Line) -> [Memory; 2] {
+    let memory = alone(format, 1_000);
+    let log = reopened(&memory, line, 1);
+    log.adopt(&named(), &mut |_, _| {}).unwrap();
+    [memory, join(line, 2).0]
+}
+
+/// The first host goes on alone, and the other one is closed.
+fn finish_leaving(hosts: &[Memory; 2], line: &Line) {
+    line.mend();
+    let log = reopened(&hosts[0], line, 3);
+    log.leave().unwrap();
+    let log = reopened(&hosts[0], line, 3);
+    assert!(log.identity().journal.is_none());
+    let writer = writer(&log);
+    say(&writer, "alone again");
+    writer.close().unwrap();
+    let kinds = kinds(&log);
+    let left = kinds.iter().filter(|kind| *kind == JOURNAL_LEFT);
+    assert_eq!(left.count(), 1, "{kinds:?}");
+    assert_eq!(texts(&log).len(), 122);
+    check(&log);
+    let other = reopened(&hosts[1], line, 4);
+    assert_eq!(fault(other.leave()), Some(JournalFault::Left));
+    let writer = crate::support::writer(&other);
+    let said = writer.append(vec![said("too late")], Durability::Synced);
+    assert_eq!(fault(said), Some(JournalFault::Left));
+    drop(writer);
+    assert_eq!(
+        texts(&reopened(&hosts[1], line, 4)).len(),
+        121,
+        "what it has is read"
+    );
+}
+
+#[test]
+fn one_host_goes_on_alone_wherever_leaving_was_interrupted() {
+    for format in FORMATS {
+        let act = |storage: &Arc<dyn Storage>, line: &Line| {
+            let log = Log::open(storage.clone(), &dir(), of(line, 7));
+            let _ = log.map(|log| log.leave());
+        };
+        for call in 0.. {
+            let line = Line::default();
+            let hosts = two(format, &line);
+            let faulty = Faulty::new(arc(&hosts[0]));
+            faulty.arm(call, Fault::Stop);
+            let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
+            act(&storage, &line);
+            let over = faulty.calls().len() <= call;
+            finish_leaving(&hosts, &line);
+            if over {
+                assert!(call > 10, "{call}");
+                break;
+            }
+        }
+        for done in [false, true] {
+            for call in 0.. {
+                let whole = Line::default();
+                let hosts = two(format, &whole);
+                let line = Line::at(&whole.journal, call, done);
+                act(&arc(&hosts[0]), &line);
+                let over = !line.is_cut();
+                finish_leaving(&hosts, &line);
+                if over {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_journal_that_was_put_back_is_healed_from_the_host_that_has_most() {
+    for format in FORMATS {
+        let whole = Line::default();
+        let hosts = two(format, &whole);
+        let groups = whole
+            .journal
+            .groups(reopened(&hosts[0], &whole, 1).identity().log);
+        for kept in 0..groups.len() {
+            for call in 0..6 {
+                let line = Line::at(&whole.journal, call, call % 2 == 0);
+                let log = reopened(&hosts[0], &line, 1);
+                whole.journal.put_back(log.identity().log, kept);
+                assert_eq!(
+                    fault(reopened(&hosts[0], &whole, 1).lock()),
+                    Some(JournalFault::Behind)
+                );
+                let _ = log.heal(&mut |_, _| {});
+                line.mend();
+                log.heal(&mut |_, _| {}).unwrap();
+                assert_eq!(whole.journal.groups(log.identity().log), groups);
+            }
+        }
+        let (first, second) = (
+            reopened(&hosts[0], &whole, 1),
+            reopened(&hosts[1], &whole, 2),
+        );
+        both_record(&whole, (&hosts[0], &first), (&hosts[1], &second));
+    }
+}
+
+#[test]
+fn a_journal_with_another_history_is_not_healed_and_does_not_change() {
+    for format in FORMATS {
+        let line = Line::default();
+        let hosts = two(format, &line);
+        let log = reopened(&hosts[0], &line, 1);
+        let before = line.journal.groups(log.identity().log).len();
+        let first = writer(&log);
+        say(&first, "lost");
+        say(&first, "lost, too");
+        first.close().unwrap();
+        line.journal.put_back(log.identity().log, before);
+        let second = writer(&reopened(&hosts[1], &line, 2));
+        say(&second, "of the other");
+        second.close().unwrap();
+        for _ in 0..2 {
+            let groups = line.journal.groups(log.identity().log);
+            assert_eq!(fault(log.heal(&mut |_, _| {})), Some(JournalFault::Forked));
+            assert_eq!(line.journal.groups(log.identity().log), groups);
+            let second = writer(&reopened(&hosts[1], &line, 2));
+            say(&second, "more of the other");
+            say(&second, "and more");
+            second.close().unwrap();
+        }
+        assert_eq!(texts(&log).len(), 123, "what it has is read");
+    }
+}

@@ -1,0 +1,119 @@
+//! `journal adopt`, `leave` and `heal`: a team comes to a journal, goes from it, and brings it what it lost.
+
+use crate::prelude::*;
+use std::borrow::Cow;
+use teamlog_engine::{JournalIdentity, Log};
+
+/// `{status:"ok", team, journal, groups, events, last_seq, changed}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct JournalAnswer {
+    /// Always `ok`.
+    #[schemars(extend("enum" = ["ok"]))]
+    pub status: Cow<'static, str>,
+    /// The team.
+    pub team: String,
+    /// The journal's id.
+    pub journal: String,
+    /// Groups that the journal was handed.
+    pub groups: u64,
+    /// Their events.
+    pub events: u64,
+    /// Seq of the last event.
+    pub last_seq: u64,
+    /// Whether it was otherwise before.
+    pub changed: bool,
+}
+
+impl Team {
+    /// Gives the team's log to a journal, so that other hosts can join; whole-log work. Repeating it goes on where it ended.
+    /// `progress` hears `(events done, events in all)`.
+    ///
+    /// # Errors
+    /// `Journal`, `Locked`, `Corrupt`, I/O.
+    pub fn adopt(
+        &mut self,
+        journal: &JournalIdentity,
+        progress: &mut (dyn FnMut(u64, u64) + Send),
+    ) -> Result<JournalAnswer> {
+        self.keep_artifacts(journal)?;
+        let adopted = self.alone(|team| Ok(team.log.adopt(journal, progress)?))?;
+        self.reopen()?;
+        Ok(JournalAnswer {
+            groups: adopted.pushed.groups,
+            events: adopted.pushed.events,
+            last_seq: adopted.last_seq,
+            changed: adopted.changed,
+            ..self.unmoved(journal.id.clone())
+        })
+    }
+
+    /// Takes the team's log off its journal: it goes on on this host alone. `None` where it has none.
+    ///
+    /// # Errors
+    /// `Journal`, `Locked`, `Corrupt`, I/O.
+    pub fn leave(&mut self) -> Result<Option<JournalAnswer>> {
+        let Some(journal) = self.journal() else {
+            return Ok(None);
+        };
+        let Some(last_seq) = self.alone(|team| Ok(team.log.leave()?))? else {
+            return Ok(None);
+        };
+        self.reopen()?;
+        Ok(Some(JournalAnswer {
+            last_seq,
+            changed: true,
+            ..self.unmoved(journal)
+        }))
+    }
+
+    /// Hands the team's journal what that lacks of what is here. `None` where the team has none. `progress` hears
+    /// `(events done, events in all)`.
+    ///
+    /// # Errors
+    /// `Journal`, `Locked`, `Corrupt`, I/O.
+    pub fn heal(
+        &mut self,
+        progress: &mut (dyn FnMut(u64, u64) + Send),
+    ) -> Result<Option<JournalAnswer>> {
+        let Some(journal) = self.journal() else {
+            return Ok(None);
+        };
+        let healed = self.alone(|team| Ok(team.log.heal(progress)?))?;
+        let pushed = healed.unwrap_or_default();
+        if let Some(journal) = self.log.identity().journal.clone() {
+            self.keep_artifacts(&journal)?;
+        }
+        Ok(Some(JournalAnswer {
+            groups: pushed.groups,
+            events: pushed.events,
+            last_seq: self.catch_up()?,
+            changed: pushed.groups > 0,
+            ..self.unmoved(journal)
+        }))
+    }
+
+    fn journal(&self) -> Option<String> {
+        let journal = self.log.identity().journal.as_ref();
+        journal.map(|journal| journal.id.clone())
+    }
+
+    /// This handle knows the log as it was.
+    fn reopen(&mut self) -> Result<()> {
+        let log = &self.log;
+        let log = Log::open(log.storage().clone(), log.dir(), log.options().clone())?;
+        *self = Team::new(log, self.options.clone(), None);
+        Ok(())
+    }
+
+    fn unmoved(&self, journal: String) -> JournalAnswer {
+        JournalAnswer {
+            status: "ok".into(),
+            team: self.name().to_owned(),
+            journal,
+            groups: 0,
+            events: 0,
+            last_seq: 0,
+            changed: false,
+        }
+    }
+}
