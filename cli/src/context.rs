@@ -26,7 +26,9 @@ use crate::root;
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use teamlog_team::engine::{Receipt, Timestamp};
+use teamlog_team::lifecycle::freshness::AsOf;
 use teamlog_team::resource::refused::RefusedWrites;
 use teamlog_team::shell::quoted;
 use teamlog_team::{GivenReceipt, RootOptions, Team};
@@ -60,6 +62,10 @@ pub struct Context {
     last_receipt: Option<GivenReceipt>,
     /// What other hosts recorded is to be taken in first: all, or what is needed to know an event.
     fresh: Option<Option<u64>>,
+    /// The same where what is here is older than that.
+    max_stale: Option<Duration>,
+    /// How new the answer is, where other hosts record too.
+    as_of: Option<AsOf>,
     /// The time of an answer about the past.
     now: Option<Timestamp>,
     /// Whether clock times are read as UTC.
@@ -122,6 +128,8 @@ impl Context {
                 (true, _) => Some(None),
                 (false, known) => known.map(Some),
             },
+            max_stale: global.max_stale,
+            as_of: None,
             now: None,
             utc: global.utc || env.var_set("TEAMLOG_UTC").is_some(),
             called: Called::of(env.program().as_deref()),

@@ -14,6 +14,7 @@
 //! | 78 | the file system, or the journal, is not safe for a log; `guard exec`: the kernel cannot fence a command |
 //! | any | `guard exec`: that of the command, 126 or 127 if it cannot be started |
 
+mod journal;
 mod panics;
 
 pub use panics::{caught, install_panic_hook, install_resident_panic_hook};
@@ -27,7 +28,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::io;
-use teamlog_team::engine::{Error as EngineError, JournalFault};
+use teamlog_team::engine::Error as EngineError;
 use teamlog_team::failure::{code_of, code_of_io, details_of};
 use teamlog_team::projections::Error as ProjectionError;
 use teamlog_team::{Code, Failure, Refusal};
@@ -392,7 +393,8 @@ impl From<EngineError> for CommandError {
             | "lock_lost"
             | "journal_busy"
             | "journal_unreachable"
-            | "adoption_unfinished" => Exit::Locked,
+            | "adoption_unfinished"
+            | "clock_skew" => Exit::Locked,
             "damaged" | "foreign_file" | "newer_log" | "journal_behind" | "journal_forked" => {
                 Exit::Damaged
             }
@@ -432,43 +434,8 @@ fn engine_hint(error: &EngineError) -> Option<String> {
         // What to do then hangs on the command.
         EngineError::LockLost { written: true, .. } => return None,
         EngineError::UnsupportedFormat { .. } => "use the newer teamlog that wrote it",
-        EngineError::Journal { fault, .. } => return journal_hint(*fault),
+        EngineError::Journal { fault, .. } => return journal::hint(*fault),
         _ => return None,
-    };
-    Some(hint.to_owned())
-}
-
-/// What to do next; where the outcome is unknown that hangs on the command.
-fn journal_hint(fault: JournalFault) -> Option<String> {
-    let hint = match fault {
-        JournalFault::Conflict => {
-            "nothing was recorded; try again, or wait longer with --lock-timeout 60"
-        }
-        JournalFault::Unreachable => {
-            "nothing was recorded; try again: what is here can be read meanwhile"
-        }
-        JournalFault::Unknown => return None,
-        JournalFault::Behind => {
-            "an older state of the journal was put back, or the wrong standby promoted; to give back what it lacks, on the host that has most: teamlog journal heal TEAM"
-        }
-        JournalFault::Forked => {
-            "this host and the journal have recorded different things; a person has to decide which one counts"
-        }
-        JournalFault::NotDurable => "to see what it lacks: teamlog journal check NAME",
-        JournalFault::OfAnother => "to see which one it is: teamlog journal check NAME",
-        JournalFault::Unconfigured => "name it in journals.toml: teamlog journal create --help",
-        JournalFault::Loading => {
-            "to go on with it, on the host that began: teamlog journal adopt TEAM --journal NAME"
-        }
-        JournalFault::Left => {
-            "what is here can be read; the events behind it are recorded on the host that took the log off"
-        }
-        JournalFault::Refused | JournalFault::Opened => {
-            "to take a team in that the journal has: teamlog join TEAM --journal NAME"
-        }
-        JournalFault::Shared => {
-            "to have a log of its own from it: teamlog export, then import under another name"
-        }
     };
     Some(hint.to_owned())
 }
@@ -503,6 +470,7 @@ fn io_exit(source: &io::Error) -> Exit {
 mod tests {
     use super::*;
     use std::path::PathBuf;
+    use teamlog_team::engine::JournalFault;
 
     fn of_journal(fault: JournalFault) -> EngineError {
         EngineError::Journal {
@@ -590,6 +558,7 @@ mod tests {
             (of_journal(JournalFault::Refused), 1, "journal_refused"),
             (of_journal(JournalFault::Shared), 1, "journal_team"),
             (of_journal(JournalFault::Loading), 75, "adoption_unfinished"),
+            (of_journal(JournalFault::ClockSkew), 75, "clock_skew"),
             (of_journal(JournalFault::Left), 1, "journal_left"),
         ] {
             let reported = CommandError::from(error);

@@ -29,6 +29,9 @@ pub struct Global {
     /// The same as far as that event is not known here: that of an answer on another host
     #[arg(long, global = true, value_name = "SEQ")]
     pub at_least: Option<u64>,
+    /// The same where what is here is older than so many seconds
+    #[arg(long, global = true, value_name = "SECONDS", value_parser = lock_timeout)]
+    pub max_stale: Option<std::time::Duration>,
     /// With the answer of a command that records something, print a receipt that covers it
     #[arg(long, global = true)]
     pub receipt: bool,

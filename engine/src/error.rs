@@ -157,6 +157,8 @@ pub enum JournalFault {
     Refused,
     /// The log is open in the journal already.
     Opened,
+    /// The clock of this host is too far from the journal's: nothing was written.
+    ClockSkew,
     /// The log is being handed over to the journal, which is not finished.
     Loading,
     /// The log was taken off the journal: it goes on at one host alone.
@@ -180,6 +182,7 @@ impl JournalFault {
             JournalFault::Forked => "journal_forked",
             JournalFault::NotDurable => "journal_not_durable",
             JournalFault::Refused | JournalFault::Opened => "journal_refused",
+            JournalFault::ClockSkew => "clock_skew",
             JournalFault::Loading => "adoption_unfinished",
             JournalFault::Left => "journal_left",
             JournalFault::OfAnother => "journal_of_another",
@@ -197,6 +200,7 @@ impl JournalFault {
             JournalFault::Forked => "has another history",
             JournalFault::NotDurable => "holds too few copies, so nothing was written",
             JournalFault::Refused | JournalFault::Opened => "takes nothing",
+            JournalFault::ClockSkew => "tells another time, so nothing was written",
             JournalFault::Loading => "does not have all of it yet",
             JournalFault::Left => "was left",
             JournalFault::OfAnother => "is another one",

@@ -22,6 +22,7 @@ mod blob;
 pub mod chain;
 pub mod clock;
 pub mod codec;
+pub mod comparison;
 pub mod convert;
 pub mod copy;
 pub mod derived;

@@ -10,6 +10,9 @@ pub const GROUP_EVENTS_MAX: usize = 65_536;
 pub const IDENTIFIER_BYTES_MAX: usize = 128;
 /// Deepest nesting of a payload.
 pub const NESTING_MAX: usize = 64;
+/// The clocks of hosts that share a log differ from that of its journal by at most so much; a host whose clock does not records
+/// nothing. In microseconds.
+pub const CLOCK_SKEW_MAX: i64 = 2_000_000;
 /// A segment is rotated before a group would take it past this many bytes.
 pub const SEGMENT_BYTES_MAX: u64 = 64 << 20;
 /// Buffered events go out as a group once they have this many encoded bytes.

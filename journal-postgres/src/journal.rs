@@ -5,6 +5,7 @@ use crate::connections::Connections;
 use crate::schema;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use teamlog_engine::Timestamp;
 use teamlog_engine::identity::LogId;
 use teamlog_engine::journal::{
     Append, GroupDigest, Journal, JournalGroup, LogState, Outcome, Page, Position, ReadError,
@@ -71,6 +72,22 @@ impl Journal for PostgresJournal {
         })?
     }
 
+    fn compare_state(
+        &mut self,
+        log: LogId,
+        seq: u64,
+        digest: &str,
+    ) -> Result<Vec<String>, ReadError> {
+        let (log, seq, host) = (log.to_string(), bigint(seq), &self.0.config.host);
+        self.ask(|connection| {
+            let params: [&(dyn ToSql + Sync); 4] = [host, &log, &seq, &digest];
+            connection.wait(connection.client.execute(schema::NOTE_STATE, &params))?;
+            let params: [&(dyn ToSql + Sync); 3] = [&log, &seq, &digest];
+            let rows = connection.wait(connection.client.query(schema::OTHER_STATES, &params))?;
+            rows.iter().map(|row| column(row, 0)).collect()
+        })
+    }
+
     fn blob(&mut self, log: LogId, digest: &str) -> Result<Option<Vec<u8>>, ReadError> {
         let log = log.to_string();
         self.ask(|connection| {
@@ -133,8 +150,12 @@ fn insert(connection: &Connection, groups: &[Append<'_>], by: By) -> (Vec<Outcom
     let all = |outcome: Outcome| vec![outcome; groups.len()];
     match taken(connection, groups, by) {
         Ok(taken) => settle(connection, groups, by, Some(&taken)),
-        // One that stands behind nothing keeps all of them from being taken.
-        Err(Lost::Refused(SqlState::FOREIGN_KEY_VIOLATION, _)) if groups.len() > 1 => {
+        // A standby by now.
+        Err(Lost::Refused(SqlState::READ_ONLY_SQL_TRANSACTION, why)) => {
+            (all(Outcome::Unreachable(why)), true)
+        }
+        // What is wrong with one of them, as that it stands behind nothing, keeps all from being taken.
+        Err(Lost::Refused(..)) if groups.len() > 1 => {
             let each = groups.iter().map(|group| insert(connection, &[*group], by));
             each.fold((Vec::new(), false), |(mut all, spent), (one, lost)| {
                 all.extend(one);
@@ -143,10 +164,6 @@ fn insert(connection: &Connection, groups: &[Append<'_>], by: By) -> (Vec<Outcom
         }
         Err(Lost::Refused(SqlState::FOREIGN_KEY_VIOLATION, _)) => {
             settle(connection, groups, by, None)
-        }
-        // A standby by now.
-        Err(Lost::Refused(SqlState::READ_ONLY_SQL_TRANSACTION, why)) => {
-            (all(Outcome::Unreachable(why)), true)
         }
         Err(Lost::Refused(_, why)) => (all(Outcome::Refused(why)), false),
         Err(Lost::Gone(why)) => (all(Outcome::Unknown(why)), true),
@@ -305,6 +322,7 @@ fn read(
         })
     };
     let groups = rows.iter().map(stored).collect::<Result<Vec<_>, Lost>>()?;
+    let now = rows.last().map(|row| column(row, 4)).transpose()?;
     let mut groups = groups.into_iter();
     if groups.next().map(|there| there.position) != Some(after) {
         return end(connection, &log).map(|end| {
@@ -320,6 +338,7 @@ fn read(
     let is_full = rows.len() as u64 >= GROUPS_MAX.unsigned_abs() || bytes >= bytes_max;
     Ok(Ok(Page {
         more: is_full && !groups.is_empty(),
+        now: now.and_then(Timestamp::from_micros),
         groups,
     }))
 }

@@ -128,6 +128,15 @@ select $1::text, $2::int8 where teamlog_turn($1::text::uuid, $2::int8, $3, $4, $
 pub const PUT_BLOB: &str = "
 insert into teamlog_artifact (log, digest, bytes) values ($1::text::uuid, $2, $3) on conflict do nothing";
 
+/// Notes the digest of a host's state at an event.
+pub const NOTE_STATE: &str = "
+insert into teamlog_host (host, log, seq, state_digest, seen_at) values ($1, $2::text::uuid, $3, $4, clock_timestamp())
+on conflict (host, log) do update set seq = excluded.seq, state_digest = excluded.state_digest, seen_at = excluded.seen_at";
+
+/// The hosts whose state at the same event is another one.
+pub const OTHER_STATES: &str = "
+select host from teamlog_host where log = $1::text::uuid and seq = $2 and state_digest <> $3 order by host";
+
 /// The bytes of an artifact.
 pub const BLOB: &str =
     "select bytes from teamlog_artifact where log = $1::text::uuid and digest = $2";
@@ -141,7 +150,7 @@ where l.log = $1::text::uuid";
 
 /// The row that a position names, and those behind it, up to some number and about as many bytes.
 pub const READ: &str = "
-select last_seq, chain, bytes, begins from (
+select last_seq, chain, bytes, begins, (extract(epoch from clock_timestamp()) * 1000000)::int8 from (
   select last_seq, chain, bytes, begins, sum(length(bytes)) over (order by next_seq) - length(bytes) as before from (
     select last_seq, next_seq, chain, begins, case when next_seq = $2 then '' else bytes end as bytes
     from teamlog_group where log = $1::text::uuid and next_seq >= $2 order by next_seq limit $4) page) sized

@@ -22,6 +22,7 @@ use crate::views::{BatchGate, BatchState, ViewBatch, Views};
 use std::ops::Deref;
 use std::sync::Arc;
 use teamlog_engine::derived::{Anchor, Store};
+use teamlog_engine::limits::CLOCK_SKEW_MAX;
 use teamlog_engine::{Event, Head, Log, Place, Reader, State, Timestamp};
 
 /// A tail of more bytes of log becomes a run.
@@ -62,6 +63,24 @@ impl Live {
     /// When the last committed event was stamped; it may lie ahead of the clock.
     pub fn last_at(&self) -> Option<Timestamp> {
         self.last().map(|anchor| anchor.id.created_at())
+    }
+
+    /// The time up to which leases are over. On a log that several hosts write the clock of the one that decides may be ahead of
+    /// the holder's by as much as clocks may differ: a lease holds at least as long as its holder thinks.
+    pub fn leases_over_by(&self, now: Timestamp) -> Timestamp {
+        now.plus_micros(-self.lease_margin())
+    }
+
+    /// When a lease that runs until then is over.
+    pub fn lease_over_at(&self, until: Timestamp) -> Timestamp {
+        until.plus_micros(self.lease_margin())
+    }
+
+    fn lease_margin(&self) -> i64 {
+        match self.log.identity().journal {
+            Some(_) => CLOCK_SKEW_MAX,
+            None => 0,
+        }
     }
 
     fn last(&self) -> Option<Anchor> {

@@ -22,6 +22,11 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// Whether a journal did not take part.
+    pub(crate) fn is_of_journal(&self) -> bool {
+        matches!(self.engine(), Some(engine::Error::Journal { .. }))
+    }
+
     /// The refusal, if it is one.
     pub fn refusal(&self) -> Option<&Refusal> {
         match self {

@@ -1,7 +1,7 @@
 //! `artifact`: files that agents leave for others.
 
 use crate::call::{ARTIFACT, ARTIFACT_BYTES};
-use crate::command::printed::{answer, recorded};
+use crate::command::printed::{read, recorded};
 use crate::command::stamp::Stamp;
 use crate::context::Context;
 use crate::env::ProcessEnv;
@@ -18,8 +18,8 @@ use teamlog_team::artifact::{ArtifactListAnswer, ArtifactPutAnswer};
 
 actions! {
     Put = "put", recorded::<ArtifactPutAnswer>;
-    Get = "get", answer::<ArtifactGetAnswer>;
-    List = "list", answer::<ArtifactListAnswer>;
+    Get = "get", read::<ArtifactGetAnswer>;
+    List = "list", read::<ArtifactListAnswer>;
 }
 
 /// Leave a file for others, under a name

@@ -2,7 +2,7 @@
 
 use crate::call::BOOTSTRAP_RECORD;
 use crate::command::Past;
-use crate::command::printed::{answer, recorded};
+use crate::command::printed::{read, recorded};
 use crate::command::stamp::Stamp;
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
@@ -22,10 +22,10 @@ use teamlog_team::projections;
 actions! {
     Start = "start", recorded::<BootstrapStarted>;
     Record = "record", recorded::<BootstrapRecorded>;
-    List = "list", answer::<BootstrapListed>;
-    Show = "show", answer::<BootstrapShown>;
-    Evidence = "evidence", answer::<projections::bootstrap::Evidence>;
-    Explain = "explain", answer::<BootstrapExplained>;
+    List = "list", read::<BootstrapListed>;
+    Show = "show", read::<BootstrapShown>;
+    Evidence = "evidence", read::<projections::bootstrap::Evidence>;
+    Explain = "explain", read::<BootstrapExplained>;
 }
 
 /// Begin a run: it stands in INIT

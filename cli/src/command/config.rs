@@ -2,7 +2,7 @@
 
 use crate::call;
 use crate::command::Past;
-use crate::command::printed::{answer, recorded};
+use crate::command::printed::{read, recorded};
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::forward::Repeat;
@@ -13,8 +13,8 @@ use teamlog_team::lifecycle::config::{
 };
 
 actions! {
-    List = "list", answer::<ConfigListAnswer>;
-    Get = "get", answer::<ConfigGetAnswer>;
+    List = "list", read::<ConfigListAnswer>;
+    Get = "get", read::<ConfigGetAnswer>;
     Set = "set", recorded::<ConfigChangeAnswer>;
     Unset = "unset", recorded::<ConfigChangeAnswer>;
 }

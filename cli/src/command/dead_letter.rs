@@ -2,7 +2,7 @@
 
 use crate::call;
 use crate::command::Past;
-use crate::command::printed::{answer, recorded};
+use crate::command::printed::{read, recorded};
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::forward::Repeat;
@@ -14,7 +14,7 @@ use teamlog_team::message::dead_letter::{
 use teamlog_team::message::send::Require;
 
 actions! {
-    List = "list", answer::<DeadLetterListAnswer>;
+    List = "list", read::<DeadLetterListAnswer>;
     Requeue = "requeue", recorded::<RequeueAnswer>;
 }
 

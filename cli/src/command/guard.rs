@@ -262,6 +262,10 @@ fn outside(reason: WriteReason) -> bool {
     )
 }
 
+/// Why nothing may be written where the journal is not there.
+const STALE: &str =
+    "what other hosts recorded lately is not known here, and their journal does not answer";
+
 /// `/repo/src/a (rm): qa holds src for task 2 until …`.
 fn said(target: &Target, verdict: &WriteVerdict) -> String {
     let what = match target.below {
@@ -279,6 +283,7 @@ fn said(target: &Target, verdict: &WriteVerdict) -> String {
         ),
         WriteReason::PathTraversalDenied => "it lies outside of the repository".to_owned(),
         WriteReason::InvalidPath => "the root of the repository is not set".to_owned(),
+        WriteReason::Stale => STALE.to_owned(),
         WriteReason::NoActiveLeaseForPath | WriteReason::LeaseActiveForResource => {
             "it holds no task that declares it".to_owned()
         }

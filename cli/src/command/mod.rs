@@ -79,7 +79,7 @@ use crate::when::{Spot, When};
 use all_teams::AllAnswer;
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args as _, FromArgMatches};
-use printed::{AnySchema, Either, Printed, answer, changed, lines, recorded, text};
+use printed::{AnySchema, Either, Printed, answer, changed, lines, read, recorded, text};
 use setup::SetupAnswer;
 use teamlog_guard::Effect;
 use teamlog_team::Recorded;
@@ -214,20 +214,20 @@ commands! {
     Send(send: recorded::<SendAnswer>) = "send", TeamData: "Send a message to an agent",
     TaskAssign(task_assign: recorded::<SendAnswer>) = "task-assign", TeamData: "Give a task to an agent",
     TaskUpdate(task_update: recorded::<SendAnswer>) = "task-update", TeamData: "Report on a task",
-    Read(read: answer::<ReadAnswer>) = "read", Reads: "Show an agent's inbox: the newest messages, oldest of the page first",
+    Read(read: read::<ReadAnswer>) = "read", Reads: "Show an agent's inbox: the newest messages, oldest of the page first",
     Ack(ack: recorded::<AckAnswer>) = "ack", TeamData: "Acknowledge a message; only its recipient can",
     Tick(tick: recorded::<Either<TickAnswer, AllAnswer<TickAnswer>>>) = "tick", TeamData:
         "Record what is due by now: retries and dead letters; for a timer",
     Nudge(nudge: recorded::<Either<NudgeAnswer, AllAnswer<NudgeAnswer>>>) = "nudge", TeamData("--exec"):
         "Tell idle agents that they have mail, once per cooldown; for a timer",
     DeadLetter(dead_letter) = "dead-letter", TeamData: "Look at messages that nobody acknowledged in time, or try one again",
-    Deliveries(deliveries: answer::<DeliveryListAnswer>) = "deliveries", Reads:
+    Deliveries(deliveries: read::<DeliveryListAnswer>) = "deliveries", Reads:
         "List the messages that wait for their ack, the next one that is due first",
     // An agent that changes a setting may change what the guard believes.
     Config(config) = "config", TeamData("set", "unset"): "Look at a team's settings, or change one",
-    Tasks(tasks: answer::<TasksAnswer>) = "tasks", Reads: "List tasks, in natural order of their ids",
+    Tasks(tasks: read::<TasksAnswer>) = "tasks", Reads: "List tasks, in natural order of their ids",
     Task(task) = "task", TeamData: "Look at one task, or take, finish and give back work under claims",
-    CanWrite(can_write: answer::<WriteVerdict>) = "can-write", Reads: "Say whether an agent may write a path now",
+    CanWrite(can_write: read::<WriteVerdict>) = "can-write", Reads: "Say whether an agent may write a path now",
     // `guard exec` runs a program.
     Guard(guard) = "guard", Reads("exec"): "Say whether a coding agent may carry out a tool call; for its hooks",
     Setup(setup: answer::<SetupAnswer>) = "setup", Files:
@@ -237,7 +237,7 @@ commands! {
         "Make a coding agent ask the guard before it writes, and check that it does",
     Bootstrap(bootstrap) = "bootstrap", TeamData:
         "Follow the bootstrap contract: from creating a team to its final synthesis, step by step",
-    Ready(ready: answer::<ReadyAnswer>) = "ready", Reads:
+    Ready(ready: read::<ReadyAnswer>) = "ready", Reads:
         "List what can be taken up now: unblocked and unclaimed, most urgent first",
     Mode(mode) = "mode", TeamData: "Say which workflow modes are active: start them, end them, look at them",
     State(state) = "state", TeamData: "Read and write states of modes as callers of `rcs state` do",
@@ -245,25 +245,25 @@ commands! {
     Artifact(artifact) = "artifact", TeamData("--out"): "Leave files for others, and get them: patches, summaries",
     Usage(usage: recorded::<UsageAnswer>) = "usage", TeamData:
         "Show how many tokens a team used and may use; report some, or set the budget",
-    Prime(prime: answer::<Either<PrimeAnswer, ContextAnswer>>) = "prime", Reads:
+    Prime(prime: read::<Either<PrimeAnswer, ContextAnswer>>) = "prime", Reads:
         "Show what an agent should know when it wakes, in few words",
-    Wait(wait: answer::<WaitAnswer>) = "wait", Reads: "Wait until something arrives for an agent",
-    Await(await_event: answer::<crate::render::awaited::Answer>) = "await", Reads:
+    Wait(wait: read::<WaitAnswer>) = "wait", Reads: "Wait until something arrives for an agent",
+    Await(await_event: read::<crate::render::awaited::Answer>) = "await", Reads:
         "Wait until something happens to a team that is worth waking up for",
     Teams(teams: answer::<AllAnswer<TeamListed>>) = "teams", Reads: "List the teams of the data root",
-    Status(status: answer::<StatusAnswer>) = "status", Reads: "Show members, unread messages, blocked and stale tasks",
+    Status(status: read::<StatusAnswer>) = "status", Reads: "Show members, unread messages, blocked and stale tasks",
     Views(views) = "views", TeamData: "Wait for the view files, which a daemon writes behind its answers",
-    Who(who: answer::<WhoAnswer>) = "who", Reads:
+    Who(who: read::<WhoAnswer>) = "who", Reads:
         "Show who does what: tasks, leases, last events, what was reported and what blocks",
-    Attention(attention: answer::<AttentionAnswer>) = "attention", Reads:
+    Attention(attention: read::<AttentionAnswer>) = "attention", Reads:
         "Show what somebody has to see to, each with the command that mends it",
     Board(board: answer::<BoardAnswer>) = "board", Reads:
         "Watch a team in the terminal: crew, tasks, what needs somebody, what happens",
-    Trace(trace: answer::<TraceAnswer>) = "trace", Reads: "Show a story as a timeline, from the log itself",
-    Traces(traces: answer::<TracesAnswer>) = "traces", Reads: "List traces, that of the newest event first",
+    Trace(trace: read::<TraceAnswer>) = "trace", Reads: "Show a story as a timeline, from the log itself",
+    Traces(traces: read::<TracesAnswer>) = "traces", Reads: "List traces, that of the newest event first",
     Replay(replay: lines::<Recorded>) = "replay", Reads: "Print events in order; --actor shows only what that actor did",
     Tail(tail: lines::<Recorded>) = "tail", Reads: "Print the newest events; -f goes on with those to come",
-    Diff(diff: answer::<DiffAnswer>) = "diff", Reads:
+    Diff(diff: read::<DiffAnswer>) = "diff", Reads:
         "Show what changed between two points: tasks field by field, inboxes, members",
     Api(api: changed::<Either<Envelope<'static>, Either<api::Listing, api::Schemas>>>) = "api", TeamData:
         "Carry out an operation of the team API, for brokers and agents",
@@ -274,7 +274,7 @@ commands! {
     Verify(verify: answer::<Either<VerifyAnswer, AllAnswer<VerifiedTeam>>>) = "verify", Reads:
         "Check every byte of the log, and that it still holds what a receipt says",
     Doctor(doctor) = "doctor", TeamData: "Check that everything is as it should be; mend a damaged log",
-    Head(head: answer::<HeadAnswer>) = "head", Reads:
+    Head(head: read::<HeadAnswer>) = "head", Reads:
         "Make a receipt for everything up to now, to be held against the log later",
     Keygen(keygen: answer::<KeygenAnswer>) = "keygen", Files: "Make a pair of keys, to sign receipts with",
     Import(import: recorded::<Either<ImportAnswer, ChatAnswer>>) = "import", TeamData:

@@ -5,7 +5,7 @@ pub mod prompt;
 
 use crate::agents::event::{ContextAnswer, StopAnswer};
 use crate::command::Past;
-use crate::command::printed::{Either, answer, recorded};
+use crate::command::printed::{Either, read, recorded};
 use crate::command::session::SessionScope;
 use crate::command::stamp::Stamp;
 use crate::context::Context;
@@ -40,12 +40,12 @@ actions! {
     Cancel = "cancel", recorded::<ModeAnswer>;
     Clear = "clear", recorded::<ModeCleared>;
     Write = "write", recorded::<ModeAnswer>;
-    List = "list", answer::<ModeListAnswer>;
-    Show = "show", answer::<ModeShowAnswer>;
-    Explain = "explain", answer::<Transition>;
+    List = "list", read::<ModeListAnswer>;
+    Show = "show", read::<ModeShowAnswer>;
+    Explain = "explain", read::<Transition>;
     Prompt = "prompt", recorded::<Either<PromptAnswer, ContextAnswer>>;
-    Ended = "outcome", answer::<Either<Reading, StopAnswer>>;
-    Sessions = "sessions", answer::<SessionsAnswer>;
+    Ended = "outcome", read::<Either<Reading, StopAnswer>>;
+    Sessions = "sessions", read::<SessionsAnswer>;
     EndSession = "end-session", recorded::<SessionEndedAnswer>;
 }
 

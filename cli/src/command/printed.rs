@@ -4,9 +4,10 @@ use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::borrow::Cow;
 use teamlog_team::engine::Receipt;
+use teamlog_team::lifecycle::freshness::AsOf;
 
 /// What the schema describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -33,6 +34,8 @@ pub struct Printed {
     pub records: bool,
     /// Whether `--receipt` puts a receipt behind the answer.
     receipt: bool,
+    /// Whether it says how new the answer is, where other hosts record in the team too.
+    as_of: bool,
     describe: fn(&mut SchemaGenerator) -> Schema,
 }
 
@@ -43,7 +46,16 @@ pub const fn answer<A: JsonSchema>(action: &'static str) -> Printed {
         prints: Prints::Answer,
         records: false,
         receipt: false,
+        as_of: false,
         describe: SchemaGenerator::root_schema_for::<A>,
+    }
+}
+
+/// An answer about a team that only reads.
+pub const fn read<A: JsonSchema>(action: &'static str) -> Printed {
+    Printed {
+        as_of: true,
+        ..answer::<A>(action)
     }
 }
 
@@ -107,6 +119,18 @@ impl Printed {
                 "description": "With a key that is known: true, and the answer is the first one under it; nothing was done now."
             });
             add_field(&mut schema, "replayed", &replayed);
+        }
+        if self.as_of {
+            let as_of = AsOf::json_schema(&mut generator).to_value();
+            let definitions = schema.ensure_object().entry("$defs");
+            if let Value::Object(definitions) = definitions.or_insert_with(|| json!({})) {
+                definitions.insert("AsOf".to_owned(), as_of);
+            }
+            let field = json_schema!({
+                "$ref": "#/$defs/AsOf",
+                "description": "Where other hosts record in the team too."
+            });
+            add_field(&mut schema, "as_of", &field);
         }
         let title = match (self.prints, name) {
             (Prints::Error, "error") => {

@@ -3,7 +3,7 @@
 //! What comes out is what these callers know: the payload alone, compact under `--json`, else indented; exit 1 is any
 //! refusal, one of the words themselves included.
 
-use super::printed::{Printed, answer, recorded};
+use super::printed::{Printed, read, recorded};
 use super::session::SessionScope;
 use crate::call::{Call, STATE_CLEAR, STATE_WRITE};
 use crate::context::Context;
@@ -132,11 +132,11 @@ struct GetStatus {
 }
 
 pub(super) const PRINTED: &[Printed] = &[
-    answer::<StateShown>("read"),
+    read::<StateShown>("read"),
     recorded::<StateWritten>("write"),
     recorded::<StateCleared>("clear"),
-    answer::<ActiveModes>("list-active"),
-    answer::<StateStatuses>("get-status"),
+    read::<ActiveModes>("list-active"),
+    read::<StateStatuses>("get-status"),
 ];
 
 impl Args {

@@ -2,7 +2,7 @@
 
 use crate::call::Call;
 use crate::command::Past;
-use crate::command::printed::{answer, recorded};
+use crate::command::printed::{read, recorded};
 use crate::command::stamp::Stamp;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
@@ -30,8 +30,8 @@ use teamlog_team::task::show::TaskShow;
 use teamlog_team::task::show::TaskShowAnswer;
 
 actions! {
-    Show = "show", answer::<TaskShowAnswer>;
-    History = "history", answer::<TaskHistoryAnswer>;
+    Show = "show", read::<TaskShowAnswer>;
+    History = "history", read::<TaskHistoryAnswer>;
     Create = "create", recorded::<TaskAnswer>;
     Next = "next", recorded::<ClaimNextAnswer>;
     Claim = "claim", recorded::<ClaimAnswer>;

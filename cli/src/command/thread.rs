@@ -1,7 +1,7 @@
 //! `thread`: talks between agents, perhaps about a task.
 
 use crate::command::Past;
-use crate::command::printed::{answer, recorded};
+use crate::command::printed::{read, recorded};
 use crate::command::stamp::Stamp;
 use crate::context::Context;
 use crate::exit::Outcome;
@@ -22,10 +22,10 @@ use teamlog_team::thread::tail::ThreadTailAnswer;
 
 actions! {
     Start = "start", recorded::<ThreadAnswer>;
-    List = "list", answer::<ThreadListAnswer>;
+    List = "list", read::<ThreadListAnswer>;
     Post = "post", recorded::<ThreadPostAnswer>;
-    Tail = "tail", answer::<ThreadTailAnswer>;
-    Search = "search", answer::<ThreadSearchAnswer>;
+    Tail = "tail", read::<ThreadTailAnswer>;
+    Search = "search", read::<ThreadSearchAnswer>;
     Link = "link", recorded::<ThreadAnswer>;
 }
 

@@ -2,7 +2,7 @@
 //! this machine gives way to another one.
 
 use crate::call::Call;
-use crate::command::printed::{answer, recorded};
+use crate::command::printed::{answer, read, recorded};
 use crate::command::stamp::Stamp;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
@@ -24,7 +24,7 @@ use teamlog_team::names;
 
 actions! {
     Add = "add", recorded::<Added>;
-    List = "list", answer::<TokenListAnswer>;
+    List = "list", read::<TokenListAnswer>;
     Revoke = "revoke", recorded::<TokenAnswer>;
     Rotate = "rotate", answer::<Rotated>;
 }

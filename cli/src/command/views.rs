@@ -1,13 +1,13 @@
 //! `views`: the files that a team keeps for people and other tools.
 
-use crate::command::printed::answer;
+use crate::command::printed::read;
 use crate::context::Context;
 use crate::exit::Outcome;
 use crate::question;
 use teamlog_team::log::sync_views::{SyncViews, SyncViewsAnswer};
 
 actions! {
-    Sync = "sync", answer::<SyncViewsAnswer>;
+    Sync = "sync", read::<SyncViewsAnswer>;
 }
 
 /// Wait until the view files hold all that is recorded now

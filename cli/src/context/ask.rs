@@ -160,7 +160,11 @@ impl Context {
         call: &Call<I, A>,
         input: I,
     ) -> Result<A, CommandError> {
+        let is_now = at.is_none();
         let opened = self.team_at(team, at)?;
+        if is_now {
+            self.as_of = opened.as_of()?;
+        }
         let root = Root::of_team(&opened);
         self.held = Some(opened);
         // Nobody acts.

@@ -93,9 +93,16 @@ impl Context {
 
     /// Takes in first what other hosts recorded, where that was asked for, once.
     pub(super) fn freshen(&mut self, name: &str) -> Result<(), CommandError> {
-        match self.fresh.take() {
-            None => Ok(()),
-            Some(known) => self.execute(&CATCH_UP, name, known).map(drop),
+        if let Some(known) = self.fresh.take() {
+            return self.execute(&CATCH_UP, name, known).map(drop);
+        }
+        let Some(most) = self.max_stale.take() else {
+            return Ok(());
+        };
+        // A daemon on another machine keeps up by itself, and says so only where it is asked.
+        match !self.is_remote && self.opened(name)?.is_newer_than(most) {
+            true => Ok(()),
+            false => self.execute(&CATCH_UP, name, None).map(drop),
         }
     }
 

@@ -30,6 +30,10 @@ fn why(verdict: &WriteVerdict, view: &View) -> String {
         WriteReason::InvalidPath => {
             "it is no path, or absolute while resources.root is not set".to_owned()
         }
+        WriteReason::Stale => {
+            "what other hosts recorded lately is not known here, and their journal does not answer"
+                .to_owned()
+        }
         WriteReason::LeaseActiveForResource | WriteReason::ResourceHeldByOther => held(
             &text(&verdict.holder),
             &text(&verdict.resource),

@@ -168,6 +168,7 @@ fn three_data_roots_write_one_team() {
         "journal_team"
     );
     reads_can_demand_what_others_recorded(&hosts);
+    answers_say_how_new_they_are(&hosts[1]);
     claims_meet(&hosts);
     check_equal(&hosts);
     let status: Value = first.json("journal status demo");
@@ -282,6 +283,40 @@ fn reads_can_demand_what_others_recorded(hosts: &[Cli; 3]) {
         thread::sleep(Duration::from_millis(100));
     }
     daemon.kill();
+}
+
+/// What only reads says when the journal was read, and goes on where it is not there, unless it is to be newer.
+fn answers_say_how_new_they_are(host: &Cli) {
+    for line in [
+        "status demo",
+        "tasks demo",
+        "ready demo --agent dev",
+        "who demo",
+        "read demo --agent dev",
+        "head demo",
+        "thread list demo",
+        "mode list demo",
+        "bootstrap list demo",
+        "config list demo",
+        "artifact list demo",
+    ] {
+        let answer: Value = host.json(line);
+        let as_of = &answer["as_of"];
+        assert!(
+            as_of["seq"].as_u64().is_some() && as_of["checked_at"].is_string(),
+            "{line}: {answer}"
+        );
+    }
+    let past: Value = host.json("status demo --at 1");
+    assert!(past["as_of"].is_null(), "the past does not change: {past}");
+    let known_to =
+        std::fs::read_to_string(host.dir().join(".config/teamlog/journals.toml")).unwrap();
+    known(host, NOBODY);
+    host.ok("status demo --max-stale 3600");
+    let old = host.refused_json(75, "status demo --max-stale 0");
+    assert_eq!(old.code, "journal_unreachable");
+    known(host, &known_to);
+    host.ok("status demo --max-stale 0");
 }
 
 /// Each task is claimed on all hosts at once; the second host has a daemon.

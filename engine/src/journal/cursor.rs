@@ -9,10 +9,11 @@ use crate::layout::JOURNAL_FILE;
 use crate::place::Place;
 use crate::reader::{Chain, Reader, SPAN_BYTES};
 use crate::storage::Storage;
+use crate::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// No cursor is longer than this.
 const CURSOR_BYTES_MAX: u64 = 1024;
 
@@ -27,6 +28,8 @@ struct Cursor {
     segment: u32,
     offset: u64,
     len: u32,
+    /// When the journal was last read, by this host's clock.
+    read_at: String,
 }
 
 /// Where the log ends that a reader reads, and the place of its last event.
@@ -106,17 +109,15 @@ impl End {
 
     /// What the file says, if it is of this log.
     fn kept(reader: &Reader) -> Result<Option<End>> {
-        let path = reader.dir().join(JOURNAL_FILE);
-        let bytes = reader
-            .storage()
-            .named()
-            .read_if_there(&path, CURSOR_BYTES_MAX);
-        // It is derived: whatever is wrong with it, it is not needed.
-        let Some(end) = bytes.ok().flatten().and_then(|bytes| decode(&bytes)) else {
+        let kept = read(
+            reader.storage().as_ref(),
+            reader.dir(),
+            reader.identity().log,
+        );
+        let Some((end, _)) = kept else {
             return Ok(None);
         };
-        let (log, end) = end;
-        let Some((id, place)) = end.last.filter(|_| log == reader.identity().log) else {
+        let Some((id, place)) = end.last else {
             return Ok(None);
         };
         // Nothing behind the head is found, so a cursor that is ahead of it does not count.
@@ -126,14 +127,14 @@ impl End {
         Ok(is_there.then_some(end))
     }
 
-    /// Keeps it for the next process. Not synced, and no failure: it is derived.
-    pub fn keep(&self, storage: &dyn Storage, dir: &Path, log: LogId) {
-        if let Some(bytes) = self.encode(log) {
+    /// Keeps it for the next process, and when the journal was read. Not synced, and no failure: it is derived.
+    pub fn keep(&self, storage: &dyn Storage, dir: &Path, log: LogId, read_at: Timestamp) {
+        if let Some(bytes) = self.encode(log, read_at) {
             let _ = storage.replace(&dir.join(JOURNAL_FILE), &bytes, false);
         }
     }
 
-    fn encode(&self, log: LogId) -> Option<Vec<u8>> {
+    fn encode(&self, log: LogId, read_at: Timestamp) -> Option<Vec<u8>> {
         let (id, place) = self.last?;
         let cursor = Cursor {
             version: VERSION,
@@ -144,6 +145,7 @@ impl End {
             segment: place.segment,
             offset: place.offset,
             len: place.len,
+            read_at: read_at.to_string(),
         };
         let mut line = serde_json::to_vec(&cursor).ok()?;
         let crc = crc32fast::hash(&line);
@@ -152,8 +154,22 @@ impl End {
     }
 }
 
+/// When the journal of that log was last read, as far as a process kept it.
+pub(crate) fn read_at(storage: &dyn Storage, dir: &Path, log: LogId) -> Option<Timestamp> {
+    read(storage, dir, log).map(|(_, at)| at)
+}
+
+/// What the file says, if it is of that log. It is derived: whatever is wrong with it, it is not needed.
+fn read(storage: &dyn Storage, dir: &Path, log: LogId) -> Option<(End, Timestamp)> {
+    let bytes = storage
+        .named()
+        .read_if_there(&dir.join(JOURNAL_FILE), CURSOR_BYTES_MAX);
+    let (of, end, at) = decode(&bytes.ok().flatten()?)?;
+    (of == log).then_some((end, at))
+}
+
 /// Accepts exactly what `encode` writes.
-fn decode(bytes: &[u8]) -> Option<(LogId, End)> {
+fn decode(bytes: &[u8]) -> Option<(LogId, End, Timestamp)> {
     let at = bytes.iter().rposition(|byte| *byte == b' ')?;
     let cursor: Cursor = serde_json::from_slice(bytes.get(..at)?).ok()?;
     let log = LogId::from_text(&cursor.log)?;
@@ -171,6 +187,7 @@ fn decode(bytes: &[u8]) -> Option<(LogId, End)> {
             },
         )),
     };
-    let is_as_written = cursor.version == VERSION && end.encode(log)? == bytes;
-    is_as_written.then_some((log, end))
+    let at = Timestamp::from_canonical(cursor.read_at.as_bytes())?;
+    let is_as_written = cursor.version == VERSION && end.encode(log, at)? == bytes;
+    is_as_written.then_some((log, end, at))
 }

@@ -3,6 +3,7 @@
 use super::{
     Append, Journal, JournalGroup, Journals, LogState, Outcome, Page, Position, ReadError,
 };
+use crate::clock::Clock;
 use crate::error::{Error, JournalFault, Result};
 use crate::identity::{Identity, JournalIdentity, LogId};
 use std::collections::HashMap;
@@ -21,15 +22,24 @@ pub enum Compares {
 /// A journal in memory.
 #[derive(Clone, Default)]
 pub struct MemoryJournal {
-    logs: Arc<Mutex<HashMap<LogId, Vec<Stored>>>>,
-    enrolled: Arc<Mutex<HashMap<String, Identity>>>,
-    blobs: Arc<Mutex<HashMap<(LogId, String), Vec<u8>>>>,
-    /// Of those that are not open.
-    states: Arc<Mutex<HashMap<LogId, LogState>>>,
+    content: Arc<Mutex<Content>>,
     compares: Compares,
+    /// What it tells the time by, if it does.
+    clock: Option<Arc<dyn Clock>>,
 }
 
-#[derive(Clone)]
+#[derive(Default)]
+struct Content {
+    groups: HashMap<LogId, Vec<Stored>>,
+    /// The log of each team.
+    enrolled: HashMap<String, Identity>,
+    /// Of logs that are not open.
+    states: HashMap<LogId, LogState>,
+    blobs: HashMap<(LogId, String), Vec<u8>>,
+    /// The digests of states that handles noted, by event.
+    noted: HashMap<(LogId, u64), Vec<String>>,
+}
+
 struct Stored {
     after: Position,
     group: JournalGroup,
@@ -45,53 +55,49 @@ impl MemoryJournal {
         }
     }
 
+    /// The same journal, which tells the time by that clock.
+    #[must_use]
+    pub fn with_clock(self, clock: Arc<dyn Clock>) -> MemoryJournal {
+        MemoryJournal {
+            clock: Some(clock),
+            ..self
+        }
+    }
+
     /// All groups of a log, in the order in which they were taken.
     #[must_use]
     pub fn groups(&self, log: LogId) -> Vec<JournalGroup> {
-        let logs = self.logs();
-        let stored = logs.get(&log).into_iter().flatten();
+        let content = self.content();
+        let stored = content.groups.get(&log).into_iter().flatten();
         stored.map(|stored| stored.group.clone()).collect()
     }
 
     /// The log of a team.
     #[must_use]
     pub fn find(&self, team: &str) -> Option<Identity> {
-        self.enrolled().get(team).cloned()
+        self.content().enrolled.get(team).cloned()
     }
 
     /// Forgets all groups of a log but the first ones, as a journal does that is put back from an older copy.
     pub fn put_back(&self, log: LogId, groups: usize) {
-        if let Some(stored) = self.logs().get_mut(&log) {
+        if let Some(stored) = self.content().groups.get_mut(&log) {
             stored.truncate(groups);
         }
     }
 
-    /// What it does with a log.
-    #[must_use]
-    pub fn state(&self, log: LogId) -> LogState {
-        self.states().get(&log).copied().unwrap_or_default()
+    fn content(&self) -> MutexGuard<'_, Content> {
+        self.content.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Content {
+    fn state(&self, log: LogId) -> LogState {
+        self.states.get(&log).copied().unwrap_or_default()
     }
 
-    fn blobs(&self) -> MutexGuard<'_, HashMap<(LogId, String), Vec<u8>>> {
-        self.blobs.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn states(&self) -> MutexGuard<'_, HashMap<LogId, LogState>> {
-        self.states.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn logs(&self) -> MutexGuard<'_, HashMap<LogId, Vec<Stored>>> {
-        self.logs.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn enrolled(&self) -> MutexGuard<'_, HashMap<String, Identity>> {
-        let enrolled = self.enrolled.lock();
-        enrolled.unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn append_one(&self, append: &Append<'_>, wanted: LogState) -> Outcome {
-        let mut logs = self.logs();
-        let stored = logs.entry(append.log).or_default();
+    fn append(&mut self, append: &Append<'_>, wanted: LogState, compares: Compares) -> Outcome {
+        let state = self.state(append.log);
+        let stored = self.groups.entry(append.log).or_default();
         let same_place = |stored: &&Stored| stored.after.last_seq == append.after.last_seq;
         if let Some(there) = stored.iter().find(same_place) {
             return match there.group.position == append.position {
@@ -100,13 +106,12 @@ impl MemoryJournal {
             };
         }
         let end = end_of(stored);
-        if self.compares == Compares::Position && end != append.after {
+        if compares == Compares::Position && end != append.after {
             return match stored.iter().any(|one| one.group.position == append.after) {
                 true => Outcome::Conflict,
                 false => Outcome::Forked,
             };
         }
-        let state = self.state(append.log);
         if state != wanted {
             return Outcome::Closed(state);
         }
@@ -119,6 +124,25 @@ impl MemoryJournal {
             },
         });
         Outcome::Appended
+    }
+
+    fn enroll(&mut self, identity: &Identity, state: LogState) -> bool {
+        let is_its = match self.enrolled.get(&identity.team) {
+            None => true,
+            Some(there) => {
+                there == identity
+                    || there.log == identity.log && self.state(there.log) == LogState::Loading
+            }
+        };
+        if is_its {
+            let before = self
+                .enrolled
+                .insert(identity.team.clone(), identity.clone());
+            if before.is_none() {
+                self.states.insert(identity.log, state);
+            }
+        }
+        is_its
     }
 }
 
@@ -140,55 +164,60 @@ impl Journals for MemoryJournal {
     }
 
     fn enroll(&self, identity: &Identity, state: LogState) -> Result<()> {
-        let mut enrolled = self.enrolled();
-        let loads = |there: &Identity| {
-            there.log == identity.log && self.state(there.log) == LogState::Loading
-        };
-        match enrolled.get(&identity.team) {
-            Some(there) if there != identity && !loads(there) => {
-                return Err(Error::Journal {
-                    fault: JournalFault::Refused,
-                    why: format!("it has a log of team {} already", identity.team),
-                });
-            }
-            Some(_) => {}
-            None => {
-                self.states().insert(identity.log, state);
-            }
+        match self.content().enroll(identity, state) {
+            true => Ok(()),
+            false => Err(Error::Journal {
+                fault: JournalFault::Refused,
+                why: format!("it has a log of team {} already", identity.team),
+            }),
         }
-        enrolled.insert(identity.team.clone(), identity.clone());
-        Ok(())
     }
 }
 
 impl Journal for MemoryJournal {
     fn append(&mut self, groups: &[Append<'_>], state: LogState) -> Vec<Outcome> {
-        let append = |group: &Append<'_>| self.append_one(group, state);
+        let mut content = self.content();
+        let append = |group: &Append<'_>| content.append(group, state, self.compares);
         groups.iter().map(append).collect()
     }
 
     fn turn(&mut self, group: &Append<'_>, to: LogState) -> Outcome {
-        let outcome = self.append_one(group, to.before());
+        let mut content = self.content();
+        let outcome = content.append(group, to.before(), self.compares);
         if outcome == Outcome::Appended {
-            self.states().insert(group.log, to);
+            content.states.insert(group.log, to);
         }
         outcome
     }
 
     fn put_blob(&mut self, log: LogId, digest: &str, bytes: &[u8]) -> Result<(), ReadError> {
-        let mut blobs = self.blobs();
-        let blob = blobs.entry((log, digest.to_owned()));
+        let mut content = self.content();
+        let blob = content.blobs.entry((log, digest.to_owned()));
         blob.or_insert_with(|| bytes.to_vec());
         Ok(())
     }
 
     fn blob(&mut self, log: LogId, digest: &str) -> Result<Option<Vec<u8>>, ReadError> {
-        Ok(self.blobs().get(&(log, digest.to_owned())).cloned())
+        let key = (log, digest.to_owned());
+        Ok(self.content().blobs.get(&key).cloned())
+    }
+
+    fn compare_state(
+        &mut self,
+        log: LogId,
+        seq: u64,
+        digest: &str,
+    ) -> Result<Vec<String>, ReadError> {
+        let mut content = self.content();
+        let noted = content.noted.entry((log, seq)).or_default();
+        noted.push(digest.to_owned());
+        let others = noted.iter().filter(|other| *other != digest);
+        Ok(others.map(|_| "another host".to_owned()).collect())
     }
 
     fn read(&mut self, log: LogId, after: Position, bytes_max: usize) -> Result<Page, ReadError> {
-        let logs = self.logs();
-        let stored = logs.get(&log).map_or(&[][..], Vec::as_slice);
+        let content = self.content();
+        let stored = content.groups.get(&log).map_or(&[][..], Vec::as_slice);
         let is_there = |stored: &Stored| match self.compares {
             Compares::Position => stored.group.position == after,
             Compares::FirstSeq => stored.group.position.last_seq == after.last_seq,
@@ -219,6 +248,7 @@ impl Journal for MemoryJournal {
         Ok(Page {
             more: groups.len() < behind.len(),
             groups,
+            now: self.clock.as_ref().map(|clock| clock.now()),
         })
     }
 }

@@ -12,13 +12,15 @@ pub mod memory;
 mod push;
 mod replica;
 
+pub(crate) use cursor::End;
 pub use push::Pushed;
 pub(crate) use push::push;
-pub(crate) use replica::{Replica, Turn, conflict, misplaced, of_read};
+pub(crate) use replica::{Replica, Turn, conflict, misplaced, of_read, skew};
 
 use crate::error::Result;
 use crate::event_id::EventId;
 use crate::identity::{Identity, JournalIdentity, LogId};
+use crate::timestamp::Timestamp;
 
 /// A digest over all groups of a log up to one of them: BLAKE3 of the digest before and the group's bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -149,6 +151,8 @@ pub struct Page {
     pub groups: Vec<JournalGroup>,
     /// Whether more stand behind them.
     pub more: bool,
+    /// The journal's clock, if it tells.
+    pub now: Option<Timestamp>,
 }
 
 /// A group as the journal has it.
@@ -207,6 +211,17 @@ pub trait Journal: Send {
     /// # Errors
     /// [`ReadError`]; then they may be kept or not.
     fn put_blob(&mut self, log: LogId, digest: &str, bytes: &[u8]) -> Result<(), ReadError>;
+
+    /// Notes which digest this host's state has at an event, and says which others noted another one for the same event.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    fn compare_state(
+        &mut self,
+        log: LogId,
+        seq: u64,
+        digest: &str,
+    ) -> Result<Vec<String>, ReadError>;
 
     /// The bytes that were kept under a digest, if any were. Whoever reads them checks them.
     ///

@@ -2,11 +2,16 @@
 
 use super::cursor::End;
 use super::{Append, Journal, LogState, Outcome, Page, Position, ReadError};
+use crate::clock::Clock;
 use crate::error::{Error, JournalFault, Result};
 use crate::event_id::EventId;
 use crate::identity::LogId;
+use crate::limits::CLOCK_SKEW_MAX;
 use crate::place::Place;
 use crate::reader::Reader;
+use crate::storage::Storage;
+use crate::timestamp::Timestamp;
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,6 +19,10 @@ use std::time::{Duration, Instant};
 const PAGE_BYTES: usize = 4 << 20;
 /// How long the first repetition of an append waits whose outcome is unknown; each further one twice as long.
 const REPEAT_MIN: Duration = Duration::from_millis(1);
+/// A process that stays tells others at most so often that it read the journal.
+const KEPT_FOR: Duration = Duration::from_secs(1);
+/// How long a comparison of clocks counts.
+const COMPARED_FOR: Duration = Duration::from_secs(10);
 /// At most.
 const REPEAT_MAX: Duration = Duration::from_millis(500);
 
@@ -29,6 +38,12 @@ pub(crate) struct Replica {
     /// Whether the last append was one of this process: the next one is then decided without reading before. It is compared
     /// all the same.
     pub leads: bool,
+    /// When the journal was last read, and what was wrong with the host's clock then.
+    compared: Option<(Instant, Option<String>)>,
+    /// The same time by the host's clock; `None` where this process did not read it.
+    read_at: Option<Timestamp>,
+    /// When that was kept for other processes.
+    kept: Instant,
 }
 
 impl Replica {
@@ -41,12 +56,10 @@ impl Replica {
             next: None,
             begins: Vec::new(),
             leads: false,
+            compared: None,
+            read_at: None,
+            kept: Instant::now(),
         })
-    }
-
-    /// The end of the local log.
-    pub fn end(&self) -> End {
-        self.end
     }
 
     /// The journal has a group behind the end of the local log, which is to be written there next.
@@ -82,11 +95,44 @@ impl Replica {
         }
     }
 
-    /// What stands behind the end of the local log.
-    pub fn read(&mut self) -> Result<Page> {
+    /// What stands behind the end of the local log. Holds the host's clock against the journal's.
+    pub fn read(&mut self, clock: &dyn Clock) -> Result<Page> {
         let after = self.end.position;
+        let asked = clock.now();
         let page = self.journal.read(self.log, after, PAGE_BYTES);
-        page.map_err(|error| of_read(error, after.last_seq))
+        let page = page.map_err(|error| of_read(error, after.last_seq))?;
+        let wrong = page.now.and_then(|there| skew(asked, there, clock.now()));
+        self.compared = Some((Instant::now(), wrong));
+        self.read_at = Some(asked);
+        Ok(page)
+    }
+
+    /// Keeps where the log ends, and when the journal was read, for other processes.
+    pub fn keep(&mut self, storage: &dyn Storage, dir: &Path) {
+        if let Some(at) = self.read_at {
+            self.end.keep(storage, dir, self.log, at);
+            self.kept = Instant::now();
+        }
+    }
+
+    /// Whether that was done long ago.
+    pub fn is_kept_late(&self) -> bool {
+        self.kept.elapsed() >= KEPT_FOR
+    }
+
+    /// Whether the next group may be decided without reading before: the last one was of this process, and its clock was
+    /// looked at not long ago.
+    pub fn may_go_on(&self) -> bool {
+        let compared = self.compared.as_ref();
+        self.leads && compared.is_some_and(|(at, _)| at.elapsed() < COMPARED_FOR)
+    }
+
+    /// Refuses to record anything by a clock that is too far from the journal's.
+    pub fn check_clock(&self) -> Result<()> {
+        match &self.compared {
+            Some((_, Some(why))) => Err(fault(JournalFault::ClockSkew, why.clone())),
+            _ => Ok(()),
+        }
     }
 
     /// Appends a group behind the end of the local log. An unknown outcome is settled by appending it again until `deadline` is
@@ -164,6 +210,25 @@ pub(crate) struct Turn {
     pub to: LogState,
     /// As [`Append::begins`].
     pub begins: Vec<String>,
+}
+
+/// What is wrong with a host's clock, which showed the first and the last of these times before and behind the moment when the
+/// journal's showed the one between.
+pub(crate) fn skew(asked: Timestamp, there: Timestamp, answered: Timestamp) -> Option<String> {
+    let ahead = asked.micros() - there.micros();
+    let behind = there.micros() - answered.micros();
+    let (off, side) = match ahead > behind {
+        true => (ahead, "ahead of"),
+        false => (behind, "behind"),
+    };
+    let seconds = |micros: i64| micros as f64 / 1e6;
+    (off > CLOCK_SKEW_MAX).then(|| {
+        format!(
+            "the clock of this host is {:.1} s {side} the journal's, and may be {} s",
+            seconds(off),
+            seconds(CLOCK_SKEW_MAX)
+        )
+    })
 }
 
 /// Why groups behind an event were not taken.

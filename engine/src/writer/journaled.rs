@@ -8,7 +8,7 @@ use crate::codec;
 use crate::error::{Error, Result};
 use crate::event::{Event, NewEvent};
 use crate::event_id::EventId;
-use crate::journal::{JournalGroup, Turn, conflict, misplaced};
+use crate::journal::{JournalGroup, Replica, Turn, conflict, misplaced};
 use crate::segment::SegmentName;
 use crate::tail::read_tail;
 use crate::timestamp::Timestamp;
@@ -33,7 +33,7 @@ impl<S: State> Core<S> {
 
     /// Begins a round on what the journal has by now. Where that fails the round has ended.
     pub(super) fn begin_round(&mut self) -> RoundStart {
-        let unread = self.replica.as_ref().is_some_and(|replica| replica.leads);
+        let unread = self.replica.as_ref().is_some_and(Replica::may_go_on);
         self.ended = match self.replica.is_some() && !unread {
             true => self.catch_up().err(),
             false => None,
@@ -64,7 +64,7 @@ impl<S: State> Core<S> {
         );
         let before = self.head.last_seq;
         while let Some(replica) = &mut self.replica {
-            let page = replica.read()?;
+            let page = replica.read(self.options.clock.as_ref())?;
             let goes_on = page.more && !page.groups.is_empty();
             for group in page.groups {
                 self.absorb(group)?;
@@ -72,6 +72,9 @@ impl<S: State> Core<S> {
             if !goes_on {
                 break;
             }
+        }
+        if self.replica.as_ref().is_some_and(Replica::is_kept_late) {
+            self.keep_cursor();
         }
         Ok(self.head.last_seq - before)
     }
@@ -140,6 +143,10 @@ impl<S: State> Core<S> {
         let (Some(replica), Some(last)) = (&mut self.replica, self.pending.last()) else {
             return Ok(());
         };
+        if let Err(error) = replica.check_clock() {
+            self.withdraw(error.again());
+            return Err(error);
+        }
         let buffers = &mut self.spare;
         buffers.bytes.clear();
         buffers.frames =
@@ -179,10 +186,9 @@ impl<S: State> Core<S> {
     }
 
     /// Keeps the position for the next process.
-    pub fn keep_cursor(&self) {
-        if let Some(replica) = &self.replica {
-            let end = replica.end();
-            end.keep(self.storage.as_ref(), &self.dir, self.identity.log);
+    pub fn keep_cursor(&mut self) {
+        if let Some(replica) = &mut self.replica {
+            replica.keep(self.storage.as_ref(), &self.dir);
         }
     }
 }

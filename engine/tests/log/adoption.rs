@@ -117,6 +117,14 @@ impl Journal for Line {
     fn put_blob(&mut self, log: LogId, digest: &str, bytes: &[u8]) -> Result<(), ReadError> {
         self.journal.put_blob(log, digest, bytes)
     }
+    fn compare_state(
+        &mut self,
+        log: LogId,
+        seq: u64,
+        digest: &str,
+    ) -> Result<Vec<String>, ReadError> {
+        self.journal.compare_state(log, seq, digest)
+    }
     fn blob(&mut self, log: LogId, digest: &str) -> Result<Option<Vec<u8>>, ReadError> {
         self.journal.blob(log, digest)
     }

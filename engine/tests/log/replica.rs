@@ -6,7 +6,7 @@ use teamlog_engine::identity::LogId;
 use teamlog_engine::journal::memory::{Compares, MemoryJournal};
 use teamlog_engine::journal::{Append, Journal, LogState, Outcome, Page, Position, ReadError};
 use teamlog_engine::layout::{EVENTS_DIR, JOURNAL_FILE, LOG_FILE};
-use teamlog_engine::{CommitError, Exclusive, JournalFault, Writer};
+use teamlog_engine::{CommitError, Exclusive, JournalFault, ManualClock, Writer};
 
 /// Two hosts of one log.
 struct Hosts {
@@ -244,6 +244,36 @@ fn the_time_of_decisions_never_runs_backward() {
     );
 }
 
+#[test]
+fn a_host_whose_clock_is_too_far_from_the_journals_records_nothing() {
+    for format in FORMATS {
+        let hosts = Hosts::new(format, Compares::Position);
+        let journal = hosts.journal.clone();
+        let journal = journal.with_clock(Arc::new(ManualClock::new(start())));
+        let said_by = |off: i64, text: &str| {
+            let clock = ManualClock::new(start());
+            clock.advance(off);
+            let options = given!(LogOptions, clock: Arc::new(clock), ..small(1));
+            let log = open(&arc(&hosts.hosts[0]), &through(journal.clone(), &options));
+            // What others recorded is taken in all the same.
+            let writer = writer(&log);
+            fault(writer.append(vec![said(text)], Durability::Synced))
+        };
+        let (second, most) = (1_000_000, 2_000_000);
+        for off in [30 * second, -30 * second, most + 1, -most - 1] {
+            assert_eq!(
+                said_by(off, "wrong"),
+                Some(JournalFault::ClockSkew),
+                "{off}"
+            );
+        }
+        for off in [1_500_000, -1_500_000, most, -most] {
+            assert_eq!(said_by(off, "right"), None, "{off}");
+        }
+        assert_eq!(texts(&hosts.log(0)), ["right"; 4]);
+    }
+}
+
 /// A journal whose next append is another host's.
 #[derive(Clone)]
 struct Overtaken {
@@ -265,6 +295,14 @@ impl Journal for Overtaken {
 
     fn put_blob(&mut self, log: LogId, digest: &str, bytes: &[u8]) -> Result<(), ReadError> {
         self.journal.put_blob(log, digest, bytes)
+    }
+    fn compare_state(
+        &mut self,
+        log: LogId,
+        seq: u64,
+        digest: &str,
+    ) -> Result<Vec<String>, ReadError> {
+        self.journal.compare_state(log, seq, digest)
     }
     fn blob(&mut self, log: LogId, digest: &str) -> Result<Option<Vec<u8>>, ReadError> {
         self.journal.blob(log, digest)
@@ -336,6 +374,9 @@ impl Journal for Silent {
     }
 
     fn put_blob(&mut self, _: LogId, _: &str, _: &[u8]) -> Result<(), ReadError> {
+        Err(self.0.clone())
+    }
+    fn compare_state(&mut self, _: LogId, _: u64, _: &str) -> Result<Vec<String>, ReadError> {
         Err(self.0.clone())
     }
     fn blob(&mut self, _: LogId, _: &str) -> Result<Option<Vec<u8>>, ReadError> {

@@ -7,7 +7,7 @@ use teamlog_engine::journal::memory::MemoryJournal;
 use teamlog_engine::journal::{
     Append, GroupDigest, Journal, Journals, LogState, Outcome, Position, ReadError,
 };
-use teamlog_engine::{EventId, Format, Identity, JournalIdentity, Timestamp};
+use teamlog_engine::{Clock, EventId, Format, Identity, JournalIdentity, SystemClock, Timestamp};
 use teamlog_journal_postgres::PostgresJournals;
 
 /// An identity of that log.
@@ -224,6 +224,30 @@ fn states(journals: &dyn Journals, journal: &mut dyn Journal, id: &str) {
     assert_eq!(texts(journal, 6, opens.position, 1000), ["d", "closes"]);
 }
 
+/// Bytes beside a log are kept under their digest, each log's for itself.
+fn keeps_blobs(journal: &mut dyn Journal) {
+    let large = vec![7; 2 << 20];
+    for _ in 0..2 {
+        journal.put_blob(LogId([1; 16]), "d1", b"one").unwrap();
+        journal.put_blob(LogId([1; 16]), "d2", &large).unwrap();
+    }
+    let blob =
+        |journal: &mut dyn Journal, log, digest| journal.blob(LogId([log; 16]), digest).unwrap();
+    assert_eq!(blob(journal, 1, "d1").unwrap(), b"one");
+    assert!(blob(journal, 1, "d2").unwrap() == large);
+    assert_eq!(blob(journal, 1, "d3"), None);
+    assert_eq!(blob(journal, 2, "d1"), None);
+}
+
+fn tells_the_time(journal: &mut dyn Journal) {
+    let page = journal
+        .read(LogId([1; 16]), Position::default(), 10)
+        .unwrap();
+    let off = page.now.unwrap().micros() - SystemClock.now().micros();
+    // One machine, and one clock.
+    assert!(off.abs() < 1_000_000, "{off}");
+}
+
 /// Whoever races: of all groups for one place exactly one is taken.
 fn one_wins(open: &(dyn Fn() -> Box<dyn Journal> + Sync), log: u8, rounds: u64) {
     let won: Vec<Vec<u64>> = thread::scope(|scope| {
@@ -264,6 +288,7 @@ fn the_journal_in_memory_conforms() {
     let journal = MemoryJournal::default();
     conforms(&mut journal.clone());
     states(&journal, &mut journal.clone(), "memory");
+    keeps_blobs(&mut journal.clone());
     one_wins(&|| Box::new(journal.clone()), 5, 200);
 }
 
@@ -285,6 +310,8 @@ fn postgres_conforms() {
     conforms(journals.journal().as_mut());
     states(&journals, journals.journal().as_mut(), &id);
     one_wins(&|| journals.journal(), 5, 100);
+    tells_the_time(journals.journal().as_mut());
+    keeps_blobs(journals.journal().as_mut());
     names_are_unique(&journals, &id);
     another_journal_is_refused(&cluster);
     hosts_change_nothing(&cluster);

@@ -63,6 +63,8 @@ settings! {
         "seconds without a sign of life after which a session holds up nobody";
     GuardRecord: "guard.record", Form::Switch, Some("true"),
         "whether `guard` records what it refused to let an agent write";
+    GuardStale: "guard.stale_seconds", Form::Number(0, SECONDS_MAX), Some("5"),
+        "seconds without the journal after which nothing may be written, where other hosts record too";
     GuardKnown: "guard.known", Form::Programs, Some(""),
         "programs that `guard` trusts to write in the repository only where they may";
 }
@@ -409,7 +411,7 @@ mod tests {
         let all = keys.len();
         keys.sort();
         keys.dedup();
-        assert_eq!((keys.len(), all), (42, 42));
+        assert_eq!((keys.len(), all), (43, 43));
         assert_eq!(Setting::find("delivery.default"), None);
     }
 

@@ -17,12 +17,10 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     let most = if quick { GLANCED_MAX } else { usize::MAX };
     let artifacts = had(&seen.fresh)?.artifacts(None, None, most);
     let artifacts = artifacts.map_err(said)?;
-    let log = seen.log.as_ref().ok();
-    let has_journal = log.is_some_and(|log| log.identity().journal.is_some());
     let is_damaged = |artifact: &&Artifact| {
         let path = seen.dir.join(artifact.stored.path());
         // One that another host left comes from the journal when it is read.
-        if has_journal && matches!(seen.root.storage().stat(&path), Ok(None)) {
+        if seen.has_journal() && matches!(seen.root.storage().stat(&path), Ok(None)) {
             return false;
         }
         if quick {

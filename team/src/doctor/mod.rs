@@ -15,6 +15,7 @@ mod checkpoint;
 mod clock;
 mod disk_space;
 mod file_system;
+mod journal;
 mod leftovers;
 mod lock;
 mod malformed_jsonl;
@@ -323,7 +324,11 @@ fn all(seen: &Observed<'_>) -> Vec<Check> {
         let made = check(seen).unwrap_or_else(|why| Check::not_made(&why));
         made.named(name)
     });
-    made.collect()
+    let mut all: Vec<Check> = made.collect();
+    let journal = journal::check(seen);
+    let journal = journal.unwrap_or_else(|why| seen.has_journal().then(|| Check::not_made(&why)));
+    all.extend(journal.map(|check| check.named("journal")));
+    all
 }
 
 fn stats(seen: &Observed<'_>, checks: &[Check], sample_size: u64) -> Stats {

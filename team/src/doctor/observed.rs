@@ -55,6 +55,12 @@ pub(super) struct Sampled {
 }
 
 impl<'a> Observed<'a> {
+    /// Whether other hosts may have the team too.
+    pub fn has_journal(&self) -> bool {
+        let log = self.log.as_ref().ok();
+        log.is_some_and(|log| log.identity().journal.is_some())
+    }
+
     /// Looks at a team.
     pub fn look(
         root: &'a Root,

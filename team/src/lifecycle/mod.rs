@@ -3,6 +3,7 @@
 pub mod cleanup;
 pub(crate) mod closing;
 pub mod config;
+pub mod freshness;
 pub mod ignored;
 pub mod init;
 pub mod join;

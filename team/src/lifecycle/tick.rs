@@ -109,7 +109,8 @@ impl Team {
                 return Ok(None);
             }
             let (delivery, bootstrap) = (live.next_due()?, live.next_bootstrap_due()?);
-            let due = [delivery, live.next_lease()?, bootstrap];
+            let lease = live.next_lease()?.map(|until| live.lease_over_at(until));
+            let due = [delivery, lease, bootstrap];
             Ok(due.into_iter().flatten().min())
         })?;
         Ok(TickAnswer {
@@ -179,7 +180,7 @@ impl Sweep {
         if live.is_closed()? {
             return Ok(false);
         }
-        let expired = live.expired_tasks(self.round.now, 1)?;
+        let expired = live.expired_tasks(live.leases_over_by(self.round.now), 1)?;
         Ok(!expired.is_empty() || !live.freed_tasks(None, 1)?.is_empty())
     }
 }
@@ -191,7 +192,7 @@ impl Command for Sweep {
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<Swept>> {
         let Round { now, actor, .. } = &self.round;
         let mut events = Vec::new();
-        let mut expired = live.expired_tasks(*now, SWEPT_MAX)?;
+        let mut expired = live.expired_tasks(live.leases_over_by(*now), SWEPT_MAX)?;
         for task in &mut expired {
             holding::expire(live, task, *now, actor, &mut events)?;
         }

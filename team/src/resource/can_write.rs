@@ -7,6 +7,7 @@ use crate::projections::words;
 use crate::resource::Tree;
 use crate::resource::path::Denied;
 use crate::resource::pattern::Pattern;
+use std::time::Duration;
 
 operation! {
     /// Say whether an agent may write a path now
@@ -39,6 +40,8 @@ words! {
         PathTraversalDenied = "path_traversal_denied",
         /// It is no path, or absolute where no root is set.
         InvalidPath = "invalid_path",
+        /// What other hosts recorded is not known here, and cannot be asked.
+        Stale = "stale",
     }
 }
 
@@ -111,15 +114,39 @@ impl Team {
         self.query(|live, _| Ok(live.setting(Setting::GuardKnown)?.0.text().to_owned()))
     }
 
+    /// Whether leases are not known as they are: other hosts record in the team, and what they did lately is not here and cannot
+    /// be asked.
+    ///
+    /// # Errors
+    /// Whatever keeps the team from being read.
+    pub fn is_stale(&mut self) -> Result<bool> {
+        if self.log.identity().journal.is_none() || self.past().is_some() {
+            return Ok(false);
+        }
+        let most = self.query(|live, _| Ok(live.setting(Setting::GuardStale)?.0.number()))?;
+        match self.keep_up(Duration::from_secs(most)) {
+            Ok(()) => Ok(false),
+            Err(failure) if failure.is_of_journal() => Ok(true),
+            Err(failure) => Err(failure),
+        }
+    }
+
     /// Whether an agent may write each of some paths, in their order.
     pub fn can_write_all(&mut self, asked: &CanWriteAll) -> Result<Vec<WriteVerdict>> {
         names::check_known("agent", &asked.agent)?;
+        if self.is_stale()? {
+            let denied = |path: &String| denied(path, WriteReason::Stale);
+            return Ok(asked.paths.iter().map(denied).collect());
+        }
         let now = self.now();
         // What lies on the disk is looked at once the state is read: a query may be repeated.
         let (held, set) = self.query(|live, _| {
             let set = live.setting(Setting::ResourcesRoot)?.0;
             let mut held = live.held_resources()?;
-            held.retain(|held| held.leased_until > now);
+            // What others hold counts as long as they may think that they do.
+            let over = live.leases_over_by(now);
+            let by = |holder: &String| if *holder == asked.agent { now } else { over };
+            held.retain(|held| held.leased_until > by(&held.holder));
             Ok((held, set.text().to_owned()))
         })?;
         let tree = Tree::at(asked.root.as_deref().unwrap_or(&set));

@@ -51,7 +51,7 @@ impl Holdings<'_> {
         Holdings {
             live,
             worker,
-            now,
+            now: live.leases_over_by(now),
             held: OnceCell::new(),
         }
     }

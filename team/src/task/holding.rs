@@ -277,7 +277,8 @@ pub(crate) fn expire(
     actor: &str,
     events: &mut Vec<NewEvent>,
 ) -> Result<()> {
-    let Some(claim) = task.claim().filter(|claim| claim.leased_until <= now) else {
+    let over = live.leases_over_by(now);
+    let Some(claim) = task.claim().filter(|claim| claim.leased_until <= over) else {
         return Ok(());
     };
     let lease = Lease {

@@ -13,7 +13,7 @@ const SET: &str = "teams-v1";
 const FORMATS: [Format; 2] = [Format::Jsonl, Format::Binary];
 
 /// Reserved, and written by no command of the version that made the set.
-const NEVER_WRITTEN: [(&str, &str); 9] = [
+const NEVER_WRITTEN: [(&str, &str); 11] = [
     (
         "agent_token_added",
         "no agent was let in from another machine when the set was made",
@@ -21,6 +21,14 @@ const NEVER_WRITTEN: [(&str, &str); 9] = [
     (
         "agent_token_revoked",
         "no agent was let in from another machine when the set was made",
+    ),
+    (
+        "log_journal_adopted",
+        "the set lives on one host, and no journal orders it",
+    ),
+    (
+        "log_journal_left",
+        "the set lives on one host, and no journal orders it",
     ),
     (
         "manifest_written",

@@ -1,5 +1,9 @@
 //! One team on several hosts: begun here, joined there, written from everywhere, as far as the journal takes part.
 
+mod adoption;
+mod artifacts;
+mod freshness;
+
 use crate::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use teamlog_engine::identity::LogId;
@@ -116,6 +120,37 @@ fn a_team_that_was_begun_on_one_host_is_joined_and_written_on_others() {
     create(&late.1, "five");
     assert_eq!(join(second, &journal), 6);
     check_equal(&[&hosts[..], &[late]].concat());
+}
+
+#[test]
+fn a_lease_holds_as_long_as_its_holder_thinks_though_clocks_differ() {
+    let (_, hosts) = hosts(2);
+    let task = create(&hosts[0].1, "work");
+    let claim = |root: &Root, worker: &str| {
+        team(root).task_claim(TaskClaim {
+            task_id: task.clone(),
+            worker: worker.into(),
+            lease_ms: Some(60_000),
+            ..TaskClaim::default()
+        })
+    };
+    claim(&hosts[0].1, "dev").unwrap();
+    let later = |micros: i64| {
+        let noon = Timestamp::parse("2026-11-21T10:00:00Z").unwrap();
+        let clock = Arc::new(ManualClock::new(noon.plus_micros(micros)));
+        let options = RootOptions {
+            clock,
+            ..hosts[1].1.options().clone()
+        };
+        hosts[1].1.clone().with_options(options)
+    };
+    for early in [60_000_000, 61_999_000] {
+        assert_eq!(code(claim(&later(early), "qa")), "claim_conflict");
+        let ticked = team(&later(early)).tick(Tick::default()).unwrap();
+        assert_eq!(ticked.leases.expired, 0);
+        assert!(ticked.next_due_at.unwrap() > "2026-11-21T10:01:02".to_owned());
+    }
+    claim(&later(62_001_000), "qa").unwrap();
 }
 
 #[test]
@@ -278,6 +313,14 @@ impl Journal for Line {
             true => Err(ReadError::Unreachable("no route".into())),
             false => self.journal.put_blob(log, digest, bytes),
         }
+    }
+    fn compare_state(
+        &mut self,
+        log: LogId,
+        seq: u64,
+        digest: &str,
+    ) -> Result<Vec<String>, ReadError> {
+        self.journal.compare_state(log, seq, digest)
     }
     fn blob(&mut self, log: LogId, digest: &str) -> Result<Option<Vec<u8>>, ReadError> {
         match self.cut.load(Ordering::SeqCst) {

@@ -1,6 +1,6 @@
 //! `guard exec`: a command that the kernel lets write what its agent may write.
 
-use super::{Who, absolute, real};
+use super::{STALE, Who, absolute, denied, real};
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::fence::fenced::{Fenced, NotStarted};
@@ -49,6 +49,9 @@ impl Exec {
         let agent = self.who.agent(context)?;
         let name = context.team_named(self.team.clone())?;
         let mut team = context.team(&name)?;
+        if team.is_stale()? {
+            return Err(denied(STALE));
+        }
         let held = team.held_by(&agent)?;
         let grounds = self.grounds(context, &mut team, &held)?;
         warn(context, (&agent, &name), &held, &grounds);

@@ -493,6 +493,14 @@ impl Journal for Line {
     ) -> Result<(), ReadError> {
         self.world.journal.clone().put_blob(log, digest, bytes)
     }
+    fn compare_state(
+        &mut self,
+        log: teamlog_engine::identity::LogId,
+        seq: u64,
+        digest: &str,
+    ) -> Result<Vec<String>, ReadError> {
+        self.world.journal.clone().compare_state(log, seq, digest)
+    }
     fn blob(
         &mut self,
         log: teamlog_engine::identity::LogId,

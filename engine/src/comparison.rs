@@ -1,0 +1,46 @@
+//! A log held against its journal: who has more, and whether hosts fold the same events to the same state.
+
+use crate::error::{Error, Result};
+use crate::journal::{End, of_read, skew};
+use crate::log::Log;
+use crate::reader::Reader;
+
+/// How a log stands beside its journal, where nothing is wrong with either.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Comparison {
+    /// Whether the journal has more.
+    pub is_behind: bool,
+    /// What is wrong with this host's clock.
+    pub clock: Option<String>,
+    /// The hosts whose state at the same event is another one.
+    pub diverged: Vec<String>,
+}
+
+impl Log {
+    /// Holds what a reader reads against the journal, and the digest of its state, where one is given, against those of other
+    /// hosts. `None` where the log has no journal. Records nothing.
+    ///
+    /// # Errors
+    /// `Journal`: it lacks what is here, has another history, or does not take part; `Corrupt`, I/O.
+    pub fn compare(&self, reader: &Reader, state: Option<&str>) -> Result<Option<Comparison>> {
+        let Some(journal) = &self.identity().journal else {
+            return Ok(None);
+        };
+        let mut handle = self.journals(journal)?.open(journal)?;
+        let (log, end, clock) = (self.identity().log, End::of(reader)?, &self.options().clock);
+        let last_seq = end.position.last_seq;
+        let told = |error| -> Error { of_read(error, last_seq) };
+        let asked = clock.now();
+        let page = handle.read(log, end.position, 1).map_err(told)?;
+        let clock = page.now.and_then(|there| skew(asked, there, clock.now()));
+        let diverged = match state {
+            Some(digest) => handle.compare_state(log, last_seq, digest).map_err(told)?,
+            None => Vec::new(),
+        };
+        Ok(Some(Comparison {
+            is_behind: !page.groups.is_empty(),
+            clock,
+            diverged,
+        }))
+    }
+}

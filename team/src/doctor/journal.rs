@@ -1,0 +1,56 @@
+//! The log beside its journal: whether one lacks what the other has, and whether other hosts fold it to the same state.
+
+use super::Check;
+use super::observed::{Observed, Seen, had, said};
+use serde_json::json;
+use teamlog_engine::comparison::Comparison;
+use teamlog_engine::{Error, JournalFault};
+
+/// `None` for a team that lives on this host alone.
+pub(super) fn check(seen: &Observed<'_>) -> Seen<Option<Check>> {
+    let (log, reader) = (had(&seen.log)?, had(&seen.reader)?);
+    // Folding is what is compared, so a quick look has nothing to compare.
+    let digest = match seen.sampled {
+        None => Some(had(&seen.fresh)?.digest().map_err(said)?),
+        Some(_) => None,
+    };
+    match log.compare(reader, digest.as_deref()) {
+        Ok(None) => Ok(None),
+        Ok(Some(comparison)) => Ok(Some(judge(&comparison))),
+        Err(Error::Journal { fault, why }) => Ok(Some(refused(seen, fault, &why))),
+        Err(error) => Err(said(error)),
+    }
+}
+
+fn judge(comparison: &Comparison) -> Check {
+    if !comparison.diverged.is_empty() {
+        let hosts = comparison.diverged.join(", ");
+        let summary =
+            format!("the same events give another state on {hosts}: one of the programs is wrong");
+        let check = Check::unhealthy(summary);
+        return check.details(json!({"code": "state_diverged", "hosts": comparison.diverged}));
+    }
+    if let Some(clock) = &comparison.clock {
+        let check = Check::unhealthy(format!("{clock}: nothing is recorded here"));
+        return check.details(json!({"code": "clock_skew"}));
+    }
+    match comparison.is_behind {
+        true => Check::healthy("the journal has more, which comes with the next command"),
+        false => Check::healthy("the journal has what is here"),
+    }
+}
+
+fn refused(seen: &Observed<'_>, fault: JournalFault, why: &str) -> Check {
+    let details = json!({"code": fault.code()});
+    match fault {
+        JournalFault::Unreachable | JournalFault::Unconfigured => {
+            Check::warn(format!("the journal could not be asked: {why}")).details(details)
+        }
+        JournalFault::Behind => {
+            let check = Check::unhealthy(format!("the journal lacks what is here: {why}"));
+            let heal = seen.command("journal heal", "");
+            check.recommend(heal).details(details)
+        }
+        _ => Check::unhealthy(format!("the journal: {why}")).details(details),
+    }
+}

@@ -1,0 +1,89 @@
+//! How new what is here is: answers say it, and who guards paths refuses where it is too old.
+
+use super::*;
+use teamlog_team::resource::can_write::{CanWrite, WriteReason};
+
+/// A host on a line, and its clock.
+fn timed() -> (Line, Root, Arc<ManualClock>) {
+    let (line, root) = on_a_line(false);
+    let clock = Arc::new(ManualClock::new(
+        Timestamp::parse("2026-11-21T10:00:00Z").unwrap(),
+    ));
+    let options = RootOptions {
+        clock: clock.clone(),
+        ..root.options().clone()
+    };
+    (line, root.with_options(options), clock)
+}
+
+#[test]
+fn what_is_here_says_when_the_journal_was_read() {
+    let (line, root, clock) = timed();
+    let as_of = |root: &Root| team(root).as_of().unwrap().unwrap();
+    create(&root, "two");
+    let first = as_of(&root);
+    assert_eq!(
+        (first.seq, first.checked_at.as_deref()),
+        (3, Some("2026-11-21T10:00:00.000000Z"))
+    );
+    clock.advance(90_000_000);
+    assert_eq!(as_of(&root), first);
+    line.cut.store(true, Ordering::SeqCst);
+    let minute = Duration::from_secs(60);
+    assert_eq!(code(team(&root).keep_up(minute)), "journal_unreachable");
+    team(&root).keep_up(2 * minute).unwrap();
+    line.cut.store(false, Ordering::SeqCst);
+    team(&root).keep_up(minute).unwrap();
+    assert_eq!(
+        as_of(&root).checked_at.as_deref(),
+        Some("2026-11-21T10:01:30.000000Z")
+    );
+    // A clock that was set back says nothing about how old it is.
+    clock.advance(-600_000_000);
+    line.cut.store(true, Ordering::SeqCst);
+    assert_eq!(code(team(&root).keep_up(2 * minute)), "journal_unreachable");
+}
+
+#[test]
+fn a_team_on_one_host_is_as_new_as_can_be() {
+    let (_, root) = host(1, Arc::new(MemoryJournal::default()));
+    root.init(Init {
+        journal: None,
+        ..init()
+    })
+    .unwrap();
+    assert_eq!(team(&root).as_of().unwrap(), None);
+    team(&root).keep_up(Duration::ZERO).unwrap();
+    assert!(!team(&root).is_stale().unwrap());
+}
+
+#[test]
+fn nothing_may_be_written_where_leases_are_not_known() {
+    let (line, root, clock) = timed();
+    let task = given!(TaskCreate, subject: "docs", resources: Some(vec!["docs".into()]));
+    let task = team(&root).task_create(task).unwrap().task.id;
+    team(&root)
+        .task_claim(TaskClaim {
+            task_id: task,
+            worker: "dev".into(),
+            lease_ms: Some(600_000),
+            ..TaskClaim::default()
+        })
+        .unwrap();
+    let asked = || CanWrite {
+        agent: "dev".into(),
+        path: Some("docs/a.md".into()),
+    };
+    let verdict = |root: &Root| team(root).can_write(asked()).unwrap();
+    line.cut.store(true, Ordering::SeqCst);
+    clock.advance(4_900_000);
+    assert!(verdict(&root).allow);
+    clock.advance(200_000);
+    let stale = verdict(&root);
+    assert_eq!((stale.allow, stale.reason), (false, WriteReason::Stale));
+    line.cut.store(false, Ordering::SeqCst);
+    assert!(verdict(&root).allow, "the journal was asked, and answered");
+    line.cut.store(true, Ordering::SeqCst);
+    clock.advance(4_000_000);
+    assert!(verdict(&root).allow, "which counts for 5 s");
+}
