@@ -17,6 +17,7 @@ use cluster::Cluster;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
 use teamlog_engine::identity::LogId;
 use teamlog_engine::journal::{Append, Journal, Journals, LogState, Outcome, Position};
@@ -55,15 +56,39 @@ fn commit(writer: &Writer<()>, events: usize) {
 /// Appends groups, and does nothing else.
 struct Alone {
     journal: Box<dyn Journal>,
+    log: LogId,
     end: Position,
 }
 
+/// Groups a second of so many threads, each of which appends one to each of its logs in turn.
+fn together(threads: &mut [Vec<Alone>], bytes: &[u8]) -> f64 {
+    thread::scope(|scope| {
+        let one = |logs: &mut Vec<Alone>| {
+            let mut at = 0;
+            rate(|| {
+                let count = logs.len();
+                logs[at % count].append(bytes);
+                at += 1;
+            })
+        };
+        let running: Vec<_> = threads
+            .iter_mut()
+            .map(|logs| scope.spawn(move || one(logs)))
+            .collect();
+        running.into_iter().map(|one| one.join().unwrap()).sum()
+    })
+}
+
 impl Alone {
-    fn new(journals: &PostgresJournals) -> Alone {
-        let identity = identity("alone", None, 3);
+    fn new(journals: &PostgresJournals, log: LogId) -> Alone {
+        let identity = Identity {
+            log,
+            ..identity(&format!("alone-{log}"), None, 0)
+        };
         journals.enroll(&identity, LogState::Open).unwrap();
         Alone {
             journal: journals.journal(),
+            log,
             end: Position::default(),
         }
     }
@@ -74,7 +99,7 @@ impl Alone {
             digest: self.end.digest.then(bytes),
         };
         let group = Append {
-            log: LogId([3; 16]),
+            log: self.log,
             after: self.end,
             position,
             last_id: EventId::from_text(b"019ab000-0000-7000-8000-000000000001").unwrap(),
@@ -134,10 +159,21 @@ fn main() {
         segment_bytes_max: 64 << 20,
     };
     let (local, through) = (log("local", None, 1), log("through", Some(shared), 2));
-    let mut alone = Alone::new(&journals);
+    let mut alone = Alone::new(&journals, LogId([3; 16]));
+    let teams = |threads: u8, each: u8, of: u8| -> Vec<Vec<Alone>> {
+        let log =
+            |thread, number| LogId([of, thread, number, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        let thread = |thread| {
+            let logs = (0..each).map(|number| Alone::new(&journals, log(thread, number)));
+            logs.collect()
+        };
+        (0..threads).map(thread).collect()
+    };
+    // As many threads as there are connections never go together: one commit a team.
+    let (mut apart, mut many_teams) = (teams(4, 16, 4), teams(64, 16, 5));
     let mut bare = std::fs::File::create(dir.path().join("bare")).unwrap();
     let bytes = [b'x'; 420];
-    let mut rows: [Vec<f64>; 5] = Default::default();
+    let mut rows: [Vec<f64>; 7] = Default::default();
     for _ in 0..ROUNDS {
         rows[0].push(rate(|| {
             bare.write_all(&bytes).unwrap();
@@ -147,8 +183,10 @@ fn main() {
         rows[2].push(rate(|| alone.append(&bytes)));
         rows[3].push(rate(|| commit(&through, 1)));
         rows[4].push(rate(|| commit(&through, 32)) * 32.0);
+        rows[5].push(together(&mut apart, &bytes));
+        rows[6].push(together(&mut many_teams, &bytes));
     }
-    let [bare, local, append, single, many] = rows.map(median);
+    let [bare, local, append, single, many, apart, gathered] = rows.map(median);
     println!("medians of {ROUNDS} rounds of {} ms", SPAN.as_millis());
     println!("bare write and fdatasync      {bare:9.0}/s");
     println!(
@@ -164,4 +202,9 @@ fn main() {
         single / bare
     );
     println!("through PostgreSQL, 32 a group {many:8.0} events/s");
+    println!("four commits at once          {apart:9.0} groups/s");
+    println!(
+        "1,024 teams, 64 at once       {gathered:9.0} groups/s  {:.1} times as many",
+        gathered / apart
+    );
 }

@@ -2,6 +2,7 @@
 
 use crate::config::Config;
 use crate::connection::{Connection, NoConnection};
+use crate::gathered::Gathered;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -16,6 +17,7 @@ pub struct Connections {
     newest_timeline: AtomicU32,
     pool: Mutex<Pool>,
     given_back: Condvar,
+    pub gathered: Gathered,
 }
 
 #[derive(Default)]
@@ -32,6 +34,7 @@ impl Connections {
             newest_timeline: AtomicU32::new(0),
             pool: Mutex::default(),
             given_back: Condvar::new(),
+            gathered: Gathered::new(CONNECTIONS_MAX),
         }
     }
 

@@ -48,7 +48,13 @@ type Taken = (String, i64);
 
 impl Journal for PostgresJournal {
     fn append(&mut self, groups: &[Append<'_>], state: LogState) -> Vec<Outcome> {
-        self.take(groups, By::Append(state))
+        match (groups, state) {
+            ([group], LogState::Open) => {
+                let take = |groups: &[Append<'_>]| self.take(groups, By::Append(state));
+                vec![self.0.gathered.append(group, take)]
+            }
+            _ => self.take(groups, By::Append(state)),
+        }
     }
 
     fn turn(&mut self, group: &Append<'_>, to: LogState) -> Outcome {

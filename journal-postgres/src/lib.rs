@@ -10,6 +10,7 @@
 //! | `config.rs` | which server, and what of it may not be said in a URL |
 //! | `connection.rs` | one connection: its settings, deadline, warnings and checks |
 //! | `connections.rs` | a few of them, for all logs |
+//! | `gathered.rs` | one commit for the groups that many logs append at once |
 //! | `schema.rs` | the tables and statements |
 //! | `journals.rs` | what is asked of a journal as a whole: make it, enroll a log, find one, look at it |
 //! | `journal.rs` | appending and reading |
@@ -18,6 +19,7 @@
 mod config;
 mod connection;
 mod connections;
+mod gathered;
 mod journal;
 mod journals;
 mod schema;

@@ -239,6 +239,40 @@ fn keeps_blobs(journal: &mut dyn Journal) {
     assert_eq!(blob(journal, 2, "d1"), None);
 }
 
+/// More logs append at once than there are connections: what one of them meets is not the others' matter.
+fn many_at_once(journals: &PostgresJournals, id: &str) {
+    let logs = 20..52;
+    for log in logs.clone() {
+        journals.enroll(&identity(log, id), LogState::Open).unwrap();
+    }
+    let forked = Position {
+        last_seq: 99,
+        digest: GroupDigest([9; 32]),
+    };
+    thread::scope(|scope| {
+        for log in logs {
+            scope.spawn(move || {
+                let (mut journal, mut end) = (journals.journal(), Position::default());
+                for number in 0..10 {
+                    let bytes = format!("{log}-{number}");
+                    let next = group(log, end, bytes.as_bytes());
+                    assert_eq!(one(journal.as_mut(), next), Outcome::Appended);
+                    if log % 4 == 0 {
+                        let late = group(log, end, b"late");
+                        assert_eq!(one(journal.as_mut(), late), Outcome::Conflict);
+                        let ahead = group(log, forked, b"ahead");
+                        assert_eq!(one(journal.as_mut(), ahead), Outcome::Forked);
+                    }
+                    end = next.position;
+                }
+                let texts = texts(journal.as_mut(), log, Position::default(), 1000);
+                let wanted: Vec<String> = (0..10).map(|number| format!("{log}-{number}")).collect();
+                assert_eq!(texts, wanted);
+            });
+        }
+    });
+}
+
 fn tells_the_time(journal: &mut dyn Journal) {
     let page = journal
         .read(LogId([1; 16]), Position::default(), 10)
@@ -310,6 +344,7 @@ fn postgres_conforms() {
     conforms(journals.journal().as_mut());
     states(&journals, journals.journal().as_mut(), &id);
     one_wins(&|| journals.journal(), 5, 100);
+    many_at_once(&journals, &id);
     tells_the_time(journals.journal().as_mut());
     keeps_blobs(journals.journal().as_mut());
     names_are_unique(&journals, &id);

@@ -1,0 +1,225 @@
+//! Groups that many logs of a process append at the same time go in one commit: a commit costs what it waits for, not what it
+//! holds. Nobody waits for others to come: whoever finds a connection free goes at once, and who finds none goes together with
+//! all that wait by then.
+
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use teamlog_engine::event_id::EventId;
+use teamlog_engine::identity::LogId;
+use teamlog_engine::journal::{Append, Outcome, Position};
+
+/// At most so many groups go in one commit.
+const GROUPS_MAX: usize = 64;
+/// And about so many bytes.
+const BYTES_MAX: usize = 4 << 20;
+
+/// Who appends, and who waits.
+pub struct Gathered {
+    /// At most so many append at once.
+    most: usize,
+    queue: Mutex<Queue>,
+}
+
+#[derive(Default)]
+struct Queue {
+    appending: usize,
+    waiting: Vec<Waiting>,
+}
+
+/// A group whose owner waits.
+struct Waiting {
+    group: Kept,
+    told: SyncSender<Told>,
+}
+
+/// What a waiting owner is told.
+enum Told {
+    /// What became of its group.
+    Outcome(Outcome),
+    /// It is to append these, of which its own is the first.
+    Lead(Vec<Waiting>),
+}
+
+/// A group that is kept for whoever appends it.
+struct Kept {
+    log: LogId,
+    after: Position,
+    position: Position,
+    last_id: EventId,
+    bytes: Vec<u8>,
+    begins: Vec<String>,
+}
+
+impl Kept {
+    fn of(group: &Append<'_>) -> Kept {
+        Kept {
+            log: group.log,
+            after: group.after,
+            position: group.position,
+            last_id: group.last_id,
+            bytes: group.bytes.to_vec(),
+            begins: group.begins.to_vec(),
+        }
+    }
+
+    fn append(&self) -> Append<'_> {
+        Append {
+            log: self.log,
+            after: self.after,
+            position: self.position,
+            last_id: self.last_id,
+            bytes: &self.bytes,
+            begins: &self.begins,
+        }
+    }
+}
+
+impl Gathered {
+    /// For so many connections.
+    pub fn new(most: usize) -> Gathered {
+        Gathered {
+            most,
+            queue: Mutex::default(),
+        }
+    }
+
+    /// Appends a group by `append`, together with those of others or by itself.
+    pub fn append(
+        &self,
+        group: &Append<'_>,
+        append: impl Fn(&[Append<'_>]) -> Vec<Outcome>,
+    ) -> Outcome {
+        let mut queue = self.queue();
+        if queue.appending < self.most {
+            queue.appending += 1;
+            drop(queue);
+            let outcome = append(&[*group]).pop();
+            self.pass_on();
+            return outcome.unwrap_or_else(unanswered);
+        }
+        let (told, tell) = sync_channel(1);
+        let group = Kept::of(group);
+        queue.waiting.push(Waiting { group, told });
+        drop(queue);
+        match tell.recv() {
+            Ok(Told::Outcome(outcome)) => outcome,
+            Ok(Told::Lead(gathered)) => self.lead(&gathered, append),
+            Err(_) => unanswered(),
+        }
+    }
+
+    /// Appends what was gathered, and tells everybody but the first, whose outcome is returned.
+    fn lead(
+        &self,
+        gathered: &[Waiting],
+        append: impl Fn(&[Append<'_>]) -> Vec<Outcome>,
+    ) -> Outcome {
+        let groups: Vec<Append<'_>> = gathered.iter().map(|one| one.group.append()).collect();
+        let mut outcomes = append(&groups).into_iter();
+        let own = outcomes.next();
+        for one in gathered.iter().skip(1) {
+            let outcome = outcomes.next().unwrap_or_else(unanswered);
+            // Whoever waited is still there: it waits for nothing else.
+            let _ = one.told.send(Told::Outcome(outcome));
+        }
+        self.pass_on();
+        own.unwrap_or_else(unanswered)
+    }
+
+    /// Has the first of those who wait append for all of them; where nobody waits, one less appends.
+    fn pass_on(&self) {
+        let mut queue = self.queue();
+        let mut bytes = 0;
+        let fits = |one: &&Waiting| {
+            bytes += one.group.bytes.len();
+            bytes <= BYTES_MAX
+        };
+        let count = queue.waiting.iter().take(GROUPS_MAX).take_while(fits);
+        // One that is larger than all of them may be goes alone.
+        let count = count.count().max(1).min(queue.waiting.len());
+        let gathered: Vec<Waiting> = queue.waiting.drain(..count).collect();
+        match gathered.first().map(|first| first.told.clone()) {
+            None => queue.appending -= 1,
+            Some(first) => {
+                drop(queue);
+                let _ = first.send(Told::Lead(gathered));
+            }
+        }
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn unanswered() -> Outcome {
+    Outcome::Unknown("it gave no answer".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::thread;
+    use std::time::Duration;
+
+    fn group(log: u8, bytes: &[u8]) -> Append<'_> {
+        Append {
+            log: LogId([log; 16]),
+            after: Position::default(),
+            position: Position::default(),
+            last_id: EventId::from_text(b"019ab000-0000-7000-8000-000000000001").unwrap(),
+            bytes,
+            begins: &[],
+        }
+    }
+
+    #[test]
+    fn all_that_wait_go_together_and_each_hears_of_its_own() {
+        let gathered = Gathered::new(2);
+        let (calls, largest) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let append = |groups: &[Append<'_>]| {
+            calls.fetch_add(1, Ordering::SeqCst);
+            largest.fetch_max(groups.len(), Ordering::SeqCst);
+            thread::sleep(Duration::from_millis(20));
+            let outcome = |group: &Append<'_>| Outcome::Refused(format!("{:?}", group.log));
+            groups.iter().map(outcome).collect()
+        };
+        thread::scope(|scope| {
+            for log in 0..100 {
+                let (gathered, append) = (&gathered, &append);
+                scope.spawn(move || {
+                    for _ in 0..5 {
+                        let group = group(log, b"one");
+                        let own = Outcome::Refused(format!("{:?}", group.log));
+                        assert_eq!(gathered.append(&group, append), own);
+                    }
+                });
+            }
+        });
+        let (calls, largest) = (calls.into_inner(), largest.into_inner());
+        assert!(calls < 250, "500 groups went in {calls} calls");
+        assert!(largest > 10 && largest <= GROUPS_MAX, "{largest}");
+        let queue = gathered.queue.into_inner().unwrap();
+        assert_eq!((queue.appending, queue.waiting.len()), (0, 0));
+    }
+
+    #[test]
+    fn what_is_too_large_together_goes_apart() {
+        let gathered = Gathered::new(1);
+        let large = vec![0; BYTES_MAX];
+        let largest = AtomicUsize::new(0);
+        let append = |groups: &[Append<'_>]| {
+            largest.fetch_max(groups.len(), Ordering::SeqCst);
+            thread::sleep(Duration::from_millis(5));
+            vec![Outcome::Appended; groups.len()]
+        };
+        thread::scope(|scope| {
+            for log in 0..8 {
+                let (gathered, append, large) = (&gathered, &append, &large);
+                scope.spawn(move || gathered.append(&group(log, large), append));
+            }
+        });
+        assert_eq!(largest.into_inner(), 1);
+    }
+}
