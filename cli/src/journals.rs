@@ -15,7 +15,7 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use teamlog_journal_postgres::{Config, ConfigError, KIND, PostgresJournals};
+use teamlog_journal_postgres::{Config, ConfigError, KIND, PostgresJournals, TlsFiles};
 use teamlog_team::engine::journal::{Journal, Journals, LogState};
 use teamlog_team::engine::{Error, Identity, JournalFault, JournalIdentity};
 
@@ -38,6 +38,9 @@ struct Entry {
     id: Option<String>,
     /// What this machine calls itself there.
     host: Option<String>,
+    sslrootcert: Option<PathBuf>,
+    sslcert: Option<PathBuf>,
+    sslkey: Option<PathBuf>,
 }
 
 /// The journals of `journals.toml`. Opened when a log needs one, and kept.
@@ -156,14 +159,20 @@ impl KnownJournals {
 
 impl Entry {
     fn config(self, name: &str) -> Result<Config, CommandError> {
-        if let Some(passfile) = &self.passfile {
-            let file = File::open(passfile).map_err(|error| {
-                CommandError::io("open", &format!("passfile {}", passfile.display()), &error)
+        for (field, file) in [("passfile", &self.passfile), ("sslkey", &self.sslkey)] {
+            let Some(path) = file else { continue };
+            let file = File::open(path).map_err(|error| {
+                CommandError::io("open", &format!("{field} {}", path.display()), &error)
             })?;
-            check_private("passfile", passfile, &file)
-                .map_err(|error| error.or_hint(|| format!("chmod 600 {}", passfile.display())))?;
+            check_private(field, path, &file)
+                .map_err(|error| error.or_hint(|| format!("chmod 600 {}", path.display())))?;
         }
         let config = Config {
+            tls: TlsFiles {
+                sslrootcert: self.sslrootcert,
+                sslcert: self.sslcert,
+                sslkey: self.sslkey,
+            },
             url: self.url,
             passfile: self.passfile,
             host: self.host.unwrap_or_else(host_name),

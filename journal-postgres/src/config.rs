@@ -1,5 +1,6 @@
 //! Which server the journal is, and how to get in.
 
+use crate::tls::{Tls, TlsFiles};
 use std::fmt;
 use std::fs;
 use std::net::IpAddr;
@@ -16,6 +17,15 @@ pub struct Config {
     pub passfile: Option<PathBuf>,
     /// What this host calls itself in the journal.
     pub host: String,
+    /// What a server is known by, and this host by a server.
+    pub tls: TlsFiles,
+}
+
+/// One server, and how it is reached.
+pub(crate) struct Server {
+    pub client: tokio_postgres::Config,
+    /// `None` where the connection is not encrypted.
+    pub tls: Option<Tls>,
 }
 
 /// What is wrong with it.
@@ -39,12 +49,14 @@ impl fmt::Display for ConfigError {
 }
 
 impl Config {
-    /// What the client connects by, for each server: each is given its own time to answer.
+    /// The servers of the URL: each is given its own time to answer.
     ///
     /// # Errors
-    /// The URL is none, holds a password, or leads over a network without saying so; the passfile cannot be read.
-    pub(crate) fn clients(&self) -> Result<Vec<tokio_postgres::Config>, ConfigError> {
-        let parsed = tokio_postgres::Config::from_str(&self.url);
+    /// The URL is none, or holds a password; `sslmode` is another than those that are known; the passfile or a file of
+    /// certificates cannot be used.
+    pub(crate) fn servers(&self) -> Result<Vec<Server>, ConfigError> {
+        let (url, sslmode) = without_sslmode(&self.url);
+        let parsed = tokio_postgres::Config::from_str(&url);
         let config = parsed.map_err(|error| {
             ConfigError::Invalid(format!("url must name a PostgreSQL server: {error}"))
         })?;
@@ -55,15 +67,22 @@ impl Config {
             let rule = "url must name a user and a database: postgres://USER@HOST/DATABASE";
             return Err(ConfigError::Invalid(rule.into()));
         }
-        check_unencrypted(&config)?;
+        let encrypts = encrypts(sslmode.as_deref())?;
         let password = self.password(&config)?;
         let hosts = config.get_hosts().iter().enumerate();
-        let client = |(at, host): (usize, &Host)| {
+        let server = |(at, host): (usize, &Host)| {
+            let tls = match encrypts.unwrap_or(!is_local(host)) {
+                true => Some(self.tls(host)?),
+                false => None,
+            };
             let mut one = tokio_postgres::Config::new();
             one.user(config.get_user().unwrap_or_default())
                 .dbname(config.get_dbname().unwrap_or_default())
                 .application_name("teamlog")
-                .ssl_mode(SslMode::Disable)
+                .ssl_mode(match tls {
+                    Some(_) => SslMode::Require,
+                    None => SslMode::Disable,
+                })
                 .target_session_attrs(TargetSessionAttrs::ReadWrite);
             match host {
                 Host::Tcp(name) => one.host(name),
@@ -79,13 +98,23 @@ impl Config {
             if let Some(password) = &password {
                 one.password(password);
             }
-            one
+            Ok(Server { client: one, tls })
         };
-        let clients: Vec<_> = hosts.map(client).collect();
-        match clients.is_empty() {
+        let servers = hosts.map(server).collect::<Result<Vec<_>, _>>()?;
+        match servers.is_empty() {
             true => Err(ConfigError::Invalid("url must name a host".into())),
-            false => Ok(clients),
+            false => Ok(servers),
         }
+    }
+
+    fn tls(&self, host: &Host) -> Result<Tls, ConfigError> {
+        if let Host::Unix(path) = host {
+            return Err(ConfigError::Invalid(format!(
+                "sslmode must be disable for {}, which is a socket of this machine",
+                path.display()
+            )));
+        }
+        Tls::with(&self.tls).map_err(ConfigError::Invalid)
     }
 
     fn password(&self, config: &tokio_postgres::Config) -> Result<Option<String>, ConfigError> {
@@ -142,33 +171,50 @@ fn host_name(host: &Host) -> String {
     }
 }
 
-/// Nothing here encrypts: beyond this machine that has to be wanted.
-fn check_unencrypted(config: &tokio_postgres::Config) -> Result<(), ConfigError> {
-    let is_local = |host: &Host| match host {
+fn is_local(host: &Host) -> bool {
+    match host {
         Host::Unix(_) => true,
         Host::Tcp(name) => {
             let address = IpAddr::from_str(name);
             name == "localhost" || address.is_ok_and(|address| address.is_loopback())
         }
+    }
+}
+
+/// Takes `sslmode` out of a URL, or out of `name=value name=value`: the client knows other words for it.
+fn without_sslmode(url: &str) -> (String, Option<String>) {
+    let (start, options, parted_by) = match url.split_once('?') {
+        Some((start, options)) => (format!("{start}?"), options, '&'),
+        None if url.contains("://") => return (url.to_owned(), None),
+        None => (String::new(), url, ' '),
     };
-    let wanted = config.get_ssl_mode() == SslMode::Disable;
-    let required = config.get_ssl_mode() == SslMode::Require;
-    match config.get_hosts().iter().find(|host| !is_local(host)) {
-        _ if required => Err(ConfigError::Invalid(
-            "sslmode must be disable, since connections are not encrypted here, but is require"
-                .into(),
-        )),
-        Some(host) if !wanted => Err(ConfigError::Invalid(format!(
-            "host {} is not this machine, and connections are not encrypted: use a tunnel, or say sslmode=disable in a network that you trust",
-            host_name(host)
+    let mode = |option: &&str| option.starts_with("sslmode=");
+    let found = options.split(parted_by).find(mode);
+    let found = found.and_then(|option| Some(option.split_once('=')?.1.to_owned()));
+    let others: Vec<&str> = options
+        .split(parted_by)
+        .filter(|option| !mode(option))
+        .collect();
+    let rest = others.join(&parted_by.to_string());
+    (format!("{start}{rest}"), found)
+}
+
+/// Whether connections are encrypted; `None` where that is not said: beyond this machine they are.
+fn encrypts(sslmode: Option<&str>) -> Result<Option<bool>, ConfigError> {
+    match sslmode {
+        None => Ok(None),
+        Some("verify-full") => Ok(Some(true)),
+        Some("disable") => Ok(Some(false)),
+        Some(other) => Err(ConfigError::Invalid(format!(
+            "sslmode must be verify-full, or disable in a network that you trust, but is {other}: where the server's name is not checked, anybody can be the server"
         ))),
-        _ => Ok(()),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     fn config(url: &str) -> Result<tokio_postgres::Config, ConfigError> {
         let url = url.to_owned();
@@ -176,7 +222,7 @@ mod tests {
             url,
             ..Config::default()
         };
-        config.clients().map(|mut clients| clients.remove(0))
+        config.servers().map(|mut servers| servers.remove(0).client)
     }
 
     #[test]
@@ -192,27 +238,89 @@ mod tests {
             url: "postgres://ada@127.0.0.1:5433,localhost:5434/teamlog".into(),
             ..Config::default()
         };
-        let clients = second.clients().unwrap();
-        let ports: Vec<_> = clients.iter().map(|one| one.get_ports()).collect();
+        let servers = second.servers().unwrap();
+        let ports: Vec<_> = servers.iter().map(|one| one.client.get_ports()).collect();
         assert_eq!(ports, [[5433], [5434]]);
     }
 
     #[test]
-    fn what_is_no_url_and_what_is_not_encrypted_is_refused() {
+    fn what_is_no_url_is_refused_and_beyond_this_machine_all_is_encrypted() {
         for (url, why) in [
             ("http://localhost", "url must"),
             ("postgres://localhost/teamlog", "url must name a user"),
             ("postgres://ada@localhost", "url must name a user"),
-            ("postgres://ada@db1/teamlog", "host db1 is not this machine"),
             (
                 "postgres://ada@localhost/teamlog?sslmode=require",
-                "sslmode must be disable",
+                "sslmode must be verify-full, or disable",
+            ),
+            (
+                "host=db1 user=ada sslmode=prefer dbname=teamlog",
+                "sslmode must be verify-full, or disable",
+            ),
+            (
+                "postgres://ada@%2Frun%2Fpostgresql/teamlog?sslmode=verify-full",
+                "sslmode must be disable for /run/postgresql",
             ),
         ] {
             let said = config(url).unwrap_err().to_string();
             assert!(said.starts_with(why), "{url}: {said}");
         }
-        config("postgres://ada@db1/teamlog?sslmode=disable").unwrap();
+        for (url, encrypts) in [
+            ("postgres://ada@localhost/teamlog", false),
+            ("postgres://ada@[::1]/teamlog", false),
+            ("postgres://ada@%2Frun%2Fpostgresql/teamlog", false),
+            ("postgres://ada@db1/teamlog", true),
+            (
+                "postgres://ada@db1/teamlog?sslmode=disable&connect_timeout=2",
+                false,
+            ),
+            (
+                "postgres://ada@localhost/teamlog?connect_timeout=2&sslmode=verify-full",
+                true,
+            ),
+            (
+                "host=localhost user=ada sslmode=verify-full dbname=teamlog",
+                true,
+            ),
+            ("host=db1 user=ada dbname=teamlog", true),
+        ] {
+            let mode = config(url).unwrap().get_ssl_mode();
+            assert_eq!(mode == SslMode::Require, encrypts, "{url}");
+        }
+    }
+
+    #[test]
+    fn files_of_certificates_that_cannot_be_used_are_said_by_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let empty = dir.path().join("empty.pem");
+        fs::write(&empty, "").unwrap();
+        let some = |path: &Path| Some(path.to_owned());
+        let said = |sslrootcert, sslcert, sslkey| {
+            let config = Config {
+                url: "postgres://ada@db1/teamlog".into(),
+                tls: TlsFiles {
+                    sslrootcert,
+                    sslcert,
+                    sslkey,
+                },
+                ..Config::default()
+            };
+            config.servers().err().map(|error| error.to_string())
+        };
+        let missing = said(some(Path::new("/no/such.pem")), None, None).unwrap();
+        assert!(
+            missing.starts_with("sslrootcert /no/such.pem cannot be used"),
+            "{missing}"
+        );
+        let none = said(some(&empty), None, None).unwrap();
+        assert!(
+            none.starts_with("sslrootcert must hold certificates"),
+            "{none}"
+        );
+        let alone = said(None, some(&empty), None).unwrap();
+        assert!(alone.starts_with("sslkey must be given"), "{alone}");
+        let alone = said(None, None, some(&empty)).unwrap();
+        assert!(alone.starts_with("sslcert must be given"), "{alone}");
     }
 
     #[test]
@@ -229,7 +337,7 @@ mod tests {
             passfile: Some(passfile),
             ..Config::default()
         };
-        let clients = config.clients().unwrap();
-        assert_eq!(clients[0].get_password(), Some(&b"a:b\\c:d"[..]));
+        let servers = config.servers().unwrap();
+        assert_eq!(servers[0].client.get_password(), Some(&b"a:b\\c:d"[..]));
     }
 }

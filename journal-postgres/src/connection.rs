@@ -1,6 +1,6 @@
 //! One connection to the server that decides: its settings, its deadline, its warnings, and whether it may be trusted.
 
-use crate::config::Config;
+use crate::config::{Config, Server};
 use crate::schema;
 use std::future::{Future, poll_fn};
 use std::ops::Deref;
@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::error::SqlState;
-use tokio_postgres::{AsyncMessage, Client, NoTls, Statement};
+use tokio_postgres::tls::MakeTlsConnect;
+use tokio_postgres::{AsyncMessage, Client, NoTls, Socket, Statement};
 
 /// How long one call may take. Behind it the connection is dropped: to cancel a commit that waits for its copies would make
 /// it count without them.
@@ -90,28 +91,15 @@ pub struct Raw {
 
 impl Raw {
     /// Connects to one server.
-    pub fn connect(client: &tokio_postgres::Config) -> Result<Raw, NoConnection> {
+    pub fn connect(server: &Server) -> Result<Raw, NoConnection> {
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| NoConnection::Unreachable(error.to_string()))?;
         let warned = Arc::new(AtomicBool::new(false));
         let notes = warned.clone();
-        let connected = runtime.block_on(async {
-            let connecting = tokio::time::timeout(CONNECT, client.connect(NoTls)).await;
-            let (client, mut connection) = match connecting {
-                Ok(connected) => connected.map_err(said)?,
-                Err(_) => return Err(format!("not let in within {} ms", CONNECT.as_millis())),
-            };
-            tokio::spawn(async move {
-                while let Some(Ok(message)) = poll_fn(|cx| connection.poll_message(cx)).await {
-                    if let AsyncMessage::Notice(notice) = message
-                        && notice.code().code().starts_with("01")
-                    {
-                        notes.store(true, Ordering::SeqCst);
-                    }
-                }
-            });
-            Ok::<_, String>(client)
-        });
+        let connected = match &server.tls {
+            Some(tls) => runtime.block_on(connected(&server.client, tls.clone(), notes)),
+            None => runtime.block_on(connected(&server.client, NoTls, notes)),
+        };
         let raw = Raw {
             client: connected.map_err(NoConnection::Unreachable)?,
             runtime,
@@ -144,6 +132,33 @@ impl Raw {
             false => Ok(answer),
         }
     }
+}
+
+/// Connects, and keeps the connection going while its runtime is run.
+async fn connected<T>(
+    client: &tokio_postgres::Config,
+    tls: T,
+    warned: Arc<AtomicBool>,
+) -> Result<Client, String>
+where
+    T: MakeTlsConnect<Socket>,
+    T::Stream: Send + 'static,
+{
+    let connecting = tokio::time::timeout(CONNECT, client.connect(tls)).await;
+    let (client, mut connection) = match connecting {
+        Ok(connected) => connected.map_err(said)?,
+        Err(_) => return Err(format!("not let in within {} ms", CONNECT.as_millis())),
+    };
+    tokio::spawn(async move {
+        while let Some(Ok(message)) = poll_fn(|cx| connection.poll_message(cx)).await {
+            if let AsyncMessage::Notice(notice) = message
+                && notice.code().code().starts_with("01")
+            {
+                warned.store(true, Ordering::SeqCst);
+            }
+        }
+    });
+    Ok(client)
 }
 
 fn wait<T>(
@@ -198,19 +213,19 @@ impl Connection {
         expected: &str,
         newest_timeline: &AtomicU32,
     ) -> Result<Connection, NoConnection> {
-        any_server(config, |client| {
-            Connection::to(client, &config.host, expected, newest_timeline)
+        any_server(config, |server| {
+            Connection::to(server, &config.host, expected, newest_timeline)
         })
     }
 
     /// Connects to one server, and passes a barrier: what is read from here on is as durable as an append.
     fn to(
-        client: &tokio_postgres::Config,
+        server: &Server,
         host: &str,
         expected: &str,
         newest_timeline: &AtomicU32,
     ) -> Result<Connection, NoConnection> {
-        let raw = Raw::connect(client)?;
+        let raw = Raw::connect(server)?;
         let found = look(&raw)?;
         if found.journal != expected {
             return Err(NoConnection::OfAnother(format!(
@@ -275,13 +290,13 @@ impl Connection {
 /// The first server of a configuration with which that works; else what says most about why none does.
 pub fn any_server<T>(
     config: &Config,
-    connect: impl Fn(&tokio_postgres::Config) -> Result<T, NoConnection>,
+    connect: impl Fn(&Server) -> Result<T, NoConnection>,
 ) -> Result<T, NoConnection> {
-    let clients = config.clients();
-    let clients = clients.map_err(|error| NoConnection::Unconfigured(error.to_string()))?;
+    let servers = config.servers();
+    let servers = servers.map_err(|error| NoConnection::Unconfigured(error.to_string()))?;
     let mut failed: Option<NoConnection> = None;
-    for client in &clients {
-        match connect(client) {
+    for server in &servers {
+        match connect(server) {
             Ok(connected) => return Ok(connected),
             Err(error) => failed = failed.max(Some(error)),
         }

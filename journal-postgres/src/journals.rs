@@ -101,7 +101,7 @@ impl PostgresJournals {
     /// # Errors
     /// What is wrong with them.
     pub fn check(config: &Config) -> Result<(), ConfigError> {
-        config.clients().map(drop)
+        config.servers().map(drop)
     }
 
     /// A handle for one log.

@@ -8,6 +8,7 @@
 //! | file | owns |
 //! |---|---|
 //! | `config.rs` | which server, and what of it may not be said in a URL |
+//! | `tls.rs` | who a server is, and who asks it |
 //! | `connection.rs` | one connection: its settings, deadline, warnings and checks |
 //! | `connections.rs` | a few of them, for all logs |
 //! | `gathered.rs` | one commit for the groups that many logs append at once |
@@ -23,10 +24,12 @@ mod gathered;
 mod journal;
 mod journals;
 mod schema;
+mod tls;
 
 pub use config::{Config, ConfigError};
 pub use connection::Copies;
 pub use journals::{HostSeen, LogStatus, PostgresJournals};
+pub use tls::TlsFiles;
 
 /// The word for this kind of journal in `log.json`.
 pub const KIND: &str = "postgres";

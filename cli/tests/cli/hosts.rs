@@ -42,7 +42,12 @@ fn what_is_wrong_with_the_journals_file_is_said() {
             "invalid_input",
         ),
         (
-            "[journals.main]\nurl = \"postgres://a@db1/b\"\n",
+            "[journals.main]\nurl = \"postgres://a@db1/b?sslmode=require\"\n",
+            1,
+            "invalid_input",
+        ),
+        (
+            "[journals.main]\nurl = \"postgres://a@db1/b\"\nsslcert = \"ada.pem\"\n",
             1,
             "invalid_input",
         ),
@@ -77,16 +82,19 @@ fn a_journals_file_or_passfile_that_others_can_read_is_refused() {
         cli.refused_json(1, "journal check main").code,
         "key_exposed"
     );
-    let passfile = cli.file("passfile", "*:*:*:*:p");
-    std::fs::set_permissions(&passfile, std::fs::Permissions::from_mode(0o644)).unwrap();
-    known(
-        &cli,
-        &format!("{NOBODY}passfile = \"{}\"\n", passfile.display()),
-    );
-    assert_eq!(
-        cli.refused_json(1, "journal check main").code,
-        "key_exposed"
-    );
+    for field in ["passfile", "sslkey"] {
+        let secret = cli.file(field, "*:*:*:*:p");
+        std::fs::set_permissions(&secret, std::fs::Permissions::from_mode(0o644)).unwrap();
+        known(
+            &cli,
+            &format!("{NOBODY}{field} = \"{}\"\n", secret.display()),
+        );
+        assert_eq!(
+            cli.refused_json(1, "journal check main").code,
+            "key_exposed",
+            "{field}"
+        );
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
-use teamlog_journal_postgres::{Config, PostgresJournals};
+use teamlog_journal_postgres::{Config, PostgresJournals, TlsFiles};
 
 /// Where PostgreSQL's programs are, if the test is to use them.
 fn programs() -> Option<PathBuf> {
@@ -271,6 +271,36 @@ impl Cluster {
         self.sql(standby, "select pg_reload_conf()");
     }
 
+    /// Has a server show a certificate, with its key, and believe those for which the last one vouches; and let in whom these
+    /// lines let in.
+    pub fn encrypt(&self, at: usize, files: [&Path; 3], hba: &str) {
+        let dir = &self.servers[at].dir;
+        let names = ["ssl_cert_file", "ssl_key_file", "ssl_ca_file"];
+        for (name, file) in names.into_iter().zip(files) {
+            let own = dir.join(name);
+            fs::copy(file, &own).unwrap();
+            fs::set_permissions(&own, fs::Permissions::from_mode(0o600)).unwrap();
+            if let Some(owner) = self.owner {
+                chown(&own, Some(owner), Some(owner)).unwrap();
+            }
+            self.sql(at, &format!("alter system set {name} = '{name}'"));
+        }
+        self.sql(at, "alter system set ssl = on");
+        fs::write(dir.join("pg_hba.conf"), hba).unwrap();
+        self.sql(at, "select pg_reload_conf()");
+        let end = Instant::now() + Duration::from_secs(10);
+        while self.sql(at, "show ssl") != "on" {
+            assert!(
+                Instant::now() < end,
+                "{} does not encrypt",
+                self.servers[at].name
+            );
+            thread::sleep(Duration::from_millis(50));
+        }
+        // Whoever connects from now on meets all of it.
+        thread::sleep(Duration::from_millis(300));
+    }
+
     /// The journal's configuration, with all servers.
     pub fn config(&self, host: &str) -> Config {
         let ports: Vec<u16> = self.servers.iter().map(|server| server.port).collect();
@@ -295,6 +325,7 @@ pub fn config(ports: &[u16], host: &str) -> Config {
         url: format!("postgres://teamlog@{}/journal", hosts.join(",")),
         passfile: None,
         host: host.to_owned(),
+        tls: TlsFiles::default(),
     }
 }
 

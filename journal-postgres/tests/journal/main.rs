@@ -13,3 +13,4 @@ mod conformance;
 mod doubt;
 mod history;
 mod proxy;
+mod tls;

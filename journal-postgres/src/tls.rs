@@ -1,0 +1,149 @@
+//! TLS to a PostgreSQL server: who it is is checked by its certificate and its name, and who asks may be by another one.
+
+use std::future::Future;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_postgres::Socket;
+use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+
+/// The files that TLS needs, as PEM.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// Who may vouch for the server; else whoever the system trusts.
+    pub sslrootcert: Option<PathBuf>,
+    /// The certificate by which this host shows who it is, with those that vouch for it.
+    pub sslcert: Option<PathBuf>,
+    /// Its secret key.
+    pub sslkey: Option<PathBuf>,
+}
+
+/// What shakes hands with servers.
+#[derive(Clone)]
+pub struct Tls(TlsConnector);
+
+impl Tls {
+    /// With what these files hold.
+    ///
+    /// # Errors
+    /// In words: a file cannot be read or holds something else, or a certificate comes without its key.
+    pub fn with(files: &TlsFiles) -> Result<Tls, String> {
+        let provider = Arc::new(ring::default_provider());
+        let builder = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|error| error.to_string())?
+            .with_root_certificates(roots(files.sslrootcert.as_deref())?);
+        let config = match (&files.sslcert, &files.sslkey) {
+            (None, None) => builder.with_no_client_auth(),
+            (Some(certificate), Some(key)) => {
+                let secret = PrivateKeyDer::from_pem_file(key);
+                let secret = secret.map_err(|error| unreadable("sslkey", key, &error))?;
+                builder
+                    .with_client_auth_cert(certificates("sslcert", certificate)?, secret)
+                    .map_err(|error| unreadable("sslcert", certificate, &error))?
+            }
+            (Some(_), None) => return Err("sslkey must be given, for sslcert is".into()),
+            (None, Some(_)) => return Err("sslcert must be given, for sslkey is".into()),
+        };
+        Ok(Tls(TlsConnector::from(Arc::new(config))))
+    }
+}
+
+fn roots(file: Option<&Path>) -> Result<RootCertStore, String> {
+    let trusted = match file {
+        Some(file) => certificates("sslrootcert", file)?,
+        None => rustls_native_certs::load_native_certs().certs,
+    };
+    let mut roots = RootCertStore::empty();
+    let (taken, _) = roots.add_parsable_certificates(trusted);
+    match (taken, file) {
+        (0, Some(file)) => Err(format!(
+            "sslrootcert must hold certificates, but {} holds none",
+            file.display()
+        )),
+        (0, None) => Err("sslrootcert must be given, for the system trusts nobody".into()),
+        _ => Ok(roots),
+    }
+}
+
+fn certificates(field: &str, file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
+    CertificateDer::pem_file_iter(file)
+        .and_then(|certificates| certificates.collect::<Result<Vec<_>, _>>())
+        .map_err(|error| unreadable(field, file, &error))
+}
+
+fn unreadable(field: &str, file: &Path, error: &dyn std::fmt::Display) -> String {
+    format!("{field} {} cannot be used: {error}", file.display())
+}
+
+impl MakeTlsConnect<Socket> for Tls {
+    type Stream = Encrypted;
+    type TlsConnect = Handshake;
+    type Error = io::Error;
+
+    fn make_tls_connect(&mut self, host: &str) -> io::Result<Handshake> {
+        let name = ServerName::try_from(host.to_owned());
+        let name = name.map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
+        Ok(Handshake(self.0.clone(), name))
+    }
+}
+
+/// A handshake with the server of that name.
+pub struct Handshake(TlsConnector, ServerName<'static>);
+
+impl TlsConnect<Socket> for Handshake {
+    type Stream = Encrypted;
+    type Error = io::Error;
+    type Future = Pin<Box<dyn Future<Output = io::Result<Encrypted>> + Send>>;
+
+    fn connect(self, socket: Socket) -> Self::Future {
+        Box::pin(async move { self.0.connect(self.1, socket).await.map(Encrypted) })
+    }
+}
+
+/// An encrypted connection.
+pub struct Encrypted(client::TlsStream<Socket>);
+
+impl TlsStream for Encrypted {
+    /// Nobody stands between: the name in the certificate was checked.
+    fn channel_binding(&self) -> ChannelBinding {
+        ChannelBinding::none()
+    }
+}
+
+impl AsyncRead for Encrypted {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_read(cx, into)
+    }
+}
+
+impl AsyncWrite for Encrypted {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(cx)
+    }
+}

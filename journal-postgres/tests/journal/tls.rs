@@ -1,0 +1,135 @@
+//! Encrypted connections: who the server is, is checked, and who asks may have to show it.
+
+use crate::cluster::{Cluster, config};
+use crate::conformance::identity;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use teamlog_engine::Error;
+use teamlog_engine::journal::{Journals, LogState};
+use teamlog_journal_postgres::{Config, PostgresJournals, TlsFiles};
+
+/// Certificates of the test's own, and who vouches for them.
+struct Authority {
+    dir: tempfile::TempDir,
+}
+
+impl Authority {
+    fn new(name: &str) -> Authority {
+        let dir = tempfile::tempdir().unwrap();
+        let authority = Authority { dir };
+        let extension = "basicConstraints=critical,CA:TRUE";
+        authority.openssl(&format!(
+            "req -x509 {NEW_KEY} -keyout ca.key -out ca.pem -subj /CN={name} -days 2 -addext {extension}"
+        ));
+        authority
+    }
+
+    fn openssl(&self, line: &str) {
+        let mut command = Command::new("openssl");
+        command.args(line.split(' ')).current_dir(self.dir.path());
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "openssl {line}: {said}");
+    }
+
+    /// Makes `NAME.pem` and `NAME.key`, for that subject and other names of it.
+    fn vouch(&self, name: &str, subject: &str, also: &str) {
+        let extensions = self.path("extensions");
+        std::fs::write(extensions, format!("subjectAltName={also}\n")).unwrap();
+        self.openssl(&format!(
+            "req {NEW_KEY} -keyout {name}.key -out {name}.csr -subj /CN={subject}"
+        ));
+        self.openssl(&format!(
+            "x509 -req -in {name}.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out {name}.pem -days 2 -extfile extensions"
+        ));
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+}
+
+const NEW_KEY: &str = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
+
+/// Without TLS nobody comes to the journal; who shows no certificate does, or does not.
+fn hba(option: &str) -> String {
+    format!(
+        "hostssl journal all 127.0.0.1/32 trust {option}\nhost journal all 127.0.0.1/32 reject\n\
+         host all all 127.0.0.1/32 trust\nhost replication all 127.0.0.1/32 trust\n"
+    )
+}
+
+/// The primary alone: the standbys would say other things.
+fn plain(cluster: &Cluster) -> Config {
+    config(&[cluster.servers[0].port], "ada")
+}
+
+fn encrypted(cluster: &Cluster, tls: TlsFiles) -> Config {
+    let config = plain(cluster);
+    Config {
+        url: format!("{}?sslmode=verify-full", config.url),
+        tls,
+        ..config
+    }
+}
+
+fn trusting(authority: &Path) -> TlsFiles {
+    TlsFiles {
+        sslrootcert: Some(authority.to_owned()),
+        ..TlsFiles::default()
+    }
+}
+
+/// Why the journal is not reached.
+fn why(config: &Config) -> String {
+    match PostgresJournals::look(config) {
+        Err(Error::Journal { why, .. }) => why,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn connections_are_encrypted_to_the_server_that_is_meant() {
+    let Some(cluster) = Cluster::start() else {
+        return;
+    };
+    let (authority, stranger) = (Authority::new("authority"), Authority::new("stranger"));
+    authority.vouch("server", "server", "IP:127.0.0.1");
+    authority.vouch("other", "other", "DNS:db1");
+    authority.vouch("client", "teamlog", "DNS:client");
+    let ca = authority.path("ca.pem");
+    let serve = |name: &str, option: &str| {
+        let file = |ending: &str| authority.path(&format!("{name}.{ending}"));
+        cluster.encrypt(0, [&file("pem"), &file("key"), &ca], &hba(option));
+    };
+    serve("server", "");
+    let config = encrypted(&cluster, trusting(&ca));
+    let copies = PostgresJournals::create(&config, 2).unwrap();
+    assert_eq!(copies.wrong, Vec::<String>::new());
+    let journals = PostgresJournals::new(config.clone(), copies.journal.clone());
+    let log = identity(1, &copies.journal);
+    journals.enroll(&log, LogState::Open).unwrap();
+    let encrypted_now = "select bool_and(ssl) from pg_stat_ssl s join pg_stat_activity a using (pid) \
+        where a.application_name = 'teamlog'";
+    assert_eq!(cluster.sql(0, encrypted_now), "t");
+
+    let refused = why(&plain(&cluster));
+    assert!(refused.contains("pg_hba.conf"), "{refused}");
+    let unknown = why(&encrypted(&cluster, trusting(&stranger.path("ca.pem"))));
+    assert!(unknown.contains("UnknownIssuer"), "{unknown}");
+    serve("other", "");
+    let another = why(&config);
+    assert!(another.contains("not valid for name"), "{another}");
+
+    serve("server", "clientcert=verify-full");
+    let nobody = why(&config);
+    assert!(nobody.contains("client certificate"), "{nobody}");
+    let with_certificate = TlsFiles {
+        sslcert: Some(authority.path("client.pem")),
+        sslkey: Some(authority.path("client.key")),
+        ..trusting(&ca)
+    };
+    let config = encrypted(&cluster, with_certificate);
+    let looked = PostgresJournals::look(&config).unwrap();
+    assert_eq!(looked.journal, copies.journal);
+}
