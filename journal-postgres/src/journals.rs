@@ -215,7 +215,10 @@ impl Journals for PostgresJournals {
             true => Ok(()),
             false => Err(fault(
                 JournalFault::Refused,
-                format!("it has another log of team {}", identity.team),
+                format!(
+                    "it has another log of team {}, or had this one before",
+                    identity.team
+                ),
             )),
         }
     }

@@ -40,7 +40,8 @@ begin
     update teamlog_log set identity = an_identity, segment_bytes_max = a_max
     where log = a_log and team = a_team and state = 'loading' and a_state = 'loading';
   end if;
-  return exists (select from teamlog_log where log = a_log and team = a_team and identity = an_identity);
+  return exists (select from teamlog_log
+    where log = a_log and team = a_team and identity = an_identity and state = a_state);
 end $$;
 create or replace function teamlog_turn(a_log uuid, a_first bigint, a_last bigint, a_prev bytea, a_chain bytea, an_id uuid,
   some_bytes bytea, some_begins text, a_from text, a_to text)

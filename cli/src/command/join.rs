@@ -2,9 +2,10 @@
 
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
+use crate::progress::Progress;
 use crate::render::escape::visible;
 use crate::render::style::Style;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use teamlog_team::engine::Identity;
 use teamlog_team::engine::layout::LOG_FILE;
 use teamlog_team::lifecycle::join::Join;
@@ -16,7 +17,8 @@ use teamlog_team::lifecycle::join::Join;
     after_help = "\
 Examples:
   teamlog init demo --members lead,dev --journal main      on the first host
-  teamlog join demo --journal main                         on the others"
+  teamlog join demo --journal main                         on the others
+  teamlog join demo --journal main --from ../backups       where a backup has most of it"
 )]
 pub struct Args {
     /// The team
@@ -24,6 +26,9 @@ pub struct Args {
     /// The journal, as journals.toml names it
     #[arg(long, value_name = "NAME")]
     journal: String,
+    /// The directory of a backup that has most of it; the journal tells what is behind that
+    #[arg(long, value_name = "DIR")]
+    from: Option<PathBuf>,
     /// Accept a network or host-shared file system
     #[arg(long)]
     allow_network_fs: bool,
@@ -45,10 +50,16 @@ impl Args {
             allow_network_fs: self.allow_network_fs,
         };
         let team = self.team.clone();
-        let answer = context.alone(&team, |context| {
+        let from = self.from.as_ref().map(|dir| context.backup_dir(dir));
+        let from = from.transpose()?;
+        let mut progress = Progress::on_stderr("joining", context.env());
+        let mut show = |done, all| progress.show(done, all);
+        let joined = context.alone(&team, |context| {
             let root = context.created()?;
-            Ok(root.join(join.clone(), &mut |_, _| {})?)
-        })?;
+            Ok(root.join(join.clone(), from.as_ref(), &mut show)?)
+        });
+        progress.clear();
+        let answer = joined?;
         context.answer(&answer, |answer, view| {
             let team = view.paint.show(Style::Bold, visible(&answer.team));
             let done = if answer.joined {

@@ -191,12 +191,12 @@ fn a_team_comes_to_a_journal_and_goes_from_it() {
     let Some(cluster) = Cluster::start() else {
         return;
     };
-    let hosts: [Cli; 2] = std::array::from_fn(|_| {
+    let hosts: [Cli; 3] = std::array::from_fn(|_| {
         let cli = Cli::new();
         known(&cli, &journal(&cluster));
         cli
     });
-    let [first, second] = &hosts;
+    let [first, second, late] = &hosts;
     first.ok("journal create main");
     first.ok("init demo --members lead,dev");
     let daemon = Daemon::of(first);
@@ -207,6 +207,8 @@ fn a_team_comes_to_a_journal_and_goes_from_it() {
         artifact.display()
     ));
     let receipt = first.ok("head demo --json");
+    let backups = first.dir().join("../backups");
+    first.ok(&format!("backup demo {}", backups.display()));
     let adopted: Value = first.json("journal adopt demo --journal main");
     assert_eq!(adopted["changed"], true);
     assert_eq!(adopted["events"], 3);
@@ -215,13 +217,24 @@ fn a_team_comes_to_a_journal_and_goes_from_it() {
         (&again["changed"], &again["events"]),
         (&Value::from(false), &Value::from(0))
     );
-    second.ok("join demo --journal main");
+    // The backup knows nothing of the journal yet.
+    second.ok(&format!(
+        "join demo --journal main --from {}",
+        backups.display()
+    ));
     assert_eq!(second.ok("artifact get demo plan.txt"), "step one");
     second.ok("task create demo --subject together");
     let file = second.file("receipt.json", &receipt);
     second.ok(&format!("verify demo --against {}", file.display()));
-    check_equal(&hosts);
+    check_equal(&hosts[..2]);
     daemon.kill();
+
+    first.ok(&format!("backup demo {}", backups.display()));
+    first.ok("append demo --kind behind_the_backup");
+    let from = format!("join demo --journal main --from {}", backups.display());
+    let joined: Value = late.json(&from);
+    assert_eq!(joined["joined"], true);
+    check_equal(&hosts);
 
     // What a careless failover loses.
     second.ok("append demo --kind lost_1");

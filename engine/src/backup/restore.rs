@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// What was restored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restored {
-    /// Events of the backup; the log has one more, which says that it was restored.
+    /// Events of the backup; the log has one more, which says that it was restored, unless a journal orders it.
     pub events: u64,
     /// Bytes of its segments.
     pub bytes: u64,
@@ -59,7 +59,14 @@ impl Backup {
         let format = format.unwrap_or(self.identity().format);
         let same_log = team == self.identity().team && format == self.identity().format;
         let log = match same_log {
-            true => self.copy_bytes(storage.clone(), dir, options)?,
+            true => {
+                let origin = "restore".into();
+                let identity = Identity {
+                    origin,
+                    ..self.identity().clone()
+                };
+                self.copy_bytes(storage.clone(), dir, identity, options)?
+            }
             false => {
                 let new = NewLog {
                     team: team.to_owned(),
@@ -73,16 +80,11 @@ impl Backup {
                 log
             }
         };
-        for kept in &self.manifest.files {
-            let from = self.dir.join(FILES_DIR).join(&kept.blake3);
-            let to = dir.join(&kept.path);
-            self.copy_file(&from, kept.length, &kept.blake3, storage.as_ref(), &to)?;
-            let above = Path::new(&kept.path).ancestors().skip(2);
-            for above in above.map(|above| dir.join(above)) {
-                storage.named().sync_dir(&above)?;
-            }
+        self.copy_files(storage.as_ref(), dir)?;
+        // That a replica came from a backup is no fact of the log, which other hosts have too.
+        if log.identity().journal.is_none() {
+            self.say_restored(&log)?;
         }
-        self.say_restored(&log)?;
         let restored = Restored {
             events: self.manifest.seq,
             bytes: log.reader()?.bytes()?,
@@ -92,11 +94,51 @@ impl Backup {
         Ok((log, restored))
     }
 
+    /// Restores the backup as a replica, in `dir`, of the log that a journal has: what `log.json` says is the journal's, and
+    /// nothing is recorded.
+    ///
+    /// # Errors
+    /// As [`Backup::restore`]; `ForeignFile` where the backup is of another log.
+    pub fn restore_replica(
+        &self,
+        storage: Arc<dyn Storage>,
+        dir: &Path,
+        identity: Identity,
+        options: LogOptions,
+    ) -> Result<Log> {
+        let own = self.identity();
+        if own.log != identity.log || own.format != identity.format {
+            let why = format!(
+                "it is log {}, and the journal has {}",
+                own.log, identity.log
+            );
+            let path = self.log.dir().join(LOG_FILE);
+            return Err(Error::ForeignFile { path, why });
+        }
+        let log = self.copy_bytes(storage.clone(), dir, identity, options)?;
+        self.copy_files(storage.as_ref(), dir)?;
+        Ok(log)
+    }
+
+    fn copy_files(&self, storage: &dyn Storage, dir: &Path) -> Result<()> {
+        for kept in &self.manifest.files {
+            let from = self.dir.join(FILES_DIR).join(&kept.blake3);
+            let to = dir.join(&kept.path);
+            self.copy_file(&from, kept.length, &kept.blake3, storage, &to)?;
+            let above = Path::new(&kept.path).ancestors().skip(2);
+            for above in above.map(|above| dir.join(above)) {
+                storage.named().sync_dir(&above)?;
+            }
+        }
+        Ok(())
+    }
+
     /// The same bytes; `log.json` last, for a directory with it is a log.
     fn copy_bytes(
         &self,
         storage: Arc<dyn Storage>,
         dir: &Path,
+        identity: Identity,
         options: LogOptions,
     ) -> Result<Log> {
         let path = dir.join(LOG_FILE);
@@ -114,10 +156,6 @@ impl Backup {
         }
         let lock = dir.join(LOCK_FILE);
         storage.named().open(&lock, Open::Create)?;
-        let identity = Identity {
-            origin: "restore".into(),
-            ..self.identity().clone()
-        };
         let mut head = self.manifest.head();
         head.generation = 1;
         let head_path = dir.join(HEAD_FILE);

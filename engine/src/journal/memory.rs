@@ -129,9 +129,9 @@ impl Content {
     fn enroll(&mut self, identity: &Identity, state: LogState) -> bool {
         let is_its = match self.enrolled.get(&identity.team) {
             None => true,
+            Some(there) if self.state(there.log) != state => false,
             Some(there) => {
-                there == identity
-                    || there.log == identity.log && self.state(there.log) == LogState::Loading
+                there == identity || there.log == identity.log && state == LogState::Loading
             }
         };
         if is_its {
@@ -168,7 +168,10 @@ impl Journals for MemoryJournal {
             true => Ok(()),
             false => Err(Error::Journal {
                 fault: JournalFault::Refused,
-                why: format!("it has a log of team {} already", identity.team),
+                why: format!(
+                    "it has another log of team {}, or had this one before",
+                    identity.team
+                ),
             }),
         }
     }

@@ -190,10 +190,10 @@ pub trait Journals: std::fmt::Debug + Send + Sync {
     fn open(&self, journal: &JournalIdentity) -> Result<Box<dyn Journal>>;
 
     /// Makes a log known to the journal that its identity names, before its first group, in that state. Repeating it is
-    /// harmless; what `log.json` says may change as long as the log is loading.
+    /// harmless while the log is in that state; what `log.json` says may change as long as it is loading.
     ///
     /// # Errors
-    /// `Journal`: it has a log of that team's name already, or does not take part.
+    /// `Journal`: it has another log of that team's name, or this one in another state; it does not take part.
     fn enroll(&self, identity: &Identity, state: LogState) -> Result<()>;
 }
 

@@ -443,6 +443,26 @@ fn one_host_goes_on_alone_wherever_leaving_was_interrupted() {
 }
 
 #[test]
+fn a_log_that_left_a_journal_does_not_come_back_to_it_and_goes_on() {
+    for format in FORMATS {
+        for words in [&[][..], &["alone"]] {
+            let line = Line::default();
+            let hosts = two(format, &line);
+            reopened(&hosts[0], &line, 3).leave().unwrap();
+            let log = reopened(&hosts[0], &line, 3);
+            let writer = writer(&log);
+            words.iter().for_each(|text| drop(say(&writer, text)));
+            writer.close().unwrap();
+            let adopted = log.adopt(&named(), &mut |_, _| {});
+            assert_eq!(fault(adopted), Some(JournalFault::Refused));
+            let log = reopened(&hosts[0], &line, 3);
+            assert!(log.identity().journal.is_none());
+            say(&crate::support::writer(&log), "as before");
+        }
+    }
+}
+
+#[test]
 fn a_journal_that_was_put_back_is_healed_from_the_host_that_has_most() {
     for format in FORMATS {
         let whole = Line::default();

@@ -42,7 +42,7 @@ pub struct RestoreAnswer {
     pub format: &'static str,
     /// Events that the backup held.
     pub events: u64,
-    /// Seq of the last event: `log_restored`.
+    /// Seq of the last event: `log_restored`, unless other hosts have the log too.
     pub last_seq: u64,
     /// Files beside the log.
     pub files: u64,

@@ -1,8 +1,10 @@
 //! `join`: a team that another host began, on this one.
 
+use crate::backup::dir::BackupDir;
 use crate::handle::staged::StagedTeam;
 use crate::prelude::*;
 use std::borrow::Cow;
+use std::path::Path;
 use teamlog_engine::{Identity, Log};
 
 /// What `join` is asked.
@@ -32,13 +34,15 @@ pub struct JoinAnswer {
 
 impl Root {
     /// Takes a team in that a journal has: all of its events come here, and from now on it is written from here too.
-    /// Repeating it brings the events that are new. `progress` hears `(events done, events in all)` of the fold.
+    /// Repeating it brings the events that are new. What a backup has comes from there, and is checked; the journal tells only
+    /// what is behind it. `progress` hears `(events done, events in all)` of the fold.
     ///
     /// # Errors
-    /// `invalid_input`; `team_exists` where another log has that name here; `Journal`; I/O.
+    /// `invalid_input`; `team_exists` where another log has that name here; `backup_not_found`; `Journal`; `Corrupt`, I/O.
     pub fn join(
         &self,
         join: Join,
+        from: Option<&BackupDir>,
         progress: &mut (dyn FnMut(u64, u64) + Send),
     ) -> Result<JoinAnswer> {
         let name = join.identity.team.clone();
@@ -47,8 +51,11 @@ impl Root {
             return joined(team, &join.identity, false);
         }
         let identity = join.identity.clone();
-        let create = |storage, dir: &std::path::Path, options| {
-            Log::create_from(identity, storage, dir, options)
+        let log = identity.log.to_string();
+        let backup = from.map(|dir| dir.backup(&name, Some(&log))).transpose()?;
+        let create = |storage, dir: &Path, options| match backup {
+            Some(backup) => backup.restore_replica(storage, dir, identity, options),
+            None => Log::create_from(identity, storage, dir, options),
         };
         let (staged, mut team) =
             StagedTeam::begin_with(self, &name, join.allow_network_fs, create)?;

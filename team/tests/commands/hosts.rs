@@ -64,7 +64,7 @@ fn join(root: &Root, journal: &MemoryJournal) -> u64 {
         identity: journal.find("demo").unwrap(),
         allow_network_fs: false,
     };
-    root.join(join, &mut |_, _| {}).unwrap().last_seq
+    root.join(join, None, &mut |_, _| {}).unwrap().last_seq
 }
 
 fn team(root: &Root) -> Team {
@@ -262,7 +262,7 @@ fn another_log_of_that_name_is_not_taken_for_the_journals() {
         identity,
         allow_network_fs: false,
     };
-    assert_eq!(code(root.join(join, &mut |_, _| {})), "team_exists");
+    assert_eq!(code(root.join(join, None, &mut |_, _| {})), "team_exists");
     assert_eq!(code(root.init(init())), "team_exists");
 }
 
