@@ -400,9 +400,8 @@ impl From<EngineError> for CommandError {
             }
             "journal_not_durable" | "journal_of_another" | "journal_not_configured" => Exit::Unsafe,
             "unsupported_format" | "team_not_found" | "team_exists" | "too_large"
-            | "invalid_input" | "journal_team" | "journal_refused" | "journal_left" => {
-                Exit::Refused
-            }
+            | "invalid_input" | "journal_team" | "journal_refused" | "journal_left"
+            | "journal_trimmed" => Exit::Refused,
             _ => Exit::Io,
         };
         let mut reported = CommandError::new(exit, code, error.to_string());
@@ -558,6 +557,7 @@ mod tests {
             (of_journal(JournalFault::Refused), 1, "journal_refused"),
             (of_journal(JournalFault::Shared), 1, "journal_team"),
             (of_journal(JournalFault::Loading), 75, "adoption_unfinished"),
+            (of_journal(JournalFault::Trimmed), 1, "journal_trimmed"),
             (of_journal(JournalFault::ClockSkew), 75, "clock_skew"),
             (of_journal(JournalFault::Left), 1, "journal_left"),
         ] {

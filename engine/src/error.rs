@@ -151,6 +151,8 @@ pub enum JournalFault {
     Behind,
     /// The journal and this host have another history.
     Forked,
+    /// The journal no longer has what this host lacks.
+    Trimmed,
     /// The journal holds too few copies, so nothing was written.
     NotDurable,
     /// The journal takes nothing for this log.
@@ -180,6 +182,7 @@ impl JournalFault {
             JournalFault::Unknown => "journal_unknown",
             JournalFault::Behind => "journal_behind",
             JournalFault::Forked => "journal_forked",
+            JournalFault::Trimmed => "journal_trimmed",
             JournalFault::NotDurable => "journal_not_durable",
             JournalFault::Refused | JournalFault::Opened => "journal_refused",
             JournalFault::ClockSkew => "clock_skew",
@@ -198,6 +201,7 @@ impl JournalFault {
             JournalFault::Unknown => "did not say whether it took what was written",
             JournalFault::Behind => "lacks what this host has",
             JournalFault::Forked => "has another history",
+            JournalFault::Trimmed => "no longer has what is lacking here",
             JournalFault::NotDurable => "holds too few copies, so nothing was written",
             JournalFault::Refused | JournalFault::Opened => "takes nothing",
             JournalFault::ClockSkew => "tells another time, so nothing was written",

@@ -334,7 +334,8 @@ fn read(
         return end(connection, &log).map(|end| {
             Err(match end {
                 None => ReadError::OfAnother("it has no such log".into()),
-                Some(end) if end < after.last_seq => ReadError::Behind(end),
+                Some((end, _)) if end < after.last_seq => ReadError::Behind(end),
+                Some((_, base)) if after.last_seq < base => ReadError::Trimmed(base),
                 Some(_) => ReadError::Forked,
             })
         });
@@ -349,9 +350,13 @@ fn read(
     }))
 }
 
-fn end(connection: &Connection, log: &String) -> Result<Option<u64>, Lost> {
+/// Where a log ends, and where what is kept of it begins.
+fn end(connection: &Connection, log: &String) -> Result<Option<(u64, u64)>, Lost> {
     let params: [&(dyn ToSql + Sync); 1] = [log];
     let row = connection.wait(connection.client.query_one(schema::END, &params))?;
-    let end: Option<i64> = column(&row, 0)?;
-    Ok(end.and_then(|end| u64::try_from(end).ok()))
+    let seq = |at| {
+        let seq: Option<i64> = column(&row, at)?;
+        Ok(seq.and_then(|seq| u64::try_from(seq).ok()))
+    };
+    Ok(seq(0)?.zip(seq(1)?))
 }

@@ -159,6 +159,35 @@ impl PostgresJournals {
         })
     }
 
+    /// The hosts that noted that they have a log up to an event: `doctor` does.
+    ///
+    /// # Errors
+    /// `Journal`.
+    pub fn holders(&self, log: LogId, seq: u64) -> Result<Vec<String>> {
+        let (log, seq) = (log.to_string(), i64::try_from(seq).unwrap_or(i64::MAX));
+        self.ask(|connection| {
+            let params: [&(dyn ToSql + Sync); 2] = [&log, &seq];
+            let rows = connection.wait(connection.client.query(schema::HOLDERS, &params))?;
+            rows.iter().map(|row| column(row, 0)).collect()
+        })
+    }
+
+    /// Removes the groups of a log that end before an event, and says how many went, and their bytes. Repeating it is harmless.
+    /// Needs a role that may change the tables. Nobody can join by the journal alone from then on.
+    ///
+    /// # Errors
+    /// `Journal`.
+    pub fn trim(&self, log: LogId, before: u64) -> Result<(u64, u64)> {
+        let (log, before) = (log.to_string(), i64::try_from(before).unwrap_or(i64::MAX));
+        self.ask(|connection| {
+            let params: [&(dyn ToSql + Sync); 2] = [&log, &before];
+            let trimmed = connection.client.query_one(schema::TRIM, &params);
+            let row = connection.wait_for_copies(trimmed)?;
+            let count = |at| Ok(u64::try_from(column::<i64>(&row, at)?).unwrap_or(0));
+            Ok((count(0)?, count(1)?))
+        })
+    }
+
     /// The hosts that have spoken to the journal.
     ///
     /// # Errors

@@ -157,8 +157,28 @@ select last_seq, chain, bytes, begins, (extract(epoch from clock_timestamp()) * 
     from teamlog_group where log = $1::text::uuid and next_seq >= $2 order by next_seq limit $4) page) sized
 where before < $3 order by last_seq";
 
-/// Where a log ends.
-pub const END: &str = "select max(last_seq) from teamlog_group where log = $1::text::uuid";
+/// Where a log ends, and where what is kept of it begins.
+pub const END: &str =
+    "select max(last_seq), min(last_seq) from teamlog_group where log = $1::text::uuid";
+
+/// Removes what stands before an event, up to the end of a group, which becomes the row from which the log begins. Gives how many
+/// groups and bytes went.
+pub const TRIM: &str = "
+with border as (
+  select next_seq from teamlog_group where log = $1::text::uuid and next_seq <= $2 and not base order by next_seq desc limit 1),
+emptied as (
+  update teamlog_group g set base = true, prev = null, bytes = '', begins = null from border b
+  where g.log = $1::text::uuid and g.next_seq = b.next_seq
+  returning (select o.bytes from teamlog_group o where o.log = g.log and o.next_seq = g.next_seq) as bytes),
+removed as (
+  delete from teamlog_group g using border b where g.log = $1::text::uuid and g.next_seq < b.next_seq
+  returning g.bytes, g.base)
+select count(*), coalesce(sum(length(bytes)), 0)::int8 from (
+  select bytes from emptied union all select bytes from removed where not base) gone";
+
+/// The hosts that noted that they have a log up to an event.
+pub const HOLDERS: &str =
+    "select host from teamlog_host where log = $1::text::uuid and seq >= $2 order by host";
 
 /// Makes a log known.
 pub const ENROLL: &str = "select teamlog_enroll($1::text::uuid, $2, $3, $4, $5)";

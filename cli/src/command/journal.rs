@@ -10,9 +10,13 @@ use crate::render::escape::visible;
 use crate::render::style::Style;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::path::PathBuf;
 use teamlog_journal_postgres::{Copies, PostgresJournals};
 use teamlog_team::Team;
 use teamlog_team::lifecycle::journal::JournalAnswer as Moved;
+
+/// So many hosts have to have what is removed.
+const HOLDERS_MIN: usize = 2;
 
 actions! {
     Create = "create", answer::<JournalAnswer>;
@@ -22,6 +26,7 @@ actions! {
     Leave = "leave", changed::<Moved>;
     Heal = "heal", changed::<Moved>;
     Migrate = "migrate", answer::<JournalAnswer>;
+    Trim = "trim", answer::<Trimmed>;
 }
 
 /// Make the tables of a journal in its database; what is there already stays as it is
@@ -118,6 +123,42 @@ struct Migrate {
     /// The journal, as journals.toml names it
     #[arg(value_name = "NAME")]
     journal: String,
+}
+
+/// Remove from a journal what a backup and two hosts have of a team; whoever joins then needs that backup
+#[derive(Debug, clap::Args)]
+#[command(
+    long_about = "Remove from a journal what a backup and two hosts have of a team; whoever joins then needs that backup\n\nNothing \
+        goes from any host. That a host has an event is what `teamlog doctor check TEAM` notes there. It needs a role that may \
+        change the tables.",
+    after_help = "\
+Examples:
+  teamlog journal trim demo --before 1000000 --backup ../backups"
+)]
+struct Trim {
+    /// The team
+    team: String,
+    /// The first event that stays; groups stay whole
+    #[arg(long, value_name = "SEQ", value_parser = clap::value_parser!(u64).range(1..))]
+    before: u64,
+    /// The directory of a backup that has all before it
+    #[arg(long, value_name = "DIR")]
+    backup: PathBuf,
+}
+
+/// What was removed.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Trimmed {
+    /// The team
+    team: String,
+    /// The journal's id
+    journal: String,
+    /// Groups that were removed
+    groups: u64,
+    /// Their bytes
+    bytes: u64,
+    /// The hosts that have them
+    hosts: Vec<String>,
 }
 
 /// A journal, as its server shows it.
@@ -349,6 +390,58 @@ impl Migrate {
         let config = context.journals().named(&self.journal)?;
         let copies = PostgresJournals::migrate(&config)?;
         JournalAnswer::of(self.journal, copies).print(context)
+    }
+}
+
+impl Trim {
+    fn run(self, context: &mut Context) -> Outcome {
+        let team = context.team(&self.team)?;
+        let identity = team.log().identity();
+        let Some(journal) = &identity.journal else {
+            return Err(without(&self.team));
+        };
+        let last = self.before - 1;
+        let dir = context.backup_dir(&self.backup)?;
+        let backup = dir.backup(&self.team, Some(&identity.log.to_string()))?;
+        if backup.manifest().seq < last {
+            let message = format!(
+                "backup must have all events before {}, but ends with event {}",
+                self.before,
+                backup.manifest().seq
+            );
+            let again = format!("backup {} {}", self.team, self.backup.display());
+            let error = CommandError::new(Exit::Refused, "not_covered", message).about("backup");
+            return Err(error.or_hint(|| context.command(&again)));
+        }
+        let journals = context.journals().of_log(journal)?;
+        let hosts = journals.holders(identity.log, last)?;
+        if hosts.len() < HOLDERS_MIN {
+            let message = format!(
+                "{HOLDERS_MIN} hosts must have noted that they have event {last}, but {} have: {}",
+                hosts.len(),
+                hosts.join(", ")
+            );
+            let note = format!("on the others: teamlog doctor check {}", self.team);
+            let error = CommandError::new(Exit::Refused, "not_covered", message).about("before");
+            return Err(error.or_hint(|| note));
+        }
+        let (groups, bytes) = journals.trim(identity.log, self.before)?;
+        let answer = Trimmed {
+            journal: journal.id.clone(),
+            team: self.team,
+            groups,
+            bytes,
+            hosts,
+        };
+        context.answer(&answer, |answer, view| {
+            let team = view.paint.show(Style::Bold, visible(&answer.team));
+            let hosts = visible(&answer.hosts.join(", ")).into_owned();
+            vec![format!(
+                "{} groups of {team} were removed, {} bytes; the backup and {hosts} have them",
+                answer.groups, answer.bytes
+            )]
+        })?;
+        Ok(Exit::Done)
     }
 }
 

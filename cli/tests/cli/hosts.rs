@@ -191,9 +191,12 @@ fn a_team_comes_to_a_journal_and_goes_from_it() {
     let Some(cluster) = Cluster::start() else {
         return;
     };
-    let hosts: [Cli; 3] = std::array::from_fn(|_| {
+    let hosts: [Cli; 3] = std::array::from_fn(|number| {
         let cli = Cli::new();
-        known(&cli, &journal(&cluster));
+        known(
+            &cli,
+            &format!("{}host = \"host-{number}\"\n", journal(&cluster)),
+        );
         cli
     });
     let [first, second, late] = &hosts;
@@ -234,6 +237,25 @@ fn a_team_comes_to_a_journal_and_goes_from_it() {
     let from = format!("join demo --journal main --from {}", backups.display());
     let joined: Value = late.json(&from);
     assert_eq!(joined["joined"], true);
+    check_equal(&hosts);
+
+    // A journal does not have to keep what is elsewhere.
+    let trim = format!(
+        "journal trim demo --before 4 --backup {}",
+        backups.display()
+    );
+    assert_eq!(first.refused_json(1, &trim).code, "not_covered");
+    for host in &hosts[..2] {
+        host.ok("doctor check demo --deep");
+    }
+    let removed: Value = first.json(&trim);
+    assert_eq!(removed["hosts"].as_array().unwrap().len(), 2);
+    assert!(removed["groups"].as_u64().unwrap() > 1, "{removed}");
+    let empty = Cli::new();
+    known(&empty, &journal(&cluster));
+    let alone = empty.refused_json(1, "join demo --journal main");
+    assert_eq!(alone.code, "journal_trimmed");
+    empty.ok(&from);
     check_equal(&hosts);
 
     // What a careless failover loses.

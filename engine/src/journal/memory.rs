@@ -85,6 +85,14 @@ impl MemoryJournal {
         }
     }
 
+    /// Removes all groups of a log but the last ones.
+    pub fn trim(&self, log: LogId, kept: usize) {
+        if let Some(stored) = self.content().groups.get_mut(&log) {
+            let gone = stored.len().saturating_sub(kept);
+            stored.drain(..gone);
+        }
+    }
+
     fn content(&self) -> MutexGuard<'_, Content> {
         self.content.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -105,9 +113,13 @@ impl Content {
                 false => Outcome::Conflict,
             };
         }
+        let base = stored
+            .first()
+            .map_or(Position::default(), |first| first.after);
         let end = end_of(stored);
         if compares == Compares::Position && end != append.after {
-            return match stored.iter().any(|one| one.group.position == append.after) {
+            let stood = |one: &Stored| one.group.position == append.after;
+            return match append.after.last_seq < base.last_seq || stored.iter().any(stood) {
                 true => Outcome::Conflict,
                 false => Outcome::Forked,
             };
@@ -225,7 +237,13 @@ impl Journal for MemoryJournal {
             Compares::Position => stored.group.position == after,
             Compares::FirstSeq => stored.group.position.last_seq == after.last_seq,
         };
-        let from = match after == Position::default() {
+        let base = stored
+            .first()
+            .map_or(Position::default(), |first| first.after);
+        if after.last_seq < base.last_seq {
+            return Err(ReadError::Trimmed(base.last_seq));
+        }
+        let from = match after == base {
             true => 0,
             false => stored
                 .iter()

@@ -175,6 +175,8 @@ pub enum ReadError {
     Behind(u64),
     /// Something else stands at the position.
     Forked,
+    /// What stood behind the position was removed, up to this seq.
+    Trimmed(u64),
     /// It holds fewer copies than it promises, so that what it says may be lost again.
     NotDurable(String),
     /// It is not the journal that the log names.

@@ -263,6 +263,12 @@ pub(crate) fn of_read(error: ReadError, last_seq: u64) -> Error {
             format!("it ends with event {end}, but this host has all up to event {last_seq}"),
         ),
         ReadError::Forked => forked(last_seq),
+        ReadError::Trimmed(end) => fault(
+            JournalFault::Trimmed,
+            format!(
+                "it has what stands behind event {end}, and this host has all up to event {last_seq}"
+            ),
+        ),
         ReadError::NotDurable(why) => fault(JournalFault::NotDurable, why),
         ReadError::OfAnother(why) => fault(JournalFault::OfAnother, why),
     }

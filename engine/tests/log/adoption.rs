@@ -451,7 +451,9 @@ fn a_log_that_left_a_journal_does_not_come_back_to_it_and_goes_on() {
             reopened(&hosts[0], &line, 3).leave().unwrap();
             let log = reopened(&hosts[0], &line, 3);
             let writer = writer(&log);
-            words.iter().for_each(|text| drop(say(&writer, text)));
+            for text in words {
+                say(&writer, text);
+            }
             writer.close().unwrap();
             let adopted = log.adopt(&named(), &mut |_, _| {});
             assert_eq!(fault(adopted), Some(JournalFault::Refused));

@@ -273,6 +273,38 @@ fn many_at_once(journals: &PostgresJournals, id: &str) {
     });
 }
 
+/// The first log has groups that end with events 1, 2, 5 and 6.
+fn what_is_trimmed_is_gone(journals: &PostgresJournals) {
+    let (log, mut journal) = (LogId([1; 16]), journals.journal());
+    let after_a = group(1, Position::default(), b"a").position;
+    let after_b = group(1, after_a, b"b").position;
+    let (large, d) = (vec![b'l'; 300_000], b"d");
+    let after_large = behind(after_b, 3, &large);
+    for _ in 0..2 {
+        // Event 5 lies within a group, which stays whole.
+        journals.trim(log, 5).unwrap();
+        assert_eq!(journal.read(log, after_a, 10), Err(ReadError::Trimmed(2)));
+        assert_eq!(
+            journal.read(log, Position::default(), 10),
+            Err(ReadError::Trimmed(2))
+        );
+        assert_eq!(texts(journal.as_mut(), 1, after_b, 10)[1], "d");
+    }
+    assert_eq!(journals.trim(log, 5).unwrap(), (0, 0));
+    assert_eq!(
+        one(journal.as_mut(), group(1, after_large, d)),
+        Outcome::Appended
+    );
+    let after_d = group(1, after_large, d).position;
+    let end = group(1, after_d, b"behind");
+    assert_eq!(one(journal.as_mut(), end), Outcome::Appended);
+    assert_eq!(journals.trim(log, 1_000).unwrap(), (3, 300_007));
+    assert!(texts(journal.as_mut(), 1, end.position, 10).is_empty());
+    let more = group(1, end.position, b"more");
+    assert_eq!(one(journal.as_mut(), more), Outcome::Appended);
+    assert_eq!(texts(journal.as_mut(), 1, end.position, 10), ["more"]);
+}
+
 fn tells_the_time(journal: &mut dyn Journal) {
     let page = journal
         .read(LogId([1; 16]), Position::default(), 10)
@@ -357,6 +389,7 @@ fn postgres_conforms() {
     );
     assert_eq!(journals.status(LogId([99; 16])).unwrap(), None);
     assert_eq!(journals.hosts().unwrap()[0].host, "ada");
+    what_is_trimmed_is_gone(&journals);
 }
 
 fn names_are_unique(journals: &PostgresJournals, id: &str) {

@@ -148,7 +148,7 @@ fn a_lease_holds_as_long_as_its_holder_thinks_though_clocks_differ() {
         assert_eq!(code(claim(&later(early), "qa")), "claim_conflict");
         let ticked = team(&later(early)).tick(Tick::default()).unwrap();
         assert_eq!(ticked.leases.expired, 0);
-        assert!(ticked.next_due_at.unwrap() > "2026-11-21T10:01:02".to_owned());
+        assert!(ticked.next_due_at.unwrap().as_str() > "2026-11-21T10:01:02");
     }
     claim(&later(62_001_000), "qa").unwrap();
 }
