@@ -5,7 +5,8 @@
 //! for all hosts. Whatever interrupts it, doing it again goes on where it ended.
 //!
 //! It is taken off in three steps, too: the id of the event about it is noted here, the event closes the log in the journal,
-//! and `log.json` no longer names the journal. The note says which host may finish that: on all others the log has ended.
+//! and `log.json` no longer names the journal. The note says which host may finish that: on all others the log has ended. It
+//! keeps the ids of earlier tries, one of which may come to stand there late.
 
 use crate::error::{Error, JournalFault, Result};
 use crate::event::NewEvent;
@@ -19,6 +20,9 @@ use crate::log::{Exclusive, Log};
 use crate::reader::Reader;
 use serde::Serialize;
 use std::time::Instant;
+
+/// More than a note of events ever has.
+const NOTE_BYTES_MAX: u64 = 1 << 20;
 
 /// What giving a log to a journal did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,9 +98,7 @@ impl Log {
         }
         let mut exclusive = self.lock()?;
         let identity = exclusive.identity().clone();
-        if !self.has_left(&exclusive)? {
-            self.close_there(&mut exclusive)?;
-        }
+        self.close_there(&mut exclusive)?;
         exclusive.rename(Identity {
             journal: None,
             ..identity
@@ -150,23 +152,36 @@ impl Log {
     }
 
     /// Closes the log in its journal by an event about it, which this host notes before. Where another host records something
-    /// first, once more behind that.
+    /// first, once more behind that. An earlier one may come to stand there late, so none that was noted is forgotten.
     fn close_there(&self, exclusive: &mut Exclusive) -> Result<()> {
         let note = self.dir().join(LEAVING_FILE);
+        let mut noted = self.noted()?;
         let turn = Turn {
             to: LogState::Left,
             begins: Vec::new(),
         };
         let started = Instant::now();
         loop {
+            if exclusive
+                .head()
+                .last_id
+                .is_some_and(|id| noted.contains(&id))
+            {
+                return Ok(());
+            }
             let event = event(JOURNAL_LEFT, exclusive.identity())?;
             let turned = exclusive.core.turn(event, &turn, |id| {
-                let id = id.to_string();
-                self.storage().named().replace(&note, id.as_bytes())
+                noted.push(id);
+                let lines: String = noted.iter().map(|id| format!("{id}\n")).collect();
+                self.storage().named().replace(&note, lines.as_bytes())
             });
             match turned {
-                Err(error) if error.is_conflict() && !self.is_over(started) => {
+                Err(error) if error.is_conflict() => {
                     exclusive.core.catch_up()?;
+                    let last = exclusive.head().last_id;
+                    if self.is_over(started) && !last.is_some_and(|id| noted.contains(&id)) {
+                        return Err(error);
+                    }
                 }
                 turned => return turned,
             }
@@ -177,12 +192,18 @@ impl Log {
         started.elapsed() >= self.options().lock_deadline
     }
 
-    /// Whether this host noted the last event as the one by which it takes the log off.
-    fn has_left(&self, exclusive: &Exclusive) -> Result<bool> {
+    /// The events by which this host was to take the log off.
+    fn noted(&self) -> Result<Vec<EventId>> {
         let note = self.dir().join(LEAVING_FILE);
-        let noted = self.storage().named().read_if_there(&note, 64)?;
-        let id = noted.and_then(|bytes| EventId::from_text(&bytes));
-        Ok(id.is_some() && id == exclusive.head().last_id)
+        let lines = self
+            .storage()
+            .named()
+            .read_if_there(&note, NOTE_BYTES_MAX)?;
+        let lines = lines.unwrap_or_default();
+        Ok(lines
+            .split(|byte| *byte == b'\n')
+            .filter_map(EventId::from_text)
+            .collect())
     }
 }
 

@@ -93,9 +93,8 @@ impl Gathered {
         if queue.appending < self.most {
             queue.appending += 1;
             drop(queue);
-            let outcome = append(&[*group]).pop();
-            self.pass_on();
-            return outcome.unwrap_or_else(unanswered);
+            let _next = PassesOn(self);
+            return append(&[*group]).pop().unwrap_or_else(unanswered);
         }
         let (told, tell) = sync_channel(1);
         let group = Kept::of(group);
@@ -114,6 +113,7 @@ impl Gathered {
         gathered: &[Waiting],
         append: impl Fn(&[Append<'_>]) -> Vec<Outcome>,
     ) -> Outcome {
+        let _next = PassesOn(self);
         let groups: Vec<Append<'_>> = gathered.iter().map(|one| one.group.append()).collect();
         let mut outcomes = append(&groups).into_iter();
         let own = outcomes.next();
@@ -122,7 +122,6 @@ impl Gathered {
             // Whoever waited is still there: it waits for nothing else.
             let _ = one.told.send(Told::Outcome(outcome));
         }
-        self.pass_on();
         own.unwrap_or_else(unanswered)
     }
 
@@ -149,6 +148,15 @@ impl Gathered {
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Lets others append once its owner has, also where that panicked.
+struct PassesOn<'a>(&'a Gathered);
+
+impl Drop for PassesOn<'_> {
+    fn drop(&mut self) {
+        self.0.pass_on();
     }
 }
 
@@ -202,6 +210,18 @@ mod tests {
         assert!(largest > 10 && largest <= GROUPS_MAX, "{largest}");
         let queue = gathered.queue.into_inner().unwrap();
         assert_eq!((queue.appending, queue.waiting.len()), (0, 0));
+    }
+
+    #[test]
+    fn whoever_panics_keeps_nobody_from_appending() {
+        let gathered = Gathered::new(1);
+        let group = group(1, b"one");
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            gathered.append(&group, |_| panic!("as planned"))
+        }));
+        assert!(panicked.is_err());
+        let appended = gathered.append(&group, |_| vec![Outcome::Appended]);
+        assert_eq!(appended, Outcome::Appended);
     }
 
     #[test]

@@ -67,8 +67,10 @@ begin
   create role teamlog_host_role nologin;
 exception when duplicate_object or insufficient_privilege then null;
 end $$;
+revoke execute on function teamlog_enroll, teamlog_turn from public;
 do $$
 begin
+  grant execute on function teamlog_enroll, teamlog_turn to teamlog_host_role;
   grant select on teamlog_meta, teamlog_log, teamlog_group, teamlog_host, teamlog_artifact to teamlog_host_role;
   grant insert (log, first_seq, last_seq, prev, chain, last_id, bytes, begins) on teamlog_group to teamlog_host_role;
   grant insert on teamlog_artifact to teamlog_host_role;

@@ -10,6 +10,7 @@ use crate::projections::artifact::Artifact;
 use crate::projections::artifact::event::{ArtifactFact, ArtifactKind, ArtifactStored};
 use crate::thread::start::{SYSTEM, author, existing};
 use page::unknown_cursor;
+use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use teamlog_engine::JournalIdentity;
@@ -286,10 +287,17 @@ impl Team {
         }
     }
 
-    /// Has a journal keep every artifact that is here.
-    pub(crate) fn keep_artifacts(&mut self, journal: &JournalIdentity) -> Result<()> {
+    /// Has a journal keep every artifact that is here, but for those whose digests are `kept`, which these join.
+    pub(crate) fn keep_artifacts(
+        &mut self,
+        journal: &JournalIdentity,
+        kept: &mut BTreeSet<String>,
+    ) -> Result<()> {
         let artifacts = self.query(|live, _| Ok(live.artifacts(None, None, usize::MAX)?))?;
         for artifact in artifacts {
+            if !kept.insert(artifact.stored.digest.clone()) {
+                continue;
+            }
             let path = self.log.dir().join(artifact.stored.path());
             let bytes = self.log.storage().read(&path, ARTIFACT_BYTES_MAX);
             // One that is gone or was changed is no more there than before.

@@ -37,6 +37,21 @@ struct Line {
     /// Calls until then, and whether that one is carried out.
     cut: Arc<Mutex<Option<(usize, bool)>>>,
     happened: Arc<AtomicBool>,
+    /// A group that was sent, and arrives with the next one.
+    late: Arc<Mutex<Option<LateTurn>>>,
+    /// Whether the next one that brings the log into another state is late.
+    delays: Arc<AtomicBool>,
+}
+
+/// A group that comes to stand there later than its answer was waited for.
+#[derive(Debug, Clone)]
+struct LateTurn {
+    log: LogId,
+    after: Position,
+    position: Position,
+    last_id: teamlog_engine::EventId,
+    bytes: Vec<u8>,
+    to: LogState,
 }
 
 impl Line {
@@ -49,6 +64,7 @@ impl Line {
             journal: journal.clone(),
             cut: Arc::new(Mutex::new(Some((call, done)))),
             happened: Arc::default(),
+            ..Line::default()
         }
     }
 
@@ -112,6 +128,28 @@ impl Journal for Line {
         self.asks(|journal| journal.append(groups, state), all)
     }
     fn turn(&mut self, group: &Append<'_>, to: LogState) -> Outcome {
+        if self.delays.load(Ordering::SeqCst) {
+            *self.late.lock().unwrap() = Some(LateTurn {
+                log: group.log,
+                after: group.after,
+                position: group.position,
+                last_id: group.last_id,
+                bytes: group.bytes.to_vec(),
+                to,
+            });
+            return Outcome::Unknown(cut());
+        }
+        if let Some(late) = self.late.lock().unwrap().take() {
+            let arrives = Append {
+                log: late.log,
+                after: late.after,
+                position: late.position,
+                last_id: late.last_id,
+                bytes: &late.bytes,
+                begins: &[],
+            };
+            self.journal.turn(&arrives, late.to);
+        }
         self.asks(|journal| journal.turn(group, to), lost)
     }
     fn put_blob(&mut self, log: LogId, digest: &str, bytes: &[u8]) -> Result<(), ReadError> {
@@ -439,6 +477,30 @@ fn one_host_goes_on_alone_wherever_leaving_was_interrupted() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn what_comes_to_stand_there_late_is_known_all_the_same() {
+    for format in FORMATS {
+        let line = Line::default();
+        let memory = alone(format, 1_000);
+        let log = reopened(&memory, &line, 1);
+        line.delays.store(true, Ordering::SeqCst);
+        let unknown = log.adopt(&named(), &mut |_, _| {});
+        assert_eq!(fault(unknown), Some(JournalFault::Unknown));
+        line.delays.store(false, Ordering::SeqCst);
+        finish_adoption(&memory, &line, 121);
+
+        let whole = Line::default();
+        let hosts = two(format, &whole);
+        // Another process has other ids.
+        let log = reopened(&hosts[0], &whole, 8);
+        whole.delays.store(true, Ordering::SeqCst);
+        assert_eq!(fault(log.leave()), Some(JournalFault::Unknown));
+        whole.delays.store(false, Ordering::SeqCst);
+        // The first try arrives before the second one, which then is not the one that counts.
+        finish_leaving(&hosts, &whole);
     }
 }
 

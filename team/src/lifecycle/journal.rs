@@ -2,6 +2,7 @@
 
 use crate::prelude::*;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use teamlog_engine::{JournalIdentity, Log};
 
 /// `{status:"ok", team, journal, groups, events, last_seq, changed}`.
@@ -35,9 +36,12 @@ impl Team {
         journal: &JournalIdentity,
         progress: &mut (dyn FnMut(u64, u64) + Send),
     ) -> Result<JournalAnswer> {
-        self.keep_artifacts(journal)?;
+        let mut kept = BTreeSet::new();
+        self.keep_artifacts(journal, &mut kept)?;
         let adopted = self.alone(|team| Ok(team.log.adopt(journal, progress)?))?;
         self.reopen()?;
+        // Those that were left meanwhile.
+        self.keep_artifacts(journal, &mut kept)?;
         Ok(JournalAnswer {
             groups: adopted.pushed.groups,
             events: adopted.pushed.events,
@@ -81,7 +85,7 @@ impl Team {
         let healed = self.alone(|team| Ok(team.log.heal(progress)?))?;
         let pushed = healed.unwrap_or_default();
         if let Some(journal) = self.log.identity().journal.clone() {
-            self.keep_artifacts(&journal)?;
+            self.keep_artifacts(&journal, &mut BTreeSet::new())?;
         }
         Ok(Some(JournalAnswer {
             groups: pushed.groups,
