@@ -314,6 +314,15 @@ fn reads_can_demand_what_others_recorded(hosts: &[Cli; 3]) {
         seq(&hosts[1], &format!("head demo --at-least {at_least}")),
         at_least
     );
+    // Who waits hears of what others record, with no daemon here.
+    let arrived = thread::scope(|scope| {
+        let waiting = scope.spawn(|| hosts[1].ok("wait demo --agent qa --timeout 30 --json"));
+        thread::sleep(Duration::from_millis(500));
+        hosts[0].ok("send demo --from lead --to qa --type message");
+        waiting.join().unwrap()
+    });
+    assert!(arrived.contains("\"arrived\""), "{arrived}");
+    let at_least = seq(&hosts[1], "head demo --fresh");
     let unknown = hosts[1].refused_json(1, "head demo --at-least 999");
     assert_eq!(unknown.code, "point_unknown");
     let daemon = Daemon::of(&hosts[1]);

@@ -106,7 +106,7 @@ impl Feed {
                 }
             }
             if idle {
-                follower.wait(Some(REST))?;
+                follower.wait(&mut team, Some(REST))?;
             }
         }
         Ok(())

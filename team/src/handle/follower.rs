@@ -65,9 +65,10 @@ impl Follower {
         })
     }
 
-    /// Waits until there may be more to read, at most `timeout`. Whether there may.
-    pub fn wait(&mut self, timeout: Option<Duration>) -> Result<bool> {
-        Ok(self.watch.wait(timeout)?)
+    /// Waits until there may be more to read, at most `timeout`, and for less where other hosts record in the team too. Whether
+    /// there may.
+    pub fn wait(&mut self, team: &mut Team, timeout: Option<Duration>) -> Result<bool> {
+        team.watched(&mut self.watch, timeout)
     }
 
     /// A reader of the log that was followed so far.

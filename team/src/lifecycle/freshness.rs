@@ -2,6 +2,7 @@
 
 use crate::prelude::*;
 use std::time::Duration;
+use teamlog_engine::Watch;
 
 /// `{seq, checked_at?}`: what other hosts recorded behind that event after that time is not in an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -32,7 +33,26 @@ impl Command for CatchUp {
     }
 }
 
+/// Whoever waits for events asks the journal so often, where nobody else on this host does.
+const FOLLOW: Duration = Duration::from_millis(500);
+/// A daemon that has the team asks it more often than this.
+const FOLLOWED: Duration = Duration::from_secs(2);
+
 impl Team {
+    /// Waits until the log grows, at most `timeout`. What other hosts record comes here only when it is asked for: then it is
+    /// waited for less long, and asked. Whether it grew.
+    pub(crate) fn watched(&mut self, watch: &mut Watch, timeout: Option<Duration>) -> Result<bool> {
+        if self.log.identity().journal.is_none() {
+            return Ok(watch.wait(timeout)?);
+        }
+        let grew = watch.wait(Some(timeout.map_or(FOLLOW, |most| most.min(FOLLOW))))?;
+        match self.keep_up(FOLLOWED) {
+            // A journal that is not there, and a log that others hold, are asked again.
+            Err(failure) if !failure.is_of_journal() && failure.code() != "locked" => Err(failure),
+            _ => Ok(grew),
+        }
+    }
+
     /// Takes in what the team's journal has and this host lacks, where it has one. Returns the last event's seq.
     ///
     /// # Errors

@@ -122,7 +122,7 @@ impl Team {
                     event: None,
                 });
             }
-            follower.wait(deadline.step(left))?;
+            follower.wait(self, deadline.step(left))?;
         }
     }
 }

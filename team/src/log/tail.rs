@@ -47,7 +47,7 @@ impl Team {
             Ok(reader.head().last_seq)
         })?;
         while !output.done && idle().is_continue() {
-            follower.wait(deadline.step(None))?;
+            follower.wait(self, deadline.step(None))?;
             let _ = follower.read(self, |event| {
                 let early = filter.from_seq.is_some_and(|first| event.seq < first)
                     || filter.since.is_some_and(|since| event.created_at < since);

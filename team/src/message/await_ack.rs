@@ -84,7 +84,7 @@ impl Team {
         let left = delivery.due_at().micros().saturating_sub(now.micros());
         if left > 0 {
             let left = Duration::from_micros(left.unsigned_abs()).min(LOOK_AGAIN);
-            return doze(watch, left, deadline);
+            return self.doze(watch, left, deadline);
         }
         let round = Round {
             now,
@@ -101,16 +101,16 @@ impl Team {
             Err(failure) => Err(failure),
         }
     }
-}
 
-/// Waits until the log grows, the time is up or nobody waits any more.
-fn doze(watch: &mut Watch, left: Duration, deadline: &Deadline) -> Result<()> {
-    let since = Instant::now();
-    loop {
-        let left = left.saturating_sub(since.elapsed());
-        let woken = watch.wait(deadline.step(Some(left)))?;
-        if woken || left.is_zero() || deadline.is_over() {
-            return Ok(());
+    /// Waits until the log grows, the time is up or nobody waits any more.
+    fn doze(&mut self, watch: &mut Watch, left: Duration, deadline: &Deadline) -> Result<()> {
+        let since = Instant::now();
+        loop {
+            let left = left.saturating_sub(since.elapsed());
+            let woken = self.watched(watch, deadline.step(Some(left)))?;
+            if woken || left.is_zero() || deadline.is_over() {
+                return Ok(());
+            }
         }
     }
 }

@@ -84,7 +84,7 @@ impl Team {
                 return Ok(self.waited(wait, arrived, follower.seq()));
             }
             if full.is_continue() {
-                follower.wait(gone.step(left))?;
+                follower.wait(self, gone.step(left))?;
             }
         }
     }
