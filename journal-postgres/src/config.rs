@@ -28,6 +28,18 @@ pub(crate) struct Server {
     pub tls: Option<Tls>,
 }
 
+impl fmt::Display for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for host in self.client.get_hosts() {
+            f.write_str(&host_name(host))?;
+        }
+        for port in self.client.get_ports() {
+            write!(f, ":{port}")?;
+        }
+        Ok(())
+    }
+}
+
 /// What is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConfigError {

@@ -3,6 +3,7 @@
 use crate::config::{Config, Server};
 use crate::schema;
 use std::future::{Future, poll_fn};
+use std::mem::discriminant;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -49,6 +50,27 @@ pub enum NoConnection {
     OfAnother(String),
     /// The configuration names none.
     Unconfigured(String),
+}
+
+impl NoConnection {
+    fn why(&self) -> &str {
+        match self {
+            NoConnection::Unreachable(why)
+            | NoConnection::NotDurable(why)
+            | NoConnection::OfAnother(why)
+            | NoConnection::Unconfigured(why) => why,
+        }
+    }
+
+    /// The same in other words.
+    fn saying(&self, why: String) -> NoConnection {
+        match self {
+            NoConnection::Unreachable(_) => NoConnection::Unreachable(why),
+            NoConnection::NotDurable(_) => NoConnection::NotDurable(why),
+            NoConnection::OfAnother(_) => NoConnection::OfAnother(why),
+            NoConnection::Unconfigured(_) => NoConnection::Unconfigured(why),
+        }
+    }
 }
 
 /// A journal as its server shows it.
@@ -287,21 +309,35 @@ impl Connection {
     }
 }
 
-/// The first server of a configuration with which that works; else what says most about why none does.
+/// The first server of a configuration with which that works; else what says most about why none does, of each that says it.
 pub fn any_server<T>(
     config: &Config,
     connect: impl Fn(&Server) -> Result<T, NoConnection>,
 ) -> Result<T, NoConnection> {
     let servers = config.servers();
     let servers = servers.map_err(|error| NoConnection::Unconfigured(error.to_string()))?;
-    let mut failed: Option<NoConnection> = None;
+    let mut failed = Vec::new();
     for server in &servers {
         match connect(server) {
             Ok(connected) => return Ok(connected),
-            Err(error) => failed = failed.max(Some(error)),
+            Err(error) => failed.push((server, error)),
         }
     }
-    Err(failed.unwrap_or_else(|| NoConnection::Unreachable("no server is named".into())))
+    Err(most_telling(&failed))
+}
+
+fn most_telling(failed: &[(&Server, NoConnection)]) -> NoConnection {
+    let most = failed.iter().map(|(_, error)| error).max();
+    let Some(most) = most else {
+        return NoConnection::Unreachable("no server is named".into());
+    };
+    let same = |(_, error): &&(&Server, NoConnection)| discriminant(error) == discriminant(most);
+    let named = |(server, error): &(&Server, NoConnection)| match failed.len() {
+        1 => error.why().to_owned(),
+        _ => format!("{server}: {}", error.why()),
+    };
+    let whys: Vec<String> = failed.iter().filter(same).map(named).collect();
+    most.saying(whys.join("; "))
 }
 
 /// A column of a row. Another type than ours stands there where somebody changed the tables.

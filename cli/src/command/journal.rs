@@ -129,7 +129,7 @@ struct Migrate {
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Remove from a journal what a backup and two hosts have of a team; whoever joins then needs that backup\n\nNothing \
-        goes from any host. That a host has an event is what `teamlog doctor check TEAM` notes there. It needs a role that may \
+        goes from any host. That a host has an event is what `teamlog doctor check TEAM --deep` notes there. It needs a role that may \
         change the tables.",
     after_help = "\
 Examples:
@@ -361,7 +361,8 @@ fn moved(
 
 impl Adopt {
     fn run(self, context: &mut Context) -> Outcome {
-        context.concerns(&self.team)?;
+        // Whether there is such a team is said before a journal is asked.
+        drop(context.team(&self.team)?);
         let journal = context.journal(&self.journal)?;
         moved(context, &self.team, "adopting", |_, team, show| {
             Ok(Some(team.adopt(&journal, show)?))
@@ -421,7 +422,7 @@ impl Trim {
                 hosts.len(),
                 hosts.join(", ")
             );
-            let note = format!("on the others: teamlog doctor check {}", self.team);
+            let note = format!("on the others: teamlog doctor check {} --deep", self.team);
             let error = CommandError::new(Exit::Refused, "not_covered", message).about("before");
             return Err(error.or_hint(|| note));
         }

@@ -381,6 +381,7 @@ fn postgres_conforms() {
     keeps_blobs(journals.journal().as_mut());
     names_are_unique(&journals, &id);
     another_journal_is_refused(&cluster);
+    every_server_says_why_it_is_not_reached(&cluster);
     hosts_change_nothing(&cluster);
     let status = journals.status(LogId([1; 16])).unwrap().unwrap();
     assert_eq!(
@@ -405,6 +406,24 @@ fn names_are_unique(journals: &PostgresJournals, id: &str) {
         .unwrap_err()
         .to_string();
     assert!(error.contains("another log of team team-1"), "{error}");
+}
+
+/// Of several servers that are not reached each says why.
+fn every_server_says_why_it_is_not_reached(cluster: &Cluster) {
+    let nobody = crate::cluster::config(&[1, 2], "ada");
+    let why = PostgresJournals::look(&nobody).unwrap_err().to_string();
+    assert!(
+        why.contains("127.0.0.1:1: ") && why.contains("127.0.0.1:2: "),
+        "{why}"
+    );
+    // One that answers, and is not the one that decides, says more than one that is not there.
+    let other = crate::cluster::config(&[1, cluster.servers[0].port], "ada");
+    let journals = PostgresJournals::new(other, "00000000-0000-4000-8000-000000000000".into());
+    let why = journals.hosts().unwrap_err().to_string();
+    assert!(
+        why.contains("is journal") && !why.contains("127.0.0.1:1: "),
+        "{why}"
+    );
 }
 
 fn another_journal_is_refused(cluster: &Cluster) {
