@@ -67,7 +67,8 @@ impl Config {
     /// The URL is none, or holds a password; `sslmode` is another than those that are known; the passfile or a file of
     /// certificates cannot be used.
     pub(crate) fn servers(&self) -> Result<Vec<Server>, ConfigError> {
-        let (url, sslmode) = without_sslmode(&self.url);
+        let (url, sslmodes) = without_sslmode(&self.url);
+        check_options(&url)?;
         let parsed = tokio_postgres::Config::from_str(&url);
         let config = parsed.map_err(|error| {
             ConfigError::Invalid(format!("url must name a PostgreSQL server: {error}"))
@@ -79,7 +80,11 @@ impl Config {
             let rule = "url must name a user and a database: postgres://USER@HOST/DATABASE";
             return Err(ConfigError::Invalid(rule.into()));
         }
-        let encrypts = encrypts(sslmode.as_deref())?;
+        // Prefer is what the client takes where nothing is said: another one was said in a way that is not known here.
+        if config.get_ssl_mode() != SslMode::Prefer {
+            return Err(unknown_spelling());
+        }
+        let encrypts = encrypts(&sslmodes)?;
         let password = self.password(&config)?;
         let hosts = config.get_hosts().iter().enumerate();
         let server = |(at, host): (usize, &Host)| {
@@ -193,34 +198,72 @@ fn is_local(host: &Host) -> bool {
     }
 }
 
-/// Takes `sslmode` out of a URL, or out of `name=value name=value`: the client knows other words for it.
-fn without_sslmode(url: &str) -> (String, Option<String>) {
-    let (start, options, parted_by) = match url.split_once('?') {
-        Some((start, options)) => (format!("{start}?"), options, '&'),
-        None if url.contains("://") => return (url.to_owned(), None),
-        None => (String::new(), url, ' '),
-    };
-    let mode = |option: &&str| option.starts_with("sslmode=");
-    let found = options.split(parted_by).find(mode);
-    let found = found.and_then(|option| Some(option.split_once('=')?.1.to_owned()));
-    let others: Vec<&str> = options
-        .split(parted_by)
-        .filter(|option| !mode(option))
-        .collect();
+/// What stands before the options of a URL, the options, and what parts them. `name=value name=value` is options alone.
+fn options(url: &str) -> (&str, &str, char) {
+    match url.split_once('?') {
+        Some((start, options)) => (start, options, '&'),
+        None if url.contains("://") => (url, "", '&'),
+        None => ("", url, ' '),
+    }
+}
+
+/// Takes every `sslmode` out of a URL, or out of `name=value name=value`: the client knows other words for it.
+fn without_sslmode(url: &str) -> (String, Vec<String>) {
+    let (start, options, parted_by) = options(url);
+    let (mut modes, mut others) = (Vec::new(), Vec::new());
+    for option in options.split(parted_by) {
+        match option.strip_prefix("sslmode=") {
+            Some(mode) => modes.push(mode.to_owned()),
+            None => others.push(option),
+        }
+    }
     let rest = others.join(&parted_by.to_string());
-    (format!("{start}{rest}"), found)
+    match parted_by == '&' && !rest.is_empty() {
+        true => (format!("{start}?{rest}"), modes),
+        false => (format!("{start}{rest}"), modes),
+    }
 }
 
 /// Whether connections are encrypted; `None` where that is not said: beyond this machine they are.
-fn encrypts(sslmode: Option<&str>) -> Result<Option<bool>, ConfigError> {
-    match sslmode {
-        None => Ok(None),
-        Some("verify-full") => Ok(Some(true)),
-        Some("disable") => Ok(Some(false)),
-        Some(other) => Err(ConfigError::Invalid(format!(
-            "sslmode must be verify-full, or disable in a network that you trust, but is {other}: where the server's name is not checked, anybody can be the server"
+fn encrypts(sslmodes: &[String]) -> Result<Option<bool>, ConfigError> {
+    let [mode] = sslmodes else {
+        return match sslmodes.len() {
+            0 => Ok(None),
+            // One that is passed over could be the one that was meant.
+            _ => Err(ConfigError::Invalid(format!(
+                "sslmode must be given once, but is given as {}",
+                sslmodes.join(" and ")
+            ))),
+        };
+    };
+    match mode.as_str() {
+        "verify-full" => Ok(Some(true)),
+        "disable" => Ok(Some(false)),
+        other => Err(ConfigError::Invalid(format!(
+            "sslmode must be verify-full, or disable in a network that you trust, but is {other:?}: where the server's name is not checked, anybody can be the server"
         ))),
     }
+}
+
+/// Files stand beside the URL, where it is checked who may read them. The client refuses them and other spellings of `sslmode`
+/// too, or passes the latter over, but says nothing of which option it was.
+fn check_options(url: &str) -> Result<(), ConfigError> {
+    let (_, options, _) = options(url);
+    if options.contains("sslmode") {
+        return Err(unknown_spelling());
+    }
+    let fields = ["sslrootcert", "sslcert", "sslkey"];
+    match fields.iter().find(|field| options.contains(**field)) {
+        Some(field) => Err(ConfigError::Invalid(format!(
+            "{field} must stand beside url, as a field of its own, but stands in it"
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn unknown_spelling() -> ConfigError {
+    let rule = "sslmode must be written as sslmode=verify-full or sslmode=disable, without blanks, tabs or % in it";
+    ConfigError::Invalid(rule.into())
 }
 
 #[cfg(test)]
@@ -270,6 +313,10 @@ mod tests {
                 "sslmode must be verify-full, or disable",
             ),
             (
+                "postgres://ada@db1/teamlog?sslmode=",
+                "sslmode must be verify-full, or disable in a network that you trust, but is \"\"",
+            ),
+            (
                 "postgres://ada@%2Frun%2Fpostgresql/teamlog?sslmode=verify-full",
                 "sslmode must be disable for /run/postgresql",
             ),
@@ -299,6 +346,59 @@ mod tests {
             let mode = config(url).unwrap().get_ssl_mode();
             assert_eq!(mode == SslMode::Require, encrypts, "{url}");
         }
+    }
+
+    #[test]
+    fn an_sslmode_that_would_be_passed_over_is_refused() {
+        let (once, spelling) = ("sslmode must be given once", "sslmode must be written as");
+        for (url, why) in [
+            (
+                "postgres://ada@db1/t?sslmode=disable&sslmode=verify-full",
+                once,
+            ),
+            (
+                "postgres://ada@db1/t?sslmode=verify-full&sslmode=disable",
+                once,
+            ),
+            ("postgres://ada@db1/t?sslmode=disable&sslmode=disable", once),
+            (
+                "host=db1 user=ada sslmode=disable dbname=t sslmode=verify-full",
+                once,
+            ),
+            (
+                "host=localhost user=ada sslmode = require dbname=t",
+                spelling,
+            ),
+            (
+                "host=localhost\tsslmode=require user=ada dbname=t",
+                spelling,
+            ),
+            ("postgres://ada@localhost/t?ssl%6Dode=require", spelling),
+            (
+                "postgres://ada@db1/t?sslmode=disable&ssl%6Dode=require",
+                spelling,
+            ),
+        ] {
+            let said = config(url).unwrap_err().to_string();
+            assert!(said.starts_with(why), "{url}: {said}");
+        }
+    }
+
+    #[test]
+    fn files_in_the_url_are_refused_by_name() {
+        for field in ["sslrootcert", "sslcert", "sslkey"] {
+            for url in [
+                format!("postgres://ada@db1/t?sslmode=verify-full&{field}=/a.pem"),
+                format!("host=db1 user=ada {field}=/a.pem dbname=t"),
+            ] {
+                let said = config(&url).unwrap_err().to_string();
+                assert!(
+                    said.starts_with(&format!("{field} must stand beside url")),
+                    "{url}: {said}"
+                );
+            }
+        }
+        config("postgres://sslkey@sslcert/sslmode?sslmode=disable").unwrap();
     }
 
     #[test]
