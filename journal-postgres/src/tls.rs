@@ -14,7 +14,7 @@ use tokio_rustls::client;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
-use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+use tokio_rustls::rustls::{self, CertificateError, ClientConfig, RootCertStore};
 
 /// The files that TLS needs, as PEM.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -106,7 +106,22 @@ impl TlsConnect<Socket> for Handshake {
     type Future = Pin<Box<dyn Future<Output = io::Result<Encrypted>> + Send>>;
 
     fn connect(self, socket: Socket) -> Self::Future {
-        Box::pin(async move { self.0.connect(self.1, socket).await.map(Encrypted) })
+        Box::pin(async move {
+            let shaken = self.0.connect(self.1, socket).await;
+            shaken.map(Encrypted).map_err(in_words)
+        })
+    }
+}
+
+/// rustls says in words that a certificate is of another name or expired, but has a bare name for one that nobody vouches for.
+fn in_words(error: io::Error) -> io::Error {
+    let cause = error.get_ref().and_then(|cause| cause.downcast_ref());
+    match cause {
+        Some(rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer)) => {
+            let why = "nobody who is trusted vouches for the server's certificate: sslrootcert, or else the system, says who is (UnknownIssuer)";
+            io::Error::new(error.kind(), why)
+        }
+        _ => error,
     }
 }
 

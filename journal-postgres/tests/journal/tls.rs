@@ -4,6 +4,8 @@ use crate::cluster::{Cluster, config};
 use crate::conformance::identity;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
+use std::time::Duration;
 use teamlog_engine::Error;
 use teamlog_engine::journal::{Journals, LogState};
 use teamlog_journal_postgres::{Config, PostgresJournals, TlsFiles};
@@ -32,15 +34,15 @@ impl Authority {
         assert!(output.status.success(), "openssl {line}: {said}");
     }
 
-    /// Makes `NAME.pem` and `NAME.key`, for that subject and other names of it.
-    fn vouch(&self, name: &str, subject: &str, also: &str) {
+    /// Makes `NAME.pem` and `NAME.key`, for that subject and other names of it, and for so many days.
+    fn vouch(&self, name: &str, subject: &str, also: &str, days: u32) {
         let extensions = self.path("extensions");
         std::fs::write(extensions, format!("subjectAltName={also}\n")).unwrap();
         self.openssl(&format!(
             "req {NEW_KEY} -keyout {name}.key -out {name}.csr -subj /CN={subject}"
         ));
         self.openssl(&format!(
-            "x509 -req -in {name}.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out {name}.pem -days 2 -extfile extensions"
+            "x509 -req -in {name}.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out {name}.pem -days {days} -extfile extensions"
         ));
     }
 
@@ -94,9 +96,12 @@ fn connections_are_encrypted_to_the_server_that_is_meant() {
         return;
     };
     let (authority, stranger) = (Authority::new("authority"), Authority::new("stranger"));
-    authority.vouch("server", "server", "IP:127.0.0.1");
-    authority.vouch("other", "other", "DNS:db1");
-    authority.vouch("client", "teamlog", "DNS:client");
+    authority.vouch("server", "server", "IP:127.0.0.1", 2);
+    authority.vouch("other", "other", "DNS:db1", 2);
+    // Ends in the second in which it begins.
+    authority.vouch("expired", "server", "IP:127.0.0.1", 0);
+    thread::sleep(Duration::from_millis(2_100));
+    authority.vouch("client", "teamlog", "DNS:client", 2);
     let ca = authority.path("ca.pem");
     let serve = |name: &str, option: &str| {
         let file = |ending: &str| authority.path(&format!("{name}.{ending}"));
@@ -116,10 +121,16 @@ fn connections_are_encrypted_to_the_server_that_is_meant() {
     let refused = why(&plain(&cluster));
     assert!(refused.contains("pg_hba.conf"), "{refused}");
     let unknown = why(&encrypted(&cluster, trusting(&stranger.path("ca.pem"))));
-    assert!(unknown.contains("UnknownIssuer"), "{unknown}");
+    assert!(
+        unknown.contains("nobody who is trusted vouches"),
+        "{unknown}"
+    );
     serve("other", "");
     let another = why(&config);
     assert!(another.contains("not valid for name"), "{another}");
+    serve("expired", "");
+    let expired = why(&config);
+    assert!(expired.contains("certificate expired"), "{expired}");
 
     serve("server", "clientcert=verify-full");
     let nobody = why(&config);
