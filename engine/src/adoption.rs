@@ -73,10 +73,11 @@ impl Log {
             journals.enroll(&named, LogState::Loading)?;
         }
         let (pushed, begins) = self.hand_over(&*journals, &exclusive, &named, progress)?;
+        exclusive.follow(journals.open(journal)?)?;
         if !is_named {
             exclusive.rename(named.clone())?;
         }
-        let changed = exclusive.opens(journals.open(journal)?, begins)?;
+        let changed = exclusive.opens(begins)?;
         Ok(Adopted {
             pushed,
             changed,
@@ -118,12 +119,24 @@ impl Log {
     /// # Errors
     /// `Journal`: it has another history, of which nothing is changed; it does not answer; `Locked`, `Corrupt`, I/O.
     pub fn heal(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<Option<Pushed>> {
-        let exclusive = self.lock_alone()?;
-        let identity = exclusive.identity();
+        let mut exclusive = self.lock_alone()?;
+        let identity = exclusive.identity().clone();
         let Some(journal) = &identity.journal else {
             return Ok(None);
         };
         let journals = self.journals(journal)?;
+        // It may be older than the log, and then gets all of it.
+        match journals.enroll(&identity, LogState::Loading) {
+            Ok(()) => {
+                let handed = self.hand_over(&*journals, &exclusive, &identity, progress)?;
+                exclusive.follow(journals.open(journal)?)?;
+                exclusive.opens(handed.1)?;
+                return Ok(Some(handed.0));
+            }
+            Err(error) if !error.is_refused() => return Err(error),
+            // It knows the log.
+            Err(_) => {}
+        }
         let handle = &mut *journals.open(journal)?;
         let deadline = self.options().lock_deadline;
         let reader = exclusive.reader();
@@ -225,9 +238,18 @@ impl Exclusive {
         Ok(())
     }
 
-    /// Opens the log in its journal by an event about it; whether this call did.
-    fn opens(&mut self, journal: Box<dyn Journal>, begins: Vec<String>) -> Result<bool> {
+    /// From here on what is recorded goes through the journal. Takes in what others recorded, and holds the clock against its.
+    fn follow(&mut self, journal: Box<dyn Journal>) -> Result<()> {
         self.core.replica = Some(Replica::open(journal, &self.reader())?);
+        self.core.catch_up()?;
+        self.core
+            .replica
+            .as_ref()
+            .map_or(Ok(()), Replica::check_clock)
+    }
+
+    /// Opens the log in its journal by an event about it; whether this call did.
+    fn opens(&mut self, begins: Vec<String>) -> Result<bool> {
         let turn = Turn {
             to: LogState::Open,
             begins,

@@ -293,6 +293,12 @@ impl Error {
         matches!(self, Error::Journal { fault: of, .. } if *of == fault)
     }
 
+    /// Whether the journal takes nothing for the log, as it is asked.
+    pub(crate) fn is_refused(&self) -> bool {
+        let fault = JournalFault::Refused;
+        matches!(self, Error::Journal { fault: of, .. } if *of == fault)
+    }
+
     /// Whether the log came into the state before that it was to come into.
     pub(crate) fn is_opened(&self) -> bool {
         let fault = JournalFault::Opened;

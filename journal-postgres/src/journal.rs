@@ -117,6 +117,7 @@ impl PostgresJournal {
             });
             match asked {
                 Ok(Ok(answer)) => return Ok(answer),
+                Ok(Err(Lost::Refused(_, why))) => return Err(ReadError::Refused(why)),
                 Ok(Err(lost)) => why = lost.why(),
                 Err(NoConnection::Unreachable(why)) => return Err(ReadError::Unreachable(why)),
                 Err(NoConnection::NotDurable(why)) => return Err(ReadError::NotDurable(why)),

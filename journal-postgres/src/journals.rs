@@ -179,13 +179,20 @@ impl PostgresJournals {
     /// `Journal`.
     pub fn trim(&self, log: LogId, before: u64) -> Result<(u64, u64)> {
         let (log, before) = (log.to_string(), i64::try_from(before).unwrap_or(i64::MAX));
-        self.ask(|connection| {
-            let params: [&(dyn ToSql + Sync); 2] = [&log, &before];
-            let trimmed = connection.client.query_one(schema::TRIM, &params);
-            let row = connection.wait_for_copies(trimmed)?;
-            let count = |at| Ok(u64::try_from(column::<i64>(&row, at)?).unwrap_or(0));
-            Ok((count(0)?, count(1)?))
-        })
+        let (mut groups, mut bytes) = (0, 0);
+        loop {
+            let some = self.ask(|connection| {
+                let params: [&(dyn ToSql + Sync); 2] = [&log, &before];
+                let trimmed = connection.client.query_one(schema::TRIM, &params);
+                let row = connection.wait_for_copies(trimmed)?;
+                let count = |at| Ok(u64::try_from(column::<i64>(&row, at)?).unwrap_or(0));
+                Ok((count(0)?, count(1)?))
+            })?;
+            if some.0 == 0 {
+                return Ok((groups, bytes));
+            }
+            (groups, bytes) = (groups + some.0, bytes + some.1);
+        }
     }
 
     /// The hosts that have spoken to the journal.

@@ -6,8 +6,10 @@ pub const SCHEMA: i32 = 2;
 /// Makes the tables where they are not. A group stands behind exactly its predecessor: `first_seq` and `prev` are the
 /// `next_seq` and `chain` of another row; so a log's first row also says that the log is known. Hosts may insert groups and
 /// read; nothing is changed or deleted. The row from which a log begins is inserted by `teamlog_enroll` alone, and
-/// `teamlog_turn` alone brings a log into another state. Run on the tables of an older version it makes them those of this one.
+/// `teamlog_turn` alone brings a log into another state; these keep the path by which they find the tables, with temporary ones of
+/// whoever calls them last. Run on the tables of an older version it makes them those of this one.
 pub const CREATE: &str = "
+select set_config('search_path', quote_ident(current_schema()) || ', pg_temp', false);
 create table if not exists teamlog_meta (
   single boolean primary key default true check (single),
   schema int not null, min_reader int not null, journal_id uuid not null,
@@ -163,11 +165,12 @@ where before < $3 order by last_seq";
 pub const END: &str =
     "select max(last_seq), min(last_seq) from teamlog_group where log = $1::text::uuid";
 
-/// Removes what stands before an event, up to the end of a group, which becomes the row from which the log begins. Gives how many
-/// groups and bytes went.
+/// Removes what stands before an event, up to the end of a group, which becomes the row from which the log begins; a thousand groups at
+/// most. Gives how many groups and bytes went.
 pub const TRIM: &str = "
 with border as (
-  select next_seq from teamlog_group where log = $1::text::uuid and next_seq <= $2 and not base order by next_seq desc limit 1),
+  select max(next_seq) as next_seq from (
+    select next_seq from teamlog_group where log = $1::text::uuid and next_seq <= $2 and not base order by next_seq limit 1000) few),
 emptied as (
   update teamlog_group g set base = true, prev = null, bytes = '', begins = null from border b
   where g.log = $1::text::uuid and g.next_seq = b.next_seq

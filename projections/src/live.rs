@@ -66,7 +66,7 @@ impl Live {
     }
 
     /// The time up to which leases are over. On a log that several hosts write the clock of the one that decides may be ahead of
-    /// the holder's by as much as clocks may differ: a lease holds at least as long as its holder thinks.
+    /// the holder's by twice as much as each may differ from the journal's: a lease holds at least as long as its holder thinks.
     pub fn leases_over_by(&self, now: Timestamp) -> Timestamp {
         now.plus_micros(-self.lease_margin())
     }
@@ -78,7 +78,7 @@ impl Live {
 
     fn lease_margin(&self) -> i64 {
         match self.log.identity().journal {
-            Some(_) => CLOCK_SKEW_MAX,
+            Some(_) => 2 * CLOCK_SKEW_MAX,
             None => 0,
         }
     }

@@ -19,7 +19,7 @@ pub fn hint(fault: JournalFault) -> Option<String> {
             "this host and the journal have recorded different things; a person has to decide which one counts"
         }
         JournalFault::Trimmed => {
-            "to take it in from a backup: teamlog join TEAM --journal NAME --from DIR"
+            "move the team's directory away, then take it in from a backup: teamlog join TEAM --journal NAME --from DIR"
         }
         JournalFault::NotDurable => "to see what it lacks: teamlog journal check NAME",
         JournalFault::OfAnother => "to see which one it is: teamlog journal check NAME",

@@ -78,9 +78,11 @@ impl MemoryJournal {
         self.content().enrolled.get(team).cloned()
     }
 
-    /// Forgets all groups of a log but the first ones, as a journal does that is put back from an older copy.
+    /// Forgets all groups of a log but the first ones, as a journal does that is put back from an older copy. The log is open in it.
     pub fn put_back(&self, log: LogId, groups: usize) {
-        if let Some(stored) = self.content().groups.get_mut(&log) {
+        let mut content = self.content();
+        content.states.remove(&log);
+        if let Some(stored) = content.groups.get_mut(&log) {
             stored.truncate(groups);
         }
     }

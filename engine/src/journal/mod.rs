@@ -179,6 +179,8 @@ pub enum ReadError {
     Trimmed(u64),
     /// It holds fewer copies than it promises, so that what it says may be lost again.
     NotDurable(String),
+    /// It does not let this host: a right is missing.
+    Refused(String),
     /// It is not the journal that the log names.
     OfAnother(String),
 }

@@ -6,6 +6,7 @@ use crate::clock::Clock;
 use crate::error::{Error, JournalFault, Result};
 use crate::event_id::EventId;
 use crate::identity::LogId;
+use crate::layout::JOURNAL_LEFT;
 use crate::limits::CLOCK_SKEW_MAX;
 use crate::place::Place;
 use crate::reader::Reader;
@@ -38,6 +39,8 @@ pub(crate) struct Replica {
     /// Whether the last append was one of this process: the next one is then decided without reading before. It is compared
     /// all the same.
     pub leads: bool,
+    /// Whether the last event took the log off its journal: then this host records nothing behind it.
+    has_left: bool,
     /// When the journal was last read, and what was wrong with the host's clock then.
     compared: Option<(Instant, Option<String>)>,
     /// The same time by the host's clock; `None` where this process did not read it.
@@ -49,10 +52,13 @@ pub(crate) struct Replica {
 impl Replica {
     /// For a log that is recovered.
     pub fn open(journal: Box<dyn Journal>, reader: &Reader) -> Result<Replica> {
+        let end = End::of(reader)?;
+        let last = end.last.map(|(_, place)| reader.at(place)).transpose()?;
         Ok(Replica {
             journal,
             log: reader.identity().log,
-            end: End::of(reader)?,
+            end,
+            has_left: last.is_some_and(|event| event.kind == JOURNAL_LEFT),
             next: None,
             begins: Vec::new(),
             leads: false,
@@ -74,7 +80,8 @@ impl Replica {
     }
 
     /// That group is durable here too; its last event is this one.
-    pub fn advance(&mut self, last: (EventId, Place)) {
+    pub fn advance(&mut self, last: (EventId, Place), kind: &str) {
+        self.has_left = kind == JOURNAL_LEFT;
         let next = self.next.take();
         assert!(
             next.is_some_and(|next| next.last_seq > self.end.position.last_seq),
@@ -123,8 +130,19 @@ impl Replica {
     /// Whether the next group may be decided without reading before: the last one was of this process, and its clock was
     /// looked at not long ago.
     pub fn may_go_on(&self) -> bool {
-        let compared = self.compared.as_ref();
-        self.leads && compared.is_some_and(|(at, _)| at.elapsed() < COMPARED_FOR)
+        let is_good = |(at, wrong): &(Instant, Option<String>)| {
+            wrong.is_none() && at.elapsed() < COMPARED_FOR
+        };
+        self.leads && self.compared.as_ref().is_some_and(is_good)
+    }
+
+    /// Refuses to record anything behind the event by which the log was taken off: a journal that lost it and got it back from a
+    /// host would take more.
+    pub fn check_goes_on(&self) -> Result<()> {
+        match self.has_left {
+            true => Err(left()),
+            false => Ok(()),
+        }
     }
 
     /// Refuses to record anything by a clock that is too far from the journal's.
@@ -244,10 +262,7 @@ pub(super) fn of_outcome(outcome: Outcome, last_seq: u64) -> Error {
             JournalFault::Loading,
             "the host that hands it over has not finished".into(),
         ),
-        Outcome::Closed(LogState::Left) => fault(
-            JournalFault::Left,
-            "the log goes on at one host alone, and this copy of it ends here".into(),
-        ),
+        Outcome::Closed(LogState::Left) => left(),
         Outcome::Appended | Outcome::Closed(LogState::Open) => {
             fault(JournalFault::Opened, "the log is open there already".into())
         }
@@ -270,6 +285,7 @@ pub(crate) fn of_read(error: ReadError, last_seq: u64) -> Error {
             ),
         ),
         ReadError::NotDurable(why) => fault(JournalFault::NotDurable, why),
+        ReadError::Refused(why) => fault(JournalFault::Refused, why),
         ReadError::OfAnother(why) => fault(JournalFault::OfAnother, why),
     }
 }
@@ -282,6 +298,11 @@ fn fault(fault: JournalFault, why: String) -> Error {
 pub(crate) fn conflict(last_seq: u64) -> Error {
     let why = format!("another host recorded event {} first", last_seq + 1);
     fault(JournalFault::Conflict, why)
+}
+
+fn left() -> Error {
+    let why = "the log goes on at one host alone, and this copy of it ends here";
+    fault(JournalFault::Left, why.into())
 }
 
 pub(super) fn forked(last_seq: u64) -> Error {

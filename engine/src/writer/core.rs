@@ -507,7 +507,7 @@ impl<S: State> Core<S> {
             group.seals,
         )?;
         if let Some(replica) = &mut self.replica {
-            replica.advance((last.id, *end));
+            replica.advance((last.id, *end), &last.kind);
         }
         let jobs = std::mem::take(&mut self.jobs);
         let bytes = group.buffers.bytes.len();

@@ -8,7 +8,7 @@ use crate::codec;
 use crate::error::{Error, Result};
 use crate::event::{Event, NewEvent};
 use crate::event_id::EventId;
-use crate::journal::{JournalGroup, Replica, Turn, conflict, misplaced};
+use crate::journal::{JournalGroup, LogState, Replica, Turn, conflict, misplaced};
 use crate::segment::SegmentName;
 use crate::tail::read_tail;
 use crate::timestamp::Timestamp;
@@ -143,7 +143,14 @@ impl<S: State> Core<S> {
         let (Some(replica), Some(last)) = (&mut self.replica, self.pending.last()) else {
             return Ok(());
         };
-        if let Err(error) = replica.check_clock() {
+        // A log that left one journal may come to another.
+        let opens = turn.is_some_and(|turn| turn.to == LogState::Open);
+        let goes_on = if opens {
+            Ok(())
+        } else {
+            replica.check_goes_on()
+        };
+        if let Err(error) = goes_on.and_then(|()| replica.check_clock()) {
             self.withdraw(error.again());
             return Err(error);
         }

@@ -370,7 +370,8 @@ fn nobody_else_records_before_an_adoption_is_finished() {
     });
     let last = calls.unwrap() - 1;
     for call in 0..last {
-        let (memory, line) = (memory.snapshot(), Line::at(&journal, call, false));
+        let (memory, journal) = (memory.snapshot(), MemoryJournal::default());
+        let line = Line::at(&journal, call, false);
         let unfinished = reopened(&memory, &line, 1).adopt(&named(), &mut |_, _| {});
         assert_eq!(fault(unfinished), Some(JournalFault::Unreachable));
         let writer = writer(&reopened(&memory, &Line::default(), 1));
@@ -555,6 +556,59 @@ fn a_journal_that_was_put_back_is_healed_from_the_host_that_has_most() {
         );
         both_record(&whole, (&hosts[0], &first), (&hosts[1], &second));
     }
+}
+
+#[test]
+fn a_journal_that_lost_the_log_gets_all_of_it() {
+    for format in FORMATS {
+        let hosts = two(format, &Line::default());
+        let line = Line::default();
+        let (first, second) = (reopened(&hosts[0], &line, 1), reopened(&hosts[1], &line, 2));
+        let healed = first.heal(&mut |_, _| {}).unwrap().unwrap();
+        assert!(healed.groups > 100, "{healed:?}");
+        both_record(&line, (&hosts[0], &first), (&hosts[1], &second));
+    }
+}
+
+#[test]
+fn behind_the_event_that_took_a_log_off_nobody_goes_on_in_a_journal_that_lost_it() {
+    for format in FORMATS {
+        let line = Line::default();
+        let hosts = two(format, &line);
+        reopened(&hosts[0], &line, 3).leave().unwrap();
+        let other = reopened(&hosts[1], &line, 4);
+        drop(other.lock().unwrap());
+        let groups = line.journal.groups(other.identity().log).len();
+        line.journal.put_back(other.identity().log, groups - 1);
+        assert_eq!(other.heal(&mut |_, _| {}).unwrap().unwrap().groups, 1);
+        // A third one takes the closing event in from the journal, where the log is open.
+        for log in [other.clone(), join(&line, 5).1] {
+            let writer = writer(&log);
+            let said = writer.append(vec![said("too late")], Durability::Synced);
+            assert_eq!(fault(said), Some(JournalFault::Left));
+            drop(writer);
+            assert_eq!(fault(log.leave()), Some(JournalFault::Left));
+        }
+    }
+}
+
+#[test]
+fn a_log_by_a_wrong_clock_is_not_handed_over() {
+    let memory = alone(Format::Jsonl, 1_000);
+    let clock = Arc::new(ManualClock::new(start()));
+    let journal = MemoryJournal::default().with_clock(clock);
+    let line = Line {
+        journal,
+        ..Line::default()
+    };
+    let mut options = of(&line, 1);
+    let wrong = ManualClock::new(start());
+    wrong.advance(5_000_000);
+    options.clock = Arc::new(wrong);
+    let adopted = open(&arc(&memory), &options).adopt(&named(), &mut |_, _| {});
+    assert_eq!(fault(adopted), Some(JournalFault::ClockSkew));
+    assert!(reopened(&memory, &line, 1).identity().journal.is_none());
+    finish_adoption(&memory, &line, 121);
 }
 
 #[test]

@@ -38,6 +38,16 @@ const FOLLOW: Duration = Duration::from_millis(500);
 /// A daemon that has the team asks it more often than this.
 const FOLLOWED: Duration = Duration::from_secs(2);
 
+/// What keeps whoever waits from asking, and passes: it is asked again.
+const PASSES: [&str; 6] = [
+    "locked",
+    "journal_busy",
+    "journal_unreachable",
+    "journal_unknown",
+    "journal_not_durable",
+    "adoption_unfinished",
+];
+
 impl Team {
     /// Waits until the log grows, at most `timeout`. What other hosts record comes here only when it is asked for: then it is
     /// waited for less long, and asked. Whether it grew.
@@ -47,8 +57,7 @@ impl Team {
         }
         let grew = watch.wait(Some(timeout.map_or(FOLLOW, |most| most.min(FOLLOW))))?;
         match self.keep_up(FOLLOWED) {
-            // A journal that is not there, and a log that others hold, are asked again.
-            Err(failure) if !failure.is_of_journal() && failure.code() != "locked" => Err(failure),
+            Err(failure) if !PASSES.contains(&failure.code()) => Err(failure),
             _ => Ok(grew),
         }
     }
