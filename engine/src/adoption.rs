@@ -12,7 +12,7 @@ use crate::error::{Error, JournalFault, Result};
 use crate::event::NewEvent;
 use crate::event_id::EventId;
 use crate::identity::{Identity, JournalIdentity};
-use crate::journal::{Journal, Journals, LogState, Pushed, Replica, Turn, push};
+use crate::journal::{Journal, LogState, Pushed, Replica, Turn, push};
 use crate::layout::{
     ENGINE_ACTOR, JOURNAL_ADOPTED, JOURNAL_FILE, JOURNAL_LEFT, LEAVING_FILE, LOG_FILE,
 };
@@ -61,7 +61,7 @@ impl Log {
             Some(own) if own.id == journal.id => true,
             Some(own) => {
                 let why = format!("the log is journal {}'s already", own.id);
-                return Err(fault(JournalFault::OfAnother, why));
+                return Err(Error::journal(JournalFault::OfAnother, why));
             }
         };
         let journals = self.journals(journal)?;
@@ -72,8 +72,10 @@ impl Log {
         if !is_named {
             journals.enroll(&named, LogState::Loading)?;
         }
-        let (pushed, begins) = self.hand_over(&*journals, &exclusive, &named, progress)?;
-        exclusive.follow(journals.open(journal)?)?;
+        let mut handle = journals.open(journal)?;
+        let loading = LogState::Loading;
+        let (pushed, begins) = self.hand_over(&mut *handle, &exclusive, loading, progress)?;
+        exclusive.follow(handle)?;
         if !is_named {
             exclusive.rename(named.clone())?;
         }
@@ -125,43 +127,32 @@ impl Log {
             return Ok(None);
         };
         let journals = self.journals(journal)?;
+        let mut handle = journals.open(journal)?;
         // It may be older than the log, and then gets all of it.
-        match journals.enroll(&identity, LogState::Loading) {
-            Ok(()) => {
-                let handed = self.hand_over(&*journals, &exclusive, &identity, progress)?;
-                exclusive.follow(journals.open(journal)?)?;
-                exclusive.opens(handed.1)?;
-                return Ok(Some(handed.0));
-            }
-            Err(error) if !error.is_refused() => return Err(error),
+        let state = match journals.enroll(&identity, LogState::Loading) {
+            Ok(()) => LogState::Loading,
             // It knows the log.
-            Err(_) => {}
+            Err(error) if error.journal_fault() == Some(JournalFault::Refused) => LogState::Open,
+            Err(error) => return Err(error),
+        };
+        let (pushed, begins) = self.hand_over(&mut *handle, &exclusive, state, progress)?;
+        if state == LogState::Loading {
+            exclusive.follow(handle)?;
+            exclusive.opens(begins)?;
         }
-        let handle = &mut *journals.open(journal)?;
-        let deadline = self.options().lock_deadline;
-        let reader = exclusive.reader();
-        push(handle, LogState::Open, &reader, deadline, progress).map(|(pushed, _)| Some(pushed))
+        Ok(Some(pushed))
     }
 
+    /// Hands a journal what it lacks of the log, which is in that state there.
     fn hand_over(
         &self,
-        journals: &dyn Journals,
+        journal: &mut dyn Journal,
         exclusive: &Exclusive,
-        identity: &Identity,
+        state: LogState,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<(Pushed, Vec<String>)> {
-        let Some(journal) = &identity.journal else {
-            return Ok((Pushed::default(), Vec::new()));
-        };
-        let handle = &mut *journals.open(journal)?;
         let deadline = self.options().lock_deadline;
-        push(
-            handle,
-            LogState::Loading,
-            &exclusive.reader(),
-            deadline,
-            progress,
-        )
+        push(journal, state, &exclusive.reader(), deadline, progress)
     }
 
     /// Closes the log in its journal by an event about it, which this host notes before. Where another host records something
@@ -258,7 +249,9 @@ impl Exclusive {
         match self.core.turn(event, &turn, |_| Ok(())) {
             Ok(()) => Ok(true),
             // An earlier call did it, whether it heard so or not.
-            Err(error) if error.is_conflict() || error.is_opened() => {
+            Err(error)
+                if error.is_conflict() || error.journal_fault() == Some(JournalFault::Opened) =>
+            {
                 self.core.catch_up()?;
                 Ok(false)
             }
@@ -291,8 +284,4 @@ fn event(kind: &'static str, identity: &Identity) -> Result<NewEvent> {
         kind: journal.map_or("", |journal| &journal.kind),
     };
     NewEvent::of(kind, ENGINE_ACTOR, &named)
-}
-
-fn fault(fault: JournalFault, why: String) -> Error {
-    Error::Journal { fault, why }
 }

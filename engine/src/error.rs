@@ -282,27 +282,23 @@ impl Error {
         }
     }
 
-    /// Whether it is the journal's: then this host's log is as it was.
-    pub(crate) fn is_of_journal(&self) -> bool {
-        matches!(self, Error::Journal { .. })
+    /// What kept a journal from taking part, in these words.
+    pub fn journal(fault: JournalFault, why: impl Into<String>) -> Error {
+        let why = why.into();
+        Error::Journal { fault, why }
+    }
+
+    /// What kept the journal from taking part, if it is the journal's error: then this host's log is as it was.
+    pub fn journal_fault(&self) -> Option<JournalFault> {
+        match self {
+            Error::Journal { fault, .. } => Some(*fault),
+            _ => None,
+        }
     }
 
     /// Whether another host's group came first, so that deciding again may help.
     pub fn is_conflict(&self) -> bool {
-        let fault = JournalFault::Conflict;
-        matches!(self, Error::Journal { fault: of, .. } if *of == fault)
-    }
-
-    /// Whether the journal takes nothing for the log, as it is asked.
-    pub(crate) fn is_refused(&self) -> bool {
-        let fault = JournalFault::Refused;
-        matches!(self, Error::Journal { fault: of, .. } if *of == fault)
-    }
-
-    /// Whether the log came into the state before that it was to come into.
-    pub(crate) fn is_opened(&self) -> bool {
-        let fault = JournalFault::Opened;
-        matches!(self, Error::Journal { fault: of, .. } if *of == fault)
+        self.journal_fault() == Some(JournalFault::Conflict)
     }
 
     /// A copy, for the others that the same failure concerns.

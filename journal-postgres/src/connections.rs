@@ -26,6 +26,15 @@ struct Pool {
     open: usize,
 }
 
+/// One of the connections that may be open.
+struct Slot<'a>(&'a Connections);
+
+impl Drop for Slot<'_> {
+    fn drop(&mut self) {
+        self.0.lose(1);
+    }
+}
+
 impl Connections {
     pub fn new(config: Config, journal: String) -> Connections {
         Connections {
@@ -56,19 +65,15 @@ impl Connections {
         };
         let open = || Connection::connect(&self.config, &self.journal, &self.newest_timeline);
         let opened = idle.map_or_else(open, Ok);
-        let mut connection = match opened {
-            Ok(connection) => connection,
-            Err(error) => {
-                self.lose(1);
-                return Err(error);
-            }
-        };
+        // Lost unless it is given back, also where `work` panics.
+        let slot = Slot(self);
+        let mut connection = opened?;
         let (answer, spent) = work(&mut connection);
         if spent {
-            drop(connection);
             let idle = std::mem::take(&mut self.pool().idle);
-            self.lose(1 + idle.len());
+            self.lose(idle.len());
         } else {
+            std::mem::forget(slot);
             self.pool().idle.push(connection);
             self.given_back.notify_one();
         }

@@ -4,11 +4,11 @@ use crate::config::{Config, ConfigError};
 use crate::connection::{Connection, Copies, Lost, NoConnection, Raw, any_server, column, look};
 use crate::connections::Connections;
 use crate::journal::PostgresJournal;
-use crate::{fault, schema};
+use crate::schema;
 use std::sync::Arc;
 use teamlog_engine::identity::LogId;
 use teamlog_engine::journal::{Journal, Journals, LogState};
-use teamlog_engine::{Identity, JournalFault, JournalIdentity, Result};
+use teamlog_engine::{Error, Identity, JournalFault, JournalIdentity, Result};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 
@@ -125,11 +125,11 @@ impl PostgresJournals {
             None => Ok(None),
             Some((identity, state)) => match LogState::from_name(&state) {
                 Some(LogState::Open) => Ok(Some(identity)),
-                Some(LogState::Loading) => Err(fault(
+                Some(LogState::Loading) => Err(Error::journal(
                     JournalFault::Loading,
                     "the host that hands it over has not finished",
                 )),
-                _ => Err(fault(
+                _ => Err(Error::journal(
                     JournalFault::Left,
                     "the log goes on at one host alone",
                 )),
@@ -223,11 +223,13 @@ impl PostgresJournals {
             });
             match asked.map_err(no_connection)? {
                 Ok(answer) => return Ok(answer),
-                Err(Lost::Refused(_, why)) => return Err(fault(JournalFault::Refused, why)),
+                Err(Lost::Refused(_, why)) => {
+                    return Err(Error::journal(JournalFault::Refused, why));
+                }
                 Err(Lost::Gone(gone)) => why = gone,
             }
         }
-        Err(fault(JournalFault::Unreachable, why))
+        Err(Error::journal(JournalFault::Unreachable, why))
     }
 }
 
@@ -249,7 +251,7 @@ impl Journals for PostgresJournals {
         })?;
         match is_its {
             true => Ok(()),
-            false => Err(fault(
+            false => Err(Error::journal(
                 JournalFault::Refused,
                 format!(
                     "it has another log of team {}, or had this one before",
@@ -269,10 +271,10 @@ fn tables(raw: &Raw) -> Result<Option<i32>> {
     }
 }
 
-fn refused(lost: Lost) -> teamlog_engine::Error {
+fn refused(lost: Lost) -> Error {
     match lost {
-        Lost::Refused(_, why) => fault(JournalFault::Refused, why),
-        Lost::Gone(why) => fault(JournalFault::Unreachable, why),
+        Lost::Refused(_, why) => Error::journal(JournalFault::Refused, why),
+        Lost::Gone(why) => Error::journal(JournalFault::Unreachable, why),
     }
 }
 
@@ -280,11 +282,11 @@ fn connect(config: &Config) -> Result<Raw> {
     any_server(config, Raw::connect).map_err(no_connection)
 }
 
-fn no_connection(error: NoConnection) -> teamlog_engine::Error {
+fn no_connection(error: NoConnection) -> Error {
     match error {
-        NoConnection::Unreachable(why) => fault(JournalFault::Unreachable, why),
-        NoConnection::NotDurable(why) => fault(JournalFault::NotDurable, why),
-        NoConnection::OfAnother(why) => fault(JournalFault::OfAnother, why),
-        NoConnection::Unconfigured(why) => fault(JournalFault::Unconfigured, why),
+        NoConnection::Unreachable(why) => Error::journal(JournalFault::Unreachable, why),
+        NoConnection::NotDurable(why) => Error::journal(JournalFault::NotDurable, why),
+        NoConnection::OfAnother(why) => Error::journal(JournalFault::OfAnother, why),
+        NoConnection::Unconfigured(why) => Error::journal(JournalFault::Unconfigured, why),
     }
 }

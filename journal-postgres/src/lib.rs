@@ -33,10 +33,3 @@ pub use tls::TlsFiles;
 
 /// The word for this kind of journal in `log.json`.
 pub const KIND: &str = "postgres";
-
-use teamlog_engine::{Error, JournalFault};
-
-fn fault(fault: JournalFault, why: impl Into<String>) -> Error {
-    let why = why.into();
-    Error::Journal { fault, why }
-}

@@ -24,7 +24,8 @@ pub enum Failure {
 impl Failure {
     /// Whether a journal did not take part.
     pub(crate) fn is_of_journal(&self) -> bool {
-        matches!(self.engine(), Some(engine::Error::Journal { .. }))
+        self.engine()
+            .is_some_and(|error| error.journal_fault().is_some())
     }
 
     /// The refusal, if it is one.

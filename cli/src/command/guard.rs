@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::given;
 use crate::global::Global;
+use crate::render::paths::STALE;
 use serde_json::{Value, json};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
@@ -261,10 +262,6 @@ fn outside(reason: WriteReason) -> bool {
         WriteReason::PathTraversalDenied | WriteReason::InvalidPath
     )
 }
-
-/// Why nothing may be written where the journal is not there.
-const STALE: &str =
-    "what other hosts recorded lately is not known here, and their journal does not answer";
 
 /// `/repo/src/a (rm): qa holds src for task 2 until …`.
 fn said(target: &Target, verdict: &WriteVerdict) -> String {

@@ -22,6 +22,10 @@ pub fn verdict(verdict: &WriteVerdict, view: &View) -> Vec<String> {
     )]
 }
 
+/// Why nothing may be written where the journal is not there.
+pub const STALE: &str =
+    "what other hosts recorded lately is not known here, and their journal does not answer";
+
 /// Why a path may be written, or not, as a part of a sentence.
 fn why(verdict: &WriteVerdict, view: &View) -> String {
     match verdict.reason {
@@ -30,10 +34,7 @@ fn why(verdict: &WriteVerdict, view: &View) -> String {
         WriteReason::InvalidPath => {
             "it is no path, or absolute while resources.root is not set".to_owned()
         }
-        WriteReason::Stale => {
-            "what other hosts recorded lately is not known here, and their journal does not answer"
-                .to_owned()
-        }
+        WriteReason::Stale => STALE.to_owned(),
         WriteReason::LeaseActiveForResource | WriteReason::ResourceHeldByOther => held(
             &text(&verdict.holder),
             &text(&verdict.resource),

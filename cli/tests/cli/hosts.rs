@@ -111,6 +111,16 @@ fn journal(cluster: &Cluster) -> String {
     format!("[journals.main]\nurl = \"{url}\"\n")
 }
 
+/// Three hosts that know the journal.
+fn three(cluster: &Cluster) -> [Cli; 3] {
+    std::array::from_fn(|number| {
+        let cli = Cli::new();
+        let text = format!("{}host = \"host-{number}\"\n", journal(cluster));
+        known(&cli, &text);
+        cli
+    })
+}
+
 fn segments(cli: &Cli) -> Vec<(String, Vec<u8>)> {
     let dir = cli.dir().join("teams/demo/events");
     let files = std::fs::read_dir(dir)
@@ -146,14 +156,7 @@ fn three_data_roots_write_one_team() {
     let Some(mut cluster) = Cluster::start() else {
         return;
     };
-    let hosts: [Cli; 3] = std::array::from_fn(|number| {
-        let cli = Cli::new();
-        known(
-            &cli,
-            &format!("{}host = \"host-{number}\"\n", journal(&cluster)),
-        );
-        cli
-    });
+    let hosts = three(&cluster);
     let first = &hosts[0];
     assert_eq!(
         first.refused_json(78, "journal check main").code,
@@ -191,14 +194,7 @@ fn a_team_comes_to_a_journal_and_goes_from_it() {
     let Some(cluster) = Cluster::start() else {
         return;
     };
-    let hosts: [Cli; 3] = std::array::from_fn(|number| {
-        let cli = Cli::new();
-        known(
-            &cli,
-            &format!("{}host = \"host-{number}\"\n", journal(&cluster)),
-        );
-        cli
-    });
+    let hosts = three(&cluster);
     let [first, second, late] = &hosts;
     first.ok("journal create main");
     first.ok("init demo --members lead,dev");

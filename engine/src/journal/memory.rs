@@ -180,13 +180,11 @@ impl Journals for MemoryJournal {
     fn enroll(&self, identity: &Identity, state: LogState) -> Result<()> {
         match self.content().enroll(identity, state) {
             true => Ok(()),
-            false => Err(Error::Journal {
-                fault: JournalFault::Refused,
-                why: format!(
-                    "it has another log of team {}, or had this one before",
-                    identity.team
-                ),
-            }),
+            false => {
+                let team = &identity.team;
+                let why = format!("it has another log of team {team}, or had this one before");
+                Err(Error::journal(JournalFault::Refused, why))
+            }
         }
     }
 }

@@ -210,28 +210,31 @@ pub trait Journal: Send {
     /// Appends a group and puts its log into another state: both, or neither.
     fn turn(&mut self, group: &Append<'_>, to: LogState) -> Outcome;
 
-    /// Keeps bytes that an event of the log is to name by their digest, as durably as a group. Repeating it is harmless.
+    /// Keeps bytes that an event of the log is to name by their digest, as durably as a group. Repeating it is harmless. A journal
+    /// may keep groups alone.
     ///
     /// # Errors
     /// [`ReadError`]; then they may be kept or not.
-    fn put_blob(&mut self, log: LogId, digest: &str, bytes: &[u8]) -> Result<(), ReadError>;
-
-    /// Notes which digest this host's state has at an event, and says which others noted another one for the same event.
-    ///
-    /// # Errors
-    /// [`ReadError`].
-    fn compare_state(
-        &mut self,
-        log: LogId,
-        seq: u64,
-        digest: &str,
-    ) -> Result<Vec<String>, ReadError>;
+    fn put_blob(&mut self, _: LogId, _: &str, _: &[u8]) -> Result<(), ReadError> {
+        Err(ReadError::Refused("it keeps groups alone".into()))
+    }
 
     /// The bytes that were kept under a digest, if any were. Whoever reads them checks them.
     ///
     /// # Errors
     /// [`ReadError`].
-    fn blob(&mut self, log: LogId, digest: &str) -> Result<Option<Vec<u8>>, ReadError>;
+    fn blob(&mut self, _: LogId, _: &str) -> Result<Option<Vec<u8>>, ReadError> {
+        Ok(None)
+    }
+
+    /// Notes which digest this host's state has at an event, and says which others noted another one for the same event: none
+    /// where the journal keeps no notes.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    fn compare_state(&mut self, _: LogId, _: u64, _: &str) -> Result<Vec<String>, ReadError> {
+        Ok(Vec::new())
+    }
 
     /// Groups behind a position, of about `bytes_max` bytes, but at least one where there is one. Asks the one that decides,
     /// never a replica of it.

@@ -178,8 +178,7 @@ impl Push<'_> {
                 None => break,
                 Some(Outcome::Unknown(why) | Outcome::Unreachable(why)) => {
                     if started.elapsed() >= self.deadline {
-                        let fault = JournalFault::Unreachable;
-                        return Err(Error::Journal { fault, why });
+                        return Err(Error::journal(JournalFault::Unreachable, why));
                     }
                     thread::sleep(REPEAT);
                 }

@@ -148,7 +148,7 @@ impl Replica {
     /// Refuses to record anything by a clock that is too far from the journal's.
     pub fn check_clock(&self) -> Result<()> {
         match &self.compared {
-            Some((_, Some(why))) => Err(fault(JournalFault::ClockSkew, why.clone())),
+            Some((_, Some(why))) => Err(Error::journal(JournalFault::ClockSkew, why.clone())),
             _ => Ok(()),
         }
     }
@@ -186,7 +186,7 @@ impl Replica {
                     return Ok(());
                 }
                 Outcome::Unreachable(why) | Outcome::Unknown(why) if is_last => {
-                    return Err(fault(JournalFault::Unknown, why));
+                    return Err(Error::journal(JournalFault::Unknown, why));
                 }
                 Outcome::Unknown(why) => unknown = Some(why),
                 Outcome::Unreachable(why) if unknown.is_some() => unknown = Some(why),
@@ -254,17 +254,17 @@ pub(super) fn of_outcome(outcome: Outcome, last_seq: u64) -> Error {
     match outcome {
         Outcome::Conflict => conflict(last_seq),
         Outcome::Forked => forked(last_seq),
-        Outcome::NotDurable(why) => fault(JournalFault::NotDurable, why),
-        Outcome::Refused(why) => fault(JournalFault::Refused, why),
-        Outcome::Unreachable(why) => fault(JournalFault::Unreachable, why),
-        Outcome::Unknown(why) => fault(JournalFault::Unknown, why),
-        Outcome::Closed(LogState::Loading) => fault(
+        Outcome::NotDurable(why) => Error::journal(JournalFault::NotDurable, why),
+        Outcome::Refused(why) => Error::journal(JournalFault::Refused, why),
+        Outcome::Unreachable(why) => Error::journal(JournalFault::Unreachable, why),
+        Outcome::Unknown(why) => Error::journal(JournalFault::Unknown, why),
+        Outcome::Closed(LogState::Loading) => Error::journal(
             JournalFault::Loading,
-            "the host that hands it over has not finished".into(),
+            "the host that hands it over has not finished",
         ),
         Outcome::Closed(LogState::Left) => left(),
         Outcome::Appended | Outcome::Closed(LogState::Open) => {
-            fault(JournalFault::Opened, "the log is open there already".into())
+            Error::journal(JournalFault::Opened, "the log is open there already")
         }
     }
 }
@@ -272,46 +272,42 @@ pub(super) fn of_outcome(outcome: Outcome, last_seq: u64) -> Error {
 /// Why nothing behind an event could be read.
 pub(crate) fn of_read(error: ReadError, last_seq: u64) -> Error {
     match error {
-        ReadError::Unreachable(why) => fault(JournalFault::Unreachable, why),
-        ReadError::Behind(end) => fault(
+        ReadError::Unreachable(why) => Error::journal(JournalFault::Unreachable, why),
+        ReadError::Behind(end) => Error::journal(
             JournalFault::Behind,
             format!("it ends with event {end}, but this host has all up to event {last_seq}"),
         ),
         ReadError::Forked => forked(last_seq),
-        ReadError::Trimmed(end) => fault(
+        ReadError::Trimmed(end) => Error::journal(
             JournalFault::Trimmed,
             format!(
                 "it has what stands behind event {end}, and this host has all up to event {last_seq}"
             ),
         ),
-        ReadError::NotDurable(why) => fault(JournalFault::NotDurable, why),
-        ReadError::Refused(why) => fault(JournalFault::Refused, why),
-        ReadError::OfAnother(why) => fault(JournalFault::OfAnother, why),
+        ReadError::NotDurable(why) => Error::journal(JournalFault::NotDurable, why),
+        ReadError::Refused(why) => Error::journal(JournalFault::Refused, why),
+        ReadError::OfAnother(why) => Error::journal(JournalFault::OfAnother, why),
     }
-}
-
-fn fault(fault: JournalFault, why: String) -> Error {
-    Error::Journal { fault, why }
 }
 
 /// The groups of another host came first.
 pub(crate) fn conflict(last_seq: u64) -> Error {
     let why = format!("another host recorded event {} first", last_seq + 1);
-    fault(JournalFault::Conflict, why)
+    Error::journal(JournalFault::Conflict, why)
 }
 
 fn left() -> Error {
     let why = "the log goes on at one host alone, and this copy of it ends here";
-    fault(JournalFault::Left, why.into())
+    Error::journal(JournalFault::Left, why)
 }
 
 pub(super) fn forked(last_seq: u64) -> Error {
     let why = format!("it has another history than this host up to event {last_seq}");
-    fault(JournalFault::Forked, why)
+    Error::journal(JournalFault::Forked, why)
 }
 
 /// A group of the journal cannot stand where it does.
 pub(crate) fn misplaced(position: Position, why: &str) -> Error {
     let why = format!("its group up to event {} {why}", position.last_seq);
-    fault(JournalFault::Forked, why)
+    Error::journal(JournalFault::Forked, why)
 }

@@ -101,7 +101,7 @@ impl<S: State> Core<S> {
         let result = step(self);
         // What the journal did not take is not here either.
         if let Err(error) = &result
-            && !error.is_of_journal()
+            && error.journal_fault().is_none()
         {
             self.poisoned = Some(Poison {
                 why: error.to_string(),

@@ -172,7 +172,10 @@ impl<S: State, F, R, E> Job<S, F, R, E> {
 
     /// The answer, once the round's groups are written (or were not).
     pub fn answer(self, round: &mut Round) -> Result<Committed<R>, CommitError<E>> {
-        let lost = round.failed.as_ref().filter(|error| error.is_of_journal());
+        let lost = round
+            .failed
+            .as_ref()
+            .filter(|error| error.journal_fault().is_some());
         let decided = match self.outcome {
             Some(Ok(decided)) => decided,
             // It was decided on a state that did not come about, or is no longer.

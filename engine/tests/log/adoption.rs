@@ -1,16 +1,14 @@
 //! A log that is given to a journal and taken off again: nothing of it is lost or changes, whatever interrupts that, and of
 //! several hosts at most one goes on alone.
 
+mod line;
+
 use crate::support::*;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
-use teamlog_engine::identity::LogId;
+use line::Line;
+use std::sync::atomic::Ordering;
 use teamlog_engine::journal::memory::MemoryJournal;
-use teamlog_engine::journal::{
-    Append, Journal, Journals, LogState, Outcome, Page, Position, ReadError,
-};
 use teamlog_engine::layout::{EVENTS_DIR, JOURNAL_ADOPTED, JOURNAL_LEFT};
-use teamlog_engine::{Identity, JournalFault, JournalIdentity, ManualClock};
+use teamlog_engine::{JournalFault, JournalIdentity, ManualClock};
 
 const ID: &str = "00000000-0000-4000-8000-000000000000";
 
@@ -28,150 +26,6 @@ fn of(journal: &Line, seed: u64) -> LogOptions {
         lock_deadline: Duration::ZERO, ..small(seed));
     options.journals = Some(Arc::new(journal.clone()));
     options
-}
-
-/// A line to a journal that is cut at a call, before it or behind it.
-#[derive(Debug, Clone, Default)]
-struct Line {
-    journal: MemoryJournal,
-    /// Calls until then, and whether that one is carried out.
-    cut: Arc<Mutex<Option<(usize, bool)>>>,
-    happened: Arc<AtomicBool>,
-    /// A group that was sent, and arrives with the next one.
-    late: Arc<Mutex<Option<LateTurn>>>,
-    /// Whether the next one that brings the log into another state is late.
-    delays: Arc<AtomicBool>,
-}
-
-/// A group that comes to stand there later than its answer was waited for.
-#[derive(Debug, Clone)]
-struct LateTurn {
-    log: LogId,
-    after: Position,
-    position: Position,
-    last_id: teamlog_engine::EventId,
-    bytes: Vec<u8>,
-    to: LogState,
-}
-
-impl Line {
-    fn mend(&self) {
-        *self.cut.lock().unwrap() = None;
-    }
-
-    fn at(journal: &MemoryJournal, call: usize, done: bool) -> Line {
-        Line {
-            journal: journal.clone(),
-            cut: Arc::new(Mutex::new(Some((call, done)))),
-            happened: Arc::default(),
-            ..Line::default()
-        }
-    }
-
-    /// Whether a call is carried out, and whether it is answered.
-    fn call(&self) -> (bool, bool) {
-        match &mut *self.cut.lock().unwrap() {
-            None => (true, true),
-            Some((0, done)) => {
-                self.happened.store(true, Ordering::SeqCst);
-                (std::mem::take(done), false)
-            }
-            Some((calls, _)) => {
-                *calls -= 1;
-                (true, true)
-            }
-        }
-    }
-
-    /// Whether it was cut.
-    fn is_cut(&self) -> bool {
-        self.happened.load(Ordering::SeqCst)
-    }
-
-    fn asks<T>(&self, ask: impl FnOnce(&mut MemoryJournal) -> T, unknown: impl Fn(bool) -> T) -> T {
-        let (done, answered) = self.call();
-        let answer = done.then(|| ask(&mut self.journal.clone()));
-        match answer {
-            Some(answer) if answered => answer,
-            _ => unknown(done),
-        }
-    }
-}
-
-fn cut() -> String {
-    "the line is cut".into()
-}
-
-fn lost(done: bool) -> Outcome {
-    match done {
-        true => Outcome::Unknown(cut()),
-        false => Outcome::Unreachable(cut()),
-    }
-}
-
-impl Journals for Line {
-    fn open(&self, _: &JournalIdentity) -> Result<Box<dyn Journal>, Error> {
-        Ok(Box::new(self.clone()))
-    }
-    fn enroll(&self, identity: &Identity, state: LogState) -> Result<(), Error> {
-        let failed = |_| {
-            let (fault, why) = (JournalFault::Unreachable, cut());
-            Err(Error::Journal { fault, why })
-        };
-        self.asks(|journal| journal.enroll(identity, state), failed)
-    }
-}
-
-impl Journal for Line {
-    fn append(&mut self, groups: &[Append<'_>], state: LogState) -> Vec<Outcome> {
-        let all = |done| vec![lost(done); groups.len()];
-        self.asks(|journal| journal.append(groups, state), all)
-    }
-    fn turn(&mut self, group: &Append<'_>, to: LogState) -> Outcome {
-        if self.delays.load(Ordering::SeqCst) {
-            *self.late.lock().unwrap() = Some(LateTurn {
-                log: group.log,
-                after: group.after,
-                position: group.position,
-                last_id: group.last_id,
-                bytes: group.bytes.to_vec(),
-                to,
-            });
-            return Outcome::Unknown(cut());
-        }
-        if let Some(late) = self.late.lock().unwrap().take() {
-            let arrives = Append {
-                log: late.log,
-                after: late.after,
-                position: late.position,
-                last_id: late.last_id,
-                bytes: &late.bytes,
-                begins: &[],
-            };
-            self.journal.turn(&arrives, late.to);
-        }
-        self.asks(|journal| journal.turn(group, to), lost)
-    }
-    fn put_blob(&mut self, log: LogId, digest: &str, bytes: &[u8]) -> Result<(), ReadError> {
-        self.journal.put_blob(log, digest, bytes)
-    }
-    fn compare_state(
-        &mut self,
-        log: LogId,
-        seq: u64,
-        digest: &str,
-    ) -> Result<Vec<String>, ReadError> {
-        self.journal.compare_state(log, seq, digest)
-    }
-    fn blob(&mut self, log: LogId, digest: &str) -> Result<Option<Vec<u8>>, ReadError> {
-        self.journal.blob(log, digest)
-    }
-    fn read(&mut self, log: LogId, after: Position, max: usize) -> Result<Page, ReadError> {
-        self.asks(
-            |journal| journal.read(log, after, max),
-            |_| Err(ReadError::Unreachable(cut())),
-        )
-    }
 }
 
 /// A log of several days and segments that one host wrote alone; of its last group only what a crash left.
@@ -597,10 +451,7 @@ fn a_log_by_a_wrong_clock_is_not_handed_over() {
     let memory = alone(Format::Jsonl, 1_000);
     let clock = Arc::new(ManualClock::new(start()));
     let journal = MemoryJournal::default().with_clock(clock);
-    let line = Line {
-        journal,
-        ..Line::default()
-    };
+    let line = Line::to(journal);
     let mut options = of(&line, 1);
     let wrong = ManualClock::new(start());
     wrong.advance(5_000_000);

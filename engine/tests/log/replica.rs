@@ -293,20 +293,6 @@ impl Journal for Overtaken {
         self.journal.turn(group, to)
     }
 
-    fn put_blob(&mut self, log: LogId, digest: &str, bytes: &[u8]) -> Result<(), ReadError> {
-        self.journal.put_blob(log, digest, bytes)
-    }
-    fn compare_state(
-        &mut self,
-        log: LogId,
-        seq: u64,
-        digest: &str,
-    ) -> Result<Vec<String>, ReadError> {
-        self.journal.compare_state(log, seq, digest)
-    }
-    fn blob(&mut self, log: LogId, digest: &str) -> Result<Option<Vec<u8>>, ReadError> {
-        self.journal.blob(log, digest)
-    }
     fn read(&mut self, log: LogId, after: Position, bytes_max: usize) -> Result<Page, ReadError> {
         self.journal.read(log, after, bytes_max)
     }
@@ -371,16 +357,6 @@ impl Journal for Silent {
 
     fn turn(&mut self, group: &Append<'_>, _: LogState) -> Outcome {
         self.append(&[*group], LogState::Open).remove(0)
-    }
-
-    fn put_blob(&mut self, _: LogId, _: &str, _: &[u8]) -> Result<(), ReadError> {
-        Err(self.0.clone())
-    }
-    fn compare_state(&mut self, _: LogId, _: u64, _: &str) -> Result<Vec<String>, ReadError> {
-        Err(self.0.clone())
-    }
-    fn blob(&mut self, _: LogId, _: &str) -> Result<Option<Vec<u8>>, ReadError> {
-        Err(self.0.clone())
     }
 
     fn read(&mut self, _: LogId, _: Position, _: usize) -> Result<Page, ReadError> {

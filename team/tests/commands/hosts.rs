@@ -314,14 +314,6 @@ impl Journal for Line {
             false => self.journal.put_blob(log, digest, bytes),
         }
     }
-    fn compare_state(
-        &mut self,
-        log: LogId,
-        seq: u64,
-        digest: &str,
-    ) -> Result<Vec<String>, ReadError> {
-        self.journal.compare_state(log, seq, digest)
-    }
     fn blob(&mut self, log: LogId, digest: &str) -> Result<Option<Vec<u8>>, ReadError> {
         match self.cut.load(Ordering::SeqCst) {
             true => Err(ReadError::Unreachable("no route".into())),

@@ -1,11 +1,12 @@
 //! `guard exec`: a command that the kernel lets write what its agent may write.
 
-use super::{STALE, Who, absolute, denied, real};
+use super::{Who, absolute, denied, real};
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::fence::fenced::{Fenced, NotStarted};
 use crate::fence::grounds::Grounds;
 use crate::fence::{VARIABLE, rules};
+use crate::render::paths::STALE;
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};

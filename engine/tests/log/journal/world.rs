@@ -485,29 +485,6 @@ impl Journal for Line {
         self.world.journal.clone().turn(group, to)
     }
 
-    fn put_blob(
-        &mut self,
-        log: teamlog_engine::identity::LogId,
-        digest: &str,
-        bytes: &[u8],
-    ) -> Result<(), ReadError> {
-        self.world.journal.clone().put_blob(log, digest, bytes)
-    }
-    fn compare_state(
-        &mut self,
-        log: teamlog_engine::identity::LogId,
-        seq: u64,
-        digest: &str,
-    ) -> Result<Vec<String>, ReadError> {
-        self.world.journal.clone().compare_state(log, seq, digest)
-    }
-    fn blob(
-        &mut self,
-        log: teamlog_engine::identity::LogId,
-        digest: &str,
-    ) -> Result<Option<Vec<u8>>, ReadError> {
-        self.world.journal.clone().blob(log, digest)
-    }
     fn read(
         &mut self,
         log: teamlog_engine::identity::LogId,
