@@ -11,9 +11,10 @@ use crate::prelude::*;
 use rustls::StreamOwned;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
-use std::io::{Read, Write};
+use std::io::{BufRead, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
+use std::process::ChildStdout;
 use std::sync::Arc;
 
 /// The daemon's certificate, for which `CA` vouches: of localhost, 127.0.0.1 and 10.77.0.1.
@@ -122,6 +123,15 @@ impl Machine {
         let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
         lines.collect()
     }
+}
+
+/// A process that follows, once it said something, and what it says next.
+fn following(mut command: Command) -> (Child, BufReader<ChildStdout>) {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap());
+    lines.read_line(&mut String::new()).unwrap();
+    (child, lines)
 }
 
 fn refused(ran: Ran) -> (Option<i32>, String) {

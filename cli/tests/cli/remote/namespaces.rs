@@ -1,7 +1,7 @@
 //! Two machines of the test's own: network namespaces with a cable between them. What the daemon offers on its own loopback is
 //! not to be had from the other one, and a cable that is pulled is noticed.
 
-use super::{CA, Machine, private};
+use super::{CA, Machine, following, private};
 use crate::prelude::*;
 use std::io::BufRead;
 
@@ -119,15 +119,8 @@ fn an_agent_on_another_machine_works_over_a_cable_that_can_be_pulled() {
     assert!(reaches("7443"));
     assert!(!reaches(port));
     // While somebody follows, the cable goes.
-    let mut tail = there.entered(&machine.command("dev", "tail demo -f --json"));
-    let mut tail = tail
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    let mut lines = BufReader::new(tail.stdout.take().unwrap());
-    lines.read_line(&mut line).unwrap();
+    let tail = there.entered(&machine.command("dev", "tail demo -f --json"));
+    let (mut tail, mut lines) = following(tail);
     there.ip("link set cable down");
     let began = std::time::Instant::now();
     let gone = run("status demo --json");

@@ -225,15 +225,7 @@ fn a_token_that_is_used_too_often_has_to_rest() {
 #[test]
 fn what_goes_on_under_a_token_ends_with_it() {
     let machine = Machine::new();
-    let mut tail = machine.command("qa", "tail demo -f --json");
-    let mut tail = tail
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    let mut lines = BufReader::new(tail.stdout.take().unwrap());
-    std::io::BufRead::read_line(&mut lines, &mut line).unwrap();
+    let (mut tail, _lines) = following(machine.command("qa", "tail demo -f --json"));
     let mut wait = machine.command("qa", "wait demo --agent dev --timeout 600");
     let mut wait = wait
         .stdout(Stdio::null())
