@@ -219,6 +219,8 @@ impl Exclusive {
             "log.json must go on naming the same log"
         );
         self.check_lock()?;
+        // Without a journal nothing brings back what a power loss takes.
+        self.core.sync_deferred()?;
         let path = self.core.dir.join(LOG_FILE);
         let storage = self.core.storage.named();
         storage.replace(&path, &identity.encode())?;

@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::journal::{End, of_read, skew};
 use crate::log::Log;
 use crate::reader::Reader;
+use crate::storage::Open;
 
 /// How a log stands beside its journal, where nothing is wrong with either.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +35,11 @@ impl Log {
         let page = handle.read(log, end.position, 1).map_err(told)?;
         let clock = page.now.and_then(|there| skew(asked, there, clock.now()));
         let diverged = match state {
-            Some(digest) => handle.compare_state(log, last_seq, digest).map_err(told)?,
+            Some(digest) => {
+                // Others may remove from the journal what this host says that it has.
+                self.sync_segment(reader)?;
+                handle.compare_state(log, last_seq, digest).map_err(told)?
+            }
             None => Vec::new(),
         };
         Ok(Some(Comparison {
@@ -42,5 +47,12 @@ impl Log {
             clock,
             diverged,
         }))
+    }
+
+    /// Syncs the segment that a reader ends in.
+    fn sync_segment(&self, reader: &Reader) -> Result<()> {
+        let path = reader.head().path(self.dir());
+        let segment = self.storage().named().open_if_there(&path, Open::Read)?;
+        segment.map_or(Ok(()), |segment| segment.sync_data())
     }
 }

@@ -8,7 +8,7 @@
 use crate::error::{Error, Result};
 use crate::event_id::EventId;
 use crate::identity::LogId;
-use crate::layout::HEAD_FILE;
+use crate::layout::{EVENTS_DIR, HEAD_FILE};
 use crate::sequence::LastEvent;
 use crate::storage::{NamedFile, Open, Storage};
 use std::path::{Path, PathBuf};
@@ -59,6 +59,21 @@ impl Head {
         LastEvent {
             seq: self.last_seq,
             id: self.last_id,
+        }
+    }
+
+    /// The path of its segment.
+    pub(crate) fn path(&self, dir: &Path) -> PathBuf {
+        dir.join(EVENTS_DIR).join(&self.name)
+    }
+
+    /// This head, but at an earlier end of the same segment.
+    pub(crate) fn back_to(&self, end: u64, last_seq: u64, last_id: EventId) -> Head {
+        Head {
+            end,
+            last_seq,
+            last_id: Some(last_id),
+            ..self.clone()
         }
     }
 

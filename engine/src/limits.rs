@@ -13,6 +13,8 @@ pub const NESTING_MAX: usize = 64;
 /// The clocks of hosts that share a log differ from that of its journal by at most so much; a host whose clock does not records
 /// nothing. In microseconds.
 pub const CLOCK_SKEW_MAX: i64 = 2_000_000;
+/// So many bytes of a log that a journal orders are written at most without a sync; whoever opens it reads them.
+pub const UNSYNCED_BYTES_MAX: u64 = 64 << 10;
 /// A segment is rotated before a group would take it past this many bytes.
 pub const SEGMENT_BYTES_MAX: u64 = 64 << 20;
 /// Buffered events go out as a group once they have this many encoded bytes.

@@ -10,8 +10,8 @@ use crate::lock::{self, LogLock};
 use crate::options::LogOptions;
 use crate::reader::Reader;
 use crate::recovery::cut::Cut;
-use crate::recovery::switch;
 use crate::recovery::{self, LockedLog, Quarantined, Recovered};
+use crate::recovery::{switch, unsynced};
 use crate::segment::end_of_log;
 use crate::storage::{Open, Storage, if_long_enough};
 use crate::timestamp::Timestamp;
@@ -215,7 +215,7 @@ impl Log {
             slots => slots?,
         };
         if let Some(head) = &slots.newest
-            && self.beyond(head)? == 0
+            && self.ends_with(head)?
         {
             return Ok(self.reader_to(head.clone(), (0, Vec::new())));
         }
@@ -247,7 +247,8 @@ impl Log {
     #[must_use]
     pub fn journal_read_at(&self) -> Option<Timestamp> {
         self.identity.journal.as_ref()?;
-        cursor::read_at(self.storage.as_ref(), &self.dir, self.identity.log)
+        let kept = cursor::read(self.storage.as_ref(), &self.dir, self.identity.log);
+        kept.map(|kept| kept.read_at)
     }
 
     /// Watches for the head to move, or another log to take this one's place. To miss nothing, create the watch first, then
@@ -313,6 +314,12 @@ impl Log {
         )
     }
 
+    /// Whether the log is as its head says, so far as that is looked at, and nothing is behind it.
+    fn ends_with(&self, head: &Head) -> Result<bool> {
+        let synced = unsynced::synced_before(&self.storage, &self.dir, &self.identity, head)?;
+        Ok(synced.is_none() && self.beyond(head)? == 0)
+    }
+
     /// Bytes of the active segment past the head. Fewer bytes than the head says is damage.
     fn beyond(&self, head: &Head) -> Result<u64> {
         if head.segment == 0 {
@@ -356,6 +363,7 @@ impl Log {
         };
         let journal = self.journals(&identity)?.open(&identity)?;
         exclusive.core.replica = Some(Replica::open(journal, &exclusive.reader())?);
+        exclusive.core.know_synced()?;
         exclusive.core.catch_up()?;
         Ok(exclusive)
     }

@@ -1,8 +1,9 @@
-//! The cursor: the position of the local log, so that not all of it is hashed whenever it is opened. Derived: where it is gone,
-//! damaged, of another log, or names an event that is not where it says, the position is computed from the segments.
+//! The cursor: how far the local log was synced, with the position there, so that not all of it is hashed whenever it is opened.
+//! Derived: where it is gone, damaged, of another log, or names an event that is not where it says, the position is computed
+//! from the segments, and what was synced ends with the first group of the last one.
 
 use super::{GroupDigest, Position};
-use crate::error::Result;
+use crate::error::{Error, REPLACE, Result};
 use crate::event_id::EventId;
 use crate::identity::LogId;
 use crate::layout::JOURNAL_FILE;
@@ -13,7 +14,7 @@ use crate::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// No cursor is longer than this.
 const CURSOR_BYTES_MAX: u64 = 1024;
 
@@ -30,6 +31,20 @@ struct Cursor {
     len: u32,
     /// When the journal was last read, by this host's clock.
     read_at: String,
+    /// As [`Kept::owed`].
+    owed: u64,
+}
+
+/// What the cursor says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Kept {
+    /// All up to there was synced.
+    pub synced: End,
+    /// When the journal was last read, by this host's clock.
+    pub read_at: Timestamp,
+    /// The last event that this host had before a power loss took it away: the journal that ends before it lost it too. 0 where
+    /// nothing is missing.
+    pub owed: u64,
 }
 
 /// Where the log ends that a reader reads, and the place of its last event.
@@ -56,11 +71,12 @@ pub struct StoredGroup<'a> {
 impl End {
     /// Computes it: from the cursor, and from what the log holds behind it.
     pub fn of(reader: &Reader) -> Result<End> {
-        End::kept(reader)?.unwrap_or_default().read_on(reader)
+        let kept = Kept::of(reader)?.map(|kept| kept.synced);
+        kept.unwrap_or_default().read_on(reader)
     }
 
     /// Reads the groups behind it.
-    fn read_on(self, reader: &Reader) -> Result<End> {
+    pub fn read_on(self, reader: &Reader) -> Result<End> {
         self.each_group(reader, |_| Ok(()))
     }
 
@@ -106,46 +122,56 @@ impl End {
         }
         Ok(self)
     }
+}
 
-    /// What the file says, if it is of this log.
-    fn kept(reader: &Reader) -> Result<Option<End>> {
-        let kept = read(
-            reader.storage().as_ref(),
-            reader.dir(),
-            reader.identity().log,
-        );
-        let Some((end, _)) = kept else {
-            return Ok(None);
-        };
-        let Some((id, place)) = end.last else {
-            return Ok(None);
-        };
-        // Nothing behind the head is found, so a cursor that is ahead of it does not count.
-        let there = reader.frame_at(place)?;
-        let is_there =
-            there.is_some_and(|(event, _)| event.seq == end.position.last_seq && event.id == id);
-        Ok(is_there.then_some(end))
-    }
-
-    /// Keeps it for the next process, and when the journal was read. Not synced, and no failure: it is derived.
-    pub fn keep(&self, storage: &dyn Storage, dir: &Path, log: LogId, read_at: Timestamp) {
-        if let Some(bytes) = self.encode(log, read_at) {
-            let _ = storage.replace(&dir.join(JOURNAL_FILE), &bytes, false);
+impl Kept {
+    /// What the file of a log says, if the event that it names is there.
+    pub fn of(reader: &Reader) -> Result<Option<Kept>> {
+        let (storage, log) = (reader.storage().as_ref(), reader.identity().log);
+        match read(storage, reader.dir(), log) {
+            Some(kept) => Ok(kept.is_in(reader)?.then_some(kept)),
+            None => Ok(None),
         }
     }
 
-    fn encode(&self, log: LogId, read_at: Timestamp) -> Option<Vec<u8>> {
-        let (id, place) = self.last?;
+    /// Whether the event that it names is there. Nothing behind the head is found, so a cursor that is ahead of it does not
+    /// count.
+    pub fn is_in(&self, reader: &Reader) -> Result<bool> {
+        let Some((id, place)) = self.synced.last else {
+            return Ok(false);
+        };
+        let there = reader.frame_at(place)?;
+        let last_seq = self.synced.position.last_seq;
+        Ok(there.is_some_and(|(event, _)| event.seq == last_seq && event.id == id))
+    }
+
+    /// Keeps it for the next process. It is derived: only what is owed has to be durable.
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn keep(&self, storage: &dyn Storage, dir: &Path, log: LogId, durable: bool) -> Result<()> {
+        let Some(bytes) = self.encode(log) else {
+            return Ok(());
+        };
+        let path = dir.join(JOURNAL_FILE);
+        let kept = storage.replace(&path, &bytes, durable);
+        kept.map_err(Error::io(REPLACE, &path))
+    }
+
+    fn encode(&self, log: LogId) -> Option<Vec<u8>> {
+        let End { position, last } = self.synced;
+        let (id, place) = last?;
         let cursor = Cursor {
             version: VERSION,
             log: log.to_string(),
-            last_seq: self.position.last_seq,
+            last_seq: position.last_seq,
             last_id: id.to_string(),
-            digest: self.position.digest.to_string(),
+            digest: position.digest.to_string(),
             segment: place.segment,
             offset: place.offset,
             len: place.len,
-            read_at: read_at.to_string(),
+            read_at: self.read_at.to_string(),
+            owed: self.owed,
         };
         let mut line = serde_json::to_vec(&cursor).ok()?;
         let crc = crc32fast::hash(&line);
@@ -154,26 +180,21 @@ impl End {
     }
 }
 
-/// When the journal of that log was last read, as far as a process kept it.
-pub(crate) fn read_at(storage: &dyn Storage, dir: &Path, log: LogId) -> Option<Timestamp> {
-    read(storage, dir, log).map(|(_, at)| at)
-}
-
 /// What the file says, if it is of that log. It is derived: whatever is wrong with it, it is not needed.
-fn read(storage: &dyn Storage, dir: &Path, log: LogId) -> Option<(End, Timestamp)> {
+pub(crate) fn read(storage: &dyn Storage, dir: &Path, log: LogId) -> Option<Kept> {
     let bytes = storage
         .named()
         .read_if_there(&dir.join(JOURNAL_FILE), CURSOR_BYTES_MAX);
-    let (of, end, at) = decode(&bytes.ok().flatten()?)?;
-    (of == log).then_some((end, at))
+    let (of, kept) = decode(&bytes.ok().flatten()?)?;
+    (of == log).then_some(kept)
 }
 
 /// Accepts exactly what `encode` writes.
-fn decode(bytes: &[u8]) -> Option<(LogId, End, Timestamp)> {
+fn decode(bytes: &[u8]) -> Option<(LogId, Kept)> {
     let at = bytes.iter().rposition(|byte| *byte == b' ')?;
     let cursor: Cursor = serde_json::from_slice(bytes.get(..at)?).ok()?;
     let log = LogId::from_text(&cursor.log)?;
-    let end = End {
+    let synced = End {
         position: Position {
             last_seq: cursor.last_seq,
             digest: GroupDigest(*blake3::Hash::from_hex(&cursor.digest).ok()?.as_bytes()),
@@ -187,7 +208,11 @@ fn decode(bytes: &[u8]) -> Option<(LogId, End, Timestamp)> {
             },
         )),
     };
-    let at = Timestamp::from_canonical(cursor.read_at.as_bytes())?;
-    let is_as_written = cursor.version == VERSION && end.encode(log, at)? == bytes;
-    is_as_written.then_some((log, end, at))
+    let kept = Kept {
+        synced,
+        read_at: Timestamp::from_canonical(cursor.read_at.as_bytes())?,
+        owed: cursor.owed,
+    };
+    let is_as_written = cursor.version == VERSION && kept.encode(log)? == bytes;
+    is_as_written.then_some((log, kept))
 }

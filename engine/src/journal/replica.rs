@@ -1,6 +1,6 @@
 //! A host's side of a journal: where its log stands, what is behind that, and its own groups.
 
-use super::cursor::End;
+use super::cursor::{End, Kept};
 use super::{Append, Journal, LogState, Outcome, Page, Position, ReadError};
 use crate::clock::Clock;
 use crate::error::{Error, JournalFault, Result};
@@ -32,6 +32,10 @@ pub(crate) struct Replica {
     journal: Box<dyn Journal>,
     log: LogId,
     end: End,
+    /// Up to where the local log was synced at least.
+    synced: End,
+    /// As [`Kept::owed`].
+    owed: u64,
     /// The place behind a group that the journal has, and that is being written here.
     next: Option<Position>,
     /// The segments that begin before it, where the rule alone does not say so.
@@ -52,12 +56,16 @@ pub(crate) struct Replica {
 impl Replica {
     /// For a log that is recovered.
     pub fn open(journal: Box<dyn Journal>, reader: &Reader) -> Result<Replica> {
-        let end = End::of(reader)?;
+        let kept = Kept::of(reader)?;
+        let synced = kept.map(|kept| kept.synced).unwrap_or_default();
+        let end = synced.read_on(reader)?;
         let last = end.last.map(|(_, place)| reader.at(place)).transpose()?;
         Ok(Replica {
             journal,
             log: reader.identity().log,
             end,
+            synced,
+            owed: kept.map_or(0, |kept| kept.owed),
             has_left: last.is_some_and(|event| event.kind == JOURNAL_LEFT),
             next: None,
             begins: Vec::new(),
@@ -79,7 +87,7 @@ impl Replica {
         std::mem::take(&mut self.begins)
     }
 
-    /// That group is durable here too; its last event is this one.
+    /// That group is written here too; its last event is this one.
     pub fn advance(&mut self, last: (EventId, Place), kind: &str) {
         self.has_left = kind == JOURNAL_LEFT;
         let next = self.next.take();
@@ -91,6 +99,31 @@ impl Replica {
         if let Some(position) = next {
             let last = Some(last);
             self.end = End { position, last };
+        }
+    }
+
+    /// All that was written here is synced.
+    pub fn mark_synced(&mut self) {
+        self.synced = self.end;
+    }
+
+    /// Whether that is so.
+    pub fn is_synced(&self) -> bool {
+        self.synced == self.end
+    }
+
+    /// The last event up to which that segment was synced, if one of it was.
+    pub fn synced_in(&self, segment: u32) -> Option<(u64, EventId, Place)> {
+        let (id, place) = self.synced.last?;
+        (place.segment == segment).then_some((self.synced.position.last_seq, id, place))
+    }
+
+    /// Refuses a journal that ends before what this host had: it lost what a power loss took away here.
+    pub fn check_owed(&self) -> Result<()> {
+        let end = self.end.position.last_seq;
+        match end < self.owed {
+            true => Err(of_read(ReadError::Behind(end), self.owed)),
+            false => Ok(()),
         }
     }
 
@@ -114,10 +147,16 @@ impl Replica {
         Ok(page)
     }
 
-    /// Keeps where the log ends, and when the journal was read, for other processes.
+    /// Keeps how far the log was synced, and when the journal was read, for other processes.
     pub fn keep(&mut self, storage: &dyn Storage, dir: &Path) {
-        if let Some(at) = self.read_at {
-            self.end.keep(storage, dir, self.log, at);
+        if let Some(read_at) = self.read_at {
+            let kept = Kept {
+                synced: self.synced,
+                read_at,
+                owed: self.owed,
+            };
+            // It is derived.
+            let _ = kept.keep(storage, dir, self.log, false);
             self.kept = Instant::now();
         }
     }

@@ -7,6 +7,7 @@ pub(crate) mod cut;
 mod quarantine;
 pub(crate) mod switch;
 pub mod table;
+pub(crate) mod unsynced;
 mod whole;
 
 pub use quarantine::Quarantined;
@@ -126,6 +127,9 @@ fn recover_unchecked(log: &LockedLog<'_>) -> Result<Recovered> {
             recovered.unnamed = log.unnamed(&recovered.head)?;
         }
         return Ok(recovered);
+    }
+    if let Some(synced) = unsynced::synced_before(log.storage, log.dir, log.identity, &head)? {
+        return log.go_back(synced, &head);
     }
     if let Some(active) = log.clean(&head)? {
         let mut head = head;
@@ -310,12 +314,22 @@ impl LockedLog<'_> {
         SegmentName::list(self.storage.as_ref(), self.dir, self.identity.format)
     }
 
+    /// What stands past the head. Of a log that a journal orders several groups may be written that were not synced, so a valid
+    /// one behind a damaged one proves nothing.
+    fn past(&self, tail: &Tail) -> Past {
+        match (Past::of(tail), self.is_replica) {
+            (Past::BrokenThenLater, true) if tail.groups.is_empty() => Past::Broken,
+            (Past::BrokenThenLater, true) => Past::CompleteThenBroken,
+            (past, _) => past,
+        }
+    }
+
     fn act(&self, evidence: Evidence) -> Result<Recovered> {
         let found = verdict(
             HeadFound::Valid,
             evidence.before,
             evidence.position,
-            Past::of(&evidence.tail),
+            self.past(&evidence.tail),
         );
         let mut recovered = Recovered {
             head: evidence.head,

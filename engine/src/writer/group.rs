@@ -50,21 +50,25 @@ pub(super) struct Group {
     pub ahead: u64,
     /// Whether it is the last one of its segment, so that the file has to have its very length, durably.
     pub seals: bool,
+    /// Whether it need not be synced by itself.
+    pub defers: bool,
 }
 
-/// A group that is durable.
+/// A group that is durable: on this disk, or in a journal.
 pub(super) struct WrittenGroup {
     pub buffers: Buffers,
     pub start: u64,
     pub places: Vec<Place>,
     pub crcs: Vec<u32>,
     pub seals: bool,
+    /// Whether it was synced, and so was all before it.
+    pub synced: bool,
     /// How long write and sync took.
     pub took: Duration,
 }
 
 impl Group {
-    /// One write, one sync.
+    /// One write, and one sync unless it defers that.
     pub fn write(self) -> Result<WrittenGroup> {
         let mut buffers = self.buffers;
         let frames = buffers.encoded(self.format);
@@ -85,6 +89,7 @@ impl Group {
             .map_err(Error::io("write", &self.path))?;
         let synced = match self.seals {
             true => file.sync_all(),
+            false if self.defers => Ok(()),
             false => file.sync_data(),
         };
         synced.map_err(Error::io("sync", &self.path))?;
@@ -96,6 +101,7 @@ impl Group {
             crcs: crcs(self.format, &buffers.bytes, &frames),
             buffers,
             seals: self.seals,
+            synced: self.seals || !self.defers,
             start: self.start,
             took,
         })

@@ -76,6 +76,7 @@ impl<S: State> Core<S> {
         if self.replica.as_ref().is_some_and(Replica::is_kept_late) {
             self.keep_cursor();
         }
+        self.replica.as_ref().map_or(Ok(()), Replica::check_owed)?;
         Ok(self.head.last_seq - before)
     }
 

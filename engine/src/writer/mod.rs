@@ -281,6 +281,7 @@ impl<S: State> Writer<S> {
         core.flush()?;
         core.assert_all_written();
         core.undo_ahead();
+        core.sync_deferred()?;
         core.keep_cursor();
         core.head_file.sync()?;
         Ok(core.state)

@@ -125,8 +125,9 @@ impl<S: State> Core<S> {
     }
 
     /// Ends the active segment, as a group that is known to be its last one does. All of its bytes are durable: each group was
-    /// synced before the next.
+    /// synced before the next, or is now.
     fn seal(&mut self) -> Result<()> {
+        self.sync_deferred()?;
         // The next header names its length, so a cut, be it that of whoever opened it, has to be durable before.
         if self.identity.may_prewrite()
             && let Some(active) = &self.active

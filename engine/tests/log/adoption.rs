@@ -275,6 +275,8 @@ fn finish_leaving(hosts: &[Memory; 2], line: &Line) {
     line.mend();
     let log = reopened(&hosts[0], line, 3);
     log.leave().unwrap();
+    let after = hosts[0].lose_unsynced();
+    check_equal(&hosts[0], &after, "nobody has it but this disk");
     let log = reopened(&hosts[0], line, 3);
     assert!(log.identity().journal.is_none());
     let writer = writer(&log);

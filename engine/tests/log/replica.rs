@@ -1,5 +1,7 @@
 //! A host beside its journal: what it finds there that does not continue its own log, and what it keeps for itself.
 
+mod deferred;
+
 use crate::support::*;
 use std::sync::atomic::Ordering;
 use teamlog_engine::identity::LogId;

@@ -11,7 +11,7 @@ use teamlog_engine::journal::memory::MemoryJournal;
 use teamlog_engine::journal::{
     Append as Group, Journal, Journals, LogState, Outcome, Page, Position, ReadError,
 };
-use teamlog_engine::{Error, Identity, JournalIdentity, ManualClock, SeededIds};
+use teamlog_engine::{Error, IdSource, Identity, JournalIdentity, ManualClock, SeededIds};
 use teamlog_team::lifecycle::join::Join;
 use teamlog_team::lifecycle::status::Status;
 
@@ -215,6 +215,33 @@ fn a_command_under_a_key_is_carried_out_once_whichever_host_is_asked() {
     };
     assert_eq!(ask(&hosts[0].1), ask(&hosts[1].1));
     check_equal(&hosts);
+}
+
+#[test]
+fn what_a_power_loss_takes_of_a_host_it_has_again_from_the_journal() {
+    let mut lost = 0;
+    for seed in 0..24 {
+        let (_, mut hosts) = hosts(2);
+        for number in 0..6 {
+            create(&hosts[0].1, &format!("task {number}"));
+        }
+        let choices = SeededIds(seed.into());
+        let memory = hosts[0]
+            .0
+            .crash(&mut |n| (choices.random() % n as u64) as usize);
+        let root = Root::on(Arc::new(memory.clone()), hosts[0].1.options().clone());
+        // What is here is read, be it less; what was derived of more is not.
+        let here = team(&root).status(given!(Status, digest: true)).unwrap();
+        lost += 7 - here.last_seq;
+        let listed = team(&root).tasks(Default::default()).unwrap();
+        assert_eq!(listed.tasks.len() as u64, here.last_seq - 1);
+        create(&root, "behind it");
+        let listed = team(&root).tasks(Default::default()).unwrap();
+        assert_eq!(listed.tasks.len(), 7);
+        hosts[0] = (memory, root);
+        check_equal(&hosts);
+    }
+    assert!(lost > 10, "{lost}");
 }
 
 #[test]

@@ -112,6 +112,15 @@ pub struct World {
     pub calls: AtomicU64,
 }
 
+/// How a process ends.
+enum End {
+    /// As one that stayed.
+    Close,
+    /// As a command does.
+    Release,
+    Death,
+}
+
 struct Late {
     log: teamlog_engine::identity::LogId,
     after: Position,
@@ -198,9 +207,10 @@ impl World {
             host.faulty.arm(at, Fault::Stop);
         }
         host = match self.pick(10) {
-            0 => host.end(self, true),
-            1 => host.end(self, false),
-            2 => host.lose_power(self),
+            0 => host.end(self, End::Close),
+            1 => host.end(self, End::Death),
+            2 => host.end(self, End::Release).lose_power(self),
+            3 => host.lose_power(self),
             _ => host.work(self),
         };
         *guard(slot) = Some(host);
@@ -237,7 +247,7 @@ impl World {
     pub fn logs(self: &Arc<World>) -> Vec<(Log, Memory)> {
         let ended = |slot: &Mutex<Option<Host>>| {
             let host = guard(slot).take().unwrap();
-            let mut host = host.end(self, true).open(self);
+            let mut host = host.end(self, End::Close).open(self);
             let writer = host.writer.take();
             writer
                 .unwrap_or_else(|| panic!("host {} opens", host.number))
@@ -267,11 +277,12 @@ impl Host {
         }
     }
 
-    /// The process ends: in good order, or not.
-    fn end(mut self, world: &World, orderly: bool) -> Host {
-        match self.writer.take() {
-            Some(writer) if orderly => drop(writer.close()),
-            writer => drop(writer),
+    /// The process ends.
+    fn end(mut self, world: &World, end: End) -> Host {
+        match (self.writer.take(), end) {
+            (Some(writer), End::Close) => drop(writer.close()),
+            (Some(writer), End::Release) => drop(writer.release()),
+            (writer, _) => drop(writer),
         }
         let memory = self.memory.snapshot();
         self.on(memory, world)
@@ -329,7 +340,7 @@ impl Host {
             self = self.open(world);
         }
         let Some(writer) = self.writer.take() else {
-            return self.end(world, false);
+            return self.end(world, End::Death);
         };
         for _ in 0..=world.pick(2) {
             self.job(world, &writer);
@@ -337,7 +348,7 @@ impl Host {
         match writer.is_poisoned() {
             true => {
                 drop(writer);
-                self.end(world, false)
+                self.end(world, End::Death)
             }
             false => {
                 self.writer = Some(writer);
