@@ -394,7 +394,8 @@ impl From<EngineError> for CommandError {
             | "journal_busy"
             | "journal_unreachable"
             | "adoption_unfinished"
-            | "clock_skew" => Exit::Locked,
+            | "clock_skew"
+            | "newer_host" => Exit::Locked,
             "damaged" | "foreign_file" | "newer_log" | "journal_behind" | "journal_forked" => {
                 Exit::Damaged
             }
@@ -559,6 +560,7 @@ mod tests {
             (of_journal(JournalFault::Loading), 75, "adoption_unfinished"),
             (of_journal(JournalFault::Trimmed), 1, "journal_trimmed"),
             (of_journal(JournalFault::ClockSkew), 75, "clock_skew"),
+            (of_journal(JournalFault::NewerHost), 75, "newer_host"),
             (of_journal(JournalFault::Left), 1, "journal_left"),
         ] {
             let reported = CommandError::from(error);

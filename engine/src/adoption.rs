@@ -233,7 +233,11 @@ impl Exclusive {
 
     /// From here on what is recorded goes through the journal. Takes in what others recorded, and holds the clock against its.
     fn follow(&mut self, journal: Box<dyn Journal>) -> Result<()> {
-        self.core.replica = Some(Replica::open(journal, &self.reader())?);
+        self.core.replica = Some(Replica::open(
+            journal,
+            &self.reader(),
+            self.core.options.fold_version,
+        )?);
         self.core.catch_up()?;
         self.core
             .replica

@@ -13,6 +13,8 @@ pub struct Comparison {
     pub is_behind: bool,
     /// What is wrong with this host's clock.
     pub clock: Option<String>,
+    /// Whether newer hosts fold its events otherwise.
+    pub is_older: bool,
     /// The hosts whose state at the same event is another one.
     pub diverged: Vec<String>,
 }
@@ -45,6 +47,7 @@ impl Log {
         Ok(Some(Comparison {
             is_behind: !page.groups.is_empty(),
             clock,
+            is_older: self.options().fold_version < page.fold_version,
             diverged,
         }))
     }

@@ -161,6 +161,8 @@ pub enum JournalFault {
     Opened,
     /// The clock of this host is too far from the journal's: nothing was written.
     ClockSkew,
+    /// Newer hosts fold the log's events otherwise: nothing was written.
+    NewerHost,
     /// The log is being handed over to the journal, which is not finished.
     Loading,
     /// The log was taken off the journal: it goes on at one host alone.
@@ -186,6 +188,7 @@ impl JournalFault {
             JournalFault::NotDurable => "journal_not_durable",
             JournalFault::Refused | JournalFault::Opened => "journal_refused",
             JournalFault::ClockSkew => "clock_skew",
+            JournalFault::NewerHost => "newer_host",
             JournalFault::Loading => "adoption_unfinished",
             JournalFault::Left => "journal_left",
             JournalFault::OfAnother => "journal_of_another",
@@ -205,6 +208,7 @@ impl JournalFault {
             JournalFault::NotDurable => "holds too few copies, so nothing was written",
             JournalFault::Refused | JournalFault::Opened => "takes nothing",
             JournalFault::ClockSkew => "tells another time, so nothing was written",
+            JournalFault::NewerHost => "is written by newer hosts, so nothing was written",
             JournalFault::Loading => "does not have all of it yet",
             JournalFault::Left => "was left",
             JournalFault::OfAnother => "is another one",

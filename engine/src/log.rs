@@ -362,7 +362,11 @@ impl Log {
             return Ok(exclusive);
         };
         let journal = self.journals(&identity)?.open(&identity)?;
-        exclusive.core.replica = Some(Replica::open(journal, &exclusive.reader())?);
+        exclusive.core.replica = Some(Replica::open(
+            journal,
+            &exclusive.reader(),
+            self.options.fold_version,
+        )?);
         exclusive.core.know_synced()?;
         exclusive.core.catch_up()?;
         Ok(exclusive)

@@ -23,6 +23,8 @@ pub struct LogOptions {
     /// A writer does work ahead (zeros, the digest) from this group of its on. Default
     /// [`crate::limits::AHEAD_FROM_GROUP`]: one that writes once and ends does none.
     pub ahead_from_group: u64,
+    /// The version by which this host folds events, which the hosts of a log have to agree on. Default 0: nobody asks.
+    pub fold_version: u32,
     /// Opens the journal of a log that has one. Default none: such a log can be read then, and not written.
     pub journals: Option<Arc<dyn Journals>>,
 }
@@ -36,6 +38,7 @@ impl Default for LogOptions {
             segment_bytes_max: crate::limits::SEGMENT_BYTES_MAX,
             ahead_bytes: crate::limits::AHEAD_BYTES,
             ahead_from_group: crate::limits::AHEAD_FROM_GROUP,
+            fold_version: 0,
             journals: None,
         }
     }

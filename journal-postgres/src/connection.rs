@@ -229,6 +229,11 @@ impl Deref for Connection {
 }
 
 impl Connection {
+    /// The timeline of its server.
+    pub fn timeline(&self) -> u32 {
+        self.found.timeline
+    }
+
     /// Connects to the journal of that id, on the first server that may be trusted.
     pub fn connect(
         config: &Config,

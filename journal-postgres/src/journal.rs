@@ -94,6 +94,17 @@ impl Journal for PostgresJournal {
         })
     }
 
+    fn raise_fold_version(&mut self, log: LogId, version: u32) -> Result<(), ReadError> {
+        let (log, version) = (log.to_string(), i32::try_from(version).unwrap_or(i32::MAX));
+        self.ask(|connection| {
+            let params: [&(dyn ToSql + Sync); 2] = [&log, &version];
+            let raised = connection
+                .client
+                .execute(schema::RAISE_FOLD_VERSION, &params);
+            connection.wait_for_copies(raised).map(drop)
+        })
+    }
+
     fn blob(&mut self, log: LogId, digest: &str) -> Result<Option<Vec<u8>>, ReadError> {
         let log = log.to_string();
         self.ask(|connection| {
@@ -330,6 +341,10 @@ fn read(
     };
     let groups = rows.iter().map(stored).collect::<Result<Vec<_>, Lost>>()?;
     let now = rows.last().map(|row| column(row, 4)).transpose()?;
+    let named: Option<i32> = match rows.last() {
+        Some(row) => column(row, 5)?,
+        None => None,
+    };
     let mut groups = groups.into_iter();
     if groups.next().map(|there| there.position) != Some(after) {
         return end(connection, &log).map(|end| {
@@ -347,6 +362,10 @@ fn read(
     Ok(Ok(Page {
         more: is_full && !groups.is_empty(),
         now: now.and_then(Timestamp::from_micros),
+        term: connection.timeline(),
+        fold_version: named
+            .and_then(|named| u32::try_from(named).ok())
+            .unwrap_or(0),
         groups,
     }))
 }

@@ -1,7 +1,7 @@
 //! The tables of a journal, and every statement on them.
 
 /// Version of the tables.
-pub const SCHEMA: i32 = 2;
+pub const SCHEMA: i32 = 3;
 
 /// Makes the tables where they are not. A group stands behind exactly its predecessor: `first_seq` and `prev` are the
 /// `next_seq` and `chain` of another row; so a log's first row also says that the log is known. Hosts may insert groups and
@@ -64,15 +64,19 @@ begin
   update teamlog_log set state = a_to where log = a_log;
   return true;
 end $$;
+create or replace function teamlog_raise_fold_version(a_log uuid, a_version int)
+returns void language sql security definer set search_path from current as $$
+  update teamlog_log set fold_version = a_version where log = a_log and fold_version < a_version
+$$;
 do $$
 begin
   create role teamlog_host_role nologin;
 exception when duplicate_object or insufficient_privilege then null;
 end $$;
-revoke execute on function teamlog_enroll, teamlog_turn from public;
+revoke execute on function teamlog_enroll, teamlog_turn, teamlog_raise_fold_version from public;
 do $$
 begin
-  grant execute on function teamlog_enroll, teamlog_turn to teamlog_host_role;
+  grant execute on function teamlog_enroll, teamlog_turn, teamlog_raise_fold_version to teamlog_host_role;
   grant select on teamlog_meta, teamlog_log, teamlog_group, teamlog_host, teamlog_artifact to teamlog_host_role;
   grant insert (log, first_seq, last_seq, prev, chain, last_id, bytes, begins) on teamlog_group to teamlog_host_role;
   grant insert on teamlog_artifact to teamlog_host_role;
@@ -129,6 +133,9 @@ where l.log = $1::text::uuid and l.state = $9 on conflict do nothing returning l
 pub const TURN: &str = "
 select $1::text, $2::int8 where teamlog_turn($1::text::uuid, $2::int8, $3, $4, $5, $6::text::uuid, $7, $8, $9, $10)";
 
+/// Names the version by which hosts have to fold, where a lower one was named.
+pub const RAISE_FOLD_VERSION: &str = "select teamlog_raise_fold_version($1::text::uuid, $2)";
+
 /// Keeps the bytes of an artifact.
 pub const PUT_BLOB: &str = "
 insert into teamlog_artifact (log, digest, bytes) values ($1::text::uuid, $2, $3) on conflict do nothing";
@@ -155,7 +162,8 @@ where l.log = $1::text::uuid";
 
 /// The row that a position names, and those behind it, up to some number and about as many bytes.
 pub const READ: &str = "
-select last_seq, chain, bytes, begins, (extract(epoch from clock_timestamp()) * 1000000)::int8 from (
+select last_seq, chain, bytes, begins, (extract(epoch from clock_timestamp()) * 1000000)::int8,
+  (select fold_version from teamlog_log where log = $1::text::uuid) from (
   select last_seq, chain, bytes, begins, sum(length(bytes)) over (order by next_seq) - length(bytes) as before from (
     select last_seq, next_seq, chain, begins, case when next_seq = $2 then '' else bytes end as bytes
     from teamlog_group where log = $1::text::uuid and next_seq >= $2 order by next_seq limit $4) page) sized

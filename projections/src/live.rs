@@ -10,7 +10,7 @@ mod load;
 pub use crate::team::Counts;
 pub use crate::tx::SeqPage;
 pub use found::Found;
-pub use load::{DERIVED_DIR, derived_dir, old_derived, remove_old_derived};
+pub use load::{DERIVED_DIR, derived_dir, fold_version, old_derived, remove_old_derived};
 
 use crate::error::{Error, Result};
 use crate::files::Mended;

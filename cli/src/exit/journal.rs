@@ -27,6 +27,9 @@ pub fn hint(fault: JournalFault) -> Option<String> {
         JournalFault::ClockSkew => {
             "set the clock of this host, or have it kept: nothing was recorded"
         }
+        JournalFault::NewerHost => {
+            "install the version of teamlog on this host that the others have: nothing was recorded"
+        }
         JournalFault::Loading => {
             "to go on with it, on the host that began: teamlog journal adopt TEAM --journal NAME"
         }

@@ -33,6 +33,8 @@ struct Cursor {
     read_at: String,
     /// As [`Kept::owed`].
     owed: u64,
+    /// As [`Kept::term`].
+    term: u32,
 }
 
 /// What the cursor says.
@@ -45,6 +47,8 @@ pub(crate) struct Kept {
     /// The last event that this host had before a power loss took it away: the journal that ends before it lost it too. 0 where
     /// nothing is missing.
     pub owed: u64,
+    /// The highest term in which the journal answered.
+    pub term: u32,
 }
 
 /// Where the log ends that a reader reads, and the place of its last event.
@@ -172,6 +176,7 @@ impl Kept {
             len: place.len,
             read_at: self.read_at.to_string(),
             owed: self.owed,
+            term: self.term,
         };
         let mut line = serde_json::to_vec(&cursor).ok()?;
         let crc = crc32fast::hash(&line);
@@ -212,6 +217,7 @@ fn decode(bytes: &[u8]) -> Option<(LogId, Kept)> {
         synced,
         read_at: Timestamp::from_canonical(cursor.read_at.as_bytes())?,
         owed: cursor.owed,
+        term: cursor.term,
     };
     let is_as_written = cursor.version == VERSION && kept.encode(log)? == bytes;
     is_as_written.then_some((log, kept))

@@ -36,6 +36,8 @@ struct Content {
     /// Of logs that are not open.
     states: HashMap<LogId, LogState>,
     blobs: HashMap<(LogId, String), Vec<u8>>,
+    /// The versions by which hosts have to fold.
+    fold_versions: HashMap<LogId, u32>,
     /// The digests of states that handles noted, by event.
     noted: HashMap<(LogId, u64), Vec<String>>,
 }
@@ -230,6 +232,13 @@ impl Journal for MemoryJournal {
         Ok(others.map(|_| "another host".to_owned()).collect())
     }
 
+    fn raise_fold_version(&mut self, log: LogId, version: u32) -> Result<(), ReadError> {
+        let mut content = self.content();
+        let named = content.fold_versions.entry(log).or_default();
+        *named = version.max(*named);
+        Ok(())
+    }
+
     fn read(&mut self, log: LogId, after: Position, bytes_max: usize) -> Result<Page, ReadError> {
         let content = self.content();
         let stored = content.groups.get(&log).map_or(&[][..], Vec::as_slice);
@@ -270,6 +279,8 @@ impl Journal for MemoryJournal {
             more: groups.len() < behind.len(),
             groups,
             now: self.clock.as_ref().map(|clock| clock.now()),
+            term: 0,
+            fold_version: content.fold_versions.get(&log).copied().unwrap_or(0),
         })
     }
 }

@@ -153,6 +153,10 @@ pub struct Page {
     pub more: bool,
     /// The journal's clock, if it tells.
     pub now: Option<Timestamp>,
+    /// Rises whenever another server comes to decide; 0 where that is not told.
+    pub term: u32,
+    /// The version by which all hosts have to fold the log's events; 0 where none was named.
+    pub fold_version: u32,
 }
 
 /// A group as the journal has it.
@@ -234,6 +238,15 @@ pub trait Journal: Send {
     /// [`ReadError`].
     fn compare_state(&mut self, _: LogId, _: u64, _: &str) -> Result<Vec<String>, ReadError> {
         Ok(Vec::new())
+    }
+
+    /// Names the version by which all hosts have to fold the events of a log from now on. A lower one than is named there changes
+    /// nothing. A journal may keep none.
+    ///
+    /// # Errors
+    /// [`ReadError`]; then it may be named or not.
+    fn raise_fold_version(&mut self, _: LogId, _: u32) -> Result<(), ReadError> {
+        Ok(())
     }
 
     /// Groups behind a position, of about `bytes_max` bytes, but at least one where there is one. Asks the one that decides,

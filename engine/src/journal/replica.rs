@@ -36,6 +36,12 @@ pub(crate) struct Replica {
     synced: End,
     /// As [`Kept::owed`].
     owed: u64,
+    /// The highest term in which the journal answered.
+    term: u32,
+    /// The version by which this host folds; 0 where nobody asks.
+    fold_version: u32,
+    /// The one that the journal names.
+    named_version: u32,
     /// The place behind a group that the journal has, and that is being written here.
     next: Option<Position>,
     /// The segments that begin before it, where the rule alone does not say so.
@@ -55,7 +61,7 @@ pub(crate) struct Replica {
 
 impl Replica {
     /// For a log that is recovered.
-    pub fn open(journal: Box<dyn Journal>, reader: &Reader) -> Result<Replica> {
+    pub fn open(journal: Box<dyn Journal>, reader: &Reader, fold_version: u32) -> Result<Replica> {
         let kept = Kept::of(reader)?;
         let synced = kept.map(|kept| kept.synced).unwrap_or_default();
         let end = synced.read_on(reader)?;
@@ -66,6 +72,9 @@ impl Replica {
             end,
             synced,
             owed: kept.map_or(0, |kept| kept.owed),
+            term: kept.map_or(0, |kept| kept.term),
+            fold_version,
+            named_version: 0,
             has_left: last.is_some_and(|event| event.kind == JOURNAL_LEFT),
             next: None,
             begins: Vec::new(),
@@ -141,6 +150,8 @@ impl Replica {
         let asked = clock.now();
         let page = self.journal.read(self.log, after, PAGE_BYTES);
         let page = page.map_err(|error| of_read(error, after.last_seq))?;
+        check_term(&page, self.term)?;
+        (self.term, self.named_version) = (page.term, page.fold_version);
         let wrong = page.now.and_then(|there| skew(asked, there, clock.now()));
         self.compared = Some((Instant::now(), wrong));
         self.read_at = Some(asked);
@@ -154,6 +165,7 @@ impl Replica {
                 synced: self.synced,
                 read_at,
                 owed: self.owed,
+                term: self.term,
             };
             // It is derived.
             let _ = kept.keep(storage, dir, self.log, false);
@@ -190,6 +202,22 @@ impl Replica {
             Some((_, Some(why))) => Err(Error::journal(JournalFault::ClockSkew, why.clone())),
             _ => Ok(()),
         }
+    }
+
+    /// Refuses to record anything where newer hosts fold the log's events otherwise; where older ones did so far, they stop.
+    pub fn check_fold_version(&mut self) -> Result<()> {
+        let (own, named) = (self.fold_version, self.named_version);
+        if own == 0 || own == named {
+            return Ok(());
+        }
+        if own < named {
+            let why = format!("its hosts fold events by version {named}, and this one by {own}");
+            return Err(Error::journal(JournalFault::NewerHost, why));
+        }
+        let raised = self.journal.raise_fold_version(self.log, own);
+        raised.map_err(|error| of_read(error, self.end.position.last_seq))?;
+        self.named_version = own;
+        Ok(())
     }
 
     /// Appends a group behind the end of the local log. An unknown outcome is settled by appending it again until `deadline` is
@@ -259,6 +287,20 @@ impl Replica {
             },
             Err(error) => Outcome::Unknown(format!("{error:?}")),
         }
+    }
+}
+
+/// Whether what answers is the one that decides, so far as this host can tell.
+fn check_term(page: &Page, seen: u32) -> Result<()> {
+    match page.term < seen {
+        true => {
+            let why = format!(
+                "a server answers that decided once: its term is {}, and {seen} was seen",
+                page.term
+            );
+            Err(Error::journal(JournalFault::Unreachable, why))
+        }
+        false => Ok(()),
     }
 }
 

@@ -101,6 +101,7 @@ impl LockedLog<'_> {
             synced: End::of(&reader)?,
             read_at: before.map(|kept| kept.read_at).unwrap_or_default(),
             owed: head.last_seq.max(before.map_or(0, |kept| kept.owed)),
+            term: before.map_or(0, |kept| kept.term),
         };
         // Durable before the head forgets it.
         owed.keep(storage, self.dir, log, true)?;

@@ -151,7 +151,10 @@ impl<S: State> Core<S> {
         } else {
             replica.check_goes_on()
         };
-        if let Err(error) = goes_on.and_then(|()| replica.check_clock()) {
+        let checked = goes_on
+            .and_then(|()| replica.check_clock())
+            .and_then(|()| replica.check_fold_version());
+        if let Err(error) = checked {
             self.withdraw(error.again());
             return Err(error);
         }

@@ -381,3 +381,71 @@ fn a_journal_says_why_it_tells_nothing() {
         assert_eq!(fault(locked), Some(expected));
     }
 }
+/// A journal that answers in a term of its own.
+#[derive(Clone)]
+struct InTerm(MemoryJournal, u32);
+
+impl Journal for InTerm {
+    fn append(&mut self, groups: &[Append<'_>], state: LogState) -> Vec<Outcome> {
+        self.0.append(groups, state)
+    }
+
+    fn turn(&mut self, group: &Append<'_>, to: LogState) -> Outcome {
+        self.0.turn(group, to)
+    }
+
+    fn read(&mut self, log: LogId, after: Position, bytes_max: usize) -> Result<Page, ReadError> {
+        let page = self.0.read(log, after, bytes_max)?;
+        Ok(Page {
+            term: self.1,
+            ..page
+        })
+    }
+}
+
+#[test]
+fn a_server_that_decided_once_is_known_by_every_later_process() {
+    for format in FORMATS {
+        let hosts = Hosts::new(format, Compares::Position);
+        let in_term = |term| InTerm(hosts.journal.clone(), term);
+        for (term, text) in [(1, "a"), (3, "b")] {
+            let writer = writer(&hosts.through(0, in_term(term)));
+            say(&writer, text);
+            writer.release().unwrap();
+        }
+        let locked = hosts.through(0, in_term(2)).lock();
+        assert_eq!(fault(locked), Some(JournalFault::Unreachable));
+        let writer = writer(&hosts.through(0, in_term(3)));
+        say(&writer, "c");
+        drop(writer);
+        assert_eq!(texts(&hosts.log(0)), ["a", "b", "c"]);
+    }
+}
+
+#[test]
+fn where_newer_hosts_record_older_ones_only_read() {
+    for format in FORMATS {
+        let hosts = Hosts::new(format, Compares::Position);
+        let says = |host: usize, version: u32, text: &str| {
+            let options = given!(LogOptions, fold_version: version, ..small(host as u64));
+            let log = open(
+                &arc(&hosts.hosts[host]),
+                &through(hosts.journal.clone(), &options),
+            );
+            let writer = writer(&log);
+            fault(writer.append(vec![said(text)], Durability::Synced))
+        };
+        assert_eq!(says(0, 4, "a"), None);
+        assert_eq!(says(1, 4, "b"), None);
+        assert_eq!(says(1, 3, "too old"), Some(JournalFault::NewerHost));
+        assert_eq!(says(0, 5, "c"), None);
+        assert_eq!(says(1, 4, "too old by now"), Some(JournalFault::NewerHost));
+        assert_eq!(
+            texts(&hosts.log(1)),
+            ["a", "b", "c"],
+            "what others recorded is taken in"
+        );
+        assert_eq!(says(1, 6, "d"), None);
+        assert_eq!(says(0, 5, "too old"), Some(JournalFault::NewerHost));
+    }
+}

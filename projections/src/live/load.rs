@@ -20,13 +20,14 @@ const DECODERS: usize = 2;
 
 /// Where the derived store of a log lies; another one for every version of the projections and of the store.
 pub fn derived_dir(log: &Path) -> PathBuf {
-    log.join(DERIVED_DIR).join(format!("v{}", version()))
+    log.join(DERIVED_DIR).join(format!("v{}", fold_version()))
 }
 
 /// Where the stores of all versions lie.
 pub const DERIVED_DIR: &str = "derived";
 
-fn version() -> u32 {
+/// The version by which events are folded: it rises with that of any projection, and of the store.
+pub fn fold_version() -> u32 {
     let raised = PROJECTIONS.iter().map(|projection| projection.version - 1);
     derived::VERSION + raised.sum::<u32>()
 }
@@ -48,7 +49,7 @@ pub fn old_derived(storage: &dyn Storage, log: &Path) -> io::Result<Vec<PathBuf>
     };
     let old = |name: &String| {
         let number = name.strip_prefix('v')?.parse::<u32>().ok()?;
-        (number < version() && *name == format!("v{number}")).then(|| dir.join(name))
+        (number < fold_version() && *name == format!("v{number}")).then(|| dir.join(name))
     };
     Ok(names.iter().filter_map(old).collect())
 }

@@ -34,6 +34,10 @@ fn judge(comparison: &Comparison) -> Check {
         let check = Check::unhealthy(format!("{clock}: nothing is recorded here"));
         return check.details(json!({"code": "clock_skew"}));
     }
+    if comparison.is_older {
+        let check = Check::unhealthy("a newer teamlog recorded in it: nothing is recorded here");
+        return check.details(json!({"code": "newer_host"}));
+    }
     match comparison.is_behind {
         true => Check::healthy("the journal has more, which comes with the next command"),
         false => Check::healthy("the journal has what is here"),

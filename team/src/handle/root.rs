@@ -5,6 +5,7 @@ use crate::handle::notes::Notes;
 use crate::handle::resident::{Pause, Residents};
 use crate::integrity::Background;
 use crate::prelude::*;
+use crate::projections::live::fold_version;
 use crate::projections::spelling;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -79,6 +80,7 @@ impl RootOptions {
             ids: self.ids.clone(),
             lock_deadline: self.lock_deadline,
             segment_bytes_max: self.segment_bytes_max,
+            fold_version: fold_version(),
             journals: self.journals.clone(),
             ..LogOptions::default()
         }
