@@ -15,7 +15,9 @@ use tokio_postgres::{AsyncMessage, Client, NoTls, Socket, Statement};
 
 /// How long one call may take. Behind it the connection is dropped: to cancel a commit that waits for its copies would make
 /// it count without them.
-pub const CALL: Duration = Duration::from_secs(3);
+const CALL: Duration = Duration::from_secs(3);
+/// What a line carries at least in a second: a call has as much longer as its bytes need then.
+const BYTES_A_SECOND: u64 = 1 << 20;
 /// How long a server may take to let a connection in; then the next one is tried.
 const CONNECT: Duration = Duration::from_millis(1_500);
 /// How long what was found out about durability counts.
@@ -128,25 +130,36 @@ impl Raw {
             warned,
         };
         let set = raw.client.batch_execute(schema::SETTINGS);
-        wait(&raw.runtime, set).map_err(|lost| NoConnection::Unreachable(lost.why()))?;
+        raw.wait(set)
+            .map_err(|lost| NoConnection::Unreachable(lost.why()))?;
         Ok(raw)
     }
 
-    /// Waits for an answer, up to the deadline of a call.
+    /// Waits for a short answer to a short call.
     pub fn wait<T>(
         &self,
         work: impl Future<Output = Result<T, tokio_postgres::Error>>,
     ) -> Result<T, Lost> {
-        wait(&self.runtime, work)
+        self.wait_for(0, work)
+    }
+
+    /// Waits for an answer; so many bytes go one way or the other.
+    pub fn wait_for<T>(
+        &self,
+        bytes: usize,
+        work: impl Future<Output = Result<T, tokio_postgres::Error>>,
+    ) -> Result<T, Lost> {
+        wait(&self.runtime, time_for(bytes), work)
     }
 
     /// The same for what has to be durable: a warning says that it may not be.
     pub fn wait_for_copies<T>(
         &self,
+        bytes: usize,
         work: impl Future<Output = Result<T, tokio_postgres::Error>>,
     ) -> Result<T, Lost> {
         self.warned.store(false, Ordering::SeqCst);
-        let answer = self.wait(work)?;
+        let answer = self.wait_for(bytes, work)?;
         match self.warned.load(Ordering::SeqCst) {
             true => Err(Lost::Gone(
                 "the server warned that it did not wait for its copies".into(),
@@ -183,11 +196,16 @@ where
     Ok(client)
 }
 
+fn time_for(bytes: usize) -> Duration {
+    CALL + Duration::from_millis(bytes as u64 * 1_000 / BYTES_A_SECOND)
+}
+
 fn wait<T>(
     runtime: &Runtime,
+    time: Duration,
     work: impl Future<Output = Result<T, tokio_postgres::Error>>,
 ) -> Result<T, Lost> {
-    let answered = runtime.block_on(async { tokio::time::timeout(CALL, work).await });
+    let answered = runtime.block_on(async { tokio::time::timeout(time, work).await });
     match answered {
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(error)) => Err(match error.code() {
@@ -201,12 +219,12 @@ fn wait<T>(
             }
             _ => Lost::Gone(said(error)),
         }),
-        Err(_) => Err(Lost::Gone(no_answer())),
+        Err(_) => Err(Lost::Gone(no_answer(time))),
     }
 }
 
-fn no_answer() -> String {
-    format!("no answer within {} s", CALL.as_secs())
+fn no_answer(time: Duration) -> String {
+    format!("no answer within {} s", time.as_secs())
 }
 
 /// An error with what lies beneath it.
@@ -296,7 +314,7 @@ impl Connection {
         let host: &(dyn tokio_postgres::types::ToSql + Sync) = &self.host;
         let params = [host];
         let commit = self.client.execute(schema::BARRIER, &params);
-        self.wait_for_copies(commit).map(drop)
+        self.wait_for_copies(0, commit).map(drop)
     }
 
     /// Whether what is committed now is as durable as the journal promises; looked up now and then, and always where it was

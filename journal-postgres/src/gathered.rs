@@ -160,7 +160,8 @@ impl Drop for PassesOn<'_> {
     }
 }
 
-fn unanswered() -> Outcome {
+/// What became of a group of which nothing was said.
+pub fn unanswered() -> Outcome {
     Outcome::Unknown("it gave no answer".into())
 }
 

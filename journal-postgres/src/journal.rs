@@ -2,6 +2,7 @@
 
 use crate::connection::{Connection, Lost, NoConnection, column};
 use crate::connections::Connections;
+use crate::gathered::unanswered;
 use crate::schema;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,6 +14,8 @@ use teamlog_engine::journal::{
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 
+/// No artifact is larger.
+const BLOB_BYTES_MAX: usize = 8 << 20;
 /// At most so many groups are read at once.
 const GROUPS_MAX: i64 = 1024;
 
@@ -59,7 +62,7 @@ impl Journal for PostgresJournal {
 
     fn turn(&mut self, group: &Append<'_>, to: LogState) -> Outcome {
         let outcome = self.take(&[*group], By::Turn(to)).pop();
-        outcome.unwrap_or_else(|| Outcome::Unknown("it gave no answer".into()))
+        outcome.unwrap_or_else(unanswered)
     }
 
     fn read(&mut self, log: LogId, after: Position, bytes_max: usize) -> Result<Page, ReadError> {
@@ -72,7 +75,7 @@ impl Journal for PostgresJournal {
             Ok(()) => {
                 let params: [&(dyn ToSql + Sync); 3] = [&log, &digest, &bytes];
                 let put = connection.client.execute(schema::PUT_BLOB, &params);
-                connection.wait_for_copies(put).map(|_| Ok(()))
+                connection.wait_for_copies(bytes.len(), put).map(|_| Ok(()))
             }
             Err(why) => Ok(Err(ReadError::NotDurable(why))),
         })?
@@ -101,7 +104,7 @@ impl Journal for PostgresJournal {
             let raised = connection
                 .client
                 .execute(schema::RAISE_FOLD_VERSION, &params);
-            connection.wait_for_copies(raised).map(drop)
+            connection.wait_for_copies(0, raised).map(drop)
         })
     }
 
@@ -109,7 +112,8 @@ impl Journal for PostgresJournal {
         let log = log.to_string();
         self.ask(|connection| {
             let params: [&(dyn ToSql + Sync); 2] = [&log, &digest];
-            let row = connection.wait(connection.client.query_opt(schema::BLOB, &params))?;
+            let blob = connection.client.query_opt(schema::BLOB, &params);
+            let row = connection.wait_for(BLOB_BYTES_MAX, blob)?;
             row.map(|row| column(&row, 0)).transpose()
         })
     }
@@ -173,19 +177,28 @@ fn insert(connection: &Connection, groups: &[Append<'_>], by: By) -> (Vec<Outcom
             (all(Outcome::Unreachable(why)), true)
         }
         // What is wrong with one of them, as that it stands behind nothing, keeps all from being taken.
-        Err(Lost::Refused(..)) if groups.len() > 1 => {
-            let each = groups.iter().map(|group| insert(connection, &[*group], by));
-            each.fold((Vec::new(), false), |(mut all, spent), (one, lost)| {
-                all.extend(one);
-                (all, spent || lost)
-            })
-        }
+        Err(Lost::Refused(..)) if groups.len() > 1 => insert_each(connection, groups, by),
         Err(Lost::Refused(SqlState::FOREIGN_KEY_VIOLATION, _)) => {
             settle(connection, groups, by, None)
         }
         Err(Lost::Refused(_, why)) => (all(Outcome::Refused(why)), false),
         Err(Lost::Gone(why)) => (all(Outcome::Unknown(why)), true),
     }
+}
+
+/// Inserts each by itself. Once the connection is spent nobody waits for it again.
+fn insert_each(connection: &Connection, groups: &[Append<'_>], by: By) -> (Vec<Outcome>, bool) {
+    let mut spent = false;
+    let mut one = |group: &Append<'_>| {
+        if spent {
+            return Outcome::Unreachable("the connection was lost before".into());
+        }
+        let (mut outcomes, lost) = insert(connection, &[*group], by);
+        spent = lost;
+        outcomes.pop().unwrap_or_else(unanswered)
+    };
+    let outcomes = groups.iter().map(&mut one).collect();
+    (outcomes, spent)
 }
 
 /// Says of each group whether it was taken, or what stands in its place; and whether the connection is spent.
@@ -199,16 +212,18 @@ fn settle(
         let group = (group.log.to_string(), bigint(group.after.last_seq + 1));
         taken.is_some_and(|taken| taken.contains(&group))
     };
-    let mut spent = false;
-    let mut settle_one = |group: &Append<'_>| match is_taken(group) {
-        true => Outcome::Appended,
-        false => stands(connection, group, by).unwrap_or_else(|lost| {
-            spent = true;
-            Outcome::Unknown(lost.why())
+    let mut lost: Option<String> = None;
+    let mut settle_one = |group: &Append<'_>| match (is_taken(group), &lost) {
+        (true, _) => Outcome::Appended,
+        (false, Some(why)) => Outcome::Unknown(why.clone()),
+        (false, None) => stands(connection, group, by).unwrap_or_else(|error| {
+            let why = error.why();
+            lost = Some(why.clone());
+            Outcome::Unknown(why)
         }),
     };
     let outcomes = groups.iter().map(&mut settle_one).collect();
-    (outcomes, spent)
+    (outcomes, lost.is_some())
 }
 
 /// Inserts the groups in one commit, and gives those that were taken.
@@ -238,7 +253,9 @@ fn taken(connection: &Connection, groups: &[Append<'_>], by: By) -> Result<BTree
     let params: [&(dyn ToSql + Sync); 9] = [
         &logs, &first, &last, &prev, &chain, &ids, &bytes, &begins, &state,
     ];
-    let rows = connection.wait_for_copies(connection.client.query(&connection.append, &params))?;
+    let size = bytes.iter().map(|bytes| bytes.len()).sum();
+    let append = connection.client.query(&connection.append, &params);
+    let rows = connection.wait_for_copies(size, append)?;
     rows.iter().map(taken_row).collect()
 }
 
@@ -267,11 +284,14 @@ fn taken_alone(
     ];
     let client = &connection.client;
     let rows = match by {
-        By::Append(_) => connection.wait_for_copies(client.query(&connection.append_one, &params)),
+        By::Append(_) => {
+            let append = client.query(&connection.append_one, &params);
+            connection.wait_for_copies(group.bytes.len(), append)
+        }
         By::Turn(to) => {
             let to = to.name();
             params.push(&to);
-            connection.wait_for_copies(client.query(schema::TURN, &params))
+            connection.wait_for_copies(group.bytes.len(), client.query(schema::TURN, &params))
         }
     };
     rows?.iter().map(taken_row).collect()
@@ -324,7 +344,8 @@ fn read(
     let (log, next) = (log.to_string(), bigint(after.last_seq + 1));
     let max = i64::try_from(bytes_max).unwrap_or(i64::MAX);
     let params: [&(dyn ToSql + Sync); 4] = [&log, &next, &max, &GROUPS_MAX];
-    let rows = connection.wait(connection.client.query(&connection.read, &params))?;
+    let page = connection.client.query(&connection.read, &params);
+    let rows = connection.wait_for(bytes_max, page)?;
     let stored = |row| {
         let (last_seq, chain): (i64, Vec<u8>) = (column(row, 0)?, column(row, 1)?);
         // What is no digest equals none.

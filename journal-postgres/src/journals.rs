@@ -184,7 +184,7 @@ impl PostgresJournals {
             let some = self.ask(|connection| {
                 let params: [&(dyn ToSql + Sync); 2] = [&log, &before];
                 let trimmed = connection.client.query_one(schema::TRIM, &params);
-                let row = connection.wait_for_copies(trimmed)?;
+                let row = connection.wait_for_copies(0, trimmed)?;
                 let count = |at| Ok(u64::try_from(column::<i64>(&row, at)?).unwrap_or(0));
                 Ok((count(0)?, count(1)?))
             })?;
@@ -247,7 +247,7 @@ impl Journals for PostgresJournals {
             let state = state.name();
             let params: [&(dyn ToSql + Sync); 5] = [&log, &identity.team, &bytes, &max, &state];
             let asked = connection.client.query_one(schema::ENROLL, &params);
-            column::<bool>(&connection.wait_for_copies(asked)?, 0)
+            column::<bool>(&connection.wait_for_copies(0, asked)?, 0)
         })?;
         match is_its {
             true => Ok(()),
