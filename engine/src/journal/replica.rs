@@ -21,7 +21,7 @@ const PAGE_BYTES: usize = 4 << 20;
 /// How long the first repetition of an append waits whose outcome is unknown; each further one twice as long.
 const REPEAT_MIN: Duration = Duration::from_millis(1);
 /// A process that stays tells others at most so often that it read the journal.
-const KEPT_FOR: Duration = Duration::from_secs(1);
+const KEPT_FOR: Duration = Duration::from_millis(100);
 /// How long a comparison of clocks counts.
 const COMPARED_FOR: Duration = Duration::from_secs(10);
 /// At most.

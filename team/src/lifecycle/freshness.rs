@@ -33,10 +33,8 @@ impl Command for CatchUp {
     }
 }
 
-/// Whoever waits for events asks the journal so often, where nobody else on this host does.
-const FOLLOW: Duration = Duration::from_millis(500);
-/// A daemon that has the team asks it more often than this.
-const FOLLOWED: Duration = Duration::from_secs(2);
+/// While anybody on this host waits for events, the journal is asked so often, by one of them for all.
+const FOLLOW: Duration = Duration::from_millis(100);
 
 /// What keeps whoever waits from asking, and passes: it is asked again.
 const PASSES: [&str; 6] = [
@@ -56,7 +54,7 @@ impl Team {
             return Ok(watch.wait(timeout)?);
         }
         let grew = watch.wait(Some(timeout.map_or(FOLLOW, |most| most.min(FOLLOW))))?;
-        match self.keep_up(FOLLOWED) {
+        match self.keep_up(FOLLOW) {
             Err(failure) if !PASSES.contains(&failure.code()) => Err(failure),
             _ => Ok(grew),
         }
