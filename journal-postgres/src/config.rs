@@ -84,6 +84,10 @@ impl Config {
         if config.get_ssl_mode() != SslMode::Prefer {
             return Err(unknown_spelling());
         }
+        if config != what_is_used(&config) {
+            let rule = "url must have no options but sslmode, options and target_session_attrs: the others would be passed over";
+            return Err(ConfigError::Invalid(rule.into()));
+        }
         let encrypts = encrypts(&sslmodes)?;
         let password = self.password(&config)?;
         let hosts = config.get_hosts().iter().enumerate();
@@ -261,6 +265,29 @@ fn check_options(url: &str) -> Result<(), ConfigError> {
     }
 }
 
+/// What is taken from a configuration; every connection is to a server that decides, whether it says so or not.
+fn what_is_used(config: &tokio_postgres::Config) -> tokio_postgres::Config {
+    let mut used = tokio_postgres::Config::new();
+    used.user(config.get_user().unwrap_or_default())
+        .dbname(config.get_dbname().unwrap_or_default());
+    if let Some(options) = config.get_options() {
+        used.options(options);
+    }
+    if config.get_target_session_attrs() == TargetSessionAttrs::ReadWrite {
+        used.target_session_attrs(TargetSessionAttrs::ReadWrite);
+    }
+    for host in config.get_hosts() {
+        match host {
+            Host::Tcp(name) => used.host(name),
+            Host::Unix(path) => used.host_path(path),
+        };
+    }
+    for port in config.get_ports() {
+        used.port(*port);
+    }
+    used
+}
+
 fn unknown_spelling() -> ConfigError {
     let rule = "sslmode must be written as sslmode=verify-full or sslmode=disable, without blanks, tabs or % in it";
     ConfigError::Invalid(rule.into())
@@ -278,6 +305,33 @@ mod tests {
             ..Config::default()
         };
         config.servers().map(|mut servers| servers.remove(0).client)
+    }
+
+    #[test]
+    fn an_option_that_would_be_passed_over_is_refused() {
+        let with = |option: &str| {
+            config(&format!(
+                "postgres://ada@localhost,other:5433/teamlog?{option}"
+            ))
+        };
+        for option in [
+            "channel_binding=require",
+            "connect_timeout=5",
+            "keepalives=0",
+            "load_balance_hosts=random",
+            "target_session_attrs=read-only",
+            "hostaddr=127.0.0.1",
+        ] {
+            let error = with(option).unwrap_err().to_string();
+            assert!(error.contains("would be passed over"), "{option}: {error}");
+        }
+        for option in [
+            "sslmode=disable",
+            "options=-c%20search_path%3Dlogs",
+            "target_session_attrs=read-write",
+        ] {
+            with(option).unwrap();
+        }
     }
 
     #[test]
@@ -330,11 +384,11 @@ mod tests {
             ("postgres://ada@%2Frun%2Fpostgresql/teamlog", false),
             ("postgres://ada@db1/teamlog", true),
             (
-                "postgres://ada@db1/teamlog?sslmode=disable&connect_timeout=2",
+                "postgres://ada@db1/teamlog?sslmode=disable&target_session_attrs=read-write",
                 false,
             ),
             (
-                "postgres://ada@localhost/teamlog?connect_timeout=2&sslmode=verify-full",
+                "postgres://ada@localhost/teamlog?target_session_attrs=read-write&sslmode=verify-full",
                 true,
             ),
             (
