@@ -1,10 +1,11 @@
 //! A log held against its journal: who has more, and whether hosts fold the same events to the same state.
 
 use crate::error::{Error, Result};
-use crate::journal::{End, of_read, skew};
+use crate::journal::{End, cursor, of_read, skew};
 use crate::log::Log;
 use crate::reader::Reader;
 use crate::storage::Open;
+use crate::timestamp::Timestamp;
 
 /// How a log stands beside its journal, where nothing is wrong with either.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +21,15 @@ pub struct Comparison {
 }
 
 impl Log {
+    /// When the journal of this log was last read on this host, by its clock: what others recorded since is not here. `None`
+    /// where the log has none, or nobody kept it.
+    #[must_use]
+    pub fn journal_read_at(&self) -> Option<Timestamp> {
+        self.identity().journal.as_ref()?;
+        let kept = cursor::read(self.storage().as_ref(), self.dir(), self.identity().log);
+        kept.map(|kept| kept.read_at)
+    }
+
     /// Holds what a reader reads against the journal, and the digest of its state, where one is given, against those of other
     /// hosts. `None` where the log has no journal. Records nothing.
     ///

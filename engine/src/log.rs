@@ -4,7 +4,7 @@ use crate::error::{Error, JournalFault, Result};
 use crate::event::NewEvent;
 use crate::head::{self, Head, HeadFile};
 use crate::identity::{Format, Identity, JournalIdentity, LogId};
-use crate::journal::{Journals, LogState, Replica, cursor};
+use crate::journal::{Journals, LogState, Replica};
 use crate::layout::{CUT, ENGINE_ACTOR, EVENTS_DIR, HEAD_FILE, LOCK_FILE, LOG_FILE, QUARANTINED};
 use crate::lock::{self, LogLock};
 use crate::options::LogOptions;
@@ -14,7 +14,6 @@ use crate::recovery::{self, LockedLog, Quarantined, Recovered};
 use crate::recovery::{switch, unsynced};
 use crate::segment::end_of_log;
 use crate::storage::{Open, Storage, if_long_enough};
-use crate::timestamp::Timestamp;
 use crate::watch::Watch;
 use crate::writer::active::ActiveSegment;
 use crate::writer::core::Core;
@@ -240,15 +239,6 @@ impl Log {
             Err(error) if error.is_read_only() => Err(foreign),
             Err(error) => Err(error),
         }
-    }
-
-    /// When the journal of this log was last read on this host, by its clock: what others recorded since is not here. `None`
-    /// where the log has none, or nobody kept it.
-    #[must_use]
-    pub fn journal_read_at(&self) -> Option<Timestamp> {
-        self.identity.journal.as_ref()?;
-        let kept = cursor::read(self.storage.as_ref(), &self.dir, self.identity.log);
-        kept.map(|kept| kept.read_at)
     }
 
     /// Watches for the head to move, or another log to take this one's place. To miss nothing, create the watch first, then

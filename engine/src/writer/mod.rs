@@ -7,6 +7,7 @@ pub(crate) mod active;
 mod checks;
 pub(crate) mod core;
 mod counts;
+mod deferred;
 pub(crate) mod group;
 mod handover;
 mod journaled;
