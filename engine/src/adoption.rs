@@ -233,11 +233,11 @@ impl Exclusive {
 
     /// From here on what is recorded goes through the journal. Takes in what others recorded, and holds the clock against its.
     fn follow(&mut self, journal: Box<dyn Journal>) -> Result<()> {
-        self.core.replica = Some(Replica::open(
-            journal,
-            &self.reader(),
-            self.core.options.fold_version,
-        )?);
+        let fold_version = self.core.options.fold_version;
+        let mut replica = Replica::open(journal, &self.reader(), fold_version)?;
+        // Without a journal each group was synced.
+        replica.mark_synced();
+        self.core.replica = Some(replica);
         self.core.catch_up()?;
         self.core
             .replica

@@ -4,7 +4,6 @@ use crate::error::{Error, Result};
 use crate::journal::{End, cursor, of_read, skew};
 use crate::log::Log;
 use crate::reader::Reader;
-use crate::storage::Open;
 use crate::timestamp::Timestamp;
 
 /// How a log stands beside its journal, where nothing is wrong with either.
@@ -26,7 +25,7 @@ impl Log {
     #[must_use]
     pub fn journal_read_at(&self) -> Option<Timestamp> {
         self.identity().journal.as_ref()?;
-        let kept = cursor::read(self.storage().as_ref(), self.dir(), self.identity().log);
+        let kept = cursor::read(self.storage().as_ref(), self.dir(), self.identity());
         kept.map(|kept| kept.read_at)
     }
 
@@ -47,11 +46,7 @@ impl Log {
         let page = handle.read(log, end.position, 1).map_err(told)?;
         let clock = page.now.and_then(|there| skew(asked, there, clock.now()));
         let diverged = match state {
-            Some(digest) => {
-                // Others may remove from the journal what this host says that it has.
-                self.sync_segment(reader)?;
-                handle.compare_state(log, last_seq, digest).map_err(told)?
-            }
+            Some(digest) => handle.compare_state(log, last_seq, digest).map_err(told)?,
             None => Vec::new(),
         };
         Ok(Some(Comparison {
@@ -60,12 +55,5 @@ impl Log {
             is_older: self.options().fold_version < page.fold_version,
             diverged,
         }))
-    }
-
-    /// Syncs the segment that a reader ends in.
-    fn sync_segment(&self, reader: &Reader) -> Result<()> {
-        let path = reader.head().path(self.dir());
-        let segment = self.storage().named().open_if_there(&path, Open::Read)?;
-        segment.map_or(Ok(()), |segment| segment.sync_data())
     }
 }

@@ -10,8 +10,9 @@ use crate::lock::{self, LogLock};
 use crate::options::LogOptions;
 use crate::reader::Reader;
 use crate::recovery::cut::Cut;
+use crate::recovery::switch;
+use crate::recovery::unsynced::{self, Broken};
 use crate::recovery::{self, LockedLog, Quarantined, Recovered};
-use crate::recovery::{switch, unsynced};
 use crate::segment::end_of_log;
 use crate::storage::{Open, Storage, if_long_enough};
 use crate::watch::Watch;
@@ -252,7 +253,8 @@ impl Log {
     fn reader_beside_writer(&self, locked: Error) -> Result<Reader> {
         let slots = head::read_slots(self.storage.as_ref(), &self.dir, self.identity.log)?;
         let head = slots.newest.ok_or(locked)?;
-        Ok(self.reader_to(head, (0, Vec::new())))
+        let (head, notes) = self.whole(head)?;
+        Ok(self.reader_to(head, (0, notes)))
     }
 
     /// Recovery failed because nothing can be written: the disk is full or read-only. The next writer will recover; a reader
@@ -274,13 +276,13 @@ impl Log {
                 "no valid head slot is left, and nothing is rebuilt while the log is only read";
             Error::corrupt(self.dir.join(HEAD_FILE), 0, None, why)
         })?;
+        let (head, mut notes) = self.whole(head)?;
         let beyond = self.beyond(&head)?;
-        let notes = match beyond {
-            0 => Vec::new(),
-            _ => vec![format!(
+        if beyond > 0 {
+            notes.push(format!(
                 "{beyond} bytes lie beyond the durable head, and stay there until a command can recover them: {why}"
-            )],
-        };
+            ));
+        }
         Ok(self.reader_to(head, (beyond, notes)))
     }
 
@@ -306,8 +308,23 @@ impl Log {
 
     /// Whether the log is as its head says, so far as that is looked at, and nothing is behind it.
     fn ends_with(&self, head: &Head) -> Result<bool> {
-        let synced = unsynced::synced_before(&self.storage, &self.dir, &self.identity, head)?;
-        Ok(synced.is_none() && self.beyond(head)? == 0)
+        let broken = unsynced::broken(&self.storage, &self.dir, &self.identity, head)?;
+        Ok(broken.is_none() && self.beyond(head)? == 0)
+    }
+
+    /// A head that names no more than is there, where nothing is recovered; and what that leaves out.
+    pub(crate) fn whole(&self, head: Head) -> Result<(Head, Vec<String>)> {
+        match unsynced::broken(&self.storage, &self.dir, &self.identity, &head)? {
+            Some(Broken { whole, .. }) => {
+                let note = format!(
+                    "a power loss took events {} to {}, which are to come from the journal again",
+                    whole.last_seq + 1,
+                    head.last_seq
+                );
+                Ok((whole, vec![note]))
+            }
+            None => Ok((head, Vec::new())),
+        }
     }
 
     /// Bytes of the active segment past the head. Fewer bytes than the head says is damage.

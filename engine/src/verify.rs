@@ -51,8 +51,9 @@ pub fn verify_telling(
             false => check.error(Kind::DamagedHead, (HEAD_FILE, 0), None, message),
         }
     }
+    let newest = check.whole(slots.newest)?;
     let total = check.bytes_of(&names)?;
-    check.segments(slots.newest.as_ref(), &names, &mut |done| {
+    check.segments(newest.as_ref(), &names, &mut |done| {
         progress(done, total);
     })?;
     if let Some(receipt) = against {
@@ -134,6 +135,19 @@ impl Check<'_> {
 
     fn format(&self) -> Format {
         self.log.identity().format
+    }
+
+    /// The head that names no more than is there. What is behind it is not looked at where a power loss took a part.
+    fn whole(&mut self, newest: Option<Head>) -> Result<Option<Head>> {
+        let Some(head) = newest else { return Ok(None) };
+        let (whole, notes) = self.log.whole(head)?;
+        for note in notes {
+            self.upto = Some(whole.end);
+            let file = format!("{EVENTS_DIR}/{}", whole.name);
+            let seq = Some(whole.last_seq + 1);
+            self.warning(Kind::UnsyncedTail, (&file, whole.end), seq, note);
+        }
+        Ok(Some(whole))
     }
 
     /// The head and the names of the segments, of one moment: a writer may rotate between two looks.
@@ -340,8 +354,10 @@ impl Check<'_> {
                 self.report.last_seq = group.last_seq;
             }
             let Some(broken) = tail.broken else { return };
+            // Of a log with a journal a later group proves no sync.
+            let proves_none = broken.later.is_none() || self.log.identity().journal.is_some();
             let unacknowledged =
-                last && broken.later.is_none() && head_end.is_some_and(|end| broken.start >= end);
+                last && proves_none && head_end.is_some_and(|end| broken.start >= end);
             if unacknowledged {
                 let message = format!(
                     "{} bytes of a write that was never acknowledged ({}); the next writer sets them aside",

@@ -6,8 +6,9 @@ use std::future::{Future, poll_fn};
 use std::mem::discriminant;
 use std::ops::Deref;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use teamlog_engine::journal::Term;
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::tls::MakeTlsConnect;
@@ -88,10 +89,21 @@ pub struct Copies {
     pub standby_names: String,
     /// The server's timeline; it rises with each promotion.
     pub timeline: u32,
+    /// What the servers of one cluster have in common; one that was restored from a dump is another.
+    pub system: u64,
     /// The server's version.
     pub version: String,
     /// What keeps it from being durable, in words; then nothing is written.
     pub wrong: Vec<String>,
+}
+
+impl Copies {
+    fn term(&self) -> Term {
+        Term {
+            system: self.system,
+            number: self.timeline,
+        }
+    }
 }
 
 /// A connection that passed its barrier.
@@ -247,19 +259,19 @@ impl Deref for Connection {
 }
 
 impl Connection {
-    /// The timeline of its server.
-    pub fn timeline(&self) -> u32 {
-        self.found.timeline
+    /// The term of its server.
+    pub fn term(&self) -> Term {
+        self.found.term()
     }
 
     /// Connects to the journal of that id, on the first server that may be trusted.
     pub fn connect(
         config: &Config,
         expected: &str,
-        newest_timeline: &AtomicU32,
+        last_term: impl Fn(Term) -> Term,
     ) -> Result<Connection, NoConnection> {
         any_server(config, |server| {
-            Connection::to(server, &config.host, expected, newest_timeline)
+            Connection::to(server, &config.host, expected, &last_term)
         })
     }
 
@@ -268,7 +280,7 @@ impl Connection {
         server: &Server,
         host: &str,
         expected: &str,
-        newest_timeline: &AtomicU32,
+        last_term: impl Fn(Term) -> Term,
     ) -> Result<Connection, NoConnection> {
         let raw = Raw::connect(server)?;
         let found = look(&raw)?;
@@ -278,11 +290,11 @@ impl Connection {
                 found.journal
             )));
         }
-        let newest = newest_timeline.fetch_max(found.timeline, Ordering::SeqCst);
-        if found.timeline < newest {
+        let last = last_term(found.term());
+        if found.term().is_before(last) {
             let why = format!(
-                "the server is a former primary: its timeline is {}, and {newest} was seen",
-                found.timeline
+                "the server is a former primary: its timeline is {}, and {} was seen",
+                found.timeline, last.number
             );
             return Err(NoConnection::Unreachable(why));
         }
@@ -436,6 +448,7 @@ fn read_found(row: &tokio_postgres::Row) -> Result<Result<Copies, String>, Lost>
         timeline: timeline
             .and_then(|digits| u32::from_str_radix(&digits, 16).ok())
             .unwrap_or(0),
+        system: column::<i64>(row, 11)?.cast_unsigned(),
         version: column(row, 10)?,
         wrong,
     }))

@@ -3,8 +3,8 @@
 use crate::config::Config;
 use crate::connection::{Connection, NoConnection};
 use crate::gathered::Gathered;
-use std::sync::atomic::AtomicU32;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use teamlog_engine::journal::Term;
 
 /// At most so many are open at a time; whoever comes then waits.
 const CONNECTIONS_MAX: usize = 4;
@@ -13,8 +13,8 @@ const CONNECTIONS_MAX: usize = 4;
 pub struct Connections {
     pub config: Config,
     pub journal: String,
-    /// The newest timeline that was seen: a server with an older one was promoted away.
-    newest_timeline: AtomicU32,
+    /// The last term that was seen: a server in one before is a former primary.
+    last_term: Mutex<Term>,
     pool: Mutex<Pool>,
     given_back: Condvar,
     pub gathered: Gathered,
@@ -40,7 +40,7 @@ impl Connections {
         Connections {
             config,
             journal,
-            newest_timeline: AtomicU32::new(0),
+            last_term: Mutex::default(),
             pool: Mutex::default(),
             given_back: Condvar::new(),
             gathered: Gathered::new(CONNECTIONS_MAX),
@@ -63,7 +63,8 @@ impl Connections {
             pool.open += usize::from(idle.is_none());
             idle
         };
-        let open = || Connection::connect(&self.config, &self.journal, &self.newest_timeline);
+        let open =
+            || Connection::connect(&self.config, &self.journal, |term| self.expect_term(term));
         let opened = idle.map_or_else(open, Ok);
         // Lost unless it is given back, also where `work` panics.
         let slot = Slot(self);
@@ -78,6 +79,18 @@ impl Connections {
             self.given_back.notify_one();
         }
         Ok(answer)
+    }
+
+    /// The last term that is known, be it this one; whatever is in one before is a former primary.
+    pub fn expect_term(&self, term: Term) -> Term {
+        let mut last = self
+            .last_term
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if !term.is_before(*last) {
+            *last = term;
+        }
+        *last
     }
 
     fn lose(&self, connections: usize) {

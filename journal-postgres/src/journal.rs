@@ -9,7 +9,7 @@ use std::sync::Arc;
 use teamlog_engine::Timestamp;
 use teamlog_engine::identity::LogId;
 use teamlog_engine::journal::{
-    Append, GroupDigest, Journal, JournalGroup, LogState, Outcome, Page, Position, ReadError,
+    Append, GroupDigest, Journal, JournalGroup, LogState, Outcome, Page, Position, ReadError, Term,
 };
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
@@ -95,6 +95,10 @@ impl Journal for PostgresJournal {
             let rows = connection.wait(connection.client.query(schema::OTHER_STATES, &params))?;
             rows.iter().map(|row| column(row, 0)).collect()
         })
+    }
+
+    fn expect_term(&mut self, term: Term) {
+        self.0.expect_term(term);
     }
 
     fn raise_fold_version(&mut self, log: LogId, version: u32) -> Result<(), ReadError> {
@@ -383,7 +387,7 @@ fn read(
     Ok(Ok(Page {
         more: is_full && !groups.is_empty(),
         now: now.and_then(Timestamp::from_micros),
-        term: connection.timeline(),
+        term: connection.term(),
         fold_version: named
             .and_then(|named| u32::try_from(named).ok())
             .unwrap_or(0),

@@ -106,7 +106,7 @@ select m.schema, m.min_reader, m.journal_id::text, m.min_copies,
   current_setting('synchronous_standby_names'),
   (select count(*)::int from pg_stat_replication where state = 'streaming' and sync_state in ('sync', 'quorum')),
   case when pg_is_in_recovery() then null else substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) end,
-  current_setting('server_version')
+  current_setting('server_version'), (select system_identifier from pg_control_system())
 from teamlog_meta m";
 
 /// A commit of its own: once it returns, all that was read before is on as many servers as it is.

@@ -1,11 +1,12 @@
 //! The cursor: how far the local log was synced, with the position there, so that not all of it is hashed whenever it is opened.
 //! Derived: where it is gone, damaged, of another log, or names an event that is not where it says, the position is computed
-//! from the segments, and what was synced ends with the first group of the last one.
+//! from the segments, and what was synced ends with the first group of the last one. Only what a power loss took
+//! (`owed`) is known by it alone.
 
-use super::{GroupDigest, Position};
+use super::{GroupDigest, Position, Term};
 use crate::error::{Error, REPLACE, Result};
 use crate::event_id::EventId;
-use crate::identity::LogId;
+use crate::identity::Identity;
 use crate::layout::JOURNAL_FILE;
 use crate::place::Place;
 use crate::reader::{Chain, Reader, SPAN_BYTES};
@@ -23,6 +24,7 @@ const CURSOR_BYTES_MAX: u64 = 1024;
 struct Cursor {
     version: u32,
     log: String,
+    journal: String,
     last_seq: u64,
     last_id: String,
     digest: String,
@@ -31,24 +33,25 @@ struct Cursor {
     len: u32,
     /// When the journal was last read, by this host's clock.
     read_at: String,
-    /// As [`Kept::owed`].
+    /// As [`Kept::owed`]; 0 and empty for nothing.
     owed: u64,
+    owed_id: String,
     /// As [`Kept::term`].
-    term: u32,
+    term: Term,
 }
 
 /// What the cursor says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Kept {
     /// All up to there was synced.
     pub synced: End,
     /// When the journal was last read, by this host's clock.
     pub read_at: Timestamp,
-    /// The last event that this host had before a power loss took it away: the journal that ends before it lost it too. 0 where
-    /// nothing is missing.
-    pub owed: u64,
-    /// The highest term in which the journal answered.
-    pub term: u32,
+    /// The last event that this host had before a power loss took it away: a journal that ends before it, or has another one in
+    /// its place, lost it too.
+    pub owed: Option<(u64, EventId)>,
+    /// The last term in which the journal answered.
+    pub term: Term,
 }
 
 /// Where the log ends that a reader reads, and the place of its last event.
@@ -131,8 +134,7 @@ impl End {
 impl Kept {
     /// What the file of a log says, if the event that it names is there.
     pub fn of(reader: &Reader) -> Result<Option<Kept>> {
-        let (storage, log) = (reader.storage().as_ref(), reader.identity().log);
-        match read(storage, reader.dir(), log) {
+        match read(reader.storage().as_ref(), reader.dir(), reader.identity()) {
             Some(kept) => Ok(kept.is_in(reader)?.then_some(kept)),
             None => Ok(None),
         }
@@ -153,8 +155,14 @@ impl Kept {
     ///
     /// # Errors
     /// I/O.
-    pub fn keep(&self, storage: &dyn Storage, dir: &Path, log: LogId, durable: bool) -> Result<()> {
-        let Some(bytes) = self.encode(log) else {
+    pub fn keep(
+        &self,
+        storage: &dyn Storage,
+        dir: &Path,
+        identity: &Identity,
+        durable: bool,
+    ) -> Result<()> {
+        let Some(bytes) = self.encode(identity) else {
             return Ok(());
         };
         let path = dir.join(JOURNAL_FILE);
@@ -162,12 +170,13 @@ impl Kept {
         kept.map_err(Error::io(REPLACE, &path))
     }
 
-    fn encode(&self, log: LogId) -> Option<Vec<u8>> {
+    fn encode(&self, identity: &Identity) -> Option<Vec<u8>> {
         let End { position, last } = self.synced;
         let (id, place) = last?;
         let cursor = Cursor {
             version: VERSION,
-            log: log.to_string(),
+            log: identity.log.to_string(),
+            journal: identity.journal.as_ref()?.id.clone(),
             last_seq: position.last_seq,
             last_id: id.to_string(),
             digest: position.digest.to_string(),
@@ -175,7 +184,8 @@ impl Kept {
             offset: place.offset,
             len: place.len,
             read_at: self.read_at.to_string(),
-            owed: self.owed,
+            owed: self.owed.map_or(0, |(seq, _)| seq),
+            owed_id: self.owed.map_or(String::new(), |(_, id)| id.to_string()),
             term: self.term,
         };
         let mut line = serde_json::to_vec(&cursor).ok()?;
@@ -185,20 +195,18 @@ impl Kept {
     }
 }
 
-/// What the file says, if it is of that log. It is derived: whatever is wrong with it, it is not needed.
-pub(crate) fn read(storage: &dyn Storage, dir: &Path, log: LogId) -> Option<Kept> {
+/// What the file says, if it is of that log and journal. It is derived: whatever is wrong with it, it is not needed.
+pub(crate) fn read(storage: &dyn Storage, dir: &Path, identity: &Identity) -> Option<Kept> {
     let bytes = storage
         .named()
         .read_if_there(&dir.join(JOURNAL_FILE), CURSOR_BYTES_MAX);
-    let (of, kept) = decode(&bytes.ok().flatten()?)?;
-    (of == log).then_some(kept)
+    decode(&bytes.ok().flatten()?, identity)
 }
 
-/// Accepts exactly what `encode` writes.
-fn decode(bytes: &[u8]) -> Option<(LogId, Kept)> {
+/// Accepts exactly what `encode` writes for that log.
+fn decode(bytes: &[u8], identity: &Identity) -> Option<Kept> {
     let at = bytes.iter().rposition(|byte| *byte == b' ')?;
     let cursor: Cursor = serde_json::from_slice(bytes.get(..at)?).ok()?;
-    let log = LogId::from_text(&cursor.log)?;
     let synced = End {
         position: Position {
             last_seq: cursor.last_seq,
@@ -213,12 +221,13 @@ fn decode(bytes: &[u8]) -> Option<(LogId, Kept)> {
             },
         )),
     };
+    let owed = EventId::from_text(cursor.owed_id.as_bytes()).map(|id| (cursor.owed, id));
     let kept = Kept {
         synced,
         read_at: Timestamp::from_canonical(cursor.read_at.as_bytes())?,
-        owed: cursor.owed,
+        owed,
         term: cursor.term,
     };
-    let is_as_written = cursor.version == VERSION && kept.encode(log)? == bytes;
-    is_as_written.then_some((log, kept))
+    let is_as_written = cursor.version == VERSION && kept.encode(identity)? == bytes;
+    is_as_written.then_some(kept)
 }

@@ -1,7 +1,7 @@
 //! A journal in memory, shared by its clones: the model that every other journal is held against.
 
 use super::{
-    Append, Journal, JournalGroup, Journals, LogState, Outcome, Page, Position, ReadError,
+    Append, Journal, JournalGroup, Journals, LogState, Outcome, Page, Position, ReadError, Term,
 };
 use crate::clock::Clock;
 use crate::error::{Error, JournalFault, Result};
@@ -279,7 +279,7 @@ impl Journal for MemoryJournal {
             more: groups.len() < behind.len(),
             groups,
             now: self.clock.as_ref().map(|clock| clock.now()),
-            term: 0,
+            term: Term::default(),
             fold_version: content.fold_versions.get(&log).copied().unwrap_or(0),
         })
     }

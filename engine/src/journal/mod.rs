@@ -21,6 +21,7 @@ use crate::error::Result;
 use crate::event_id::EventId;
 use crate::identity::{Identity, JournalIdentity, LogId};
 use crate::timestamp::Timestamp;
+use serde::{Deserialize, Serialize};
 
 /// A digest over all groups of a log up to one of them: BLAKE3 of the digest before and the group's bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -144,6 +145,23 @@ pub enum Outcome {
     Unknown(String),
 }
 
+/// Which server decides, so far as a journal tells: the number rises whenever another one comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Term {
+    /// Of which system of servers: terms of different ones say nothing about each other.
+    pub system: u64,
+    /// 0 where it is not told.
+    pub number: u32,
+}
+
+impl Term {
+    /// Whether whoever answers in it decided before that one.
+    #[must_use]
+    pub fn is_before(self, other: Term) -> bool {
+        self.system == other.system && self.number < other.number
+    }
+}
+
 /// Groups behind a position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
@@ -153,8 +171,8 @@ pub struct Page {
     pub more: bool,
     /// The journal's clock, if it tells.
     pub now: Option<Timestamp>,
-    /// Rises whenever another server comes to decide; 0 where that is not told.
-    pub term: u32,
+    /// In which term it answers.
+    pub term: Term,
     /// The version by which all hosts have to fold the log's events; 0 where none was named.
     pub fold_version: u32,
 }
@@ -239,6 +257,9 @@ pub trait Journal: Send {
     fn compare_state(&mut self, _: LogId, _: u64, _: &str) -> Result<Vec<String>, ReadError> {
         Ok(Vec::new())
     }
+
+    /// The last term that this host knows: a server that answers in one before is to be passed over. A journal may have no terms.
+    fn expect_term(&mut self, _: Term) {}
 
     /// Names the version by which all hosts have to fold the events of a log from now on. A lower one than is named there changes
     /// nothing. A journal may keep none.

@@ -1,23 +1,25 @@
 //! A host's side of a journal: where its log stands, what is behind that, and its own groups.
 
 use super::cursor::{End, Kept};
-use super::{Append, Journal, LogState, Outcome, Page, Position, ReadError};
+use super::{Append, Journal, LogState, Outcome, Page, Position, ReadError, Term};
 use crate::clock::Clock;
 use crate::error::{Error, JournalFault, Result};
+use crate::event::Event;
 use crate::event_id::EventId;
-use crate::identity::LogId;
+use crate::identity::{Identity, LogId};
 use crate::layout::JOURNAL_LEFT;
 use crate::limits::CLOCK_SKEW_MAX;
 use crate::place::Place;
 use crate::reader::Reader;
 use crate::storage::Storage;
 use crate::timestamp::Timestamp;
+use std::ops::Range;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// About how much is read of the journal at once.
-const PAGE_BYTES: usize = 4 << 20;
+const PAGE_BYTES: usize = 1 << 20;
 /// How long the first repetition of an append waits whose outcome is unknown; each further one twice as long.
 const REPEAT_MIN: Duration = Duration::from_millis(1);
 /// A process that stays tells others at most so often that it read the journal.
@@ -34,10 +36,12 @@ pub(crate) struct Replica {
     end: End,
     /// Up to where the local log was synced at least.
     synced: End,
+    /// The segment and its end, of which the part behind what was synced was written by other processes.
+    left: Option<(u32, u64)>,
     /// As [`Kept::owed`].
-    owed: u64,
-    /// The highest term in which the journal answered.
-    term: u32,
+    owed: Option<(u64, EventId)>,
+    /// The last term in which the journal answered.
+    term: Term,
     /// The version by which this host folds; 0 where nobody asks.
     fold_version: u32,
     /// The one that the journal names.
@@ -61,18 +65,25 @@ pub(crate) struct Replica {
 
 impl Replica {
     /// For a log that is recovered.
-    pub fn open(journal: Box<dyn Journal>, reader: &Reader, fold_version: u32) -> Result<Replica> {
-        let kept = Kept::of(reader)?;
-        let synced = kept.map(|kept| kept.synced).unwrap_or_default();
+    pub fn open(
+        mut journal: Box<dyn Journal>,
+        reader: &Reader,
+        fold_version: u32,
+    ) -> Result<Replica> {
+        let kept = Kept::of(reader)?.unwrap_or_default();
+        journal.expect_term(kept.term);
+        let synced = kept.synced;
         let end = synced.read_on(reader)?;
+        let left = end.last.filter(|_| synced != end);
         let last = end.last.map(|(_, place)| reader.at(place)).transpose()?;
         Ok(Replica {
             journal,
             log: reader.identity().log,
             end,
             synced,
-            owed: kept.map_or(0, |kept| kept.owed),
-            term: kept.map_or(0, |kept| kept.term),
+            left: left.map(|(_, place)| (place.segment, place.end())),
+            owed: kept.owed,
+            term: kept.term,
             fold_version,
             named_version: 0,
             has_left: last.is_some_and(|event| event.kind == JOURNAL_LEFT),
@@ -114,6 +125,14 @@ impl Replica {
     /// All that was written here is synced.
     pub fn mark_synced(&mut self) {
         self.synced = self.end;
+        self.left = None;
+    }
+
+    /// What other processes wrote of a segment and nobody is known to have synced, once.
+    pub fn take_left(&mut self) -> Option<(u32, Range<u64>)> {
+        let (segment, end) = self.left.take()?;
+        let start = self.synced_in(segment).map_or(0, |place| place.end());
+        Some((segment, start..end))
     }
 
     /// Whether that is so.
@@ -122,17 +141,30 @@ impl Replica {
     }
 
     /// The last event up to which that segment was synced, if one of it was.
-    pub fn synced_in(&self, segment: u32) -> Option<(u64, EventId, Place)> {
-        let (id, place) = self.synced.last?;
-        (place.segment == segment).then_some((self.synced.position.last_seq, id, place))
+    pub fn synced_in(&self, segment: u32) -> Option<Place> {
+        let (_, place) = self.synced.last?;
+        (place.segment == segment).then_some(place)
     }
 
     /// Refuses a journal that ends before what this host had: it lost what a power loss took away here.
     pub fn check_owed(&self) -> Result<()> {
         let end = self.end.position.last_seq;
-        match end < self.owed {
-            true => Err(of_read(ReadError::Behind(end), self.owed)),
-            false => Ok(()),
+        match self.owed {
+            Some((seq, _)) if end < seq => Err(of_read(ReadError::Behind(end), seq)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses a journal that has another event in the place of the one that this host had.
+    pub fn check_is_owed(&self, events: &[Event<'_>]) -> Result<()> {
+        let is_other = |(seq, id)| {
+            events
+                .iter()
+                .any(|event| event.seq == seq && event.id != id)
+        };
+        match self.owed {
+            Some((seq, id)) if is_other((seq, id)) => Err(forked(seq)),
+            _ => Ok(()),
         }
     }
 
@@ -150,7 +182,7 @@ impl Replica {
         let asked = clock.now();
         let page = self.journal.read(self.log, after, PAGE_BYTES);
         let page = page.map_err(|error| of_read(error, after.last_seq))?;
-        check_term(&page, self.term)?;
+        check_term(page.term, self.term)?;
         (self.term, self.named_version) = (page.term, page.fold_version);
         let wrong = page.now.and_then(|there| skew(asked, there, clock.now()));
         self.compared = Some((Instant::now(), wrong));
@@ -159,16 +191,18 @@ impl Replica {
     }
 
     /// Keeps how far the log was synced, and when the journal was read, for other processes.
-    pub fn keep(&mut self, storage: &dyn Storage, dir: &Path) {
+    pub fn keep(&mut self, storage: &dyn Storage, dir: &Path, identity: &Identity) {
         if let Some(read_at) = self.read_at {
+            let synced = self.synced.position.last_seq;
+            self.owed = self.owed.filter(|(seq, _)| *seq > synced);
             let kept = Kept {
                 synced: self.synced,
                 read_at,
                 owed: self.owed,
                 term: self.term,
             };
-            // It is derived.
-            let _ = kept.keep(storage, dir, self.log, false);
+            // It is derived, but for what is owed; where that cannot be kept anew, it stays as it was.
+            let _ = kept.keep(storage, dir, identity, self.owed.is_some());
             self.kept = Instant::now();
         }
     }
@@ -291,12 +325,12 @@ impl Replica {
 }
 
 /// Whether what answers is the one that decides, so far as this host can tell.
-fn check_term(page: &Page, seen: u32) -> Result<()> {
-    match page.term < seen {
+fn check_term(term: Term, seen: Term) -> Result<()> {
+    match term.is_before(seen) {
         true => {
             let why = format!(
-                "a server answers that decided once: its term is {}, and {seen} was seen",
-                page.term
+                "a server answers that decided once: its term is {}, and {} was seen",
+                term.number, seen.number
             );
             Err(Error::journal(JournalFault::Unreachable, why))
         }

@@ -128,8 +128,8 @@ fn recover_unchecked(log: &LockedLog<'_>) -> Result<Recovered> {
         }
         return Ok(recovered);
     }
-    if let Some(synced) = unsynced::synced_before(log.storage, log.dir, log.identity, &head)? {
-        return log.go_back(synced, &head);
+    if let Some(broken) = unsynced::broken(log.storage, log.dir, log.identity, &head)? {
+        return log.go_back(broken.synced, &head);
     }
     if let Some(active) = log.clean(&head)? {
         let mut head = head;

@@ -13,76 +13,115 @@ use crate::journal::cursor::{self, Kept};
 use crate::reader::Reader;
 use crate::segment::end_of_log;
 use crate::sequence::LastEvent;
-use crate::storage::{NamedFile, Open, Storage};
+use crate::storage::{NamedFile, Open, Storage, if_long_enough};
 use crate::tail::{self, Tail};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Where what was synced ends, as a head, if what is behind that is not what `head` says. `None` where all is there, where no
-/// journal has it, and where the damage is none of this kind.
-pub(crate) fn synced_before(
+/// A log whose head names more than is there.
+pub(crate) struct Broken {
+    /// The head where it was synced.
+    pub synced: Head,
+    /// The head behind the last group that stands whole behind that.
+    pub whole: Head,
+}
+
+/// How much of a segment is read at once to find its first group.
+const PIECE_BYTES: u64 = 64 << 10;
+
+/// What is there of a log whose head names more; `None` where all is there, where no journal has it, and where the damage is
+/// none of this kind.
+pub(crate) fn broken(
     storage: &Arc<dyn Storage>,
     dir: &Path,
     identity: &Identity,
     head: &Head,
-) -> Result<Option<Head>> {
+) -> Result<Option<Broken>> {
     // A segment was synced before it is over.
     if identity.journal.is_none() || head.segment == 0 || head.rotating {
         return Ok(None);
     }
-    let reader = Reader::new(storage.clone(), dir, identity.clone(), head.clone());
     let path = head.path(dir);
     let Some(file) = storage.named().open_if_there(&path, Open::Read)? else {
         return Ok(None);
     };
-    let kept = cursor::read(storage.as_ref(), dir, identity.log);
-    let synced = match kept.and_then(|kept| Some((kept, kept.synced.last?))) {
-        Some((_, (_, place))) if (place.segment, place.end()) >= (head.segment, head.end) => None,
-        Some((kept, (id, place))) if place.segment == head.segment && kept.is_in(&reader)? => {
-            let last_seq = kept.synced.position.last_seq;
-            Some(head.back_to(place.end(), last_seq, id))
-        }
-        _ => first_group(&file, identity, head)?,
-    };
-    let Some(synced) = synced else {
+    let Some(synced) = synced(storage, dir, identity, head, &file)? else {
         return Ok(None);
     };
-    let len = end_of_log(identity, &file, head.end)?.min(head.end);
-    let tail = read(&file, identity, synced.end..len, synced.last())?;
-    let last = tail.groups.last();
-    let is_whole = tail.broken.is_none()
-        && last.is_some_and(|group| {
-            (group.end, group.last_seq, Some(group.last_id))
-                == (head.end, head.last_seq, head.last_id)
-        });
-    Ok((!is_whole && synced.last_seq < head.last_seq).then_some(synced))
+    let Some(tail) = tail_behind(&file, identity, &synced, head)? else {
+        // It is cut this moment, by a recovery.
+        return Ok(Some(Broken {
+            whole: synced.clone(),
+            synced,
+        }));
+    };
+    let whole = match tail.groups.last() {
+        Some(group) => synced.back_to(group.end, group.last_seq, group.last_id),
+        None => synced.clone(),
+    };
+    let is_all = tail.broken.is_none() && whole == *head;
+    Ok((!is_all && synced.last_seq < head.last_seq).then_some(Broken { synced, whole }))
+}
+
+/// Where a log was synced, as a head; `None` where that is all of it, and where nothing says so.
+fn synced(
+    storage: &Arc<dyn Storage>,
+    dir: &Path,
+    identity: &Identity,
+    head: &Head,
+    file: &NamedFile,
+) -> Result<Option<Head>> {
+    let reader = Reader::new(storage.clone(), dir, identity.clone(), head.clone());
+    let kept = cursor::read(storage.as_ref(), dir, identity);
+    match kept.and_then(|kept| Some((kept, kept.synced.last?))) {
+        Some((_, (_, place))) if (place.segment, place.end()) >= (head.segment, head.end) => {
+            Ok(None)
+        }
+        Some((kept, (id, place))) if place.segment == head.segment && kept.is_in(&reader)? => {
+            let last_seq = kept.synced.position.last_seq;
+            Ok(Some(head.back_to(place.end(), last_seq, id)))
+        }
+        _ => first_group(file, identity, head),
+    }
 }
 
 /// The end of a segment's first group, which is always synced.
 fn first_group(file: &NamedFile, identity: &Identity, head: &Head) -> Result<Option<Head>> {
-    let bytes = file.read_up_to(head.end)?;
-    let Ok((header, len)) = SegmentHeader::decode(identity.format, &bytes) else {
-        return Ok(None);
-    };
-    let (content, before) = (
-        bytes.get(len..).unwrap_or_default(),
-        LastEvent::before(header.first_seq),
-    );
-    let tail = tail::read_tail(identity.format, content, len as u64, before, |_, _| {});
-    let first = tail.groups.first();
-    Ok(first.map(|group| head.back_to(group.end, group.last_seq, group.last_id)))
+    let len = file.stat()?.len.min(head.end);
+    let mut piece = PIECE_BYTES;
+    loop {
+        let bytes = file.read_up_to(piece.min(len))?;
+        if let Ok((header, at)) = SegmentHeader::decode(identity.format, &bytes) {
+            let content = bytes.get(at..).unwrap_or_default();
+            let before = LastEvent::before(header.first_seq);
+            let tail = tail::read_tail(identity.format, content, at as u64, before, |_, _| {});
+            if let Some(group) = tail.groups.first() {
+                return Ok(Some(head.back_to(group.end, group.last_seq, group.last_id)));
+            }
+        }
+        if piece >= len {
+            return Ok(None);
+        }
+        piece = piece.saturating_mul(2);
+    }
 }
 
-fn read(
+/// What stands between two heads; `None` where the file was cut meanwhile.
+fn tail_behind(
     file: &NamedFile,
     identity: &Identity,
-    range: std::ops::Range<u64>,
-    last: LastEvent,
-) -> Result<Tail> {
-    let start = range.start;
-    let bytes = file.read_range(range)?;
-    let tail = tail::read_tail(identity.format, &bytes, start, last, |_, _| {});
-    Ok(tail)
+    synced: &Head,
+    head: &Head,
+) -> Result<Option<Tail>> {
+    let Some(len) = if_long_enough(end_of_log(identity, file, head.end))? else {
+        return Ok(None);
+    };
+    let bytes = if_long_enough(file.read_range(synced.end..len.min(head.end)))?;
+    let read = |bytes: Vec<u8>| {
+        let last = synced.last();
+        tail::read_tail(identity.format, &bytes, synced.end, last, |_, _| {})
+    };
+    Ok(bytes.map(read))
 }
 
 impl LockedLog<'_> {
@@ -95,22 +134,21 @@ impl LockedLog<'_> {
             self.identity.clone(),
             synced,
         );
-        let (storage, log) = (self.storage.as_ref(), self.identity.log);
-        let before = cursor::read(storage, self.dir, log);
+        let storage = self.storage.as_ref();
+        let before = cursor::read(storage, self.dir, self.identity).unwrap_or_default();
         let owed = Kept {
             synced: End::of(&reader)?,
-            read_at: before.map(|kept| kept.read_at).unwrap_or_default(),
-            owed: head.last_seq.max(before.map_or(0, |kept| kept.owed)),
-            term: before.map_or(0, |kept| kept.term),
+            owed: before.owed.max(head.last_id.map(|id| (head.last_seq, id))),
+            ..before
         };
         // Durable before the head forgets it.
-        owed.keep(storage, self.dir, log, true)?;
+        owed.keep(storage, self.dir, self.identity, true)?;
         let mut recovered = self.act(evidence)?;
         self.head_file.write(&mut recovered.head, true)?;
         let (found, due) = (recovered.head.last_seq, head.last_seq);
         if found < due {
             recovered.notes.push(format!(
-                "a power loss took events {} to {due}, which the journal has",
+                "a power loss took events {} to {due}, which are to come from the journal again",
                 found + 1
             ));
         }

@@ -55,6 +55,8 @@ kinds! {
     MisplacedEvent = "misplaced_event",
     /// The rest of a write that was never acknowledged.
     TornTail = "torn_tail",
+    /// What a power loss took of a log that has a journal, which the next writer fetches from there.
+    UnsyncedTail = "unsynced_tail",
     /// A cut that the next writer finishes.
     UnfinishedCut = "unfinished_cut",
     /// A file among the segments that is not a segment.

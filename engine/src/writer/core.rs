@@ -107,9 +107,6 @@ impl<S: State> Core<S> {
                 why: error.to_string(),
                 unsynced: error.is_of_sync(),
             });
-            if error.is_of_sync() {
-                self.distrust_deferred();
-            }
         }
         result
     }
@@ -384,6 +381,10 @@ impl<S: State> Core<S> {
         self.check_ours(&self.head, false)?;
         let len = codec::group_len(self.identity.format, &self.pending, self.pending_bytes) as u64;
         let begins = self.rotate_if_needed(day, len)?;
+        let defers = self.defers(len);
+        if !defers {
+            self.write_left_again()?;
+        }
         let Some(active) = self.active.clone() else {
             return Err(Error::Poisoned("no segment is open".into()));
         };
@@ -409,7 +410,7 @@ impl<S: State> Core<S> {
             // The group that begins a segment has waited for that already.
             ahead: if begins { 0 } else { self.ahead() },
             seals: self.is_last_of_segment(self.head.end + len),
-            defers: self.defers(len),
+            defers,
         }))
     }
 
@@ -514,6 +515,7 @@ impl<S: State> Core<S> {
             replica.advance((last.id, *end), &last.kind);
             if group.synced {
                 replica.mark_synced();
+                self.keep_cursor();
             }
         }
         let jobs = std::mem::take(&mut self.jobs);

@@ -3,6 +3,7 @@
 use super::State;
 use super::core::Core;
 use crate::error::{Error, Result};
+use crate::journal::Replica;
 use crate::limits;
 
 impl<S: State> Core<S> {
@@ -11,23 +12,23 @@ impl<S: State> Core<S> {
     pub(super) fn defers(&self, len: u64) -> bool {
         let synced = self.replica.as_ref();
         let synced = synced.and_then(|replica| replica.synced_in(self.head.segment));
-        synced.is_some_and(|(.., place)| {
-            self.head.end + len - place.end() <= limits::UNSYNCED_BYTES_MAX
-        })
+        synced.is_some_and(|place| self.head.end + len - place.end() <= limits::UNSYNCED_BYTES_MAX)
     }
 
     /// Syncs what was written without that.
     pub fn sync_deferred(&mut self) -> Result<()> {
+        if self.replica.as_ref().is_none_or(Replica::is_synced) {
+            return Ok(());
+        }
         self.guarded(|core| {
+            core.write_left_again()?;
             let (Some(replica), Some(active)) = (&mut core.replica, &core.active) else {
                 return Ok(());
             };
-            if !replica.is_synced() {
-                let path = core.head.path(&core.dir);
-                let synced = active.file.sync_data();
-                synced.map_err(Error::io("sync", &path))?;
-                replica.mark_synced();
-            }
+            let path = core.head.path(&core.dir);
+            let synced = active.file.sync_data();
+            synced.map_err(Error::io("sync", &path))?;
+            replica.mark_synced();
             Ok(())
         })
     }
@@ -41,15 +42,22 @@ impl<S: State> Core<S> {
         }
     }
 
-    /// A sync failed: nobody knows what the disk holds of what was written since the one before. The head goes back there, so
-    /// that the next writer writes it again.
-    pub(super) fn distrust_deferred(&mut self) {
-        let synced = self.replica.as_ref();
-        let synced = synced.and_then(|replica| replica.synced_in(self.head.segment));
-        if let Some((last_seq, id, place)) = synced {
-            let mut head = self.head.back_to(place.end(), last_seq, id);
-            // Where that fails too, what is read shows what is missing.
-            let _ = self.head_file.write(&mut head, false);
+    /// Writes what other processes left without a sync once more, before the first sync of this one: another's may have failed,
+    /// and what it was to keep is then read well from memory and would be on no disk.
+    pub(super) fn write_left_again(&mut self) -> Result<()> {
+        let (Some(replica), Some(active)) = (&mut self.replica, &self.active) else {
+            return Ok(());
+        };
+        let Some((segment, range)) = replica.take_left() else {
+            return Ok(());
+        };
+        if segment != self.head.segment {
+            return Ok(());
         }
+        let path = self.head.path(&self.dir);
+        let mut bytes = vec![0; range.end.saturating_sub(range.start) as usize];
+        let read = active.file.read_exact_at(&mut bytes, range.start);
+        let written = read.and_then(|()| active.file.write_all_at(&bytes, range.start));
+        written.map_err(Error::io("write", &path))
     }
 }

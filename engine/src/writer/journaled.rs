@@ -96,6 +96,9 @@ impl<S: State> Core<S> {
         }
         self.check_place(&group, &events)
             .map_err(|why| misplaced(position, why))?;
+        if let Some(replica) = &self.replica {
+            replica.check_is_owed(&events)?;
+        }
         let pending_bytes = check_sizes(&events)
             .map_err(|error| misplaced(position, &format!("breaks a limit: {error}")))?;
         self.guarded(|core| {
@@ -199,7 +202,7 @@ impl<S: State> Core<S> {
     /// Keeps the position for the next process.
     pub fn keep_cursor(&mut self) {
         if let Some(replica) = &mut self.replica {
-            replica.keep(self.storage.as_ref(), &self.dir);
+            replica.keep(self.storage.as_ref(), &self.dir, &self.identity);
         }
     }
 }

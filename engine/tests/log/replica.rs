@@ -6,7 +6,9 @@ use crate::support::*;
 use std::sync::atomic::Ordering;
 use teamlog_engine::identity::LogId;
 use teamlog_engine::journal::memory::{Compares, MemoryJournal};
-use teamlog_engine::journal::{Append, Journal, LogState, Outcome, Page, Position, ReadError};
+use teamlog_engine::journal::{
+    Append, Journal, LogState, Outcome, Page, Position, ReadError, Term,
+};
 use teamlog_engine::layout::{EVENTS_DIR, JOURNAL_FILE, LOG_FILE};
 use teamlog_engine::{CommitError, Exclusive, JournalFault, ManualClock, Writer};
 
@@ -383,7 +385,7 @@ fn a_journal_says_why_it_tells_nothing() {
 }
 /// A journal that answers in a term of its own.
 #[derive(Clone)]
-struct InTerm(MemoryJournal, u32);
+struct InTerm(MemoryJournal, Term);
 
 impl Journal for InTerm {
     fn append(&mut self, groups: &[Append<'_>], state: LogState) -> Vec<Outcome> {
@@ -407,9 +409,9 @@ impl Journal for InTerm {
 fn a_server_that_decided_once_is_known_by_every_later_process() {
     for format in FORMATS {
         let hosts = Hosts::new(format, Compares::Position);
-        let in_term = |term| InTerm(hosts.journal.clone(), term);
-        for (term, text) in [(1, "a"), (3, "b")] {
-            let writer = writer(&hosts.through(0, in_term(term)));
+        let in_term = |number| InTerm(hosts.journal.clone(), Term { system: 7, number });
+        for (number, text) in [(1, "a"), (3, "b")] {
+            let writer = writer(&hosts.through(0, in_term(number)));
             say(&writer, text);
             writer.release().unwrap();
         }
@@ -419,6 +421,13 @@ fn a_server_that_decided_once_is_known_by_every_later_process() {
         say(&writer, "c");
         drop(writer);
         assert_eq!(texts(&hosts.log(0)), ["a", "b", "c"]);
+        // Another system of servers counts for itself.
+        let other = Term {
+            system: 8,
+            number: 1,
+        };
+        let other = InTerm(hosts.journal.clone(), other);
+        say(&crate::support::writer(&hosts.through(0, other)), "d");
     }
 }
 

@@ -4,6 +4,7 @@ use crate::support::forge::{self, Segment, chain_again, change_an_event};
 use crate::support::*;
 use teamlog_engine::Receipt;
 use teamlog_engine::backup::{self, Backup};
+use teamlog_engine::journal::memory::MemoryJournal;
 use teamlog_engine::verify::{Kind, Report};
 
 fn opts() -> LogOptions {
@@ -242,6 +243,19 @@ fn cases(world: &World, kind: Kind) -> Vec<(&'static str, Report, Vec<Kind>)> {
             "a head that cuts",
             world.with_head(&given!(Head, cutting: true, ..world.head())),
         ),
+        Kind::UnsyncedTail => {
+            let memory = Memory::new();
+            let options = through(MemoryJournal::default(), &opts());
+            let writer = writer(&create_shared(&arc(&memory), format, &options));
+            for text in ["a", "b"] {
+                crate::support::say(&writer, text);
+            }
+            writer.release().unwrap();
+            let events = dir().join("events");
+            let (name, bytes) = tree(&memory, &events).pop_first().unwrap();
+            forge::write(&memory, &events.join(name), &bytes[..bytes.len() - 1]);
+            one("a replica that lost its end", report(&memory, None))
+        }
         Kind::UnknownFile => one(
             "a file that is no segment",
             world.after(|memory| forge::write(memory, &forge::path("notes.txt"), b"x")),
@@ -318,6 +332,7 @@ fn every_kind_of_problem_is_found_and_nothing_but_it() {
                 let warning = [
                     Kind::MissingHead,
                     Kind::TornTail,
+                    Kind::UnsyncedTail,
                     Kind::UnfinishedCut,
                     Kind::UnknownFile,
                 ];
