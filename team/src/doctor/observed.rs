@@ -214,9 +214,13 @@ impl<'a> Observed<'a> {
         self.command("rehydrate", "")
     }
 
-    /// The command that takes over what can be read of a damaged log.
+    /// The command that takes over what can be read of a damaged log. One that a journal has is moved away first, and joined anew.
     pub fn salvage(&self) -> String {
-        self.command("rehydrate", "--salvage")
+        let has_journal = |log: &Log| log.identity().journal.is_some();
+        match self.log.as_ref().is_ok_and(has_journal) {
+            true => self.command("join", "--journal NAME"),
+            false => self.command("rehydrate", "--salvage"),
+        }
     }
 }
 

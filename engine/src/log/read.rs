@@ -1,0 +1,182 @@
+//! Reading a log: up to its head, without a lock; what a crash left is recovered where nobody else is at it.
+
+use super::Log;
+use crate::error::{Error, Result};
+use crate::head::{self, Head};
+use crate::identity::Identity;
+use crate::layout::{EVENTS_DIR, HEAD_FILE};
+use crate::reader::Reader;
+use crate::recovery::switch;
+use crate::recovery::unsynced::{self, Broken};
+use crate::segment::end_of_log;
+use crate::storage::{Open, if_long_enough};
+use crate::watch::Watch;
+use std::path::Path;
+use std::time::Duration;
+
+impl Log {
+    /// A reader up to the durable head of this moment. It waits for no lock. If bytes lie past the head (or there is no head)
+    /// and the lock is free, it first recovers the log as a writer does. If the files cannot be written, it reads up to the
+    /// head and leaves the bytes behind it.
+    pub fn reader(&self) -> Result<Reader> {
+        match self.reader_as_known() {
+            // A conversion may have put another log in the place of the one that this handle knows.
+            Err(error @ (Error::ForeignFile { .. } | Error::Corrupt { .. })) => {
+                let now = Log::open(self.storage.clone(), &self.dir, self.options.clone())?;
+                match now.identity == self.identity {
+                    true => Err(error),
+                    false => now.reader_as_known(),
+                }
+            }
+            read => read,
+        }
+    }
+
+    fn reader_as_known(&self) -> Result<Reader> {
+        let slots = match head::read_slots(self.storage.as_ref(), &self.dir, self.identity.log) {
+            Err(foreign @ Error::ForeignFile { .. }) => return self.reader_of_successor(foreign),
+            slots => slots?,
+        };
+        if let Some(head) = &slots.newest
+            && self.ends_with(head)?
+        {
+            return Ok(self.reader_to(head.clone(), (0, Vec::new())));
+        }
+        match self.lock_for(Duration::ZERO) {
+            Ok(exclusive) => Ok(exclusive.reader()),
+            Err(locked @ (Error::Locked { .. } | Error::LockLost { .. })) => {
+                self.reader_beside_writer(locked)
+            }
+            Err(error) if error.is_of_writing() => self.reader_where_nothing_is_written(error),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The head is another log's: a salvage may have been cut short behind its decision, and is finished.
+    fn reader_of_successor(&self, foreign: Error) -> Result<Reader> {
+        let identity = Identity::load(self.storage.as_ref(), &self.dir)?;
+        if !switch::is_owed(self.storage.as_ref(), &self.dir, &identity)? {
+            return Err(foreign);
+        }
+        match self.lock_for(Duration::ZERO) {
+            Ok(exclusive) => Ok(exclusive.reader()),
+            Err(error) if error.is_read_only() => Err(foreign),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Watches for the head to move, or another log to take this one's place. To miss nothing, create the watch first, then
+    /// read, then wait.
+    pub fn watch(&self) -> Result<Watch> {
+        Watch::new(self.storage.clone(), &self.dir)
+    }
+
+    /// Another process has the lock: what lies past the head is its business. If there is no head, that process is rebuilding
+    /// it, and the answer is the error `locked`.
+    fn reader_beside_writer(&self, locked: Error) -> Result<Reader> {
+        let slots = head::read_slots(self.storage.as_ref(), &self.dir, self.identity.log)?;
+        let head = slots.newest.ok_or(locked)?;
+        let (head, notes) = self.whole(head)?;
+        Ok(self.reader_to(head, (0, notes)))
+    }
+
+    /// Recovery failed because nothing can be written: the disk is full or read-only. The next writer will recover; a reader
+    /// does not need it.
+    fn reader_where_nothing_is_written(&self, error: Error) -> Result<Reader> {
+        // Recovery may have come as far as a newer head.
+        let slots = head::read_slots(self.storage.as_ref(), &self.dir, self.identity.log)?;
+        match slots.newest {
+            Some(head) => self.reader_without_recovery(Some(head), &error.to_string()),
+            // Nothing but a head says how far the log was durable.
+            None if error.is_read_only() => self.reader_without_recovery(None, ""),
+            None => Err(error),
+        }
+    }
+
+    fn reader_without_recovery(&self, head: Option<Head>, why: &str) -> Result<Reader> {
+        let head = head.ok_or_else(|| {
+            let why =
+                "no valid head slot is left, and nothing is rebuilt while the log is only read";
+            Error::corrupt(self.dir.join(HEAD_FILE), 0, None, why)
+        })?;
+        let (head, mut notes) = self.whole(head)?;
+        let beyond = self.beyond(&head)?;
+        if beyond > 0 {
+            notes.push(format!(
+                "{beyond} bytes lie beyond the durable head, and stay there until a command can recover them: {why}"
+            ));
+        }
+        Ok(self.reader_to(head, (beyond, notes)))
+    }
+
+    /// A reader up to the durable head as it is found: recovers nothing, changes nothing. For checks, and for a process
+    /// that may write no more; to act on what is read, use [`Log::reader`].
+    ///
+    /// # Errors
+    /// `Corrupt`, also where there is no valid head, which [`Log::reader`] may be able to rebuild; I/O.
+    pub fn peek(&self) -> Result<Reader> {
+        let slots = head::read_slots(self.storage.as_ref(), &self.dir, self.identity.log)?;
+        self.reader_without_recovery(slots.newest, "this process only reads")
+    }
+
+    fn reader_to(&self, head: Head, found: (u64, Vec<String>)) -> Reader {
+        Reader::with_notes(
+            self.storage.clone(),
+            &self.dir,
+            self.identity.clone(),
+            head,
+            found,
+        )
+    }
+
+    /// Whether the log is as its head says, so far as that is looked at, and nothing is behind it.
+    fn ends_with(&self, head: &Head) -> Result<bool> {
+        let broken = unsynced::broken(&self.storage, &self.dir, &self.identity, head)?;
+        Ok(broken.is_none() && self.beyond(head)? == 0)
+    }
+
+    /// A head that names no more than is there, where nothing is recovered; and what that leaves out.
+    pub(crate) fn whole(&self, head: Head) -> Result<(Head, Vec<String>)> {
+        match unsynced::broken(&self.storage, &self.dir, &self.identity, &head)? {
+            Some(Broken { whole, .. }) => {
+                let note = format!(
+                    "a power loss took events {} to {}, which are to come from the journal again",
+                    whole.last_seq + 1,
+                    head.last_seq
+                );
+                Ok((whole, vec![note]))
+            }
+            None => Ok((head, Vec::new())),
+        }
+    }
+
+    /// Bytes of the active segment past the head. Fewer bytes than the head says is damage.
+    fn beyond(&self, head: &Head) -> Result<u64> {
+        if head.segment == 0 {
+            return Ok(0);
+        }
+        let path = self.dir.join(EVENTS_DIR).join(&head.name);
+        let stat = self.storage.named().stat(&path)?;
+        match stat.map(|stat| stat.len) {
+            None => Err(head.segment_missing(path)),
+            Some(len) if len < head.end => Err(head.cut_short(&path, len)),
+            Some(len) if len == head.end || !self.identity.may_prewrite() => Ok(len - head.end),
+            Some(_) => self.beyond_zeros(head, &path),
+        }
+    }
+
+    /// The same of a file that goes on: what was acknowledged begins right behind the head, and its first byte is not zero.
+    /// Whatever lies elsewhere is for the next writer to see.
+    fn beyond_zeros(&self, head: &Head, path: &Path) -> Result<u64> {
+        let Some(file) = self.storage.named().open_if_there(path, Open::Read)? else {
+            return Ok(0);
+        };
+        // A writer may cut the file meanwhile, and then there is nothing.
+        let first = if_long_enough(file.read_range(head.end..head.end + 1))?;
+        if first.is_none_or(|first| first == [0]) {
+            return Ok(0);
+        }
+        let end = if_long_enough(end_of_log(&self.identity, &file, head.end))?;
+        Ok(end.map_or(0, |end| end - head.end))
+    }
+}
