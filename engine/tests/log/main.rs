@@ -14,6 +14,8 @@ mod appends;
 mod backup;
 mod chain;
 mod codec;
+#[allow(dead_code, reason = "journals in crates of their own use more of it")]
+mod conformance;
 mod convert;
 mod crash;
 mod fixtures;
@@ -21,6 +23,7 @@ mod flips;
 mod journal;
 mod limits;
 mod lock;
+mod memory;
 mod reads;
 mod receipts;
 mod repair;

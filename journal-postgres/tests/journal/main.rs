@@ -1,7 +1,7 @@
 //! The journal on PostgreSQL, against a cluster of the test's own: a primary and two synchronous standbys.
 //!
 //! These tests need PostgreSQL's programs, and run where `TEAMLOG_POSTGRES` names their directory
-//! (`/usr/lib/postgresql/15/bin`). The conformance suite is held against the journal in memory in any case.
+//! (`/usr/lib/postgresql/15/bin`). What every journal does stands with the engine's tests.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stderr,
@@ -9,8 +9,10 @@
 )]
 
 mod cluster;
+#[path = "../../../engine/tests/log/conformance.rs"]
 mod conformance;
 mod doubt;
 mod history;
+mod postgres;
 mod proxy;
 mod tls;

@@ -1,0 +1,133 @@
+//! What every journal does, on PostgreSQL, and what is this one's alone.
+
+use crate::cluster::Cluster;
+use crate::conformance::{behind, conforms, group, identity, one, tells_the_time, texts};
+use teamlog_engine::identity::LogId;
+use teamlog_engine::journal::{Outcome, Position, ReadError};
+use teamlog_journal_postgres::PostgresJournals;
+
+#[test]
+fn postgres_conforms() {
+    let Some(cluster) = Cluster::start() else {
+        return;
+    };
+    let id = cluster.journal();
+    let journals = PostgresJournals::new(cluster.config("ada"), id.clone());
+    conforms(&journals, &id, 100);
+    tells_the_time(journals.journal().as_mut());
+    a_team_is_found(&journals, &id);
+    another_journal_is_refused(&cluster);
+    every_server_says_why_it_is_not_reached(&cluster);
+    hosts_change_nothing(&cluster);
+    let status = journals.status(LogId([1; 16])).unwrap().unwrap();
+    assert_eq!(
+        (status.state.as_str(), status.last_seq, status.groups),
+        ("open", 6, 4)
+    );
+    assert_eq!(journals.status(LogId([99; 16])).unwrap(), None);
+    assert_eq!(journals.hosts().unwrap()[0].host, "ada");
+    what_is_trimmed_is_gone(&journals);
+}
+
+fn a_team_is_found(journals: &PostgresJournals, id: &str) {
+    let found = journals.find("team-1").unwrap().unwrap();
+    assert_eq!(found, identity(1, id).encode());
+    assert_eq!(journals.find("team-9").unwrap(), None);
+}
+
+/// Of several servers that are not reached each says why.
+fn every_server_says_why_it_is_not_reached(cluster: &Cluster) {
+    let nobody = crate::cluster::config(&[1, 2], "ada");
+    let why = PostgresJournals::look(&nobody).unwrap_err().to_string();
+    assert!(
+        why.contains("127.0.0.1:1: ") && why.contains("127.0.0.1:2: "),
+        "{why}"
+    );
+    // One that answers, and is not the one that decides, says more than one that is not there.
+    let other = crate::cluster::config(&[1, cluster.servers[0].port], "ada");
+    let journals = PostgresJournals::new(other, "00000000-0000-4000-8000-000000000000".into());
+    let why = journals.hosts().unwrap_err().to_string();
+    assert!(
+        why.contains("is journal") && !why.contains("127.0.0.1:1: "),
+        "{why}"
+    );
+}
+
+fn another_journal_is_refused(cluster: &Cluster) {
+    let id = "00000000-0000-4000-8000-000000000000";
+    let journals = PostgresJournals::new(cluster.config("ada"), id.into());
+    let mut journal = journals.journal();
+    let read = journal.read(LogId([1; 16]), Position::default(), 10);
+    assert!(matches!(read, Err(ReadError::OfAnother(_))), "{read:?}");
+    let outcome = one(journal.as_mut(), group(1, Position::default(), b"a"));
+    assert!(matches!(outcome, Outcome::Refused(_)), "{outcome:?}");
+}
+
+/// A role with a host's grants appends and reads, and neither changes, deletes nor begins anything.
+fn hosts_change_nothing(cluster: &Cluster) {
+    let as_host = |text: &str| {
+        let text = format!(
+            "do $$ begin set local role teamlog_host_role; {text}; exception when insufficient_privilege then \
+             raise notice 'no'; return; end $$; select 'done'"
+        );
+        cluster.sql_in(0, "journal", &text)
+    };
+    let count = || {
+        cluster.sql_in(
+            0,
+            "journal",
+            "select count(*), sum(length(bytes)) from teamlog_group",
+        )
+    };
+    let before = count();
+    for text in [
+        "delete from teamlog_group",
+        "update teamlog_group set bytes = ''",
+        "update teamlog_log set state = 'left'",
+        "insert into teamlog_group (log, first_seq, last_seq, base, chain, bytes) \
+         select log, 1000, 1000, true, chain, '' from teamlog_group limit 1",
+    ] {
+        as_host(text);
+        assert_eq!(count(), before, "{text}");
+    }
+    assert_eq!(
+        cluster.sql_in(
+            0,
+            "journal",
+            "select count(*) from teamlog_log where state = 'left' and team <> 'team-6'"
+        ),
+        "0"
+    );
+}
+
+/// The first log has groups that end with events 1, 2, 5 and 6.
+fn what_is_trimmed_is_gone(journals: &PostgresJournals) {
+    let (log, mut journal) = (LogId([1; 16]), journals.journal());
+    let after_a = group(1, Position::default(), b"a").position;
+    let after_b = group(1, after_a, b"b").position;
+    let (large, d) = (vec![b'l'; 300_000], b"d");
+    let after_large = behind(after_b, 3, &large);
+    for _ in 0..2 {
+        // Event 5 lies within a group, which stays whole.
+        journals.trim(log, 5).unwrap();
+        assert_eq!(journal.read(log, after_a, 10), Err(ReadError::Trimmed(2)));
+        assert_eq!(
+            journal.read(log, Position::default(), 10),
+            Err(ReadError::Trimmed(2))
+        );
+        assert_eq!(texts(journal.as_mut(), 1, after_b, 10)[1], "d");
+    }
+    assert_eq!(journals.trim(log, 5).unwrap(), (0, 0));
+    assert_eq!(
+        one(journal.as_mut(), group(1, after_large, d)),
+        Outcome::Appended
+    );
+    let after_d = group(1, after_large, d).position;
+    let end = group(1, after_d, b"behind");
+    assert_eq!(one(journal.as_mut(), end), Outcome::Appended);
+    assert_eq!(journals.trim(log, 1_000).unwrap(), (3, 300_007));
+    assert!(texts(journal.as_mut(), 1, end.position, 10).is_empty());
+    let more = group(1, end.position, b"more");
+    assert_eq!(one(journal.as_mut(), more), Outcome::Appended);
+    assert_eq!(texts(journal.as_mut(), 1, end.position, 10), ["more"]);
+}
