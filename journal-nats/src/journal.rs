@@ -1,0 +1,434 @@
+//! Appending groups, and reading them.
+
+use crate::line::{CALL, Lost};
+use crate::message::{Headers, Stored, What};
+use crate::shared::{DURABLE_FOR, Open, Shared, Stream, Trouble};
+use crate::stream::{self, Info};
+use serde_json::json;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use teamlog_engine::Timestamp;
+use teamlog_engine::identity::LogId;
+use teamlog_engine::journal::{
+    Append, Journal, JournalGroup, LogState, Outcome, Page, Position, ReadError,
+};
+
+/// At most so many groups are read at once.
+const GROUPS_MAX: usize = 1024;
+/// So many of them are asked for at a time: a server drops a line that owes it more than 64 MiB.
+const ASKED_MAX: u64 = 8;
+/// How long to wait before what was not stored, with nothing in its place, is sent again.
+const PAUSE: Duration = Duration::from_millis(5);
+/// The stream of what lies beside logs.
+pub const BLOBS: &str = "teamlog_blobs";
+/// Its subjects begin with that.
+pub const BLOB_SUBJECTS: &str = "teamlog.blob.";
+
+/// A handle on the journal, for one log.
+pub struct NatsJournal {
+    shared: Arc<Shared>,
+    /// Where the end of each log was.
+    ends: HashMap<LogId, End>,
+}
+
+/// A message, and when its stream was last looked at.
+#[derive(Clone, Copy)]
+struct End {
+    /// Its sequence in the stream.
+    seq: u64,
+    /// The place behind it.
+    position: Position,
+    /// The state of the log there.
+    state: LogState,
+    looked: Instant,
+}
+
+impl End {
+    fn of(stored: &Stored, looked: Instant) -> End {
+        End {
+            seq: stored.seq,
+            position: stored.headers.position,
+            state: stored.headers.state,
+            looked,
+        }
+    }
+}
+
+/// What an append asks of the state of its log, and what it makes it.
+#[derive(Clone, Copy)]
+struct By {
+    within: LogState,
+    to: LogState,
+}
+
+/// A log's stream, by a line.
+struct Place<'a> {
+    open: &'a Arc<Open>,
+    stream: Arc<Stream>,
+    log: LogId,
+}
+
+/// Gets a message of a log.
+async fn get(open: &Open, name: &str, log: LogId, seq: u64) -> Result<Option<Stored>, Trouble> {
+    let raw = stream::message(&open.line, name, json!({ "seq": seq })).await?;
+    let stored = raw.map(|raw| Stored::of(&raw, log)).transpose();
+    stored.map_err(Trouble::Refused)
+}
+
+impl Place<'_> {
+    async fn get(&self, seq: u64) -> Result<Option<Stored>, Trouble> {
+        get(self.open, &self.stream.name, self.log, seq).await
+    }
+
+    /// The same, where a message must be.
+    async fn there(&self, seq: u64) -> Result<Stored, Trouble> {
+        let missing = || {
+            Trouble::Refused(format!(
+                "message {seq} of stream {} is missing",
+                self.stream.name
+            ))
+        };
+        self.get(seq).await?.ok_or_else(missing)
+    }
+
+    /// The message that a position stands behind, by a guess or by searching; `None` where it stands behind none.
+    async fn find(
+        &self,
+        after: Position,
+        last: u64,
+        guess: Option<u64>,
+    ) -> Result<Option<Stored>, Trouble> {
+        for seq in [guess.unwrap_or(last), last] {
+            if (1..=last).contains(&seq) {
+                let stored = self.there(seq).await?;
+                if stored.headers.position == after {
+                    return Ok(Some(stored));
+                }
+            }
+        }
+        // The last one that ends no later: all messages up to `low` do, none from `high` on.
+        let (mut low, mut high, mut found) = (0, last + 1, None);
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            let stored = self.there(middle).await?;
+            match stored.headers.position.last_seq <= after.last_seq {
+                true => (low, found) = (middle, Some(stored)),
+                false => high = middle,
+            }
+        }
+        Ok(found.filter(|stored| stored.headers.position == after))
+    }
+}
+
+impl NatsJournal {
+    /// On that journal.
+    pub fn new(shared: Arc<Shared>) -> NatsJournal {
+        NatsJournal {
+            shared,
+            ends: HashMap::new(),
+        }
+    }
+
+    async fn place<'a>(&self, open: &'a Arc<Open>, log: LogId) -> Result<Place<'a>, Trouble> {
+        let none = || Trouble::OfAnother("it has no such log".into());
+        let stream = self.shared.stream(open, log).await?.ok_or_else(none)?;
+        Ok(Place { open, stream, log })
+    }
+
+    /// What a group is to stand behind; `None` where the journal never had that.
+    async fn before(&self, place: &Place<'_>, after: Position) -> Result<Option<End>, Trouble> {
+        let known = self
+            .ends
+            .get(&place.log)
+            .filter(|end| end.position == after);
+        if let Some(end) = known.filter(|end| end.looked.elapsed() < DURABLE_FOR) {
+            return Ok(Some(*end));
+        }
+        let info = self.shared.durable(place.open, &place.stream).await?;
+        let looked = Instant::now();
+        let found = place
+            .find(after, info.state.last_seq, known.map(|end| end.seq))
+            .await?;
+        Ok(found.map(|stored| End::of(&stored, looked)))
+    }
+
+    fn take(&mut self, group: &Append<'_>, by: By) -> Outcome {
+        let open = match self.shared.open() {
+            Ok(open) => open,
+            Err(trouble) => return trouble.outcome(false),
+        };
+        let mut sent = false;
+        let placed = open.line.wait(self.append_one(&open, group, by, &mut sent));
+        let outcome = placed.unwrap_or_else(|trouble| trouble.outcome(sent));
+        if matches!(outcome, Outcome::Unknown(_) | Outcome::Unreachable(_)) {
+            self.shared.forget(&open);
+        }
+        outcome
+    }
+
+    /// Appends a group behind the message that it names. Where it was not stored and nothing is in its place, it is sent again:
+    /// the server compares with what is on its way, too. `sent` says whether it may come to stand there without an answer.
+    async fn append_one(
+        &mut self,
+        open: &Arc<Open>,
+        group: &Append<'_>,
+        by: By,
+        sent: &mut bool,
+    ) -> Result<Outcome, Trouble> {
+        let until = Instant::now() + CALL;
+        let place = self.place(open, group.log).await?;
+        let Some(mut before) = self.before(&place, group.after).await? else {
+            return Ok(Outcome::Forked);
+        };
+        let headers = Headers {
+            log: group.log,
+            prev: group.after.digest,
+            position: group.position,
+            state: by.to,
+            begins: group.begins.to_vec(),
+        };
+        let subject = What::Group.subject(&place.stream.subjects);
+        loop {
+            let is_closed = before.state != by.within;
+            if !is_closed {
+                let encoded = headers
+                    .encode(What::Group, before.seq)
+                    .map_err(Trouble::Refused)?;
+                let acked = place
+                    .open
+                    .line
+                    .publish(&subject, &encoded, group.bytes, until)
+                    .await;
+                *sent |= !matches!(acked, Err(Lost::Unsent(_)));
+                match acked {
+                    Ok(ack) if !ack.duplicate && ack.seq == before.seq + 1 => {
+                        let (seq, position, state) = (ack.seq, group.position, by.to);
+                        self.ends.insert(
+                            group.log,
+                            End {
+                                seq,
+                                position,
+                                state,
+                                ..before
+                            },
+                        );
+                        return Ok(Outcome::Appended);
+                    }
+                    // One of its id may be another: what stands there decides.
+                    Ok(_) => {}
+                    Err(lost) if lost.is_compare() => {}
+                    Err(lost) => return Err(lost.into()),
+                }
+            }
+            match place.get(before.seq + 1).await? {
+                Some(there)
+                    if there.what == What::Identity
+                        && there.headers.position == before.position =>
+                {
+                    before = End::of(&there, before.looked);
+                }
+                Some(there) => return Ok(self.settled(group, &there, before)),
+                None if is_closed => return Ok(Outcome::Closed(before.state)),
+                None if Instant::now() >= until => {
+                    return Ok(Outcome::Unknown(
+                        "it took nothing in the group's place".into(),
+                    ));
+                }
+                None => tokio::time::sleep(PAUSE).await,
+            }
+        }
+    }
+
+    /// What became of a group, by the message that stands in its place.
+    fn settled(&mut self, group: &Append<'_>, there: &Stored, before: End) -> Outcome {
+        if there.headers.prev != before.position.digest {
+            return Outcome::Forked;
+        }
+        if there.headers.position != group.position {
+            return Outcome::Conflict;
+        }
+        self.ends.insert(group.log, End::of(there, before.looked));
+        Outcome::Appended
+    }
+
+    /// Asks for what may be asked twice.
+    fn ask<A>(
+        &mut self,
+        ask: impl AsyncFnOnce(&mut Self, &Arc<Open>) -> Result<A, Trouble>,
+    ) -> Result<A, ReadError> {
+        let open = self.shared.open()?;
+        let line = open.clone();
+        let answer = line.line.wait(ask(self, &open));
+        if matches!(answer, Err(Trouble::Unreachable(_))) {
+            self.shared.forget(&open);
+        }
+        Ok(answer?)
+    }
+
+    async fn page(
+        &mut self,
+        open: &Arc<Open>,
+        log: LogId,
+        after: Position,
+        bytes_max: usize,
+    ) -> Result<Result<Page, ReadError>, Trouble> {
+        let place = self.place(open, log).await?;
+        let info = self.shared.durable(open, &place.stream).await?;
+        let (last, looked) = (info.state.last_seq, Instant::now());
+        let guess = self.ends.get(&log).filter(|end| end.position == after);
+        let Some(before) = place.find(after, last, guess.map(|end| end.seq)).await? else {
+            return match last {
+                0 => Ok(Err(ReadError::OfAnother("it has no such log".into()))),
+                _ => Ok(Err(
+                    match place.there(last).await?.headers.position.last_seq {
+                        end if end < after.last_seq => ReadError::Behind(end),
+                        _ => ReadError::Forked,
+                    },
+                )),
+            };
+        };
+        let mut end = End::of(&before, looked);
+        let mut groups = Vec::new();
+        let mut bytes = 0;
+        let mut coming = Coming::new(&place, end.seq + 1, &info, bytes_max);
+        while bytes < bytes_max.max(1)
+            && groups.len() < GROUPS_MAX
+            && let Some(stored) = coming.next().await?
+        {
+            let headers = &stored.headers;
+            let follows =
+                headers.position.last_seq > end.position.last_seq || stored.what == What::Identity;
+            if headers.prev != end.position.digest || !follows {
+                return Ok(Err(ReadError::Forked));
+            }
+            end = End::of(&stored, looked);
+            if stored.what == What::Group {
+                bytes += stored.bytes.len();
+                groups.push(JournalGroup {
+                    position: end.position,
+                    bytes: stored.bytes,
+                    begins: stored.headers.begins,
+                });
+            }
+        }
+        self.ends.insert(log, end);
+        Ok(Ok(Page {
+            groups,
+            more: end.seq < last,
+            now: info.ts.and_then(|ts| Timestamp::parse(&ts).ok()),
+            // The server compares, whoever leads.
+            term: 0,
+            fold_version: 0,
+        }))
+    }
+}
+
+/// The messages of a stream one after the other, of which the next few are asked for already.
+struct Coming<'a> {
+    place: &'a Place<'a>,
+    next: u64,
+    last: u64,
+    most: u64,
+    asked: VecDeque<tokio::task::JoinHandle<Result<Option<Stored>, Trouble>>>,
+}
+
+impl<'a> Coming<'a> {
+    fn new(place: &'a Place<'a>, next: u64, info: &Info, bytes_max: usize) -> Coming<'a> {
+        let size = (info.state.bytes / info.state.messages.max(1)).max(1);
+        Coming {
+            place,
+            next,
+            last: info.state.last_seq,
+            most: (bytes_max as u64 / size).clamp(1, ASKED_MAX),
+            asked: VecDeque::new(),
+        }
+    }
+
+    async fn next(&mut self) -> Result<Option<Stored>, Trouble> {
+        while self.next <= self.last && (self.asked.len() as u64) < self.most {
+            let (open, name) = (self.place.open.clone(), self.place.stream.name.clone());
+            let (log, seq) = (self.place.log, self.next);
+            self.asked.push_back(tokio::spawn(
+                async move { get(&open, &name, log, seq).await },
+            ));
+            self.next += 1;
+        }
+        let Some(asked) = self.asked.pop_front() else {
+            return Ok(None);
+        };
+        let got = asked
+            .await
+            .map_err(|error| Trouble::Unreachable(error.to_string()))?;
+        let missing = || {
+            Trouble::Refused(format!(
+                "a message of stream {} is missing",
+                self.place.stream.name
+            ))
+        };
+        got?.ok_or_else(missing).map(Some)
+    }
+}
+
+/// The subject of what a log keeps under a digest.
+fn blob_subject(log: LogId, digest: &str) -> Result<String, Trouble> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_:=".contains(c);
+    match !digest.is_empty() && digest.chars().all(plain) {
+        true => Ok(format!("{BLOB_SUBJECTS}{log}.{digest}")),
+        false => Err(Trouble::Refused(
+            "a digest must have letters, digits and -_:= alone".into(),
+        )),
+    }
+}
+
+/// Keeps bytes under a subject, on which nothing stands yet.
+async fn put(open: &Open, subject: &str, bytes: &[u8]) -> Result<(), Trouble> {
+    let none = || Trouble::OfAnother(format!("its stream {BLOBS} was removed"));
+    open.durable(BLOBS).await?.ok_or_else(none)?;
+    let mut headers = async_nats::HeaderMap::new();
+    headers.insert("Nats-Expected-Last-Subject-Sequence", "0");
+    let until = Instant::now() + CALL;
+    match open.line.publish(subject, &headers, bytes, until).await {
+        // What is on its way may still fail, so it has to be there.
+        Err(lost) if lost.is_compare() => match blob(open, subject).await? {
+            Some(_) => Ok(()),
+            None => Err(Trouble::Unreachable("it is being stored".into())),
+        },
+        acked => Ok(acked.map(drop)?),
+    }
+}
+
+async fn blob(open: &Open, subject: &str) -> Result<Option<Vec<u8>>, Trouble> {
+    let raw = stream::message(&open.line, BLOBS, json!({ "last_by_subj": subject })).await?;
+    let damaged = || Trouble::Refused("what is kept cannot be read".into());
+    raw.map(|raw| raw.bytes().ok_or_else(damaged)).transpose()
+}
+
+impl Journal for NatsJournal {
+    fn append(&mut self, groups: &[Append<'_>], state: LogState) -> Vec<Outcome> {
+        let by = By {
+            within: state,
+            to: state,
+        };
+        groups.iter().map(|group| self.take(group, by)).collect()
+    }
+
+    fn turn(&mut self, group: &Append<'_>, to: LogState) -> Outcome {
+        let within = to.before();
+        self.take(group, By { within, to })
+    }
+
+    fn read(&mut self, log: LogId, after: Position, bytes_max: usize) -> Result<Page, ReadError> {
+        self.ask(async |journal, open| journal.page(open, log, after, bytes_max).await)?
+    }
+
+    fn put_blob(&mut self, log: LogId, digest: &str, bytes: &[u8]) -> Result<(), ReadError> {
+        let subject = blob_subject(log, digest)?;
+        self.ask(async |_, open| put(open, &subject, bytes).await)
+    }
+
+    fn blob(&mut self, log: LogId, digest: &str) -> Result<Option<Vec<u8>>, ReadError> {
+        let subject = blob_subject(log, digest)?;
+        self.ask(async |_, open| blob(open, &subject).await)
+    }
+}

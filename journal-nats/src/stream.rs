@@ -1,0 +1,193 @@
+//! Streams: what they must be like to be a log, what a server says of one, and the messages in it.
+
+use crate::line::{Line, Lost, NO_MESSAGE, NO_STREAM};
+use crate::message::Raw;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// What a server says of a stream.
+#[derive(Debug, Deserialize)]
+pub struct Info {
+    /// When it was made: one that was removed and made again has another time.
+    pub created: String,
+    /// The clock of its leader.
+    pub ts: Option<String>,
+    /// What it holds.
+    pub state: Holds,
+    config: Value,
+    cluster: Option<Peers>,
+}
+
+/// What a stream holds.
+#[derive(Debug, Deserialize)]
+pub struct Holds {
+    /// Its messages.
+    pub messages: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Sequence of the first of them.
+    pub first_seq: u64,
+    /// Of the last.
+    pub last_seq: u64,
+}
+
+#[derive(Debug, Deserialize)]
+struct Peers {
+    #[serde(default)]
+    leader: String,
+    #[serde(default)]
+    replicas: Vec<Peer>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Peer {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    current: bool,
+}
+
+/// What every stream of a journal is like.
+fn required() -> Value {
+    json!({
+        "storage": "file", "retention": "limits", "discard": "new", "deny_delete": true, "deny_purge": true,
+        "max_msgs": -1, "max_bytes": -1, "max_age": 0, "max_msg_size": -1, "max_msgs_per_subject": -1, "max_consumers": -1,
+    })
+}
+
+/// What no stream of a journal has: it would answer without its leader, or before it synced, or take messages out again.
+const FORBIDDEN: [&str; 12] = [
+    "allow_direct",
+    "mirror_direct",
+    "allow_rollup_hdrs",
+    "allow_msg_ttl",
+    "allow_msg_counter",
+    "allow_msg_schedules",
+    "no_ack",
+    "sealed",
+    "mirror",
+    "sources",
+    "subject_transform",
+    "subject_delete_marker_ttl",
+];
+
+/// How many servers have a stream of which so many must have each message before it is acknowledged: those are its quorum.
+pub fn replicas(min_copies: u32) -> u32 {
+    (2 * min_copies).saturating_sub(1)
+}
+
+/// Makes a stream. One that is like that already is not made again.
+///
+/// # Errors
+/// [`Lost`]; refused with `STREAM_EXISTS` where one of that name is another.
+pub async fn make(line: &Line, name: &str, subject: &str, min_copies: u32) -> Result<(), Lost> {
+    let mut config = required();
+    config["name"] = json!(name);
+    config["subjects"] = json!([subject]);
+    config["num_replicas"] = json!(replicas(min_copies));
+    line.api::<Value>(&format!("STREAM.CREATE.{name}"), &config)
+        .await
+        .map(drop)
+}
+
+/// What its leader says of a stream; `None` where there is none.
+pub async fn info(line: &Line, name: &str) -> Result<Option<Info>, Lost> {
+    let asked = line.api(&format!("STREAM.INFO.{name}"), &json!({})).await;
+    found(asked, NO_STREAM)
+}
+
+/// The names of the streams that have a subject of these.
+pub async fn names(line: &Line, subjects: &str) -> Result<Vec<String>, Lost> {
+    #[derive(Deserialize)]
+    struct Names {
+        streams: Option<Vec<String>>,
+    }
+    let body = json!({ "subject": subjects });
+    let names: Names = line.api("STREAM.NAMES", &body).await?;
+    Ok(names.streams.unwrap_or_default())
+}
+
+/// A message by its sequence, or by `last_by_subj`, as the leader of the stream has it; `None` where there is none.
+pub async fn message(line: &Line, name: &str, which: Value) -> Result<Option<Raw>, Lost> {
+    #[derive(Deserialize)]
+    struct Found {
+        message: Raw,
+    }
+    let asked = line
+        .api::<Found>(&format!("STREAM.MSG.GET.{name}"), &which)
+        .await;
+    let found = found(asked, NO_MESSAGE)?;
+    Ok(found.map(|found| found.message))
+}
+
+fn found<T>(asked: Result<T, Lost>, none: u64) -> Result<Option<T>, Lost> {
+    match asked {
+        Ok(found) => Ok(Some(found)),
+        Err(lost) if lost.is(none) => Ok(None),
+        Err(lost) => Err(lost),
+    }
+}
+
+impl Info {
+    /// Its only subject, or the pattern of them.
+    pub fn subject(&self) -> &str {
+        let subjects = self.config["subjects"].as_array().map(Vec::as_slice);
+        match subjects {
+            Some([Value::String(one)]) => one,
+            _ => "",
+        }
+    }
+
+    /// The servers that have it, its leader first, and whether each is as far as that.
+    pub fn peers(&self) -> Vec<(&str, bool)> {
+        let Some(peers) = &self.cluster else {
+            return Vec::new();
+        };
+        let leader = std::iter::once((peers.leader.as_str(), true));
+        let others = peers
+            .replicas
+            .iter()
+            .map(|peer| (peer.name.as_str(), peer.current));
+        leader
+            .chain(others)
+            .filter(|(name, _)| !name.is_empty())
+            .collect()
+    }
+
+    /// What of its settings promises less than a log needs, in words.
+    pub fn wrong(&self, name: &str, min_copies: u32) -> Vec<String> {
+        let mut wrong = Vec::new();
+        let mut differs = |field: &str, wanted: &str, found: &Value| {
+            wrong.push(format!(
+                "{field} of stream {name} must be {wanted}, but is {found}"
+            ));
+        };
+        for (field, wanted) in required().as_object().into_iter().flatten() {
+            let found = &self.config[field];
+            if found != wanted {
+                differs(field, &wanted.to_string(), found);
+            }
+        }
+        for field in FORBIDDEN {
+            let found = &self.config[field];
+            if ![Value::Null, json!(false), json!(0)].contains(found) {
+                differs(field, "unset", found);
+            }
+        }
+        let persist = &self.config["persist_mode"];
+        if ![Value::Null, json!(""), json!("default")].contains(persist) {
+            differs("persist_mode", "default", persist);
+        }
+        let (found, wanted) = (&self.config["num_replicas"], replicas(min_copies));
+        if found.as_u64().is_none_or(|found| found < u64::from(wanted)) {
+            differs("num_replicas", &format!("{wanted} or more"), found);
+        }
+        if self.state.messages != self.state.last_seq || self.state.first_seq > 1 {
+            wrong.push(format!(
+                "stream {name} must have all of its {} messages, but has {}",
+                self.state.last_seq, self.state.messages
+            ));
+        }
+        wrong
+    }
+}
