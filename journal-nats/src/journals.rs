@@ -4,7 +4,7 @@ use crate::config::{Config, ConfigError};
 use crate::journal::{BLOB_SUBJECTS, BLOBS, NatsJournal};
 use crate::line::{CALL, Line, Lost, STREAM_EXISTS};
 use crate::message::{Headers, Stored, What, stream_name, subjects_of};
-use crate::shared::{META, Meta, Open, SCHEMA, Shared, Stream, Trouble};
+use crate::shared::{META, Meta, Open, SCHEMA, Shared, Stream, Trouble, meta};
 use crate::stream::{self, Info};
 use async_nats::HeaderMap;
 use serde_json::{Value, json};
@@ -83,28 +83,8 @@ impl NatsJournals {
             return Err(Error::journal(JournalFault::Refused, why));
         }
         let line = Line::connect(config).map_err(Trouble::from)?;
-        let made = line.wait(async {
-            stream::make(&line, META, META_SUBJECT, min_copies).await?;
-            let new = Meta {
-                schema: SCHEMA,
-                journal: LogId::new(&RandomIds).to_string(),
-                min_copies,
-            };
-            let mut headers = HeaderMap::new();
-            headers.insert("Nats-Expected-Last-Sequence", "0");
-            let text = serde_json::to_vec(&new).unwrap_or_default();
-            match line
-                .publish(META_SUBJECT, &headers, &text, Instant::now() + CALL)
-                .await
-            {
-                Err(lost) if !lost.is_compare() => Err(lost),
-                _ => stream::make(&line, BLOBS, &format!("{BLOB_SUBJECTS}>"), min_copies).await,
-            }
-        });
-        match made {
-            Err(lost) if !lost.is(STREAM_EXISTS) => Err(Trouble::from(lost).into()),
-            _ => NatsJournals::look(config),
-        }
+        line.wait(made(&line, min_copies))?;
+        NatsJournals::look(config)
     }
 
     /// Looks at the journal on these servers.
@@ -260,6 +240,38 @@ impl NatsJournals {
         Err(Trouble::Unreachable(
             "it did not say in time whether it knows the log".into(),
         ))
+    }
+}
+
+/// Makes what is not there of a journal's own streams.
+async fn made(line: &Line, min_copies: u32) -> std::result::Result<(), Trouble> {
+    let there = match meta(line).await? {
+        Some(there) => there,
+        None => {
+            let new = Meta {
+                schema: SCHEMA,
+                journal: LogId::new(&RandomIds).to_string(),
+                min_copies,
+            };
+            stream::make(line, META, META_SUBJECT, min_copies).await?;
+            let mut headers = HeaderMap::new();
+            headers.insert("Nats-Expected-Last-Sequence", "0");
+            let text = serde_json::to_vec(&new).unwrap_or_default();
+            match line
+                .publish(META_SUBJECT, &headers, &text, Instant::now() + CALL)
+                .await
+            {
+                // Another host made it meanwhile.
+                Err(lost) if !lost.is_compare() => return Err(lost.into()),
+                _ => new,
+            }
+        }
+    };
+    match stream::info(line, BLOBS).await? {
+        Some(_) => Ok(()),
+        None => {
+            Ok(stream::make(line, BLOBS, &format!("{BLOB_SUBJECTS}>"), there.min_copies).await?)
+        }
     }
 }
 

@@ -15,6 +15,8 @@ use tokio::runtime::{Builder, Handle, Runtime};
 pub const CALL: Duration = Duration::from_secs(3);
 /// How long to wait before what nobody took is sent again.
 const PAUSE: Duration = Duration::from_millis(20);
+/// With less time left than that it is not: what has no time for an answer is in doubt for nothing.
+const ANSWER: Duration = Duration::from_millis(500);
 
 /// Another message stands behind the one that was named.
 pub const WRONG_LAST_SEQUENCE: u64 = 10_071;
@@ -160,7 +162,7 @@ impl Line {
             let request = request.payload(bytes.to_vec().into());
             match self.ask(subject.to_owned(), request, until).await {
                 Ok(answered) => return answer(&answered),
-                Err(Lost::Unsent(why)) if Instant::now() + PAUSE >= until => {
+                Err(Lost::Unsent(why)) if Instant::now() + ANSWER >= until => {
                     return Err(Lost::Unsent(why));
                 }
                 Err(Lost::Unsent(_)) => tokio::time::sleep(PAUSE).await,

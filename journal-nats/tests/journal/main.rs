@@ -10,4 +10,6 @@
 mod cluster;
 #[path = "../../../engine/tests/log/conformance.rs"]
 mod conformance;
+mod faults;
 mod nats;
+mod traps;
