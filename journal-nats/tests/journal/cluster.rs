@@ -1,15 +1,14 @@
 //! Servers of the test's own, on loopback ports.
 
-use async_nats::{Client, HeaderMap};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::fs;
+use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
-use teamlog_journal_nats::{Config, NatsJournals};
-use tokio::runtime::Runtime;
+use teamlog_journal_nats::Config;
 
 /// One server.
 struct Server {
@@ -126,11 +125,27 @@ impl Cluster {
 
     /// Waits until streams can be made.
     pub fn wait_for_quorum(&self) {
-        let end = Instant::now() + Duration::from_secs(20);
-        while Raw::to(self).api("INFO", &json!({}))["error"] != Value::Null {
+        let end = Instant::now() + Duration::from_secs(30);
+        while (0..self.servers.len()).any(|number| self.told(number, "/healthz")["status"] != "ok")
+        {
             assert!(Instant::now() < end, "no leader is elected");
             thread::sleep(Duration::from_millis(50));
         }
+    }
+
+    /// What a monitor answers; null where it does not.
+    fn told(&self, number: usize, path: &str) -> Value {
+        let Ok(mut socket) = TcpStream::connect(("127.0.0.1", self.servers[number].monitor)) else {
+            return Value::Null;
+        };
+        let timeout = Some(Duration::from_secs(2));
+        socket.set_read_timeout(timeout).unwrap();
+        let request = format!("GET {path} HTTP/1.0\r\n\r\n");
+        let mut answer = String::new();
+        let asked = socket.write_all(request.as_bytes());
+        let _ = asked.and_then(|()| socket.read_to_string(&mut answer));
+        let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
+        serde_json::from_str(body).unwrap_or_default()
     }
 
     /// All servers, as a host names them.
@@ -152,19 +167,25 @@ impl Cluster {
         }
     }
 
-    /// A new journal, and its id.
-    pub fn journal(&self) -> (NatsJournals, String) {
-        let copies = NatsJournals::create(&self.config(), 2).unwrap();
-        assert_eq!(copies.wrong, Vec::<String>::new());
-        let journals = NatsJournals::new(self.config(), copies.journal.clone());
-        (journals, copies.journal)
-    }
-
     /// The number of the server that leads a stream.
     pub fn leader(&self, stream: &str) -> usize {
-        let info = Raw::to(self).api(&format!("STREAM.INFO.{stream}"), &json!({}));
-        let name = info["cluster"]["leader"].as_str().unwrap();
-        name[1..].parse().unwrap()
+        let end = Instant::now() + Duration::from_secs(30);
+        loop {
+            for number in 0..self.servers.len() {
+                let told = self.told(number, "/jsz?streams=true");
+                let accounts = told["account_details"].as_array().into_iter().flatten();
+                let mut streams =
+                    accounts.flat_map(|one| one["stream_detail"].as_array().into_iter().flatten());
+                let leader = streams
+                    .find(|one| one["name"] == stream)
+                    .and_then(|one| one["cluster"]["leader"].as_str());
+                if let Some(number) = leader.and_then(|name| name.strip_prefix('n')?.parse().ok()) {
+                    return number;
+                }
+            }
+            assert!(Instant::now() < end, "nobody leads {stream}");
+            thread::sleep(Duration::from_millis(50));
+        }
     }
 
     pub fn kill(&mut self, number: usize) {
@@ -189,52 +210,6 @@ impl Drop for Cluster {
         for server in &mut self.servers {
             let _ = server.child.kill();
             let _ = server.child.wait();
-        }
-    }
-}
-
-/// A client that knows nothing of journals.
-pub struct Raw {
-    runtime: Runtime,
-    client: Client,
-}
-
-impl Raw {
-    pub fn to(cluster: &Cluster) -> Raw {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()
-            .unwrap();
-        let url = cluster.config().url;
-        let addresses: Vec<String> = url["nats://".len()..]
-            .split(',')
-            .map(|host| format!("nats://{host}"))
-            .collect();
-        let client = runtime.block_on(async_nats::connect(addresses)).unwrap();
-        Raw { runtime, client }
-    }
-
-    /// What a server answers; `error` where it does not.
-    pub fn api(&self, what: &str, body: &Value) -> Value {
-        self.ask(
-            &format!("$JS.API.{what}"),
-            HeaderMap::new(),
-            body.to_string().as_bytes(),
-        )
-    }
-
-    pub fn ask(&self, subject: &str, headers: HeaderMap, bytes: &[u8]) -> Value {
-        let request = async_nats::Request::new()
-            .headers(headers)
-            .payload(bytes.to_vec().into());
-        let request = request.timeout(Some(Duration::from_secs(2)));
-        match self
-            .runtime
-            .block_on(self.client.send_request(subject.to_owned(), request))
-        {
-            Ok(answer) => serde_json::from_slice(&answer.payload).unwrap(),
-            Err(error) => json!({ "error": error.to_string() }),
         }
     }
 }

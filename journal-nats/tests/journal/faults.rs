@@ -2,6 +2,7 @@
 
 use crate::cluster::Cluster;
 use crate::conformance::{group, identity, one, texts};
+use crate::nats::journal;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -85,7 +86,7 @@ fn what_was_acknowledged_is_there_once_whatever_server_stops() {
     let Some(mut cluster) = Cluster::start() else {
         return;
     };
-    let (journals, id) = cluster.journal();
+    let (journals, id) = journal(&cluster);
     journals.enroll(&identity(1, &id), LogState::Open).unwrap();
     let hosts: Vec<NatsJournals> = (0..WRITERS)
         .map(|_| NatsJournals::new(cluster.config(), id.clone()))

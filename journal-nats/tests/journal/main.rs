@@ -12,4 +12,5 @@ mod cluster;
 mod conformance;
 mod faults;
 mod nats;
+mod raw;
 mod traps;

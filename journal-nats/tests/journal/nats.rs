@@ -1,7 +1,8 @@
 //! What every journal does, on NATS, and what is this one's alone.
 
-use crate::cluster::{Cluster, Raw};
+use crate::cluster::Cluster;
 use crate::conformance::{conforms, group, identity, one, tells_the_time};
+use crate::raw::Raw;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::json;
@@ -9,12 +10,20 @@ use teamlog_engine::identity::LogId;
 use teamlog_engine::journal::{Journal, Outcome, Position};
 use teamlog_journal_nats::NatsJournals;
 
+/// A new journal, and its id.
+pub fn journal(cluster: &Cluster) -> (NatsJournals, String) {
+    let copies = NatsJournals::create(&cluster.config(), 2).unwrap();
+    assert_eq!(copies.wrong, Vec::<String>::new());
+    let journals = NatsJournals::new(cluster.config(), copies.journal.clone());
+    (journals, copies.journal)
+}
+
 #[test]
 fn nats_conforms() {
     let Some(cluster) = Cluster::start() else {
         return;
     };
-    let (journals, id) = cluster.journal();
+    let (journals, id) = journal(&cluster);
     conforms(&journals, &id, 100);
     tells_the_time(journals.journal().as_mut());
     a_team_is_found(&journals, &id);

@@ -1,7 +1,9 @@
 //! What a server does, or is told, by which a journal on it would promise more than it keeps.
 
-use crate::cluster::{Cluster, Raw, Settings};
+use crate::cluster::{Cluster, Settings};
 use crate::conformance::{behind, group, identity, one};
+use crate::nats::journal;
+use crate::raw::Raw;
 use async_nats::HeaderMap;
 use serde_json::{Value, json};
 use teamlog_engine::identity::LogId;
@@ -53,9 +55,9 @@ fn what_others_write_into_a_stream_is_found() {
     let Some(cluster) = Cluster::start() else {
         return;
     };
-    let (journals, id) = cluster.journal();
+    let (journals, id) = journal(&cluster);
     let raw = Raw::to(&cluster);
-    for number in 1..=4 {
+    for number in 1..=5 {
         journals
             .enroll(&identity(number, &id), LogState::Open)
             .unwrap();
@@ -64,6 +66,7 @@ fn what_others_write_into_a_stream_is_found() {
     a_fork_is_found_by_whoever_reads(&raw, &journals);
     a_message_of_another_program_is_refused(&raw, &journals);
     a_stream_that_was_made_again_is_another(&raw, &journals);
+    a_log_is_given_back_to_a_stream_of_its_own(&raw, &journals, &id);
 }
 
 /// The server answers that a message of that id is there already: it is another group.
@@ -147,6 +150,25 @@ fn a_stream_that_was_made_again_is_another(raw: &Raw, journals: &NatsJournals) {
     assert!(why.contains("removed and made again"), "{why}");
 }
 
+/// What `heal` does where all of it is gone.
+fn a_log_is_given_back_to_a_stream_of_its_own(raw: &Raw, journals: &NatsJournals, id: &str) {
+    let mut journal = journals.journal();
+    let first = group(5, Position::default(), b"first");
+    assert_eq!(one(journal.as_mut(), first), Outcome::Appended);
+    let (before, removed) = (subjects(raw, 5), "STREAM.DELETE.teamlog_log_team-5");
+    raw.api(removed, &json!({}));
+    journals
+        .enroll(&identity(5, id), LogState::Loading)
+        .unwrap();
+    assert_ne!(subjects(raw, 5), before);
+    let given = journal.append(&[first], LogState::Loading);
+    assert_eq!(given, [Outcome::Appended]);
+    let opens = group(5, first.position, b"opens");
+    assert_eq!(journal.turn(&opens, LogState::Open), Outcome::Appended);
+    let page = journal.read(log(5), first.position, 1000).unwrap();
+    assert_eq!(page.groups.len(), 1);
+}
+
 fn is_not_durable(error: &Error, why: &str) {
     assert_eq!(
         error.journal_fault(),
@@ -161,7 +183,7 @@ fn what_promises_too_little_takes_nothing() {
     let Some(cluster) = Cluster::start() else {
         return;
     };
-    let (journals, id) = cluster.journal();
+    let (journals, id) = journal(&cluster);
     let raw = Raw::to(&cluster);
     let with = |number: u8, field: &str, value: Value| {
         let mut config = stream(number, "i");
