@@ -6,6 +6,13 @@
 //! passfile = "/home/ada/.pgpass"
 //! ```
 
+#[cfg(feature = "nats")]
+mod nats;
+mod postgres;
+mod server;
+
+pub use server::{Server, Shown, Way};
+
 use crate::env::ProcessEnv;
 use crate::exit::{CommandError, Exit};
 use crate::file::check_private;
@@ -14,11 +21,17 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use teamlog_journal_postgres::{Config, ConfigError, KIND, PostgresJournals, TlsFiles};
 use teamlog_team::engine::journal::{Journal, Journals, LogState};
 use teamlog_team::engine::{Error, Identity, JournalFault, JournalIdentity};
 
+/// The kinds of journals that this program knows.
+const KINDS: &[&str] = &[
+    KIND,
+    #[cfg(feature = "nats")]
+    teamlog_journal_nats::KIND,
+];
 /// More than a file of journals needs.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
@@ -41,6 +54,9 @@ struct Entry {
     sslrootcert: Option<PathBuf>,
     sslcert: Option<PathBuf>,
     sslkey: Option<PathBuf>,
+    /// Of NATS alone.
+    creds: Option<PathBuf>,
+    monitors: Option<Vec<String>>,
 }
 
 /// The journals of `journals.toml`. Opened when a log needs one, and kept.
@@ -48,7 +64,7 @@ struct Entry {
 pub struct KnownJournals {
     /// `None` where nothing says where the user's configuration is.
     file: Option<PathBuf>,
-    open: Mutex<BTreeMap<String, PostgresJournals>>,
+    open: Mutex<BTreeMap<String, Arc<dyn Server>>>,
 }
 
 impl KnownJournals {
@@ -65,11 +81,11 @@ impl KnownJournals {
         }
     }
 
-    /// The configuration of a journal by its name.
+    /// The way to a journal by its name.
     ///
     /// # Errors
     /// `journal_not_configured`, `key_exposed`, `secret_in_url`, `invalid_input`.
-    pub fn named(&self, name: &str) -> Result<Config, CommandError> {
+    pub fn named(&self, name: &str) -> Result<Box<dyn Way>, CommandError> {
         let mut stored = self.read()?;
         let Some(entry) = stored.journals.remove(name) else {
             let known = stored.journals.keys().cloned().collect::<Vec<_>>();
@@ -83,21 +99,21 @@ impl KnownJournals {
             };
             return Err(not_configured(message));
         };
-        entry.config(name)
+        entry.way(name)
     }
 
     /// The journal of that name, which is asked for its id.
     ///
     /// # Errors
     /// As [`KnownJournals::named`]; `journal_unreachable`, `journal_of_another`.
-    pub fn found(&self, name: &str) -> Result<(String, PostgresJournals), CommandError> {
-        let config = self.named(name)?;
-        let id = PostgresJournals::look(&config)?.journal;
-        Ok((id.clone(), self.kept(config, &id)))
+    pub fn found(&self, name: &str) -> Result<(String, Arc<dyn Server>), CommandError> {
+        let way = self.named(name)?;
+        let id = way.look()?.journal;
+        Ok((id.clone(), self.kept(way.as_ref(), &id)))
     }
 
     /// The journal of that id, by what the file says.
-    fn of_id(&self, id: &str) -> Result<PostgresJournals, CommandError> {
+    fn of_id(&self, id: &str) -> Result<Arc<dyn Server>, CommandError> {
         if let Some(open) = self.open().get(id) {
             return Ok(open.clone());
         }
@@ -106,7 +122,7 @@ impl KnownJournals {
         let only = entries.len() == 1;
         entries.retain(|_, entry| entry.id.as_deref().map_or(only, |own| own == id));
         match entries.pop_first() {
-            Some((name, entry)) => Ok(self.kept(entry.config(&name)?, id)),
+            Some((name, entry)) => Ok(self.kept(entry.way(&name)?.as_ref(), id)),
             None => Err(not_configured(format!(
                 "journal {id} is not named in {}: of several, each has to have its id",
                 self.shown()
@@ -114,14 +130,13 @@ impl KnownJournals {
         }
     }
 
-    fn kept(&self, config: Config, id: &str) -> PostgresJournals {
+    fn kept(&self, way: &dyn Way, id: &str) -> Arc<dyn Server> {
         let mut open = self.open();
         let open = open.entry(id.to_owned());
-        open.or_insert_with(|| PostgresJournals::new(config, id.to_owned()))
-            .clone()
+        open.or_insert_with(|| way.open(id)).clone()
     }
 
-    fn open(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, PostgresJournals>> {
+    fn open(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Arc<dyn Server>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -158,8 +173,14 @@ impl KnownJournals {
 }
 
 impl Entry {
-    fn config(self, name: &str) -> Result<Config, CommandError> {
-        for (field, file) in [("passfile", &self.passfile), ("sslkey", &self.sslkey)] {
+    /// The way to the journal of that name, of the kind that its URL says.
+    fn way(self, name: &str) -> Result<Box<dyn Way>, CommandError> {
+        let secrets = [
+            ("passfile", &self.passfile),
+            ("sslkey", &self.sslkey),
+            ("creds", &self.creds),
+        ];
+        for (field, file) in secrets {
             let Some(path) = file else { continue };
             let file = File::open(path).map_err(|error| {
                 CommandError::io("open", &format!("{field} {}", path.display()), &error)
@@ -167,6 +188,18 @@ impl Entry {
             check_private(field, path, &file)
                 .map_err(|error| error.or_hint(|| format!("chmod 600 {}", path.display())))?;
         }
+        match is_nats(&self.url) {
+            true => self.nats(name),
+            false => self.postgres(name),
+        }
+    }
+
+    fn postgres(self, name: &str) -> Result<Box<dyn Way>, CommandError> {
+        let others = [
+            ("creds", self.creds.is_some()),
+            ("monitors", self.monitors.is_some()),
+        ];
+        only_for("nats://", name, &others)?;
         let config = Config {
             tls: TlsFiles {
                 sslrootcert: self.sslrootcert,
@@ -178,22 +211,78 @@ impl Entry {
             host: self.host.unwrap_or_else(host_name),
         };
         match PostgresJournals::check(&config) {
-            Ok(()) => Ok(config),
-            Err(error @ ConfigError::SecretInUrl) => {
-                let message = format!("journal {name}: {error}");
-                Err(CommandError::new(Exit::Refused, "secret_in_url", message).about("url"))
+            Ok(()) => Ok(Box::new(config)),
+            Err(error) => {
+                let has_secret = error == ConfigError::SecretInUrl;
+                Err(wrong_url(name, has_secret, &error))
             }
-            Err(error) => Err(CommandError::invalid(
-                "url",
-                format!("journal {name}: {error}"),
-            )),
         }
+    }
+
+    #[cfg(feature = "nats")]
+    fn nats(self, name: &str) -> Result<Box<dyn Way>, CommandError> {
+        use teamlog_journal_nats::{Config, ConfigError, NatsJournals};
+        only_for(
+            "postgres://",
+            name,
+            &[("passfile", self.passfile.is_some())],
+        )?;
+        let config = Config {
+            url: self.url,
+            creds: self.creds,
+            monitors: self.monitors.unwrap_or_default(),
+            host: self.host.unwrap_or_else(host_name),
+            sslrootcert: self.sslrootcert,
+            sslcert: self.sslcert,
+            sslkey: self.sslkey,
+        };
+        match NatsJournals::check(&config) {
+            Ok(()) => Ok(Box::new(config)),
+            Err(error) => {
+                let has_secret = error == ConfigError::SecretInUrl;
+                Err(wrong_url(name, has_secret, &error))
+            }
+        }
+    }
+
+    #[cfg(not(feature = "nats"))]
+    fn nats(self, name: &str) -> Result<Box<dyn Way>, CommandError> {
+        Err(not_configured(format!(
+            "journal {name} is on NATS: {WITHOUT_NATS}"
+        )))
+    }
+}
+
+/// What is said where a journal on NATS is named.
+#[cfg(not(feature = "nats"))]
+const WITHOUT_NATS: &str = "this teamlog was built without the feature nats";
+
+fn is_nats(url: &str) -> bool {
+    url.starts_with("nats://") || url.starts_with("tls://")
+}
+
+/// Refuses fields that only another kind of URL has.
+fn only_for(url: &str, name: &str, fields: &[(&str, bool)]) -> Result<(), CommandError> {
+    match fields.iter().find(|(_, is_there)| *is_there) {
+        None => Ok(()),
+        Some((field, _)) => Err(CommandError::invalid(
+            field,
+            format!("journal {name}: {field} must stand beside a url {url} alone"),
+        )),
+    }
+}
+
+fn wrong_url(name: &str, has_secret: bool, error: &dyn std::fmt::Display) -> CommandError {
+    let message = format!("journal {name}: {error}");
+    match has_secret {
+        true => CommandError::new(Exit::Refused, "secret_in_url", message).about("url"),
+        false => CommandError::invalid("url", message),
     }
 }
 
 impl Journals for KnownJournals {
     fn open(&self, journal: &JournalIdentity) -> Result<Box<dyn Journal>, Error> {
-        Ok(self.of_log(journal)?.journal())
+        self.of_log(journal)?.open(journal)
     }
 
     fn enroll(&self, identity: &Identity, state: LogState) -> Result<(), Error> {
@@ -209,20 +298,35 @@ impl KnownJournals {
     ///
     /// # Errors
     /// `Journal`: it is not known here.
-    pub fn of_log(&self, journal: &JournalIdentity) -> Result<PostgresJournals, Error> {
+    pub fn of_log(&self, journal: &JournalIdentity) -> Result<Arc<dyn Server>, Error> {
         let unconfigured = |why: String| Error::Journal {
             fault: JournalFault::Unconfigured,
             why,
         };
-        if journal.kind != KIND {
+        if !KINDS.contains(&journal.kind.as_str()) {
             let why = format!(
-                "its kind is {}, and this teamlog knows {KIND}",
-                journal.kind
+                "its kind is {}, and this teamlog knows {}{}",
+                journal.kind,
+                KINDS.join(" and "),
+                if journal.kind == "nats" {
+                    ": it was built without the feature nats"
+                } else {
+                    ""
+                }
             );
             return Err(unconfigured(why));
         }
-        self.of_id(&journal.id)
-            .map_err(|error| unconfigured(error.message().to_owned()))
+        let found = self.of_id(&journal.id);
+        let found = found.map_err(|error| unconfigured(error.message().to_owned()))?;
+        match found.kind() == journal.kind {
+            true => Ok(found),
+            false => Err(unconfigured(format!(
+                "its kind is {}, and {} names a journal of kind {}",
+                journal.kind,
+                self.shown(),
+                found.kind()
+            ))),
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use teamlog_tidy::{File, circle, files, imports, root};
 const USES: &[(&str, &[&str])] = &[
     ("engine", &[]),
     ("journal-postgres", &["engine"]),
+    ("journal-nats", &["engine"]),
     ("projections", &["engine"]),
     ("team", &["engine", "projections"]),
     ("guard", &[]),
@@ -14,7 +15,14 @@ const USES: &[(&str, &[&str])] = &[
     ("server", &["team"]),
     (
         "cli",
-        &["guard", "mcp", "server", "team", "journal-postgres"],
+        &[
+            "guard",
+            "mcp",
+            "server",
+            "team",
+            "journal-postgres",
+            "journal-nats",
+        ],
     ),
 ];
 
@@ -22,6 +30,7 @@ const USES: &[(&str, &[&str])] = &[
 const WITHOUT_CIRCLES: &[&str] = &[
     "engine",
     "journal-postgres",
+    "journal-nats",
     "guard",
     "mcp",
     "server",

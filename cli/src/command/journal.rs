@@ -4,6 +4,7 @@ use crate::command::printed::{answer, changed};
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::forward::Repeat;
+use crate::journals::{Shown, Way};
 use crate::progress::Progress;
 use crate::render::View;
 use crate::render::escape::visible;
@@ -11,7 +12,6 @@ use crate::render::style::Style;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::PathBuf;
-use teamlog_journal_postgres::{Copies, PostgresJournals};
 use teamlog_team::Team;
 use teamlog_team::lifecycle::journal::JournalAnswer as Moved;
 
@@ -168,13 +168,15 @@ pub struct JournalAnswer {
     name: String,
     /// Its id
     journal: String,
+    /// What it is on: `postgres` or `nats`
+    kind: String,
     /// On how many servers an event must be before it is acknowledged
     min_copies: u32,
     /// On how many it is now
     copies: u32,
-    /// Standbys that have to have it, as the server names them
+    /// Standbys that have to have it, as the server names them; of `nats` the servers, the leader first
     standby_names: String,
-    /// The server's timeline, which rises with each promotion
+    /// The server's timeline, which rises with each promotion; 0 where there is none
     timeline: u32,
     /// The server's version
     server_version: String,
@@ -213,16 +215,17 @@ pub struct JournalHost {
 }
 
 impl JournalAnswer {
-    fn of(name: String, copies: Copies) -> JournalAnswer {
+    fn of(name: String, way: &dyn Way, shown: Shown) -> JournalAnswer {
         JournalAnswer {
             name,
-            journal: copies.journal,
-            min_copies: copies.min_copies,
-            copies: copies.standbys + 1,
-            standby_names: copies.standby_names,
-            timeline: copies.timeline,
-            server_version: copies.version,
-            wrong: copies.wrong,
+            kind: way.kind().to_owned(),
+            journal: shown.journal,
+            min_copies: shown.min_copies,
+            copies: shown.copies,
+            standby_names: shown.names,
+            timeline: shown.timeline,
+            server_version: shown.version,
+            wrong: shown.wrong,
         }
     }
 
@@ -241,14 +244,16 @@ impl JournalAnswer {
 
     fn lines(&self, view: &View) -> Vec<String> {
         let name = view.paint.show(Style::Bold, visible(&self.name));
+        let version = visible(&self.server_version);
+        let server = match self.kind.as_str() {
+            "nats" => format!("NATS {version}, an experiment"),
+            _ => format!("PostgreSQL {version}, timeline {}", self.timeline),
+        };
         vec![
             format!("{name} is journal {}", visible(&self.journal)),
             format!(
-                "  PostgreSQL {}, timeline {}; {} copies, {} wanted",
-                visible(&self.server_version),
-                self.timeline,
-                self.copies,
-                self.min_copies
+                "  {server}; {} copies, {} wanted",
+                self.copies, self.min_copies
             ),
         ]
     }
@@ -256,24 +261,24 @@ impl JournalAnswer {
 
 impl Create {
     fn run(self, context: &mut Context) -> Outcome {
-        let config = context.journals().named(&self.journal)?;
-        let copies = PostgresJournals::create(&config, self.min_copies)?;
-        JournalAnswer::of(self.journal, copies).print(context)
+        let way = context.journals().named(&self.journal)?;
+        let shown = way.create(self.min_copies)?;
+        JournalAnswer::of(self.journal, way.as_ref(), shown).print(context)
     }
 }
 
 impl Check {
     fn run(self, context: &mut Context) -> Outcome {
-        let config = context.journals().named(&self.journal)?;
-        let looked = PostgresJournals::look(&config).map_err(CommandError::from);
-        let copies = looked.map_err(|error| match error.code() {
+        let way = context.journals().named(&self.journal)?;
+        let looked = way.look().map_err(CommandError::from);
+        let shown = looked.map_err(|error| match error.code() {
             "journal_of_another" => {
                 let make = context.command(&format!("journal create {}", self.journal));
                 error.hinting(format!("to make it: {make}"))
             }
             _ => error,
         })?;
-        JournalAnswer::of(self.journal, copies).print(context)
+        JournalAnswer::of(self.journal, way.as_ref(), shown).print(context)
     }
 }
 
@@ -298,10 +303,8 @@ impl Status {
             );
             CommandError::new(Exit::Unsafe, "journal_of_another", message)
         })?;
-        let hosts = journals.hosts()?.into_iter().map(|seen| JournalHost {
-            host: seen.host,
-            seconds_ago: seen.seconds_ago,
-        });
+        let hosts = journals.hosts()?.into_iter();
+        let hosts = hosts.map(|(host, seconds_ago)| JournalHost { host, seconds_ago });
         let answer = JournalStatus {
             team: self.team,
             journal: journal.id.clone(),
@@ -388,9 +391,9 @@ impl Heal {
 
 impl Migrate {
     fn run(self, context: &mut Context) -> Outcome {
-        let config = context.journals().named(&self.journal)?;
-        let copies = PostgresJournals::migrate(&config)?;
-        JournalAnswer::of(self.journal, copies).print(context)
+        let way = context.journals().named(&self.journal)?;
+        let shown = way.migrate()?;
+        JournalAnswer::of(self.journal, way.as_ref(), shown).print(context)
     }
 }
 
@@ -401,6 +404,8 @@ impl Trim {
         let Some(journal) = &identity.journal else {
             return Err(without(&self.team));
         };
+        let journals = context.journals().of_log(journal)?;
+        let trims = journals.trims()?;
         let last = self.before - 1;
         let dir = context.backup_dir(&self.backup)?;
         let backup = dir.backup(&self.team, Some(&identity.log.to_string()))?;
@@ -414,8 +419,7 @@ impl Trim {
             let error = CommandError::new(Exit::Refused, "not_covered", message).about("backup");
             return Err(error.or_hint(|| context.command(&again)));
         }
-        let journals = context.journals().of_log(journal)?;
-        let hosts = journals.holders(identity.log, last)?;
+        let hosts = trims.holders(identity.log, last)?;
         if hosts.len() < HOLDERS_MIN {
             let message = format!(
                 "{HOLDERS_MIN} hosts must have noted that they have event {last}, but {} have: {}",
@@ -426,7 +430,7 @@ impl Trim {
             let error = CommandError::new(Exit::Refused, "not_covered", message).about("before");
             return Err(error.or_hint(|| note));
         }
-        let (groups, bytes) = journals.trim(identity.log, self.before)?;
+        let (groups, bytes) = trims.trim(identity.log, self.before)?;
         let answer = Trimmed {
             journal: journal.id.clone(),
             team: self.team,

@@ -9,7 +9,6 @@ use crate::when::{Spot, When};
 use jiff::tz::TimeZone;
 use std::io::ErrorKind;
 use std::path::Path;
-use teamlog_journal_postgres::KIND;
 use teamlog_team::engine::reader::Point;
 use teamlog_team::engine::{Clock, Error, JournalIdentity, Receipt, SystemClock, Timestamp};
 use teamlog_team::{BackupDir, Failure, Root, Team, names};
@@ -56,9 +55,9 @@ impl Context {
 
     /// What the log of a new team is to say of the journal of that name.
     pub fn journal(&self, name: &str) -> Result<JournalIdentity, CommandError> {
-        let (id, _) = self.journals.found(name)?;
+        let (id, journal) = self.journals.found(name)?;
         Ok(JournalIdentity {
-            kind: KIND.to_owned(),
+            kind: journal.kind().to_owned(),
             id,
             segment_bytes_max: self.options.segment_bytes_max,
         })

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 /// Names journals for a world.
-fn known(cli: &Cli, text: &str) -> PathBuf {
+pub fn known(cli: &Cli, text: &str) -> PathBuf {
     let dir = cli.dir().join(".config/teamlog");
     std::fs::create_dir_all(&dir).unwrap();
     let file = dir.join("journals.toml");
@@ -97,6 +97,20 @@ fn a_journals_file_or_passfile_that_others_can_read_is_refused() {
     }
 }
 
+#[cfg(not(feature = "nats"))]
+#[test]
+fn a_journal_on_nats_names_the_feature_that_it_needs() {
+    let cli = Cli::new();
+    known(&cli, "[journals.main]\nurl = \"nats://localhost\"\n");
+    let error = cli.refused_json(78, "init demo --journal main");
+    assert_eq!(error.code, "journal_not_configured");
+    assert!(
+        error.message.contains("without the feature nats"),
+        "{}",
+        error.message
+    );
+}
+
 #[test]
 fn a_team_on_this_host_alone_has_no_journal() {
     let cli = Cli::with_team();
@@ -136,7 +150,7 @@ fn segments(cli: &Cli) -> Vec<(String, Vec<u8>)> {
 }
 
 /// Brings all hosts up to the journal, and holds them against each other.
-fn check_equal(hosts: &[Cli]) {
+pub fn check_equal(hosts: &[Cli]) {
     let state = |cli: &Cli| {
         cli.ok("join demo --journal main");
         cli.ok("verify demo");
