@@ -77,7 +77,7 @@ fn crates_import_in_one_direction() {
         {
             let used = line
                 .strip_prefix("teamlog-")
-                .and_then(|rest| rest.split('.').next());
+                .and_then(|rest| rest.split(['.', ' ']).next());
             if let Some(used) = used.filter(|used| !uses.contains(used)) {
                 faults.push(format!("{name} must not use {used}"));
             }
