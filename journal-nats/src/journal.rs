@@ -17,7 +17,7 @@ use teamlog_engine::journal::{
 /// At most so many groups are read at once.
 const GROUPS_MAX: usize = 1024;
 /// So many of them are asked for at a time: a server drops a line that owes it more than 64 MiB.
-const ASKED_MAX: u64 = 8;
+const ASKED_MAX: u64 = 6;
 /// How long to wait before what was not stored, with nothing in its place, is sent again.
 const PAUSE: Duration = Duration::from_millis(5);
 /// The stream of what lies beside logs.
@@ -53,6 +53,11 @@ impl End {
             looked,
         }
     }
+
+    /// The sequence of what stands directly behind it.
+    fn next(&self) -> u64 {
+        self.seq.saturating_add(1)
+    }
 }
 
 /// What an append asks of the state of its log, and what it makes it.
@@ -72,6 +77,7 @@ struct Place<'a> {
 /// Gets a message of a log.
 async fn get(open: &Open, name: &str, log: LogId, seq: u64) -> Result<Option<Stored>, Trouble> {
     let raw = stream::message(&open.line, name, json!({ "seq": seq })).await?;
+    let raw = raw.filter(|raw| raw.seq == seq);
     let stored = raw.map(|raw| Stored::of(&raw, log)).transpose();
     stored.map_err(Trouble::Refused)
 }
@@ -99,16 +105,15 @@ impl Place<'_> {
         last: u64,
         guess: Option<u64>,
     ) -> Result<Option<Stored>, Trouble> {
-        for seq in [guess.unwrap_or(last), last] {
-            if (1..=last).contains(&seq) {
-                let stored = self.there(seq).await?;
-                if stored.headers.position == after {
-                    return Ok(Some(stored));
-                }
+        let likely = [guess.filter(|seq| *seq < last), Some(last)];
+        for seq in likely.into_iter().flatten().filter(|seq| *seq > 0) {
+            let stored = self.there(seq).await?;
+            if stored.headers.position == after {
+                return Ok(Some(stored));
             }
         }
         // The last one that ends no later: all messages up to `low` do, none from `high` on.
-        let (mut low, mut high, mut found) = (0, last + 1, None);
+        let (mut low, mut high, mut found) = (0, last.saturating_add(1), None);
         while high - low > 1 {
             let middle = low + (high - low) / 2;
             let stored = self.there(middle).await?;
@@ -176,11 +181,11 @@ impl NatsJournal {
         by: By,
         sent: &mut bool,
     ) -> Result<Outcome, Trouble> {
-        let until = Instant::now() + CALL;
         let place = self.place(open, group.log).await?;
         let Some(mut before) = self.before(&place, group.after).await? else {
             return Ok(Outcome::Forked);
         };
+        let until = Instant::now() + CALL;
         let headers = Headers {
             log: group.log,
             prev: group.after.digest,
@@ -202,7 +207,7 @@ impl NatsJournal {
                     .await;
                 *sent |= !matches!(acked, Err(Lost::Unsent(_)));
                 match acked {
-                    Ok(ack) if !ack.duplicate && ack.seq == before.seq + 1 => {
+                    Ok(ack) if !ack.duplicate && ack.seq == before.next() => {
                         let (seq, position, state) = (ack.seq, group.position, by.to);
                         self.ends.insert(
                             group.log,
@@ -221,7 +226,7 @@ impl NatsJournal {
                     Err(lost) => return Err(lost.into()),
                 }
             }
-            match place.get(before.seq + 1).await? {
+            match place.get(before.next()).await? {
                 Some(there)
                     if there.what == What::Identity
                         && there.headers.position == before.position =>
@@ -291,7 +296,7 @@ impl NatsJournal {
         let mut end = End::of(&before, looked);
         let mut groups = Vec::new();
         let mut bytes = 0;
-        let mut coming = Coming::new(&place, end.seq + 1, &info, bytes_max);
+        let mut coming = Coming::new(&place, end.next(), &info, bytes_max);
         while bytes < bytes_max.max(1)
             && groups.len() < GROUPS_MAX
             && let Some(stored) = coming.next().await?
@@ -352,7 +357,7 @@ impl<'a> Coming<'a> {
             self.asked.push_back(tokio::spawn(
                 async move { get(&open, &name, log, seq).await },
             ));
-            self.next += 1;
+            self.next = self.next.saturating_add(1);
         }
         let Some(asked) = self.asked.pop_front() else {
             return Ok(None);

@@ -9,6 +9,8 @@ use std::str::FromStr;
 use teamlog_engine::identity::LogId;
 use teamlog_engine::journal::{GroupDigest, LogState, Position};
 
+/// No log has so many events.
+const SEQ_MAX: u64 = 1 << 62;
 const LOG: &str = "Teamlog-Log";
 const LAST_SEQ: &str = "Teamlog-Last-Seq";
 const PREV: &str = "Teamlog-Prev";
@@ -103,7 +105,9 @@ impl Headers {
             log: LogId::from_text(value(LOG)?)?,
             prev: digest(value(PREV)?)?,
             position: Position {
-                last_seq: u64::from_str(value(LAST_SEQ)?).ok()?,
+                last_seq: u64::from_str(value(LAST_SEQ)?)
+                    .ok()
+                    .filter(|seq| *seq <= SEQ_MAX)?,
                 digest: digest(value(DIGEST)?)?,
             },
             state: LogState::from_name(value(STATE)?)?,

@@ -73,7 +73,7 @@ const FORBIDDEN: [&str; 12] = [
 
 /// How many servers have a stream of which so many must have each message before it is acknowledged: those are its quorum.
 pub fn replicas(min_copies: u32) -> u32 {
-    (2 * min_copies).saturating_sub(1)
+    min_copies.saturating_mul(2).saturating_sub(1)
 }
 
 /// Makes a stream. One that is like that already is not made again.

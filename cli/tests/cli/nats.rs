@@ -68,8 +68,7 @@ fn two_data_roots_write_one_team_through_nats() {
         );
     }
     comes_and_goes(&hosts);
-    let doctor = second.run("doctor check demo --deep");
-    assert!(!doctor.stdout.contains("panicked"), "{doctor:?}");
+    second.ok("doctor check demo --deep");
 }
 
 /// Each task is claimed on both hosts at once.
