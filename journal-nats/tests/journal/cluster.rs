@@ -29,6 +29,8 @@ pub struct Settings {
     pub servers: usize,
     pub sync_interval: &'static str,
     pub max_payload: u32,
+    /// More lines of its file.
+    pub more: String,
 }
 
 impl Default for Settings {
@@ -37,6 +39,7 @@ impl Default for Settings {
             servers: 3,
             sync_interval: "always",
             max_payload: 9 << 20,
+            more: String::new(),
         }
     }
 }
@@ -82,6 +85,7 @@ impl Cluster {
                 store.display(),
                 settings.sync_interval
             );
+            text.push_str(&settings.more);
             if settings.servers > 1 {
                 text.push_str(&format!(
                     "cluster {{ name: c, listen: \"127.0.0.1:{}\", routes: [{}] }}\n",

@@ -13,4 +13,5 @@ mod conformance;
 mod faults;
 mod nats;
 mod raw;
+mod tls;
 mod traps;

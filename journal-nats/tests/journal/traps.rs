@@ -275,6 +275,7 @@ fn servers_that_promise_too_little_are_named() {
             servers: 1,
             sync_interval,
             max_payload,
+            ..Settings::default()
         };
         let Some(cluster) = Cluster::with(&settings) else {
             return;
