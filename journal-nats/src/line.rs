@@ -116,10 +116,15 @@ impl Line {
             .enable_all()
             .build();
         let runtime = runtime.map_err(|error| unreachable(&error))?;
+        let named = servers.addresses.join(", ");
         let connecting = async { servers.options.connect(servers.addresses).await };
         let client = runtime.block_on(connecting).map_err(|error| {
-            let beneath = std::error::Error::source(&error).map(|source| format!(": {source}"));
-            unreachable(&format!("{error}{}", beneath.unwrap_or_default()))
+            let said = error.to_string();
+            let beneath = std::error::Error::source(&error).map(|source| source.to_string());
+            match beneath.filter(|beneath| !said.contains(beneath)) {
+                Some(beneath) => unreachable(&format!("{named}: {said}: {beneath}")),
+                None => unreachable(&format!("{named}: {said}")),
+            }
         })?;
         Ok(Line {
             thread: runtime.handle().clone(),

@@ -45,6 +45,8 @@ struct Peer {
     name: String,
     #[serde(default)]
     current: bool,
+    #[serde(default)]
+    offline: bool,
 }
 
 /// What every stream of a journal is like.
@@ -147,7 +149,7 @@ impl Info {
         let others = peers
             .replicas
             .iter()
-            .map(|peer| (peer.name.as_str(), peer.current));
+            .map(|peer| (peer.name.as_str(), peer.current && !peer.offline));
         leader
             .chain(others)
             .filter(|(name, _)| !name.is_empty())
