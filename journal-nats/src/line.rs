@@ -13,6 +13,8 @@ use tokio::runtime::{Builder, Handle, Runtime};
 
 /// How long one call may take.
 pub const CALL: Duration = Duration::from_secs(3);
+/// How long to wait for an answer before the same is asked once more.
+const SOON: Duration = Duration::from_secs(1);
 /// How long to wait before what nobody took is sent again.
 const PAUSE: Duration = Duration::from_millis(20);
 /// With less time left than that it is not: what has no time for an answer is in doubt for nothing.
@@ -143,15 +145,21 @@ impl Line {
         self.client.server_info().server_name
     }
 
-    /// Asks the part of a server that keeps streams.
+    /// Asks the part of a server that keeps streams. What is asked may be asked twice, and is where no answer comes soon:
+    /// between servers that just found each other, or lost one, a question is lost without a word.
     pub async fn api<T: DeserializeOwned>(&self, subject: &str, body: &Value) -> Result<T, Lost> {
         let body = body.to_string().into_bytes();
-        let request = Request::new().payload(body.into());
-        let until = Instant::now() + CALL;
-        let answered = self
-            .ask(format!("$JS.API.{subject}"), request, until)
-            .await?;
-        answer(&answered)
+        let asked = Instant::now();
+        let mut lost = Lost::Unsent("nothing was asked".into());
+        for wait in [SOON, CALL] {
+            let request = Request::new().payload(body.clone().into());
+            let answered = self.ask(format!("$JS.API.{subject}"), request, asked + wait);
+            match answered.await {
+                Ok(answered) => return answer(&answered),
+                Err(error) => lost = error,
+            }
+        }
+        Err(lost)
     }
 
     /// Has a message stored. Where nobody is there to take it, as while a leader is elected, it is sent again until that time.

@@ -88,7 +88,7 @@ impl Cluster {
             text.push_str(&settings.more);
             if settings.servers > 1 {
                 text.push_str(&format!(
-                    "cluster {{ name: c, listen: \"127.0.0.1:{}\", routes: [{}] }}\n",
+                    "cluster {{ name: c, pool_size: -1, listen: \"127.0.0.1:{}\", routes: [{}] }}\n",
                     ports[2],
                     routes.join(", ")
                 ));
@@ -127,11 +127,15 @@ impl Cluster {
         }
     }
 
-    /// Waits until streams can be made.
+    /// Waits until streams can be made, and each server knows all others: until then they lose what they tell each other.
     pub fn wait_for_quorum(&self) {
         let end = Instant::now() + Duration::from_secs(30);
-        while (0..self.servers.len()).any(|number| self.told(number, "/healthz")["status"] != "ok")
-        {
+        let others = self.servers.len() - 1;
+        let is_there = |number: usize| {
+            self.told(number, "/healthz")["status"] == "ok"
+                && self.told(number, "/varz")["routes"].as_u64().unwrap_or(0) == others as u64
+        };
+        while !(0..self.servers.len()).all(is_there) {
             assert!(Instant::now() < end, "no leader is elected");
             thread::sleep(Duration::from_millis(50));
         }
