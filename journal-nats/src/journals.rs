@@ -9,12 +9,14 @@ use crate::stream::{self, Info};
 use async_nats::HeaderMap;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use teamlog_engine::event_id::RandomIds;
 use teamlog_engine::identity::LogId;
 use teamlog_engine::journal::{Journal, Journals, LogState, Position};
 use teamlog_engine::{Error, Identity, JournalFault, JournalIdentity, Result};
 
+/// How long to look again whether a log is enrolled.
+const ENROLL: Duration = Duration::from_secs(10);
 /// More copies than that take more servers than a stream may have.
 const COPIES_MAX: u32 = 3;
 /// The subject of what says which journal it is.
@@ -105,7 +107,7 @@ impl NatsJournals {
         });
         let (info, wrong) = looked?;
         let servers = open.line.wait(open.servers(CALL));
-        let version = servers.iter().map(|server| server.version.clone()).min();
+        let oldest = servers.iter().min_by_key(|server| server.release());
         let peers = info.peers();
         let current = peers.iter().filter(|(_, is_current)| *is_current).count();
         Ok(Copies {
@@ -113,7 +115,7 @@ impl NatsJournals {
             min_copies: open.meta.min_copies,
             copies: u32::try_from(current.max(1)).unwrap_or(u32::MAX),
             servers: peers.iter().map(|(name, _)| (*name).to_owned()).collect(),
-            version: version.unwrap_or_else(|| "unknown".into()),
+            version: oldest.map_or_else(|| "unknown".into(), |server| server.version.clone()),
             wrong,
         })
     }
@@ -194,52 +196,66 @@ impl NatsJournals {
     }
 
     /// Whether a log is the team's, enrolled with that identity in that state, which it is made where nothing else is there.
+    /// What has no answer is looked at again: whoever gives up would leave a stream that holds nothing, and has the name.
     async fn enrolled(
         &self,
         open: &Open,
         identity: &Identity,
         state: LogState,
     ) -> std::result::Result<bool, Trouble> {
-        let name = stream_name(&identity.team);
-        let name =
-            name.ok_or_else(|| Trouble::Refused("no stream can have the team's name".into()))?;
-        let (log, bytes, until) = (identity.log, identity.encode(), Instant::now() + CALL);
-        while Instant::now() < until {
-            let Some(info) = open.durable(&name).await? else {
-                // What is made by another host meanwhile is looked at.
-                let subjects = format!("{}{}.*", subjects_of(log), LogId::new(&RandomIds));
-                match stream::make(&open.line, &name, &subjects, open.meta.min_copies).await {
-                    Err(lost) if !lost.is(STREAM_EXISTS) => return Err(lost.into()),
-                    _ => continue,
-                }
+        let until = Instant::now() + ENROLL;
+        loop {
+            let waits = match self.enroll_once(open, identity, state).await {
+                Ok(Some(is_its)) => return Ok(is_its),
+                Ok(None) => "it did not say in time whether it knows the log".to_owned(),
+                Err(Trouble::Unreachable(why)) => why,
+                Err(trouble) => return Err(trouble),
             };
-            let Some(stream) = Stream::of(&name, &info, log) else {
-                return Ok(false);
-            };
-            let last = info.state.last_seq;
-            let there = there(open, &stream, last, log).await?;
-            if there.as_ref().is_some_and(|(_, found)| *found != state) {
-                return Ok(false);
-            }
-            let stream = self.0.keep(log, stream);
-            match there {
-                Some((found, _)) if found == bytes => return Ok(true),
-                Some(_) if state != LogState::Loading => return Ok(false),
-                _ => {}
-            }
-            let position = match last {
-                0 => Position::default(),
-                _ => position(open, &stream, last, log).await?,
-            };
-            match introduce(open, &stream, (last, position), (log, state), &bytes).await {
-                Err(lost) if !lost.is_compare() => return Err(lost.into()),
-                // What stands there is read again.
-                _ => {}
+            if Instant::now() >= until {
+                return Err(Trouble::Unreachable(waits));
             }
         }
-        Err(Trouble::Unreachable(
-            "it did not say in time whether it knows the log".into(),
-        ))
+    }
+
+    /// One step towards that; `None` where what it came to has to be looked at.
+    async fn enroll_once(
+        &self,
+        open: &Open,
+        identity: &Identity,
+        state: LogState,
+    ) -> std::result::Result<Option<bool>, Trouble> {
+        let none = || Trouble::Refused("no stream can have the team's name".into());
+        let name = stream_name(&identity.team).ok_or_else(none)?;
+        let (log, bytes) = (identity.log, identity.encode());
+        let Some(info) = open.durable(&name).await? else {
+            let subjects = format!("{}{}.*", subjects_of(log), LogId::new(&RandomIds));
+            return match stream::make(&open.line, &name, &subjects, open.meta.min_copies).await {
+                Err(lost) if !lost.is(STREAM_EXISTS) => Err(lost.into()),
+                _ => Ok(None),
+            };
+        };
+        let Some(stream) = Stream::of(&name, &info, log) else {
+            return Ok(Some(false));
+        };
+        let last = info.state.last_seq;
+        let there = there(open, &stream, last, log).await?;
+        if there.as_ref().is_some_and(|(_, found)| *found != state) {
+            return Ok(Some(false));
+        }
+        let stream = self.0.keep(log, stream);
+        match there {
+            Some((found, _)) if found == bytes => return Ok(Some(true)),
+            Some(_) if state != LogState::Loading => return Ok(Some(false)),
+            _ => {}
+        }
+        let position = match last {
+            0 => Position::default(),
+            _ => position(open, &stream, last, log).await?,
+        };
+        match introduce(open, &stream, (last, position), (log, state), &bytes).await {
+            Err(lost) if !lost.is_compare() => Err(lost.into()),
+            _ => Ok(None),
+        }
     }
 }
 

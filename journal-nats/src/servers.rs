@@ -76,14 +76,20 @@ async fn ask(address: &str) -> io::Result<Server> {
 }
 
 impl Server {
+    /// The first two numbers of its version.
+    pub fn release(&self) -> (u32, u32) {
+        let numbers = self
+            .version
+            .split('.')
+            .map(|part| part.parse().unwrap_or(0));
+        let mut numbers = numbers.chain([0, 0]);
+        (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
+    }
+
     /// What of its settings promises less than a journal needs, in words.
     fn wrong(&self) -> Vec<String> {
         let (mut wrong, name) = (Vec::new(), &self.name);
-        let mut numbers = self
-            .version
-            .split('.')
-            .map(|part| part.parse::<u32>().unwrap_or(0));
-        let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+        let version = self.release();
         if version < VERSION_MIN {
             let (major, minor) = VERSION_MIN;
             wrong.push(format!(

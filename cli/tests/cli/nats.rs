@@ -1,5 +1,6 @@
 //! A team on several hosts, as processes, through NATS. Runs where `TEAMLOG_NATS` names a server's program.
 
+use crate::daemon::Daemon;
 use crate::hosts::{check_equal, known};
 use crate::nats_servers::Cluster;
 use crate::prelude::*;
@@ -71,8 +72,9 @@ fn two_data_roots_write_one_team_through_nats() {
     second.ok("doctor check demo --deep");
 }
 
-/// Each task is claimed on both hosts at once.
+/// Each task is claimed on both hosts at once; the second one has a daemon, which follows the first.
 fn claims_meet(hosts: &[Cli; 2]) {
+    let daemon = Daemon::of(&hosts[1]);
     for number in 1..=5 {
         hosts[number % 2].ok(&format!("task create demo --subject work-{number}"));
         let claim = |(host, worker): (&Cli, &str)| {
@@ -88,6 +90,14 @@ fn claims_meet(hosts: &[Cli; 2]) {
         let won = ran.iter().filter(|ran| ran.code == Some(0)).count();
         assert_eq!(won, 1, "{ran:?}");
     }
+    hosts[0].ok("append demo --kind told");
+    let seq = |cli: &Cli| cli.json::<Value>("head demo")["seq"].clone();
+    let until = Instant::now() + Duration::from_secs(10);
+    while seq(&hosts[1]) != seq(&hosts[0]) {
+        assert!(Instant::now() < until, "the daemon does not follow");
+        thread::sleep(Duration::from_millis(100));
+    }
+    daemon.kill();
 }
 
 /// A team that one host has comes to the journal, and goes off again.
