@@ -1,9 +1,9 @@
 //! Appending groups, and reading them.
 
-use crate::line::{CALL, Lost};
+use crate::line::{Lost, time_for};
 use crate::message::{Headers, Stored, What};
 use crate::shared::{DURABLE_FOR, Open, Shared, Stream, Trouble};
-use crate::stream::{self, Info};
+use crate::stream;
 use serde_json::json;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -16,8 +16,10 @@ use teamlog_engine::journal::{
 
 /// At most so many groups are read at once.
 const GROUPS_MAX: usize = 1024;
-/// So many of them are asked for at a time: a server drops a line that owes it more than 64 MiB.
-const ASKED_MAX: u64 = 6;
+/// At most so many are asked for at a time: a server drops a line that it owes more than 64 MiB.
+const ASKED_MAX: usize = 6;
+/// And about so many bytes.
+const ASKED_BYTES: usize = 4 << 20;
 /// How long to wait before what was not stored, with nothing in its place, is sent again.
 const PAUSE: Duration = Duration::from_millis(5);
 /// The stream of what lies beside logs.
@@ -185,7 +187,7 @@ impl NatsJournal {
         let Some(mut before) = self.before(&place, group.after).await? else {
             return Ok(Outcome::Forked);
         };
-        let until = Instant::now() + CALL;
+        let until = Instant::now() + time_for(group.bytes.len());
         let headers = Headers {
             log: group.log,
             prev: group.after.digest,
@@ -296,7 +298,13 @@ impl NatsJournal {
         let mut end = End::of(&before, looked);
         let mut groups = Vec::new();
         let mut bytes = 0;
-        let mut coming = Coming::new(&place, end.next(), &info, bytes_max);
+        let mut coming = Coming {
+            place: &place,
+            next: end.next(),
+            last,
+            most: 1,
+            asked: VecDeque::new(),
+        };
         while bytes < bytes_max.max(1)
             && groups.len() < GROUPS_MAX
             && let Some(stored) = coming.next().await?
@@ -329,49 +337,35 @@ impl NatsJournal {
     }
 }
 
-/// The messages of a stream one after the other, of which the next few are asked for already.
+/// The messages of a stream one after the other, of which the next few are asked for already, so many as may be of the size of the
+/// last one: a slow line has one large one at a time.
 struct Coming<'a> {
     place: &'a Place<'a>,
     next: u64,
     last: u64,
-    most: u64,
+    most: usize,
     asked: VecDeque<tokio::task::JoinHandle<Result<Option<Stored>, Trouble>>>,
 }
 
-impl<'a> Coming<'a> {
-    fn new(place: &'a Place<'a>, next: u64, info: &Info, bytes_max: usize) -> Coming<'a> {
-        let size = (info.state.bytes / info.state.messages.max(1)).max(1);
-        Coming {
-            place,
-            next,
-            last: info.state.last_seq,
-            most: (bytes_max as u64 / size).clamp(1, ASKED_MAX),
-            asked: VecDeque::new(),
-        }
-    }
-
+impl Coming<'_> {
     async fn next(&mut self) -> Result<Option<Stored>, Trouble> {
-        while self.next <= self.last && (self.asked.len() as u64) < self.most {
+        while self.next <= self.last && self.asked.len() < self.most {
             let (open, name) = (self.place.open.clone(), self.place.stream.name.clone());
             let (log, seq) = (self.place.log, self.next);
-            self.asked.push_back(tokio::spawn(
-                async move { get(&open, &name, log, seq).await },
-            ));
+            let asked = tokio::spawn(async move { get(&open, &name, log, seq).await });
+            self.asked.push_back(asked);
             self.next = self.next.saturating_add(1);
         }
         let Some(asked) = self.asked.pop_front() else {
             return Ok(None);
         };
-        let got = asked
-            .await
-            .map_err(|error| Trouble::Unreachable(error.to_string()))?;
-        let missing = || {
-            Trouble::Refused(format!(
-                "a message of stream {} is missing",
-                self.place.stream.name
-            ))
-        };
-        got?.ok_or_else(missing).map(Some)
+        let lost = |error: tokio::task::JoinError| Trouble::Unreachable(error.to_string());
+        let stored = asked.await.map_err(lost)??;
+        let name = &self.place.stream.name;
+        let missing = || Trouble::Refused(format!("a message of stream {name} is missing"));
+        let stored = stored.ok_or_else(missing)?;
+        self.most = (ASKED_BYTES / stored.bytes.len().max(1)).clamp(1, ASKED_MAX);
+        Ok(Some(stored))
     }
 }
 
@@ -392,7 +386,7 @@ async fn put(open: &Open, subject: &str, bytes: &[u8]) -> Result<(), Trouble> {
     open.durable(BLOBS).await?.ok_or_else(none)?;
     let mut headers = async_nats::HeaderMap::new();
     headers.insert("Nats-Expected-Last-Subject-Sequence", "0");
-    let until = Instant::now() + CALL;
+    let until = Instant::now() + time_for(bytes.len());
     match open.line.publish(subject, &headers, bytes, until).await {
         // What is on its way may still fail, so it has to be there.
         Err(lost) if lost.is_compare() => match blob(open, subject).await? {

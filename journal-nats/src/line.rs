@@ -7,18 +7,35 @@ use async_nats::{Client, HeaderMap, Message, Request};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::future::Future;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Handle, Runtime};
 
 /// How long one call may take.
 pub const CALL: Duration = Duration::from_secs(3);
-/// How long to wait for an answer before the same is asked once more.
-const SOON: Duration = Duration::from_secs(1);
+/// What a line carries at least in a second: a call has as much longer as its bytes need then.
+const BYTES_A_SECOND: usize = 1 << 20;
+/// An answer with the largest message is not larger.
+const ANSWER_BYTES_MAX: usize = 11 << 20;
 /// How long to wait before what nobody took is sent again.
 const PAUSE: Duration = Duration::from_millis(20);
 /// With less time left than that it is not: what has no time for an answer is in doubt for nothing.
 const ANSWER: Duration = Duration::from_millis(500);
+
+/// When a short question is asked again, and when it is given up.
+pub const SHORT: (Duration, Duration) = (Duration::from_secs(1), CALL);
+
+/// How long a call may take that carries so many bytes.
+pub fn time_for(bytes: usize) -> Duration {
+    CALL + Duration::from_millis((bytes / (BYTES_A_SECOND / 1_000)) as u64)
+}
+
+/// When a message is asked for again, and when it is given up: it may be large.
+pub fn for_message() -> (Duration, Duration) {
+    (CALL, time_for(ANSWER_BYTES_MAX))
+}
 
 /// Another message stands behind the one that was named.
 pub const WRONG_LAST_SEQUENCE: u64 = 10_071;
@@ -146,20 +163,28 @@ impl Line {
     }
 
     /// Asks the part of a server that keeps streams. What is asked may be asked twice, and is where no answer comes soon:
-    /// between servers that just found each other, or lost one, a question is lost without a word.
-    pub async fn api<T: DeserializeOwned>(&self, subject: &str, body: &Value) -> Result<T, Lost> {
+    /// between servers that just found each other, or lost one, a question is lost without a word. The first answer counts.
+    pub async fn api<T: DeserializeOwned>(
+        &self,
+        subject: &str,
+        body: &Value,
+        (soon, most): (Duration, Duration),
+    ) -> Result<T, Lost> {
         let body = body.to_string().into_bytes();
-        let asked = Instant::now();
-        let mut lost = Lost::Unsent("nothing was asked".into());
-        for wait in [SOON, CALL] {
+        let until = Instant::now() + most;
+        let ask = || {
             let request = Request::new().payload(body.clone().into());
-            let answered = self.ask(format!("$JS.API.{subject}"), request, asked + wait);
-            match answered.await {
-                Ok(answered) => return answer(&answered),
-                Err(error) => lost = error,
+            Box::pin(self.ask(format!("$JS.API.{subject}"), request, until))
+        };
+        let mut asked = vec![ask()];
+        let first = match tokio::time::timeout(soon, any(&mut asked)).await {
+            Ok(Ok(answered)) => Ok(answered),
+            _ => {
+                asked.push(ask());
+                any(&mut asked).await
             }
-        }
-        Err(lost)
+        };
+        answer(&first?)
     }
 
     /// Has a message stored. Where nobody is there to take it, as while a leader is elected, it is sent again until that time.
@@ -191,8 +216,9 @@ impl Line {
         until: Instant,
     ) -> Result<Message, Lost> {
         // What is sent while there is no connection would be sent later.
+        let connected = until.min(Instant::now() + CALL);
         while self.client.connection_state() != State::Connected {
-            if Instant::now() >= until {
+            if Instant::now() >= connected {
                 return Err(Lost::Unsent("no server is connected".into()));
             }
             tokio::time::sleep(PAUSE).await;
@@ -210,10 +236,7 @@ impl Line {
                 }
                 _ => Lost::Unanswered(error.to_string()),
             }),
-            Err(_) => Err(Lost::Unanswered(format!(
-                "no answer within {} s",
-                CALL.as_secs()
-            ))),
+            Err(_) => Err(Lost::Unanswered("no answer in time".into())),
         }
     }
 }
@@ -224,6 +247,34 @@ impl Drop for Line {
             runtime.shutdown_background();
         }
     }
+}
+
+/// The first answer to what was asked; where none comes, why the last one has none.
+async fn any<F>(asked: &mut Vec<Pin<Box<F>>>) -> Result<Message, Lost>
+where
+    F: Future<Output = Result<Message, Lost>>,
+{
+    let mut lost = Lost::Unsent("nothing was asked".into());
+    poll_fn(|cx| {
+        let mut answered = None;
+        asked.retain_mut(|one| match one.as_mut().poll(cx) {
+            Poll::Pending => true,
+            Poll::Ready(Ok(message)) => {
+                answered.get_or_insert(message);
+                false
+            }
+            Poll::Ready(Err(error)) => {
+                lost = error;
+                false
+            }
+        });
+        match (answered, asked.is_empty()) {
+            (Some(message), _) => Poll::Ready(Ok(message)),
+            (None, true) => Poll::Ready(Err(lost.clone())),
+            (None, false) => Poll::Pending,
+        }
+    })
+    .await
 }
 
 /// Reads an answer. One that is none of the server's is taken for no answer.

@@ -1,6 +1,6 @@
 //! Streams: what they must be like to be a log, what a server says of one, and the messages in it.
 
-use crate::line::{Line, Lost, NO_MESSAGE, NO_STREAM};
+use crate::line::{Line, Lost, NO_MESSAGE, NO_STREAM, SHORT, for_message};
 use crate::message::Raw;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -87,14 +87,16 @@ pub async fn make(line: &Line, name: &str, subject: &str, min_copies: u32) -> Re
     config["name"] = json!(name);
     config["subjects"] = json!([subject]);
     config["num_replicas"] = json!(replicas(min_copies));
-    line.api::<Value>(&format!("STREAM.CREATE.{name}"), &config)
+    line.api::<Value>(&format!("STREAM.CREATE.{name}"), &config, SHORT)
         .await
         .map(drop)
 }
 
 /// What its leader says of a stream; `None` where there is none.
 pub async fn info(line: &Line, name: &str) -> Result<Option<Info>, Lost> {
-    let asked = line.api(&format!("STREAM.INFO.{name}"), &json!({})).await;
+    let asked = line
+        .api(&format!("STREAM.INFO.{name}"), &json!({}), SHORT)
+        .await;
     found(asked, NO_STREAM)
 }
 
@@ -105,7 +107,7 @@ pub async fn names(line: &Line, subjects: &str) -> Result<Vec<String>, Lost> {
         streams: Option<Vec<String>>,
     }
     let body = json!({ "subject": subjects });
-    let names: Names = line.api("STREAM.NAMES", &body).await?;
+    let names: Names = line.api("STREAM.NAMES", &body, SHORT).await?;
     Ok(names.streams.unwrap_or_default())
 }
 
@@ -116,7 +118,7 @@ pub async fn message(line: &Line, name: &str, which: Value) -> Result<Option<Raw
         message: Raw,
     }
     let asked = line
-        .api::<Found>(&format!("STREAM.MSG.GET.{name}"), &which)
+        .api::<Found>(&format!("STREAM.MSG.GET.{name}"), &which, for_message())
         .await;
     let found = found(asked, NO_MESSAGE)?;
     Ok(found.map(|found| found.message))
