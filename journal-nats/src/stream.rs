@@ -195,3 +195,60 @@ impl Info {
         wrong
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn info(config: Value) -> Info {
+        let state = json!({ "messages": 7, "bytes": 9, "first_seq": 1, "last_seq": 7 });
+        let peers = json!({ "leader": "n1", "replicas": [
+            { "name": "n2", "current": true }, { "name": "n3", "current": true, "offline": true }, {} ] });
+        let text = json!({ "created": "t", "ts": "t", "state": state, "config": config, "cluster": peers });
+        serde_json::from_value(text).unwrap()
+    }
+
+    #[test]
+    fn a_stream_is_as_it_must_be_or_each_setting_that_is_not_is_named() {
+        let mut good = required();
+        good["num_replicas"] = json!(3);
+        good["subjects"] = json!(["teamlog.log.x.*"]);
+        assert_eq!(info(good.clone()).wrong("s", 2), Vec::<String>::new());
+        assert_eq!(info(good.clone()).subject(), "teamlog.log.x.*");
+        let peers = info(good.clone());
+        assert_eq!(peers.peers(), [("n1", true), ("n2", true), ("n3", false)]);
+        assert_eq!(
+            info(good.clone()).wrong("s", 3).len(),
+            1,
+            "three servers are no five"
+        );
+        for field in
+            FORBIDDEN
+                .into_iter()
+                .chain(["storage", "max_bytes", "persist_mode", "num_replicas"])
+        {
+            let mut other = good.clone();
+            other[field] = json!("other");
+            let wrong = info(other).wrong("s", 2);
+            assert!(
+                matches!(&wrong[..], [one] if one.starts_with(field)),
+                "{field}: {wrong:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn whatever_a_server_says_is_no_panic() {
+        for config in [
+            json!(null),
+            json!(7),
+            json!([1]),
+            json!("x"),
+            json!({ "subjects": 1, "num_replicas": -1 }),
+        ] {
+            let info = info(config);
+            assert!(info.wrong("s", u32::MAX).len() > 10);
+            assert_eq!(info.subject(), "");
+        }
+    }
+}

@@ -410,43 +410,10 @@ fn claims_meet(hosts: &[Cli; 3]) {
     daemon.kill();
 }
 
-/// All hosts record while the primary dies and a standby is promoted: what was acknowledged is there, once.
+/// All hosts record while the primary dies and a standby is promoted.
 fn the_primary_dies(cluster: &mut Cluster, hosts: &[Cli; 3]) {
     let daemon = Daemon::of(&hosts[2]);
-    let stop = AtomicBool::new(false);
-    let acked: Vec<Vec<String>> = thread::scope(|scope| {
-        let working: Vec<_> = hosts
-            .iter()
-            .enumerate()
-            .map(|(number, host)| {
-                let stop = &stop;
-                scope.spawn(move || {
-                    let mut acked = Vec::new();
-                    for count in 0.. {
-                        if stop.load(Ordering::SeqCst) {
-                            break;
-                        }
-                        let key = format!("k-{number}-{count}");
-                        let line = format!("task create demo --subject probe --key {key}");
-                        match host.run(&line) {
-                            Ran { code: Some(0), .. } => acked.push(key),
-                            // Whatever became of it: the same under the same key once more, until it is known.
-                            Ran {
-                                code: Some(74 | 75 | 78),
-                                ..
-                            } => {
-                                while host.run(&line).code != Some(0) {
-                                    thread::sleep(Duration::from_millis(100));
-                                }
-                                acked.push(key);
-                            }
-                            other => panic!("{other:?}"),
-                        }
-                    }
-                    acked
-                })
-            })
-            .collect();
+    record_while(hosts, || {
         thread::sleep(Duration::from_secs(1));
         cluster.kill(0);
         thread::sleep(Duration::from_millis(500));
@@ -457,10 +424,23 @@ fn the_primary_dies(cluster: &mut Cluster, hosts: &[Cli; 3]) {
         cluster.promote(better, other);
         cluster.wait_for_standbys(better, 1);
         thread::sleep(Duration::from_secs(2));
+    });
+    daemon.kill();
+}
+
+/// All hosts record while something happens: what was acknowledged is there, once.
+pub fn record_while(hosts: &[Cli], disturb: impl FnOnce()) {
+    let stop = AtomicBool::new(false);
+    let acked: Vec<Vec<String>> = thread::scope(|scope| {
+        let working = hosts.iter().enumerate().map(|(number, host)| {
+            let stop = &stop;
+            scope.spawn(move || record(host, number, stop))
+        });
+        let working: Vec<_> = working.collect();
+        disturb();
         stop.store(true, Ordering::SeqCst);
         working.into_iter().map(|one| one.join().unwrap()).collect()
     });
-    daemon.kill();
     hosts[0].ok("join demo --journal main");
     let replayed = hosts[0].ok("replay demo --kind task_created --json");
     let keys: Vec<String> = replayed
@@ -476,4 +456,31 @@ fn the_primary_dies(cluster: &mut Cluster, hosts: &[Cli; 3]) {
         assert!(unique.contains(&key), "{key} was acknowledged");
     }
     assert!(acked.iter().all(|one| one.len() > 3), "{acked:?}");
+}
+
+/// Records one task after the other, and gives the keys of those that were acknowledged.
+fn record(host: &Cli, number: usize, stop: &AtomicBool) -> Vec<String> {
+    let mut acked = Vec::new();
+    for count in 0.. {
+        if stop.load(Ordering::SeqCst) {
+            break;
+        }
+        let key = format!("k-{number}-{count}");
+        let line = format!("task create demo --subject probe --key {key}");
+        match host.run(&line) {
+            Ran { code: Some(0), .. } => acked.push(key),
+            // Whatever became of it: the same under the same key once more, until it is known.
+            Ran {
+                code: Some(74 | 75 | 78),
+                ..
+            } => {
+                while host.run(&line).code != Some(0) {
+                    thread::sleep(Duration::from_millis(100));
+                }
+                acked.push(key);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    acked
 }

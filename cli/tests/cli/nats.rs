@@ -1,7 +1,7 @@
 //! A team on several hosts, as processes, through NATS. Runs where `TEAMLOG_NATS` names a server's program.
 
 use crate::daemon::Daemon;
-use crate::hosts::{check_equal, known};
+use crate::hosts::{check_equal, known, record_while};
 use crate::nats_servers::Cluster;
 use crate::prelude::*;
 use std::os::unix::fs::PermissionsExt;
@@ -20,7 +20,7 @@ fn host(cluster: &Cluster, number: usize) -> Cli {
 
 #[test]
 fn two_data_roots_write_one_team_through_nats() {
-    let Some(cluster) = Cluster::start() else {
+    let Some(mut cluster) = Cluster::start() else {
         return;
     };
     let hosts = [0, 1].map(|number| host(&cluster, number));
@@ -49,6 +49,8 @@ fn two_data_roots_write_one_team_through_nats() {
     ));
     second.ok("join demo --journal main");
     assert_eq!(second.ok("artifact get demo plan.txt"), "step one");
+    check_equal(&hosts);
+    the_leader_dies(&mut cluster, &hosts);
     check_equal(&hosts);
     let status: Value = second.json("journal status demo");
     assert_eq!(
@@ -98,6 +100,17 @@ fn claims_meet(hosts: &[Cli; 2]) {
         thread::sleep(Duration::from_millis(100));
     }
     daemon.kill();
+}
+
+fn the_leader_dies(cluster: &mut Cluster, hosts: &[Cli; 2]) {
+    record_while(hosts, || {
+        thread::sleep(Duration::from_secs(1));
+        let leader = cluster.leader("teamlog_log_demo");
+        cluster.kill(leader);
+        thread::sleep(Duration::from_secs(4));
+        cluster.restart(leader);
+        thread::sleep(Duration::from_secs(2));
+    });
 }
 
 /// A team that one host has comes to the journal, and goes off again.
