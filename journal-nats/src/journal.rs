@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use teamlog_engine::Timestamp;
 use teamlog_engine::identity::LogId;
 use teamlog_engine::journal::{
-    Append, Journal, JournalGroup, LogState, Outcome, Page, Position, ReadError,
+    Append, Journal, JournalGroup, LogState, Outcome, Page, Position, ReadError, Term,
 };
 
 /// At most so many groups are read at once.
@@ -331,7 +331,7 @@ impl NatsJournal {
             more: end.seq < last,
             now: info.ts.and_then(|ts| Timestamp::parse(&ts).ok()),
             // The server compares, whoever leads.
-            term: 0,
+            term: Term::default(),
             fold_version: 0,
         }))
     }

@@ -293,6 +293,22 @@ fn many_at_once(journals: &dyn Journals, id: &str) {
 }
 
 /// The log is known to the journal.
+/// Of a journal that says by which version its hosts fold: that only rises.
+#[allow(dead_code, reason = "an experimental journal does not say it")]
+pub fn names_a_fold_version(journal: &mut dyn Journal) {
+    let (first, second) = (LogId([1; 16]), LogId([2; 16]));
+    let named = |journal: &mut dyn Journal, log| {
+        let page = journal.read(log, Position::default(), 10);
+        page.unwrap().fold_version
+    };
+    assert_eq!(named(journal, first), 0);
+    for (version, wanted) in [(4, 4), (4, 4), (3, 4), (6, 6)] {
+        journal.raise_fold_version(first, version).unwrap();
+        assert_eq!(named(journal, first), wanted);
+    }
+    assert_eq!(named(journal, second), 0);
+}
+
 pub fn tells_the_time(journal: &mut dyn Journal) {
     let page = journal
         .read(LogId([1; 16]), Position::default(), 10)

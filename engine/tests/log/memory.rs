@@ -1,9 +1,11 @@
 //! The journal in memory, held against what every journal does.
 
-use crate::conformance::conforms;
+use crate::conformance::{conforms, names_a_fold_version};
 use teamlog_engine::journal::memory::MemoryJournal;
 
 #[test]
 fn the_journal_in_memory_conforms() {
-    conforms(&MemoryJournal::default(), "memory", 200);
+    let journal = MemoryJournal::default();
+    conforms(&journal, "memory", 200);
+    names_a_fold_version(&mut journal.clone());
 }

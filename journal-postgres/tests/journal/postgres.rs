@@ -1,7 +1,9 @@
 //! What every journal does, on PostgreSQL, and what is this one's alone.
 
 use crate::cluster::Cluster;
-use crate::conformance::{behind, conforms, group, identity, one, tells_the_time, texts};
+use crate::conformance::{
+    behind, conforms, group, identity, names_a_fold_version, one, tells_the_time, texts,
+};
 use teamlog_engine::identity::LogId;
 use teamlog_engine::journal::{Outcome, Position, ReadError};
 use teamlog_journal_postgres::PostgresJournals;
@@ -15,6 +17,7 @@ fn postgres_conforms() {
     let journals = PostgresJournals::new(cluster.config("ada"), id.clone());
     conforms(&journals, &id, 100);
     tells_the_time(journals.journal().as_mut());
+    names_a_fold_version(journals.journal().as_mut());
     a_team_is_found(&journals, &id);
     another_journal_is_refused(&cluster);
     every_server_says_why_it_is_not_reached(&cluster);
