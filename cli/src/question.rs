@@ -5,8 +5,8 @@
 use crate::call::{Call, Site};
 use crate::exit::{CommandError, Exit};
 use crate::render::{
-    View, artifact, attention, awaited, bootstrap, config, delivery, diff, hand, inbox, integrity,
-    mode, paths, prompt, status, task, teams, thread, timeline, token, usage, who,
+    View, age, artifact, attention, awaited, bootstrap, config, delivery, diff, hand, inbox,
+    integrity, mode, paths, prompt, status, task, teams, thread, timeline, token, usage, who,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -100,9 +100,20 @@ impl<I: DeserializeOwned, A: Serialize> Answering for Question<I, A> {
     ) -> Result<(Box<RawValue>, Exit), CommandError> {
         let input = serde_json::from_str(input).map_err(|error| unknown(&error.to_string()))?;
         let answer = (self.call.run)(site, input)?;
-        let shown = match form {
-            Form::Json => to_raw_value(&answer),
-            Form::Lines(view) => {
+        let as_of = match (site.at, &site.opened) {
+            (None, Some(team)) => team.as_of()?,
+            _ => None,
+        };
+        let with_age = as_of
+            .as_ref()
+            .and_then(|as_of| age::with_age(&answer, as_of));
+        let shown = match (form, with_age) {
+            (Form::Json, Some(answer)) => Ok(answer),
+            (Form::Json, None) => to_raw_value(&answer),
+            (Form::Lines(view), _) => {
+                if let Some(old) = as_of.as_ref().and_then(age::note) {
+                    site.root.options().notes.say(old);
+                }
                 let now = site.moment().map_or(view.now, |(_, time)| time);
                 to_raw_value(&(self.show)(&answer, &View { now, ..view }))
             }
@@ -359,13 +370,56 @@ impl Streamed {
 
 #[cfg(test)]
 mod tests {
-    use super::QUESTIONS;
+    use super::*;
     use std::collections::BTreeSet;
+    use std::sync::Arc;
+    use teamlog_team::engine::JournalIdentity;
+    use teamlog_team::engine::journal::memory::MemoryJournal;
+    use teamlog_team::engine::storage::Memory;
+    use teamlog_team::lifecycle::init::Init;
+    use teamlog_team::{Root, RootOptions};
 
     #[test]
     fn every_question_has_a_name_of_its_own() {
         let all: Vec<&str> = QUESTIONS.iter().map(|question| question.name()).collect();
         let different: BTreeSet<&str> = all.iter().copied().collect();
         assert_eq!(different.len(), all.len(), "{all:?}");
+    }
+
+    #[test]
+    fn an_answer_for_elsewhere_says_how_new_it_is() {
+        let journal = JournalIdentity {
+            kind: "memory".into(),
+            id: "00000000-0000-4000-8000-000000000000".into(),
+            segment_bytes_max: 1 << 20,
+        };
+        for (journal, wanted) in [(Some(journal), true), (None, false)] {
+            let options = RootOptions {
+                journals: Some(Arc::new(MemoryJournal::default())),
+                ..RootOptions::default()
+            };
+            let root = Root::on(Arc::new(Memory::new()), options);
+            let init = Init {
+                members: vec!["lead".into()],
+                journal,
+                ..Init::of("demo")
+            };
+            root.init(init).unwrap();
+            let who = crate::call::Who::default();
+            let mut site = Site {
+                root,
+                team: "demo",
+                who: &who,
+                caller: None,
+                at: None,
+                opened: None,
+            };
+            let input = to_raw_value(&Status::default()).unwrap();
+            let name = STATUS.call.name;
+            let (told, _) = answer(&mut site, name, &input, Form::Json).unwrap();
+            let told: serde_json::Value = serde_json::from_str(told.get()).unwrap();
+            assert_eq!(told["as_of"]["seq"] == 1, wanted, "{told}");
+            assert_eq!(told["team"], "demo");
+        }
     }
 }

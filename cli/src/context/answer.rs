@@ -3,39 +3,21 @@
 use super::Context;
 use crate::call;
 use crate::exit::{CommandError, Exit, Outcome};
-use crate::render::View;
 use crate::render::escape::{visible, visible_json};
+use crate::render::{View, age};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::value::RawValue;
 use teamlog_team::Team;
-use teamlog_team::engine::{Clock, Receipt, SystemClock, Timestamp};
-use teamlog_team::lifecycle::freshness::AsOf;
+use teamlog_team::engine::{Clock, Receipt, SystemClock};
 
 /// The note beside an answer that was given before.
 const REPLAYED: &str = "answered again: this key was used before, and nothing new was recorded";
-
-/// An answer that may be older than this says so to people, in microseconds.
-const OLD: i64 = 5_000_000;
 
 /// `{note}`: the line that a program gets.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Note<'a> {
     /// Something beside the answer, for people
     note: &'a str,
-}
-
-/// An answer that is an object, with how new it is; any other as it is.
-fn with_age<A: Serialize>(answer: &A, as_of: &AsOf) -> Option<Box<RawValue>> {
-    let text = serde_json::to_string(answer).ok()?;
-    let text = match text.strip_suffix('}').filter(|fields| fields.len() > 1) {
-        Some(fields) => format!(
-            "{fields},\"as_of\":{}}}",
-            serde_json::to_string(as_of).ok()?
-        ),
-        None => text,
-    };
-    RawValue::from_string(text).ok()
 }
 
 impl Context {
@@ -82,7 +64,7 @@ impl Context {
             let replayed = self.replayed;
             return match (replayed, &receipt, as_of) {
                 (false, None, None) => self.out.json(answer),
-                (false, None, Some(as_of)) => match with_age(answer, &as_of) {
+                (false, None, Some(as_of)) => match age::with_age(answer, &as_of) {
                     Some(answer) => self.out.json(&answer),
                     None => self.out.json(answer),
                 },
@@ -93,28 +75,15 @@ impl Context {
                 }),
             };
         }
-        self.note_age(as_of.as_ref());
+        if let Some(old) = as_of.as_ref().and_then(age::note) {
+            self.note(&old);
+        }
         let lines = human(answer, &self.view());
         self.out.lines(&lines)?;
         match receipt.map(|receipt| serde_json::to_string(&receipt)) {
             Some(Ok(receipt)) => self.out.line(format!("  receipt: {receipt}")),
             _ => Ok(()),
         }
-    }
-
-    /// Says to people how old an answer may be.
-    fn note_age(&self, as_of: Option<&AsOf>) {
-        let Some(as_of) = as_of else { return };
-        let read_at = as_of.checked_at.as_ref();
-        let read_at = read_at.and_then(|at| Timestamp::parse(at).ok());
-        let age = read_at.map(|at| SystemClock.now().micros() - at.micros());
-        if age.is_some_and(|age| age < OLD) {
-            return;
-        }
-        let since = as_of.checked_at.as_deref().unwrap_or("it began");
-        self.note(&format!(
-            "what other hosts recorded since {since} is not in this answer; --fresh takes it in"
-        ));
     }
 
     /// A receipt for everything up to the answer of a command that records something, if one is wanted.

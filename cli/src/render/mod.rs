@@ -4,6 +4,7 @@
 //! the same answer gives the same lines on and off a terminal, but for colours and for free text in tables, which is cut to
 //! the terminal's width.
 
+pub mod age;
 pub mod artifact;
 pub mod attention;
 pub mod awaited;
