@@ -247,15 +247,16 @@ impl Entry {
 
     #[cfg(not(feature = "nats"))]
     fn nats(self, name: &str) -> Result<Box<dyn Way>, CommandError> {
-        Err(not_configured(format!(
-            "journal {name} is on NATS: {WITHOUT_NATS}"
-        )))
+        let message = format!(
+            "journal {name} is on NATS, and this teamlog was built without the feature nats"
+        );
+        let hint = "build it with that: cargo install --path cli --features nats";
+        Err(
+            CommandError::new(Exit::Unsafe, "journal_not_configured", message)
+                .or_hint(|| hint.to_owned()),
+        )
     }
 }
-
-/// What is said where a journal on NATS is named.
-#[cfg(not(feature = "nats"))]
-const WITHOUT_NATS: &str = "this teamlog was built without the feature nats";
 
 fn is_nats(url: &str) -> bool {
     url.starts_with("nats://") || url.starts_with("tls://")
