@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use teamlog_engine::event_id::RandomIds;
 use teamlog_engine::identity::LogId;
-use teamlog_engine::journal::{Journal, Journals, LogState, Position};
+use teamlog_engine::journal::{Journal, Journals, LogState, LogStatus, Position};
 use teamlog_engine::{Error, Identity, JournalFault, JournalIdentity, Result};
 
 /// How long to look again whether a log is enrolled.
@@ -49,19 +49,6 @@ pub struct Copies {
     pub version: String,
     /// What keeps it from being durable, in words; then nothing is written.
     pub wrong: Vec<String>,
-}
-
-/// What a journal has of a log.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LogStatus {
-    /// `open`, or why it takes nothing.
-    pub state: String,
-    /// Seq of the last event.
-    pub last_seq: u64,
-    /// Groups.
-    pub groups: u64,
-    /// Their bytes, as the servers count them.
-    pub bytes: u64,
 }
 
 impl NatsJournals {

@@ -32,7 +32,7 @@ mod shared;
 mod stream;
 
 pub use config::{Config, ConfigError};
-pub use journals::{Copies, LogStatus, NatsJournals};
+pub use journals::{Copies, NatsJournals};
 
 /// The word for this kind of journal in `log.json`.
 pub const KIND: &str = "nats";

@@ -7,7 +7,7 @@ use crate::journal::PostgresJournal;
 use crate::schema;
 use std::sync::Arc;
 use teamlog_engine::identity::LogId;
-use teamlog_engine::journal::{Journal, Journals, LogState};
+use teamlog_engine::journal::{Journal, Journals, LogState, LogStatus};
 use teamlog_engine::{Error, Identity, JournalFault, JournalIdentity, Result};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
@@ -22,19 +22,6 @@ impl std::fmt::Debug for PostgresJournals {
             .field(&self.0.journal)
             .finish()
     }
-}
-
-/// What a journal has of a log.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LogStatus {
-    /// `open`, or why it takes nothing.
-    pub state: String,
-    /// Seq of the last event.
-    pub last_seq: u64,
-    /// Groups.
-    pub groups: u64,
-    /// Their bytes.
-    pub bytes: u64,
 }
 
 /// When a host last spoke to the journal.

@@ -28,7 +28,7 @@ mod tls;
 
 pub use config::{Config, ConfigError};
 pub use connection::Copies;
-pub use journals::{HostSeen, LogStatus, PostgresJournals};
+pub use journals::{HostSeen, PostgresJournals};
 pub use tls::TlsFiles;
 
 /// The word for this kind of journal in `log.json`.

@@ -1,10 +1,11 @@
 //! Journals on NATS JetStream, where teamlog is built with them.
 
-use super::server::{LogStatus, Server, Shown, Way};
+use super::server::{Server, Shown, Way};
 use std::sync::Arc;
 use teamlog_journal_nats::{Config, Copies, KIND, NatsJournals};
 use teamlog_team::engine::Result;
 use teamlog_team::engine::identity::LogId;
+use teamlog_team::engine::journal::LogStatus;
 
 impl Way for Config {
     fn kind(&self) -> &'static str {
@@ -46,12 +47,6 @@ impl Server for NatsJournals {
     }
 
     fn status(&self, log: LogId) -> Result<Option<LogStatus>> {
-        let status = NatsJournals::status(self, log)?;
-        Ok(status.map(|status| LogStatus {
-            state: status.state,
-            last_seq: status.last_seq,
-            groups: status.groups,
-            bytes: status.bytes,
-        }))
+        NatsJournals::status(self, log)
     }
 }

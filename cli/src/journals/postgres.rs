@@ -1,11 +1,12 @@
 //! Journals on PostgreSQL.
 
-use super::server::{LogStatus, Server, Shown, Trims, Way};
+use super::server::{Server, Shown, Trims, Way};
 use crate::exit::CommandError;
 use std::sync::Arc;
 use teamlog_journal_postgres::{Config, Copies, KIND, PostgresJournals};
 use teamlog_team::engine::Result;
 use teamlog_team::engine::identity::LogId;
+use teamlog_team::engine::journal::LogStatus;
 
 impl Way for Config {
     fn kind(&self) -> &'static str {
@@ -51,13 +52,7 @@ impl Server for PostgresJournals {
     }
 
     fn status(&self, log: LogId) -> Result<Option<LogStatus>> {
-        let status = PostgresJournals::status(self, log)?;
-        Ok(status.map(|status| LogStatus {
-            state: status.state,
-            last_seq: status.last_seq,
-            groups: status.groups,
-            bytes: status.bytes,
-        }))
+        PostgresJournals::status(self, log)
     }
 
     fn hosts(&self) -> Result<Vec<(String, f64)>> {

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use teamlog_team::engine::Result;
 use teamlog_team::engine::identity::LogId;
-use teamlog_team::engine::journal::Journals;
+use teamlog_team::engine::journal::{Journals, LogStatus};
 
 /// A journal as its servers show it.
 #[derive(Debug)]
@@ -24,19 +24,6 @@ pub struct Shown {
     pub version: String,
     /// What keeps it from being durable.
     pub wrong: Vec<String>,
-}
-
-/// What a journal has of a log.
-#[derive(Debug)]
-pub struct LogStatus {
-    /// `open`, or why it takes nothing.
-    pub state: String,
-    /// Seq of the last event.
-    pub last_seq: u64,
-    /// Groups.
-    pub groups: u64,
-    /// Their bytes.
-    pub bytes: u64,
 }
 
 /// The way to a journal, by what the file says of it.

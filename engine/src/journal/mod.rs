@@ -162,6 +162,19 @@ impl Term {
     }
 }
 
+/// What a journal has of a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogStatus {
+    /// `open`, or why it takes nothing.
+    pub state: String,
+    /// Seq of the last event.
+    pub last_seq: u64,
+    /// Groups.
+    pub groups: u64,
+    /// Their bytes, as its servers count them.
+    pub bytes: u64,
+}
+
 /// Groups behind a position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {

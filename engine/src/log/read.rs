@@ -137,17 +137,14 @@ impl Log {
 
     /// A head that names no more than is there, where nothing is recovered; and what that leaves out.
     pub(crate) fn whole(&self, head: Head) -> Result<(Head, Vec<String>)> {
-        match unsynced::broken(&self.storage, &self.dir, &self.identity, &head)? {
+        let broken = unsynced::broken(&self.storage, &self.dir, &self.identity, &head)?;
+        Ok(match broken {
             Some(Broken { whole, .. }) => {
-                let note = format!(
-                    "a power loss took events {} to {}, which are to come from the journal again",
-                    whole.last_seq + 1,
-                    head.last_seq
-                );
-                Ok((whole, vec![note]))
+                let note = unsynced::taken(&whole, &head);
+                (whole, vec![note])
             }
-            None => Ok((head, Vec::new())),
-        }
+            None => (head, Vec::new()),
+        })
     }
 
     /// Bytes of the active segment past the head. Fewer bytes than the head says is damage.

@@ -124,6 +124,15 @@ fn tail_behind(
     Ok(bytes.map(read))
 }
 
+/// What a power loss took, for people: the head that is, and the one that was.
+pub(crate) fn taken(whole: &Head, head: &Head) -> String {
+    format!(
+        "a power loss took events {} to {}, which are to come from the journal again",
+        whole.last_seq + 1,
+        head.last_seq
+    )
+}
+
 impl LockedLog<'_> {
     /// Goes back to where the log was synced, keeps what stands whole behind that, and notes what the journal has to have.
     pub(super) fn go_back(&self, synced: Head, head: &Head) -> Result<Recovered> {
@@ -145,12 +154,8 @@ impl LockedLog<'_> {
         owed.keep(storage, self.dir, self.identity, true)?;
         let mut recovered = self.act(evidence)?;
         self.head_file.write(&mut recovered.head, true)?;
-        let (found, due) = (recovered.head.last_seq, head.last_seq);
-        if found < due {
-            recovered.notes.push(format!(
-                "a power loss took events {} to {due}, which are to come from the journal again",
-                found + 1
-            ));
+        if recovered.head.last_seq < head.last_seq {
+            recovered.notes.push(taken(&recovered.head, head));
         }
         Ok(recovered)
     }

@@ -383,23 +383,29 @@ fn a_journal_says_why_it_tells_nothing() {
         assert_eq!(fault(locked), Some(expected));
     }
 }
-/// A journal that answers in a term of its own.
-#[derive(Clone)]
-struct InTerm(MemoryJournal, Term);
 
-impl Journal for InTerm {
+/// A journal that answers in a term, and takes its time.
+#[derive(Clone)]
+struct Answering {
+    journal: MemoryJournal,
+    term: Term,
+    takes: Duration,
+}
+
+impl Journal for Answering {
     fn append(&mut self, groups: &[Append<'_>], state: LogState) -> Vec<Outcome> {
-        self.0.append(groups, state)
+        self.journal.append(groups, state)
     }
 
     fn turn(&mut self, group: &Append<'_>, to: LogState) -> Outcome {
-        self.0.turn(group, to)
+        self.journal.turn(group, to)
     }
 
     fn read(&mut self, log: LogId, after: Position, bytes_max: usize) -> Result<Page, ReadError> {
-        let page = self.0.read(log, after, bytes_max)?;
+        std::thread::sleep(self.takes);
+        let page = self.journal.read(log, after, bytes_max)?;
         Ok(Page {
-            term: self.1,
+            term: self.term,
             ..page
         })
     }
@@ -409,24 +415,24 @@ impl Journal for InTerm {
 fn a_server_that_decided_once_is_known_by_every_later_process() {
     for format in FORMATS {
         let hosts = Hosts::new(format, Compares::Position);
-        let in_term = |number| InTerm(hosts.journal.clone(), Term { system: 7, number });
+        let in_term = |system, number| Answering {
+            journal: hosts.journal.clone(),
+            term: Term { system, number },
+            takes: Duration::ZERO,
+        };
         for (number, text) in [(1, "a"), (3, "b")] {
-            let writer = writer(&hosts.through(0, in_term(number)));
+            let writer = writer(&hosts.through(0, in_term(7, number)));
             say(&writer, text);
             writer.release().unwrap();
         }
-        let locked = hosts.through(0, in_term(2)).lock();
+        let locked = hosts.through(0, in_term(7, 2)).lock();
         assert_eq!(fault(locked), Some(JournalFault::Unreachable));
-        let writer = writer(&hosts.through(0, in_term(3)));
+        let writer = writer(&hosts.through(0, in_term(7, 3)));
         say(&writer, "c");
         drop(writer);
         assert_eq!(texts(&hosts.log(0)), ["a", "b", "c"]);
         // Another system of servers counts for itself.
-        let other = Term {
-            system: 8,
-            number: 1,
-        };
-        let other = InTerm(hosts.journal.clone(), other);
+        let other = in_term(8, 1);
         say(&crate::support::writer(&hosts.through(0, other)), "d");
     }
 }

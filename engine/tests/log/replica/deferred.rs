@@ -305,32 +305,18 @@ fn another_event_in_the_place_of_one_that_a_power_loss_took_is_another_history()
     }
 }
 
-/// A journal that takes its time.
-#[derive(Clone)]
-struct Slow(MemoryJournal);
-
-impl Journal for Slow {
-    fn append(&mut self, groups: &[Append<'_>], state: LogState) -> Vec<Outcome> {
-        self.0.append(groups, state)
-    }
-
-    fn turn(&mut self, group: &Append<'_>, to: LogState) -> Outcome {
-        self.0.turn(group, to)
-    }
-
-    fn read(&mut self, log: LogId, after: Position, bytes_max: usize) -> Result<Page, ReadError> {
-        std::thread::sleep(Duration::from_millis(120));
-        self.0.read(log, after, bytes_max)
-    }
-}
-
 #[test]
 fn what_is_owed_outlives_every_later_power_loss() {
     for format in FORMATS {
         let hosts = broken(format, true);
         assert_eq!(read(&hosts.log(0)).unwrap(), ["a"]);
         hosts.put_back();
-        let slow = hosts.through(0, Slow(hosts.journal.clone()));
+        let slow = Answering {
+            journal: hosts.journal.clone(),
+            term: Term::default(),
+            takes: Duration::from_millis(120),
+        };
+        let slow = hosts.through(0, slow);
         assert_eq!(fault(slow.lock()), Some(JournalFault::Behind));
         for seed in 0..20 {
             let choices = SeededIds((seed as u64).into());
