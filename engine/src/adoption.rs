@@ -8,17 +8,13 @@
 //! and `log.json` no longer names the journal. The note says which host may finish that: on all others the log has ended. It
 //! keeps the ids of earlier tries, one of which may come to stand there late.
 
-use crate::error::{Error, JournalFault, Result};
-use crate::event::NewEvent;
-use crate::event_id::EventId;
-use crate::identity::{Identity, JournalIdentity};
+use crate::error::JournalFault;
+use crate::identity::JournalIdentity;
 use crate::journal::{Journal, LogState, Pushed, Replica, Turn, push};
-use crate::layout::{
-    ENGINE_ACTOR, JOURNAL_ADOPTED, JOURNAL_FILE, JOURNAL_LEFT, LEAVING_FILE, LOG_FILE,
-};
+use crate::layout::{JOURNAL_ADOPTED, JOURNAL_FILE, JOURNAL_LEFT, LEAVING_FILE};
 use crate::log::{Exclusive, Log};
+use crate::prelude::*;
 use crate::reader::Reader;
-use serde::Serialize;
 use std::time::Instant;
 
 /// More than a note of events ever has.

@@ -1,9 +1,9 @@
 //! Bytes beside a log that its events name by their digest, where other hosts need them too: its journal keeps them.
 
-use crate::error::Result;
 use crate::identity::JournalIdentity;
 use crate::journal::of_read;
 use crate::log::Log;
+use crate::prelude::*;
 
 impl Log {
     /// Has a journal keep bytes, before an event names them. Repeating it is harmless.

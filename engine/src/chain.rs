@@ -4,11 +4,9 @@
 
 mod digests;
 
-use crate::codec::Predecessor;
-use crate::error::{Error, Result};
-use crate::layout::EVENTS_DIR;
+use crate::prelude::*;
 use crate::reader::Reader;
-use crate::storage::{Open, Stat};
+use crate::storage::Stat;
 use digests::Digests;
 
 impl Reader {

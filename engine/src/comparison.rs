@@ -1,10 +1,9 @@
 //! A log held against its journal: who has more, and whether hosts fold the same events to the same state.
 
-use crate::error::{Error, Result};
 use crate::journal::{End, cursor, of_read, skew};
 use crate::log::Log;
+use crate::prelude::*;
 use crate::reader::Reader;
-use crate::timestamp::Timestamp;
 
 /// How a log stands beside its journal, where nothing is wrong with either.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,26 +6,17 @@
 //! new one, whole either way. Only then the original moves to `archive/<log id>/`, which is a log by itself.
 //! What an interrupted conversion left is tidied by the next one.
 
-use crate::codec::SegmentHeader;
 use crate::copy::copy_groups;
-use crate::error::{Error, Result};
-use crate::event::NewEvent;
-use crate::head::{Head, HeadFile};
-use crate::identity::{Format, Identity, LogId};
-use crate::layout::{
-    ARCHIVE_DIR, CONVERSION_PREFIX, CONVERTED, ENGINE_ACTOR, EVENTS_DIR, HEAD_FILE, LOG_FILE,
-};
+use crate::head::HeadFile;
+use crate::layout::{ARCHIVE_DIR, CONVERSION_PREFIX, CONVERTED};
 use crate::log::{Exclusive, Log, NewLog};
+use crate::prelude::*;
 use crate::reader::Reader;
 use crate::receipt::Receipt;
-use crate::segment::SegmentName;
-use crate::storage::{Deferred, Open, Storage};
+use crate::storage::Deferred;
 use crate::writer::Durability;
 use schemars::JsonSchema;
-use serde::Serialize;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// What a log takes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]

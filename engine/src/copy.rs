@@ -1,10 +1,8 @@
 //! Copying a log group for group: every event keeps its seq, id, time and group, whatever format it is stored in.
 
 use crate::codec::{self, Frame};
-use crate::error::{Error, Result};
-use crate::event::NewEvent;
 use crate::json::Json;
-use crate::layout::EVENTS_DIR;
+use crate::prelude::*;
 use crate::reader::Reader;
 use crate::writer::{Durability, Writer};
 use std::borrow::Cow;

@@ -40,6 +40,7 @@ pub mod lock;
 pub mod log;
 pub mod options;
 pub mod place;
+mod prelude;
 pub mod reader;
 pub mod receipt;
 pub mod recovery;

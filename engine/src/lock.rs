@@ -4,10 +4,9 @@
 //! directory cannot be removed without the log in it, so its lock keeps such writers apart.
 //! Invariant: the file is locked first and released last.
 
-use crate::error::{Error, Result};
 use crate::layout::LOCK_FILE;
-use crate::storage::{HeldLock, LockError, Storage};
-use std::path::{Path, PathBuf};
+use crate::prelude::*;
+use crate::storage::{HeldLock, LockError};
 use std::time::{Duration, Instant};
 
 /// The lock of a log; dropping it releases it.

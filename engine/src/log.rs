@@ -2,25 +2,22 @@
 
 mod read;
 
-use crate::error::{Error, JournalFault, Result};
-use crate::event::NewEvent;
-use crate::head::{Head, HeadFile};
-use crate::identity::{Format, Identity, JournalIdentity, LogId};
+use crate::error::JournalFault;
+use crate::head::HeadFile;
+use crate::identity::JournalIdentity;
 use crate::journal::{Journals, LogState, Replica};
-use crate::layout::{CUT, ENGINE_ACTOR, EVENTS_DIR, LOCK_FILE, LOG_FILE, QUARANTINED};
+use crate::layout::{CUT, LOCK_FILE, QUARANTINED};
 use crate::lock::{self, LogLock};
 use crate::options::LogOptions;
+use crate::prelude::*;
 use crate::reader::Reader;
 use crate::recovery::cut::Cut;
 use crate::recovery::switch;
 use crate::recovery::{self, LockedLog, Quarantined, Recovered};
-use crate::storage::{Open, Storage};
 use crate::writer::active::ActiveSegment;
 use crate::writer::core::Core;
 use crate::writer::group::Buffers;
 use crate::writer::{State, Writer, WriterCounts};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 /// A log that is to be created.

@@ -3,7 +3,7 @@
 use crate::clock::{Clock, SystemClock};
 use crate::event_id::{IdSource, RandomIds};
 use crate::journal::Journals;
-use std::sync::Arc;
+use crate::prelude::*;
 use std::time::Duration;
 
 /// What the log needs from outside.

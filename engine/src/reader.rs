@@ -14,17 +14,10 @@ pub use span::{Chain, Located, Span};
 pub use spans::Spans;
 
 use crate::codec;
-use crate::error::{Error, Result};
-use crate::event::Event;
-use crate::head::Head;
-use crate::identity::Identity;
-use crate::layout::EVENTS_DIR;
-use crate::place::Place;
-use crate::segment::SegmentName;
-use crate::storage::{Bytes, NamedFile, Open, Reads, Storage, if_long_enough, if_there};
+use crate::prelude::*;
+use crate::storage::{Reads, if_long_enough, if_there};
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// Spans of about this many bytes keep two workers busy and memory small.
 pub const SPAN_BYTES: usize = 256 << 10;

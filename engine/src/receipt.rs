@@ -1,14 +1,10 @@
 //! Receipts: evidence of what the log held, checkable without teamlog.
 
-use crate::error::{Error, Result};
-use crate::head::{self, Head};
-use crate::layout::EVENTS_DIR;
+use crate::head;
 use crate::log::Log;
+use crate::prelude::*;
 use crate::reader::{BEFORE_HEAD, Reader};
-use crate::segment::SegmentName;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
 
 /// `head -c LENGTH SEGMENT | b3sum` gives `digest`.
 ///

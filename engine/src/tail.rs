@@ -1,10 +1,8 @@
 //! Reading the end of a segment as evidence: complete groups, then perhaps something broken.
 
 use crate::codec::{self, Frame, FrameError};
-use crate::event_id::EventId;
-use crate::identity::Format;
-use crate::place::Place;
-use crate::sequence::{LastEvent, follows};
+use crate::prelude::*;
+use crate::sequence::follows;
 
 /// One complete group.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,19 +5,14 @@ mod report;
 
 pub use report::{Kind, PROBLEMS_MAX, Problem, Report, Severity};
 
-use crate::codec::{self, SegmentHeader};
-use crate::error::{Error, Result};
-use crate::head::{self, Head, Slots};
-use crate::identity::Format;
-use crate::layout::{EVENTS_DIR, HEAD_FILE, LOG_FILE};
+use crate::codec;
+use crate::head::{self, Slots};
 use crate::log::Log;
+use crate::prelude::*;
 use crate::reader::read_header;
 use crate::receipt::{Receipt, Standing};
-use crate::segment::{SegmentName, written};
-use crate::sequence::LastEvent;
-use crate::storage::{Bytes, Open};
+use crate::segment::written;
 use crate::tail::{self, Broken};
-use std::path::{Path, PathBuf};
 
 /// How often head and segments are read until they agree: a writer does not rotate that fast.
 const LOOKS_MAX: usize = 3;

@@ -3,11 +3,8 @@
 //! A watch remembers the bytes of the head and the identity and compares. A notification of the storage is only a reason to
 //! compare again; where there are no notifications, it compares at short intervals.
 
-use crate::error::{Error, Result};
-use crate::layout::{HEAD_FILE, LOG_FILE};
-use crate::storage::{Storage, Watcher, if_long_enough, if_there};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use crate::prelude::*;
+use crate::storage::{Watcher, if_long_enough, if_there};
 use std::thread;
 use std::time::{Duration, Instant};
 

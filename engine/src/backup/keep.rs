@@ -1,19 +1,12 @@
 //! Making a backup, or bringing one up to date: only what is new is copied, and what was copied is read back.
 
 use super::{DATA_DIRS, FILES_DIR, KeptFile, KeptSegment, MANIFEST_FILE, Manifest, NOT_READ_BACK};
-use crate::codec::Predecessor;
-use crate::error::{Error, Result};
-use crate::layout::{EVENTS_DIR, LOG_FILE};
 use crate::lock;
-use crate::place::Place;
+use crate::prelude::*;
 use crate::reader::Reader;
-use crate::storage::{Open, Storage};
-use crate::timestamp::Timestamp;
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Directories within directories of data that are followed.

@@ -2,15 +2,9 @@
 //! name is no part of the backup.
 
 use super::DATA_DIRS;
-use crate::error::{Error, Result};
-use crate::event_id::EventId;
-use crate::identity::Format;
+use crate::prelude::*;
 use crate::receipt::Receipt;
-use crate::segment::SegmentName;
-use crate::storage::Storage;
-use crate::timestamp::Timestamp;
-use serde::{Deserialize, Serialize};
-use std::path::{Component, Path};
+use std::path::Component;
 
 /// Its name in a backup's directory.
 pub const MANIFEST_FILE: &str = "backup.json";

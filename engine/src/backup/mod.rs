@@ -13,17 +13,11 @@ pub use keep::{Kept, keep};
 pub use manifest::{BACKUP_VERSION, KeptFile, KeptSegment, MANIFEST_FILE, Manifest};
 pub use restore::Restored;
 
-use crate::error::{Error, Result};
-use crate::head::Head;
-use crate::identity::Identity;
-use crate::layout::EVENTS_DIR;
 use crate::log::Log;
 use crate::options::LogOptions;
+use crate::prelude::*;
 use crate::reader::Reader;
-use crate::storage::Storage;
 use crate::verify::{Kind, Report, Severity, verify_kept};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Files beside the log, each under the BLAKE3 of its bytes.
 pub const FILES_DIR: &str = "files";

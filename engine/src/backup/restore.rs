@@ -6,18 +6,12 @@
 
 use super::{Backup, FILES_DIR};
 use crate::copy::copy_groups;
-use crate::error::{Error, Result};
-use crate::event::NewEvent;
-use crate::identity::{Format, Identity};
-use crate::layout::{ENGINE_ACTOR, EVENTS_DIR, HEAD_FILE, LOCK_FILE, LOG_FILE, RESTORED};
+use crate::layout::{LOCK_FILE, RESTORED};
 use crate::log::{Log, NewLog};
 use crate::options::LogOptions;
+use crate::prelude::*;
 use crate::receipt::Receipt;
-use crate::storage::{Open, Storage};
 use crate::writer::Durability;
-use serde::Serialize;
-use std::path::Path;
-use std::sync::Arc;
 
 /// What was restored.
 #[derive(Debug, Clone, PartialEq, Eq)]

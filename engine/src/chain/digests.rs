@@ -4,12 +4,10 @@
 //! if the file's `ctime` lies before the moment at which hashing began, by the file system's own clock: then every later
 //! change of the file gives it another `ctime`.
 
-use crate::codec::Predecessor;
 use crate::layout::DIGESTS_FILE;
-use crate::storage::{Moment, Open, Stat, Storage};
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
+use crate::storage::{Moment, Stat};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 /// We never write a longer file: room for some 200,000 segments.
 const BYTES_MAX: u64 = 64 << 20;

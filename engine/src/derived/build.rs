@@ -9,10 +9,7 @@ use super::filter::{FilterBuilder, filter_key, hash};
 use super::page::{Mark, PAGE, Pointer};
 use super::places::PlacesBuilder;
 use super::shape::Shape;
-use crate::error::{Error, Result};
-use crate::place::Place;
-use crate::storage::File;
-use std::path::PathBuf;
+use crate::prelude::*;
 
 /// Most bytes of a key.
 pub const KEY_BYTES_MAX: usize = 1024;

@@ -3,8 +3,7 @@
 use super::block::{Group, Spot};
 use super::page::Pointer;
 use super::run::{Run, Value};
-use crate::error::Result;
-use std::sync::Arc;
+use crate::prelude::*;
 
 /// Behind so many blocks of entries a walk is taken to go on, and what follows is read ahead.
 const BLOCKS_APART: u32 = 4;

@@ -1,6 +1,7 @@
 //! Keys of the derived store.
 
-use crate::event::{Event, RefKind};
+use crate::event::RefKind;
+use crate::prelude::*;
 
 /// First namespace byte of a series.
 pub const SERIES: u8 = 0x80;

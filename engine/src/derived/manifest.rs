@@ -13,8 +13,7 @@ use super::filter::Filter;
 use super::page::Pointer;
 use super::shape::Shape;
 use super::store::{Anchor, RunMeta};
-use crate::event_id::EventId;
-use crate::place::Place;
+use crate::prelude::*;
 
 /// Its file name.
 pub const NAME: &str = "manifest";

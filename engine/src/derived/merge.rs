@@ -11,9 +11,8 @@ use super::filter::FilterBuilder;
 use super::run::Run;
 use super::scan::Walk;
 use super::store::{RUNS_MAX, Store, WAITING_RUNS_MAX};
-use crate::error::Result;
+use crate::prelude::*;
 use std::ops::Range;
-use std::sync::Arc;
 
 impl Store {
     /// Merges the newest runs where there are more than `RUNS_MAX`. A merge of more than `bytes_max` bytes is left to

@@ -1,10 +1,8 @@
 //! What stands where the store belongs and is no part of it: a file in the place of a directory, a directory in the place
 //! of a file. All of the store can be built again, so it gives way.
 
-use crate::error::{Error, Result};
-use crate::storage::Storage;
+use crate::prelude::*;
 use std::io;
-use std::path::Path;
 
 /// How the manifest and the runs are read in such a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

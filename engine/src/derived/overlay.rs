@@ -6,8 +6,7 @@
 use super::scan::Scan;
 use super::store::{Change, Store};
 use super::table::Changes;
-use crate::error::Result;
-use crate::storage::Bytes;
+use crate::prelude::*;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::btree_map::{Entry, Range};

@@ -5,7 +5,7 @@
 //! under the CRC. A block is checked when it is first read; a bit per page remembers that.
 
 use super::store::RunMeta;
-use crate::storage::Bytes;
+use crate::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -3,8 +3,7 @@
 //! A place: u32 LE segment, 5 bytes LE offset, 3 bytes LE length.
 
 use super::page::{self, CONTENT, CRC, Damage, Mark, PAGE, Pages, Pointer};
-use crate::error::{Error, Result};
-use crate::place::Place;
+use crate::prelude::*;
 
 const BYTES: usize = 12;
 const PER_PAGE: u64 = (CONTENT / BYTES) as u64;

@@ -11,13 +11,11 @@ use super::page::{Damage, Mark, Pages, Pointer};
 use super::places;
 use super::shape::Shape;
 use super::store::RunMeta;
-use crate::error::{Error, Result};
-use crate::place::Place;
-use crate::storage::{Bytes, Reads, Storage};
+use crate::prelude::*;
+use crate::storage::Reads;
 use std::io;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 /// A run that a manifest names.
 pub struct Run {

@@ -3,12 +3,10 @@
 use super::cursor::Cursor;
 use super::filter;
 use super::run::{Run, Value};
-use crate::error::Result;
-use crate::storage::Bytes;
+use crate::prelude::*;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
-use std::sync::Arc;
 
 /// Steps through the newest entries of `from..to`, tombstones included.
 pub struct Walk {

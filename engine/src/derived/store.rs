@@ -14,14 +14,10 @@ use super::obstacle::{self, Obstacle};
 use super::page::Mark;
 use super::run::Run;
 use super::scan::{Scan, Walk};
-use crate::error::{Error, Result};
-use crate::event_id::EventId;
-use crate::place::Place;
-use crate::storage::{Bytes, File, HeldLock, LockError, Open, Storage};
+use crate::prelude::*;
+use crate::storage::{HeldLock, LockError};
 use std::ffi::OsStr;
 use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 /// A store has at most so many runs behind a merge, however long the log is.

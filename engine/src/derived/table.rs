@@ -6,7 +6,7 @@
 
 use super::overlay::Value;
 use super::store::{Change, Store};
-use crate::error::Result;
+use crate::prelude::*;
 use std::hash::{BuildHasher, RandomState};
 
 /// What a fold needs of a state: single keys, read and changed.

@@ -4,16 +4,10 @@
 //! (`owed`) is known by it alone.
 
 use super::{GroupDigest, Position, Term};
-use crate::error::{Error, REPLACE, Result};
-use crate::event_id::EventId;
-use crate::identity::Identity;
+use crate::error::REPLACE;
 use crate::layout::JOURNAL_FILE;
-use crate::place::Place;
+use crate::prelude::*;
 use crate::reader::{Chain, Reader, SPAN_BYTES};
-use crate::storage::Storage;
-use crate::timestamp::Timestamp;
-use serde::{Deserialize, Serialize};
-use std::path::Path;
 
 const VERSION: u32 = 3;
 /// No cursor is longer than this.

@@ -4,10 +4,11 @@ use super::{
     Append, Journal, JournalGroup, Journals, LogState, Outcome, Page, Position, ReadError, Term,
 };
 use crate::clock::Clock;
-use crate::error::{Error, JournalFault, Result};
-use crate::identity::{Identity, JournalIdentity, LogId};
+use crate::error::JournalFault;
+use crate::identity::JournalIdentity;
+use crate::prelude::*;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What a journal compares before it takes a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

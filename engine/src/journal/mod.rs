@@ -17,11 +17,8 @@ pub use push::Pushed;
 pub(crate) use push::push;
 pub(crate) use replica::{Replica, Turn, conflict, misplaced, of_read, skew};
 
-use crate::error::Result;
-use crate::event_id::EventId;
-use crate::identity::{Identity, JournalIdentity, LogId};
-use crate::timestamp::Timestamp;
-use serde::{Deserialize, Serialize};
+use crate::identity::JournalIdentity;
+use crate::prelude::*;
 
 /// A digest over all groups of a log up to one of them: BLAKE3 of the digest before and the group's bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]

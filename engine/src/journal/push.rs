@@ -4,9 +4,8 @@
 use super::cursor::{End, StoredGroup};
 use super::replica::{forked, of_outcome, of_read};
 use super::{Append, Journal, LogState, Outcome, Position, ReadError};
-use crate::error::{Error, JournalFault, Result};
-use crate::event_id::EventId;
-use crate::identity::LogId;
+use crate::error::JournalFault;
+use crate::prelude::*;
 use crate::reader::Reader;
 use std::ops::Range;
 use std::thread;

@@ -3,18 +3,12 @@
 use super::cursor::{End, Kept};
 use super::{Append, Journal, LogState, Outcome, Page, Position, ReadError, Term};
 use crate::clock::Clock;
-use crate::error::{Error, JournalFault, Result};
-use crate::event::Event;
-use crate::event_id::EventId;
-use crate::identity::{Identity, LogId};
+use crate::error::JournalFault;
 use crate::layout::JOURNAL_LEFT;
 use crate::limits::CLOCK_SKEW_MAX;
-use crate::place::Place;
+use crate::prelude::*;
 use crate::reader::Reader;
-use crate::storage::Storage;
-use crate::timestamp::Timestamp;
 use std::ops::Range;
-use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 

@@ -1,17 +1,14 @@
 //! Reading a log: up to its head, without a lock; what a crash left is recovered where nobody else is at it.
 
 use super::Log;
-use crate::error::{Error, Result};
-use crate::head::{self, Head};
-use crate::identity::Identity;
-use crate::layout::{EVENTS_DIR, HEAD_FILE};
+use crate::head;
+use crate::prelude::*;
 use crate::reader::Reader;
 use crate::recovery::switch;
 use crate::recovery::unsynced::{self, Broken};
 use crate::segment::end_of_log;
-use crate::storage::{Open, if_long_enough};
+use crate::storage::if_long_enough;
 use crate::watch::Watch;
-use std::path::Path;
 use std::time::Duration;
 
 impl Log {

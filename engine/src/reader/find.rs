@@ -2,11 +2,7 @@
 
 use super::{Reader, SPAN_BYTES, Spans};
 use crate::codec::{self, Envelope};
-use crate::error::Result;
-use crate::event_id::EventId;
-use crate::head::Head;
-use crate::place::Place;
-use crate::timestamp::Timestamp;
+use crate::prelude::*;
 
 /// A point of a log's past.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

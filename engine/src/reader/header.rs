@@ -1,10 +1,8 @@
 //! Headers of segments, held against the log's identity and against each other.
 
 use super::{HEADER_BYTES_MAX, Reader};
-use crate::codec::{self, SegmentHeader};
-use crate::error::{Error, Result};
-use crate::identity::Identity;
-use std::path::Path;
+use crate::codec;
+use crate::prelude::*;
 
 impl Reader {
     /// The header of a segment, held against what is known of it.

@@ -1,14 +1,9 @@
 //! A run of whole frames, and the rule by which frames follow each other.
 
 use crate::codec::{self, Frame};
-use crate::error::{Error, Result};
-use crate::identity::Format;
-use crate::place::Place;
-use crate::sequence::{LastEvent, follows};
-use crate::storage::Bytes;
+use crate::prelude::*;
+use crate::sequence::follows;
 use std::ops::Range;
-use std::path::PathBuf;
-use std::sync::Arc;
 
 /// Whole frames of one segment, to be decoded anywhere.
 #[derive(Clone, Debug)]

@@ -2,11 +2,9 @@
 
 use super::{BEFORE_HEAD, HEADER_BYTES_MAX, Reader, Span};
 use crate::codec::{self, FrameError};
-use crate::error::{Error, Result};
-use crate::storage::{Bytes, if_there};
+use crate::prelude::*;
+use crate::storage::if_there;
 use std::io::ErrorKind;
-use std::path::PathBuf;
-use std::sync::Arc;
 
 /// The spans of a log, in order; see [`Reader::spans`].
 pub struct Spans {

@@ -4,13 +4,8 @@
 //! between changes nothing: the next one who opens the log starts again.
 
 use super::{LockedLog, Recovered};
-use crate::error::Result;
-use crate::head::Head;
-use crate::layout::{ARCHIVE_DIR, ENGINE_ACTOR, SHORTENED_FILE};
-use crate::segment::SegmentName;
-use crate::storage::{NamedFile, Open, Storage};
-use serde::{Deserialize, Serialize};
-use std::path::Path;
+use crate::layout::{ARCHIVE_DIR, SHORTENED_FILE};
+use crate::prelude::*;
 
 /// The archive of a cut says what it is in this file.
 pub(crate) const NOTE: &str = "cut.json";

@@ -13,18 +13,13 @@ mod whole;
 pub use quarantine::Quarantined;
 pub(crate) use quarantine::unnamed;
 
-use crate::codec::{Predecessor, SegmentHeader};
-use crate::error::{Error, Result};
-use crate::head::{Head, HeadFile};
-use crate::identity::Identity;
-use crate::layout::{EVENTS_DIR, HEAD_FILE, LOG_FILE, QUARANTINE_DIR};
+use crate::head::HeadFile;
+use crate::layout::QUARANTINE_DIR;
+use crate::prelude::*;
 use crate::reader::Reader;
-use crate::segment::{SegmentName, end_of_log};
-use crate::storage::{NamedFile, Open, Storage};
+use crate::segment::end_of_log;
 use crate::tail::{self, Tail};
 use cut::Cut;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use table::{Before, HeadFound, Past, Position, Verdict, verdict};
 
 /// A log whose lock this process holds.

@@ -1,10 +1,9 @@
 //! The quarantine: bytes that were cut from a log, kept for people, each named by an event.
 
 use super::LockedLog;
-use crate::error::Result;
 use crate::layout::{QUARANTINE_DIR, QUARANTINED};
+use crate::prelude::*;
 use crate::reader::Reader;
-use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
 /// What the event says of the file.

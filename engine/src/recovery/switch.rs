@@ -3,13 +3,8 @@
 //! `log.json` decides: once it names the new log, the old log's segments are left over, and its head file is that of another
 //! log. Whoever opens the log in that state takes the lock and finishes; the head is moved last, so it marks completion.
 
-use crate::codec::SegmentHeader;
-use crate::error::{Error, Result};
-use crate::identity::{Format, Identity};
-use crate::layout::{EVENTS_DIR, HEAD_FILE, LOG_FILE, SALVAGE_DIR};
-use crate::segment::SegmentName;
-use crate::storage::Storage;
-use std::path::Path;
+use crate::layout::SALVAGE_DIR;
+use crate::prelude::*;
 
 /// Puts the new log in charge; it is complete and durable. From then on [`finish`] has to be called.
 pub(crate) fn decide(storage: &dyn Storage, dir: &Path, identity: &Identity) -> Result<()> {

@@ -4,19 +4,13 @@
 //! What was synced ends where the cursor says, or else with the first group of the last segment.
 
 use super::{LockedLog, Recovered};
-use crate::codec::SegmentHeader;
-use crate::error::Result;
-use crate::head::Head;
-use crate::identity::Identity;
 use crate::journal::End;
 use crate::journal::cursor::{self, Kept};
+use crate::prelude::*;
 use crate::reader::Reader;
 use crate::segment::end_of_log;
-use crate::sequence::LastEvent;
-use crate::storage::{NamedFile, Open, Storage, if_long_enough};
+use crate::storage::if_long_enough;
 use crate::tail::{self, Tail};
-use std::path::Path;
-use std::sync::Arc;
 
 /// A log whose head names more than is there.
 pub(crate) struct Broken {

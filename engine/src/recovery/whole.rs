@@ -2,11 +2,8 @@
 
 use super::table::{Before, HeadFound, Past, Position, Verdict, verdict};
 use super::{LockedLog, Recovered};
-use crate::codec::SegmentHeader;
-use crate::error::{Error, Result};
-use crate::head::Head;
-use crate::segment::{SegmentName, written};
-use crate::storage::Open;
+use crate::prelude::*;
+use crate::segment::written;
 use crate::tail;
 
 /// Reads every segment and writes the head that they amount to.

@@ -1,9 +1,7 @@
 //! The archive: originals, kept as they were before a person had the log changed.
 
-use crate::error::{Error, Result};
 use crate::layout::ARCHIVE_DIR;
-use crate::storage::{Open, Storage};
-use std::path::{Path, PathBuf};
+use crate::prelude::*;
 
 /// Most originals under one name.
 const ATTEMPTS_MAX: u32 = 1_000;

@@ -5,20 +5,14 @@
 
 use super::archive;
 use super::survey::{Finding, Lost, Survey};
-use crate::error::{Error, Result};
-use crate::event_id::EventId;
-use crate::head::{self, Head, HeadFile};
-use crate::identity::Identity;
-use crate::layout::{EVENTS_DIR, HEAD_FILE, LOG_FILE};
+use crate::head::{self, HeadFile};
 use crate::lock::{self, LogLock};
 use crate::log::{Exclusive, Log};
+use crate::prelude::*;
 use crate::recovery::LockedLog;
 use crate::recovery::cut::{Cut, NOTE, archive_name};
 use crate::recovery::switch;
-use crate::storage::{Open, Storage};
-use serde::Serialize;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
 
 /// No more losses than this are listed.
 const LOST_MAX: usize = 20;

@@ -6,26 +6,18 @@
 
 use super::archive;
 use super::survey::{Damaged, Finding, Lost, Survey};
-use crate::codec::SegmentHeader;
 use crate::copy::to_new_event;
-use crate::error::{Error, Result};
-use crate::event::NewEvent;
 use crate::head;
-use crate::identity::{Format, Identity, LogId};
-use crate::layout::{EVENTS_DIR, HEAD_FILE, LOG_FILE, SALVAGE_DIR, SALVAGED};
+use crate::layout::{SALVAGE_DIR, SALVAGED};
 use crate::lock;
 use crate::log::{Log, NewLog};
 use crate::options::LogOptions;
+use crate::prelude::*;
 use crate::reader::Reader;
 use crate::recovery::switch;
-use crate::segment::SegmentName;
-use crate::storage::{Deferred, Storage};
-use crate::timestamp::Timestamp;
+use crate::storage::Deferred;
 use crate::writer::{Durability, Writer};
-use serde::Serialize;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// The origin of such a log in its identity.
 const ORIGIN: &str = "salvage";

@@ -1,18 +1,12 @@
 //! Reading a whole log that may be damaged: every complete group in order, and what is lost between them.
 
-use crate::codec::{self, Frame, FrameError, Predecessor, SegmentHeader};
-use crate::error::{Error, Result};
+use crate::codec::{self, Frame, FrameError};
 use crate::event::RefKind;
-use crate::event_id::EventId;
-use crate::identity::{FORMAT_VERSION, Identity, LogId};
-use crate::layout::{EVENTS_DIR, HEAD_FILE};
-use crate::segment::{SegmentName, written};
-use crate::sequence::LastEvent;
-use crate::storage::Storage;
+use crate::identity::FORMAT_VERSION;
+use crate::prelude::*;
+use crate::segment::written;
 use crate::tail::{Broken, read_tail};
-use serde::{Deserialize, Serialize};
 use std::ops::{ControlFlow, Range};
-use std::path::Path;
 
 /// Bytes or events that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]

@@ -1,13 +1,11 @@
 //! A log from outside: its head, and the names, lengths and headers of its segments. No event is read.
 
 use super::Report;
-use crate::error::{Error, Result};
 use crate::head;
-use crate::layout::{EVENTS_DIR, HEAD_FILE};
 use crate::log::Log;
+use crate::prelude::*;
 use crate::reader::Reader;
-use crate::segment::{SegmentName, end_of_log};
-use crate::storage::Open;
+use crate::segment::end_of_log;
 
 /// Headers of so many segments are read, the newest: each stays open for as long as the reader lives.
 const HEADERS_MAX: u32 = 128;

@@ -1,7 +1,7 @@
 //! What verification found.
 
+use crate::prelude::*;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// No more problems than this are listed; a badly damaged log has one every few bytes.
 pub const PROBLEMS_MAX: usize = 100;

@@ -2,11 +2,10 @@
 //!
 //! The digest is kept as bytes are written, in pieces, so that sealing a segment does not read all of it.
 
-use crate::error::Result;
-use crate::storage::{File, NamedFile};
+use crate::prelude::*;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Bytes that are hashed at once: smaller ones take several times as long each.
 const PIECE_BYTES: u64 = 128 << 10;

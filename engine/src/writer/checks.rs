@@ -1,13 +1,10 @@
 //! What is checked of events before they are written, and what follows from their order.
 
 use crate::codec::{self};
-use crate::error::{Error, Result};
-use crate::event::{Event, NewEvent, RefKind};
-use crate::event_id::EventId;
+use crate::event::RefKind;
 use crate::identifier::{is_identifier, is_kind};
 use crate::limits;
-use crate::place::Place;
-use crate::timestamp::Timestamp;
+use crate::prelude::*;
 
 pub(super) fn places(segment: u32, start: u64, frames: &[u32]) -> Vec<Place> {
     let mut offset = start;

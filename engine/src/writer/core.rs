@@ -9,23 +9,15 @@ use super::checks::{behind, check_sizes, check_strings, earlier, greater, not_be
 use super::group::{Buffers, Group, InFlightGroup, WrittenGroup};
 use super::{State, WriterCounts};
 use crate::codec;
-use crate::error::{Error, Result};
-use crate::event::{Cause, Event, NewEvent};
-use crate::event_id::EventId;
-use crate::head::{Head, HeadFile};
-use crate::identity::Identity;
+use crate::event::Cause;
+use crate::head::HeadFile;
 use crate::journal::Replica;
-use crate::layout::EVENTS_DIR;
 use crate::limits;
 use crate::lock::LogLock;
 use crate::options::LogOptions;
+use crate::prelude::*;
 use crate::reader::Reader;
-use crate::segment::SegmentName;
-use crate::storage::Storage;
-use crate::timestamp::Timestamp;
 use std::borrow::Cow;
-use std::path::PathBuf;
-use std::sync::Arc;
 
 /// Everything that the holder of the lock owns.
 pub(crate) struct Core<S> {

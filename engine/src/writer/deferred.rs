@@ -2,9 +2,9 @@
 
 use super::State;
 use super::core::Core;
-use crate::error::{Error, Result};
 use crate::journal::Replica;
 use crate::limits;
+use crate::prelude::*;
 
 impl<S: State> Core<S> {
     /// Whether a group of that length need not be synced by itself: the journal has it, so that what a power loss takes is

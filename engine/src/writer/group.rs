@@ -3,12 +3,7 @@
 use super::active::ActiveSegment;
 use super::checks::{crcs, places};
 use crate::codec;
-use crate::error::{Error, Result};
-use crate::event::Event;
-use crate::event_id::EventId;
-use crate::identity::Format;
-use crate::place::Place;
-use std::path::PathBuf;
+use crate::prelude::*;
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};

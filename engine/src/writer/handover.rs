@@ -3,7 +3,8 @@
 //! Who waits sleeps at once: the value comes behind a sync, and threads that look for it meanwhile take the processor from
 //! the one that makes it.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use crate::prelude::*;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Where the value will be.
 struct Slot<T> {

@@ -5,13 +5,9 @@ use super::State;
 use super::checks::check_sizes;
 use super::core::Core;
 use crate::codec;
-use crate::error::{Error, Result};
-use crate::event::{Event, NewEvent};
-use crate::event_id::EventId;
 use crate::journal::{JournalGroup, LogState, Replica, Turn, conflict, misplaced};
-use crate::segment::SegmentName;
+use crate::prelude::*;
 use crate::tail::read_tail;
-use crate::timestamp::Timestamp;
 
 /// What a round begins with.
 #[derive(Debug, Clone, Copy)]

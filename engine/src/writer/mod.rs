@@ -18,13 +18,9 @@ mod round_test;
 
 pub use counts::{JOBS_OF_GROUPS, WriterCounts};
 
-use crate::error::{Error, JournalFault, Result};
-use crate::event::{Event, NewEvent};
-use crate::event_id::EventId;
-use crate::head::Head;
-use crate::place::Place;
+use crate::error::JournalFault;
+use crate::prelude::*;
 use crate::reader::Reader;
-use crate::timestamp::Timestamp;
 use core::Core;
 use handover::{Taker, handover};
 use round::{Job, Queue, Queued, Reply, Round, Waiting};

@@ -1,13 +1,9 @@
 //! From one segment to the next: the full one is sealed, and a new one begins with a digest of it.
 
-use crate::codec::{self, SegmentHeader};
-use crate::error::{Error, REPLACE, Result};
-use crate::head::Head;
+use crate::codec;
+use crate::error::REPLACE;
 use crate::journal::Replica;
-use crate::layout::EVENTS_DIR;
-use crate::segment::SegmentName;
-use crate::storage::Open;
-use crate::timestamp::Timestamp;
+use crate::prelude::*;
 
 use super::State;
 use super::active::ActiveSegment;

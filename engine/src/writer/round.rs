@@ -3,9 +3,7 @@
 use super::core::Core;
 use super::handover::Giver;
 use super::{CommitError, Committed, Durability, State};
-use crate::error::{Error, Result};
-use crate::event::{Event, NewEvent};
-use crate::timestamp::Timestamp;
+use crate::prelude::*;
 use std::collections::VecDeque;
 
 /// The jobs that wait for the next round.

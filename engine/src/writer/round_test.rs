@@ -1,19 +1,12 @@
 //! A round of several groups, of which a later one fails.
 
 use super::{CommitError, Durability, State};
-use crate::error::{Error, Result};
-use crate::event::{Event, NewEvent};
-use crate::head::Head;
-use crate::identity::Format;
 use crate::json::Json;
 use crate::layout::LOCK_FILE;
 use crate::log::{Log, NewLog};
 use crate::options::LogOptions;
-use crate::place::Place;
-use crate::storage::{Memory, Storage};
-use crate::timestamp::Timestamp;
-use std::path::Path;
-use std::sync::Arc;
+use crate::prelude::*;
+use crate::storage::Memory;
 
 /// Takes the lock file away once a group is durable.
 struct LockRemover(Arc<dyn Storage>);

@@ -1,7 +1,7 @@
 //! Power loss and failing calls: nothing is synced, so anything may be lost, but nothing goes wrong unnoticed.
 
 use super::*;
-use crate::error::Error;
+use crate::prelude::*;
 use crate::storage::{Fault, Faulty, Memory};
 
 const ROUNDS: u64 = 12;

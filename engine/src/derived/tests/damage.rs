@@ -1,8 +1,7 @@
 //! Whatever happens to a file: noticed, or harmless.
 
 use super::*;
-use crate::error::Error;
-use crate::storage::Open;
+use crate::prelude::*;
 
 /// A store of one small run, with everything that it answers.
 fn small() -> (Arc<dyn Storage>, Truth) {

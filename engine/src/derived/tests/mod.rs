@@ -11,13 +11,9 @@ mod views;
 
 use super::key;
 use super::{Anchor, Delta, Store};
-use crate::event_id::EventId;
-use crate::place::Place;
-use crate::storage::{Files, Memory, Storage};
-use crate::timestamp::Timestamp;
+use crate::prelude::*;
+use crate::storage::{Files, Memory};
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::Arc;
 
 /// Where the tests keep the store.
 const DIR: &str = "teams/demo/derived/v1";

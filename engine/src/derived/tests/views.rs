@@ -1,7 +1,7 @@
 //! Views of a store: against the log, beside another one, one after the other.
 
 use super::*;
-use crate::error::Error;
+use crate::prelude::*;
 use std::time::Duration;
 
 #[test]

@@ -1,0 +1,17 @@
+//! What most files that work on a log name: errors, events and where they lie, the files of a log, and its storage.
+
+pub(crate) use crate::codec::{Predecessor, SegmentHeader};
+pub(crate) use crate::error::{Error, Result};
+pub(crate) use crate::event::{Event, NewEvent};
+pub(crate) use crate::event_id::EventId;
+pub(crate) use crate::head::Head;
+pub(crate) use crate::identity::{Format, Identity, LogId};
+pub(crate) use crate::layout::{ENGINE_ACTOR, EVENTS_DIR, HEAD_FILE, LOG_FILE};
+pub(crate) use crate::place::Place;
+pub(crate) use crate::segment::SegmentName;
+pub(crate) use crate::sequence::LastEvent;
+pub(crate) use crate::storage::{Bytes, File, NamedFile, Open, Storage};
+pub(crate) use crate::timestamp::Timestamp;
+pub(crate) use serde::{Deserialize, Serialize};
+pub(crate) use std::path::{Path, PathBuf};
+pub(crate) use std::sync::Arc;
