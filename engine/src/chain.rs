@@ -11,9 +11,6 @@ use digests::Digests;
 
 impl Reader {
     /// Holds every sealed segment up to the head against the header of the segment behind it. Reads and hashes all of them.
-    ///
-    /// # Errors
-    /// `Corrupt` at the first that is not what was sealed, I/O.
     pub fn check_chain(&self) -> Result<()> {
         self.chained(&mut |name| Ok(self.seal(name)?.0))
     }

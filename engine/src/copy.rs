@@ -65,9 +65,6 @@ impl Reader {
     }
 
     /// Bytes of all segments up to the head.
-    ///
-    /// # Errors
-    /// `Corrupt` where one is missing, I/O.
     pub fn bytes(&self) -> Result<u64> {
         Ok(self.lens()?.iter().sum())
     }
@@ -87,9 +84,6 @@ impl Reader {
 }
 
 /// Appends every group of `from` to an empty log, each as one group again.
-///
-/// # Errors
-/// `Corrupt` and I/O of either log.
 pub fn copy_groups(from: &Reader, to: &Writer<()>) -> Result<Content> {
     let (mut sum, mut group) = (Summing::default(), Vec::new());
     from.each::<(), Error>(None, |located| {

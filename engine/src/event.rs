@@ -184,9 +184,6 @@ impl NewEvent {
     }
 
     /// An event that the log itself records, with this value as its payload.
-    ///
-    /// # Errors
-    /// `Invalid` where the value is no JSON that an event may have.
     pub(crate) fn of(
         kind: &'static str,
         actor: impl Into<String>,

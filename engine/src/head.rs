@@ -233,9 +233,6 @@ impl HeadFile {
     }
 
     /// Reads both slots.
-    ///
-    /// # Errors
-    /// `UnsupportedFormat`, `ForeignFile`, I/O.
     pub fn read(&self) -> Result<Slots> {
         let bytes = self.file.read_up_to(2 * SLOT_BYTES as u64)?;
         let mut slots = Slots::default();

@@ -40,9 +40,6 @@ impl Json {
         canonical(text, NESTING_MAX).map(|text| Json(text.into_owned().into_boxed_str()))
     }
     /// The canonical JSON of a serialisable value.
-    ///
-    /// # Errors
-    /// As [`Json::parse`], or where the value does not serialise.
     pub fn of(value: &impl serde::Serialize) -> Result<Json, JsonError> {
         let text = serde_json::to_string(value).map_err(|error| JsonError {
             message: format!("the value does not serialise: {error}"),

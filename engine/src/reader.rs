@@ -120,9 +120,6 @@ impl Reader {
     }
 
     /// File names of the segments up to the head, in order: the n-th is segment n.
-    ///
-    /// # Errors
-    /// `Corrupt` where one is missing, I/O.
     pub fn segments(&self) -> Result<Vec<String>> {
         if self.head().segment == 0 {
             return Ok(Vec::new());
@@ -208,9 +205,6 @@ impl Reader {
     }
 
     /// Shows every event behind `after` up to the head to `each`, until it breaks off.
-    ///
-    /// # Errors
-    /// `Corrupt`, I/O, or what `each` returns.
     pub fn each<B, E: From<Error>>(
         &self,
         after: Option<Place>,

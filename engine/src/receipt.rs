@@ -53,9 +53,6 @@ impl Log {
     /// Compares a receipt with the log, and the segments before it with the chain of digests. Changes nothing of the log and
     /// waits for no lock. It hashes what the receipt covers of its segment, and those segments before it that were changed
     /// or not hashed yet. Only the bytes count, not the head, which may lag behind after a power loss.
-    ///
-    /// # Errors
-    /// `UnsupportedFormat`, I/O.
     pub fn standing(&self, receipt: &Receipt) -> Result<Standing> {
         let standing = self.standing_in_segment(receipt)?;
         if standing != Standing::Holds {

@@ -26,9 +26,6 @@ pub fn verify(log: &Log, against: Option<&Receipt>) -> Result<Report> {
 }
 
 /// As [`verify`]; `progress` hears `(bytes done, bytes in all)` before the first segment and behind each.
-///
-/// # Errors
-/// As [`verify`].
 pub fn verify_telling(
     log: &Log,
     against: Option<&Receipt>,

@@ -137,9 +137,6 @@ struct Pass<'a> {
 
 /// Holds `live` against the log, looking up about `sample` events and as many messages (all of them for 0). Inbox views
 /// are held to what they must hold once they are current up to event `views_upto`.
-///
-/// # Errors
-/// `Corrupt`, I/O, `Undecodable`; `Derived` where the store cannot be read.
 pub fn audit(live: &Live, reader: &Reader, sample: u64, views_upto: u64) -> Result<Audit> {
     let counts = live.counts()?;
     let stride = |all: u64| match sample {

@@ -174,17 +174,11 @@ fn known(event: &Event<'_>) -> Result<&'static vocabulary::Kind> {
 }
 
 /// The envelope of a `message_sent` event as stored: canonical JSON text.
-///
-/// # Errors
-/// `Undecodable` where the payload holds none.
 pub fn envelope<'a>(event: &'a Event<'_>) -> Result<&'a str> {
     stored::envelope(&event.payload).map_err(undecodable(event))
 }
 
 /// The message that a `message_sent` event recorded.
-///
-/// # Errors
-/// `Undecodable` where it recorded none.
 pub fn message(event: &Event<'_>) -> Result<Message> {
     let message = stored::message(&event.payload).map_err(undecodable(event))?;
     Ok(message.by(&event.actor))

@@ -4,6 +4,10 @@
 //! Everything here can be thrown away and rebuilt from the log. A fold is a pure function of the events before
 //! it: no clock, no I/O, no randomness. It has never heard of commands, arguments or sockets.
 //!
+//! What reads may fail by I/O, by damage of the log (`Corrupt`) or of what is derived from it (`Derived`), and by an event
+//! that has not the shape of its kind (`Undecodable`); what makes an event, where something in it is nested too deep.
+//! `# Errors` stands where there is more to say.
+//!
 //! Start at [`Live`] for the state of a team, at [`rehydrate`](rebuild::rehydrate) for rebuilding it, and at
 //! [`Message`] for what agents send each other.
 #![forbid(unsafe_code)]

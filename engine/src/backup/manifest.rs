@@ -177,9 +177,6 @@ impl Manifest {
     }
 
     /// Reads the manifest in `dir`; `None` where there is none.
-    ///
-    /// # Errors
-    /// As [`Manifest::decode`], I/O.
     pub fn load(storage: &dyn Storage, dir: &Path) -> Result<Option<Manifest>> {
         let path = dir.join(MANIFEST_FILE);
         let bytes = storage.named().read_if_there(&path, MANIFEST_BYTES_MAX)?;

@@ -70,9 +70,6 @@ impl SegmentHeader {
     }
     /// Reads the header at the start of `bytes`; returns it and its length.
     /// In every version, past and to come, magic and version stand where version 1 has them; a newer one is `Newer`.
-    ///
-    /// # Errors
-    /// [`FrameError`], for any bytes.
     pub fn decode(format: Format, bytes: &[u8]) -> Result<(SegmentHeader, usize), FrameError> {
         match format {
             Format::Jsonl => decode_jsonl(bytes),

@@ -153,9 +153,6 @@ fn complete(format: Format, out: &mut Vec<u8>, start: usize, part: GroupPart) {
 /// Whether the payload is JSON throughout is trusted as far as the CRC.
 ///
 /// No part of a payload is ever taken for a frame, so this is what a search behind damage must ask.
-///
-/// # Errors
-/// [`FrameError`], for any bytes.
 pub fn decode(format: Format, bytes: &[u8]) -> Result<Frame<'_>, FrameError> {
     match format {
         Format::Jsonl => jsonl::decode(bytes),
@@ -165,9 +162,6 @@ pub fn decode(format: Format, bytes: &[u8]) -> Result<Frame<'_>, FrameError> {
 
 /// The same for a frame whose start is known, since it follows another one or a header: whether the payload is one JSON
 /// value, which tells a frame from a part of a payload, is not looked at.
-///
-/// # Errors
-/// [`FrameError`], for any bytes.
 pub fn decode_known(format: Format, bytes: &[u8]) -> Result<Frame<'_>, FrameError> {
     match format {
         Format::Jsonl => jsonl::decode_known(bytes),
@@ -176,9 +170,6 @@ pub fn decode_known(format: Format, bytes: &[u8]) -> Result<Frame<'_>, FrameErro
 }
 
 /// Checks the CRC of the frame at the start of `bytes` and reads its envelope. For frames whose start is known.
-///
-/// # Errors
-/// [`FrameError`], for any bytes.
 pub fn envelope(format: Format, bytes: &[u8]) -> Result<Envelope<'_>, FrameError> {
     match format {
         Format::Jsonl => jsonl::envelope(bytes),
@@ -187,9 +178,6 @@ pub fn envelope(format: Format, bytes: &[u8]) -> Result<Envelope<'_>, FrameError
 }
 
 /// The extent of the frame at the start of `bytes` by its length alone (newline or length field), unchecked; to split work.
-///
-/// # Errors
-/// [`FrameError`], for any bytes.
 pub fn extent(format: Format, bytes: &[u8]) -> Result<usize, FrameError> {
     match format {
         Format::Jsonl => jsonl::extent(bytes),

@@ -60,9 +60,6 @@ impl RunBuilder {
         }
     }
     /// Adds the place of the next event. All places come before the first entry.
-    ///
-    /// # Errors
-    /// I/O, or a place that the format cannot hold.
     pub fn place(&mut self, place: &Place) -> Result<()> {
         debug_assert!(
             self.tree.is_empty(),
@@ -75,9 +72,6 @@ impl RunBuilder {
         Ok(())
     }
     /// Adds an entry; keys strictly ascend. `None` is a tombstone.
-    ///
-    /// # Errors
-    /// I/O, or a key or value longer than its limit.
     pub fn entry(&mut self, key: &[u8], value: Option<&[u8]>) -> Result<()> {
         within("a key of the derived store", key.len(), KEY_BYTES_MAX)?;
         within(

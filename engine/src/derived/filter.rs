@@ -183,9 +183,6 @@ pub fn named_may_hold(bits: &[u8], hash: u64) -> bool {
 }
 
 /// Whether a filter in `pages` may hold a hash.
-///
-/// # Errors
-/// Where the page's CRC fails.
 pub fn may_hold(pages: &Pages, filter: Pointer, hash: u64) -> Result<bool, Damage> {
     let page = page_of(hash, u64::from(filter.pages)) as u32;
     let content = pages.read(Pointer {

@@ -102,9 +102,6 @@ pub struct Pages {
 
 impl Pages {
     /// Takes the bytes of a whole file, the run of that mark.
-    ///
-    /// # Errors
-    /// Where it does not consist of whole pages.
     pub fn new(bytes: Bytes, mark: Mark) -> Result<Pages, Damage> {
         if !bytes.len().is_multiple_of(PAGE) || bytes.len() / PAGE > u32::MAX as usize {
             return Err(Damage::new(format!(
@@ -135,9 +132,6 @@ impl Pages {
         at.page as usize * PAGE + CRC..at.end() as usize * PAGE
     }
     /// The content of a block, its CRC checked.
-    ///
-    /// # Errors
-    /// Where it reaches beyond the file or its CRC fails.
     pub fn read(&self, at: Pointer) -> Result<&[u8], Damage> {
         let block = self
             .bytes

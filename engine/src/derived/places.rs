@@ -18,9 +18,6 @@ pub fn pages_for(events: u64) -> u64 {
 }
 
 /// The place of the event with that index in the run.
-///
-/// # Errors
-/// Where the page is damaged.
 pub fn read(pages: &Pages, index: u64) -> Result<Place, Damage> {
     let content = pages.read(Pointer {
         page: (index / PER_PAGE) as u32,
@@ -83,9 +80,6 @@ impl PlacesBuilder {
         self.count
     }
     /// Adds the next place; says whether that filled the page, which then must be finished.
-    ///
-    /// # Errors
-    /// Where the place does not fit the format.
     pub fn push(&mut self, place: &Place) -> Result<bool> {
         debug_assert!(
             self.page.len() + BYTES <= PAGE,

@@ -56,9 +56,6 @@ impl Run {
         }
     }
     /// Opens its file unless it is open. A file that is missing or is not that run gives a damaged one.
-    ///
-    /// # Errors
-    /// I/O errors other than "not found".
     pub fn open(&self) -> Result<()> {
         if self.pages.get().is_some() {
             return Ok(());

@@ -111,9 +111,6 @@ impl Store {
         }
     }
     /// The same, where each run is opened when it is first needed: only the manifest is read.
-    ///
-    /// # Errors
-    /// As [`Store::open_held`].
     pub fn open(
         storage: Arc<dyn Storage>,
         dir: &Path,
@@ -135,9 +132,6 @@ impl Store {
     }
     /// The same view with every run open, also those that are written later: for a process that stays. A run that is missing,
     /// or is another file, then counts as damaged.
-    ///
-    /// # Errors
-    /// I/O errors.
     pub fn hold(&self) -> Result<Store> {
         self.open_runs()?;
         let held = true;
@@ -147,9 +141,6 @@ impl Store {
         })
     }
     /// Whether somebody has written or merged runs since this view was opened, so that some of it may be gone.
-    ///
-    /// # Errors
-    /// I/O errors.
     pub fn is_superseded(&self) -> Result<bool> {
         Ok(self.home.aside.is_none() && self.home.manifest()? != *self.base)
     }

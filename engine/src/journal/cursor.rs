@@ -146,9 +146,6 @@ impl Kept {
     }
 
     /// Keeps it for the next process. It is derived: only what is owed has to be durable.
-    ///
-    /// # Errors
-    /// I/O.
     pub fn keep(
         &self,
         storage: &dyn Storage,

@@ -252,18 +252,12 @@ pub trait Journal: Send {
     }
 
     /// The bytes that were kept under a digest, if any were. Whoever reads them checks them.
-    ///
-    /// # Errors
-    /// [`ReadError`].
     fn blob(&mut self, _: LogId, _: &str) -> Result<Option<Vec<u8>>, ReadError> {
         Ok(None)
     }
 
     /// Notes which digest this host's state has at an event, and says which others noted another one for the same event: none
     /// where the journal keeps no notes.
-    ///
-    /// # Errors
-    /// [`ReadError`].
     fn compare_state(&mut self, _: LogId, _: u64, _: &str) -> Result<Vec<String>, ReadError> {
         Ok(Vec::new())
     }
@@ -282,8 +276,5 @@ pub trait Journal: Send {
 
     /// Groups behind a position, of about `bytes_max` bytes, but at least one where there is one. Asks the one that decides,
     /// never a replica of it.
-    ///
-    /// # Errors
-    /// [`ReadError`].
     fn read(&mut self, log: LogId, after: Position, bytes_max: usize) -> Result<Page, ReadError>;
 }

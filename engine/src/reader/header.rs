@@ -6,9 +6,6 @@ use crate::prelude::*;
 
 impl Reader {
     /// The header of a segment, held against what is known of it.
-    ///
-    /// # Errors
-    /// `Corrupt`, `UnsupportedFormat`, `ForeignFile`, I/O.
     pub fn header(&self, segment: u32) -> Result<SegmentHeader> {
         let path = self.path(segment)?;
         let file = self.file(segment)?.ok_or_else(|| self.missing(&path))?;

@@ -34,9 +34,6 @@ pub struct Located<'a> {
 impl Span {
     /// Decodes every frame of the span, checking each by itself, as far as [`codec::decode_known`] does; a [`Chain`] checks how
     /// they follow each other.
-    ///
-    /// # Errors
-    /// `Corrupt` with the place.
     pub fn decode(&self) -> Result<Vec<Located<'_>>> {
         let len = self.content().len();
         let mut located = Vec::with_capacity(len / 256);
@@ -108,9 +105,6 @@ impl Chain {
     }
 
     /// The next frames.
-    ///
-    /// # Errors
-    /// `Corrupt` at the first that does not follow.
     pub fn link(&mut self, span: &Span, frames: &[Located<'_>]) -> Result<()> {
         for Located { frame, place } in frames {
             let (index, len) = match self.group {

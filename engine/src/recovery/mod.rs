@@ -60,9 +60,6 @@ struct Evidence {
 }
 
 /// Brings a log into a state that may be written to.
-///
-/// # Errors
-/// `Corrupt` where the table says so, `UnsupportedFormat`, `ForeignFile`, I/O.
 pub(crate) fn recover(log: &LockedLog<'_>) -> Result<Recovered> {
     let mut recovered = recover_unchecked(log)?;
     if log.is_replica && recovered.head.quarantining {

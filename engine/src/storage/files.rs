@@ -59,9 +59,6 @@ impl Files {
 
     /// Tries whether a lock held through one handle keeps out another, with a file made and removed in `dir`.
     /// False where locks are not kept or not known.
-    ///
-    /// # Errors
-    /// As the system reports for making and removing the file.
     pub fn probe_lock(&self, dir: &Path) -> io::Result<bool> {
         let path = dir.join(format!(
             ".lock-probe-{:016x}",

@@ -106,9 +106,6 @@ impl Memory {
     }
 
     /// Damages a byte of a file, on the disk and for readers.
-    ///
-    /// # Errors
-    /// Where there is no such file or no such byte.
     pub fn corrupt(&self, path: &Path, offset: u64, xor: u8) -> io::Result<()> {
         let _world = self.shared();
         let file = self.file(path)?;
@@ -118,9 +115,6 @@ impl Memory {
     }
 
     /// Cuts a file, on the disk and for readers.
-    ///
-    /// # Errors
-    /// Where there is no such file or it is shorter.
     pub fn truncate(&self, path: &Path, len: u64) -> io::Result<()> {
         let _world = self.shared();
         let file = self.file(path)?;
@@ -136,9 +130,6 @@ impl Memory {
 
     /// Does to a file what a failed sync does on Linux: what was not synced still reads well, but counts as written,
     /// so no later sync makes it durable; only writing it again does. After a crash it is the old bytes, or zeros.
-    ///
-    /// # Errors
-    /// Where there is no such file.
     pub fn forget_unsynced(&self, path: &Path) -> io::Result<()> {
         let _world = self.shared();
         let file = self.file(path)?;

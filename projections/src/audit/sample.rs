@@ -23,9 +23,6 @@ pub struct Sample {
 
 /// Looks up about `size` events, spread over the whole log, the last one among them: read by their places, checked by their
 /// checksums, and held against everything that is stored of them.
-///
-/// # Errors
-/// `Corrupt` where one is not at its place, I/O, `Undecodable`; `Derived` where the store cannot be read.
 pub fn sample(live: &Live, reader: &Reader, size: u64) -> Result<Sample> {
     let mut sample = Sample::default();
     let last = live.seq();

@@ -388,9 +388,6 @@ impl Message {
     }
 
     /// The `message_suppressed` event: the cooldown still runs.
-    ///
-    /// # Errors
-    /// A payload that is nested too deep to stand in an event.
     pub fn suppressed(&self, remaining_seconds: u64) -> Result<NewEvent, InvalidMessage> {
         self.held_back("cooldown", remaining_seconds)
     }

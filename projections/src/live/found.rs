@@ -47,9 +47,6 @@ impl Live {
     }
 
     /// The same as far as opening the store and the fold of a short tail tell.
-    ///
-    /// # Errors
-    /// As [`Live::found`].
     pub fn opened(log: &Log, reader: &Reader) -> Result<Found> {
         let store = open_held(reader)?;
         let damage = store

@@ -75,9 +75,6 @@ impl Live {
 
     /// Opens every run of the derived store, so that nothing that other processes do to them changes this state: for one that
     /// stays.
-    ///
-    /// # Errors
-    /// As [`Live::load`].
     pub fn hold(&mut self) -> Result<()> {
         let held = self.state.overlay.store().hold()?;
         let damaged = held.damaged();

@@ -279,9 +279,6 @@ impl Message {
 
     /// The envelope as canonical JSON: `id type from to task_id? trace_id? priority created_at schema_version payload`,
     /// then the extra fields, then `actor` where it is known to be another than the sender.
-    ///
-    /// # Errors
-    /// A payload that is nested too deep to stand in an envelope.
     pub fn to_json(&self) -> Result<Json, InvalidMessage> {
         json("message.payload", &self.text())
     }

@@ -29,9 +29,6 @@ impl TeamState {
         Ok(message.map(|message| MessageInfo { id, ..message }))
     }
     /// Reads the message that an event recorded.
-    ///
-    /// # Errors
-    /// `Undecodable` if it recorded none.
     pub fn sent(&self, reader: &Reader, seq: u64) -> Result<Option<Message>> {
         match self.event(reader, seq)? {
             Some(event) => fact::message(&event).map(Some),

@@ -313,9 +313,6 @@ impl ModeFact {
         Some(seen_at.unwrap_or(at))
     }
     /// The event that records what moves something.
-    ///
-    /// # Errors
-    /// Where a state or fields are too deep for an event.
     pub fn event(&self, actor: &str, trace: Option<&str>) -> Made {
         record(self, actor, self.scope().as_ref(), trace, self)
     }

@@ -78,9 +78,6 @@ impl ViewsSource {
 
     /// Holds the files of some tasks against the state, byte for byte, and the inboxes of some agents by their lengths and
     /// last lines.
-    ///
-    /// # Errors
-    /// I/O, `Corrupt`; `Derived` where the store cannot be read.
     pub fn sampled(
         &self,
         live: &Live,

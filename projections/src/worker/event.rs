@@ -201,9 +201,6 @@ impl StatusChange {
 }
 
 /// The instructions that an event recorded.
-///
-/// # Errors
-/// `Undecodable` where it recorded none.
 pub fn inbox_content(event: &Event<'_>) -> Result<String> {
     let stored: Decoded<Instructions> = read(&event.payload);
     Ok(stored.map_err(undecodable(event))?.content)

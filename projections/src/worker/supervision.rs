@@ -227,26 +227,17 @@ pub fn snapshot_written(actor: &str, snapshot: &str) -> Result<NewEvent, JsonErr
 }
 
 /// The snapshot that an event recorded, as JSON text.
-///
-/// # Errors
-/// `Undecodable` where it recorded none.
 pub fn snapshot<'a>(event: &'a Event<'_>) -> Result<&'a str> {
     let stored: Decoded<Snapshot<'_>> = read(&event.payload);
     Ok(stored.map_err(undecodable(event))?.snapshot.get())
 }
 
 /// The event that records what was seen of the leader.
-///
-/// # Errors
-/// Where it is too deep for an event.
 pub fn attention_set(actor: &str, said: &impl Serialize) -> Result<NewEvent, JsonError> {
     Ok(event(ATTENTION, actor, Json::of(said)?, []))
 }
 
 /// What an event recorded of the leader.
-///
-/// # Errors
-/// `Undecodable` where it recorded nothing of the sort.
 pub fn attention<T: DeserializeOwned>(event: &Event<'_>) -> Result<T> {
     read(&event.payload).map_err(undecodable(event))
 }
