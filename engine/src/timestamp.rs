@@ -6,7 +6,22 @@
 use jiff::fmt::temporal::{DateTimeParser, Pieces};
 
 /// Microseconds since 1970-01-01T00:00:00Z. Printed as RFC 3339 with six decimals and `Z`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+///
+/// A row of the derived store holds it as that number.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Default,
+    rkyv::Archive,
+    rkyv::Serialize,
+    rkyv::Deserialize,
+)]
 pub struct Timestamp(i64);
 
 /// Microseconds in a day.

@@ -7,7 +7,6 @@ mod sample;
 
 pub use sample::{Sample, sample};
 
-use crate::fact::Sent;
 use crate::files::Home;
 use crate::live::Live;
 use crate::message::event::{MessageAcked, MessageFact};

@@ -10,10 +10,11 @@ use crate::agent_token::event::AgentTokenFact;
 use crate::artifact::event::ArtifactFact;
 use crate::bootstrap::event::BootstrapFact;
 use crate::delivery::event::DeliveryFact;
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::message::event::{MailFact, MessageFact};
 use crate::message::{Message, MessageType, Priority};
 use crate::mode::event::ModeFact;
+use crate::prelude::*;
 use crate::refused::event::RefusedFact;
 use crate::response::event::ResponseFact;
 use crate::task::Status;
@@ -25,7 +26,6 @@ use crate::vocabulary;
 use crate::worker::event::WorkerFact;
 use crate::worker::supervision::SupervisionFact;
 use std::ops::Range;
-use teamlog_engine::{Event, Json, NewEvent, RefKind, Timestamp};
 
 /// What an event says.
 #[derive(Debug, Clone, PartialEq, Eq)]

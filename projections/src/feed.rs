@@ -6,7 +6,6 @@
 use crate::prelude::*;
 use crate::task::event::TaskAct;
 use crate::thread::event::ThreadAct;
-use teamlog_engine::derived::key;
 
 /// Series by agent: what that agent is told.
 const TOLD: u8 = 0xB2;

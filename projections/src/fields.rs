@@ -1,7 +1,7 @@
 //! A JSON object as its fields, in order, values as raw text.
 
+use crate::prelude::*;
 use serde::de::{MapAccess, Visitor};
-use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
 

@@ -4,7 +4,7 @@
 use crate::prelude::*;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use teamlog_engine::storage::{File, Open, Storage};
 
 /// Changes of more bytes are written at once: what waits in memory is bounded.

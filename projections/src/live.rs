@@ -12,18 +12,17 @@ pub use crate::tx::SeqPage;
 pub use found::Found;
 pub use load::{DERIVED_DIR, derived_dir, fold_version, old_derived, remove_old_derived};
 
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::files::Mended;
 use crate::pipeline;
-use crate::state::{Tail, TeamState};
+use crate::prelude::*;
+use crate::state::Tail;
 use crate::team::settings::{self, Setting};
-use crate::tx::Rows;
 use crate::views::{BatchGate, BatchState, ViewBatch, Views};
 use std::ops::Deref;
-use std::sync::Arc;
 use teamlog_engine::derived::{Anchor, Store};
 use teamlog_engine::limits::CLOCK_SKEW_MAX;
-use teamlog_engine::{Event, Head, Log, Place, Reader, State, Timestamp};
+use teamlog_engine::{Head, Log, Place, State};
 
 /// A tail of more bytes of log becomes a run.
 pub const TAIL_BYTES_MAX: u64 = 256 << 10;

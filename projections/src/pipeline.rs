@@ -8,23 +8,22 @@
 //! decoders gives the same bytes, and so does the caller's own thread alone, which does it all where no threads can be
 //! started.
 
-use crate::error::{Error, Result};
-use crate::fact::Fact;
+use crate::error::Error;
+use crate::prelude::*;
 use crate::state::Tail;
-use crate::tx::{Projection, Recorded, Tx};
+use crate::tx::Projection;
 use crate::{
     agent_token, artifact, bootstrap, delivery, feed, message, mode, refused, response, task, team,
     usage, worker,
 };
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::iter::Peekable;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, ScopedJoinHandle};
+use teamlog_engine::Place;
 use teamlog_engine::codec::Frame;
-use teamlog_engine::derived::{Anchor, Change, Changes, Delta, Overlay, Store, Table, key};
+use teamlog_engine::derived::{Anchor, Change, Changes, Delta, Overlay, Store, Table};
 use teamlog_engine::reader::{Chain, Located, SPAN_BYTES, Span};
-use teamlog_engine::{Event, Place, Reader};
 
 /// Every projection. Their namespaces are disjoint.
 pub(crate) const PROJECTIONS: [Projection; 14] = [

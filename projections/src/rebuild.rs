@@ -1,18 +1,17 @@
 //! Rebuilding everything from the log: the derived store beside the old one, then all views.
 
-use crate::error::Result;
 use crate::files::{Home, Mended};
 use crate::live::{Counts, Live, derived_dir, remove_old_derived};
 use crate::message::view::Inboxes;
 use crate::pipeline::{self, Bulk};
+use crate::prelude::*;
 use crate::state::Tail;
 use crate::team::TeamInfo;
 use crate::views::Views;
 use crate::views::mend::{clear, mend_files, mend_inboxes};
-use std::sync::Arc;
 use std::time::Duration;
+use teamlog_engine::Log;
 use teamlog_engine::derived::{Overlay, Store};
-use teamlog_engine::{Log, Reader};
 
 pub use crate::pipeline::Progress;
 

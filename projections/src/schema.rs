@@ -2,14 +2,14 @@
 //! described by hand, beside the name lists that their rules use.
 
 use crate::message::{Message, MessageType, Priority};
+use crate::prelude::*;
 use crate::task::Status;
 use crate::words::named_in_json;
 use crate::worker::event::{AckStatus, WorkerState};
 use crate::worker::supervision::ApprovalStatus;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
-use teamlog_engine::Timestamp;
 
 /// A type that is one of a few names.
 macro_rules! named {

@@ -1,10 +1,9 @@
 //! What is known of a team: the entries that folds left in the derived store, and over them the events that no run holds
 //! yet. The nouns ask it; [`Live`](crate::Live) keeps it up to date.
 
-use crate::error::Result;
-use crate::tx::{Rows, SeqPage};
-use teamlog_engine::derived::{Anchor, Overlay, key};
-use teamlog_engine::{Event, Place, Reader, RefKind};
+use crate::prelude::*;
+use teamlog_engine::Place;
+use teamlog_engine::derived::{Anchor, Overlay};
 
 /// The state of a team at an event.
 ///

@@ -210,12 +210,9 @@ fn decoded<T: Row>(key: &[u8], value: &[u8]) -> Result<T> {
     })
 }
 
-/// Stores a field as a `T`: `#[rkyv(with = As<i64>)]` on a time.
+/// Stores a field as a `T`: `#[rkyv(with = As<u64>)]` on the seq of an event that may be none.
 #[derive(Debug)]
 pub struct As<T>(PhantomData<T>);
-
-/// A time, stored as microseconds.
-pub type Micros = As<i64>;
 
 /// A type that rows hold as a `T`.
 pub trait Stored<T>: Sized {
@@ -223,15 +220,6 @@ pub trait Stored<T>: Sized {
     fn stored(&self) -> T;
     /// What was stored.
     fn found(stored: T) -> Self;
-}
-
-impl Stored<i64> for Timestamp {
-    fn stored(&self) -> i64 {
-        self.micros()
-    }
-    fn found(micros: i64) -> Timestamp {
-        time(micros)
-    }
 }
 
 /// The seq of an event, 0 for none.

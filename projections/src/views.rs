@@ -24,13 +24,12 @@ pub(crate) mod mend;
 
 use crate::delivery::event::DeliveryFact;
 use crate::message::event::MessageFact;
+use crate::prelude::*;
 use crate::team::event::TeamFact;
 pub use batch::ViewBatch;
 pub(crate) use batch::{BatchGate, BatchState};
 pub use check::{Fault, Malformed, ViewsFound, ViewsSource};
 
-use crate::error::Result;
-use crate::fact::Fact;
 use crate::files::Home;
 pub use crate::files::Mended;
 use crate::live::Live;
@@ -41,9 +40,7 @@ use crate::usage::event::UsageFact;
 use crate::worker::event::WorkerAct;
 use crate::{bootstrap, delivery, message, mode, task, thread, worker};
 use cursor::Cursor;
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, PoisonError};
-use teamlog_engine::{Event, Reader};
+use std::sync::PoisonError;
 
 /// A gap of more events between cursor and head is mended by looking at all views.
 const GAP_EVENTS_MAX: u64 = 16 << 10;

@@ -1,9 +1,6 @@
 //! Tokens by which agents on other machines are let in, and the JSON of what is recorded of them. A token itself is never
 //! recorded, only its digest.
 
-use crate::fact::event;
-use crate::fact::events::{checks, events};
-use crate::fact::stored::write;
 use crate::prelude::*;
 
 events! {

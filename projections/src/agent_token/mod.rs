@@ -35,7 +35,6 @@ pub struct Signed {
     /// The actor of the event.
     pub by: String,
     /// Its time.
-    #[rkyv(with = Micros)]
     pub at: Timestamp,
 }
 

@@ -1,11 +1,7 @@
 //! Artifacts: files that agents leave for others, and the JSON of what is recorded of them. Their bytes lie beside the log.
 
-use crate::fact::events::{Payload, events};
-use crate::fact::stored::{Decoded, name, write};
-use crate::fact::{Fact, event};
-use crate::words;
-use serde::{Deserialize, Serialize};
-use teamlog_engine::{NewEvent, RefKind};
+use crate::fact::stored::name;
+use crate::prelude::*;
 
 events! {
     /// What is recorded of artifacts.

@@ -17,7 +17,6 @@ pub struct Artifact {
     /// The event that recorded its last version.
     pub seq: u64,
     /// When that was.
-    #[rkyv(with = Micros)]
     pub at: Timestamp,
     /// How many versions it has had.
     pub versions: u64,

@@ -2,7 +2,6 @@
 //! with the sample, not with the history.
 
 use super::{Audit, in_inbox, indexed};
-use crate::fact::Sent;
 use crate::live::Live;
 use crate::message::InboxQuery;
 use crate::message::event::MessageFact;

@@ -1,9 +1,7 @@
 //! What the contract's list of steps says of a run: what is done, what is next, what must not happen now.
 
 use super::{Case, Run, State};
-use crate::words;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 /// A step of the contract's list
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -6,12 +6,10 @@
 use crate::bootstrap::{
     Case, Core, DELIVERY_MICROS, Evidence, HANDSHAKE_MICROS, Method, Outcome, State, Verdict,
 };
-use crate::fact::stored::{Decoded, id, name, read};
-use crate::fact::{Fact, event};
+use crate::fact::stored::{id, name};
+use crate::prelude::*;
 use crate::vocabulary::Kind;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use teamlog_engine::{Json, JsonError, NewEvent, RefKind, Timestamp};
 
 /// Where the kind of an event stands beside its payload while it is read or written; no field of a payload is called so.
 const TAG: &str = "@kind";

@@ -1,8 +1,7 @@
 //! The evidence of a launch: what has to be shown before the team works.
 
 use super::{Core, Run};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 /// The only mode of a launch.
 pub const LAUNCH_MODE: &str = "team_launch";

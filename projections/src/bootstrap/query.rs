@@ -2,7 +2,6 @@
 
 use super::{BEGUN, DUE, DUE_BYTES, Id, NUMBERED, RUN, Run, due_key};
 use crate::prelude::*;
-use teamlog_engine::derived::key;
 
 impl TeamState {
     /// A run of the bootstrap contract by its id.

@@ -1,8 +1,6 @@
 //! The words of the bootstrap contract, as they are stored and shown.
 
-use crate::words;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 words! {
     /// How far a run is, in order; `FALLBACK` is the other end.

@@ -3,7 +3,6 @@
 use super::{DAY, DEAD_LETTER, DEAD_LETTERS, letter_key};
 use crate::delivery::event::DeliveryDead;
 use crate::prelude::*;
-use rkyv::with::Skip;
 
 /// A dead letter, without its message.
 #[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
@@ -29,7 +28,6 @@ pub struct DeadLetter {
     /// How many attempts were made.
     pub attempts: u32,
     /// When it was recorded.
-    #[rkyv(with = Micros)]
     pub created_at: Timestamp,
     /// The event by which its recipient acknowledged the message after all.
     #[rkyv(with = As<u64>)]

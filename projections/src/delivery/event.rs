@@ -1,13 +1,9 @@
 //! Deliveries, and the JSON of what is recorded of them.
 
 use crate::delivery::attempt_end;
-use crate::fact::events::{checks, events};
-use crate::fact::stored::write;
-use crate::fact::{Fact, event};
 use crate::message::MessageInfo;
+use crate::prelude::*;
 use crate::team::settings::Policy;
-use serde::{Deserialize, Serialize};
-use teamlog_engine::{NewEvent, RefKind, Timestamp};
 
 events! {
     /// What happens to a delivery.

@@ -9,7 +9,6 @@ use crate::delivery::event::{DeliveryDead, DeliveryFact, DeliveryRequired};
 use crate::message::event::MessageFact;
 use crate::prelude::*;
 use crate::team::settings::Policy;
-use rkyv::with::Skip;
 
 mod dead_letter;
 pub mod event;
@@ -60,7 +59,6 @@ pub struct Delivery {
     #[rkyv(with = As<[u8; 16]>)]
     pub required_id: Option<EventId>,
     /// When its first attempt began.
-    #[rkyv(with = Micros)]
     pub started_at: Timestamp,
     /// When it is tried again, and how often.
     pub policy: Policy,

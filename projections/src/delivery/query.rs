@@ -2,8 +2,6 @@
 
 use super::{DEAD_LETTERS, DELIVERY, Delivery};
 use crate::prelude::*;
-use crate::tx::SeqPage;
-use teamlog_engine::derived::key;
 
 impl TeamState {
     /// The delivery of a message, if one was required.

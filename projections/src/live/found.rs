@@ -3,13 +3,12 @@
 
 use super::Live;
 use super::load::{derived_dir, open_held, past};
-use crate::error::Result;
 use crate::pipeline::{self, Bulk, Progress};
+use crate::prelude::*;
 use crate::state::Tail;
-use std::sync::Arc;
+use teamlog_engine::Log;
 use teamlog_engine::derived::Store;
 use teamlog_engine::storage::Storage;
-use teamlog_engine::{Log, Reader};
 
 /// A longer tail is not folded in memory for a check, since hardly anything stored could be compared with it.
 const TAIL_EVENTS_MAX: u64 = 65_536;

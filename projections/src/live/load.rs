@@ -1,16 +1,16 @@
 //! Loading the state: what the derived store covers, and the fold of the rest.
 
 use super::Live;
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::pipeline::{self, Bulk, PROJECTIONS};
-use crate::state::{Tail, TeamState};
+use crate::prelude::*;
+use crate::state::Tail;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use teamlog_engine::Log;
 use teamlog_engine::derived::{self, Anchor, Overlay, Store};
 use teamlog_engine::reader::Point;
 use teamlog_engine::storage::Storage;
-use teamlog_engine::{Log, Reader};
 
 /// A tail of more events goes through the bulk pipeline.
 const BULK_EVENTS: u64 = 4096;

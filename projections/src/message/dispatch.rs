@@ -7,7 +7,6 @@ use super::marks;
 use super::row::{DISPATCH, OPEN_DISPATCH};
 use crate::message::event::{DispatchMoved, DispatchRequested};
 use crate::prelude::*;
-use crate::words;
 
 words! {
     /// How far a request has come.
@@ -50,19 +49,14 @@ pub struct Dispatch {
     /// How often its status changed.
     pub attempt_count: u64,
     /// When it was made.
-    #[rkyv(with = Micros)]
     pub created_at: Timestamp,
     /// When its status last changed.
-    #[rkyv(with = Micros)]
     pub updated_at: Timestamp,
     /// When the worker was told.
-    #[rkyv(with = As<Option<i64>>)]
     pub notified_at: Option<Timestamp>,
     /// When the worker had it.
-    #[rkyv(with = As<Option<i64>>)]
     pub delivered_at: Option<Timestamp>,
     /// When it failed.
-    #[rkyv(with = As<Option<i64>>)]
     pub failed_at: Option<Timestamp>,
     /// Why it failed.
     pub last_reason: Option<String>,

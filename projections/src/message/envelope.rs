@@ -6,10 +6,8 @@
 use crate::fact;
 use crate::fields::Fields;
 use crate::message::rules;
-use crate::words;
-use serde_json::value::RawValue;
+use crate::prelude::*;
 use teamlog_engine::limits::NESTING_MAX;
-use teamlog_engine::{Json, Timestamp};
 
 /// Version of the envelope.
 pub const SCHEMA_VERSION: u32 = 1;

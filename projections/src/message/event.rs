@@ -2,13 +2,9 @@
 //! themselves.
 
 use crate::delivery::event::about;
-use crate::fact::events::{Decode, checks, events};
-use crate::fact::stored::{Decoded, name, read, write};
-use crate::fact::{Fact, Sent, event};
+use crate::fact::stored::name;
 use crate::message::{MessageInfo, MessageType};
-use crate::words;
-use serde::{Deserialize, Serialize};
-use teamlog_engine::{NewEvent, RefKind};
+use crate::prelude::*;
 
 events! {
     /// What happens to a message.

@@ -7,7 +7,6 @@ use super::row::{
     AGENT, AgentInfo, INBOX, LastSent, MESSAGE, MessageInfo, UNACKED, UNDELIVERED, Unacked,
     cooldown_key,
 };
-use crate::fact::Sent;
 use crate::message::MessageType;
 use crate::message::dispatch::DispatchStatus::{Delivered, Failed, Notified};
 use crate::message::event::{MailFact, Mark, MessageAcked, MessageFact, Suppressed};

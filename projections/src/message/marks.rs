@@ -5,10 +5,8 @@
 
 use super::dispatch;
 use super::row::{DELIVERED, MAIL_COUNTS, MARKS, MESSAGE, MessageInfo, SAME, UNDELIVERED};
-use crate::fact::Sent;
 use crate::message::event::{Mark, MessageMarked};
 use crate::prelude::*;
-use teamlog_engine::derived::key;
 
 /// What became of a message.
 #[derive(
@@ -16,10 +14,8 @@ use teamlog_engine::derived::key;
 )]
 pub struct Marks {
     /// When its recipient was first told of it.
-    #[rkyv(with = As<Option<i64>>)]
     pub notified_at: Option<Timestamp>,
     /// When its recipient first had it, or acknowledged it.
-    #[rkyv(with = As<Option<i64>>)]
     pub delivered_at: Option<Timestamp>,
     /// The digest by which undelivered plain mail is found.
     same: Option<String>,
@@ -34,7 +30,6 @@ pub struct SameMail {
     /// Its id.
     pub id: String,
     /// When its sender says that it was created.
-    #[rkyv(with = Micros)]
     pub created_at: Timestamp,
 }
 row!(SameMail);

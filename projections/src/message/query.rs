@@ -7,8 +7,6 @@ use super::row::{
 use crate::fact;
 use crate::message::{Message, MessageType};
 use crate::prelude::*;
-use crate::tx::SeqPage;
-use teamlog_engine::derived::key;
 
 /// Which part of an inbox is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

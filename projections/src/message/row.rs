@@ -2,7 +2,6 @@
 
 use crate::message::MessageType;
 use crate::prelude::*;
-use rkyv::with::Skip;
 
 /// By message id.
 pub(super) const MESSAGE: u8 = 0x20;
@@ -94,7 +93,6 @@ pub struct Unacked {
     #[rkyv(with = Skip)]
     pub seq: u64,
     /// When it was recorded.
-    #[rkyv(with = Micros)]
     pub recorded_at: Timestamp,
     /// Its id.
     pub id: String,
@@ -109,7 +107,6 @@ pub struct LastSent {
     /// The event that recorded it.
     pub seq: u64,
     /// When it was sent.
-    #[rkyv(with = Micros)]
     pub at: Timestamp,
 }
 row!(LastSent);

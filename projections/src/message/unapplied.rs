@@ -6,7 +6,6 @@ use super::{InvalidMessage, Message, MessageType, Names, check_id, check_name};
 use crate::fields::Fields;
 use crate::prelude::*;
 use crate::task::Status;
-use crate::words;
 
 /// The field of an envelope that names the task.
 pub(crate) const TASK_ID: &str = "task_id";

@@ -3,15 +3,10 @@
 //! Without `session_id` an event is about the root. `seen_at` is when the session gave this sign of life, where the log's times
 //! lie ahead of the clock; else it is the event's own time.
 
-use crate::fact::events::{Payload, checks, events};
-use crate::fact::stored::Decoded;
-use crate::fact::{Fact, event};
 use crate::mode::scope::check_session;
 use crate::mode::{Mode, Scope};
-use crate::words;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 use serde_json::{Map, Value};
-use teamlog_engine::{Json, JsonError, NewEvent, RefKind, Timestamp};
 
 /// The fields of a state, or some of them.
 pub type Fields = Map<String, Value>;

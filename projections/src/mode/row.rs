@@ -3,7 +3,6 @@
 use super::{Mode, Scope};
 use crate::mode::event::Fields;
 use crate::prelude::*;
-use rkyv::with::Skip;
 use serde_json::Value;
 
 /// By mode and scope: the state.
@@ -44,13 +43,10 @@ pub struct SessionLife {
     #[rkyv(with = Skip)]
     pub session: String,
     /// When its first sign of life was recorded; behind an end, the first one after it.
-    #[rkyv(with = Micros)]
     pub started_at: Timestamp,
     /// When its last one was.
-    #[rkyv(with = Micros)]
     pub seen_at: Timestamp,
     /// When it ended; `None` while it has not.
-    #[rkyv(with = As<Option<i64>>)]
     pub ended_at: Option<Timestamp>,
 }
 row!(SessionLife);

@@ -1,9 +1,8 @@
 //! How modes are shown: in view files and in answers.
 
 use super::{Mode, ModeEntry, ModeScope, ModeState, Scope};
-use crate::error::Result;
 use crate::mode::event::Fields;
-use crate::state::TeamState;
+use crate::prelude::*;
 use serde_json::{Value, json};
 
 /// Fields of a list of skills that follow from the states, whatever its metadata says.

@@ -1,8 +1,6 @@
 //! The modes that are tracked.
 
-use crate::words;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 words! {
     /// A tracked workflow mode. The order is the canonical one, in which modes are listed.

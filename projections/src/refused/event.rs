@@ -1,8 +1,5 @@
 //! Writes that the guard refused, and the JSON of what is recorded of them.
 
-use crate::fact::event;
-use crate::fact::events::{checks, events};
-use crate::fact::stored::write;
 use crate::prelude::*;
 
 events! {

@@ -5,7 +5,6 @@ pub mod event;
 
 use crate::prelude::*;
 use crate::refused::event::RefusedFact;
-use crate::tx::SeqPage;
 
 /// By agent: what it was refused last.
 const LAST: u8 = 0x46;
@@ -23,7 +22,6 @@ pub struct RefusedPath {
     /// The path.
     pub path: String,
     /// By what time.
-    #[rkyv(with = Micros)]
     pub at: Timestamp,
 }
 

@@ -1,8 +1,5 @@
 //! First answers under an idempotency key, which is a ref of their event.
 
-use crate::fact::event;
-use crate::fact::events::{Decode, events};
-use crate::fact::stored::{Decoded, read, write};
 use crate::prelude::*;
 
 events! {

@@ -1,8 +1,6 @@
 //! What can happen to a task, and the JSON of those payloads.
 
-use crate::fact::event;
-use crate::fact::events::{checks, events};
-use crate::fact::stored::{json, or_default, write};
+use crate::fact::stored::{json, or_default};
 use crate::message::Priority;
 use crate::prelude::*;
 use crate::task::Status;

@@ -2,7 +2,7 @@
 
 use super::row::{COUNTS, NUMBERED, SUPERSEDED, natural_key, owned_key, task_key};
 use super::{NUMBER_DIGITS_MAX, Status, Task, TaskCounts, commanded, deps, held, ready};
-use crate::fact::{Sent, TaskChange};
+use crate::fact::TaskChange;
 use crate::message::MessageType;
 use crate::prelude::*;
 use crate::task::event::TaskAct;

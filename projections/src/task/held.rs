@@ -3,7 +3,6 @@
 use super::Task;
 use crate::natural;
 use crate::prelude::*;
-use rkyv::with::Skip;
 
 /// By holder and task.
 const HELD: u8 = 0x44;
@@ -18,7 +17,6 @@ pub struct HeldResources {
     #[rkyv(with = Skip)]
     pub holder: String,
     /// The claim counts before that moment.
-    #[rkyv(with = As<i64>)]
     pub leased_until: Timestamp,
     /// What the task declared.
     pub resources: Vec<String>,

@@ -1,8 +1,7 @@
 //! `task_imported`: a task of which only a snapshot is left. The payload has the names of the message protocol's
 //! snapshots; what does not apply is left out.
 
-use crate::fact::events::{Payload, checks};
-use crate::fact::stored::{json, or_default, read};
+use crate::fact::stored::{json, or_default};
 use crate::prelude::*;
 use crate::task::Status;
 use crate::task::event::{TaskAct, TaskFact};

@@ -22,8 +22,6 @@ pub(crate) use row::status_in;
 
 use crate::message::Priority;
 use crate::prelude::*;
-use crate::words;
-use rkyv::with::Skip;
 
 /// Ids with more digits are not treated as numbers.
 pub const NUMBER_DIGITS_MAX: usize = 15;
@@ -71,10 +69,8 @@ pub struct Task {
     #[rkyv(with = Skip)]
     pub task_id: String,
     /// `created_at` of the first message applied.
-    #[rkyv(with = As<i64>)]
     pub created_at: Timestamp,
     /// `created_at` of the last message applied.
-    #[rkyv(with = As<i64>)]
     pub updated_at: Timestamp,
     /// Who works on it.
     pub owner: Option<String>,
@@ -122,7 +118,6 @@ pub struct Task {
     /// The last message applied.
     pub last_message_id: String,
     /// Its `created_at`.
-    #[rkyv(with = As<i64>)]
     pub last_message_created_at: Timestamp,
     /// Seq of the last event that changed it.
     pub seq: u64,
@@ -169,10 +164,8 @@ pub struct Governed {
     /// Why it failed.
     pub error: Option<String>,
     /// When it was last claimed.
-    #[rkyv(with = As<Option<i64>>)]
     pub started_at: Option<Timestamp>,
     /// When it was completed, failed or canceled.
-    #[rkyv(with = As<Option<i64>>)]
     pub completed_at: Option<Timestamp>,
     /// How many claims it has had.
     pub epoch: u64,
@@ -195,7 +188,6 @@ pub struct Claim {
     /// What its holder presents.
     pub token: String,
     /// It counts before that moment.
-    #[rkyv(with = As<i64>)]
     pub leased_until: Timestamp,
     /// How it stands.
     pub state: ClaimState,

@@ -1,12 +1,8 @@
 //! What can happen to the team itself, and the JSON of those payloads.
 
 use super::settings::{Form, Setting, Value};
-use crate::fact::events::{Decode, checks, events};
-use crate::fact::stored::{Decoded, read, write};
-use crate::fact::{Fact, event};
-use serde::{Deserialize, Serialize, Serializer};
-use std::collections::BTreeMap;
-use teamlog_engine::{NewEvent, Timestamp};
+use crate::prelude::*;
+use serde::Serializer;
 
 events! {
     /// What happens to the team itself.

@@ -18,7 +18,6 @@ const COUNT: u8 = 0x12;
 #[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct TeamInfo {
     /// When it was created.
-    #[rkyv(with = Micros)]
     pub created_at: Timestamp,
     /// Whether agents join by acting.
     pub open: bool,
@@ -33,7 +32,6 @@ pub struct TeamInfo {
     /// The same of `views`.
     pub(crate) born_views: bool,
     /// When it was closed.
-    #[rkyv(with = As<Option<i64>>)]
     pub closed_at: Option<Timestamp>,
 }
 row!(TeamInfo);

@@ -1,10 +1,6 @@
 //! What can happen to a thread, and the JSON of those payloads.
 
-use crate::fact::events::{checks, events};
-use crate::fact::stored::write;
-use crate::fact::{Fact, event};
-use serde::{Deserialize, Serialize};
-use teamlog_engine::{NewEvent, RefKind};
+use crate::prelude::*;
 
 events! {
     /// One thing that happens to a thread.

@@ -4,8 +4,6 @@ use super::Thread;
 use super::row::{NUMBERED, POSTS, THREAD, thread_key};
 use crate::natural;
 use crate::prelude::*;
-use crate::tx::SeqPage;
-use teamlog_engine::derived::key;
 
 impl TeamState {
     /// A thread by its id.

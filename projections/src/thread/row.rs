@@ -2,7 +2,6 @@
 
 use crate::natural;
 use crate::prelude::*;
-use rkyv::with::Skip;
 
 /// By id, in natural order: the thread.
 pub(super) const THREAD: u8 = 0x48;
@@ -24,10 +23,8 @@ pub struct Thread {
     /// The last event of it.
     pub seq: u64,
     /// When it began.
-    #[rkyv(with = Micros)]
     pub created_at: Timestamp,
     /// When the last thing happened to it.
-    #[rkyv(with = Micros)]
     pub updated_at: Timestamp,
     /// How many messages it holds.
     pub messages: u64,

@@ -1,10 +1,6 @@
 //! Tokens that agents used, and how many they may: what is recorded of them, and the JSON of those payloads.
 
-use crate::fact::events::{checks, events};
-use crate::fact::stored::write;
-use crate::fact::{Fact, event};
-use serde::{Deserialize, Serialize};
-use teamlog_engine::{NewEvent, RefKind};
+use crate::prelude::*;
 
 events! {
     /// What is said of tokens.

@@ -40,7 +40,6 @@ pub struct Used {
     /// How often that was reported.
     pub reports: u64,
     /// When it was reported last.
-    #[rkyv(with = Micros)]
     pub at: Timestamp,
 }
 

@@ -1,9 +1,9 @@
 //! Changes of view files that were decided under the lock of the state, and are written without it.
 
-use crate::error::Result;
 use crate::files::{Changes, Home, failed};
+use crate::prelude::*;
 use std::io;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 
 /// What became of the last batch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

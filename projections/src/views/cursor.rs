@@ -3,10 +3,9 @@
 //! 36 bytes: `TLVIEWS1`, 16 bytes log id, u64 seq, u32 CRC-32 of the bytes before (little-endian). Overwritten in place
 //! and never synced: where the checksum is wrong there is no cursor, and all views are compared.
 
-use crate::error::Result;
 use crate::files::{Home, failed};
+use crate::prelude::*;
 use std::io::ErrorKind;
-use std::sync::Arc;
 use teamlog_engine::storage::{File, Open};
 
 pub(super) const NAME: &str = "views";

@@ -14,7 +14,6 @@ pub struct Activity {
     /// Its last event.
     pub seq: u64,
     /// When that was recorded.
-    #[rkyv(with = Micros)]
     pub at: Timestamp,
     /// Whether it last reported to be idle: by an `idle_notification`, or as its status.
     pub said_idle: bool,

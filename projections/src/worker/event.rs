@@ -1,11 +1,8 @@
 //! What workers are known by: who they are, what they last said of themselves, what they were told; and the JSON of those
 //! payloads. When each was written is the time of its event.
 
-use crate::fact::events::{checks, events};
-use crate::fact::stored::{Decoded, read, write};
-use crate::fact::{event, undecodable};
+use crate::fact::undecodable;
 use crate::prelude::*;
-use crate::words;
 
 events! {
     /// What is known of a worker.

@@ -1,10 +1,8 @@
 //! How what is known of workers is stored.
 
-use crate::tx::{Micros, row};
-use crate::words;
+use crate::prelude::*;
 use crate::worker::event::{Heartbeat, Identity, ShutdownAck, ShutdownRequest, StatusChange};
 use crate::worker::supervision::{Approval, Baseline};
-use teamlog_engine::Timestamp;
 
 /// By worker.
 pub(super) const IDENTITY: u8 = 0x50;
@@ -38,7 +36,6 @@ pub struct Noted<T> {
     /// The event that said it.
     pub seq: u64,
     /// When.
-    #[rkyv(with = Micros)]
     pub at: Timestamp,
     /// What was said.
     pub what: T,

@@ -3,12 +3,10 @@
 
 use super::ATTENTION;
 use super::event::WorkerState;
-use crate::fact::events::{Decode, checks, events};
-use crate::fact::stored::{Decoded, name, read, write};
-use crate::fact::{event, undecodable};
+use crate::fact::stored::name;
+use crate::fact::undecodable;
 use crate::prelude::*;
 use crate::task::{Status, TaskCounts};
-use crate::words;
 use serde::de::DeserializeOwned;
 
 events! {
