@@ -9,9 +9,21 @@ events! {
     #[serde(untagged)]
     pub enum AgentTokenFact in Fact::AgentToken {
         /// An agent may be let in with a token.
-        "agent_token_added" by "teamlog token add TEAM" => Added(AgentTokenAdded),
+        "agent_token_added" by "teamlog token add TEAM" => Added: AgentTokenAdded [name agent] {
+            /// Whom it lets in.
+            pub agent: String,
+            /// How far.
+            pub scope: AgentScope,
+            /// BLAKE3 of the token, as lower-case hex.
+            pub digest: String,
+        },
         /// A token lets nobody in any more.
-        "agent_token_revoked" by "teamlog token revoke TEAM" => Revoked(AgentTokenRevoked),
+        "agent_token_revoked" by "teamlog token revoke TEAM" => Revoked: AgentTokenRevoked [name agent] {
+            /// Whom it let in.
+            pub agent: String,
+            /// Which one, as listings name it.
+            pub token_id: String,
+        },
     }
 }
 
@@ -62,31 +74,6 @@ impl AgentScope {
             .into_iter()
             .find(|scope| scope.name() == name)
     }
-}
-
-/// `agent_token_added`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AgentTokenAdded {
-    /// Whom it lets in.
-    pub agent: String,
-    /// How far.
-    pub scope: AgentScope,
-    /// BLAKE3 of the token, as lower-case hex.
-    pub digest: String,
-}
-
-/// `agent_token_revoked`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AgentTokenRevoked {
-    /// Whom it let in.
-    pub agent: String,
-    /// Which one, as listings name it.
-    pub token_id: String,
-}
-
-checks! {
-    AgentTokenAdded { name agent }
-    AgentTokenRevoked { name agent }
 }
 
 impl AgentTokenFact {

@@ -1,6 +1,5 @@
 //! Artifacts: files that agents leave for others, and the JSON of what is recorded of them. Their bytes lie beside the log.
 
-use crate::fact::stored::name;
 use crate::prelude::*;
 
 events! {
@@ -9,12 +8,27 @@ events! {
     #[serde(untagged)]
     pub enum ArtifactFact in Fact::Artifact {
         /// An artifact was stored, with its digest and size.
-        "artifact_stored" by "teamlog artifact put TEAM" => Stored(ArtifactStored),
+        "artifact_stored" by "teamlog artifact put TEAM" => Stored:
+        #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+        ArtifactStored [digest digest, name name, name task_id, name worker] {
+            /// Its name, which rows have in their keys.
+            #[rkyv(with = Skip)]
+            pub name: String,
+            /// What it is.
+            pub kind: ArtifactKind,
+            /// BLAKE3 of its bytes, lower-case hex.
+            pub digest: String,
+            /// How many bytes it has.
+            pub size: u64,
+            /// The task that it belongs to.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub task_id: Option<String>,
+            /// Who left it.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub worker: Option<String>,
+        },
     }
 }
-
-/// Letters of a digest: BLAKE3 in lower-case hex.
-const DIGEST_LETTERS: usize = 64;
 
 words! {
     /// What an artifact is.
@@ -26,39 +40,6 @@ words! {
         Summaries = "summaries",
         /// A change of code.
         Patches = "patches",
-    }
-}
-
-#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-/// `artifact_stored`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ArtifactStored {
-    /// Its name, which rows have in their keys.
-    #[rkyv(with = rkyv::with::Skip)]
-    pub name: String,
-    /// What it is.
-    pub kind: ArtifactKind,
-    /// BLAKE3 of its bytes, lower-case hex.
-    pub digest: String,
-    /// How many bytes it has.
-    pub size: u64,
-    /// The task that it belongs to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub task_id: Option<String>,
-    /// Who left it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub worker: Option<String>,
-}
-
-impl Payload for ArtifactStored {
-    fn check(&self) -> Decoded<()> {
-        let hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-        if self.digest.len() != DIGEST_LETTERS || !self.digest.bytes().all(hex) {
-            return Err("digest is none".to_owned());
-        }
-        name("name", &self.name)?;
-        name("task_id", &self.task_id)?;
-        name("worker", &self.worker)
     }
 }
 

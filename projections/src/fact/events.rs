@@ -37,21 +37,37 @@ impl<T: Payload> Decode for T {
 }
 
 /// Declares what can happen to something: of each event what it says, its kind, the command that records it, its variant,
-/// and the type of its payload. An event without one is only counted, or says all by its kind.
+/// and its payload: a type that stands elsewhere, or one with its rules and fields. An event without one is only counted, or
+/// says all by its kind.
 ///
 /// `of Fact { field }` declares a struct around the enum as well, with what each event is about.
 macro_rules! events {
     (
         $(#[$attribute:meta])* pub enum $name:ident
         $(of $about:ident { $field:ident })? in $fact:path {
-            $($(#[doc = $doc:literal])+ $kind:literal by $command:literal => $variant:ident $(($payload:ty))?,)*
+            $(
+                $(#[doc = $doc:literal])+
+                $kind:literal by $command:literal => $variant:ident $(($payload:ty))?
+                $(: $(#[$more:meta])* $declared:ident $([$($rules:tt)*])? { $($fields:tt)* })?,
+            )*
         }
     ) => {
         $(#[$attribute])*
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub enum $name {
-            $($(#[doc = $doc])+ $variant $(($payload))?,)*
+            $($(#[doc = $doc])+ $variant $(($payload))? $(($declared))?,)*
         }
+
+        $($(
+            #[doc = concat!("`", $kind, "`.")]
+            $(#[$more])*
+            #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+            pub struct $declared {
+                $($fields)*
+            }
+
+            $crate::fact::events::checks! { $declared { $($($rules)*)? } }
+        )?)*
 
         impl $name {
             /// The rows of the vocabulary.
@@ -61,7 +77,7 @@ macro_rules! events {
                     command: Some($command),
                     doc: concat!($($doc),+).trim_ascii(),
                     decode: |text| {
-                        let act = $crate::fact::events::events!(@read text, $name::$variant $(, $payload)?);
+                        let act = $crate::fact::events::events!(@read text, $name::$variant $(, $payload)? $(, $declared)?);
                         $name::fact(act, text)
                     },
                 },

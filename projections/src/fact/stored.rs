@@ -7,6 +7,7 @@ use crate::message::{
     Envelope, InvalidMessage, Message, MessageType, Names, Priority, SCHEMA_VERSION, TASK_ID,
     check_id, check_name,
 };
+use crate::mode::check_session;
 use crate::prelude::*;
 use crate::task::Status;
 use serde::de::IgnoredAny;
@@ -150,6 +151,21 @@ pub(crate) fn name(field: &'static str, texts: &(impl Texts + ?Sized)) -> Decode
 pub(crate) fn id(field: &'static str, texts: &(impl Texts + ?Sized)) -> Decoded<()> {
     let checked = texts.texts().try_for_each(|text| check_id(field, text));
     checked.map_err(|error| error.to_string())
+}
+
+/// Letters of a digest: BLAKE3 in lower-case hex.
+const DIGEST_LETTERS: usize = 64;
+
+pub(crate) fn digest(_: &'static str, text: &str) -> Decoded<()> {
+    let hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    match text.len() == DIGEST_LETTERS && text.bytes().all(hex) {
+        true => Ok(()),
+        false => Err("digest is none".to_owned()),
+    }
+}
+
+pub(crate) fn session(_: &'static str, text: &str) -> Decoded<()> {
+    check_session(text)
 }
 
 /// Whether a payload within a payload keeps its own rules.

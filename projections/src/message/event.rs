@@ -17,7 +17,12 @@ events! {
         /// A message was held back because the like was sent a moment ago.
         "message_suppressed" by "teamlog send TEAM --cooldown-seconds" => Suppressed(Suppressed),
         /// A message's recipient acknowledged it.
-        "message_acked" by "teamlog ack TEAM" => Acked(MessageAcked),
+        "message_acked" by "teamlog ack TEAM" => Acked: MessageAcked [id message_id, name agent] {
+            /// The message.
+            pub message_id: String,
+            /// Its recipient.
+            pub agent: String,
+        },
         /// An acknowledged message was acknowledged again.
         "message_ack_duplicate" by "teamlog ack TEAM" => AckedAgain,
         /// An ack named an unknown message or came from somebody else than its recipient.
@@ -31,27 +36,51 @@ events! {
     #[serde(untagged)]
     pub enum MailFact in Fact::Mail {
         /// A message's recipient was notified of it.
-        "message_notified" by "teamlog api mailbox-mark-notified" => Notified(MessageMarked),
+        "message_notified" by "teamlog api mailbox-mark-notified" => Notified: MessageMarked [id message_id, name agent] {
+            /// The message.
+            pub message_id: String,
+            /// Its recipient.
+            pub agent: String,
+        },
         /// A message was marked delivered.
         "message_delivered" by "teamlog api mailbox-mark-delivered" => Delivered(MessageMarked),
         /// A notification of a worker was requested.
-        "dispatch_requested" by "teamlog api send-message" => Requested(DispatchRequested),
+        "dispatch_requested" by "teamlog api send-message" => Requested:
+        #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+        DispatchRequested [id request_id, name to_worker, id message_id] {
+            /// The request's own id, which rows have in their keys.
+            #[rkyv(with = Skip)]
+            pub request_id: String,
+            /// What it is about: `mailbox`, `inbox`, `nudge`.
+            pub kind: String,
+            /// Who is to be told.
+            pub to_worker: String,
+            /// What it is to be told.
+            pub trigger_message: String,
+            /// What it is to do about it.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub intent: Option<String>,
+            /// The message it is about.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub message_id: Option<String>,
+            /// How it would best be told.
+            pub transport_preference: String,
+            /// Whether any other way does as well.
+            pub fallback_allowed: bool,
+        },
         /// A dispatch request's recipient was notified.
-        "dispatch_notified" by "teamlog api mailbox-mark-delivered" => DispatchNotified(DispatchMoved),
+        "dispatch_notified" by "teamlog api mailbox-mark-delivered" => DispatchNotified: DispatchMoved [id request_id] {
+            /// The request.
+            pub request_id: String,
+            /// Why it failed.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub reason: Option<String>,
+        },
         /// A dispatch request was delivered.
         "dispatch_delivered" by "teamlog api mailbox-mark-delivered" => DispatchDelivered(DispatchMoved),
         /// A dispatch request failed, since its message became a dead letter.
         "dispatch_failed" by "teamlog tick TEAM" => DispatchFailed(DispatchMoved),
     }
-}
-
-/// `message_acked`, `message_ack_duplicate`, `ack_rejected`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MessageAcked {
-    /// The message.
-    pub message_id: String,
-    /// Its recipient.
-    pub agent: String,
 }
 
 words! {
@@ -81,40 +110,7 @@ pub enum Mark {
     Delivered,
 }
 
-/// `message_notified`, `message_delivered`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MessageMarked {
-    /// The message.
-    pub message_id: String,
-    /// Its recipient.
-    pub agent: String,
-}
-
 #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-/// `dispatch_requested`: somebody should tell a worker of something.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DispatchRequested {
-    /// The request's own id, which rows have in their keys.
-    #[rkyv(with = rkyv::with::Skip)]
-    pub request_id: String,
-    /// What it is about: `mailbox`, `inbox`, `nudge`.
-    pub kind: String,
-    /// Who is to be told.
-    pub to_worker: String,
-    /// What it is to be told.
-    pub trigger_message: String,
-    /// What it is to do about it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub intent: Option<String>,
-    /// The message it is about.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub message_id: Option<String>,
-    /// How it would best be told.
-    pub transport_preference: String,
-    /// Whether any other way does as well.
-    pub fallback_allowed: bool,
-}
-
 /// What can become of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DispatchStep {
@@ -124,23 +120,6 @@ pub enum DispatchStep {
     Delivered,
     /// Nobody could tell it.
     Failed,
-}
-
-/// `dispatch_notified`, `dispatch_delivered`, `dispatch_failed`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DispatchMoved {
-    /// The request.
-    pub request_id: String,
-    /// Why it failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-}
-
-checks! {
-    MessageAcked { id message_id, name agent }
-    MessageMarked { id message_id, name agent }
-    DispatchRequested { id request_id, name to_worker, id message_id }
-    DispatchMoved { id request_id }
 }
 
 /// Why a wake-up was held back whose recipient has an unread one.

@@ -3,7 +3,6 @@
 //! Without `session_id` an event is about the root. `seen_at` is when the session gave this sign of life, where the log's times
 //! lie ahead of the clock; else it is the event's own time.
 
-use crate::mode::scope::check_session;
 use crate::mode::{Mode, Scope};
 use crate::prelude::*;
 use serde_json::{Map, Value};
@@ -17,9 +16,33 @@ events! {
     #[serde(untagged)]
     pub enum ModeFact in Fact::Mode {
         /// A mode was started.
-        "mode_started" by "teamlog mode start" => Started(ModeStarted),
+        "mode_started" by "teamlog mode start" => Started: ModeStarted {
+            /// The mode.
+            pub mode: Mode,
+            /// Where.
+            #[serde(flatten)]
+            pub scope: Scope,
+            /// All of its state, which takes the place of whatever was there.
+            pub state: Fields,
+            /// When it happened, where the event's own time does not say so.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub seen_at: Option<Timestamp>,
+        },
         /// A mode's fields or phase changed.
-        "mode_updated" by "teamlog mode update" => Updated(ModeChanged),
+        "mode_updated" by "teamlog mode update" => Updated: ModeChanged {
+            /// The mode.
+            pub mode: Mode,
+            /// Where.
+            #[serde(flatten)]
+            pub scope: Scope,
+            /// New values.
+            pub set: Fields,
+            /// Fields that go.
+            pub unset: Vec<String>,
+            /// When it happened, where the event's own time does not say so.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub seen_at: Option<Timestamp>,
+        },
         /// A mode was completed.
         "mode_completed" by "teamlog mode complete" => Completed(ModeChanged),
         /// A mode failed.
@@ -29,17 +52,60 @@ events! {
         /// A mode was completed because another one took over.
         "mode_auto_completed" by "teamlog mode start" => AutoCompleted(ModeChanged),
         /// A mode's state was cleared.
-        "mode_cleared" by "teamlog mode clear" => Cleared(ModeCleared),
+        "mode_cleared" by "teamlog mode clear" => Cleared: ModeCleared {
+            /// The mode.
+            pub mode: Mode,
+            /// Where.
+            #[serde(flatten)]
+            pub scope: Scope,
+            /// Whether something stays that says so, and hides the state of the root.
+            pub tombstone: bool,
+        },
         /// Input was locked for an interview.
-        "mode_input_locked" by "teamlog mode prompt" => InputLocked(InputLock),
+        "mode_input_locked" by "teamlog mode prompt" => InputLocked: InputLock {
+            /// The mode that holds the lock.
+            pub mode: Mode,
+            /// Where.
+            #[serde(flatten)]
+            pub scope: Scope,
+            /// All that there is to say of the lock.
+            pub input_lock: Fields,
+        },
         /// The lock on input was released.
         "mode_input_unlocked" by "teamlog mode prompt" => InputUnlocked(InputLock),
         /// The list of active skills was brought in line.
-        "mode_skills_synced" by "teamlog mode start" => SkillsSynced(SkillsSynced),
+        "mode_skills_synced" by "teamlog mode start" => SkillsSynced: SkillsSynced {
+            /// Where.
+            #[serde(flatten)]
+            pub scope: Scope,
+            /// The modes that are active there, in order; for readers of the log, as the list follows from the states.
+            pub skills: Vec<Mode>,
+            /// What is said beside the list; a `null` takes a field away.
+            pub metadata: Fields,
+        },
         /// A session gave a sign of life that changed nothing else.
-        "mode_session_seen" by "teamlog mode prompt" => SessionSeen(SessionSeen),
+        "mode_session_seen" by "teamlog mode prompt" => SessionSeen: SessionSeen [session session] {
+            /// The session.
+            #[serde(rename = "session_id")]
+            pub session: String,
+            /// When it was, where the event's own time does not say so.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub seen_at: Option<Timestamp>,
+        },
         /// A session ended, and the modes in it with it.
-        "mode_session_ended" by "teamlog mode end-session" => SessionEnded(SessionEnded),
+        "mode_session_ended" by "teamlog mode end-session" => SessionEnded: SessionEnded [session session] {
+            /// The session.
+            #[serde(rename = "session_id")]
+            pub session: String,
+            /// Why.
+            pub reason: SessionEnd,
+            /// Its last sign of life; the end of its modes is not one.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub last_seen_at: Option<Timestamp>,
+            /// For people.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub note: Option<String>,
+        },
         /// A hand-off between modes was decided.
         "mode_transitioned" by "teamlog mode start" => Transitioned,
         /// A prompt with several skills was decided whole.
@@ -47,21 +113,6 @@ events! {
         /// The gate before an execution mode was bypassed on purpose.
         "mode_gate_bypassed" by "teamlog mode prompt" => GateBypassed,
     }
-}
-
-/// `mode_started`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ModeStarted {
-    /// The mode.
-    pub mode: Mode,
-    /// Where.
-    #[serde(flatten)]
-    pub scope: Scope,
-    /// All of its state, which takes the place of whatever was there.
-    pub state: Fields,
-    /// When it happened, where the event's own time does not say so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seen_at: Option<Timestamp>,
 }
 
 words! {
@@ -81,70 +132,6 @@ words! {
     }
 }
 
-/// `mode_updated`, `mode_completed`, `mode_failed`, `mode_canceled`, `mode_auto_completed`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ModeChanged {
-    /// The mode.
-    pub mode: Mode,
-    /// Where.
-    #[serde(flatten)]
-    pub scope: Scope,
-    /// New values.
-    pub set: Fields,
-    /// Fields that go.
-    pub unset: Vec<String>,
-    /// When it happened, where the event's own time does not say so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seen_at: Option<Timestamp>,
-}
-
-/// `mode_cleared`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ModeCleared {
-    /// The mode.
-    pub mode: Mode,
-    /// Where.
-    #[serde(flatten)]
-    pub scope: Scope,
-    /// Whether something stays that says so, and hides the state of the root.
-    pub tombstone: bool,
-}
-
-/// `mode_input_locked`, `mode_input_unlocked`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct InputLock {
-    /// The mode that holds the lock.
-    pub mode: Mode,
-    /// Where.
-    #[serde(flatten)]
-    pub scope: Scope,
-    /// All that there is to say of the lock.
-    pub input_lock: Fields,
-}
-
-/// `mode_skills_synced`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SkillsSynced {
-    /// Where.
-    #[serde(flatten)]
-    pub scope: Scope,
-    /// The modes that are active there, in order; for readers of the log, as the list follows from the states.
-    pub skills: Vec<Mode>,
-    /// What is said beside the list; a `null` takes a field away.
-    pub metadata: Fields,
-}
-
-/// `mode_session_seen`: a sign of life of a session, where nothing else is recorded of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SessionSeen {
-    /// The session.
-    #[serde(rename = "session_id")]
-    pub session: String,
-    /// When it was, where the event's own time does not say so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seen_at: Option<Timestamp>,
-}
-
 /// Why a session ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -153,22 +140,6 @@ pub enum SessionEnd {
     Ended,
     /// It gave no sign of life for long, and stood in the way.
     Stale,
-}
-
-/// `mode_session_ended`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SessionEnded {
-    /// The session.
-    #[serde(rename = "session_id")]
-    pub session: String,
-    /// Why.
-    pub reason: SessionEnd,
-    /// Its last sign of life; the end of its modes is not one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub last_seen_at: Option<Timestamp>,
-    /// For people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
 }
 
 /// `mode_transitioned`: what was decided where other modes were active.
@@ -228,26 +199,6 @@ pub struct ModeGateBypassed {
 
 /// How an event comes to be: an error where what somebody gave is too deep for an event.
 type Made = Result<NewEvent, JsonError>;
-
-checks! {
-    ModeStarted {}
-    ModeChanged {}
-    ModeCleared {}
-    InputLock {}
-    SkillsSynced {}
-}
-
-impl Payload for SessionSeen {
-    fn check(&self) -> Decoded<()> {
-        check_session(&self.session)
-    }
-}
-
-impl Payload for SessionEnded {
-    fn check(&self) -> Decoded<()> {
-        check_session(&self.session)
-    }
-}
 
 impl Change {
     /// That fields changed for this reason.

@@ -14,6 +14,7 @@ pub(crate) mod view;
 
 pub(crate) use fold::apply;
 pub use row::{ModeEntry, ModeScope, ModeState, SessionLife};
+pub(crate) use scope::check_session;
 pub use scope::{Scope, is_session_id};
 pub use shown::{DERIVED, run_state, skills_state};
 pub use tracked::Mode;

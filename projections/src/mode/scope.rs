@@ -67,7 +67,7 @@ impl TryFrom<Stored> for Scope {
 }
 
 /// A session becomes part of a path, so that its id is checked wherever it comes from.
-pub(super) fn check_session(session: &str) -> Result<(), String> {
+pub(crate) fn check_session(session: &str) -> Result<(), String> {
     match is_session_id(session) {
         true => Ok(()),
         false => Err(format!(

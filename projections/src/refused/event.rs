@@ -8,28 +8,22 @@ events! {
     #[serde(untagged)]
     pub enum RefusedFact in Fact::Refused {
         /// The guard refused to let an agent write a path.
-        "write_refused" by "teamlog guard TEAM" => Write(WriteRefused),
+        "write_refused" by "teamlog guard TEAM" => Write:
+        /// Whose write it was is the agent of the event.
+        WriteRefused [name holder] {
+            /// The path, relative to the repository where it lies in it.
+            pub path: String,
+            /// What would have written it: the agent's tool, or a program that it runs.
+            pub tool: String,
+            /// Why, in the words of `can-write`.
+            pub reason: String,
+            /// Who holds it.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub holder: Option<String>,
+            /// By what time it was refused.
+            pub refused_at: Timestamp,
+        },
     }
-}
-
-/// `write_refused`. Whose write it was is the agent of the event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WriteRefused {
-    /// The path, relative to the repository where it lies in it.
-    pub path: String,
-    /// What would have written it: the agent's tool, or a program that it runs.
-    pub tool: String,
-    /// Why, in the words of `can-write`.
-    pub reason: String,
-    /// Who holds it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub holder: Option<String>,
-    /// By what time it was refused.
-    pub refused_at: Timestamp,
-}
-
-checks! {
-    WriteRefused { name holder }
 }
 
 impl WriteRefused {

@@ -14,31 +14,140 @@ events! {
     #[serde(untagged)]
     pub enum TaskAct of TaskFact { task_id } in Fact::Task {
         /// A task was created, governed by claims.
-        "task_created" by "teamlog api create-task" => Created(TaskCreated),
+        "task_created" by "teamlog api create-task" => Created: TaskCreated [name owner, id depends_on] {
+            /// What it is, in a line.
+            pub subject: String,
+            /// What it is, at length.
+            pub description: String,
+            /// Whether it begins waiting for others.
+            #[serde(rename = "status", with = "blocked")]
+            pub blocked: bool,
+            /// Who is to take it.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub owner: Option<String>,
+            /// The tasks it waits for.
+            pub depends_on: Vec<String>,
+            /// Whether it cannot be done without changing code.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub requires_code_change: Option<bool>,
+            /// How urgent it is.
+            #[serde(
+                default,
+                deserialize_with = "or_default",
+                skip_serializing_if = "is_normal"
+            )]
+            pub priority: Priority,
+            /// The paths that its holder may write.
+            #[serde(flatten)]
+            pub resources: Resources,
+            /// What else its creator said of it: a JSON object.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            #[serde(serialize_with = "json::serialize", deserialize_with = "object")]
+            pub extra: Option<Json>,
+        },
         /// A snapshot without messages was taken over.
         "task_imported" by "teamlog import TEAM" => Imported(TaskImported),
         /// A task's subject, description or demands changed.
-        "task_updated" by "teamlog api update-task" => Updated(TaskUpdated),
+        "task_updated" by "teamlog api update-task" => Updated:
+        /// What is not mentioned stays.
+        #[derive(Default)]
+        TaskUpdated {
+            /// What it is, in a line.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub subject: Option<String>,
+            /// What it is, at length.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub description: Option<String>,
+            /// Whether it cannot be done without changing code.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub requires_code_change: Option<bool>,
+        },
         /// A task's dependencies changed.
-        "task_deps_changed" by "teamlog api update-task" => DepsChanged(DepsChanged),
+        "task_deps_changed" by "teamlog api update-task" => DepsChanged: DepsChanged [id depends_on] {
+            /// The tasks it waits for.
+            pub depends_on: Vec<String>,
+        },
         /// A task's holder may write other paths than before.
-        "resource_declared" by "teamlog api update-task" => ResourcesDeclared(Resources),
+        "resource_declared" by "teamlog api update-task" => ResourcesDeclared:
+        /// What a task declares of paths; also a part of `task_created`.
+        #[derive(Default)]
+        Resources {
+            /// Paths and patterns, relative to the repository.
+            #[serde(default, skip_serializing_if = "Vec::is_empty")]
+            pub resources: Vec<String>,
+            /// Whether others may hold the same meanwhile, if somebody said.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub shared: Option<bool>,
+        },
         /// A task began to wait for others.
-        "task_blocked" by "teamlog api update-task" => Blocked(TaskBlocked),
+        "task_blocked" by "teamlog api update-task" => Blocked: TaskBlocked [id waits_for] {
+            /// The tasks it waits for.
+            pub waits_for: Vec<String>,
+        },
         /// The last dependency of a task was completed.
         "task_unblocked" by "teamlog task complete TEAM ID" => Unblocked,
         /// An agent took a task: token, lease, epoch.
-        "task_claimed" by "teamlog task claim TEAM ID" => Claimed(TaskClaimed),
+        "task_claimed" by "teamlog task claim TEAM ID" => Claimed: TaskClaimed [name worker, id token] {
+            /// The holder.
+            pub worker: String,
+            /// What the holder must present.
+            pub token: String,
+            /// The number of its claim among those of the task, from 1.
+            pub epoch: u64,
+            /// The claim counts before that moment.
+            pub leased_until: Timestamp,
+        },
         /// A lease was prolonged.
-        "task_renewed" by "teamlog task renew TEAM ID" => Renewed(Lease),
+        "task_renewed" by "teamlog task renew TEAM ID" => Renewed:
+        /// A claim for a time.
+        Lease [payload held] {
+            /// The holder and the number of its claim.
+            #[serde(flatten)]
+            pub held: Held,
+            /// The claim counts before that moment.
+            pub leased_until: Timestamp,
+        },
         /// A task was completed by the holder of its claim.
-        "task_completed" by "teamlog task complete TEAM ID" => Completed(TaskCompleted),
+        "task_completed" by "teamlog task complete TEAM ID" => Completed: TaskCompleted [payload held] {
+            /// Whose claim ended.
+            #[serde(flatten)]
+            pub held: Held,
+            /// What came of it.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub result: Option<String>,
+        },
         /// A task was failed by the holder of its claim.
-        "task_failed" by "teamlog task fail TEAM ID" => Failed(TaskFailed),
+        "task_failed" by "teamlog task fail TEAM ID" => Failed: TaskFailed [payload held] {
+            /// Whose claim ended.
+            #[serde(flatten)]
+            pub held: Held,
+            /// Why.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub error: Option<String>,
+        },
         /// A claim was given back; the task is pending again.
-        "task_released" by "teamlog task release TEAM ID" => Released(Held),
+        "task_released" by "teamlog task release TEAM ID" => Released:
+        /// Whose claim it was, and which.
+        Held [name worker] {
+            /// The holder.
+            pub worker: String,
+            /// The number of its claim among those of the task, from 1.
+            pub epoch: u64,
+            /// Whether somebody acted on the claim without being asked whether it is theirs.
+            #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+            pub forced: bool,
+        },
         /// A task was canceled.
-        "task_canceled" by "teamlog task cancel TEAM ID" => Canceled(TaskCanceled),
+        "task_canceled" by "teamlog task cancel TEAM ID" => Canceled:
+        #[derive(Default)]
+        TaskCanceled {
+            /// Why.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub reason: Option<String>,
+            /// Whether a claim of somebody else ended with it.
+            #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+            pub forced: bool,
+        },
         /// A failed task is pending again.
         "task_reopened" by "teamlog task reopen TEAM ID" => Reopened,
         /// A lease ran out; the task is pending again.
@@ -46,149 +155,8 @@ events! {
     }
 }
 
-/// `task_created`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TaskCreated {
-    /// What it is, in a line.
-    pub subject: String,
-    /// What it is, at length.
-    pub description: String,
-    /// Whether it begins waiting for others.
-    #[serde(rename = "status", with = "blocked")]
-    pub blocked: bool,
-    /// Who is to take it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub owner: Option<String>,
-    /// The tasks it waits for.
-    pub depends_on: Vec<String>,
-    /// Whether it cannot be done without changing code.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub requires_code_change: Option<bool>,
-    /// How urgent it is.
-    #[serde(
-        default,
-        deserialize_with = "or_default",
-        skip_serializing_if = "is_normal"
-    )]
-    pub priority: Priority,
-    /// The paths that its holder may write.
-    #[serde(flatten)]
-    pub resources: Resources,
-    /// What else its creator said of it: a JSON object.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[serde(serialize_with = "json::serialize", deserialize_with = "object")]
-    pub extra: Option<Json>,
-}
-
 fn is_normal(priority: &Priority) -> bool {
     *priority == Priority::Normal
-}
-
-/// What a task declares of paths: `resource_declared`, and a part of `task_created`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Resources {
-    /// Paths and patterns, relative to the repository.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub resources: Vec<String>,
-    /// Whether others may hold the same meanwhile, if somebody said.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shared: Option<bool>,
-}
-
-/// `task_updated`: what is not mentioned stays.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TaskUpdated {
-    /// What it is, in a line.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub subject: Option<String>,
-    /// What it is, at length.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// Whether it cannot be done without changing code.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub requires_code_change: Option<bool>,
-}
-
-/// `task_deps_changed`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DepsChanged {
-    /// The tasks it waits for.
-    pub depends_on: Vec<String>,
-}
-
-/// `task_blocked`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TaskBlocked {
-    /// The tasks it waits for.
-    pub waits_for: Vec<String>,
-}
-
-/// `task_claimed`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TaskClaimed {
-    /// The holder.
-    pub worker: String,
-    /// What the holder must present.
-    pub token: String,
-    /// The number of its claim among those of the task, from 1.
-    pub epoch: u64,
-    /// The claim counts before that moment.
-    pub leased_until: Timestamp,
-}
-
-/// A claim for a time.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Lease {
-    /// The holder and the number of its claim.
-    #[serde(flatten)]
-    pub held: Held,
-    /// The claim counts before that moment.
-    pub leased_until: Timestamp,
-}
-
-/// Whose claim it was, and which.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Held {
-    /// The holder.
-    pub worker: String,
-    /// The number of its claim among those of the task, from 1.
-    pub epoch: u64,
-    /// Whether somebody acted on the claim without being asked whether it is theirs.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub forced: bool,
-}
-
-/// `task_completed`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TaskCompleted {
-    /// Whose claim ended.
-    #[serde(flatten)]
-    pub held: Held,
-    /// What came of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub result: Option<String>,
-}
-
-/// `task_failed`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TaskFailed {
-    /// Whose claim ended.
-    #[serde(flatten)]
-    pub held: Held,
-    /// Why.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
-}
-
-/// `task_canceled`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TaskCanceled {
-    /// Why.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// Whether a claim of somebody else ended with it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub forced: bool,
 }
 
 /// `blocked`, stored as the status that it begins with.
@@ -217,20 +185,6 @@ fn object<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Json>, D::Error> 
     }
     let json = raw.map(|raw| Json::parse(raw.get()).map_err(Error::custom));
     json.transpose()
-}
-
-checks! {
-    TaskCreated { name owner, id depends_on }
-    TaskUpdated {}
-    Resources {}
-    TaskCanceled {}
-    DepsChanged { id depends_on }
-    TaskBlocked { id waits_for }
-    TaskClaimed { name worker, id token }
-    Held { name worker }
-    Lease { payload held }
-    TaskCompleted { payload held }
-    TaskFailed { payload held }
 }
 
 impl TaskClaimed {

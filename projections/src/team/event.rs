@@ -10,39 +10,27 @@ events! {
     #[serde(untagged)]
     pub enum TeamFact in Fact::Team {
         /// The team was created.
-        "team_created" by "teamlog init TEAM" => Created(TeamCreated),
+        "team_created" by "teamlog init TEAM" => Created: TeamCreated [name members] {
+            /// Names of the first members.
+            pub members: Vec<String>,
+            /// Whether agents join by acting.
+            pub open: bool,
+            /// Whether view files are kept.
+            pub views: bool,
+        },
         /// Agents became members.
-        "members_added" by "teamlog init TEAM --members" => MembersAdded(MembersAdded),
+        "members_added" by "teamlog init TEAM --members" => MembersAdded: MembersAdded [name members] {
+            /// Names of the new members.
+            pub members: Vec<String>,
+        },
         /// Settings of the team changed.
         "config_changed" by "teamlog config set TEAM" => ConfigChanged(ConfigChanged),
         /// The team was closed; reads go on, mutations are refused.
-        "team_closed" by "teamlog api cleanup" => Closed(TeamClosed),
+        "team_closed" by "teamlog api cleanup" => Closed: TeamClosed {
+            /// Why: `shutdown`, `orphan_cleanup`.
+            pub reason: String,
+        },
     }
-}
-
-/// `team_created`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TeamCreated {
-    /// Names of the first members.
-    pub members: Vec<String>,
-    /// Whether agents join by acting.
-    pub open: bool,
-    /// Whether view files are kept.
-    pub views: bool,
-}
-
-/// `members_added`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MembersAdded {
-    /// Names of the new members.
-    pub members: Vec<String>,
-}
-
-/// `team_closed`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TeamClosed {
-    /// Why: `shutdown`, `orphan_cleanup`.
-    pub reason: String,
 }
 
 /// `config_changed`: new values, or none where the default is to count again.
@@ -51,12 +39,6 @@ pub struct ConfigChanged {
     /// Each setting once. A key that this version does not know is left out.
     #[serde(serialize_with = "by_key")]
     pub changes: Vec<(Setting, Option<Value>)>,
-}
-
-checks! {
-    TeamCreated { name members }
-    MembersAdded { name members }
-    TeamClosed {}
 }
 
 fn by_key<S: Serializer>(changes: &[(Setting, Option<Value>)], to: S) -> Result<S::Ok, S::Error> {

@@ -8,48 +8,32 @@ events! {
     #[serde(untagged)]
     pub enum ThreadAct of ThreadFact { thread_id } in Fact::Thread {
         /// A thread was started.
-        "thread_started" by "teamlog thread start TEAM" => Started(ThreadStarted),
+        "thread_started" by "teamlog thread start TEAM" => Started: ThreadStarted [name participants, name task_id] {
+            /// What it is about.
+            pub title: String,
+            /// Who takes part.
+            pub participants: Vec<String>,
+            /// The task that it belongs to.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub task_id: Option<String>,
+        },
         /// A message was posted to a thread.
-        "thread_message_posted" by "teamlog thread post TEAM" => Posted(Posted),
+        "thread_message_posted" by "teamlog thread post TEAM" => Posted:
+        /// The message's id is that of its event.
+        Posted [name from, name to] {
+            /// Who said it.
+            pub from: String,
+            /// Who is told of it, by name.
+            pub to: Vec<String>,
+            /// What was said.
+            pub body: String,
+        },
         /// A thread was linked to a task.
-        "thread_linked" by "teamlog thread link TEAM" => Linked(ThreadLinked),
+        "thread_linked" by "teamlog thread link TEAM" => Linked: ThreadLinked [name task_id] {
+            /// The task.
+            pub task_id: String,
+        },
     }
-}
-
-/// `thread_started`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ThreadStarted {
-    /// What it is about.
-    pub title: String,
-    /// Who takes part.
-    pub participants: Vec<String>,
-    /// The task that it belongs to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub task_id: Option<String>,
-}
-
-/// `thread_message_posted`. The message's id is that of its event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Posted {
-    /// Who said it.
-    pub from: String,
-    /// Who is told of it, by name.
-    pub to: Vec<String>,
-    /// What was said.
-    pub body: String,
-}
-
-/// `thread_linked`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ThreadLinked {
-    /// The task.
-    pub task_id: String,
-}
-
-checks! {
-    ThreadStarted { name participants, name task_id }
-    Posted { name from, name to }
-    ThreadLinked { name task_id }
 }
 
 impl ThreadFact {

@@ -8,45 +8,45 @@ events! {
     #[serde(untagged)]
     pub enum UsageFact in Fact::Usage {
         /// An agent reported the tokens it used.
-        "usage_reported" by "teamlog usage TEAM" => Reported(UsageReported),
+        "usage_reported" by "teamlog usage TEAM" => Reported: UsageReported [name worker, name task_id] {
+            /// Who used them.
+            pub worker: String,
+            /// For which task.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub task_id: Option<String>,
+            /// Tokens read.
+            pub input_tokens: u64,
+            /// Tokens written.
+            pub output_tokens: u64,
+            /// All of them.
+            pub tokens: u64,
+        },
         /// The team's token budget was set.
-        "budget_set" by "teamlog usage TEAM --set" => Set(Budget),
+        "budget_set" by "teamlog usage TEAM --set" => Set:
+        #[derive(Default, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+        Budget {
+            /// By the team.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub max_tokens: Option<u64>,
+            /// By the team, before it is warned.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub soft_limit_tokens: Option<u64>,
+            /// By each agent.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub per_agent_tokens: Option<u64>,
+            /// Whether new work is refused once as many are used.
+            pub hard_limit: bool,
+        },
         /// The team used as many tokens as its soft limit says.
-        "budget_soft_limit_reached" by "teamlog usage TEAM" => SoftLimitReached(SoftLimitReached),
+        "budget_soft_limit_reached" by "teamlog usage TEAM" => SoftLimitReached:
+        #[derive(Copy)]
+        SoftLimitReached {
+            /// The limit.
+            pub limit: u64,
+            /// Tokens used by the team.
+            pub tokens: u64,
+        },
     }
-}
-
-/// `usage_reported`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UsageReported {
-    /// Who used them.
-    pub worker: String,
-    /// For which task.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub task_id: Option<String>,
-    /// Tokens read.
-    pub input_tokens: u64,
-    /// Tokens written.
-    pub output_tokens: u64,
-    /// All of them.
-    pub tokens: u64,
-}
-
-#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-/// How many tokens may be used.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Budget {
-    /// By the team.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_tokens: Option<u64>,
-    /// By the team, before it is warned.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub soft_limit_tokens: Option<u64>,
-    /// By each agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub per_agent_tokens: Option<u64>,
-    /// Whether new work is refused once as many are used.
-    pub hard_limit: bool,
 }
 
 impl Budget {
@@ -55,21 +55,6 @@ impl Budget {
         let max = self.max_tokens.filter(|_| !self.hard_limit);
         self.soft_limit_tokens.or(max)
     }
-}
-
-/// `budget_soft_limit_reached`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SoftLimitReached {
-    /// The limit.
-    pub limit: u64,
-    /// Tokens used by the team.
-    pub tokens: u64,
-}
-
-checks! {
-    UsageReported { name worker, name task_id }
-    Budget {}
-    SoftLimitReached {}
 }
 
 impl UsageFact {

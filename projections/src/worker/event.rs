@@ -12,15 +12,57 @@ events! {
         /// A worker registered.
         "worker_identity_written" by "teamlog api write-worker-identity" => Identity(Identity),
         /// A worker gave a sign of life.
-        "worker_heartbeat_updated" by "teamlog api update-worker-heartbeat" => Heartbeat(Heartbeat),
+        "worker_heartbeat_updated" by "teamlog api update-worker-heartbeat" => Heartbeat:
+        #[derive(Copy, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+        Heartbeat {
+            /// Its process.
+            pub pid: u32,
+            /// Turns it took so far.
+            pub turn_count: u32,
+            /// Whether it lives.
+            pub alive: bool,
+        },
         /// A worker's state changed.
-        "worker_status_changed" by "teamlog api write-worker-status" => Status(StatusChange),
+        "worker_status_changed" by "teamlog api write-worker-status" => Status:
+        #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+        StatusChange [id current_task_id] {
+            /// What it does now.
+            pub state: WorkerState,
+            /// What it did before.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub prev_state: Option<WorkerState>,
+            /// The task that it is at.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub current_task_id: Option<String>,
+            /// Why.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub reason: Option<String>,
+        },
         /// A worker's instructions were replaced.
-        "worker_inbox_written" by "teamlog api write-worker-inbox" => Inbox(Instructions),
+        "worker_inbox_written" by "teamlog api write-worker-inbox" => Inbox:
+        /// What a worker is to do. It stays in the event.
+        Instructions {
+            /// The text.
+            pub content: String,
+        },
         /// A worker was asked to stop.
-        "shutdown_requested" by "teamlog api write-shutdown-request" => ShutdownRequested(ShutdownRequest),
+        "shutdown_requested" by "teamlog api write-shutdown-request" => ShutdownRequested:
+        #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+        ShutdownRequest {
+            /// Who asked.
+            pub requested_by: String,
+        },
         /// A worker accepted or rejected its shutdown.
-        "shutdown_acked" by "teamlog api write-shutdown-ack" => ShutdownAcked(ShutdownAck),
+        "shutdown_acked" by "teamlog api write-shutdown-ack" => ShutdownAcked:
+        /// What a worker says to its shutdown.
+        #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+        ShutdownAck {
+            /// Yes or no.
+            pub status: AckStatus,
+            /// Why.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub reason: Option<String>,
+        },
     }
 }
 
@@ -75,18 +117,6 @@ impl Identity {
     }
 }
 
-#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-/// A sign of life.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Heartbeat {
-    /// Its process.
-    pub pid: u32,
-    /// Turns it took so far.
-    pub turn_count: u32,
-    /// Whether it lives.
-    pub alive: bool,
-}
-
 words! {
     /// What a worker does.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,42 +140,6 @@ words! {
     }
 }
 
-#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-/// A worker's state changed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StatusChange {
-    /// What it does now.
-    pub state: WorkerState,
-    /// What it did before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub prev_state: Option<WorkerState>,
-    /// The task that it is at.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub current_task_id: Option<String>,
-    /// Why.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-}
-
-#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-/// A worker was asked to stop.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ShutdownRequest {
-    /// Who asked.
-    pub requested_by: String,
-}
-
-#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-/// What a worker says to its shutdown.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ShutdownAck {
-    /// Yes or no.
-    pub status: AckStatus,
-    /// Why.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-}
-
 words! {
     /// Whether a worker agrees to its shutdown.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -159,20 +153,8 @@ words! {
     }
 }
 
-/// `worker_inbox_written`: what a worker is to do. It stays in the event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Instructions {
-    /// The text.
-    pub content: String,
-}
-
 checks! {
     Identity {}
-    Heartbeat {}
-    Instructions {}
-    ShutdownRequest {}
-    ShutdownAck {}
-    StatusChange { id current_task_id }
 }
 
 impl WorkerAct {

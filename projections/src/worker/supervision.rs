@@ -13,36 +13,50 @@ events! {
     /// What is known of the team's supervision.
     pub enum SupervisionFact in Fact::Supervision {
         /// A reviewer decided on a task.
-        "approval_recorded" by "teamlog api write-task-approval" => Approval(Approval),
+        "approval_recorded" by "teamlog api write-task-approval" => Approval:
+        #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+        Approval [name task_id] {
+            /// The task.
+            pub task_id: String,
+            /// Whether the task needs it.
+            pub required: bool,
+            /// The decision.
+            pub status: ApprovalStatus,
+            /// Who decided.
+            pub reviewer: String,
+            /// Why.
+            pub decision_reason: String,
+        },
         /// The leader's attention state changed.
-        "leader_attention_set" by "teamlog api write-leader-attention" => Attention(AttentionSet),
+        "leader_attention_set" by "teamlog api write-leader-attention" => Attention:
+        /// The part that every one has; the rest stays in the event.
+        AttentionSet {
+            /// Who saw the leader.
+            pub source: String,
+            /// Whether its session goes on.
+            pub leader_session_active: bool,
+        },
         /// A monitor's snapshot was stored.
         "monitor_snapshot_written" by "teamlog api write-monitor-snapshot" => Snapshot(SnapshotWritten),
         /// The baseline of the team's summary was moved.
-        "summary_snapshot_written" by "teamlog api get-summary" => Baselines(Baselines),
+        "summary_snapshot_written" by "teamlog api get-summary" => Baselines:
+        #[derive(Default)]
+        Baselines [name workers] {
+            /// By worker.
+            pub workers: BTreeMap<String, Baseline>,
+        },
         /// The team's phase changed.
-        "phase_changed" by "teamlog api cleanup" => Phase(PhaseChanged),
+        "phase_changed" by "teamlog api cleanup" => Phase: PhaseChanged [id to] {
+            /// The phase before.
+            pub from: String,
+            /// The phase now.
+            pub to: String,
+        },
         /// The gate before a cleanup was evaluated or forced.
         "shutdown_gated" by "teamlog api cleanup" => Gated,
         /// A worker reported something; its type is the payload's.
         "worker_event_reported" by "teamlog api append-event" => Reported(Reported),
     }
-}
-
-#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-/// What a reviewer decided on a task.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Approval {
-    /// The task.
-    pub task_id: String,
-    /// Whether the task needs it.
-    pub required: bool,
-    /// The decision.
-    pub status: ApprovalStatus,
-    /// Who decided.
-    pub reviewer: String,
-    /// Why.
-    pub decision_reason: String,
 }
 
 words! {
@@ -71,22 +85,6 @@ pub struct Baseline {
     pub task_id: Option<String>,
 }
 
-/// `summary_snapshot_written`: the baselines that moved.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Baselines {
-    /// By worker.
-    pub workers: BTreeMap<String, Baseline>,
-}
-
-/// `phase_changed`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PhaseChanged {
-    /// The phase before.
-    pub from: String,
-    /// The phase now.
-    pub to: String,
-}
-
 /// `shutdown_gated`: the gate let the team be closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShutdownGated {
@@ -112,26 +110,10 @@ pub struct Reported {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SnapshotWritten;
 
-/// `leader_attention_set`: the part that every one has; the rest stays in the event.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct AttentionSet {
-    /// Who saw the leader.
-    pub source: String,
-    /// Whether its session goes on.
-    pub leader_session_active: bool,
-}
-
 #[derive(Serialize, Deserialize)]
 struct Snapshot<'a> {
     #[serde(borrow)]
     snapshot: &'a RawValue,
-}
-
-checks! {
-    Approval { name task_id }
-    AttentionSet {}
-    Baselines { name workers }
-    PhaseChanged { id to }
 }
 
 impl Decode for SnapshotWritten {
