@@ -6,62 +6,65 @@
 pub(crate) mod events;
 pub(crate) mod stored;
 
-use crate::agent_token::event::AgentTokenFact;
-use crate::artifact::event::ArtifactFact;
-use crate::bootstrap::event::BootstrapFact;
-use crate::delivery::event::DeliveryFact;
 use crate::error::Error;
-use crate::message::event::{MailFact, MessageFact};
+use crate::message::event::MessageFact;
 use crate::message::{Message, MessageType, Priority};
-use crate::mode::event::ModeFact;
 use crate::prelude::*;
-use crate::refused::event::RefusedFact;
-use crate::response::event::ResponseFact;
 use crate::task::Status;
-use crate::task::event::TaskFact;
-use crate::team::event::TeamFact;
-use crate::thread::event::ThreadFact;
-use crate::usage::event::UsageFact;
-use crate::vocabulary;
-use crate::worker::event::WorkerFact;
-use crate::worker::supervision::SupervisionFact;
+use crate::vocabulary::{self, Kind};
+use crate::{
+    agent_token, artifact, bootstrap, delivery, message, mode, refused, response, task, team,
+    thread, usage, worker,
+};
 use std::ops::Range;
 
-/// What an event says.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fact {
+/// Declares what an event can say: for each noun what its events say, with their rows of the vocabulary.
+macro_rules! facts {
+    ($($(#[doc = $doc:literal])+ $noun:ident($fact:path),)*) => {
+        /// What an event says.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub enum Fact {
+            $($(#[doc = $doc])+ $noun(Box<$fact>),)*
+            /// Any other reserved kind: counted, moves nothing.
+            Counted,
+        }
+
+        /// The kinds that nouns record.
+        pub(crate) const KINDS: &[&[Kind]] = &[$(<$fact>::KINDS),*];
+    };
+}
+
+facts! {
     /// What happened to the team itself.
-    Team(Box<TeamFact>),
+    Team(team::event::TeamFact),
     /// What happened to a message.
-    Message(Box<MessageFact>),
+    Message(message::event::MessageFact),
     /// Marks of a message, and requests to tell its recipient.
-    Mail(Box<MailFact>),
+    Mail(message::event::MailFact),
     /// What happened to a delivery.
-    Delivery(Box<DeliveryFact>),
+    Delivery(delivery::event::DeliveryFact),
     /// What a command did to a task.
-    Task(Box<TaskFact>),
+    Task(task::event::TaskFact),
     /// What is known of a worker.
-    Worker(Box<WorkerFact>),
+    Worker(worker::event::WorkerFact),
     /// What is known of the team's supervision, and of its way to its end.
-    Supervision(Box<SupervisionFact>),
+    Supervision(worker::supervision::SupervisionFact),
     /// What happened to the state of a mode.
-    Mode(Box<ModeFact>),
+    Mode(mode::event::ModeFact),
     /// What happened in a run of the bootstrap contract.
-    Bootstrap(Box<BootstrapFact>),
+    Bootstrap(bootstrap::event::BootstrapFact),
     /// What happened to a thread.
-    Thread(Box<ThreadFact>),
+    Thread(thread::event::ThreadFact),
     /// What is said of tokens.
-    Usage(Box<UsageFact>),
+    Usage(usage::event::UsageFact),
     /// What is recorded of artifacts.
-    Artifact(Box<ArtifactFact>),
+    Artifact(artifact::event::ArtifactFact),
     /// What is recorded of agents' tokens.
-    AgentToken(Box<AgentTokenFact>),
+    AgentToken(agent_token::event::AgentTokenFact),
     /// What is recorded of refused writes.
-    Refused(Box<RefusedFact>),
+    Refused(refused::event::RefusedFact),
     /// What is recorded of answers.
-    Response(Box<ResponseFact>),
-    /// Any other reserved kind: counted, moves nothing.
-    Counted,
+    Response(response::event::ResponseFact),
 }
 
 /// `message_sent`: the parts of the message that move state.

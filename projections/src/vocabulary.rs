@@ -3,21 +3,8 @@
 //! The table is complete from the first release, so that no log can hold a foreign event of a kind that a later
 //! version gives a meaning: `append` refuses these names, and names the command that records them.
 
-use crate::agent_token::event::AgentTokenFact;
-use crate::artifact::event::ArtifactFact;
-use crate::bootstrap::event::BootstrapAct;
-use crate::delivery::event::DeliveryFact;
-use crate::message::event::{MailFact, MessageFact};
-use crate::mode::event::ModeFact;
-use crate::prelude::*;
-use crate::refused::event::RefusedFact;
-use crate::response::event::ResponseFact;
-use crate::task::event::TaskAct;
-use crate::team::event::TeamFact;
-use crate::thread::event::ThreadAct;
-use crate::usage::event::UsageFact;
-use crate::worker::event::WorkerAct;
-use crate::worker::supervision::SupervisionFact;
+use crate::fact::stored::Decoded;
+use crate::fact::{self, Fact};
 use std::sync::LazyLock;
 
 /// One reserved kind.
@@ -81,26 +68,7 @@ const UNUSED: &[Kind] = &[
 
 /// All reserved kinds, sorted by name.
 pub static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
-    let mut kinds = [
-        TeamFact::KINDS,
-        MessageFact::KINDS,
-        MailFact::KINDS,
-        DeliveryFact::KINDS,
-        TaskAct::KINDS,
-        ThreadAct::KINDS,
-        WorkerAct::KINDS,
-        SupervisionFact::KINDS,
-        ModeFact::KINDS,
-        BootstrapAct::KINDS,
-        UsageFact::KINDS,
-        ArtifactFact::KINDS,
-        AgentTokenFact::KINDS,
-        RefusedFact::KINDS,
-        ResponseFact::KINDS,
-        LOG,
-        UNUSED,
-    ]
-    .concat();
+    let mut kinds = [fact::KINDS, &[LOG, UNUSED]].concat().concat();
     kinds.sort_by_key(|kind| kind.name);
     kinds
 });

@@ -137,7 +137,7 @@ impl Team {
 impl TokenAdd {
     fn checked(&self) -> Result<AgentTokenAdded, Refusal> {
         let scope = self.scope.as_deref().unwrap_or("act");
-        let scope = AgentScope::of_name(scope)
+        let scope = AgentScope::from_name(scope)
             .ok_or_else(|| Refusal::invalid("scope", scope, "must be read, act or operate"))?;
         let hex = |digit: u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
         if self.digest.len() != DIGEST_DIGITS || !self.digest.bytes().all(hex) {

@@ -27,52 +27,19 @@ events! {
     }
 }
 
-/// How far a token lets its agent.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    Default,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
-    JsonSchema,
-    rkyv::Archive,
-    rkyv::Serialize,
-    rkyv::Deserialize,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum AgentScope {
-    /// What changes nothing.
-    #[default]
-    Read,
-    /// What an agent does: its tasks, messages, threads, modes.
-    Act,
-    /// What is done to the team as a whole as well: settings, members, budgets, tokens, its end.
-    Operate,
-}
-
-impl AgentScope {
-    /// All of them, the least first.
-    pub const ALL: [AgentScope; 3] = [AgentScope::Read, AgentScope::Act, AgentScope::Operate];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            AgentScope::Read => "read",
-            AgentScope::Act => "act",
-            AgentScope::Operate => "operate",
-        }
-    }
-
-    /// The one of that name.
-    pub fn of_name(name: &str) -> Option<AgentScope> {
-        AgentScope::ALL
-            .into_iter()
-            .find(|scope| scope.name() == name)
+words! {
+    /// How far a token lets its agent.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+    pub enum AgentScope {
+        /// What changes nothing.
+        #[default]
+        Read = "read",
+        /// What an agent does: its tasks, messages, threads, modes.
+        Act = "act",
+        /// What is done to the team as a whole as well: settings, members, budgets, tokens, its end.
+        Operate = "operate",
     }
 }
 

@@ -378,6 +378,8 @@ impl BootstrapAct {
 }
 
 impl BootstrapFact {
+    pub(crate) const KINDS: &'static [Kind] = BootstrapAct::KINDS;
+
     /// The event that records it; `beside` is what the caller wants kept with it, `trace` that of the run.
     ///
     /// # Errors

@@ -108,6 +108,8 @@ macro_rules! events {
             }
 
             impl $about {
+                pub(crate) const KINDS: &'static [$crate::vocabulary::Kind] = $name::KINDS;
+
                 fn about(text: &str, act: $name) -> $crate::fact::stored::Decoded<$about> {
                     #[derive(serde::Deserialize)]
                     struct Named {

@@ -110,18 +110,6 @@ pub enum Mark {
     Delivered,
 }
 
-#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-/// What can become of a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum DispatchStep {
-    /// The worker was told.
-    Notified,
-    /// The worker has what it was told of.
-    Delivered,
-    /// Nobody could tell it.
-    Failed,
-}
-
 /// Why a wake-up was held back whose recipient has an unread one.
 pub(crate) const UNREAD: &str = "unread";
 
@@ -159,17 +147,12 @@ impl Mark {
     }
 }
 
-impl DispatchStep {
-    /// That a request took it.
-    pub fn of(self, request_id: &str, reason: Option<&str>) -> MailFact {
-        let moved = DispatchMoved {
+impl DispatchMoved {
+    /// That a request took a step.
+    pub fn of(request_id: &str, reason: Option<&str>) -> DispatchMoved {
+        DispatchMoved {
             request_id: request_id.to_owned(),
             reason: reason.map(str::to_owned),
-        };
-        match self {
-            DispatchStep::Notified => MailFact::DispatchNotified(moved),
-            DispatchStep::Delivered => MailFact::DispatchDelivered(moved),
-            DispatchStep::Failed => MailFact::DispatchFailed(moved),
         }
     }
 }

@@ -4,29 +4,46 @@ use crate::prelude::*;
 use crate::worker::event::{Heartbeat, Identity, ShutdownAck, ShutdownRequest, StatusChange};
 use crate::worker::supervision::{Approval, Baseline};
 
-/// By worker.
-pub(super) const IDENTITY: u8 = 0x50;
-/// By worker.
-pub(super) const HEARTBEAT: u8 = 0x51;
-/// By worker.
-pub(super) const STATUS: u8 = 0x52;
-/// By worker: the event that holds its instructions.
-pub(super) const INBOX: u8 = 0x53;
-/// By worker.
-pub(super) const SHUTDOWN_REQUEST: u8 = 0x54;
-/// By worker.
-pub(super) const SHUTDOWN_ACK: u8 = 0x55;
-/// By worker: the event that told of its last becoming idle.
-pub(super) const LAST_IDLE: u8 = 0x56;
-/// By worker.
-pub(super) const BASELINE: u8 = 0x57;
-/// By task.
-pub(super) const APPROVAL: u8 = 0x58;
+/// Declares what is known of a worker, a task or the team: its namespace, the question for it, and its row.
+macro_rules! known {
+    ($($(#[doc = $doc:literal])+ $namespace:ident = $byte:literal: $question:ident($of:ident) -> $row:ty,)*) => {
+        $(pub(super) const $namespace: u8 = $byte;)*
+
+        impl TeamState {
+            $($(#[doc = $doc])+
+            pub fn $question(&self, $of: &str) -> Result<Option<$row>> {
+                self.rows().get(&key_of($namespace, $of.as_bytes()))
+            })*
+        }
+    };
+}
+
+known! {
+    /// Who a worker is; `None` for one that never registered.
+    IDENTITY = 0x50: identity(worker) -> Noted<Identity>,
+    /// A worker's last sign of life.
+    HEARTBEAT = 0x51: heartbeat(worker) -> Noted<Heartbeat>,
+    /// What a worker last said that it does.
+    STATUS = 0x52: worker_status(worker) -> Noted<StatusChange>,
+    /// The event that holds a worker's instructions.
+    INBOX = 0x53: worker_inbox(worker) -> u64,
+    /// Who last asked a worker to stop.
+    SHUTDOWN_REQUEST = 0x54: shutdown_request(worker) -> Noted<ShutdownRequest>,
+    /// What a worker last said to that.
+    SHUTDOWN_ACK = 0x55: shutdown_ack(worker) -> Noted<ShutdownAck>,
+    /// The event that told of a worker's last becoming idle.
+    LAST_IDLE = 0x56: last_idle(worker) -> u64,
+    /// What a worker's progress is measured from.
+    BASELINE = 0x57: baseline(worker) -> Noted<Baseline>,
+    /// What a reviewer last decided on a task.
+    APPROVAL = 0x58: approval(task) -> Noted<Approval>,
+    /// The last reported event of that type, which is one of [`TEAM_WIDE`](super::TEAM_WIDE).
+    REPORTED = 0x5A: last_reported(kind) -> u64,
+}
+
 /// One: the event that holds the monitor's snapshot.
 pub(super) const SNAPSHOT: u8 = 0x59;
-/// By type: the last reported event.
-pub(super) const REPORTED: u8 = 0x5A;
-/// One.
+/// One: how far the team is.
 pub(super) const PHASE: u8 = 0x5B;
 
 #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
@@ -61,15 +78,9 @@ words! {
 }
 
 impl WorkerPart {
+    /// That of its row; the parts have the first ones of workers, in their order.
     pub(super) fn namespace(self) -> u8 {
-        match self {
-            WorkerPart::Identity => IDENTITY,
-            WorkerPart::Heartbeat => HEARTBEAT,
-            WorkerPart::Status => STATUS,
-            WorkerPart::Inbox => INBOX,
-            WorkerPart::ShutdownRequest => SHUTDOWN_REQUEST,
-            WorkerPart::ShutdownAck => SHUTDOWN_ACK,
-        }
+        IDENTITY + self as u8
     }
 }
 

@@ -13,7 +13,7 @@ use crate::mode::rules::board::Board;
 use crate::mode::rules::reconcile::end_session;
 use crate::prelude::*;
 use crate::projections::delivery::event::{DeliveryDead, DeliveryFact};
-use crate::projections::message::event::DispatchStep;
+use crate::projections::message::event::{DispatchMoved, MailFact};
 use crate::projections::message::{Dispatch, MessageInfo};
 use crate::projections::mode::event::SessionEnd;
 use crate::projections::task::event::TaskAct;
@@ -115,7 +115,7 @@ pub(crate) fn end(
 
 fn failed(live: &Live, dispatch: &Dispatch) -> Result<NewEvent> {
     let request = &dispatch.request;
-    let moved = DispatchStep::Failed.of(&request.request_id, Some(TEAM_CLOSED));
+    let moved = DispatchMoved::of(&request.request_id, Some(TEAM_CLOSED));
     let known = match &request.message_id {
         Some(id) => live.message(id)?,
         None => None,
@@ -123,7 +123,7 @@ fn failed(live: &Live, dispatch: &Dispatch) -> Result<NewEvent> {
     // A log from elsewhere may not hold the message, and a request need not be about one.
     let id = request.message_id.as_deref().unwrap_or_default();
     let message = known.unwrap_or_else(|| MessageInfo::unknown(id, &request.to_worker));
-    let mut event = moved.event(DEFAULT_ACTOR, &message);
+    let mut event = MailFact::DispatchFailed(moved).event(DEFAULT_ACTOR, &message);
     if message.id.is_empty() {
         event.refs.names[RefKind::Message as usize] = None;
     }

@@ -10,7 +10,7 @@ use crate::projections::delivery::event::{DeliveryAttempt, DeliveryDead, Deliver
 use crate::projections::delivery::{Delivery, Due, Step};
 use crate::projections::live::remove_old_derived;
 use crate::projections::message::MessageInfo;
-use crate::projections::message::event::DispatchStep;
+use crate::projections::message::event::{DispatchMoved, MailFact};
 use crate::projections::task::event::TaskAct;
 use crate::task::holding;
 
@@ -290,8 +290,10 @@ fn dispatch_failed(live: &Live, due: &Due, actor: &str) -> Result<Option<NewEven
     let Some(open) = known.filter(|dispatch| dispatch.status.is_open()) else {
         return Ok(None);
     };
-    let moved = DispatchStep::Failed.of(&open.request.request_id, Some(ACK_TIMEOUT));
-    Ok(Some(moved.event(actor, &message(live, delivery)?)))
+    let moved = DispatchMoved::of(&open.request.request_id, Some(ACK_TIMEOUT));
+    Ok(Some(
+        MailFact::DispatchFailed(moved).event(actor, &message(live, delivery)?),
+    ))
 }
 
 /// The message of a delivery, which a log from elsewhere may not hold; time goes on for it all the same.

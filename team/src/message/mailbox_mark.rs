@@ -4,7 +4,7 @@
 
 use crate::message::mail::DispatchShown;
 use crate::prelude::*;
-use crate::projections::message::event::{DispatchStep, Mark, MessageMarked};
+use crate::projections::message::event::{DispatchMoved, MailFact, Mark, MessageMarked};
 use crate::projections::message::{Dispatch, DispatchStatus, MessageInfo};
 
 operation! {
@@ -193,12 +193,13 @@ pub(crate) fn dispatch(live: &Live, message_id: &str) -> Result<Option<Dispatch>
 
 /// The steps that a request has left to its delivery; none for one that is at its end.
 fn end(dispatch: &Dispatch, actor: &str, message: &MessageInfo) -> Vec<NewEvent> {
-    let left: &[DispatchStep] = match dispatch.status {
-        DispatchStatus::Pending => &[DispatchStep::Notified, DispatchStep::Delivered],
-        DispatchStatus::Notified => &[DispatchStep::Delivered],
+    let left: &[fn(DispatchMoved) -> MailFact] = match dispatch.status {
+        DispatchStatus::Pending => &[MailFact::DispatchNotified, MailFact::DispatchDelivered],
+        DispatchStatus::Notified => &[MailFact::DispatchDelivered],
         DispatchStatus::Delivered | DispatchStatus::Failed => &[],
     };
     let id = &dispatch.request.request_id;
-    let event = |step: &DispatchStep| step.of(id, None).event(actor, message);
-    left.iter().map(event).collect()
+    let moved = || DispatchMoved::of(id, None);
+    let events = left.iter().map(|step| step(moved()).event(actor, message));
+    events.collect()
 }
