@@ -4,6 +4,9 @@
 //! digits, and the number of leading zeros (one byte). So a shorter number comes first, equal numbers with fewer leading
 //! zeros come first, and [`decode`] gives the name back.
 
+/// Names with more digits are not treated as numbers.
+pub const NUMBER_DIGITS_MAX: usize = 15;
+
 /// Appends the key of a name.
 ///
 /// Names have at most 128 bytes; in a longer one a run of more than 255 digits counts as several numbers.
@@ -30,6 +33,19 @@ pub fn encode(name: &str, key: &mut Vec<u8>) {
     }
 }
 
+/// The key of a name.
+pub fn key(name: &str) -> Vec<u8> {
+    let mut key = Vec::with_capacity(name.len() + 8);
+    encode(name, &mut key);
+    key
+}
+
+/// The number that a name is, unless it has more digits than those of numbers.
+pub(crate) fn number(name: &str) -> Option<u64> {
+    let digits = name.len() <= NUMBER_DIGITS_MAX && name.bytes().all(|byte| byte.is_ascii_digit());
+    digits.then(|| name.parse().ok()).flatten()
+}
+
 /// The name of a key; `None` for bytes that are no key.
 pub fn decode(mut key: &[u8]) -> Option<String> {
     let mut name = Vec::with_capacity(key.len());
@@ -53,12 +69,6 @@ pub fn decode(mut key: &[u8]) -> Option<String> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    fn key(name: &str) -> Vec<u8> {
-        let mut key = Vec::new();
-        encode(name, &mut key);
-        key
-    }
 
     #[test]
     fn numbers_sort_by_value() {

@@ -6,7 +6,8 @@ pub(crate) use crate::fact::stored::{Decoded, read, write};
 pub(crate) use crate::fact::{Fact, Sent, event};
 pub(crate) use crate::state::TeamState;
 pub(crate) use crate::tx::{
-    As, Entry, Recorded, Row, Rows, SeqPage, Stored, Tx, end_of, key_of, named, numbered, row, time,
+    As, Entry, Recorded, Row, Rows, SeqPage, Stored, TIMED_BYTES, Tx, end_of, key_of, named,
+    numbered, row, time, timed,
 };
 pub(crate) use crate::words;
 pub(crate) use rkyv::with::Skip;

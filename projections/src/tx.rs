@@ -334,6 +334,16 @@ pub(crate) fn named(namespace: u8, name: &str) -> Vec<u8> {
     key
 }
 
+/// Bytes of a key of an index by time before the name.
+pub(crate) const TIMED_BYTES: usize = 9;
+
+/// The key of an index by time. Times of a log are not before 1970, so the bytes sort as they do.
+pub(crate) fn timed(index: u8, micros: i64, name: &[u8]) -> Vec<u8> {
+    let mut key = key_of(index, &micros.to_be_bytes());
+    key.extend_from_slice(name);
+    key
+}
+
 /// A key of a series.
 pub(crate) fn numbered(namespace: u8, name: &str, seq: u64) -> Vec<u8> {
     let mut key = key::series(namespace, name.as_bytes());

@@ -32,9 +32,6 @@ const DUE: u8 = 0x79;
 const NUMBERED: u8 = 0x7A;
 /// The runs, by the event that began them.
 const BEGUN: u8 = 0xD0;
-/// Bytes of a key of a time-out before the run.
-const DUE_BYTES: usize = 9;
-
 /// The fold.
 pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     match recorded.fact {
@@ -89,10 +86,10 @@ fn fold(tx: &mut Tx<'_>, recorded: Recorded<'_>, fact: &BootstrapFact) -> Result
     let due = (old.as_ref().and_then(Run::due), new.due());
     if due.0 != due.1 {
         if let Some(was) = due.0 {
-            tx.delete(&due_key(was, &fact.run));
+            tx.delete(&timed(DUE, was, fact.run.as_bytes()));
         }
         if let Some(is) = due.1 {
-            tx.mark(&due_key(is, &fact.run));
+            tx.mark(&timed(DUE, is, fact.run.as_bytes()));
         }
     }
     if old.as_ref() != Some(&new) {
@@ -109,10 +106,4 @@ fn begin(tx: &mut Tx<'_>, run: &str, seq: u64) -> Result<()> {
         tx.put(&[NUMBERED], &largest.max(number));
     }
     Ok(())
-}
-
-fn due_key(at: i64, run: &str) -> Vec<u8> {
-    let mut key = key_of(DUE, &at.to_be_bytes());
-    key.extend_from_slice(run.as_bytes());
-    key
 }

@@ -1,6 +1,6 @@
 //! Questions about runs of the bootstrap contract.
 
-use super::{BEGUN, DUE, DUE_BYTES, Id, NUMBERED, RUN, Run, due_key};
+use super::{BEGUN, DUE, Id, NUMBERED, RUN, Run};
 use crate::prelude::*;
 
 impl TeamState {
@@ -38,10 +38,10 @@ impl TeamState {
     }
     /// The runs of which something timed out by `now`, the earliest first.
     pub fn bootstrap_due_by(&self, now: Timestamp, limit: usize) -> Result<Vec<Run>> {
-        let end = due_key(now.micros().saturating_add(1), "");
+        let end = timed(DUE, now.micros().saturating_add(1), b"");
         let mut runs = Vec::new();
         for entry in self.rows().walk(&[DUE], &end, false).take(limit) {
-            runs.extend(self.bootstrap_run(&entry?.name(DUE_BYTES))?);
+            runs.extend(self.bootstrap_run(&entry?.name(TIMED_BYTES))?);
         }
         Ok(runs)
     }

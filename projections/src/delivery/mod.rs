@@ -212,21 +212,13 @@ fn bury(tx: &mut Tx<'_>, event: &Event<'_>, dead: &DeliveryDead) -> Result<()> {
 }
 
 fn schedule(tx: &mut Tx<'_>, message_id: &str, row: &Delivery) {
-    tx.mark(&due_key(row.due_at(), message_id));
+    tx.mark(&timed(DUE, row.due_at().micros(), message_id.as_bytes()));
 }
 
 fn unschedule(tx: &mut Tx<'_>, message_id: &str, row: &Delivery) {
     if row.state == State::Open {
-        tx.delete(&due_key(row.due_at(), message_id));
+        tx.delete(&timed(DUE, row.due_at().micros(), message_id.as_bytes()));
     }
-}
-
-fn due_key(at: Timestamp, message_id: &str) -> Vec<u8> {
-    let mut key = vec![DUE];
-    // Never negative, so the bytes sort as the times do.
-    key.extend_from_slice(&at.micros().to_be_bytes());
-    key.extend_from_slice(message_id.as_bytes());
-    key
 }
 
 fn recipient(event: &Event<'_>) -> String {

@@ -1,6 +1,6 @@
 //! When each attempt ends, and what is due by a time, in the order of time.
 
-use super::{DUE, Delivery, State, due_key};
+use super::{DUE, Delivery, State};
 use crate::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -67,11 +67,11 @@ impl TeamState {
         let from = match behind {
             None => vec![DUE],
             // The least key behind that one.
-            Some((at, id)) => [due_key(at, id), vec![0]].concat(),
+            Some((at, id)) => [timed(DUE, at.micros(), id.as_bytes()), vec![0]].concat(),
         };
         let mut open = Vec::new();
         for entry in self.rows().walk(&from, &end_of(&[DUE]), false).take(limit) {
-            open.extend(self.delivery(&entry?.name(9))?);
+            open.extend(self.delivery(&entry?.name(TIMED_BYTES))?);
         }
         Ok(open)
     }
@@ -98,7 +98,7 @@ impl TeamState {
             None => Ok(None),
             Some(entry) => {
                 let entry = entry?;
-                Ok(entry.time().map(|due| (due, entry.name(9))))
+                Ok(entry.time().map(|due| (due, entry.name(TIMED_BYTES))))
             }
         };
         following.live = Some(self);

@@ -120,7 +120,7 @@ fn write(
     let active = is_active(&state);
     if active && !was_active {
         row.activated = event.seq;
-        row.activated_at = event.created_at.micros();
+        row.activated_at = event.created_at;
     }
     let said = |field: &str| state.get(field).and_then(Value::as_str).map(str::to_owned);
     let entry = ModeEntry {
@@ -132,7 +132,7 @@ fn write(
         activated: row.activated,
         activated_at: row.activated_at,
         seq: event.seq,
-        at: event.created_at.micros(),
+        at: event.created_at,
     };
     tx.put(&state_key(scope, mode), &row);
     enter(tx, event, scope, mode, Some(entry))
@@ -191,7 +191,7 @@ fn settle(tx: &mut Tx<'_>, event: &Event<'_>, scope: &Scope, mut row: ScopeRow) 
     }
     mark_active(tx, scope, row.entries.iter().any(|one| one.active));
     row.seq = event.seq;
-    row.at = event.created_at.micros();
+    row.at = event.created_at;
     tx.put(&scope_key(scope), &row);
 }
 

@@ -29,7 +29,7 @@ impl TeamState {
             primary: row.primary,
             metadata: fields(&row.metadata),
             seq: row.seq,
-            at: time(row.at),
+            at: row.at,
         }))
     }
     /// Sessions of which any mode is known, in order, from behind `after` on.

@@ -92,12 +92,12 @@ pub struct ModeEntry {
     pub turn_id: Option<String>,
     /// The event that made it active; 0 where none did.
     pub activated: u64,
-    /// When that was, in microseconds.
-    pub(super) activated_at: i64,
+    /// When that was.
+    pub(super) activated_at: Timestamp,
     /// The last event that changed it.
     pub seq: u64,
-    /// When that was, in microseconds.
-    pub(super) at: i64,
+    /// When that was.
+    pub at: Timestamp,
 }
 
 impl ModeState {
@@ -123,11 +123,7 @@ impl ModeScope {
 impl ModeEntry {
     /// When it became active; `None` where it never did.
     pub fn activated_at(&self) -> Option<Timestamp> {
-        (self.activated > 0).then(|| time(self.activated_at))
-    }
-    /// When it changed last.
-    pub fn updated_at(&self) -> Timestamp {
-        time(self.at)
+        (self.activated > 0).then_some(self.activated_at)
     }
 }
 
@@ -141,7 +137,7 @@ pub(super) fn is_active(fields: &Fields) -> bool {
 pub(super) struct StateRow {
     pub seq: u64,
     pub activated: u64,
-    pub activated_at: i64,
+    pub activated_at: Timestamp,
     pub trace_id: Option<String>,
     /// The fields, as JSON text.
     pub text: String,
@@ -152,7 +148,7 @@ row!(StateRow);
 #[derive(Default, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub(super) struct ScopeRow {
     pub seq: u64,
-    pub at: i64,
+    pub at: Timestamp,
     pub primary: Option<Mode>,
     /// As JSON text.
     pub metadata: String,

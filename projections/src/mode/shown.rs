@@ -145,7 +145,7 @@ fn shown(entry: &ModeEntry, session: Option<&str>) -> Value {
     let mut shown = json!({
         "skill": entry.mode,
         "active": entry.active,
-        "updated_at": entry.updated_at().to_string(),
+        "updated_at": entry.at.to_string(),
     });
     let activated = entry.activated_at().map(|at| at.to_string());
     let more = [
@@ -177,7 +177,7 @@ pub fn run_state(live: &TeamState, scope: &Scope) -> Result<Option<Fields>> {
     run.insert("version".into(), 1.into());
     run.insert("mode".into(), last.mode.name().into());
     run.insert("active".into(), last.active.into());
-    run.insert("updated_at".into(), last.updated_at().to_string().into());
+    run.insert("updated_at".into(), last.at.to_string().into());
     let outcome = match (last.active, state.fields.get("run_outcome")) {
         (true, _) => "continue".into(),
         (false, Some(outcome)) => outcome.clone(),

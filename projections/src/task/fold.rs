@@ -1,9 +1,10 @@
 //! The fold of task messages.
 
-use super::row::{COUNTS, NUMBERED, SUPERSEDED, natural_key, owned_key, task_key};
-use super::{NUMBER_DIGITS_MAX, Status, Task, TaskCounts, commanded, deps, held, ready};
+use super::row::{COUNTS, NUMBERED, SUPERSEDED, owned_key, task_key};
+use super::{Status, Task, TaskCounts, commanded, deps, held, ready};
 use crate::fact::TaskChange;
 use crate::message::MessageType;
+use crate::natural;
 use crate::prelude::*;
 use crate::task::event::TaskAct;
 use crate::task::imported::TaskImported;
@@ -78,8 +79,8 @@ fn imported(tx: &mut Tx<'_>, seq: u64, task: &TaskImported) -> Result<()> {
 
 /// Stores a task that was `old` before, and brings all that is kept about it in line.
 pub(super) fn store(tx: &mut Tx<'_>, id: &str, old: Option<&Task>, new: &Task) -> Result<()> {
-    let natural = natural_key(id);
-    if let Some(number) = whole_number(id).filter(|_| old.is_none()) {
+    let natural = natural::key(id);
+    if let Some(number) = natural::number(id).filter(|_| old.is_none()) {
         // The next task gets a new one.
         tx.raise(&[NUMBERED], number)?;
     }
@@ -88,12 +89,6 @@ pub(super) fn store(tx: &mut Tx<'_>, id: &str, old: Option<&Task>, new: &Task) -
     tx.put(&task_key(id), new);
     held::follow(tx, &natural, old, new);
     ready::follow(tx, id, &natural, old, new)
-}
-
-/// The number that an id is, unless it has too many digits.
-fn whole_number(id: &str) -> Option<u64> {
-    let digits = id.len() <= NUMBER_DIGITS_MAX && id.bytes().all(|byte| byte.is_ascii_digit());
-    digits.then(|| id.parse().ok()).flatten()
 }
 
 /// The monotonic guard: strictly newer by `(created_at, id)`.

@@ -23,9 +23,6 @@ pub(crate) use row::status_in;
 use crate::message::Priority;
 use crate::prelude::*;
 
-/// Ids with more digits are not treated as numbers.
-pub const NUMBER_DIGITS_MAX: usize = 15;
-
 /// How messages that arrive out of order are dealt with; the name in every snapshot.
 pub const CONFLICT_POLICY: &str = "created_at_then_message_id_monotonic";
 

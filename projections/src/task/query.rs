@@ -1,8 +1,8 @@
 //! Questions about tasks. Each costs as much as what it answers.
 
 use super::row::{
-    BLOCKED, BY_STATUS, COMPLETED, COUNTS, LEASES, NUMBERED, OPEN, SUPERSEDED, TASK, TIMED_BYTES,
-    natural_key, owned_key, owner_prefix, timed_key,
+    BLOCKED, BY_STATUS, COMPLETED, COUNTS, LEASES, NUMBERED, OPEN, SUPERSEDED, TASK, owned_key,
+    owner_prefix,
 };
 use super::{Status, Task, TaskCounts, TaskFilter, TaskPage, ready};
 use crate::natural;
@@ -11,7 +11,7 @@ use crate::prelude::*;
 impl TeamState {
     /// A task by its id.
     pub fn task(&self, id: &str) -> Result<Option<Task>> {
-        by_natural(self.rows(), &natural_key(id))
+        by_natural(self.rows(), &natural::key(id))
     }
     /// Tasks in natural order, behind the one with id `after` (which need not exist).
     pub fn tasks(
@@ -31,12 +31,12 @@ impl TeamState {
                 }
             }
         };
-        page(self.rows(), prefixes, 0, after.map(natural_key), limit)
+        page(self.rows(), prefixes, 0, after.map(natural::key), limit)
     }
     /// Tasks in state `blocked` or reported blocked, in natural order.
     pub fn blocked_tasks(&self, after: Option<&str>, limit: usize) -> Result<TaskPage> {
         let lists = vec![vec![BLOCKED]];
-        page(self.rows(), lists, 0, after.map(natural_key), limit)
+        page(self.rows(), lists, 0, after.map(natural::key), limit)
     }
     /// Tasks that can be taken up: most urgent first, then oldest, then by id, behind `after`. For an agent those are
     /// what is for anybody and what is assigned to it.
@@ -47,7 +47,7 @@ impl TeamState {
         limit: usize,
     ) -> Result<TaskPage> {
         let after = after.map(|task| {
-            let natural = natural_key(&task.task_id);
+            let natural = natural::key(&task.task_id);
             ready::rank(task.priority, task.created_at, &natural)
         });
         let lists = ready_lists(agent);
@@ -67,7 +67,7 @@ impl TeamState {
         limit: usize,
     ) -> Result<TaskPage> {
         let lists = vec![ready::waiting_of(owner)];
-        page(self.rows(), lists, 0, after.map(natural_key), limit)
+        page(self.rows(), lists, 0, after.map(natural::key), limit)
     }
     /// How many those are.
     pub fn waiting_count(&self, owner: &str) -> Result<u64> {
@@ -113,19 +113,19 @@ impl TeamState {
     /// Blocked tasks whose dependencies are completed, which an event has yet to say, in natural order behind the one with
     /// id `after`.
     pub fn freed_tasks(&self, after: Option<&str>, limit: usize) -> Result<Vec<Task>> {
-        let after = after.map(natural_key);
+        let after = after.map(natural::key);
         Ok(page(self.rows(), vec![ready::freed()], 0, after, limit)?.tasks)
     }
     /// Claimed tasks whose lease ran out by `now`, the earliest first.
     pub fn expired_tasks(&self, now: Timestamp, limit: usize) -> Result<Vec<Task>> {
-        let end = end_of(&timed_key(LEASES, now, b""));
-        timed(self.rows(), &[LEASES], &end, limit)
+        let end = end_of(&timed(LEASES, now.micros(), b""));
+        first_timed(self.rows(), &[LEASES], &end, limit)
     }
     /// The ids of the tasks that holders of claims completed after `since`, in natural order. No more is read than that.
     pub fn completed_since(&self, since: Option<Timestamp>) -> Result<Vec<String>> {
         let from = match since {
             None => vec![COMPLETED],
-            Some(since) => end_of(&timed_key(COMPLETED, since, b"")),
+            Some(since) => end_of(&timed(COMPLETED, since.micros(), b"")),
         };
         let mut found = Vec::new();
         for entry in self.rows().walk(&from, &end_of(&[COMPLETED]), false) {
@@ -137,14 +137,14 @@ impl TeamState {
     }
     /// How many leases run at `now`. Reads as many entries.
     pub fn lease_count(&self, now: Timestamp) -> Result<u64> {
-        let from = end_of(&timed_key(LEASES, now, b""));
+        let from = end_of(&timed(LEASES, now.micros(), b""));
         let leases = self.rows().walk(&from, &end_of(&[LEASES]), false);
         leases.map(|entry| entry.map(|_| 1)).sum()
     }
     /// Who holds a lease that runs at `now`. Reads as many tasks.
     pub fn lease_holders(&self, now: Timestamp) -> Result<BTreeSet<String>> {
-        let from = end_of(&timed_key(LEASES, now, b""));
-        let held = timed(self.rows(), &from, &end_of(&[LEASES]), usize::MAX)?;
+        let from = end_of(&timed(LEASES, now.micros(), b""));
+        let held = first_timed(self.rows(), &from, &end_of(&[LEASES]), usize::MAX)?;
         let claims = held.iter().filter_map(Task::claim);
         Ok(claims.map(|claim| claim.owner.clone()).collect())
     }
@@ -166,8 +166,8 @@ impl TeamState {
     }
     /// Unfinished tasks last updated before `before`, longest untouched first.
     pub fn stale_tasks(&self, before: Timestamp, limit: usize) -> Result<Vec<Task>> {
-        let end = timed_key(OPEN, before, b"");
-        timed(self.rows(), &[OPEN], &end, limit)
+        let end = timed(OPEN, before.micros(), b"");
+        first_timed(self.rows(), &[OPEN], &end, limit)
     }
     /// Whether the message recorded by that event came too late and changed nothing.
     pub fn superseded(&self, seq: u64) -> Result<bool> {
@@ -218,7 +218,7 @@ fn page(
 }
 
 /// The first tasks of an index by time.
-fn timed(rows: Rows<'_>, from: &[u8], end: &[u8], limit: usize) -> Result<Vec<Task>> {
+fn first_timed(rows: Rows<'_>, from: &[u8], end: &[u8], limit: usize) -> Result<Vec<Task>> {
     let mut tasks = Vec::new();
     for entry in rows.walk(from, end, false).take(limit) {
         tasks.extend(by_natural(rows, entry?.behind(TIMED_BYTES))?);

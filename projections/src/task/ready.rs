@@ -4,9 +4,10 @@
 //! is completed, or no longer is, they are looked at again. The lists are ordered as work is taken up: most urgent first,
 //! then oldest, then by id; each has a count.
 
-use super::row::{natural_key, task_key};
+use super::row::task_key;
 use super::{Status, Task};
 use crate::message::Priority;
+use crate::natural;
 use crate::prelude::*;
 
 /// Tasks that an agent can take up.
@@ -84,7 +85,7 @@ pub(super) fn follow(
         let Some(waiter) = tx.get::<String>(&waiter_key(id, number))? else {
             continue;
         };
-        let natural = natural_key(&waiter);
+        let natural = natural::key(&waiter);
         let task: Option<Task> = tx.get(&task_key(&waiter))?;
         // It may have been assigned anew, with other dependencies.
         if let Some(task) = task.filter(|task| task.deps.iter().any(|dep| dep == id)) {

@@ -20,8 +20,6 @@ pub(super) const COUNTS: u8 = 0x35;
 const OWNED: u8 = 0x3C;
 /// Live claims, by the end of their lease.
 pub(super) const LEASES: u8 = 0x3D;
-/// Bytes of a key by time before the natural key.
-pub(super) const TIMED_BYTES: usize = 9;
 /// Completed by the holder of a claim, by the time of that.
 pub(super) const COMPLETED: u8 = 0x45;
 /// The largest number that is the id of a task.
@@ -49,37 +47,23 @@ impl Task {
             keys.push(key_of(BLOCKED, natural));
         }
         if !self.status.is_final() {
-            keys.push(timed_key(OPEN, self.updated_at, natural));
+            keys.push(timed(OPEN, self.updated_at.micros(), natural));
         }
         if let Some(claim) = self.claim() {
-            keys.push(timed_key(LEASES, claim.leased_until, natural));
+            keys.push(timed(LEASES, claim.leased_until.micros(), natural));
         }
         // What messages say of a task tells of no completion.
         let completed = self.claim_governed && self.status == Status::Completed;
         if let Some(at) = self.governed.completed_at.filter(|_| completed) {
-            keys.push(timed_key(COMPLETED, at, natural));
+            keys.push(timed(COMPLETED, at.micros(), natural));
         }
         keys
     }
 }
 
-/// The key of an index by time. Times of a log are not before 1970.
-pub(super) fn timed_key(index: u8, at: Timestamp, natural: &[u8]) -> Vec<u8> {
-    let mut key = key_of(index, &at.micros().to_be_bytes());
-    key.extend_from_slice(natural);
-    key
-}
-
-/// The natural key of an id.
-pub(super) fn natural_key(id: &str) -> Vec<u8> {
-    let mut key = Vec::with_capacity(id.len() + 8);
-    natural::encode(id, &mut key);
-    key
-}
-
 /// The key of a task.
 pub(super) fn task_key(id: &str) -> Vec<u8> {
-    key_of(TASK, &natural_key(id))
+    key_of(TASK, &natural::key(id))
 }
 
 /// The key of an owner's counts.

@@ -54,17 +54,10 @@ impl Stored<Option<(u64, [u8; 16])>> for Option<(u64, EventId)> {
 }
 
 pub(super) fn thread_key(id: &str) -> Vec<u8> {
-    let mut key = vec![THREAD];
-    natural::encode(id, &mut key);
-    key
+    key_of(THREAD, &natural::key(id))
 }
 
 /// The number that an id is made of.
 pub(super) fn number(id: &str) -> Option<u64> {
-    let digits = id.strip_prefix(super::ID_PREFIX)?;
-    let plain = digits.len() <= NUMBER_DIGITS_MAX && digits.bytes().all(|b| b.is_ascii_digit());
-    plain.then(|| digits.parse().ok()).flatten()
+    natural::number(id.strip_prefix(super::ID_PREFIX)?)
 }
-
-/// Ids with more digits are not treated as numbers.
-const NUMBER_DIGITS_MAX: usize = 15;

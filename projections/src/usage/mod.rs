@@ -43,34 +43,36 @@ pub struct Used {
     pub at: Timestamp,
 }
 
-/// The budget as it was set last.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BudgetInfo {
-    /// It.
-    pub budget: Budget,
-    /// The event that set it.
-    pub seq: u64,
-    /// Whether it is recorded that its soft limit was reached.
-    pub soft_limit_reached: bool,
-}
-
 row!(Used);
 
-#[derive(Default, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-struct BudgetRow {
-    seq: u64,
+/// The budget as it was set last.
+#[derive(
+    Debug, Clone, Default, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize,
+)]
+pub struct BudgetInfo {
+    /// The event that set it.
+    pub seq: u64,
     /// The soft limit that was reached.
     reached: Option<u64>,
-    budget: Budget,
+    /// It.
+    pub budget: Budget,
 }
-row!(BudgetRow);
+
+row!(BudgetInfo);
+
+impl BudgetInfo {
+    /// Whether it is recorded that its soft limit was reached.
+    pub fn soft_limit_reached(&self) -> bool {
+        self.reached.is_some() && self.reached == self.budget.warns_at()
+    }
+}
 
 /// The fold.
 pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     let Fact::Usage(fact) = recorded.fact else {
         return Ok(());
     };
-    let mut row: BudgetRow = tx.get(&[BUDGET])?.unwrap_or_default();
+    let mut row: BudgetInfo = tx.get(&[BUDGET])?.unwrap_or_default();
     match &**fact {
         UsageFact::Reported(reported) => return report(tx, recorded.event, reported),
         UsageFact::Set(budget) => {

@@ -1,6 +1,6 @@
 //! Questions about tokens.
 
-use super::{AGENT_TAG, BUDGET, BudgetInfo, BudgetRow, USED, Used, Whose, key};
+use super::{AGENT_TAG, BUDGET, BudgetInfo, USED, Used, Whose, key};
 use crate::prelude::*;
 
 impl TeamState {
@@ -10,13 +10,8 @@ impl TeamState {
     }
     /// How many tokens may be used; `None` where nobody said.
     pub fn budget(&self) -> Result<Option<BudgetInfo>> {
-        let row: Option<BudgetRow> = self.rows().get(&[BUDGET])?;
-        let row = row.filter(|row| row.seq > 0);
-        Ok(row.map(|row| BudgetInfo {
-            soft_limit_reached: row.reached.is_some() && row.reached == row.budget.warns_at(),
-            budget: row.budget,
-            seq: row.seq,
-        }))
+        let info: Option<BudgetInfo> = self.rows().get(&[BUDGET])?;
+        Ok(info.filter(|info| info.seq > 0))
     }
     /// Agents that used any, by name, from behind `after` on.
     pub fn agents_used(&self, after: Option<&str>, limit: usize) -> Result<Vec<(String, Used)>> {

@@ -14,8 +14,8 @@ use teamlog_projections::delivery::event::{
     DeliveryAttempt, DeliveryDead, DeliveryFact, DeliveryRequired,
 };
 use teamlog_projections::live::derived_dir;
-use teamlog_projections::message::MessageInfo;
-use teamlog_projections::message::event::{DispatchStep, Mark};
+use teamlog_projections::message::event::Mark;
+use teamlog_projections::message::{DispatchStatus, MessageInfo};
 use teamlog_projections::pipeline::Bulk;
 use teamlog_projections::rebuild::rehydrate_with;
 use teamlog_projections::task::event::{
@@ -235,9 +235,9 @@ fn event(said: &Said, known: &mut BTreeSet<String>, sent: &mut Vec<Message>) -> 
         }
         Said::Moved(request, step) => {
             let steps = [
-                DispatchStep::Notified,
-                DispatchStep::Delivered,
-                DispatchStep::Failed,
+                DispatchStatus::Notified,
+                DispatchStatus::Delivered,
+                DispatchStatus::Failed,
             ];
             return moved(&format!("r{request}"), steps[usize::from(*step)]);
         }

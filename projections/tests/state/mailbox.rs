@@ -4,7 +4,7 @@ use crate::support::*;
 use teamlog_engine::Timestamp;
 use teamlog_projections::live::SeqPage;
 use teamlog_projections::message::event::{
-    DispatchRequested, DispatchStep, MailFact, Mark, MessageMarked,
+    DispatchMoved, DispatchRequested, MailFact, Mark, MessageMarked,
 };
 use teamlog_projections::message::{Dispatch, DispatchStatus, InboxQuery, MessageInfo};
 
@@ -26,9 +26,15 @@ pub fn requested(request: &str, id: &str, to: &str) -> NewEvent {
     MailFact::Requested(requested).event("lead", &about(id, to))
 }
 
-pub fn moved(request: &str, step: DispatchStep) -> NewEvent {
-    let reason = (step == DispatchStep::Failed).then_some("nobody there");
-    step.of(request, reason).event("dev", &about("m1", "dev"))
+pub fn moved(request: &str, to: DispatchStatus) -> NewEvent {
+    let reason = (to == DispatchStatus::Failed).then_some("nobody there");
+    let moved = DispatchMoved::of(request, reason);
+    let fact = match to {
+        DispatchStatus::Notified => MailFact::DispatchNotified(moved),
+        DispatchStatus::Delivered => MailFact::DispatchDelivered(moved),
+        _ => MailFact::DispatchFailed(moved),
+    };
+    fact.event("dev", &about("m1", "dev"))
 }
 
 pub fn mail(id: &str, to: &str, body: &str) -> Message {
@@ -204,18 +210,18 @@ fn a_request_goes_its_way_step_by_step() {
     use DispatchStatus::{Delivered, Failed, Notified, Pending};
     for from in DispatchStatus::ALL {
         for (step, to) in [
-            (DispatchStep::Notified, Notified),
-            (DispatchStep::Delivered, Delivered),
-            (DispatchStep::Failed, Failed),
+            (DispatchStatus::Notified, Notified),
+            (DispatchStatus::Delivered, Delivered),
+            (DispatchStatus::Failed, Failed),
         ] {
             let team = Team::new();
             team.send(&[mail("m1", "dev", "a")]);
             team.append(vec![requested("r1", "m1", "dev")]);
-            let way: &[DispatchStep] = match from {
+            let way: &[DispatchStatus] = match from {
                 Pending => &[],
-                Notified => &[DispatchStep::Notified],
-                Delivered => &[DispatchStep::Notified, DispatchStep::Delivered],
-                Failed => &[DispatchStep::Failed],
+                Notified => &[DispatchStatus::Notified],
+                Delivered => &[DispatchStatus::Notified, DispatchStatus::Delivered],
+                Failed => &[DispatchStatus::Failed],
             };
             team.append(way.iter().map(|step| moved("r1", *step)).collect());
             let before = team.live().dispatch("r1").unwrap().unwrap();
@@ -256,8 +262,8 @@ fn an_ack_settles_the_request_and_a_request_counts_once() {
         requested("r1", "m2", "dev"),
         requested("r2", "m2", "dev"),
         requested("r3", "m9", "dev"),
-        moved("r2", DispatchStep::Failed),
-        moved("r9", DispatchStep::Failed),
+        moved("r2", DispatchStatus::Failed),
+        moved("r9", DispatchStatus::Failed),
     ]);
     let live = team.live();
     assert_eq!(live.marks("m1").unwrap().dispatch.as_deref(), Some("r1"));

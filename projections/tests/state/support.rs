@@ -560,5 +560,5 @@ fn check_entry(state: &teamlog_projections::mode::ModeState, entry: &ModeEntry) 
     assert_eq!((state.seq, state.activated), (entry.seq, entry.activated));
     assert!(!entry.active || entry.activated > 0);
     assert_eq!(state.fields["mode"], state.mode.name());
-    assert_eq!(state.fields["updated_at"], entry.updated_at().to_string());
+    assert_eq!(state.fields["updated_at"], entry.at.to_string());
 }

@@ -89,13 +89,13 @@ fn tokens_add_up_by_team_agent_and_task_and_the_last_budget_counts() {
 
     team.append(vec![spent(0, "lead", 4), spent(1, "teamlog", 4)]);
     let info = team.live().budget().unwrap().unwrap();
-    assert!(info.soft_limit_reached);
+    assert!(info.soft_limit_reached());
     assert_eq!(team.json("team.json")["budget"]["max_tokens"], 40);
     assert_eq!(team.json("team.json")["budget"]["maxTokens"], 40);
     assert_eq!(team.json("team.json")["budget"]["hardLimit"], false);
     // Another limit is another thing to reach.
     team.append(vec![spent(0, "lead", 8)]);
     let info = team.live().budget().unwrap().unwrap();
-    assert!(!info.soft_limit_reached && info.budget.hard_limit);
+    assert!(!info.soft_limit_reached() && info.budget.hard_limit);
     assert_eq!(team.json("team.json")["budget"]["soft_limit_tokens"], 8);
 }

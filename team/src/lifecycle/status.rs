@@ -271,7 +271,7 @@ fn active_modes(live: &Live) -> Result<Vec<ActiveMode>> {
                 session_id: scope.session().map(str::to_owned),
                 phase: entry.phase.clone(),
                 activated_at: entry.activated_at().map(|at| at.to_string()),
-                updated_at: entry.updated_at().to_string(),
+                updated_at: entry.at.to_string(),
             });
         }
     }

@@ -3,7 +3,7 @@
 use crate::api::rules::Rules;
 use crate::prelude::*;
 use crate::projections::Priority;
-use crate::projections::task::NUMBER_DIGITS_MAX;
+use crate::projections::natural::NUMBER_DIGITS_MAX;
 use crate::projections::task::event::{Resources, TaskAct, TaskCreated, TaskFact};
 use crate::resource;
 use crate::task::record::{RESERVED, TaskRecord};

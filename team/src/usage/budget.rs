@@ -72,7 +72,7 @@ pub(crate) fn reached(
 ) -> Option<NewEvent> {
     let limit = budget.warns_at().filter(|limit| tokens >= *limit)?;
     let known =
-        |info: &BudgetInfo| info.soft_limit_reached && info.budget.warns_at() == Some(limit);
+        |info: &BudgetInfo| info.soft_limit_reached() && info.budget.warns_at() == Some(limit);
     if info.is_some_and(known) {
         return None;
     }

@@ -327,11 +327,11 @@ impl From<(String, Used)> for AgentUsed {
 impl From<BudgetInfo> for BudgetShown {
     fn from(info: BudgetInfo) -> BudgetShown {
         BudgetShown {
+            soft_limit_reached: info.soft_limit_reached(),
             max_tokens: info.budget.max_tokens,
             soft_limit_tokens: info.budget.soft_limit_tokens,
             per_agent_tokens: info.budget.per_agent_tokens,
             hard_limit: info.budget.hard_limit,
-            soft_limit_reached: info.soft_limit_reached,
         }
     }
 }
