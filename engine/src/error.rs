@@ -138,84 +138,64 @@ pub enum Error {
     },
 }
 
-/// What kept a journal from taking a group, or from telling of those that it has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum JournalFault {
-    /// Another host's group came first: decide again.
-    Conflict,
-    /// Nothing was written: ask again.
-    Unreachable,
-    /// It was sent and may be recorded or not: ask again with the same id or key.
-    Unknown,
-    /// The journal lacks groups that this host has.
-    Behind,
-    /// The journal and this host have another history.
-    Forked,
-    /// The journal no longer has what this host lacks.
-    Trimmed,
-    /// The journal holds too few copies, so nothing was written.
-    NotDurable,
-    /// The journal takes nothing for this log.
-    Refused,
-    /// The log is open in the journal already.
-    Opened,
-    /// The clock of this host is too far from the journal's: nothing was written.
-    ClockSkew,
-    /// Newer hosts fold the log's events otherwise: nothing was written.
-    NewerHost,
-    /// The log is being handed over to the journal, which is not finished.
-    Loading,
-    /// The log was taken off the journal: it goes on at one host alone.
-    Left,
-    /// It is another journal than the log's.
-    OfAnother,
-    /// Nothing here knows how to reach it.
-    Unconfigured,
-    /// What was asked for changes a log as a whole, which several hosts have.
-    Shared,
+/// Declares what can keep a journal: its stable word, and what the error says that the journal does.
+macro_rules! faults {
+    ($($(#[doc = $doc:literal])+ $fault:ident = $code:literal, $text:literal;)*) => {
+        /// What kept a journal from taking a group, or from telling of those that it has.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum JournalFault {
+            $($(#[doc = $doc])+ $fault,)*
+        }
+
+        impl JournalFault {
+            /// The stable word for it.
+            pub fn code(self) -> &'static str {
+                match self {
+                    $(JournalFault::$fault => $code,)*
+                }
+            }
+            fn text(self) -> &'static str {
+                match self {
+                    $(JournalFault::$fault => $text,)*
+                }
+            }
+        }
+    };
 }
 
-impl JournalFault {
-    /// The stable word for it.
-    pub fn code(self) -> &'static str {
-        match self {
-            JournalFault::Conflict => "journal_busy",
-            JournalFault::Unreachable => "journal_unreachable",
-            JournalFault::Unknown => "journal_unknown",
-            JournalFault::Behind => "journal_behind",
-            JournalFault::Forked => "journal_forked",
-            JournalFault::Trimmed => "journal_trimmed",
-            JournalFault::NotDurable => "journal_not_durable",
-            JournalFault::Refused | JournalFault::Opened => "journal_refused",
-            JournalFault::ClockSkew => "clock_skew",
-            JournalFault::NewerHost => "newer_host",
-            JournalFault::Loading => "adoption_unfinished",
-            JournalFault::Left => "journal_left",
-            JournalFault::OfAnother => "journal_of_another",
-            JournalFault::Unconfigured => "journal_not_configured",
-            JournalFault::Shared => "journal_team",
-        }
-    }
-
-    fn text(self) -> &'static str {
-        match self {
-            JournalFault::Conflict => "took another group first",
-            JournalFault::Unreachable => "does not answer, so nothing was written",
-            JournalFault::Unknown => "did not say whether it took what was written",
-            JournalFault::Behind => "lacks what this host has",
-            JournalFault::Forked => "has another history",
-            JournalFault::Trimmed => "no longer has what is lacking here",
-            JournalFault::NotDurable => "holds too few copies, so nothing was written",
-            JournalFault::Refused | JournalFault::Opened => "takes nothing",
-            JournalFault::ClockSkew => "tells another time, so nothing was written",
-            JournalFault::NewerHost => "is written by newer hosts, so nothing was written",
-            JournalFault::Loading => "does not have all of it yet",
-            JournalFault::Left => "was left",
-            JournalFault::OfAnother => "is another one",
-            JournalFault::Unconfigured => "is not configured",
-            JournalFault::Shared => "orders the groups of several hosts",
-        }
-    }
+faults! {
+    /// Another host's group came first: decide again.
+    Conflict = "journal_busy", "took another group first";
+    /// Nothing was written: ask again.
+    Unreachable = "journal_unreachable", "does not answer, so nothing was written";
+    /// It was sent and may be recorded or not: ask again with the same id or key.
+    Unknown = "journal_unknown", "did not say whether it took what was written";
+    /// The journal lacks groups that this host has.
+    Behind = "journal_behind", "lacks what this host has";
+    /// The journal and this host have another history.
+    Forked = "journal_forked", "has another history";
+    /// The journal no longer has what this host lacks.
+    Trimmed = "journal_trimmed", "no longer has what is lacking here";
+    /// The journal holds too few copies, so nothing was written.
+    NotDurable = "journal_not_durable", "holds too few copies, so nothing was written";
+    /// The journal takes nothing for this log.
+    Refused = "journal_refused", "takes nothing";
+    /// The log is open in the journal already.
+    Opened = "journal_refused", "takes nothing";
+    /// The clock of this host is too far from the journal's: nothing was written.
+    ClockSkew = "clock_skew", "tells another time, so nothing was written";
+    /// Newer hosts fold the log's events otherwise: nothing was written.
+    NewerHost = "newer_host", "is written by newer hosts, so nothing was written";
+    /// The log is being handed over to the journal, which is not finished.
+    Loading = "adoption_unfinished", "does not have all of it yet";
+    /// The log was taken off the journal: it goes on at one host alone.
+    Left = "journal_left", "was left";
+    /// It is another journal than the log's.
+    OfAnother = "journal_of_another", "is another one";
+    /// Nothing here knows how to reach it.
+    Unconfigured = "journal_not_configured", "is not configured";
+    /// What was asked for changes a log as a whole, which several hosts have.
+    Shared = "journal_team", "orders the groups of several hosts";
 }
 
 /// Whether what was to be written found no room: the disk is full, or a quota or the limit for the size of a file is

@@ -4,51 +4,29 @@ use crate::error::{Error, Result};
 use crate::event_id::EventId;
 use crate::json::Json;
 use crate::timestamp::Timestamp;
+use crate::words;
 use serde::Serialize;
 use std::borrow::Cow;
 
-/// The names of the refs, in the order in which the formats store them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-pub enum RefKind {
-    /// The story that the event belongs to.
-    Trace = 0,
-    /// The task concerned.
-    Task = 1,
-    /// The agent concerned (for a message: its recipient).
-    Agent = 2,
-    /// The message concerned.
-    Message = 3,
-    /// The thread concerned.
-    Thread = 4,
-    /// The session concerned.
-    Session = 5,
-    /// The idempotency key of the command.
-    Key = 6,
-}
-
-impl RefKind {
-    /// All of them, in stored order.
-    pub const ALL: [RefKind; 7] = [
-        RefKind::Trace,
-        RefKind::Task,
-        RefKind::Agent,
-        RefKind::Message,
-        RefKind::Thread,
-        RefKind::Session,
-        RefKind::Key,
-    ];
-    /// The field's name: `trace_id`, `task_id`, `agent`, `message_id`, `thread_id`, `session_id`, `key`.
-    pub fn name(self) -> &'static str {
-        match self {
-            RefKind::Trace => "trace_id",
-            RefKind::Task => "task_id",
-            RefKind::Agent => "agent",
-            RefKind::Message => "message_id",
-            RefKind::Thread => "thread_id",
-            RefKind::Session => "session_id",
-            RefKind::Key => "key",
-        }
+words! {
+    /// The refs, by the names of their fields, in the order in which the formats store them.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[repr(u8)]
+    pub enum RefKind {
+        /// The story that the event belongs to.
+        Trace = "trace_id",
+        /// The task concerned.
+        Task = "task_id",
+        /// The agent concerned (for a message: its recipient).
+        Agent = "agent",
+        /// The message concerned.
+        Message = "message_id",
+        /// The thread concerned.
+        Thread = "thread_id",
+        /// The session concerned.
+        Session = "session_id",
+        /// The idempotency key of the command.
+        Key = "key",
     }
 }
 

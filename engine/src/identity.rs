@@ -10,6 +10,7 @@ use crate::layout::LOG_FILE;
 use crate::storage::Storage;
 use crate::timestamp::Timestamp;
 use crate::uuid;
+use crate::words;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -21,31 +22,20 @@ const JOURNAL_VERSION: u32 = 3;
 /// No identity is longer than this.
 const LOG_FILE_BYTES_MAX: u64 = 4096;
 
-/// How events are laid out on disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Format {
-    /// One event a line, readable with `jq` and `grep`. The default.
-    #[default]
-    Jsonl,
-    /// Length and CRC framed, little-endian.
-    Binary,
+words! {
+    /// How events are laid out on disk.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Format {
+        /// One event a line, readable with `jq` and `grep`. The default.
+        #[default]
+        Jsonl = "jsonl",
+        /// Length and CRC framed, little-endian.
+        Binary = "binary",
+    }
 }
 
 impl Format {
-    /// `jsonl` or `binary`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Format::Jsonl => "jsonl",
-            Format::Binary => "binary",
-        }
-    }
-    /// The format of that name.
-    pub fn from_name(name: &str) -> Option<Format> {
-        [Format::Jsonl, Format::Binary]
-            .into_iter()
-            .find(|format| format.name() == name)
-    }
     /// The version of a new log. Of `jsonl` there is only the first: its segments grow, for people and `tail -f`.
     pub fn version(self) -> u32 {
         match self {

@@ -53,6 +53,7 @@ pub mod timestamp;
 pub mod uuid;
 pub mod verify;
 pub mod watch;
+mod words;
 pub mod writer;
 
 pub use clock::{Clock, ManualClock, SystemClock};

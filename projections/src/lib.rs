@@ -52,4 +52,5 @@ pub use message::{Envelope, InvalidMessage, Message, MessageType, Names, Priorit
 pub use state::TeamState;
 pub use task::{Status, Task, TaskFilter};
 pub use team::settings::{Policy, Setting};
+pub use teamlog_engine::words;
 pub use thread::Thread;

@@ -1,43 +1,4 @@
-//! Lists of words that are stored, shown and read by their names.
-
-/// Declares an enum whose variants each have a name, perhaps with other names that are read as well.
-#[macro_export]
-macro_rules! words {
-    ($(#[$attribute:meta])* pub enum $type:ident {
-        $($(#[$each:meta])* $variant:ident = $name:literal $(| $other:literal)*,)*
-    }) => {
-        $(#[$attribute])*
-        pub enum $type {
-            $($(#[$each])* $variant,)*
-        }
-
-        impl $type {
-            /// All of them, in order.
-            pub const ALL: [$type; [$($name),*].len()] = [$($type::$variant),*];
-            /// The name.
-            pub fn name(self) -> &'static str {
-                match self {
-                    $($type::$variant => $name,)*
-                }
-            }
-            /// The one of exactly that name, or of another one that is read as well.
-            pub fn from_name(name: &str) -> Option<$type> {
-                match name {
-                    $($name $(| $other)* => Some($type::$variant),)*
-                    _ => None,
-                }
-            }
-            /// What an input has to be that names one of them.
-            pub fn rule() -> String {
-                format!("must be one of {}", $type::ALL.map($type::name).join(", "))
-            }
-            /// The one of that name, in any case.
-            pub fn from_any_case(name: &str) -> Option<$type> {
-                $type::ALL.into_iter().find(|one| one.name().eq_ignore_ascii_case(name))
-            }
-        }
-    };
-}
+//! Words in JSON.
 
 /// Writes words to JSON by their names, and reads any of their names.
 macro_rules! named_in_json {

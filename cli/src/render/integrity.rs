@@ -45,7 +45,7 @@ fn problem(problem: &Problem) -> Vec<Cell> {
         .unwrap_or_default();
     vec![
         styled(style, word),
-        plain(problem.kind.word()),
+        plain(problem.kind.name()),
         plain(format!("{} at byte {}", problem.file, problem.offset)),
         plain(seq),
         plain(problem.message.as_str()),

@@ -186,7 +186,7 @@ impl Manifest {
 }
 
 fn is_segment(name: &str) -> bool {
-    [Format::Jsonl, Format::Binary]
+    Format::ALL
         .iter()
         .any(|format| SegmentName::parse(name, *format).is_some())
 }

@@ -98,7 +98,7 @@ impl Fields {
             }
             "foreign" => self.foreign = value.parse().map_err(|_| refuse("true or false"))?,
             "payload" => self.payload = Some(value.to_owned()),
-            _ => match RefKind::ALL.into_iter().find(|kind| kind.name() == name) {
+            _ => match RefKind::from_name(&name) {
                 Some(kind) => self.refs.set(kind, identifier()?),
                 None => {
                     return Err(format!(

@@ -19,6 +19,7 @@ pub(crate) use replica::{Replica, Turn, conflict, misplaced, of_read, skew};
 
 use crate::identity::JournalIdentity;
 use crate::prelude::*;
+use crate::words;
 
 /// A digest over all groups of a log up to one of them: BLAKE3 of the digest before and the group's bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -62,36 +63,21 @@ pub struct Position {
     pub digest: GroupDigest,
 }
 
-/// What a journal does with a log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum LogState {
-    /// Takes what one host has of it, and nobody else may join.
-    Loading,
-    /// Takes the groups of all hosts.
-    #[default]
-    Open,
-    /// Takes nothing any more: the log goes on at one host alone.
-    Left,
+words! {
+    /// What a journal does with a log.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub enum LogState {
+        /// Takes what one host has of it, and nobody else may join.
+        Loading = "loading",
+        /// Takes the groups of all hosts.
+        #[default]
+        Open = "open",
+        /// Takes nothing any more: the log goes on at one host alone.
+        Left = "left",
+    }
 }
 
 impl LogState {
-    /// `loading`, `open` or `left`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            LogState::Loading => "loading",
-            LogState::Open => "open",
-            LogState::Left => "left",
-        }
-    }
-
-    /// The state of that name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<LogState> {
-        let all = [LogState::Loading, LogState::Open, LogState::Left];
-        all.into_iter().find(|state| state.name() == name)
-    }
-
     /// The state from which a log comes into this one by a group of its own.
     #[must_use]
     pub fn before(self) -> LogState {

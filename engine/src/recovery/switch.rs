@@ -24,7 +24,7 @@ pub(crate) fn finish(storage: &dyn Storage, dir: &Path, identity: &Identity) -> 
     let built = storage.named().list(&from)?;
     for name in storage.named().list(&to)? {
         let path = to.join(&name);
-        let segment = [Format::Jsonl, Format::Binary]
+        let segment = Format::ALL
             .into_iter()
             .any(|format| SegmentName::parse(&name, format).is_some());
         if segment && !built.contains(&name) && !belongs(storage, &path, identity) {

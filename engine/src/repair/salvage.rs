@@ -313,7 +313,7 @@ fn identity_of_segments(storage: &dyn Storage, dir: &Path) -> Result<Identity> {
     let team = dir.file_name().unwrap_or_default().to_string_lossy();
     let (mut known, mut identity_of_segments): (Option<Identity>, Option<Identity>) = (None, None);
     for name in storage.named().list(&events)? {
-        for format in [Format::Jsonl, Format::Binary] {
+        for format in Format::ALL {
             if SegmentName::parse(&name, format).is_none() {
                 continue;
             }

@@ -1,87 +1,69 @@
 //! What verification found.
 
 use crate::prelude::*;
+use crate::words;
 use schemars::JsonSchema;
 
 /// No more problems than this are listed; a badly damaged log has one every few bytes.
 pub const PROBLEMS_MAX: usize = 100;
 
-macro_rules! kinds {
-    ($($(#[$meta:meta])* $kind:ident = $word:literal,)*) => {
-        /// What sort of problem it is: a stable word.
-        #[derive(
-            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-        )]
-        pub enum Kind {
-            $($(#[$meta])* #[serde(rename = $word)] $kind,)*
-        }
-
-        impl Kind {
-            /// All of them.
-            pub const ALL: &'static [Kind] = &[$(Kind::$kind),*];
-
-            /// The word.
-            pub fn word(self) -> &'static str {
-                match self {
-                    $(Kind::$kind => $word,)*
-                }
-            }
-        }
-    };
-}
-
-kinds! {
-    /// Bytes before the head that are no event, or not the one that belongs there.
-    DamagedEvent = "damaged_event",
-    /// A segment's header cannot be read.
-    DamagedHeader = "damaged_header",
-    /// A slot of the head cannot be read.
-    DamagedHead = "damaged_head",
-    /// There is no head.
-    MissingHead = "missing_head",
-    /// The head names a segment that is not the last.
-    StaleHead = "stale_head",
-    /// The head names an event behind the last one that is there.
-    LostEvents = "lost_events",
-    /// A segment is not there.
-    MissingSegment = "missing_segment",
-    /// A segment does not begin with the event behind the one before it.
-    MissingEvents = "missing_events",
-    /// A segment is not what the header behind it describes.
-    BrokenChain = "broken_chain",
-    /// A segment of another log or team.
-    ForeignSegment = "foreign_segment",
-    /// An event of another day than its segment's.
-    MisplacedEvent = "misplaced_event",
-    /// The rest of a write that was never acknowledged.
-    TornTail = "torn_tail",
-    /// What a power loss took of a log that has a journal, which the next writer fetches from there.
-    UnsyncedTail = "unsynced_tail",
-    /// A cut that the next writer finishes.
-    UnfinishedCut = "unfinished_cut",
-    /// A file among the segments that is not a segment.
-    UnknownFile = "unknown_file",
-    /// The receipt is of another log.
-    ReceiptOfAnotherLog = "receipt_of_another_log",
-    /// The receipt names a segment by a name that no segment can have.
-    ReceiptMalformed = "receipt_malformed",
-    /// Bytes that the receipt covers are gone.
-    CutBelowReceipt = "cut_below_receipt",
-    /// Bytes that the receipt covers have changed.
-    ChangedSinceReceipt = "changed_since_receipt",
-    /// A file of a backup is not what was backed up.
-    ChangedBackup = "changed_backup",
+words! {
+    /// What sort of problem it is: a stable word.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Kind {
+        /// Bytes before the head that are no event, or not the one that belongs there.
+        DamagedEvent = "damaged_event",
+        /// A segment's header cannot be read.
+        DamagedHeader = "damaged_header",
+        /// A slot of the head cannot be read.
+        DamagedHead = "damaged_head",
+        /// There is no head.
+        MissingHead = "missing_head",
+        /// The head names a segment that is not the last.
+        StaleHead = "stale_head",
+        /// The head names an event behind the last one that is there.
+        LostEvents = "lost_events",
+        /// A segment is not there.
+        MissingSegment = "missing_segment",
+        /// A segment does not begin with the event behind the one before it.
+        MissingEvents = "missing_events",
+        /// A segment is not what the header behind it describes.
+        BrokenChain = "broken_chain",
+        /// A segment of another log or team.
+        ForeignSegment = "foreign_segment",
+        /// An event of another day than its segment's.
+        MisplacedEvent = "misplaced_event",
+        /// The rest of a write that was never acknowledged.
+        TornTail = "torn_tail",
+        /// What a power loss took of a log that has a journal, which the next writer fetches from there.
+        UnsyncedTail = "unsynced_tail",
+        /// A cut that the next writer finishes.
+        UnfinishedCut = "unfinished_cut",
+        /// A file among the segments that is not a segment.
+        UnknownFile = "unknown_file",
+        /// The receipt is of another log.
+        ReceiptOfAnotherLog = "receipt_of_another_log",
+        /// The receipt names a segment by a name that no segment can have.
+        ReceiptMalformed = "receipt_malformed",
+        /// Bytes that the receipt covers are gone.
+        CutBelowReceipt = "cut_below_receipt",
+        /// Bytes that the receipt covers have changed.
+        ChangedSinceReceipt = "changed_since_receipt",
+        /// A file of a backup is not what was backed up.
+        ChangedBackup = "changed_backup",
+    }
 }
 
 impl PartialEq<&str> for Kind {
     fn eq(&self, word: &&str) -> bool {
-        self.word() == *word
+        self.name() == *word
     }
 }
 
 impl std::fmt::Display for Kind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.name())
     }
 }
 

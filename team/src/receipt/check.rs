@@ -92,7 +92,7 @@ impl Team {
         // Where a log has more problems than a report lists.
         let holds = self.log.standing(receipt)? == Standing::Holds;
         Ok((!holds).then(|| ReceiptProblem {
-            kind: Kind::ChangedSinceReceipt.word().to_owned(),
+            kind: Kind::ChangedSinceReceipt.name().to_owned(),
             file: None,
             seq: None,
             message: "the log is not what it was when the receipt was given".to_owned(),
@@ -102,7 +102,7 @@ impl Team {
     /// A problem with the file that changed, and the first event in it that did or may have.
     fn located(&self, problem: &Problem, receipt: &Receipt) -> Result<ReceiptProblem> {
         let mut located = ReceiptProblem {
-            kind: problem.kind.word().to_owned(),
+            kind: problem.kind.name().to_owned(),
             file: Some(problem.file.clone()),
             seq: problem.seq,
             message: problem.message.clone(),

@@ -6,7 +6,7 @@ use teamlog_engine::verify::Report;
 /// What a verification found, by word.
 fn problems(report: &Report) -> Vec<&'static str> {
     let problems = report.problems.iter();
-    problems.map(|problem| problem.kind.word()).collect()
+    problems.map(|problem| problem.kind.name()).collect()
 }
 
 /// A log with `acked` appends acknowledged, and the bytes that one more append would add.
