@@ -184,11 +184,10 @@ impl TeamDir<'_> {
         let is_segment = |name: &String| SegmentName::parse(name, format).is_some();
         match names.into_iter().find(is_segment) {
             None => Ok(()),
-            Some(name) => Err(Error::ForeignFile {
-                path: events.join(name),
-                why: "it has the name of a segment of the converted log, and is none; move it away"
-                    .into(),
-            }),
+            Some(name) => Err(Error::foreign(
+                events.join(name),
+                "it has the name of a segment of the converted log, and is none; move it away",
+            )),
         }
     }
 

@@ -106,10 +106,12 @@ pub fn copy_groups(from: &Reader, to: &Writer<()>) -> Result<Content> {
 /// A recorded event as one that is to be recorded, with the id and the time that it has.
 pub(crate) fn to_new_event(frame: &Frame<'_>) -> Result<NewEvent> {
     let event = &frame.event;
-    let payload = Json::parse(&event.payload).map_err(|error| Error::Invalid {
-        field: "payload",
-        value: format!("that of event {}", event.seq),
-        rule: format!("must be JSON ({error})"),
+    let payload = Json::parse(&event.payload).map_err(|error| {
+        Error::invalid(
+            "payload",
+            format!("that of event {}", event.seq),
+            format!("must be JSON ({error})"),
+        )
     })?;
     let kind: Cow<'static, str> = Cow::Owned(event.kind.to_string());
     let mut new = NewEvent::new(kind, event.actor.to_string(), payload);

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The engine's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -11,7 +12,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub(crate) const REPLACE: &str = "write and sync";
 
 /// The engine's error.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The file system failed. The outcome of an append is unknown: retry with the same id or key.
@@ -23,7 +24,7 @@ pub enum Error {
         path: PathBuf,
         /// What the system said.
         #[source]
-        source: io::Error,
+        source: Arc<io::Error>,
     },
     /// Another process held the lock until the deadline.
     #[error("{} is locked by {holder}; waited {waited_ms} ms", path.display())]
@@ -289,49 +290,43 @@ impl Error {
     #[must_use]
     pub fn again(&self) -> Error {
         match self {
-            Error::Io {
-                doing,
-                path,
-                source,
-            } => Error::Io {
-                doing,
-                path: path.clone(),
-                source: match source.raw_os_error() {
-                    Some(code) => io::Error::from_raw_os_error(code),
-                    None => io::Error::new(source.kind(), source.to_string()),
-                },
-            },
-            Error::LockLost {
-                path,
-                holder,
-                written,
-            } => Error::LockLost {
-                path: path.clone(),
-                holder: holder.clone(),
-                written: *written,
-            },
-            Error::Corrupt {
-                path,
-                offset,
-                seq,
-                why,
-            } => Error::Corrupt {
-                path: path.clone(),
-                offset: *offset,
-                seq: *seq,
-                why: why.clone(),
-            },
-            Error::Journal { fault, why } => Error::Journal {
-                fault: *fault,
-                why: why.clone(),
-            },
-            Error::Poisoned(why) => Error::Poisoned(why.clone()),
+            Error::Io { .. }
+            | Error::LockLost { .. }
+            | Error::Corrupt { .. }
+            | Error::Journal { .. }
+            | Error::Poisoned(_) => self.clone(),
             other => Error::Poisoned(other.to_string()),
         }
     }
-
+    /// A field of an event that breaks a rule.
+    pub(crate) fn invalid(
+        field: &'static str,
+        value: impl Into<String>,
+        rule: impl Into<String>,
+    ) -> Error {
+        let (value, rule) = (value.into(), rule.into());
+        Error::Invalid { field, value, rule }
+    }
+    /// Something that is larger than its limit.
+    pub(crate) fn too_large(what: &'static str, len: u64, max: u64) -> Error {
+        Error::TooLarge { what, len, max }
+    }
+    /// A file of a newer version.
+    pub(crate) fn unsupported(path: impl Into<PathBuf>, found: u32, known: u32) -> Error {
+        let path = path.into();
+        Error::UnsupportedFormat { path, found, known }
+    }
+    /// A file of another log.
+    pub(crate) fn foreign(path: impl Into<PathBuf>, why: impl Into<String>) -> Error {
+        let (path, why) = (path.into(), why.into());
+        Error::ForeignFile { path, why }
+    }
+    /// A directory without a log.
+    pub(crate) fn no_log(path: impl Into<PathBuf>) -> Error {
+        Error::NoLog { path: path.into() }
+    }
     /// Damage in a file.
-    pub(crate) fn corrupt(
+    pub fn corrupt(
         path: impl Into<PathBuf>,
         offset: u64,
         seq: impl Into<Option<u64>>,
@@ -351,7 +346,7 @@ impl Error {
         move |source| Error::Io {
             doing,
             path,
-            source,
+            source: Arc::new(source),
         }
     }
 }

@@ -167,11 +167,8 @@ impl NewEvent {
         actor: impl Into<String>,
         payload: &impl Serialize,
     ) -> Result<NewEvent> {
-        let payload = Json::of(payload).map_err(|error| Error::Invalid {
-            field: "payload",
-            value: kind.to_owned(),
-            rule: error.to_string(),
-        })?;
+        let payload = Json::of(payload)
+            .map_err(|error| Error::invalid("payload", kind, error.to_string()))?;
         Ok(NewEvent::new(kind, actor, payload))
     }
 

@@ -249,21 +249,17 @@ impl HeadFile {
                 Slot::Valid(_) | Slot::Unwritten => {}
                 Slot::Damaged => slots.damaged += 1,
                 Slot::Newer(found) => {
-                    return Err(Error::UnsupportedFormat {
-                        path: self.file.path.clone(),
-                        found,
-                        known: SLOT_VERSION,
-                    });
+                    return Err(Error::unsupported(&self.file.path, found, SLOT_VERSION));
                 }
                 Slot::OtherLog => slots.foreign = true,
             }
         }
         // Beside a slot of this log, a slot of another one was left by a conversion. Alone it is the head of another log.
         if slots.foreign && slots.newest.is_none() && slots.damaged == 0 {
-            return Err(Error::ForeignFile {
-                path: self.file.path.clone(),
-                why: "its log id differs from that of log.json".into(),
-            });
+            return Err(Error::foreign(
+                &self.file.path,
+                "its log id differs from that of log.json",
+            ));
         }
         Ok(slots)
     }

@@ -133,10 +133,10 @@ impl Identity {
     pub(crate) fn check_alone(&self) -> Result<()> {
         match &self.journal {
             None => Ok(()),
-            Some(_) => Err(Error::Journal {
-                fault: JournalFault::Shared,
-                why: "a log that other hosts have too cannot be changed as a whole".into(),
-            }),
+            Some(_) => {
+                let why = "a log that other hosts have too cannot be changed as a whole";
+                Err(Error::journal(JournalFault::Shared, why))
+            }
         }
     }
 
@@ -174,12 +174,7 @@ impl Identity {
     /// # Errors
     /// `UnsupportedFormat` for a newer version, `Corrupt` for anything that `encode` does not write.
     pub fn decode(path: &Path, bytes: &[u8]) -> Result<Identity> {
-        let corrupt = |why: &str| Error::Corrupt {
-            path: path.to_path_buf(),
-            offset: 0,
-            seq: None,
-            why: why.to_string(),
-        };
+        let corrupt = |why: &str| Error::corrupt(path, 0, None, why);
         // The version is looked at first: a newer one may have other fields.
         #[derive(Deserialize)]
         struct Version {
@@ -192,11 +187,7 @@ impl Identity {
             return Err(corrupt("version is 0"));
         }
         if version > JOURNAL_VERSION {
-            return Err(Error::UnsupportedFormat {
-                path: path.to_path_buf(),
-                found: version,
-                known: JOURNAL_VERSION,
-            });
+            return Err(Error::unsupported(path, version, JOURNAL_VERSION));
         }
         let stored: Stored =
             serde_json::from_slice(bytes).map_err(|_| corrupt("it is not a log's identity"))?;
@@ -213,11 +204,7 @@ impl Identity {
         };
         let known = identity.format.version();
         if identity.version > known {
-            return Err(Error::UnsupportedFormat {
-                path: path.to_path_buf(),
-                found: identity.version,
-                known,
-            });
+            return Err(Error::unsupported(path, identity.version, known));
         }
         if identity.encode() != bytes {
             return Err(corrupt("its checksum does not fit its content"));
@@ -233,9 +220,7 @@ impl Identity {
         let path = dir.join(LOG_FILE);
         match storage.named().read_if_there(&path, LOG_FILE_BYTES_MAX)? {
             Some(bytes) => Identity::decode(&path, &bytes),
-            None => Err(Error::NoLog {
-                path: dir.to_path_buf(),
-            }),
+            None => Err(Error::no_log(dir)),
         }
     }
 }

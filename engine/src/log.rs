@@ -316,10 +316,8 @@ impl Log {
 
 /// A journal that nothing here can open.
 fn unknown_journal(journal: &JournalIdentity) -> Error {
-    Error::Journal {
-        fault: JournalFault::Unconfigured,
-        why: format!("{} {} is not known here", journal.kind, journal.id),
-    }
+    let why = format!("{} {} is not known here", journal.kind, journal.id);
+    Error::journal(JournalFault::Unconfigured, why)
 }
 
 /// A log under the exclusive lock, recovered. Load state from its [`Exclusive::reader`], then make it a [`Writer`].

@@ -106,10 +106,7 @@ impl Run<'_> {
         let Some(before) = Manifest::load(self.to.as_ref(), self.dir)? else {
             return Ok(None);
         };
-        let foreign = |why: String| Error::ForeignFile {
-            path: self.dir.join(MANIFEST_FILE),
-            why,
-        };
+        let foreign = |why: String| Error::foreign(self.dir.join(MANIFEST_FILE), why);
         let identity = self.reader.identity();
         if before.team != identity.team {
             return Err(foreign(format!(

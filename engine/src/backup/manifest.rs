@@ -129,11 +129,7 @@ impl Manifest {
             .map_err(|_| corrupt("it is no backup's manifest".into()))?
             .version;
         if version > BACKUP_VERSION {
-            return Err(Error::UnsupportedFormat {
-                path: path.to_path_buf(),
-                found: version,
-                known: BACKUP_VERSION,
-            });
+            return Err(Error::unsupported(path, version, BACKUP_VERSION));
         }
         let stored: Stored =
             serde_json::from_str(&text).map_err(|error| corrupt(error.to_string()))?;

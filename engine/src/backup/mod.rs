@@ -43,9 +43,7 @@ impl Backup {
     pub fn open(storage: Arc<dyn Storage>, dir: &Path, options: LogOptions) -> Result<Backup> {
         match Manifest::load(storage.as_ref(), dir)? {
             Some(manifest) => Backup::of(manifest, storage, dir, options),
-            None => Err(Error::NoLog {
-                path: dir.to_path_buf(),
-            }),
+            None => Err(Error::no_log(dir)),
         }
     }
 
@@ -84,10 +82,10 @@ impl Backup {
         let fits =
             log.identity().log.to_string() == manifest.log && log.identity().team == manifest.team;
         if !fits {
-            return Err(Error::ForeignFile {
-                path: dir.join(MANIFEST_FILE),
-                why: "it names another log than the one beside it".into(),
-            });
+            return Err(Error::foreign(
+                dir.join(MANIFEST_FILE),
+                "it names another log than the one beside it",
+            ));
         }
         let backup = Backup {
             storage,

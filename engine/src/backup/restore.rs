@@ -107,7 +107,7 @@ impl Backup {
                 own.log, identity.log
             );
             let path = self.log.dir().join(LOG_FILE);
-            return Err(Error::ForeignFile { path, why });
+            return Err(Error::foreign(path, why));
         }
         let log = self.copy_bytes(storage.clone(), dir, identity, options)?;
         self.copy_files(storage.as_ref(), dir)?;

@@ -190,11 +190,7 @@ impl RunBuilder {
 
 fn within(what: &'static str, len: usize, max: usize) -> Result<()> {
     if len > max {
-        return Err(Error::TooLarge {
-            what,
-            len: len as u64,
-            max: max as u64,
-        });
+        return Err(Error::too_large(what, len as u64, max as u64));
     }
     Ok(())
 }
@@ -215,10 +211,12 @@ impl Output {
             bytes.is_multiple_of(PAGE as u64),
             "a page must not start at byte {bytes}"
         );
-        u32::try_from(bytes / PAGE as u64).map_err(|_| Error::TooLarge {
-            what: "a run of the derived store",
-            len: bytes,
-            max: u64::from(u32::MAX) * PAGE as u64,
+        u32::try_from(bytes / PAGE as u64).map_err(|_| {
+            Error::too_large(
+                "a run of the derived store",
+                bytes,
+                u64::from(u32::MAX) * PAGE as u64,
+            )
         })
     }
     fn append(&mut self, bytes: &[u8]) -> Result<()> {

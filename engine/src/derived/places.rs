@@ -42,18 +42,18 @@ fn unpack(bytes: &[u8; BYTES]) -> Place {
 
 fn pack(place: &Place) -> Result<[u8; BYTES]> {
     if place.offset >= OFFSET_END {
-        return Err(Error::TooLarge {
-            what: "the offset of an event",
-            len: place.offset,
-            max: OFFSET_END - 1,
-        });
+        return Err(Error::too_large(
+            "the offset of an event",
+            place.offset,
+            OFFSET_END - 1,
+        ));
     }
     if place.len >= LEN_END {
-        return Err(Error::TooLarge {
-            what: "an event",
-            len: u64::from(place.len),
-            max: u64::from(LEN_END - 1),
-        });
+        return Err(Error::too_large(
+            "an event",
+            u64::from(place.len),
+            u64::from(LEN_END - 1),
+        ));
     }
     let [s0, s1, s2, s3] = place.segment.to_le_bytes();
     let [o0, o1, o2, o3, o4, ..] = place.offset.to_le_bytes();

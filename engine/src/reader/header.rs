@@ -69,11 +69,9 @@ pub(crate) fn read_header(
 ) -> Result<(SegmentHeader, usize)> {
     let (header, len) =
         SegmentHeader::decode(identity.format, bytes).map_err(|error| match error {
-            codec::FrameError::Newer(found) => Error::UnsupportedFormat {
-                path: path.to_path_buf(),
-                found,
-                known: identity.format.version(),
-            },
+            codec::FrameError::Newer(found) => {
+                Error::unsupported(path, found, identity.format.version())
+            }
             error => Error::corrupt(path, 0, None, format!("its header is unusable: {error}")),
         })?;
     if header.log != identity.log.0 || header.team != identity.team {
@@ -82,10 +80,7 @@ pub(crate) fn read_header(
             crate::identity::LogId(header.log),
             header.team
         );
-        return Err(Error::ForeignFile {
-            path: path.to_path_buf(),
-            why,
-        });
+        return Err(Error::foreign(path, why));
     }
     Ok((header, len))
 }

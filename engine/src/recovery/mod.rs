@@ -101,10 +101,10 @@ fn recover_unchecked(log: &LockedLog<'_>) -> Result<Recovered> {
     let Some(head) = slots.newest else {
         if switch::is_owed(log.storage.as_ref(), log.dir, log.identity)? {
             // Not all of its segments were moved here yet: those that are must not be taken for the whole log.
-            return Err(Error::ForeignFile {
-                path: log.dir.join(HEAD_FILE),
-                why: "a salvage was cut short".into(),
-            });
+            return Err(Error::foreign(
+                log.dir.join(HEAD_FILE),
+                "a salvage was cut short",
+            ));
         }
         let mut rebuilt = whole::rebuild_head(log)?;
         if slots.damaged > 1 {

@@ -87,11 +87,7 @@ impl Log {
 
 /// Looks for the place of a cut, and at what lies behind it.
 fn plan(storage: &dyn Storage, dir: &Path, identity: &Identity, to: u64) -> Result<CutPlan> {
-    let invalid = |rule: String| Error::Invalid {
-        field: "to",
-        value: to.to_string(),
-        rule,
-    };
+    let invalid = |rule: String| Error::invalid("to", to.to_string(), rule);
     let head = head::read_slots(storage, dir, identity.log)?.newest;
     let survey = Survey {
         storage,
@@ -194,11 +190,8 @@ fn decide(log: &LockedLog<'_>, plan: &CutPlan, actor: &str, lock: &LogLock) -> R
         actor: actor.to_owned(),
         generation,
     };
-    let note = serde_json::to_vec(&cut).map_err(|error| Error::Invalid {
-        field: "actor",
-        value: actor.to_owned(),
-        rule: error.to_string(),
-    })?;
+    let note = serde_json::to_vec(&cut)
+        .map_err(|error| Error::invalid("actor", actor, error.to_string()))?;
     let changed = std::iter::once(&plan.segment).chain(&plan.segments);
     let mut files: Vec<PathBuf> = changed
         .map(|name| Path::new(EVENTS_DIR).join(name))

@@ -343,7 +343,7 @@ fn identity_of_segments(storage: &dyn Storage, dir: &Path) -> Result<Identity> {
             };
         }
     }
-    known.or(identity_of_segments).ok_or_else(|| Error::NoLog {
-        path: dir.to_path_buf(),
-    })
+    known
+        .or(identity_of_segments)
+        .ok_or_else(|| Error::no_log(dir))
 }

@@ -237,11 +237,7 @@ impl Walk<'_, '_> {
                 len
             }
             Err(FrameError::Newer(found)) => {
-                return Err(Error::UnsupportedFormat {
-                    path,
-                    found,
-                    known: FORMAT_VERSION,
-                });
+                return Err(Error::unsupported(path, found, FORMAT_VERSION));
             }
             Err(error) => {
                 let events = codec::next_candidate(format, bytes, 0).unwrap_or(bytes.len());

@@ -36,28 +36,28 @@ pub(super) fn check_sizes(events: &[Event<'static>]) -> Result<usize> {
     for event in events {
         let len = codec::canonical_len(event);
         if len > limits::EVENT_BYTES_MAX {
-            return Err(Error::TooLarge {
-                what: "an event",
-                len: len as u64,
-                max: limits::EVENT_BYTES_MAX as u64,
-            });
+            return Err(Error::too_large(
+                "an event",
+                len as u64,
+                limits::EVENT_BYTES_MAX as u64,
+            ));
         }
         bytes += len;
     }
     if bytes > limits::GROUP_BYTES_MAX {
-        return Err(Error::TooLarge {
-            what: "a group",
-            len: bytes as u64,
-            max: limits::GROUP_BYTES_MAX as u64,
-        });
+        return Err(Error::too_large(
+            "a group",
+            bytes as u64,
+            limits::GROUP_BYTES_MAX as u64,
+        ));
     }
     if events.len() > limits::GROUP_EVENTS_MAX {
         let (len, max) = (events.len() as u64, limits::GROUP_EVENTS_MAX as u64);
-        return Err(Error::Invalid {
-            field: "group",
-            value: format!("{len} events"),
-            rule: format!("must have at most {max}"),
-        });
+        return Err(Error::invalid(
+            "group",
+            format!("{len} events"),
+            format!("must have at most {max}"),
+        ));
     }
     Ok(bytes)
 }
@@ -68,11 +68,7 @@ pub(super) fn check_strings(new: &NewEvent) -> Result<()> {
             "must match ^[a-z][a-z0-9_]*$ and have at most {} bytes",
             limits::IDENTIFIER_BYTES_MAX
         );
-        return Err(Error::Invalid {
-            field: "kind",
-            value: shortened(&new.kind),
-            rule,
-        });
+        return Err(Error::invalid("kind", shortened(&new.kind), rule));
     }
     let refs = RefKind::ALL
         .into_iter()
@@ -83,11 +79,7 @@ pub(super) fn check_strings(new: &NewEvent) -> Result<()> {
                 "must have 1 to {} bytes and no control characters",
                 limits::IDENTIFIER_BYTES_MAX
             );
-            return Err(Error::Invalid {
-                field,
-                value: shortened(value),
-                rule,
-            });
+            return Err(Error::invalid(field, shortened(value), rule));
         }
     }
     Ok(())
@@ -114,11 +106,11 @@ pub(super) fn not_before(
     if given >= earliest {
         return Ok(given);
     }
-    Err(Error::Invalid {
-        field: "created_at",
-        value: given.to_string(),
-        rule: format!("must not be before the end of the log, {earliest}"),
-    })
+    Err(Error::invalid(
+        "created_at",
+        given.to_string(),
+        format!("must not be before the end of the log, {earliest}"),
+    ))
 }
 
 pub(super) fn greater(
@@ -131,11 +123,7 @@ pub(super) fn greater(
         _ if given.created_at() != created_at => format!("must encode created_at, {created_at}"),
         _ => return Ok(given),
     };
-    Err(Error::Invalid {
-        field: "id",
-        value: given.to_string(),
-        rule,
-    })
+    Err(Error::invalid("id", given.to_string(), rule))
 }
 
 /// There is no id behind the last ones of 9999: an event with a smaller one would damage the log.
@@ -143,11 +131,11 @@ pub(super) fn behind(last: Option<EventId>, id: EventId) -> Result<EventId> {
     if last.is_none_or(|last| last < id) {
         return Ok(id);
     }
-    Err(Error::Invalid {
-        field: "created_at",
-        value: id.created_at().to_string(),
-        rule: "must leave room for an id behind the last event's".into(),
-    })
+    Err(Error::invalid(
+        "created_at",
+        id.created_at().to_string(),
+        "must leave room for an id behind the last event's",
+    ))
 }
 
 /// The id of event `index` of the append whose events begin at `first` of those that are pending.
@@ -155,9 +143,11 @@ pub(super) fn earlier(pending: &[Event<'static>], first: usize, index: usize) ->
     let at = first.checked_add(index);
     at.and_then(|at| pending.get(at))
         .map(|event| event.id)
-        .ok_or_else(|| Error::Invalid {
-            field: "cause",
-            value: index.to_string(),
-            rule: "must name an earlier event of the same append".into(),
+        .ok_or_else(|| {
+            Error::invalid(
+                "cause",
+                index.to_string(),
+                "must name an earlier event of the same append",
+            )
         })
 }

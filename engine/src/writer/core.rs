@@ -162,14 +162,14 @@ impl<S: State> Core<S> {
             return Ok(0);
         };
         if first.created_at.day_start() != last.created_at.day_start() {
-            return Err(Error::Invalid {
-                field: "created_at",
-                value: last.created_at.to_string(),
-                rule: format!(
+            return Err(Error::invalid(
+                "created_at",
+                last.created_at.to_string(),
+                format!(
                     "must lie on the day of its group, {}",
                     first.created_at.day()
                 ),
-            });
+            ));
         }
         debug_assert!(
             stamped.is_sorted_by(|a, b| a.seq + 1 == b.seq && a.id < b.id),
