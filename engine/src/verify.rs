@@ -17,41 +17,42 @@ use crate::tail::{self, Broken};
 /// How often head and segments are read until they agree: a writer does not rotate that fast.
 const LOOKS_MAX: usize = 3;
 
-/// Verifies a whole log, and, if a receipt is given, that nothing that the receipt covers was changed or cut.
-///
-/// # Errors
-/// `NoLog`, `UnsupportedFormat`, I/O. Damage is not an error here but a [`Problem`].
-pub fn verify(log: &Log, against: Option<&Receipt>) -> Result<Report> {
-    verify_telling(log, against, &mut |_, _| {})
-}
-
-/// As [`verify`]; `progress` hears `(bytes done, bytes in all)` before the first segment and behind each.
-pub fn verify_telling(
-    log: &Log,
-    against: Option<&Receipt>,
-    progress: &mut dyn FnMut(u64, u64),
-) -> Result<Report> {
-    let mut check = Check::of(log, None);
-    let (slots, mut names) = check.look()?;
-    if let Some(head) = slots.newest.as_ref().filter(|head| head.cutting) {
-        check.stop_at_cut(head, &mut names);
+impl Log {
+    /// Verifies a whole log, and, if a receipt is given, that nothing that the receipt covers was changed or cut.
+    ///
+    /// # Errors
+    /// `NoLog`, `UnsupportedFormat`, I/O. Damage is not an error here but a [`Problem`].
+    pub fn verify(&self, against: Option<&Receipt>) -> Result<Report> {
+        self.verify_telling(against, &mut |_, _| {})
     }
-    if slots.damaged > 0 {
-        let message = format!("{} of its 2 slots cannot be read", slots.damaged);
-        match slots.newest.is_some() {
-            true => check.warning(Kind::DamagedHead, (HEAD_FILE, 0), None, message),
-            false => check.error(Kind::DamagedHead, (HEAD_FILE, 0), None, message),
+    /// As [`Log::verify`]; `progress` hears `(bytes done, bytes in all)` before the first segment and behind each.
+    pub fn verify_telling(
+        &self,
+        against: Option<&Receipt>,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Report> {
+        let mut check = Check::of(self, None);
+        let (slots, mut names) = check.look()?;
+        if let Some(head) = slots.newest.as_ref().filter(|head| head.cutting) {
+            check.stop_at_cut(head, &mut names);
         }
+        if slots.damaged > 0 {
+            let message = format!("{} of its 2 slots cannot be read", slots.damaged);
+            match slots.newest.is_some() {
+                true => check.warning(Kind::DamagedHead, (HEAD_FILE, 0), None, message),
+                false => check.error(Kind::DamagedHead, (HEAD_FILE, 0), None, message),
+            }
+        }
+        let newest = check.whole(slots.newest)?;
+        let total = check.bytes_of(&names)?;
+        check.segments(newest.as_ref(), &names, &mut |done| {
+            progress(done, total);
+        })?;
+        if let Some(receipt) = against {
+            check.held_against_receipt(receipt)?;
+        }
+        Ok(check.report)
     }
-    let newest = check.whole(slots.newest)?;
-    let total = check.bytes_of(&names)?;
-    check.segments(newest.as_ref(), &names, &mut |done| {
-        progress(done, total);
-    })?;
-    if let Some(receipt) = against {
-        check.held_against_receipt(receipt)?;
-    }
-    Ok(check.report)
 }
 
 /// Verifies the part of a log that a backup keeps: these segments, up to that head. Whatever lies beside and behind
@@ -95,16 +96,21 @@ impl Check<'_> {
             "the log was cut after event {}; the next writer removes what is left behind it",
             head.last_seq
         );
-        let seq = Some(head.last_seq);
-        self.warning(Kind::UnfinishedCut, (HEAD_FILE, 0), seq, message);
+        self.warning(Kind::UnfinishedCut, (HEAD_FILE, 0), head.last_seq, message);
     }
 
-    fn warning(&mut self, kind: Kind, at: (&str, u64), seq: Option<u64>, message: String) {
-        self.problem(Severity::Warning, kind, at, seq, message);
+    fn warning(
+        &mut self,
+        kind: Kind,
+        at: (&str, u64),
+        seq: impl Into<Option<u64>>,
+        message: String,
+    ) {
+        self.problem(Severity::Warning, kind, at, seq.into(), message);
     }
 
-    fn error(&mut self, kind: Kind, at: (&str, u64), seq: Option<u64>, message: String) {
-        self.problem(Severity::Error, kind, at, seq, message);
+    fn error(&mut self, kind: Kind, at: (&str, u64), seq: impl Into<Option<u64>>, message: String) {
+        self.problem(Severity::Error, kind, at, seq.into(), message);
     }
 
     fn problem(
@@ -136,7 +142,7 @@ impl Check<'_> {
         for note in notes {
             self.upto = Some(whole.end);
             let file = format!("{EVENTS_DIR}/{}", whole.name);
-            let seq = Some(whole.last_seq + 1);
+            let seq = whole.last_seq + 1;
             self.warning(Kind::UnsyncedTail, (&file, whole.end), seq, note);
         }
         Ok(Some(whole))
@@ -256,7 +262,7 @@ impl Check<'_> {
                     Error::ForeignFile { .. } => Kind::ForeignSegment,
                     _ => Kind::DamagedHeader,
                 };
-                self.error(kind, (file, 0), Some(self.last.next()), error.to_string());
+                self.error(kind, (file, 0), self.last.next(), error.to_string());
                 return Ok(codec::next_candidate(self.format(), bytes, 0).unwrap_or(bytes.len()));
             }
         };
@@ -266,34 +272,19 @@ impl Check<'_> {
                 "it is segment {}, but stands where segment {number} should: {missing} missing",
                 header.number
             );
-            self.error(
-                Kind::MissingSegment,
-                (file, 0),
-                Some(self.last.next()),
-                message,
-            );
+            self.error(Kind::MissingSegment, (file, 0), self.last.next(), message);
         } else if header.previous != self.previous {
             let message =
                 "its header does not describe the segment before it (name, length, digest)"
                     .to_string();
-            self.error(
-                Kind::BrokenChain,
-                (file, 0),
-                Some(header.first_seq),
-                message,
-            );
+            self.error(Kind::BrokenChain, (file, 0), header.first_seq, message);
         }
         if header.first_seq != self.last.next() {
             let message = format!(
                 "it starts with event {}, but the one before ends with event {}",
                 header.first_seq, self.last.seq
             );
-            self.error(
-                Kind::MissingEvents,
-                (file, 0),
-                Some(self.last.next()),
-                message,
-            );
+            self.error(Kind::MissingEvents, (file, 0), self.last.next(), message);
             self.last = LastEvent {
                 seq: header.first_seq.saturating_sub(1),
                 id: self.last.id,
@@ -356,12 +347,7 @@ impl Check<'_> {
                     bytes.len() as u64 - broken.start,
                     broken.why
                 );
-                self.warning(
-                    Kind::TornTail,
-                    (file, broken.start),
-                    Some(broken.seq),
-                    message,
-                );
+                self.warning(Kind::TornTail, (file, broken.start), broken.seq, message);
                 return;
             }
             let message = match broken.later {
@@ -371,7 +357,7 @@ impl Check<'_> {
             self.error(
                 Kind::DamagedEvent,
                 (file, broken.offset),
-                Some(broken.seq),
+                broken.seq,
                 message,
             );
             let Some(next) = self.next_readable(bytes, &broken) else {
@@ -422,24 +408,14 @@ impl Check<'_> {
                 "it names segment {} ({:?}), but {last} is the last one: an older head was put back",
                 head.segment, head.name
             );
-            self.error(
-                Kind::StaleHead,
-                (HEAD_FILE, 0),
-                Some(head.last_seq),
-                message,
-            );
+            self.error(Kind::StaleHead, (HEAD_FILE, 0), head.last_seq, message);
         }
         if head.segment == 0 {
             return;
         }
         if !names.contains(&head.name) {
             let message = format!("the head names it as segment {}", head.segment);
-            self.error(
-                Kind::MissingSegment,
-                (&file, 0),
-                Some(head.last_seq),
-                message,
-            );
+            self.error(Kind::MissingSegment, (&file, 0), head.last_seq, message);
         } else if self.last.seq < head.last_seq {
             let message = format!(
                 "the head says that event {} is durable, but the log ends with event {}",
@@ -448,7 +424,7 @@ impl Check<'_> {
             self.error(
                 Kind::LostEvents,
                 (&file, head.end),
-                Some(self.last.next()),
+                self.last.next(),
                 message,
             );
         }
@@ -456,7 +432,7 @@ impl Check<'_> {
 
     fn held_against_receipt(&mut self, receipt: &Receipt) -> Result<()> {
         let file = format!("{EVENTS_DIR}/{}", receipt.segment);
-        let seq = Some(receipt.seq);
+        let seq = receipt.seq;
         // The segments before have been held against the chain already, byte by byte.
         match self.log.standing_in_segment(receipt)? {
             Standing::OtherLog => {
@@ -512,20 +488,4 @@ fn ends_with(names: &[String], head: &Head) -> bool {
         },
     };
     here == names.len() || (head.rotating && here + 1 == names.len())
-}
-
-impl Log {
-    /// See [`verify`].
-    pub fn verify(&self, against: Option<&Receipt>) -> Result<Report> {
-        verify(self, against)
-    }
-
-    /// See [`verify_telling`].
-    pub fn verify_telling(
-        &self,
-        against: Option<&Receipt>,
-        progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<Report> {
-        verify_telling(self, against, progress)
-    }
 }

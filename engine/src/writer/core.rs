@@ -459,12 +459,7 @@ impl<S: State> Core<S> {
             }
             Some(_) => return Ok(()),
         };
-        Err(Error::Corrupt {
-            path,
-            offset: end.min(head.end),
-            seq: None,
-            why: why.into(),
-        })
+        Err(Error::corrupt(path, end.min(head.end), None, why))
     }
 
     /// The group is durable: writes the head that says so, and informs the state.

@@ -1,7 +1,6 @@
 //! From one segment to the next: the full one is sealed, and a new one begins with a digest of it.
 
 use crate::codec;
-use crate::error::REPLACE;
 use crate::journal::Replica;
 use crate::prelude::*;
 
@@ -91,24 +90,13 @@ impl<S: State> Core<S> {
             .dir
             .join(EVENTS_DIR)
             .join(name.file(self.identity.format));
-        if self
-            .storage
-            .stat(&path)
-            .map_err(Error::io("stat", &path))?
-            .is_some()
-        {
-            let why = "a new segment would replace it".to_string();
-            return Err(Error::Corrupt {
-                path,
-                offset: 0,
-                seq: Some(header.first_seq),
-                why,
-            });
+        let storage = self.storage.named();
+        if storage.stat(&path)?.is_some() {
+            let why = "a new segment would replace it";
+            return Err(Error::corrupt(path, 0, header.first_seq, why));
         }
-        self.storage
-            .replace(&path, &bytes, true)
-            .map_err(Error::io(REPLACE, &path))?;
-        let active = self.storage.named().open(&path, Open::Write)?;
+        storage.replace(&path, &bytes)?;
+        let active = storage.open(&path, Open::Write)?;
         self.active = Some(ActiveSegment::of(active)?);
         let begun = Head {
             segment: header.number,
