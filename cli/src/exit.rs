@@ -484,7 +484,7 @@ mod tests {
         let io = |kind: io::ErrorKind| EngineError::Io {
             doing: "write",
             path: PathBuf::from("teams/x/head"),
-            source: kind.into(),
+            source: io::Error::from(kind).into(),
         };
         let path = PathBuf::from("teams/x/events/2026-11-21.jsonl");
         let corrupt = EngineError::Corrupt {

@@ -8,8 +8,6 @@
 //! and `log.json` no longer names the journal. The note says which host may finish that: on all others the log has ended. It
 //! keeps the ids of earlier tries, one of which may come to stand there late.
 
-use crate::error::JournalFault;
-use crate::identity::JournalIdentity;
 use crate::journal::{Journal, LogState, Pushed, Replica, Turn, push};
 use crate::layout::{JOURNAL_ADOPTED, JOURNAL_FILE, JOURNAL_LEFT, LEAVING_FILE};
 use crate::log::{Exclusive, Log};

@@ -1,6 +1,5 @@
 //! Bytes beside a log that its events name by their digest, where other hosts need them too: its journal keeps them.
 
-use crate::identity::JournalIdentity;
 use crate::journal::of_read;
 use crate::log::Log;
 use crate::prelude::*;

@@ -5,7 +5,6 @@ use crate::json::Json;
 use crate::prelude::*;
 use crate::reader::Reader;
 use crate::writer::{Durability, Writer};
-use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 /// What was copied, or what a log holds.

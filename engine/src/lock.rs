@@ -7,7 +7,7 @@
 use crate::layout::LOCK_FILE;
 use crate::prelude::*;
 use crate::storage::{HeldLock, LockError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// The lock of a log; dropping it releases it.
 #[derive(Debug)]
@@ -28,15 +28,7 @@ pub struct LogLock {
 pub fn acquire(storage: &dyn Storage, dir: &Path, deadline: Duration) -> Result<LogLock> {
     let path = dir.join(LOCK_FILE);
     let started = Instant::now();
-    let busy = |holder| Error::Locked {
-        path: path.clone(),
-        holder,
-        waited_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
-    };
-    let failed = |error| match error {
-        LockError::Busy(holder) => busy(holder),
-        LockError::Io(source) => Error::io("lock", &path)(source),
-    };
+    let failed = |error| refused(&path, started.elapsed(), error);
     loop {
         let left = || deadline.saturating_sub(started.elapsed());
         let file = storage.lock(&path, left()).map_err(failed)?;
@@ -50,8 +42,21 @@ pub fn acquire(storage: &dyn Storage, dir: &Path, deadline: Duration) -> Result<
             });
         }
         if left().is_zero() {
-            return Err(busy("somebody who keeps replacing it".to_owned()));
+            let holder = "somebody who keeps replacing it".to_owned();
+            return Err(failed(LockError::Busy(holder)));
         }
+    }
+}
+
+/// Why a lock was not got in the time that was waited for it.
+pub(crate) fn refused(path: &Path, waited: Duration, error: LockError) -> Error {
+    match error {
+        LockError::Busy(holder) => Error::Locked {
+            path: path.to_owned(),
+            holder,
+            waited_ms: u64::try_from(waited.as_millis()).unwrap_or(u64::MAX),
+        },
+        LockError::Io(source) => Error::io("lock", path)(source),
     }
 }
 

@@ -4,7 +4,6 @@ use crate::clock::{Clock, SystemClock};
 use crate::event_id::{IdSource, RandomIds};
 use crate::journal::Journals;
 use crate::prelude::*;
-use std::time::Duration;
 
 /// What the log needs from outside.
 #[derive(Clone, Debug)]

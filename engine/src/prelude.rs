@@ -1,11 +1,11 @@
 //! What most files that work on a log name: errors, events and where they lie, the files of a log, and its storage.
 
 pub(crate) use crate::codec::{Predecessor, SegmentHeader};
-pub(crate) use crate::error::{Error, Result};
+pub(crate) use crate::error::{Error, JournalFault, Result};
 pub(crate) use crate::event::{Event, NewEvent};
 pub(crate) use crate::event_id::EventId;
 pub(crate) use crate::head::Head;
-pub(crate) use crate::identity::{Format, Identity, LogId};
+pub(crate) use crate::identity::{Format, Identity, JournalIdentity, LogId};
 pub(crate) use crate::layout::{ENGINE_ACTOR, EVENTS_DIR, HEAD_FILE, LOG_FILE};
 pub(crate) use crate::place::Place;
 pub(crate) use crate::segment::SegmentName;
@@ -13,5 +13,9 @@ pub(crate) use crate::sequence::LastEvent;
 pub(crate) use crate::storage::{Bytes, File, NamedFile, Open, Storage};
 pub(crate) use crate::timestamp::Timestamp;
 pub(crate) use serde::{Deserialize, Serialize};
+pub(crate) use std::borrow::Cow;
+pub(crate) use std::io;
+pub(crate) use std::ops::Range;
 pub(crate) use std::path::{Path, PathBuf};
 pub(crate) use std::sync::Arc;
+pub(crate) use std::time::Duration;

@@ -6,7 +6,7 @@
 use crate::prelude::*;
 use crate::storage::{Watcher, if_long_enough, if_there};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// How often the files are read where there are no notifications.
 const POLL: Duration = Duration::from_millis(20);

@@ -13,7 +13,6 @@ use crate::message::event::{MessageAcked, MessageFact};
 use crate::message::{self, InboxQuery};
 use crate::prelude::*;
 use std::ops::ControlFlow;
-use teamlog_engine::Place;
 use teamlog_engine::event::RefKind;
 use teamlog_engine::reader::Located;
 

@@ -6,7 +6,6 @@
 pub(crate) mod events;
 pub(crate) mod stored;
 
-use crate::error::Error;
 use crate::message::event::MessageFact;
 use crate::message::{Message, MessageType, Priority};
 use crate::prelude::*;

@@ -2,7 +2,6 @@
 
 use crate::prelude::*;
 use serde::de::{MapAccess, Visitor};
-use std::borrow::Cow;
 use std::fmt;
 
 /// The fields of an object.

@@ -3,7 +3,6 @@
 
 use crate::prelude::*;
 use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use teamlog_engine::storage::{File, Open, Storage};
 

@@ -12,7 +12,6 @@ pub use crate::tx::SeqPage;
 pub use found::Found;
 pub use load::{DERIVED_DIR, derived_dir, fold_version, old_derived, remove_old_derived};
 
-use crate::error::Error;
 use crate::files::Mended;
 use crate::pipeline;
 use crate::prelude::*;
@@ -22,7 +21,7 @@ use crate::views::{BatchGate, BatchState, ViewBatch, Views};
 use std::ops::Deref;
 use teamlog_engine::derived::{Anchor, Store};
 use teamlog_engine::limits::CLOCK_SKEW_MAX;
-use teamlog_engine::{Head, Log, Place, State};
+use teamlog_engine::{Head, State};
 
 /// A tail of more bytes of log becomes a run.
 pub const TAIL_BYTES_MAX: u64 = 256 << 10;

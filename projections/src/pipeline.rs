@@ -8,7 +8,6 @@
 //! decoders gives the same bytes, and so does the caller's own thread alone, which does it all where no threads can be
 //! started.
 
-use crate::error::Error;
 use crate::prelude::*;
 use crate::state::Tail;
 use crate::tx::Projection;
@@ -20,7 +19,6 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use std::iter::Peekable;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, ScopedJoinHandle};
-use teamlog_engine::Place;
 use teamlog_engine::codec::Frame;
 use teamlog_engine::derived::{Anchor, Change, Changes, Delta, Overlay, Store, Table};
 use teamlog_engine::reader::{Chain, Located, SPAN_BYTES, Span};

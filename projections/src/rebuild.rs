@@ -10,7 +10,6 @@ use crate::team::TeamInfo;
 use crate::views::Views;
 use crate::views::mend::{clear, mend_files, mend_inboxes};
 use std::time::Duration;
-use teamlog_engine::Log;
 use teamlog_engine::derived::{Overlay, Store};
 
 pub use crate::pipeline::Progress;

@@ -9,7 +9,6 @@ use crate::worker::event::{AckStatus, WorkerState};
 use crate::worker::supervision::ApprovalStatus;
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
-use std::borrow::Cow;
 
 /// A type that is one of a few names.
 macro_rules! named {

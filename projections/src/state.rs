@@ -2,7 +2,6 @@
 //! yet. The nouns ask it; [`Live`](crate::Live) keeps it up to date.
 
 use crate::prelude::*;
-use teamlog_engine::Place;
 use teamlog_engine::derived::{Anchor, Overlay};
 
 /// The state of a team at an event.

@@ -5,9 +5,7 @@ use crate::lock;
 use crate::prelude::*;
 use crate::reader::Reader;
 use std::collections::BTreeMap;
-use std::io;
 use std::ops::ControlFlow;
-use std::time::Duration;
 
 /// Directories within directories of data that are followed.
 const DATA_DEPTH: usize = 16;

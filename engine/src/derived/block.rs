@@ -16,7 +16,6 @@ const U16: usize = 2;
 /// Bytes of the end of the entries and the number of groups.
 const TAIL: usize = 6;
 
-/// Writes a block.
 pub struct BlockBuilder {
     bytes: Vec<u8>,
     last: Vec<u8>,
@@ -26,7 +25,6 @@ pub struct BlockBuilder {
 }
 
 impl BlockBuilder {
-    /// An empty block.
     pub fn new() -> BlockBuilder {
         BlockBuilder {
             bytes: vec![0; CRC],
@@ -35,7 +33,6 @@ impl BlockBuilder {
             starts: Vec::new(),
         }
     }
-    /// The last key pushed.
     pub fn last(&self) -> &[u8] {
         &self.last
     }
@@ -70,7 +67,6 @@ impl BlockBuilder {
         self.last.extend_from_slice(rest);
         self.count += 1;
     }
-    /// The finished block.
     pub fn finish(&mut self, mark: Mark) -> &[u8] {
         debug_assert_eq!(
             self.starts.len(),
@@ -228,15 +224,12 @@ impl<'a> Entries<'a> {
 /// Where an entry stands in its block.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spot {
-    /// Its group.
     pub group: usize,
-    /// Its index in the group.
     pub index: usize,
 }
 
 /// What a search finds: the last entry whose key is not greater than the one sought.
 pub struct Floor {
-    /// Where it stands.
     pub spot: Spot,
     /// Whether its key is the one sought.
     pub exact: bool,
@@ -380,7 +373,6 @@ impl Group {
         let (_, value) = self.entries.get(index)?;
         value.clone()
     }
-    /// How many entries it has.
     pub fn len(&self) -> usize {
         self.entries.len()
     }

@@ -8,7 +8,6 @@ pub struct Bounds(Vec<Bound>);
 /// The bounds of one namespace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bound {
-    /// The namespace.
     pub namespace: u8,
     /// The beginning of its first key.
     pub low: u64,

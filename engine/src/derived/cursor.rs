@@ -1,6 +1,6 @@
 //! A walk over the entries of one run, in either direction.
 
-use super::block::{Group, Spot};
+use super::block::{self, Group, Spot};
 use super::page::Pointer;
 use super::run::{Run, Value};
 use crate::prelude::*;
@@ -37,12 +37,16 @@ impl Cursor {
         };
         for _ in 0..height {
             // The child that may hold the bound: forwards the bound itself counts, in reverse only what is below.
-            let floor = cursor.run.floor(at, bound, reverse)?;
+            let floor = cursor
+                .run
+                .read(at, |block| block::floor(block, bound, reverse))?;
             let spot = floor.map(|floor| floor.spot).unwrap_or_default();
             cursor.path.push((at, spot));
             at = cursor.run.child(at, spot)?;
         }
-        let below = cursor.run.floor(at, bound, true)?;
+        let below = cursor
+            .run
+            .read(at, |block| block::floor(block, bound, true))?;
         let spot = below.as_ref().map(|floor| floor.spot).unwrap_or_default();
         cursor.path.push((at, spot));
         cursor.load()?;
@@ -57,19 +61,18 @@ impl Cursor {
         let (_, spot) = self.path.last()?;
         Some(self.group.key(spot.index))
     }
-    /// The value it stands on.
     pub fn value(&self) -> Value {
         let (at, spot) = self.path.last()?;
         let range = self.group.value(spot.index)?;
         Some(self.run.in_file(*at, range))
     }
-    /// Goes to the next entry.
     pub fn advance(&mut self) -> Result<()> {
         if self.step_in_group() {
             return Ok(());
         }
         while let Some((at, spot)) = self.path.pop() {
-            if let Some(spot) = self.run.beside(at, spot, self.reverse)? {
+            let beside = |block: &[u8]| block::beside(block, spot, self.reverse);
+            if let Some(spot) = self.run.read(at, beside)? {
                 self.path.push((at, spot));
                 self.blocks += 1;
                 if self.blocks == BLOCKS_APART {
@@ -98,14 +101,18 @@ impl Cursor {
             && let Some((at, spot)) = self.path.last()
         {
             let child = self.run.child(*at, *spot)?;
-            let edge = self.run.edge(child, self.reverse)?;
+            let edge = self
+                .run
+                .read(child, |block| block::edge(block, self.reverse))?;
             self.path.push((child, edge));
         }
         self.load()
     }
     fn load(&mut self) -> Result<()> {
         match self.path.last() {
-            Some((at, spot)) => self.run.group(*at, spot.group, &mut self.group),
+            Some((at, spot)) => self
+                .run
+                .read(*at, |block| self.group.decode(block, spot.group)),
             None => Ok(()),
         }
     }

@@ -92,12 +92,7 @@ pub enum FilterBuilder {
     /// Their number is small or not known: hashes are kept until it is.
     Growing(Vec<u64>),
     /// At most so many were announced: bits are set at once.
-    Sized {
-        /// The pages.
-        pages: Vec<u8>,
-        /// How many keys were set.
-        keys: u64,
-    },
+    Sized { pages: Vec<u8>, keys: u64 },
 }
 
 impl FilterBuilder {
@@ -105,7 +100,6 @@ impl FilterBuilder {
     pub fn growing() -> FilterBuilder {
         FilterBuilder::Growing(Vec::new())
     }
-    /// For at most about `keys` keys.
     pub fn sized(keys: u64) -> FilterBuilder {
         if keys <= NAMED_KEYS_MAX {
             return FilterBuilder::growing();
@@ -115,7 +109,6 @@ impl FilterBuilder {
             keys: 0,
         }
     }
-    /// Adds a [`filter_key`]'s hash.
     pub fn add(&mut self, hash: u64) {
         match self {
             FilterBuilder::Growing(hashes) => hashes.push(hash),

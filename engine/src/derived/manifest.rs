@@ -15,7 +15,6 @@ use super::shape::Shape;
 use super::store::{Anchor, RunMeta};
 use crate::prelude::*;
 
-/// Its file name.
 pub const NAME: &str = "manifest";
 /// A longer file is no manifest.
 pub const BYTES_MAX: u64 = 1 << 20;
@@ -26,7 +25,6 @@ pub const VERSION: u32 = 2;
 /// A run as the manifest names it.
 pub type Named = (RunMeta, Shape);
 
-/// The bytes of a manifest.
 pub fn encode<'a>(runs: impl Iterator<Item = (&'a RunMeta, &'a Shape)>) -> Vec<u8> {
     let mut out = MAGIC.to_vec();
     out.extend(VERSION.to_le_bytes());
@@ -177,12 +175,10 @@ impl Fields<'_> {
     }
 }
 
-/// The file name of the run with that number.
 pub fn run_name(number: u64) -> String {
     format!("{number:08}.run")
 }
 
-/// The number in a run's file name.
 pub fn number_of(name: &str) -> Option<u64> {
     let number = name.strip_suffix(".run")?.parse().ok()?;
     (run_name(number) == name).then_some(number)

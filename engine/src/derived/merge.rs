@@ -12,7 +12,6 @@ use super::run::Run;
 use super::scan::Walk;
 use super::store::{RUNS_MAX, Store, WAITING_RUNS_MAX};
 use crate::prelude::*;
-use std::ops::Range;
 
 impl Store {
     /// Merges the newest runs where there are more than `RUNS_MAX`. A merge of more than `bytes_max` bytes is left to

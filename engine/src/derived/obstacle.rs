@@ -2,7 +2,6 @@
 //! of a file. All of the store can be built again, so it gives way.
 
 use crate::prelude::*;
-use std::io;
 
 /// How the manifest and the runs are read in such a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

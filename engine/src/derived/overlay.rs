@@ -7,7 +7,6 @@ use super::scan::Scan;
 use super::store::{Change, Store};
 use super::table::Changes;
 use crate::prelude::*;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::btree_map::{Entry, Range};
 use std::ops::{Bound, Deref};

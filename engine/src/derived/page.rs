@@ -6,7 +6,6 @@
 
 use super::store::RunMeta;
 use crate::prelude::*;
-use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes of a page.
@@ -21,7 +20,6 @@ pub const CONTENT: usize = PAGE - CRC;
 pub struct Damage(pub String);
 
 impl Damage {
-    /// Damage that says why.
     pub fn new(why: impl Into<String>) -> Damage {
         Damage(why.into())
     }
@@ -32,7 +30,6 @@ impl Damage {
 pub struct Pointer {
     /// Its first page.
     pub page: u32,
-    /// How many pages it takes.
     pub pages: u32,
 }
 
@@ -63,7 +60,6 @@ impl Mark {
     }
 }
 
-/// How many pages `len` bytes take.
 pub fn pages_of(len: usize) -> usize {
     len.div_ceil(PAGE)
 }
@@ -123,7 +119,6 @@ impl Pages {
             .map(|word| u64::from(word.load(Ordering::Relaxed).count_ones()))
             .sum()
     }
-    /// The whole file.
     pub fn bytes(&self) -> &Bytes {
         &self.bytes
     }

@@ -61,21 +61,18 @@ fn pack(place: &Place) -> Result<[u8; BYTES]> {
     Ok([s0, s1, s2, s3, o0, o1, o2, o3, o4, l0, l1, l2])
 }
 
-/// Writes pages of places.
 pub struct PlacesBuilder {
     page: Vec<u8>,
     count: u64,
 }
 
 impl PlacesBuilder {
-    /// None yet.
     pub fn new() -> PlacesBuilder {
         PlacesBuilder {
             page: vec![0; CRC],
             count: 0,
         }
     }
-    /// How many were pushed.
     pub fn count(&self) -> u64 {
         self.count
     }

@@ -4,7 +4,7 @@
 //! is first needed; each block is checked when it is first read. What turns out to be damaged is remembered, so that the
 //! store can name the run to rebuild.
 
-use super::block::{self, Floor, Group, Spot};
+use super::block::{self, Spot};
 use super::filter::{self, Filter};
 use super::obstacle::Obstacle;
 use super::page::{Damage, Mark, Pages, Pointer};
@@ -13,8 +13,6 @@ use super::shape::Shape;
 use super::store::RunMeta;
 use crate::prelude::*;
 use crate::storage::Reads;
-use std::io;
-use std::ops::Range;
 use std::sync::OnceLock;
 
 /// A run that a manifest names.
@@ -82,15 +80,12 @@ impl Run {
         bytes.expect(Reads::Scattered);
         Pages::new(bytes, Mark::of(&self.meta))
     }
-    /// What the manifest says of it beside that.
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
-    /// Whether its file was opened.
     pub fn is_open(&self) -> bool {
         self.pages.get().is_some()
     }
-    /// What the manifest says of it.
     pub fn meta(&self) -> &RunMeta {
         &self.meta
     }
@@ -150,21 +145,9 @@ impl Run {
         let index = seq.wrapping_sub(self.meta.first_seq);
         self.checked(places::read(self.pages()?, index))
     }
-    /// The last entry of a block whose key is at most `key`, or, if `strict`, below it.
-    pub fn floor(&self, at: Pointer, key: &[u8], strict: bool) -> Result<Option<Floor>> {
-        self.read(at, |content| block::floor(content, key, strict))
-    }
-    /// The entry beside another one of its block.
-    pub fn beside(&self, at: Pointer, spot: Spot, reverse: bool) -> Result<Option<Spot>> {
-        self.read(at, |content| block::beside(content, spot, reverse))
-    }
-    /// The first entry of a block, or the last if `reverse`.
-    pub fn edge(&self, at: Pointer, reverse: bool) -> Result<Spot> {
-        self.read(at, |content| block::edge(content, reverse))
-    }
-    /// Decodes a group of a block into `into`.
-    pub fn group(&self, at: Pointer, group: usize, into: &mut Group) -> Result<()> {
-        self.read(at, |content| into.decode(content, group))
+    /// Reads something in the content of a block.
+    pub fn read<T>(&self, at: Pointer, what: impl FnOnce(&[u8]) -> Result<T, Damage>) -> Result<T> {
+        self.checked(self.pages()?.read(at).and_then(what))
     }
     /// The block below `parent` that an entry of it names.
     pub fn child(&self, parent: Pointer, spot: Spot) -> Result<Pointer> {
@@ -194,9 +177,6 @@ impl Run {
         }
     }
 
-    fn read<T>(&self, at: Pointer, what: impl FnOnce(&[u8]) -> Result<T, Damage>) -> Result<T> {
-        self.checked(self.pages()?.read(at).and_then(what))
-    }
     /// The pages, if they were needed before and can be used.
     fn used(&self) -> Option<&Pages> {
         self.pages.get()?.as_ref()

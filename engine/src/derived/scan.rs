@@ -121,7 +121,6 @@ impl Walk {
         self.run = Some(*age);
         Ok(inside)
     }
-    /// The key it stands on.
     pub fn key(&self) -> &[u8] {
         &self.key
     }

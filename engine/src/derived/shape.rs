@@ -15,11 +15,9 @@ pub struct Shape {
     pub height: u8,
     /// The root of the tree of blocks; no pages if the run has no entries.
     pub root: Pointer,
-    /// The filter.
     pub filter: Filter,
     /// How many keys the filter was built of.
     pub filter_keys: u64,
-    /// Which keys there are.
     pub bounds: Bounds,
 }
 

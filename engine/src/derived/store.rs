@@ -14,11 +14,10 @@ use super::obstacle::{self, Obstacle};
 use super::page::Mark;
 use super::run::Run;
 use super::scan::{Scan, Walk};
+use crate::lock;
 use crate::prelude::*;
 use crate::storage::{HeldLock, LockError};
 use std::ffi::OsStr;
-use std::io;
-use std::time::Duration;
 
 /// A store has at most so many runs behind a merge, however long the log is.
 pub(super) const RUNS_MAX: usize = 8;
@@ -277,15 +276,9 @@ impl Store {
     /// # Errors
     /// `Locked`, I/O errors.
     pub fn aside(storage: Arc<dyn Storage>, dir: &Path, deadline: Duration) -> Result<Store> {
-        let lock = lock_path(dir);
-        let held = storage.lock(&lock, deadline).map_err(|error| match error {
-            LockError::Busy(holder) => Error::Locked {
-                path: lock.clone(),
-                holder,
-                waited_ms: deadline.as_millis() as u64,
-            },
-            LockError::Io(error) => Error::io("lock", &lock)(error),
-        })?;
+        let path = lock_path(dir);
+        let held = storage.lock(&path, deadline);
+        let held = held.map_err(|error| lock::refused(&path, deadline, error))?;
         let home = Home {
             storage,
             dir: dir.to_owned(),

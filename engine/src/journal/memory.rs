@@ -4,8 +4,6 @@ use super::{
     Append, Journal, JournalGroup, Journals, LogState, Outcome, Page, Position, ReadError, Term,
 };
 use crate::clock::Clock;
-use crate::error::JournalFault;
-use crate::identity::JournalIdentity;
 use crate::prelude::*;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -17,7 +17,6 @@ pub use push::Pushed;
 pub(crate) use push::push;
 pub(crate) use replica::{Replica, Turn, conflict, misplaced, of_read, skew};
 
-use crate::identity::JournalIdentity;
 use crate::prelude::*;
 use crate::words;
 

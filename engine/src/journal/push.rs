@@ -4,12 +4,10 @@
 use super::cursor::{End, StoredGroup};
 use super::replica::{forked, of_outcome, of_read};
 use super::{Append, Journal, LogState, Outcome, Position, ReadError};
-use crate::error::JournalFault;
 use crate::prelude::*;
 use crate::reader::Reader;
-use std::ops::Range;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// About how much is handed over at once.
 const BATCH_BYTES: usize = 4 << 20;

@@ -3,14 +3,12 @@
 use super::cursor::{End, Kept};
 use super::{Append, Journal, LogState, Outcome, Page, Position, ReadError, Term};
 use crate::clock::Clock;
-use crate::error::JournalFault;
 use crate::layout::JOURNAL_LEFT;
 use crate::limits::CLOCK_SKEW_MAX;
 use crate::prelude::*;
 use crate::reader::Reader;
-use std::ops::Range;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// About how much is read of the journal at once.
 const PAGE_BYTES: usize = 1 << 20;

@@ -3,7 +3,6 @@
 use crate::codec::{self, Frame};
 use crate::prelude::*;
 use crate::sequence::follows;
-use std::ops::Range;
 
 /// Whole frames of one segment, to be decoded anywhere.
 #[derive(Clone, Debug)]

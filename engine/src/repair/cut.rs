@@ -18,7 +18,7 @@ use std::ops::ControlFlow;
 const LOST_MAX: usize = 20;
 
 /// What a cut takes away.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct CutPlan {
     /// The last event that stays.
     pub to: u64,
@@ -125,13 +125,9 @@ fn plan(storage: &dyn Storage, dir: &Path, identity: &Identity, to: u64) -> Resu
                         to,
                         segment: group.name.to_owned(),
                         offset: group.end,
-                        segments: Vec::new(),
-                        bytes: 0,
-                        events: 0,
-                        last_seq: None,
-                        lost: Vec::new(),
                         number: group.segment,
                         last_id: group.last_id(),
+                        ..CutPlan::default()
                     });
                 }
             }

@@ -25,7 +25,7 @@ const ORIGIN: &str = "salvage";
 const LOST_MAX: usize = 100;
 
 /// What a salvage took and what it could not: the payload of its event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Salvaged {
     /// The log's id before; zeros where nothing says it.
     pub log: String,
@@ -50,7 +50,7 @@ pub struct Salvaged {
 }
 
 /// A damaged group of which the events that stand alone were taken, each as a group of its own.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Split {
     /// Its segment's file, relative to the team's directory.
     pub file: String,
@@ -111,9 +111,7 @@ impl Splits {
                 file,
                 from_seq: of.first,
                 to_seq: of.last,
-                events: 0,
-                gone: Vec::new(),
-                gone_omitted: 0,
+                ..Split::default()
             };
             (split, of.first.saturating_sub(1))
         });
@@ -174,13 +172,7 @@ pub fn salvage(
     let mut salvaged = Salvaged {
         log: identity.log.to_string(),
         archive: kept,
-        events: 0,
-        groups: 0,
-        lost_events: 0,
-        lost: Vec::new(),
-        lost_omitted: 0,
-        split: Vec::new(),
-        split_omitted: 0,
+        ..Salvaged::default()
     };
     let new = build(storage, dir, options, &identity, &mut salvaged, actor, more)?;
     lock.check(storage.as_ref(), false)?;

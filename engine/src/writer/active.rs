@@ -3,7 +3,6 @@
 //! The digest is kept as bytes are written, in pieces, so that sealing a segment does not read all of it.
 
 use crate::prelude::*;
-use std::io;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -6,7 +6,7 @@ use crate::codec;
 use crate::prelude::*;
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// What a group is made in; kept for the next one.
 #[derive(Default)]

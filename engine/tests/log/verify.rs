@@ -324,7 +324,7 @@ fn every_kind_of_problem_is_found_and_nothing_but_it() {
         let world = World::new(format);
         let sound = report(&world.memory, Some(&world.receipt));
         assert!(sound.ok && sound.problems.is_empty(), "{sound:?}");
-        for kind in Kind::ALL {
+        for kind in &Kind::ALL {
             for (what, report, expected) in cases(&world, *kind) {
                 let found: Vec<Kind> = report.problems.iter().map(|found| found.kind).collect();
                 assert!(expected.contains(kind), "{what}");

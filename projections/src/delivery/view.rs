@@ -7,7 +7,6 @@ use crate::delivery::{self, DeadLetter};
 use crate::fact;
 use crate::files::{Home, Mended, Take, Walk, failed, in_pieces};
 use crate::prelude::*;
-use std::path::Path;
 use teamlog_engine::storage::{File, Open};
 
 pub(crate) const DIR: &str = "dead-letter";

@@ -11,7 +11,6 @@ use crate::mode::check_session;
 use crate::prelude::*;
 use crate::task::Status;
 use serde::de::IgnoredAny;
-use std::borrow::Cow;
 use std::ops::Range;
 
 pub(crate) type Decoded<T> = Result<T, String>;

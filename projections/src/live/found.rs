@@ -6,7 +6,6 @@ use super::load::{derived_dir, open_held, past};
 use crate::pipeline::{self, Bulk, Progress};
 use crate::prelude::*;
 use crate::state::Tail;
-use teamlog_engine::Log;
 use teamlog_engine::derived::Store;
 use teamlog_engine::storage::Storage;
 

@@ -1,13 +1,10 @@
 //! Loading the state: what the derived store covers, and the fold of the rest.
 
 use super::Live;
-use crate::error::Error;
 use crate::pipeline::{self, Bulk, PROJECTIONS};
 use crate::prelude::*;
 use crate::state::Tail;
 use std::io;
-use std::path::{Path, PathBuf};
-use teamlog_engine::Log;
 use teamlog_engine::derived::{self, Anchor, Overlay, Store};
 use teamlog_engine::reader::Point;
 use teamlog_engine::storage::Storage;

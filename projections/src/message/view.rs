@@ -9,7 +9,6 @@ use crate::message::inbox_seqs;
 use crate::prelude::*;
 use crate::team::event::TeamFact;
 use std::io::ErrorKind;
-use std::path::PathBuf;
 use teamlog_engine::storage::Open;
 
 pub(crate) const DIR: &str = "inboxes";

@@ -6,7 +6,6 @@ use crate::files::{Home, Mended, Take, Walk, in_pieces, pretty};
 use crate::prelude::*;
 use crate::thread::event::{Posted, ThreadAct};
 use crate::thread::{self, ThreadShown, post_line};
-use teamlog_engine::Log;
 
 pub(crate) const DIR: &str = "threads";
 

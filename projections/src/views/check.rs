@@ -10,8 +10,6 @@ use crate::prelude::*;
 use crate::{bootstrap, delivery, message, mode, task, team, thread, worker};
 use serde::de::IgnoredAny;
 use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
-use teamlog_engine::Log;
 use teamlog_engine::storage::{File, Open};
 
 /// Directories whose files are lines of JSON.

@@ -9,7 +9,6 @@ use crate::{bootstrap, delivery, message, mode, task, team, worker};
 use crossbeam_channel::{Receiver, bounded};
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
-use std::path::Path;
 use std::thread;
 use teamlog_engine::storage::Open;
 

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::prelude::*;
-use std::time::Duration;
 
 #[test]
 fn runs_that_the_log_does_not_hold_are_left_out_and_dropped() {
