@@ -31,7 +31,7 @@ pub struct Broken {
 }
 
 /// The tail of a segment.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tail {
     /// Its complete groups, in order.
     pub groups: Vec<Group>,
@@ -48,10 +48,7 @@ pub fn read_tail<'a>(
     last: LastEvent,
     mut each: impl FnMut(Place, &Frame<'a>),
 ) -> Tail {
-    let mut tail = Tail {
-        groups: Vec::new(),
-        broken: None,
-    };
+    let mut tail = Tail::default();
     let (mut at, mut last) = (0, last);
     while at < bytes.len() {
         match read_group(format, bytes, at, last) {
@@ -133,17 +130,9 @@ fn read_group<'a>(
 
 /// The seq of a valid event behind `from` that is not part of the group that starts with event `first_seq`.
 fn later_event(format: Format, bytes: &[u8], from: usize, first_seq: u64) -> Option<u64> {
-    let mut at = from;
-    while let Some(candidate) = codec::next_candidate(format, bytes, at) {
-        match codec::decode(format, bytes.get(candidate..)?) {
-            Ok(frame)
-                if frame.event.seq.checked_sub(u64::from(frame.group.index)) != Some(first_seq) =>
-            {
-                return Some(frame.event.seq);
-            }
-            Ok(frame) => at = candidate + frame.len,
-            Err(_) => at = candidate + 1,
-        }
-    }
-    None
+    codec::readable(format, bytes, from)
+        .find(|(_, frame)| {
+            frame.event.seq.checked_sub(u64::from(frame.group.index)) != Some(first_seq)
+        })
+        .map(|(_, frame)| frame.event.seq)
 }

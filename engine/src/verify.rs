@@ -373,18 +373,10 @@ impl Check<'_> {
 
     /// Where reading can go on behind damage: the first frame that decodes. What was lost has been reported.
     fn next_readable(&mut self, bytes: &[u8], broken: &Broken) -> Option<usize> {
-        let mut at = broken.offset as usize;
-        while let Some(candidate) = codec::next_candidate(self.format(), bytes, at) {
-            if candidate as u64 > broken.offset
-                && let Ok(frame) = codec::decode(self.format(), bytes.get(candidate..)?)
-                && frame.group.index == 0
-            {
-                self.last = LastEvent::before(frame.event.seq);
-                return Some(candidate);
-            }
-            at = candidate + 1;
-        }
-        None
+        let (start, frame) = codec::readable(self.format(), bytes, broken.offset as usize + 1)
+            .find(|(_, frame)| frame.group.index == 0)?;
+        self.last = LastEvent::before(frame.event.seq);
+        Some(start)
     }
 
     fn held_against_head(&mut self, head: Option<&Head>, names: &[String]) {

@@ -196,6 +196,27 @@ pub fn next_candidate(format: Format, bytes: &[u8], from: usize) -> Option<usize
     Some(from + at)
 }
 
+/// The frames at or after `from` that can be read, whatever stands between them, each with its start: the search behind damage.
+pub(crate) fn readable(
+    format: Format,
+    bytes: &[u8],
+    from: usize,
+) -> impl Iterator<Item = (usize, Frame<'_>)> {
+    let mut at = from;
+    std::iter::from_fn(move || {
+        while let Some(start) = next_candidate(format, bytes, at) {
+            match decode(format, bytes.get(start..)?) {
+                Ok(frame) => {
+                    at = start + frame.len;
+                    return Some((start, frame));
+                }
+                Err(_) => at = start + 1,
+            }
+        }
+        None
+    })
+}
+
 /// The event as `replay --json` and `export` show it: one line of JSON without framing and newline, the same
 /// whichever format stored it.
 pub fn public_json(event: &Event<'_>, out: &mut Vec<u8>) {

@@ -6,7 +6,7 @@ use crate::identity::FORMAT_VERSION;
 use crate::prelude::*;
 use crate::segment::written;
 use crate::tail::{Broken, read_tail};
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 
 /// Bytes or events that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -326,7 +326,9 @@ impl Walk<'_, '_> {
             "damage must have bytes, but {region:?} has none"
         );
         self.clean = false;
-        let readable = self.readable(bytes, region.clone());
+        let within = bytes.get(..region.end).unwrap_or_default();
+        let readable: Vec<_> =
+            codec::readable(self.survey.identity.format, within, region.start).collect();
         let before = self.last.id;
         let torn = match self.sealed || region.end < bytes.len() {
             true => None,
@@ -388,36 +390,10 @@ impl Walk<'_, '_> {
         self.lose(file, lost.start as u64, lost.len() as u64, why)
     }
 
-    /// The frames that can be read in a part of a segment.
-    fn readable<'b>(&self, bytes: &'b [u8], region: Range<usize>) -> Vec<(usize, Frame<'b>)> {
-        let format = self.survey.identity.format;
-        let bytes = bytes.get(..region.end).unwrap_or_default();
-        let (mut at, mut readable) = (region.start, Vec::new());
-        while let Some(candidate) = codec::next_candidate(format, bytes, at) {
-            match codec::decode(format, bytes.get(candidate..).unwrap_or_default()) {
-                Ok(frame) => {
-                    at = candidate + frame.len;
-                    readable.push((candidate, frame));
-                }
-                Err(_) => at = candidate + 1,
-            }
-        }
-        readable
-    }
-
     fn next_start(&self, bytes: &[u8], from: usize) -> Option<(usize, u64)> {
-        let format = self.survey.identity.format;
-        let mut at = from;
-        while let Some(candidate) = codec::next_candidate(format, bytes, at) {
-            match codec::decode(format, bytes.get(candidate..)?) {
-                Ok(frame) if frame.group.index == 0 => {
-                    return Some((candidate, frame.event.seq));
-                }
-                Ok(frame) => at = candidate + frame.len,
-                Err(_) => at = candidate + 1,
-            }
-        }
-        None
+        codec::readable(self.survey.identity.format, bytes, from)
+            .find(|(_, frame)| frame.group.index == 0)
+            .map(|(start, frame)| (start, frame.event.seq))
     }
 
     fn group(&mut self, file: &str, mut group: Group<'_>) -> Result<()> {
