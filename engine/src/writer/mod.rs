@@ -18,14 +18,13 @@ mod round_test;
 
 pub use counts::{JOBS_OF_GROUPS, WriterCounts};
 
-use crate::error::JournalFault;
 use crate::prelude::*;
 use crate::reader::Reader;
 use core::Core;
 use handover::{Taker, handover};
 use round::{Job, Queue, Queued, Reply, Round, Waiting};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// When an append is acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -141,7 +140,7 @@ impl<S: State> Writer<S> {
         E: Send + 'static,
         F: FnOnce(&S, Timestamp) -> Result<(R, Vec<NewEvent>), E> + Send + 'static,
     {
-        self.carry_out(Job::new(durability, job, None))
+        self.carry_out(Job::new(durability, Box::new(job), None))
     }
 
     /// As [`Writer::commit`], with a second step: once the job's events are stamped and folded, `sequel` sees them and
@@ -162,15 +161,13 @@ impl<S: State> Writer<S> {
         F: FnOnce(&S, Timestamp) -> Result<(R, Vec<NewEvent>), E> + Send + 'static,
         G: FnOnce(&S, &mut R, &[Event<'static>]) -> Vec<NewEvent> + Send + 'static,
     {
-        self.carry_out(Job::new(durability, job, Some(Box::new(sequel))))
+        self.carry_out(Job::new(durability, Box::new(job), Some(Box::new(sequel))))
     }
 
-    fn carry_out<R, E, F>(&self, mut job: Job<S, F, R, E>) -> Result<Committed<R>, CommitError<E>>
-    where
-        R: Send + 'static,
-        E: Send + 'static,
-        F: FnOnce(&S, Timestamp) -> Result<(R, Vec<NewEvent>), E> + Send + 'static,
-    {
+    fn carry_out<R: Send + 'static, E: Send + 'static>(
+        &self,
+        mut job: Job<S, R, E>,
+    ) -> Result<Committed<R>, CommitError<E>> {
         if self.journaled {
             // What is not in the journal is nowhere.
             job.wait_for_sync();
@@ -316,12 +313,10 @@ impl<S: State> Writer<S> {
     }
 
     /// Queues the job if another thread leads; otherwise the caller leads from now on.
-    fn enqueue<R, E, F>(&self, job: &mut Job<S, F, R, E>) -> Option<Taker<Reply<S, F, R, E>>>
-    where
-        R: Send + 'static,
-        E: Send + 'static,
-        F: FnOnce(&S, Timestamp) -> Result<(R, Vec<NewEvent>), E> + Send + 'static,
-    {
+    fn enqueue<R: Send + 'static, E: Send + 'static>(
+        &self,
+        job: &mut Job<S, R, E>,
+    ) -> Option<Taker<Reply<S, R, E>>> {
         let mut queue = self.queue();
         if !queue.led {
             queue.led = true;
@@ -340,12 +335,7 @@ impl<S: State> Writer<S> {
         Some(waiting)
     }
 
-    fn lead<R, E, F>(&self, mut own: Job<S, F, R, E>) -> Result<Committed<R>, CommitError<E>>
-    where
-        R: Send + 'static,
-        E: Send + 'static,
-        F: FnOnce(&S, Timestamp) -> Result<(R, Vec<NewEvent>), E> + Send + 'static,
-    {
+    fn lead<R, E>(&self, mut own: Job<S, R, E>) -> Result<Committed<R>, CommitError<E>> {
         debug_assert!(self.queue().led, "only the leader may write");
         let _lead = Lead(self);
         if own.durability() == Durability::Synced {

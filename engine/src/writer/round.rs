@@ -49,25 +49,29 @@ pub(super) struct Round {
 }
 
 /// What a waiting thread receives.
-pub(super) enum Reply<S, F, R, E> {
+pub(super) enum Reply<S, R, E> {
     Answer(Result<Committed<R>, CommitError<E>>),
-    Lead(Job<S, F, R, E>),
+    Lead(Job<S, R, E>),
 }
 
 /// A follower's job.
-pub(super) struct Waiting<S, F, R, E> {
-    pub job: Job<S, F, R, E>,
-    pub reply: Giver<Reply<S, F, R, E>>,
+pub(super) struct Waiting<S, R, E> {
+    pub job: Job<S, R, E>,
+    pub reply: Giver<Reply<S, R, E>>,
 }
+
+/// The first part of a job: what it answers on the state, and the events that it records.
+pub(super) type Decide<S, R, E> =
+    Box<dyn FnOnce(&S, Timestamp) -> Result<(R, Vec<NewEvent>), E> + Send>;
 
 /// The second part of a job: it sees the state with the job's first events folded in, and these events, and gives more.
 pub(super) type Sequel<S, R> =
     Box<dyn FnOnce(&S, &mut R, &[Event<'static>]) -> Vec<NewEvent> + Send>;
 
 /// One job: the decision to run, then its outcome.
-pub(super) struct Job<S, F, R, E> {
+pub(super) struct Job<S, R, E> {
     durability: Durability,
-    decide: Option<F>,
+    decide: Option<Decide<S, R, E>>,
     sequel: Option<Sequel<S, R>>,
     outcome: Option<Result<Decided<R>, CommitError<E>>>,
 }
@@ -80,8 +84,12 @@ struct Decided<R> {
     events: Vec<Event<'static>>,
 }
 
-impl<S: State, F, R, E> Job<S, F, R, E> {
-    pub fn new(durability: Durability, decide: F, sequel: Option<Sequel<S, R>>) -> Self {
+impl<S: State, R, E> Job<S, R, E> {
+    pub fn new(
+        durability: Durability,
+        decide: Decide<S, R, E>,
+        sequel: Option<Sequel<S, R>>,
+    ) -> Self {
         Job {
             durability,
             decide: Some(decide),
@@ -114,10 +122,7 @@ impl<S: State, F, R, E> Job<S, F, R, E> {
         matches!(&self.outcome, Some(Ok(decided)) if decided.count > 0)
     }
 
-    pub fn run(&mut self, core: &mut Core<S>)
-    where
-        F: FnOnce(&S, Timestamp) -> Result<(R, Vec<NewEvent>), E>,
-    {
+    pub fn run(&mut self, core: &mut Core<S>) {
         let Some(decide) = self.decide.take() else {
             return;
         };
@@ -232,13 +237,7 @@ fn take_event(event: &mut Event<'static>) -> Event<'static> {
     }
 }
 
-impl<S, F, R, E> Queued<S> for Waiting<S, F, R, E>
-where
-    S: State,
-    F: FnOnce(&S, Timestamp) -> Result<(R, Vec<NewEvent>), E> + Send + 'static,
-    R: Send + 'static,
-    E: Send + 'static,
-{
+impl<S: State, R: Send, E: Send> Queued<S> for Waiting<S, R, E> {
     fn durability(&self) -> Durability {
         self.job.durability
     }
