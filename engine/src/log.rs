@@ -2,9 +2,7 @@
 
 mod read;
 
-use crate::error::JournalFault;
 use crate::head::HeadFile;
-use crate::identity::JournalIdentity;
 use crate::journal::{Journals, LogState, Replica};
 use crate::layout::{CUT, LOCK_FILE, QUARANTINED};
 use crate::lock::{self, LogLock};
@@ -18,7 +16,6 @@ use crate::writer::active::ActiveSegment;
 use crate::writer::core::Core;
 use crate::writer::group::Buffers;
 use crate::writer::{State, Writer, WriterCounts};
-use std::time::Duration;
 
 /// A log that is to be created.
 #[derive(Clone, Debug)]
@@ -113,6 +110,17 @@ impl Log {
         dir: &Path,
         options: LogOptions,
     ) -> Result<Log> {
+        Log::create_filled(identity, storage, dir, options, |_| Ok(Head::empty()))
+    }
+
+    /// The same of a log that `fill` puts its segments into, up to the head that it gives.
+    pub(crate) fn create_filled(
+        identity: Identity,
+        storage: Arc<dyn Storage>,
+        dir: &Path,
+        options: LogOptions,
+        fill: impl FnOnce(&Path) -> Result<Head>,
+    ) -> Result<Log> {
         let path = dir.join(LOG_FILE);
         if storage.named().stat(&path)?.is_some() {
             return Err(Error::LogExists {
@@ -121,9 +129,9 @@ impl Log {
         }
         let events = dir.join(EVENTS_DIR);
         storage.named().create_dir(&events)?;
+        let mut head = fill(&events)?;
         let lock = dir.join(LOCK_FILE);
         storage.named().open(&lock, Open::Create)?;
-        let mut head = Head::empty();
         HeadFile::open(storage.as_ref(), dir, identity.log, Open::Create)?
             .write(&mut head, true)?;
         assert_eq!(head.generation, 1, "a log must begin with its first head");
@@ -350,14 +358,8 @@ impl Exclusive {
     /// Reads up to the head.
     pub fn reader(&self) -> Reader {
         let core = &self.core;
-        let found = (0, self.notes.clone());
-        Reader::with_notes(
-            core.storage.clone(),
-            &core.dir,
-            core.identity.clone(),
-            core.head.clone(),
-            found,
-        )
+        let (head, found) = (core.head.clone(), (0, self.notes.clone()));
+        Reader::with_notes(&core.storage, &core.dir, &core.identity, head, found)
     }
 
     /// Hands the lock to a writer that folds what it appends into `state`.

@@ -56,9 +56,9 @@ impl std::fmt::Debug for Reader {
 
 impl Reader {
     pub(crate) fn new(
-        storage: Arc<dyn Storage>,
+        storage: &Arc<dyn Storage>,
         dir: &Path,
-        identity: Identity,
+        identity: &Identity,
         head: Head,
     ) -> Reader {
         Reader::with_notes(storage, dir, identity, head, (0, Vec::new()))
@@ -66,16 +66,16 @@ impl Reader {
 
     /// The same with what opening it found: how many bytes lie `beyond` the head, and `notes` for people.
     pub(crate) fn with_notes(
-        storage: Arc<dyn Storage>,
+        storage: &Arc<dyn Storage>,
         dir: &Path,
-        identity: Identity,
+        identity: &Identity,
         head: Head,
         (beyond, notes): (u64, Vec<String>),
     ) -> Reader {
         let inner = Inner {
-            storage,
+            storage: storage.clone(),
             dir: dir.to_path_buf(),
-            identity,
+            identity: identity.clone(),
             head,
             beyond,
             notes,

@@ -100,8 +100,7 @@ impl Log {
     }
 
     fn reader_up_to(&self, head: Head) -> Reader {
-        let (storage, identity) = (self.storage().clone(), self.identity().clone());
-        Reader::new(storage, self.dir(), identity, head)
+        Reader::new(self.storage(), self.dir(), self.identity(), head)
     }
 }
 

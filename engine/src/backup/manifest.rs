@@ -17,7 +17,6 @@ const TAIL_BYTES: usize = 19;
 
 /// A segment, or the part of it that is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct KeptSegment {
     /// Its file name.
     pub name: String,
@@ -29,7 +28,6 @@ pub struct KeptSegment {
 
 /// A file beside the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct KeptFile {
     /// Where it lay, relative to the team's directory, with `/`.
     pub path: String,
@@ -40,7 +38,7 @@ pub struct KeptFile {
 }
 
 /// What belongs to a backup.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     /// The team.
     pub team: String,
@@ -58,17 +56,11 @@ pub struct Manifest {
     pub files: Vec<KeptFile>,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Stored {
+#[derive(Serialize)]
+struct Stored<'a> {
     version: u32,
-    team: String,
-    log: String,
-    backed_up_at: String,
-    seq: u64,
-    last_id: Option<String>,
-    segments: Vec<KeptSegment>,
-    files: Vec<KeptFile>,
+    #[serde(flatten)]
+    manifest: &'a Manifest,
 }
 
 impl Manifest {
@@ -95,13 +87,7 @@ impl Manifest {
     pub fn encode(&self) -> Vec<u8> {
         let stored = Stored {
             version: BACKUP_VERSION,
-            team: self.team.clone(),
-            log: self.log.clone(),
-            backed_up_at: self.backed_up_at.to_string(),
-            seq: self.seq,
-            last_id: self.last_id.map(|id| id.to_string()),
-            segments: self.segments.clone(),
-            files: self.files.clone(),
+            manifest: self,
         };
         // Strings, numbers and lists of them always serialise.
         let mut line = serde_json::to_string(&stored).unwrap_or_default();
@@ -131,25 +117,8 @@ impl Manifest {
         if version > BACKUP_VERSION {
             return Err(Error::unsupported(path, version, BACKUP_VERSION));
         }
-        let stored: Stored =
+        let manifest: Manifest =
             serde_json::from_str(&text).map_err(|error| corrupt(error.to_string()))?;
-        let last_id = match &stored.last_id {
-            None => None,
-            Some(id) => Some(
-                EventId::from_text(id.as_bytes())
-                    .ok_or_else(|| corrupt("last_id is no event's id".into()))?,
-            ),
-        };
-        let manifest = Manifest {
-            team: stored.team,
-            log: stored.log,
-            backed_up_at: Timestamp::from_canonical(stored.backed_up_at.as_bytes())
-                .ok_or_else(|| corrupt("backed_up_at is not a time".into()))?,
-            seq: stored.seq,
-            last_id,
-            segments: stored.segments,
-            files: stored.files,
-        };
         if manifest.encode() != bytes {
             return Err(corrupt("its checksum does not fit its content".into()));
         }

@@ -108,12 +108,8 @@ impl Backup {
 
     /// Reads its events.
     pub fn reader(&self) -> Reader {
-        Reader::new(
-            self.storage.clone(),
-            self.log.dir(),
-            self.identity().clone(),
-            self.manifest.head(),
-        )
+        let (dir, head) = (self.log.dir(), self.manifest.head());
+        Reader::new(&self.storage, dir, self.identity(), head)
     }
 
     /// Checks every byte: the log as [`Log::verify`] does, every digest of the manifest, every file beside the log.

@@ -6,7 +6,7 @@
 
 use super::{Backup, FILES_DIR};
 use crate::copy::copy_groups;
-use crate::layout::{LOCK_FILE, RESTORED};
+use crate::layout::RESTORED;
 use crate::log::{Log, NewLog};
 use crate::options::LogOptions;
 use crate::prelude::*;
@@ -32,7 +32,7 @@ struct Origin<'a> {
     team: &'a str,
     log: &'a str,
     seq: u64,
-    backed_up_at: String,
+    backed_up_at: Timestamp,
     receipt: Option<Receipt>,
 }
 
@@ -127,7 +127,7 @@ impl Backup {
         Ok(())
     }
 
-    /// The same bytes; `log.json` last, for a directory with it is a log.
+    /// The same bytes.
     fn copy_bytes(
         &self,
         storage: Arc<dyn Storage>,
@@ -135,32 +135,15 @@ impl Backup {
         identity: Identity,
         options: LogOptions,
     ) -> Result<Log> {
-        let path = dir.join(LOG_FILE);
-        if storage.named().stat(&path)?.is_some() {
-            return Err(Error::LogExists {
-                path: dir.to_path_buf(),
-            });
-        }
-        let events = dir.join(EVENTS_DIR);
-        storage.named().create_dir(&events)?;
-        for kept in &self.manifest.segments {
-            let from = self.log.dir().join(EVENTS_DIR).join(&kept.name);
-            let to = events.join(&kept.name);
-            self.copy_file(&from, kept.length, &kept.blake3, storage.as_ref(), &to)?;
-        }
-        let lock = dir.join(LOCK_FILE);
-        storage.named().open(&lock, Open::Create)?;
-        let mut head = self.manifest.head();
-        head.generation = 1;
-        let head_path = dir.join(HEAD_FILE);
-        storage
-            .named()
-            .replace(&head_path, &head.file(identity.log))?;
-        storage.named().replace(&path, &identity.encode())?;
-        for above in dir.ancestors().skip(1) {
-            storage.named().sync_dir(above)?;
-        }
-        Log::open(storage, dir, options)
+        let to = storage.clone();
+        Log::create_filled(identity, storage, dir, options, |events| {
+            for kept in &self.manifest.segments {
+                let from = self.log.dir().join(EVENTS_DIR).join(&kept.name);
+                let path = events.join(&kept.name);
+                self.copy_file(&from, kept.length, &kept.blake3, to.as_ref(), &path)?;
+            }
+            Ok(self.manifest.head())
+        })
     }
 
     /// Copies a file of the backup, durably, if it is what the manifest says.
@@ -176,12 +159,8 @@ impl Backup {
         let parent = to.parent().unwrap_or(Path::new(""));
         storage.create_dir(parent)?;
         if kept.digest(from, length)?.as_deref() != Some(blake3) {
-            return Err(Error::corrupt(
-                from,
-                0,
-                None,
-                "it is not what was backed up",
-            ));
+            let why = "it is not what was backed up";
+            return Err(Error::corrupt(from, 0, None, why));
         }
         let copy = storage.open(to, Open::Create)?;
         let source = kept.open(from, Open::Read)?;
@@ -195,7 +174,7 @@ impl Backup {
             team: &self.manifest.team,
             log: &self.manifest.log,
             seq: self.manifest.seq,
-            backed_up_at: self.manifest.backed_up_at.to_string(),
+            backed_up_at: self.manifest.backed_up_at,
             receipt: self.manifest.receipt(),
         };
         let event = NewEvent::of(RESTORED, ENGINE_ACTOR, &origin)?;

@@ -9,7 +9,6 @@ use crate::recovery::unsynced::{self, Broken};
 use crate::segment::end_of_log;
 use crate::storage::if_long_enough;
 use crate::watch::Watch;
-use std::time::Duration;
 
 impl Log {
     /// A reader up to the durable head of this moment. It waits for no lock. If bytes lie past the head (or there is no head)
@@ -117,13 +116,7 @@ impl Log {
     }
 
     fn reader_to(&self, head: Head, found: (u64, Vec<String>)) -> Reader {
-        Reader::with_notes(
-            self.storage.clone(),
-            &self.dir,
-            self.identity.clone(),
-            head,
-            found,
-        )
+        Reader::with_notes(&self.storage, &self.dir, &self.identity, head, found)
     }
 
     /// Whether the log is as its head says, so far as that is looked at, and nothing is behind it.

@@ -51,13 +51,10 @@ impl Reader {
             end: place.end(),
             last_seq,
             last_id: Some(last_id),
-            rotating: false,
-            quarantining: false,
-            cutting: false,
+            ..Head::empty()
         };
-        let inner = &self.inner;
-        let (storage, identity) = (inner.storage.clone(), inner.identity.clone());
-        Ok(Some(Reader::new(storage, &inner.dir, identity, head)))
+        let (storage, dir) = (self.storage(), self.dir());
+        Ok(Some(Reader::new(storage, dir, self.identity(), head)))
     }
 
     /// The last event that is not `reached` and the first that is; all behind that one must be.

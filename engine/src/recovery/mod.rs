@@ -34,6 +34,7 @@ pub(crate) struct LockedLog<'a> {
 }
 
 /// A recovered log, ready to be written.
+#[derive(Default)]
 pub(crate) struct Recovered {
     pub head: Head,
     /// The active segment, open for writing; `None` while the log is empty.
@@ -134,9 +135,8 @@ fn recover_unchecked(log: &LockedLog<'_>) -> Result<Recovered> {
         return Ok(Recovered {
             head,
             active,
-            unnamed: Vec::new(),
-            cut: None,
             notes,
+            ..Recovered::default()
         });
     }
     let suspicious = head.quarantining;
@@ -173,8 +173,8 @@ impl LockedLog<'_> {
 
     /// The quarantine files that no event up to `head` names.
     fn unnamed(&self, head: &Head) -> Result<Vec<Quarantined>> {
-        let (storage, identity) = (self.storage.clone(), self.identity.clone());
-        quarantine::unnamed(&Reader::new(storage, self.dir, identity, head.clone()))
+        let head = head.clone();
+        quarantine::unnamed(&Reader::new(self.storage, self.dir, self.identity, head))
     }
 
     /// Whether the segment with this header goes on where the log ends, at `head`.
@@ -225,10 +225,7 @@ impl LockedLog<'_> {
         let mut evidence = Evidence {
             before: Before::Intact,
             position: Position::Last,
-            tail: Tail {
-                groups: Vec::new(),
-                broken: None,
-            },
+            tail: Tail::default(),
             active: None,
             next: None,
             damage: None,
@@ -326,9 +323,7 @@ impl LockedLog<'_> {
         let mut recovered = Recovered {
             head: evidence.head,
             active: evidence.active,
-            unnamed: Vec::new(),
-            cut: None,
-            notes: Vec::new(),
+            ..Recovered::default()
         };
         match (found, &evidence.next) {
             (Verdict::NextSegment, Some((name, number, end))) => {

@@ -65,7 +65,7 @@ fn synced(
     head: &Head,
     file: &NamedFile,
 ) -> Result<Option<Head>> {
-    let reader = Reader::new(storage.clone(), dir, identity.clone(), head.clone());
+    let reader = Reader::new(storage, dir, identity, head.clone());
     let kept = cursor::read(storage.as_ref(), dir, identity);
     match kept.and_then(|kept| Some((kept, kept.synced.last?))) {
         Some((_, (_, place))) if (place.segment, place.end()) >= (head.segment, head.end) => {
@@ -131,12 +131,7 @@ impl LockedLog<'_> {
     /// Goes back to where the log was synced, keeps what stands whole behind that, and notes what the journal has to have.
     pub(super) fn go_back(&self, synced: Head, head: &Head) -> Result<Recovered> {
         let evidence = self.examine(synced.clone())?;
-        let reader = Reader::new(
-            self.storage.clone(),
-            self.dir,
-            self.identity.clone(),
-            synced,
-        );
+        let reader = Reader::new(self.storage, self.dir, self.identity, synced);
         let storage = self.storage.as_ref();
         let before = cursor::read(storage, self.dir, self.identity).unwrap_or_default();
         let owed = Kept {

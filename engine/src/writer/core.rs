@@ -17,7 +17,6 @@ use crate::lock::LogLock;
 use crate::options::LogOptions;
 use crate::prelude::*;
 use crate::reader::Reader;
-use std::borrow::Cow;
 
 /// Everything that the holder of the lock owns.
 pub(crate) struct Core<S> {
@@ -62,12 +61,7 @@ pub(crate) struct Poison {
 impl<S> Core<S> {
     /// Reads up to the head.
     pub fn reader(&self) -> Reader {
-        Reader::new(
-            self.storage.clone(),
-            &self.dir,
-            self.identity.clone(),
-            self.head.clone(),
-        )
+        Reader::new(&self.storage, &self.dir, &self.identity, self.head.clone())
     }
 }
 
