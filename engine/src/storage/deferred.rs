@@ -25,7 +25,6 @@ struct PendingSyncs {
 
 impl Deferred {
     /// Wraps `inner`.
-    #[must_use]
     pub fn new(inner: Arc<dyn Storage>) -> Deferred {
         Deferred {
             inner,
@@ -78,7 +77,25 @@ impl PendingSyncs {
     }
 }
 
+/// Methods that only ask what is wrapped.
+macro_rules! pass_on {
+    ($($name:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*) => {
+        $(fn $name(&self, $($argument: $type),*) -> $answer {
+            self.inner.$name($($argument),*)
+        })*
+    };
+}
+
 impl Storage for Deferred {
+    pass_on! {
+        stat(path: &Path) -> io::Result<Option<Stat>>;
+        list(dir: &Path) -> io::Result<Vec<String>>;
+        create_dir(path: &Path) -> io::Result<()>;
+        lock(path: &Path, deadline: Duration) -> Result<Box<dyn HeldLock>, LockError>;
+        lock_dir(dir: &Path, deadline: Duration) -> Result<Box<dyn HeldLock>, LockError>;
+        sealed(path: &Path) -> io::Result<Bytes>;
+        watch(paths: &[&Path]) -> io::Result<Box<dyn Watcher>>;
+    }
     fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn File>> {
         let inner = self.inner.open(path, how)?;
         Ok(Box::new(DeferredFile {
@@ -86,15 +103,6 @@ impl Storage for Deferred {
             path: path.to_path_buf(),
             pending: self.pending.clone(),
         }))
-    }
-    fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
-        self.inner.stat(path)
-    }
-    fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
-        self.inner.list(dir)
-    }
-    fn create_dir(&self, path: &Path) -> io::Result<()> {
-        self.inner.create_dir(path)
     }
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         self.inner.rename(from, to)?;
@@ -115,18 +123,6 @@ impl Storage for Deferred {
         self.pending().dirs.insert(dir.to_path_buf());
         Ok(())
     }
-    fn lock(&self, path: &Path, deadline: Duration) -> Result<Box<dyn HeldLock>, LockError> {
-        self.inner.lock(path, deadline)
-    }
-    fn lock_dir(&self, dir: &Path, deadline: Duration) -> Result<Box<dyn HeldLock>, LockError> {
-        self.inner.lock_dir(dir, deadline)
-    }
-    fn sealed(&self, path: &Path) -> io::Result<Bytes> {
-        self.inner.sealed(path)
-    }
-    fn watch(&self, paths: &[&Path]) -> io::Result<Box<dyn Watcher>> {
-        self.inner.watch(paths)
-    }
 }
 
 struct DeferredFile {
@@ -144,23 +140,17 @@ impl DeferredFile {
 }
 
 impl File for DeferredFile {
-    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
-        self.inner.read_at(buf, offset)
-    }
-    fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<usize> {
-        self.inner.write_at(buf, offset)
+    pass_on! {
+        read_at(buf: &mut [u8], offset: u64) -> io::Result<usize>;
+        write_at(buf: &[u8], offset: u64) -> io::Result<usize>;
+        set_len(len: u64) -> io::Result<()>;
+        stat() -> io::Result<Stat>;
     }
     fn sync_data(&self) -> io::Result<()> {
         self.note()
     }
     fn sync_all(&self) -> io::Result<()> {
         self.note()
-    }
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.inner.set_len(len)
-    }
-    fn stat(&self) -> io::Result<Stat> {
-        self.inner.stat()
     }
 }
 

@@ -58,7 +58,6 @@ impl std::fmt::Debug for Meanwhile {
 
 impl Faulty {
     /// Wraps `inner`; nothing fails until a fault is armed.
-    #[must_use]
     pub fn new(inner: Arc<dyn Storage>) -> Faulty {
         Faulty {
             inner,
@@ -79,19 +78,16 @@ impl Faulty {
 
     /// Every call so far: its name, and its path (of a rename, the one it moves from; of a call on an open file, the
     /// one it was opened by). Names are those of the trait; `file_stat` is the one of an open file.
-    #[must_use]
     pub fn calls(&self) -> Vec<(&'static str, PathBuf)> {
         self.plan().calls.clone()
     }
 
     /// How many calls there were, failed ones included.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.plan().calls.len()
     }
 
     /// Whether an error comes from [`Fault::Stop`].
-    #[must_use]
     pub fn is_stop(error: &io::Error) -> bool {
         error
             .get_ref()
@@ -125,7 +121,27 @@ impl Faulty {
     }
 }
 
+/// Methods that are counted, and then ask what is wrapped.
+macro_rules! counted {
+    ($($name:ident($path:ident $(, $to:ident)?) -> $answer:ty;)*) => {
+        $(fn $name(&self, $path: &Path $(, $to: &Path)?) -> io::Result<$answer> {
+            self.call(stringify!($name), $path)?;
+            self.inner.$name($path $(, $to)?)
+        })*
+    };
+}
+
 impl Storage for Faulty {
+    counted! {
+        stat(path) -> Option<Stat>;
+        list(dir) -> Vec<String>;
+        create_dir(path) -> ();
+        rename(from, to) -> ();
+        remove_file(path) -> ();
+        remove_dir_all(path) -> ();
+        sync_dir(dir) -> ();
+        sealed(path) -> Bytes;
+    }
     fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn File>> {
         self.call("open", path)?;
         let inner = self.inner.open(path, how)?;
@@ -135,34 +151,6 @@ impl Storage for Faulty {
             inner,
         }))
     }
-    fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
-        self.call("stat", path)?;
-        self.inner.stat(path)
-    }
-    fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
-        self.call("list", dir)?;
-        self.inner.list(dir)
-    }
-    fn create_dir(&self, path: &Path) -> io::Result<()> {
-        self.call("create_dir", path)?;
-        self.inner.create_dir(path)
-    }
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.call("rename", from)?;
-        self.inner.rename(from, to)
-    }
-    fn remove_file(&self, path: &Path) -> io::Result<()> {
-        self.call("remove_file", path)?;
-        self.inner.remove_file(path)
-    }
-    fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
-        self.call("remove_dir_all", path)?;
-        self.inner.remove_dir_all(path)
-    }
-    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
-        self.call("sync_dir", dir)?;
-        self.inner.sync_dir(dir)
-    }
     fn lock(&self, path: &Path, deadline: Duration) -> Result<Box<dyn HeldLock>, LockError> {
         self.call("lock", path).map_err(LockError::Io)?;
         self.inner.lock(path, deadline)
@@ -170,10 +158,6 @@ impl Storage for Faulty {
     fn lock_dir(&self, dir: &Path, deadline: Duration) -> Result<Box<dyn HeldLock>, LockError> {
         self.call("lock_dir", dir).map_err(LockError::Io)?;
         self.inner.lock_dir(dir, deadline)
-    }
-    fn sealed(&self, path: &Path) -> io::Result<Bytes> {
-        self.call("sealed", path)?;
-        self.inner.sealed(path)
     }
     fn watch(&self, paths: &[&Path]) -> io::Result<Box<dyn Watcher>> {
         self.call("watch", paths.first().copied().unwrap_or(Path::new("")))?;
