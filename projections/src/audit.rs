@@ -118,7 +118,6 @@ struct Mail {
     bytes: u64,
 }
 
-/// The pass.
 struct Pass<'a> {
     live: &'a Live,
     home: Home,

@@ -34,7 +34,6 @@ pub struct FeedPage {
     pub more: bool,
 }
 
-/// The fold.
 pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     let seq = recorded.event.seq;
     match told(recorded.event, recorded.fact) {

@@ -4,7 +4,6 @@ use crate::prelude::*;
 use serde::de::{MapAccess, Visitor};
 use std::fmt;
 
-/// The fields of an object.
 #[derive(Debug, Default)]
 pub(crate) struct Fields<'a>(pub Vec<(Cow<'a, str>, &'a RawValue)>);
 

@@ -124,6 +124,24 @@ pub(crate) fn pretty(value: &impl Serialize) -> Vec<u8> {
     text
 }
 
+#[derive(Serialize)]
+struct Record<T> {
+    schema_version: u32,
+    #[serde(rename = "schemaVersion")]
+    schema_version_text: &'static str,
+    #[serde(flatten)]
+    said: T,
+}
+
+/// The same of a record, with the version of its shape in front.
+pub(crate) fn record(said: impl Serialize) -> Vec<u8> {
+    pretty(&Record {
+        schema_version: 1,
+        schema_version_text: "1.0.0",
+        said,
+    })
+}
+
 /// Makes an I/O error name the view.
 pub(crate) fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> crate::Error {
     let wrap = teamlog_engine::Error::io(doing, path);

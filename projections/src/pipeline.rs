@@ -246,7 +246,6 @@ fn alone(
     sequencer.run(reader, batches, progress)
 }
 
-/// Starts a thread of the scope.
 fn started<'scope, T: Send + 'scope>(
     scope: &'scope thread::Scope<'scope, '_>,
     work: impl FnOnce() -> T + Send + 'scope,

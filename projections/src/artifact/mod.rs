@@ -25,7 +25,6 @@ pub struct Artifact {
 }
 row!(Artifact);
 
-/// The fold.
 pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     let Fact::Artifact(fact) = recorded.fact else {
         return Ok(());

@@ -36,7 +36,6 @@ macro_rules! acts {
         }
 
         impl BootstrapAct {
-            /// The rows of the vocabulary.
             pub(crate) const KINDS: &'static [Kind] = &[$(Kind {
                 name: $kind,
                 command: Some(match $kind.as_bytes() {

@@ -32,7 +32,6 @@ const DUE: u8 = 0x79;
 const NUMBERED: u8 = 0x7A;
 /// The runs, by the event that began them.
 const BEGUN: u8 = 0xD0;
-/// The fold.
 pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     match recorded.fact {
         Fact::Bootstrap(fact) => fold(tx, recorded, fact),

@@ -92,7 +92,6 @@ impl Stored<(u8, u64)> for State {
     }
 }
 
-/// The fold.
 pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     let event = recorded.event;
     match recorded.fact {

@@ -151,7 +151,6 @@ pub(crate) fn mend(live: &TeamState, reader: &Reader, home: &Home) -> Result<Men
     Ok(Mended::written(days.len()))
 }
 
-/// Goes over all of `dead-letter/`.
 pub(crate) fn walk(live: &TeamState, reader: &Reader, to: &mut Walk<'_>) -> Result<()> {
     let home = to.home;
     for day in delivery::days(live.rows())? {

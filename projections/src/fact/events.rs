@@ -70,7 +70,6 @@ macro_rules! events {
         )?)*
 
         impl $name {
-            /// The rows of the vocabulary.
             pub(crate) const KINDS: &'static [$crate::vocabulary::Kind] = &[$(
                 $crate::vocabulary::Kind {
                     name: $kind,

@@ -58,7 +58,6 @@ struct StoredEnvelope<'a> {
     payload: &'a RawValue,
 }
 
-/// The payload of plain mail.
 #[derive(Deserialize)]
 struct StoredMail<'a> {
     #[serde(borrow)]

@@ -118,7 +118,6 @@ fn each_piece(live: &TeamState, reader: &Reader, agent: &str, take: Take<'_>) ->
     })
 }
 
-/// Goes over all of `inboxes/`.
 pub(crate) fn walk(live: &TeamState, reader: &Reader, to: &mut Walk<'_>) -> Result<()> {
     for agent in live.agents()? {
         to.lines(DIR, &file_name(&agent.name), |take| {

@@ -11,7 +11,6 @@ use crate::mode::event::{
 use crate::prelude::*;
 use serde_json::Value;
 
-/// The fold.
 pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     let Fact::Mode(fact) = recorded.fact else {
         return Ok(());

@@ -83,7 +83,6 @@ fn inherit(live: &TeamState, home: &Home, scope: &Scope) -> Result<Mended> {
     }
 }
 
-/// Goes over all of `modes/`.
 pub(crate) fn walk(live: &TeamState, to: &mut Walk<'_>) -> Result<()> {
     // The root also where nothing of it is known any more.
     walk_scope(to, &Scope::Root, &files(live, &Scope::Root)?)?;

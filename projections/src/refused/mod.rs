@@ -32,7 +32,6 @@ struct Last {
 }
 row!(Last);
 
-/// The fold.
 pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     let Fact::Refused(fact) = recorded.fact else {
         return Ok(());

@@ -9,7 +9,6 @@ use crate::prelude::*;
 use crate::task::event::TaskAct;
 use crate::task::imported::TaskImported;
 
-/// The fold.
 pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     match recorded.fact {
         Fact::Task(task) => match &task.act {

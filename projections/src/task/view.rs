@@ -264,7 +264,6 @@ pub(crate) fn file_name(id: &str) -> String {
     format!("{id}.json")
 }
 
-/// Goes over all of `tasks/`.
 pub(crate) fn walk(live: &TeamState, to: &mut Walk<'_>) -> Result<()> {
     let mut content = Vec::new();
     for task in task::all(live.rows()) {

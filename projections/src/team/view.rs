@@ -1,6 +1,6 @@
 //! `team.json`.
 
-use crate::files::pretty;
+use crate::files::record;
 use crate::prelude::*;
 use crate::team::TeamInfo;
 use crate::team::settings::Value;
@@ -9,9 +9,6 @@ use crate::worker::event::UNREGISTERED_ROLE;
 
 #[derive(Serialize)]
 struct TeamView<'a> {
-    schema_version: u32,
-    #[serde(rename = "schemaVersion")]
-    schema_version_text: &'a str,
     team: &'a str,
     #[serde(rename = "teamId")]
     team_id: &'a str,
@@ -63,9 +60,7 @@ pub(crate) fn text(name: &str, info: &TeamInfo, live: &TeamState) -> Result<Vec<
     }
     let budget = live.budget()?;
     seq = budget.as_ref().map_or(seq, |info| seq.max(info.seq));
-    let view = TeamView {
-        schema_version: 1,
-        schema_version_text: "1.0.0",
+    Ok(record(TeamView {
         team: name,
         team_id: name,
         created_at: info.created_at.to_string(),
@@ -79,6 +74,5 @@ pub(crate) fn text(name: &str, info: &TeamInfo, live: &TeamState) -> Result<Vec<
             budget: info.budget,
         }),
         seq,
-    };
-    Ok(pretty(&view))
+    }))
 }

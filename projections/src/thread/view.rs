@@ -68,7 +68,6 @@ pub(crate) fn write(
     Ok(Mended::written(written))
 }
 
-/// Goes over all of `threads/`.
 pub(crate) fn walk(live: &TeamState, reader: &Reader, to: &mut Walk<'_>) -> Result<()> {
     for thread in thread::all(live.rows()) {
         let thread = thread?;

@@ -67,7 +67,6 @@ impl BudgetInfo {
     }
 }
 
-/// The fold.
 pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     let Fact::Usage(fact) = recorded.fact else {
         return Ok(());

@@ -36,7 +36,6 @@ pub const TEAM_WIDE: [&str; 3] = [
 /// The key of the last `leader_attention_set`.
 pub(crate) const ATTENTION: &str = "leader_attention_set";
 
-/// The fold.
 pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     let (seq, at) = (recorded.event.seq, recorded.event.created_at);
     match recorded.fact {

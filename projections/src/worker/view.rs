@@ -9,7 +9,7 @@
 //! | `shutdown-request.json` | that it was asked to stop |
 //! | `shutdown-ack.json` | what it says to that |
 
-use crate::files::{Home, Mended, Walk, pretty};
+use crate::files::{self, Home, Mended, Walk};
 use crate::prelude::*;
 use crate::worker::event::{WorkerAct, inbox_content};
 use crate::worker::{
@@ -24,10 +24,7 @@ pub(crate) type TouchedParts = BTreeMap<String, BTreeSet<WorkerPart>>;
 
 /// What every one of the records says.
 #[derive(Serialize)]
-struct Record<'a, T> {
-    schema_version: u32,
-    #[serde(rename = "schemaVersion")]
-    schema_version_text: &'static str,
+struct Part<'a, T> {
     worker: &'a str,
     #[serde(flatten)]
     shown: T,
@@ -89,9 +86,7 @@ fn record<T, S: Serialize>(
     show: impl FnOnce(Noted<T>) -> S,
 ) -> Option<Vec<u8>> {
     let noted = noted?;
-    Some(pretty(&Record {
-        schema_version: 1,
-        schema_version_text: "1.0.0",
+    Some(files::record(Part {
         worker,
         seq: noted.seq,
         shown: show(noted),
@@ -127,7 +122,6 @@ pub(crate) fn write(
     Ok(mended)
 }
 
-/// Goes over all of `workers/`.
 pub(crate) fn walk(live: &TeamState, reader: &Reader, to: &mut Walk<'_>) -> Result<()> {
     for worker in worker::workers(live.rows())? {
         walk_worker(live, reader, &worker, to)?;
