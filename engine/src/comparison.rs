@@ -21,7 +21,6 @@ pub struct Comparison {
 impl Log {
     /// When the journal of this log was last read on this host, by its clock: what others recorded since is not here. `None`
     /// where the log has none, or nobody kept it.
-    #[must_use]
     pub fn journal_read_at(&self) -> Option<Timestamp> {
         self.identity().journal.as_ref()?;
         let kept = cursor::read(self.storage().as_ref(), self.dir(), self.identity());

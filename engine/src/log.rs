@@ -190,7 +190,6 @@ impl Log {
 
     /// Whether the log's lock file is the one with this identity ([`Exclusive::lock_identity`]): as long as it is, nobody who
     /// takes the lock has put another log in this one's place. One look, and nothing is read.
-    #[must_use]
     pub fn is_locked_by(&self, lock: (u64, u64)) -> bool {
         let there = self.storage.look(&self.dir.join(LOCK_FILE));
         matches!(there, Ok(Some(found)) if found.identity == lock)

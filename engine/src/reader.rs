@@ -233,7 +233,7 @@ impl Reader {
         Ok(None)
     }
 
-    /// As [`Reader::each`], from the head backward to just behind `after`.
+    /// As [`Reader::each`], from the head backward to the first event.
     pub fn each_reversed<B, E: From<Error>>(
         &self,
         mut each: impl FnMut(&Located<'_>) -> Result<std::ops::ControlFlow<B>, E>,

@@ -48,7 +48,6 @@ struct Stored {
 
 impl MemoryJournal {
     /// An empty one.
-    #[must_use]
     pub fn new(compares: Compares) -> MemoryJournal {
         MemoryJournal {
             compares,
@@ -66,7 +65,6 @@ impl MemoryJournal {
     }
 
     /// All groups of a log, in the order in which they were taken.
-    #[must_use]
     pub fn groups(&self, log: LogId) -> Vec<JournalGroup> {
         let content = self.content();
         let stored = content.groups.get(&log).into_iter().flatten();
@@ -74,7 +72,6 @@ impl MemoryJournal {
     }
 
     /// The log of a team.
-    #[must_use]
     pub fn find(&self, team: &str) -> Option<Identity> {
         self.content().enrolled.get(team).cloned()
     }

@@ -78,7 +78,6 @@ words! {
 
 impl LogState {
     /// The state from which a log comes into this one by a group of its own.
-    #[must_use]
     pub fn before(self) -> LogState {
         match self {
             LogState::Loading | LogState::Open => LogState::Loading,
@@ -138,7 +137,6 @@ pub struct Term {
 
 impl Term {
     /// Whether whoever answers in it decided before that one.
-    #[must_use]
     pub fn is_before(self, other: Term) -> bool {
         self.system == other.system && self.number < other.number
     }

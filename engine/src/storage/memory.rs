@@ -72,7 +72,6 @@ impl Default for Memory {
 
 impl Memory {
     /// An empty tree.
-    #[must_use]
     pub fn new() -> Memory {
         Memory::with(
             Arc::new(DirNode {
@@ -100,7 +99,6 @@ impl Memory {
     }
 
     /// How often each operation was called since the start, by name (`sync_data`, `sync_dir`, `open`, …).
-    #[must_use]
     pub fn calls(&self) -> BTreeMap<&'static str, u64> {
         guard(&self.shared.calls).clone()
     }

@@ -9,7 +9,6 @@ use std::sync::{Arc, Mutex};
 
 impl Memory {
     /// An independent copy, unsynced changes included. Nothing in it is locked or open.
-    #[must_use]
     pub fn snapshot(&self) -> Memory {
         let _world = self.exclusive();
         let mut copied = HashMap::new();
@@ -24,7 +23,6 @@ impl Memory {
     /// answers 0..n: 0 where nothing of it landed, n - 1 where all did. It is asked first for each directory how many
     /// of its changes landed, then for each file left: per change for the length (if that changed), then for each
     /// sector. A larger answer counts as n - 1.
-    #[must_use]
     pub fn crash(&self, choose: &mut dyn FnMut(usize) -> usize) -> Memory {
         let _world = self.exclusive();
         let mut landed = HashMap::new();
@@ -44,19 +42,16 @@ impl Memory {
     }
 
     /// The state after a power loss that took everything unsynced.
-    #[must_use]
     pub fn lose_unsynced(&self) -> Memory {
         self.crash(&mut |_| 0)
     }
 
     /// The state after a power loss that took nothing.
-    #[must_use]
     pub fn keep_unsynced(&self) -> Memory {
         self.crash(&mut |choices| choices - 1)
     }
 
     /// Every state that a power loss could leave, some more than once. Their number doubles with every unsynced sector.
-    #[must_use]
     pub fn crashes(&self) -> Crashes {
         Crashes {
             memory: self.snapshot(),
