@@ -13,7 +13,6 @@ use crate::handle::command::Control;
 use crate::names;
 use crate::projections::spelling;
 use crate::refusal::{Code, Refusal, shown};
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -70,9 +69,8 @@ impl Request {
     }
 
     /// The operation's own part.
-    pub fn typed<T: DeserializeOwned>(&self) -> Result<T, Fault> {
-        serde_json::from_value(Value::Object(self.own.clone()))
-            .map_err(|error| self.unreadable(&error))
+    pub fn typed<T>(&self, read: impl FnOnce(Value) -> serde_json::Result<T>) -> Result<T, Fault> {
+        read(Value::Object(self.own.clone())).map_err(|error| self.unreadable(&error))
     }
 
     /// Why an input of the right types does not read: a word that is none of those that there are.

@@ -41,5 +41,5 @@ pub fn call(
     control: Control,
 ) -> Result<Answered, Fault> {
     let request = input::Request::read(operation, input, control)?;
-    (operation.run)(root, request)
+    operation.run(root, request)
 }

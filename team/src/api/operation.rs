@@ -111,7 +111,7 @@ pub enum Effect {
 
 /// An operation as a type: its fields are the input beside `team_name` and what every operation takes. It is written by
 /// `operation!`.
-pub trait Op: DeserializeOwned + JsonSchema {
+pub trait Op: DeserializeOwned + JsonSchema + 'static {
     /// The answer's data.
     type Data: Serialize + JsonSchema;
     /// The name, in kebab case.
@@ -190,8 +190,8 @@ pub struct Operation {
     pub(super) rules: Rules,
     input: fn() -> Schema,
     data: fn() -> Schema,
-    pub(super) run: fn(&Root, Request) -> std::result::Result<Answered, Fault>,
-    execute: fn(&mut Team, &str) -> Result<Box<RawValue>>,
+    read: fn(Value) -> serde_json::Result<Box<dyn Input>>,
+    answers_empty: bool,
 }
 
 impl Operation {
@@ -201,8 +201,53 @@ impl Operation {
     /// # Errors
     /// `invalid_input` for what is no such input; the operation's.
     pub fn execute(&self, team: &mut Team, input: &str) -> Result<Box<RawValue>> {
-        (self.execute)(team, input)
+        let input = serde_json::from_str(input).and_then(self.read);
+        let invalid = |error| Refusal::new(Code::InvalidInput, format!("input: {error}"));
+        input.map_err(invalid)?.answer(team)
     }
+
+    /// Carries out what was asked of a team of that root.
+    pub(super) fn run(&self, root: &Root, request: Request) -> Result<Answered, Fault> {
+        let input = request.typed(self.read)?;
+        let worker = request.worker().filter(|_| self.answers_empty);
+        let answered = match root.team(&request.team) {
+            Ok(mut team) => {
+                team.under(request.control);
+                input.answer(&mut team).and_then(|data| {
+                    let warning = worker.map(|worker| team.unknown_warning(&worker));
+                    Ok((data, warning.transpose()?.flatten(), Some(team)))
+                })
+            }
+            Err(failure) => match failure.refusal() {
+                Some(missing) if missing.code == Code::TeamNotFound => {
+                    let meant = missing.details.get("nearest").and_then(Value::as_str);
+                    let warning = membership::unknown_name("team", &request.team, meant);
+                    let data = input.answer_empty(missing.clone());
+                    data.map(|data| (data, Some(warning), None))
+                }
+                _ => Err(failure),
+            },
+        };
+        let (data, warning, team) = answered.map_err(|failure| self.fault(&failure))?;
+        let data = match warning {
+            Some(warning) => warned(&data, &warning).map_err(|error| Fault::broken(&error))?,
+            None => data,
+        };
+        Ok(Answered { data, team })
+    }
+
+    /// What it is answered with where it failed.
+    fn fault(&self, failure: &Failure) -> Fault {
+        debug_assert!(
+            failure.refusal().is_none_or(|refusal| {
+                refusals(self.mutates(), self.refusals).any(|code| code == refusal.code)
+            }),
+            "{} does not declare the code of {failure:?}",
+            self.name
+        );
+        Fault::of(failure, self.mutates())
+    }
+
     /// Whether it records events.
     pub fn mutates(&self) -> bool {
         self.effect == Effect::Records
@@ -259,18 +304,30 @@ pub(super) const fn row<O: Op>() -> Operation {
             true => warned_schema::<O::Data>,
             false => data_schema::<O::Data>,
         },
-        run: run::<O>,
-        execute: execute::<O>,
+        read: |input| Ok(Box::new(serde_json::from_value::<O>(input)?)),
+        answers_empty: O::ANSWERS_EMPTY,
     }
 }
 
-fn execute<O: Op>(team: &mut Team, input: &str) -> Result<Box<RawValue>> {
-    let invalid = |error| Refusal::new(Code::InvalidInput, format!("input: {error}"));
-    let data = serde_json::from_str::<O>(input)
-        .map_err(invalid)?
-        .run(team)?;
+/// An input that was read, of whichever operation.
+pub(super) trait Input {
+    fn answer(self: Box<Self>, team: &mut Team) -> Result<Box<RawValue>>;
+    fn answer_empty(&self, missing: Refusal) -> Result<Box<RawValue>>;
+}
+
+impl<O: Op> Input for O {
+    fn answer(self: Box<Self>, team: &mut Team) -> Result<Box<RawValue>> {
+        json(&self.run(team)?)
+    }
+
+    fn answer_empty(&self, missing: Refusal) -> Result<Box<RawValue>> {
+        json(&self.without_team(missing)?)
+    }
+}
+
+fn json<D: Serialize>(data: &D) -> Result<Box<RawValue>> {
     let broken = |error| Error::io("serialise", "the answer")(std::io::Error::other(error));
-    Ok(serde_json::value::to_raw_value(&data).map_err(broken)?)
+    Ok(serde_json::value::to_raw_value(data).map_err(broken)?)
 }
 
 fn input_schema<T: JsonSchema>() -> Schema {
@@ -283,14 +340,14 @@ fn data_schema<T: JsonSchema>() -> Schema {
     settings.into_generator().into_root_schema_for::<T>()
 }
 
-/// What an answer says beside its data.
-#[derive(Serialize, JsonSchema)]
+/// What an answer says where there is no such team or worker.
+#[derive(JsonSchema)]
 #[schemars(rename = "{D}")]
+#[expect(dead_code, reason = "only its schema is used")]
 struct Warned<D> {
     #[serde(flatten)]
     data: D,
     /// That there is no such team or worker, and which may be meant
-    #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<String>,
 }
 
@@ -298,49 +355,13 @@ fn warned_schema<T: JsonSchema>() -> Schema {
     data_schema::<Warned<T>>()
 }
 
-fn run<O: Op>(root: &Root, request: Request) -> std::result::Result<Answered, Fault> {
-    let input: O = request.typed()?;
-    let worker = request.worker();
-    let answered = match root.team(&request.team) {
-        Ok(mut team) => {
-            team.under(request.control);
-            input.run(&mut team).and_then(|data| {
-                let worker = worker.filter(|_| O::ANSWERS_EMPTY);
-                let warning = worker.map(|worker| team.unknown_warning(&worker));
-                let warning = warning.transpose()?.flatten();
-                Ok((data, warning, Some(team)))
-            })
-        }
-        Err(failure) => match failure.refusal() {
-            Some(missing) if missing.code == Code::TeamNotFound => {
-                let meant = missing.details.get("nearest").and_then(Value::as_str);
-                let warning = membership::unknown_name("team", &request.team, meant);
-                let data = input.without_team(missing.clone());
-                data.map(|data| (data, Some(warning), None))
-            }
-            _ => Err(failure),
-        },
-    };
-    let (data, warning, team) = answered.map_err(|failure| fault::<O>(&failure))?;
-    let data = match warning {
-        Some(_) => serde_json::value::to_raw_value(&Warned { data, warning }),
-        None => serde_json::value::to_raw_value(&data),
-    };
-    let data = data.map_err(|error| Fault::broken(&error))?;
-    Ok(Answered { data, team })
-}
-
-/// What an operation that failed is answered with.
-fn fault<O: Op>(failure: &Failure) -> Fault {
-    let records = O::EFFECT == Effect::Records;
-    debug_assert!(
-        failure.refusal().is_none_or(|refusal| {
-            refusals(records, O::REFUSALS).any(|code| code == refusal.code)
-        }),
-        "{} does not declare the code of {failure:?}",
-        O::NAME
-    );
-    Fault::of(failure, records)
+/// The same as JSON, its fields in the order in which they stand.
+fn warned(data: &RawValue, warning: &str) -> serde_json::Result<Box<RawValue>> {
+    let data = data.get();
+    let fields = data.strip_suffix('}').unwrap_or(data);
+    let comma = if fields == "{" { "" } else { "," };
+    let warning = serde_json::to_string(warning)?;
+    RawValue::from_string(format!("{fields}{comma}\"warning\":{warning}}}"))
 }
 
 /// The operation of that name: in any case, with `_` or `-`, with or without a leading `team_`.

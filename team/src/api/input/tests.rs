@@ -77,7 +77,7 @@ operation! {
 fn read<O: Op>(input: Value) -> Result<(Request, O), Fault> {
     let input = input.as_object().unwrap().clone();
     let request = Request::read(&row::<O>(), input, Control::default())?;
-    let own = request.typed()?;
+    let own = request.typed(serde_json::from_value)?;
     Ok((request, own))
 }
 
