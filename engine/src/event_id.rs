@@ -5,6 +5,7 @@
 
 use crate::timestamp::Timestamp;
 use crate::uuid;
+use crate::words::as_text;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -163,19 +164,7 @@ impl IdSource for SeededIds {
     }
 }
 
-impl serde::Serialize for EventId {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> serde::Deserialize<'de> for EventId {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<EventId, D::Error> {
-        let text = std::borrow::Cow::<'_, str>::deserialize(deserializer)?;
-        EventId::from_text(text.as_bytes())
-            .ok_or_else(|| serde::de::Error::custom("must be the id of an event"))
-    }
-}
+as_text! { EventId, EventId::from_text, "must be the id of an event" }
 
 impl std::fmt::Display for EventId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

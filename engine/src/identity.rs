@@ -6,11 +6,13 @@
 
 use crate::error::{Error, JournalFault, Result};
 use crate::event_id::IdSource;
+use crate::json;
 use crate::layout::LOG_FILE;
 use crate::storage::Storage;
 use crate::timestamp::Timestamp;
 use crate::uuid;
 use crate::words;
+use crate::words::as_text;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -74,6 +76,8 @@ impl std::fmt::Display for LogId {
     }
 }
 
+as_text! { LogId, |text| uuid::from_text(text).map(LogId), "must be the id of a log" }
+
 /// Which journal orders a log's groups.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -111,15 +115,17 @@ pub struct Identity {
     pub journal: Option<JournalIdentity>,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct Stored {
     version: u32,
-    log: String,
+    log: LogId,
     team: String,
-    format: String,
+    format: Format,
+    #[serde(skip_serializing_if = "Option::is_none")]
     format_version: Option<u32>,
-    created_at: String,
+    created_at: Timestamp,
     origin: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     journal: Option<JournalIdentity>,
 }
 
@@ -142,31 +148,20 @@ impl Identity {
 
     /// The bytes of `log.json`.
     pub fn encode(&self) -> Vec<u8> {
-        let text = |value: &str| serde_json::Value::from(value).to_string();
-        let (version, format_version, journal) = match &self.journal {
-            None => (self.version, String::new(), String::new()),
-            Some(journal) => (
-                JOURNAL_VERSION,
-                format!(r#","format_version":{}"#, self.version),
-                format!(
-                    r#","journal":{{"kind":{},"id":{},"segment_bytes_max":{}}}"#,
-                    text(&journal.kind),
-                    text(&journal.id),
-                    journal.segment_bytes_max
-                ),
-            ),
-        };
-        let mut line = format!(
-            r#"{{"version":{version},"log":"{}","team":{},"format":"{}"{format_version},"created_at":"{}","origin":{}{journal}"#,
-            self.log,
-            text(&self.team),
-            self.format.name(),
-            self.created_at,
-            text(&self.origin),
-        );
-        let crc = crc32fast::hash(line.as_bytes());
-        line.push_str(&format!(",\"crc\":\"{crc:08x}\"}}\n"));
-        line.into_bytes()
+        let is_journaled = self.journal.is_some();
+        json::sealed_line(&Stored {
+            version: match is_journaled {
+                true => JOURNAL_VERSION,
+                false => self.version,
+            },
+            log: self.log,
+            team: self.team.clone(),
+            format: self.format,
+            format_version: is_journaled.then_some(self.version),
+            created_at: self.created_at,
+            origin: self.origin.clone(),
+            journal: self.journal.clone(),
+        })
     }
 
     /// Reads the bytes of `log.json`; `path` is for the error.
@@ -192,13 +187,11 @@ impl Identity {
         let stored: Stored =
             serde_json::from_slice(bytes).map_err(|_| corrupt("it is not a log's identity"))?;
         let identity = Identity {
-            log: LogId::from_text(&stored.log).ok_or_else(|| corrupt("log is not an id"))?,
+            log: stored.log,
             team: stored.team,
-            format: Format::from_name(&stored.format)
-                .ok_or_else(|| corrupt("format is not jsonl or binary"))?,
+            format: stored.format,
             version: stored.format_version.unwrap_or(stored.version),
-            created_at: Timestamp::from_canonical(stored.created_at.as_bytes())
-                .ok_or_else(|| corrupt("created_at is not a time"))?,
+            created_at: stored.created_at,
             origin: stored.origin,
             journal: stored.journal,
         };

@@ -136,6 +136,16 @@ fn escape(byte: u8) -> ([u8; 6], usize) {
     ([b'\\', short, 0, 0, 0, 0], 2)
 }
 
+/// One value in a line of JSON that ends with a CRC of its own: `,"crc":"` with eight digits, `"}` and the newline.
+pub(crate) fn sealed_line(value: &impl serde::Serialize) -> Vec<u8> {
+    // Into memory only a map with keys that are no text fails.
+    let mut line = serde_json::to_vec(value).unwrap_or_default();
+    line.pop();
+    let crc = crc32fast::hash(&line);
+    line.extend_from_slice(format!(",\"crc\":\"{crc:08x}\"}}\n").as_bytes());
+    line
+}
+
 fn fail_at<T>(offset: usize, message: impl Into<String>) -> Result<T, JsonError> {
     Err(JsonError {
         message: message.into(),

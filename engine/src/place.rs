@@ -1,7 +1,9 @@
 //! Where an event lies.
 
 /// The place of one event's bytes in the log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
 pub struct Place {
     /// The segment's number, 1-based and gapless.
     pub segment: u32,

@@ -3,6 +3,7 @@
 //! The canonical text is written and read by hand, since it is in every stored event; the texts that
 //! people write go through `jiff`.
 
+use crate::words::as_text;
 use jiff::fmt::temporal::{DateTimeParser, Pieces};
 
 /// Microseconds since 1970-01-01T00:00:00Z. Printed as RFC 3339 with six decimals and `Z`.
@@ -232,17 +233,8 @@ impl schemars::JsonSchema for Timestamp {
     }
 }
 
-impl serde::Serialize for Timestamp {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> serde::Deserialize<'de> for Timestamp {
-    /// Reads exactly the canonical form.
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
-        let text = std::borrow::Cow::<'_, str>::deserialize(deserializer)?;
-        Timestamp::from_canonical(text.as_bytes())
-            .ok_or_else(|| serde::de::Error::custom("must be a time, 2026-11-21T10:00:00.000000Z"))
-    }
+as_text! {
+    Timestamp,
+    Timestamp::from_canonical,
+    "must be a time, 2026-11-21T10:00:00.000000Z"
 }

@@ -1,4 +1,4 @@
-//! Lists of words that are stored, shown and read by their names.
+//! Lists of words that are stored, shown and read by their names, and values that JSON has as text.
 
 /// Declares an enum whose variants each have a name, perhaps with other names that are read as well.
 #[macro_export]
@@ -38,3 +38,22 @@ macro_rules! words {
         }
     };
 }
+
+/// Has JSON hold a value as the text that it shows, and reads that back by a function on bytes.
+macro_rules! as_text {
+    ($type:ty, $read:expr, $rule:literal) => {
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                to.collect_str(self)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<$type, D::Error> {
+                let text: std::borrow::Cow<'_, str> = serde::Deserialize::deserialize(from)?;
+                ($read)(text.as_bytes()).ok_or_else(|| serde::de::Error::custom($rule))
+            }
+        }
+    };
+}
+pub(crate) use as_text;

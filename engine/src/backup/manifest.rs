@@ -2,6 +2,7 @@
 //! name is no part of the backup.
 
 use super::DATA_DIRS;
+use crate::json;
 use crate::prelude::*;
 use crate::receipt::Receipt;
 use std::path::Component;
@@ -85,16 +86,10 @@ impl Manifest {
 
     /// The bytes of the file.
     pub fn encode(&self) -> Vec<u8> {
-        let stored = Stored {
+        json::sealed_line(&Stored {
             version: BACKUP_VERSION,
             manifest: self,
-        };
-        // Strings, numbers and lists of them always serialise.
-        let mut line = serde_json::to_string(&stored).unwrap_or_default();
-        line.pop();
-        let crc = crc32fast::hash(line.as_bytes());
-        line.push_str(&format!(",\"crc\":\"{crc:08x}\"}}\n"));
-        line.into_bytes()
+        })
     }
 
     /// Reads the bytes of the file; `path` is for the error.

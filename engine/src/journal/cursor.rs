@@ -17,16 +17,15 @@ const CURSOR_BYTES_MAX: u64 = 1024;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Cursor {
     version: u32,
-    log: String,
+    log: LogId,
     journal: String,
     last_seq: u64,
-    last_id: String,
+    last_id: EventId,
     digest: String,
-    segment: u32,
-    offset: u64,
-    len: u32,
+    #[serde(flatten)]
+    place: Place,
     /// When the journal was last read, by this host's clock.
-    read_at: String,
+    read_at: Timestamp,
     /// As [`Kept::owed`]; 0 and empty for nothing.
     owed: u64,
     owed_id: String,
@@ -166,15 +165,13 @@ impl Kept {
         let (id, place) = last?;
         let cursor = Cursor {
             version: VERSION,
-            log: identity.log.to_string(),
+            log: identity.log,
             journal: identity.journal.as_ref()?.id.clone(),
             last_seq: position.last_seq,
-            last_id: id.to_string(),
+            last_id: id,
             digest: position.digest.to_string(),
-            segment: place.segment,
-            offset: place.offset,
-            len: place.len,
-            read_at: self.read_at.to_string(),
+            place,
+            read_at: self.read_at,
             owed: self.owed.map_or(0, |(seq, _)| seq),
             owed_id: self.owed.map_or(String::new(), |(_, id)| id.to_string()),
             term: self.term,
@@ -203,19 +200,12 @@ fn decode(bytes: &[u8], identity: &Identity) -> Option<Kept> {
             last_seq: cursor.last_seq,
             digest: GroupDigest(*blake3::Hash::from_hex(&cursor.digest).ok()?.as_bytes()),
         },
-        last: Some((
-            EventId::from_text(cursor.last_id.as_bytes())?,
-            Place {
-                segment: cursor.segment,
-                offset: cursor.offset,
-                len: cursor.len,
-            },
-        )),
+        last: Some((cursor.last_id, cursor.place)),
     };
     let owed = EventId::from_text(cursor.owed_id.as_bytes()).map(|id| (cursor.owed, id));
     let kept = Kept {
         synced,
-        read_at: Timestamp::from_canonical(cursor.read_at.as_bytes())?,
+        read_at: cursor.read_at,
         owed,
         term: cursor.term,
     };
