@@ -23,12 +23,17 @@ pub(crate) use table::lists;
 use crate::known::Programs;
 use crate::place::Place;
 use crate::writes::Writes;
+use links::Follow;
+use options::Words;
+use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
-use walk::Walker;
-use word::Value;
+use table::{Note, Operands, Spec, named};
+use walk::{Stdin, Walker};
+use word::{Known, Value};
 
 /// A longer command is not read.
 pub const COMMAND_BYTES_MAX: usize = 64 * 1024;

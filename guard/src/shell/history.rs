@@ -1,8 +1,7 @@
 //! What a command has done so far that changes what its later parts mean, in whichever subshell it was.
 
 use super::links::Links;
-use super::word::Known;
-use std::collections::BTreeMap;
+use super::*;
 
 #[derive(Debug, Default)]
 pub(super) struct History {

@@ -1,8 +1,7 @@
 //! Telling the options of a program from its operands.
 
-use super::table::{Effect, Note, Operands, Spec};
-use super::walk::Walker;
-use super::word::Value;
+use super::table::Effect;
+use super::*;
 
 /// One option.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,9 +9,7 @@ mod steps;
 pub(super) use check::Check;
 pub(super) use copies::Kind;
 
-use super::table::{self, Operands, Spec};
-use super::walk::{Stdin, Walker};
-use super::word::Value;
+use super::*;
 
 /// A program with what it is given.
 pub(super) struct Run<'a> {

@@ -1,8 +1,6 @@
 //! From what a program says that it writes to the paths that this reaches.
 
-use super::links::Follow;
-use super::walk::Walker;
-use super::word::Value;
+use super::*;
 
 impl Walker {
     /// Something that `by` writes.

@@ -1,7 +1,6 @@
 //! Redirections: what they write, and what they give to read.
 
-use super::walk::{Stdin, Walker};
-use super::word;
+use super::*;
 use brush_parser::ast::{IoFileRedirectKind, IoFileRedirectTarget, IoRedirect, RedirectList};
 
 impl Walker {

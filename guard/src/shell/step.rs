@@ -1,8 +1,7 @@
 //! Steps: what a program does with its words. Each is a line of the table; `table/reading.txt` says how it is written.
 
 use super::programs::{Check, Kind};
-use super::table::named;
-use serde::Deserialize;
+use super::*;
 
 /// One line: what is done, with which words, and on which conditions.
 #[derive(Debug, Clone)]

@@ -1,12 +1,8 @@
 //! Walking through a parsed command: where each part runs, and what it writes.
 
 use super::history::History;
-use super::programs;
-use super::variables;
-use super::word::{self, Known, Read, Value};
-use crate::known::Programs;
-use crate::place::Place;
-use crate::writes::Writes;
+use super::word::Read;
+use super::*;
 use brush_parser::ast::{
     AndOr, AndOrList, Assignment, AssignmentName, AssignmentValue, Command,
     CommandPrefixOrSuffixItem, CompoundCommand, CompoundList, FunctionBody, Pipeline,
@@ -14,7 +10,6 @@ use brush_parser::ast::{
 };
 use brush_parser::{Parser, ParserOptions};
 use std::cell::{Ref, RefCell, RefMut};
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Commands inside of commands inside of commands.

@@ -1,8 +1,6 @@
 //! What a value may be, told by its text.
 
-use crate::shell::table::{self, named};
-use crate::shell::{awk, sed, variables};
-use serde::Deserialize;
+use super::*;
 
 /// Something that a value may be.
 #[derive(Debug, Clone, Deserialize)]

@@ -1,10 +1,6 @@
 //! Programs that put files into other places, and what later paths mean behind them.
 
-use super::{found_below, last_name, parent};
-use crate::shell::links::Follow;
-use crate::shell::walk::Walker;
-use crate::shell::word::Value;
-use serde::Deserialize;
+use super::*;
 
 /// What a copy has to do with what it was made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]

@@ -1,10 +1,7 @@
 //! Our own commands. The caller tells which options all of them take, and what each does.
 
+use super::*;
 use crate::known::{Command, Effect};
-use crate::shell::options::Words;
-use crate::shell::table::Spec;
-use crate::shell::walk::Walker;
-use crate::shell::word::Value;
 
 pub(super) fn run(walker: &Walker, words: &[Value]) {
     let own = &walker.programs.own;

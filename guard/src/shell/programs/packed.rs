@@ -1,9 +1,7 @@
 //! Packed files and archives: what they are unpacked to.
 
-use super::{last_name, parent};
-use crate::shell::table::{Effect, Spec, lists};
-use crate::shell::walk::Walker;
-use crate::shell::word::Value;
+use super::*;
+use crate::shell::table::Effect;
 
 /// Where a packed file goes: below its directory where its name does not tell.
 pub(super) fn unpacked(path: &str) -> Value {

@@ -2,14 +2,9 @@
 
 use super::check::is_harmless;
 use super::copies::Copies;
-use super::{Run, found_below, last_name, packed, parent};
+use super::*;
 use crate::patch;
-use crate::shell::links::Follow;
-use crate::shell::options::Words;
 use crate::shell::step::{Condition, Pick, Step, Test, Verb, What};
-use crate::shell::table::{self, Note, Operands};
-use crate::shell::walk::{Stdin, Walker};
-use crate::shell::word::{self, Known, Value};
 
 /// An entry that is being followed.
 struct Entry<'a> {
