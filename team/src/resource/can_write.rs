@@ -5,24 +5,17 @@ use crate::projections::Setting;
 use crate::projections::task::HeldResources;
 use crate::projections::words;
 use crate::resource::Tree;
-use crate::resource::path::Denied;
 use crate::resource::pattern::Pattern;
 use std::time::Duration;
 
 operation! {
     /// Say whether an agent may write a path now
-    "can-write": Reads(CanWrite) -> WriteVerdict = Team::can_write
-}
-
-/// What `can-write` is asked.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct CanWrite {
-    /// Who is to write
-    pub agent: String,
-    /// What: relative to the repository, or absolute where its root is set; else the whole of it
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub path: Option<String>,
+    "can-write": Reads(CanWrite {
+        /// Who is to write
+        agent: String,
+        /// What: relative to the repository, or absolute where its root is set; else the whole of it
+        path: Option<String>,
+    }) -> WriteVerdict = Team::can_write
 }
 
 words! {
@@ -158,8 +151,7 @@ impl Team {
 fn verdict(tree: &Tree, held: &[HeldResources], agent: &str, path: &str) -> WriteVerdict {
     let normal = match tree.normal(path) {
         Ok(normal) => normal,
-        Err(Denied::Invalid) => return denied(path, WriteReason::InvalidPath),
-        Err(Denied::Traversal) => return denied(path, WriteReason::PathTraversalDenied),
+        Err(reason) => return denied(path, reason),
     };
     let covering = |held: &HeldResources| {
         let covers = |text: &&String| Pattern::parse(text).is_ok_and(|one| one.covers(&normal));

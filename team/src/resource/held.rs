@@ -142,8 +142,8 @@ fn conflict(task: &Task, first: &Overlap, all: &[Overlap]) -> Refusal {
 pub(crate) fn declared(wanted: &[String]) -> Result<Vec<String>, Refusal> {
     let mut resources: Vec<String> = Vec::new();
     for text in wanted {
-        let pattern = Pattern::parse(text)
-            .map_err(|unusable| Refusal::invalid("resources", text, unusable.rule()))?;
+        let pattern =
+            Pattern::parse(text).map_err(|rule| Refusal::invalid("resources", text, rule))?;
         let resource = pattern.to_string();
         if !resources.contains(&resource) {
             resources.push(resource);

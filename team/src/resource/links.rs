@@ -1,6 +1,7 @@
 //! The directory that paths lie in, as it is on the disk.
 
-use super::path::{Denied, normal};
+use super::can_write::WriteReason;
+use super::path::normal;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -23,10 +24,10 @@ impl Tree {
     }
 
     /// A path in the one form in which resources are compared with it; links that lie beneath the root are followed.
-    pub fn normal(&self, path: &str) -> Result<String, Denied> {
+    pub fn normal(&self, path: &str) -> Result<String, WriteReason> {
         let Some((declared, real)) = &self.root else {
             return match path.starts_with(['/', '\\']) {
-                true => Err(Denied::Invalid),
+                true => Err(WriteReason::InvalidPath),
                 false => normal(Path::new("/"), path, |_| None),
             };
         };

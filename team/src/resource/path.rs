@@ -1,6 +1,7 @@
 //! Paths as agents name them, brought to the form in which they are compared with resources: relative to the repository,
 //! with slashes, without `.`, `..` and symbolic links.
 
+use super::can_write::WriteReason;
 use std::path::{Path, PathBuf};
 
 /// Symbolic links that are followed at most, as Linux does.
@@ -8,45 +9,26 @@ const LINKS_MAX: usize = 40;
 /// Most bytes of a path.
 const PATH_BYTES_MAX: usize = 4096;
 
-/// Why nothing can be said of a path but no.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Denied {
-    /// It leads out of the repository.
-    Traversal,
-    /// It is empty, too long, or holds a NUL.
-    Invalid,
-}
-
-impl Denied {
-    /// The reason, as clients know it.
-    pub fn reason(self) -> &'static str {
-        match self {
-            Denied::Traversal => "path_traversal_denied",
-            Denied::Invalid => "invalid_path",
-        }
-    }
-}
-
 /// A path relative to `root`; `.` for the root itself. Backslashes are slashes, an absolute path has to lie below the root,
 /// and an empty one is the root. `link` says where a symbolic link leads, and `None` for anything else.
 pub fn normal(
     root: &Path,
     path: &str,
     link: impl Fn(&Path) -> Option<PathBuf>,
-) -> Result<String, Denied> {
+) -> Result<String, WriteReason> {
     if path.len() > PATH_BYTES_MAX || path.contains('\0') {
-        return Err(Denied::Invalid);
+        return Err(WriteReason::InvalidPath);
     }
     // First of all, so that nothing below sees two sorts of separators.
     let path = path.replace('\\', "/");
-    let root = root.to_str().ok_or(Denied::Invalid)?;
+    let root = root.to_str().ok_or(WriteReason::InvalidPath)?;
     let mut left: Vec<String> = names(relative(root, &path)?);
     left.reverse();
     let mut done: Vec<String> = Vec::new();
     let mut links = 0;
     while let Some(name) = left.pop() {
         if name == ".." {
-            done.pop().ok_or(Denied::Traversal)?;
+            done.pop().ok_or(WriteReason::PathTraversalDenied)?;
             continue;
         }
         done.push(name);
@@ -56,9 +38,9 @@ pub fn normal(
         };
         links += 1;
         if links > LINKS_MAX {
-            return Err(Denied::Traversal);
+            return Err(WriteReason::PathTraversalDenied);
         }
-        let target = target.to_str().ok_or(Denied::Invalid)?;
+        let target = target.to_str().ok_or(WriteReason::InvalidPath)?;
         match target.starts_with('/') {
             true => done.clear(),
             false => {
@@ -75,14 +57,14 @@ pub fn normal(
 }
 
 /// The part of a path behind the root, if it is absolute.
-fn relative<'a>(root: &str, path: &'a str) -> Result<&'a str, Denied> {
+fn relative<'a>(root: &str, path: &'a str) -> Result<&'a str, WriteReason> {
     if !path.starts_with('/') {
         return Ok(path);
     }
     let root = root.trim_end_matches('/');
     match path.strip_prefix(root) {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => Ok(rest),
-        _ => Err(Denied::Traversal),
+        _ => Err(WriteReason::PathTraversalDenied),
     }
 }
 
@@ -97,7 +79,7 @@ fn names(path: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn told(path: &str) -> Result<String, Denied> {
+    fn told(path: &str) -> Result<String, WriteReason> {
         normal(Path::new("/repo"), path, |path| {
             let target = match path.to_str().unwrap() {
                 "/repo/out" => "/etc",
@@ -149,10 +131,10 @@ mod tests {
             "up",
             "loop",
         ] {
-            assert_eq!(told(path), Err(Denied::Traversal), "{path}");
+            assert_eq!(told(path), Err(WriteReason::PathTraversalDenied), "{path}");
         }
         for path in ["a\0b", &"x".repeat(5000)] {
-            assert_eq!(told(path), Err(Denied::Invalid));
+            assert_eq!(told(path), Err(WriteReason::InvalidPath));
         }
     }
 }

@@ -12,6 +12,8 @@
 pub const RESOURCE_BYTES_MAX: usize = 1024;
 /// Most names in one, so that comparing two stays cheap.
 pub const PARTS_MAX: usize = 64;
+/// The rule that one breaks which is larger.
+const LONG: &str = "must be at most 1024 bytes and 64 names long";
 
 /// A declared resource.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,60 +29,38 @@ enum Part {
     Any,
 }
 
-/// Why a text is no resource.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unusable {
-    /// Nothing is left of it.
-    Empty,
-    /// It begins at the root of the disk.
-    Absolute,
-    /// It holds `..`.
-    Upward,
-    /// It holds a backslash, which some systems take for a slash.
-    Backslash,
-    /// It holds a control character.
-    Control,
-    /// It is too long.
-    Long,
-}
-
-impl Unusable {
-    /// The rule that it breaks.
-    pub fn rule(self) -> &'static str {
-        match self {
-            Unusable::Empty => "must name a path, or be . for everything",
-            Unusable::Absolute => "must be relative to the repository's root",
-            Unusable::Upward => "must not hold ..",
-            Unusable::Backslash => "must be written with slashes, not backslashes",
-            Unusable::Control => "must not hold control characters",
-            Unusable::Long => "must be at most 1024 bytes and 64 names long",
-        }
-    }
-}
-
 impl Pattern {
-    /// Reads a declared resource. `./`, `//` and a slash at the end mean nothing.
-    pub fn parse(text: &str) -> Result<Pattern, Unusable> {
-        if text.len() > RESOURCE_BYTES_MAX {
-            return Err(Unusable::Long);
-        }
-        if text.chars().any(char::is_control) {
-            return Err(Unusable::Control);
-        }
-        if text.contains('\\') {
-            return Err(Unusable::Backslash);
-        }
-        if text.starts_with('/') {
-            return Err(Unusable::Absolute);
-        }
-        if text.trim().is_empty() {
-            return Err(Unusable::Empty);
+    /// Reads a declared resource, or says which rule it breaks. `./`, `//` and a slash at the end mean nothing.
+    pub fn parse(text: &str) -> Result<Pattern, &'static str> {
+        for (broken, rule) in [
+            (text.len() > RESOURCE_BYTES_MAX, LONG),
+            (
+                text.chars().any(char::is_control),
+                "must not hold control characters",
+            ),
+            // Some systems take it for a slash.
+            (
+                text.contains('\\'),
+                "must be written with slashes, not backslashes",
+            ),
+            (
+                text.starts_with('/'),
+                "must be relative to the repository's root",
+            ),
+            (
+                text.trim().is_empty(),
+                "must name a path, or be . for everything",
+            ),
+        ] {
+            if broken {
+                return Err(rule);
+            }
         }
         let mut parts = Vec::new();
         for name in text.split('/') {
             match name {
                 "" | "." => {}
-                ".." => return Err(Unusable::Upward),
+                ".." => return Err("must not hold .."),
                 "**" if parts.last() == Some(&Part::Any) => {}
                 "**" => parts.push(Part::Any),
                 name => parts.push(Part::Name(name.chars().collect())),
@@ -88,36 +68,19 @@ impl Pattern {
         }
         match parts.len() <= PARTS_MAX {
             true => Ok(Pattern { parts }),
-            false => Err(Unusable::Long),
+            false => Err(LONG),
         }
     }
 
     /// Whether a path, relative and without `.` and `..`, is covered: it or a directory that it lies in fits.
     pub fn covers(&self, path: &str) -> bool {
-        let names = names(path).map(Part::Name).collect::<Vec<Part>>();
-        // The names of a path stand for themselves, which `literal` says.
-        fits(&self.parts, &names)
+        meet(&self.parts, &literal(path), false)
     }
 
     /// Whether a path below a directory may be covered, or the directory itself is. The directory's names, relative and
     /// without `.` and `..`, stand for themselves.
     pub fn reaches(&self, dir: &str) -> bool {
-        // Behind which parts a path may stand that begins with these names.
-        let mut at = vec![false; self.parts.len() + 1];
-        at[0] = true;
-        for name in names(dir) {
-            let mut next = vec![false; at.len()];
-            next[self.parts.len()] = at[self.parts.len()];
-            for (here, part) in self.parts.iter().enumerate().filter(|(here, _)| at[*here]) {
-                match part {
-                    // It stands for any name, so that everything below is within reach.
-                    Part::Any => return true,
-                    Part::Name(pattern) => next[here + 1] |= fits_name(pattern, &name),
-                }
-            }
-            at = next;
-        }
-        at.contains(&true)
+        meet(&self.parts, &literal(dir), true)
     }
 
     /// Whether it names one path only, without `*` and `?`.
@@ -131,23 +94,7 @@ impl Pattern {
 
     /// Whether there is a path that both cover.
     pub fn overlaps(&self, other: &Pattern) -> bool {
-        let (one, two) = (&self.parts, &other.parts);
-        // Row by row from the end: whether what is left of one and of the other can be met by one path. Where either has
-        // nothing left, it covers whatever the other goes on with.
-        let mut below = vec![true; two.len() + 1];
-        for part in one.iter().rev() {
-            let mut row = vec![true; two.len() + 1];
-            for (at, other) in two.iter().enumerate().rev() {
-                let skip_one = below[at];
-                let skip_two = row[at + 1];
-                row[at] = match (part, other) {
-                    (Part::Any, _) | (_, Part::Any) => skip_one || skip_two,
-                    (Part::Name(name), Part::Name(other)) => below[at + 1] && meets(name, other),
-                };
-            }
-            below = row;
-        }
-        below[0]
+        meet(&self.parts, &other.parts, true)
     }
 }
 
@@ -169,69 +116,51 @@ impl std::fmt::Display for Pattern {
     }
 }
 
-/// The names of a path.
-fn names(path: &str) -> impl Iterator<Item = Vec<char>> {
-    let names = path
-        .split('/')
-        .filter(|name| !name.is_empty() && *name != ".");
-    names.map(|name| name.chars().collect())
+/// The names of a path, each for itself: what is a pattern elsewhere becomes a letter that none can hold.
+fn literal(path: &str) -> Vec<Part> {
+    let names = path.split('/');
+    let names = names.filter(|name| !name.is_empty() && *name != ".");
+    let name = |name: &str| Part::Name(name.replace(['*', '?'], "\0").chars().collect());
+    names.map(name).collect()
 }
 
-/// Whether a pattern fits the names of a path or the first of them.
-fn fits(parts: &[Part], names: &[Part]) -> bool {
-    let mut below = vec![true; names.len() + 1];
-    for part in parts.iter().rev() {
-        let mut row = vec![*part == Part::Any && below[names.len()]; names.len() + 1];
-        for (at, name) in names.iter().enumerate().rev() {
-            row[at] = match (part, name) {
-                (Part::Any, _) => below[at] || row[at + 1],
-                (Part::Name(pattern), Part::Name(name)) => {
-                    below[at + 1] && fits_name(pattern, name)
-                }
-                (Part::Name(_), Part::Any) => false,
+/// Whether one path fits both. What one of them goes on with lies below the other where that has nothing left: below the
+/// second one only if `below` allows it.
+fn meet(one: &[Part], two: &[Part], below: bool) -> bool {
+    // Row by row from the end: whether what is left of one and of the other can be met by one path.
+    let mut next = vec![true; two.len() + 1];
+    for part in one.iter().rev() {
+        let mut row = vec![below || (*part == Part::Any && next[two.len()]); two.len() + 1];
+        for (at, other) in two.iter().enumerate().rev() {
+            row[at] = match (part, other) {
+                (Part::Any, _) | (_, Part::Any) => next[at] || row[at + 1],
+                (Part::Name(name), Part::Name(other)) => next[at + 1] && names_meet(name, other),
             };
         }
-        below = row;
+        next = row;
     }
-    below[0]
-}
-
-/// Whether a name, taken as it stands, fits a pattern.
-fn fits_name(pattern: &[char], name: &[char]) -> bool {
-    let mut below: Vec<bool> = (0..=name.len()).map(|at| at == name.len()).collect();
-    for letter in pattern.iter().rev() {
-        let mut row = vec![*letter == '*' && below[name.len()]; name.len() + 1];
-        for at in (0..name.len()).rev() {
-            row[at] = match letter {
-                '*' => below[at] || row[at + 1],
-                '?' => below[at + 1],
-                letter => below[at + 1] && *letter == name[at],
-            };
-        }
-        below = row;
-    }
-    below[0]
+    next[0]
 }
 
 /// Whether there is a name that fits both patterns.
-fn meets(one: &[char], two: &[char]) -> bool {
-    let mut below: Vec<bool> = vec![false; two.len() + 1];
-    below[two.len()] = true;
+fn names_meet(one: &[char], two: &[char]) -> bool {
+    let mut next: Vec<bool> = vec![false; two.len() + 1];
+    next[two.len()] = true;
     for at in (0..two.len()).rev() {
-        below[at] = two[at] == '*' && below[at + 1];
+        next[at] = two[at] == '*' && next[at + 1];
     }
     for letter in one.iter().rev() {
-        let mut row = vec![*letter == '*' && below[two.len()]; two.len() + 1];
+        let mut row = vec![*letter == '*' && next[two.len()]; two.len() + 1];
         for (at, other) in two.iter().enumerate().rev() {
             row[at] = match (letter, other) {
-                ('*', _) | (_, '*') => below[at] || row[at + 1],
-                ('?', _) | (_, '?') => below[at + 1],
-                (letter, other) => below[at + 1] && letter == other,
+                ('*', _) | (_, '*') => next[at] || row[at + 1],
+                ('?', _) | (_, '?') => next[at + 1],
+                (letter, other) => next[at + 1] && letter == other,
             };
         }
-        below = row;
+        next = row;
     }
-    below[0]
+    next[0]
 }
 
 #[cfg(test)]
@@ -256,15 +185,15 @@ mod tests {
         }
         let long = "x/".repeat(70);
         for (text, rule) in [
-            ("", Unusable::Empty),
-            (" ", Unusable::Empty),
-            ("/src", Unusable::Absolute),
-            ("..", Unusable::Upward),
-            ("a/../b", Unusable::Upward),
-            ("src\\io", Unusable::Backslash),
-            ("a\0b", Unusable::Control),
-            (&long, Unusable::Long),
-            (&"x".repeat(2000), Unusable::Long),
+            ("", "must name a path, or be . for everything"),
+            (" ", "must name a path, or be . for everything"),
+            ("/src", "must be relative to the repository's root"),
+            ("..", "must not hold .."),
+            ("a/../b", "must not hold .."),
+            ("src\\io", "must be written with slashes, not backslashes"),
+            ("a\0b", "must not hold control characters"),
+            (&long, LONG),
+            (&"x".repeat(2000), LONG),
         ] {
             assert_eq!(Pattern::parse(text), Err(rule), "{text}");
         }
