@@ -96,6 +96,29 @@ pub(crate) enum Decision<D> {
     Denied(Refusal, Vec<NewEvent>),
 }
 
+/// A command that answers what it decided.
+#[derive(Clone)]
+struct Act<F, const WHEN_CLOSED: bool>(F);
+
+impl<A, F, const WHEN_CLOSED: bool> Command for Act<F, WHEN_CLOSED>
+where
+    A: Clone + Send + 'static,
+    F: Fn(&Live, Timestamp) -> Result<(A, Vec<NewEvent>)> + Clone + Send + 'static,
+{
+    type Decided = A;
+    type Answer = A;
+    const WHEN_CLOSED: bool = WHEN_CLOSED;
+
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<A>> {
+        let (answer, events) = (self.0)(live, now)?;
+        Ok(Decision::Granted(answer, events))
+    }
+
+    fn answer(&self, answer: &A, _: &After<'_>) -> Result<A> {
+        Ok(answer.clone())
+    }
+}
+
 /// How things are once a command is recorded.
 pub(crate) struct After<'a> {
     /// The team's name.
@@ -176,6 +199,22 @@ impl Team {
         self.answered(&command, stage, |_| {
             Err(Error::Poisoned("a command without a key was repeated".into()).into())
         })
+    }
+
+    /// The same with what decides alone, and gives the answer and the events.
+    pub(crate) fn act<A: Clone + Send + 'static>(
+        &mut self,
+        decide: impl Fn(&Live, Timestamp) -> Result<(A, Vec<NewEvent>)> + Clone + Send + 'static,
+    ) -> Result<A> {
+        self.execute_unkeyed(Act::<_, false>(decide))
+    }
+
+    /// The same, also in a team that was closed.
+    pub(crate) fn act_when_closed<A: Clone + Send + 'static>(
+        &mut self,
+        decide: impl Fn(&Live, Timestamp) -> Result<(A, Vec<NewEvent>)> + Clone + Send + 'static,
+    ) -> Result<A> {
+        self.execute_unkeyed(Act::<_, true>(decide))
     }
 
     /// Decides under the lock and records. A derived file that proves damaged is rebuilt, once; and where another host of the

@@ -15,7 +15,14 @@ use crate::projections::worker::supervision::{PhaseChanged, ShutdownGated};
 
 operation! {
     /// Close the team once nothing is left over; its log stays
-    "cleanup": Records(Cleanup) -> CleanupAnswer = Team::cleanup,
+    "cleanup": Records(Cleanup {
+        /// Close the team whatever is left over
+        #[serde(default)]
+        force: bool,
+        /// Close it although tasks failed
+        #[serde(default)]
+        confirm_issues: bool,
+    }) -> CleanupAnswer = Team::cleanup,
     refuses = [ShutdownConfirm, ShutdownGateBlocked, ShutdownRejected],
     scope = Operate,
     rules = Rules {
@@ -27,7 +34,7 @@ operation! {
 
 operation! {
     /// Close the team whatever is left over; its log stays
-    "orphan-cleanup": Records(OrphanCleanup) -> CleanupAnswer = Team::orphan_cleanup,
+    "orphan-cleanup": Records(OrphanCleanup {}) -> CleanupAnswer = Team::orphan_cleanup,
     scope = Operate,
     empty = |_, missing| nothing(&missing, CleanupMode::OrphanCleanup)
 }
@@ -45,23 +52,6 @@ fn nothing(missing: &Refusal, cleanup_mode: CleanupMode) -> CleanupAnswer {
 const FIRST_PHASE: &str = "team-exec";
 /// The phase of a team that was closed.
 const LAST_PHASE: &str = "cancelled";
-
-/// What `cleanup` is asked.
-#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Cleanup {
-    /// Close the team whatever is left over
-    #[serde(default)]
-    pub force: bool,
-    /// Close it although tasks failed
-    #[serde(default)]
-    pub confirm_issues: bool,
-}
-
-/// What `orphan-cleanup` is asked: nothing.
-#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct OrphanCleanup {}
 
 /// `{team_name, cleanup_mode}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -101,30 +91,13 @@ impl Team {
         let answer = self.execute(Closing { gate })?;
         let mut more = self.query(|live, _| Ok(live.is_closed()? && closing::is_due(live)?))?;
         while more {
-            more = self.execute_unkeyed(Rest)?;
+            more = self.act_when_closed(|live, now| {
+                let mut events = Vec::new();
+                let more = live.is_closed()? && closing::end(live, now, None, &mut events)?;
+                Ok((more, events))
+            })?;
         }
         Ok(answer)
-    }
-}
-
-/// What is still active in a closed team.
-#[derive(Debug, Clone)]
-struct Rest;
-
-impl Command for Rest {
-    /// Whether there may be more.
-    type Decided = bool;
-    type Answer = bool;
-    const WHEN_CLOSED: bool = true;
-
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<bool>> {
-        let mut events = Vec::new();
-        let more = live.is_closed()? && closing::end(live, now, None, &mut events)?;
-        Ok(Decision::Granted(more, events))
-    }
-
-    fn answer(&self, more: &bool, _: &After<'_>) -> Result<bool> {
-        Ok(*more)
     }
 }
 

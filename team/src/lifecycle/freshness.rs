@@ -15,24 +15,6 @@ pub struct AsOf {
     pub checked_at: Option<String>,
 }
 
-/// Nothing, decided on what all hosts recorded.
-#[derive(Debug, Clone, Copy)]
-struct CatchUp;
-
-impl Command for CatchUp {
-    type Decided = ();
-    type Answer = ();
-    const WHEN_CLOSED: bool = true;
-
-    fn decide(&self, _: &Live, _: Timestamp) -> Result<Decision<()>> {
-        Ok(Decision::Granted((), Vec::new()))
-    }
-
-    fn answer(&self, (): &(), _: &After<'_>) -> Result<()> {
-        Ok(())
-    }
-}
-
 /// While anybody on this host waits for events, the journal is asked so often, by one of them for all.
 const FOLLOW: Duration = Duration::from_millis(100);
 
@@ -67,7 +49,7 @@ impl Team {
     pub fn catch_up(&mut self) -> Result<u64> {
         if self.log.identity().journal.is_some() {
             // A round that records nothing is confirmed by the journal.
-            self.execute_unkeyed(CatchUp)?;
+            self.act_when_closed(|_, _| Ok(((), Vec::new())))?;
         }
         Ok(self.reader()?.head().last_seq)
     }

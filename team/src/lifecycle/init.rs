@@ -82,24 +82,28 @@ impl Root {
             format,
             origin: "init".into(),
         };
-        let create = |storage, dir: &Path, options| match init.journal.clone() {
+        let log = |storage, dir: &Path, options| match init.journal.clone() {
             None => Log::create(storage, dir, new, options),
             Some(journal) => Log::create_shared(storage, dir, new, journal, options),
         };
-        let (staged, mut team) = StagedTeam::begin_with(self, &init.team, anywhere, create)?;
-        team.execute_unkeyed(Creation(init.clone()))?;
+        let (staged, mut team) = StagedTeam::begin_with(self, &init.team, anywhere, log)?;
+        create(&mut team, &init)?;
         team.mend_views()?;
         drop(team);
         match staged.settle()? {
-            true => Ok(InitAnswer {
-                status: "ok".into(),
-                team: init.team,
-                added: init.members.clone(),
-                members: init.members,
-                created: true,
-            }),
+            true => Ok(created(init)),
             false => join(self.team(&init.team)?, init),
         }
+    }
+}
+
+fn created(init: Init) -> InitAnswer {
+    InitAnswer {
+        status: "ok".into(),
+        team: init.team,
+        added: init.members.clone(),
+        members: init.members,
+        created: true,
     }
 }
 
@@ -110,16 +114,10 @@ fn join(mut team: Team, init: Init) -> Result<InitAnswer> {
     let name = init.team.clone();
     // A host made its log known to a journal and died before the first event.
     if team.query(|live, _| Ok(live.team()?.is_none()))? {
-        team.execute_unkeyed(Creation(init.clone()))?;
-        return Ok(InitAnswer {
-            status: "ok".into(),
-            team: name,
-            added: init.members.clone(),
-            members: init.members,
-            created: true,
-        });
+        create(&mut team, &init)?;
+        return Ok(created(init));
     }
-    let (members, added) = team.execute_unkeyed(Joining(init))?;
+    let (members, added) = team.act(move |live, _| joining(live, &init))?;
     Ok(InitAnswer {
         status: "ok".into(),
         team: name,
@@ -146,60 +144,34 @@ fn check_journal(team: &Team, asked: Option<&JournalIdentity>) -> Result<()> {
         .into())
 }
 
-/// The first event of a team.
-#[derive(Debug, Clone)]
-struct Creation(Init);
-
-impl Command for Creation {
-    type Decided = ();
-    type Answer = ();
-
-    fn decide(&self, _: &Live, _: Timestamp) -> Result<Decision<()>> {
-        let created = TeamCreated {
-            members: self.0.members.clone(),
-            open: self.0.open || self.0.members.is_empty(),
-            views: !self.0.no_views,
-        };
-        let created = created.event(actor(&self.0), None);
-        Ok(Decision::Granted((), vec![created]))
-    }
-
-    fn answer(&self, (): &(), _: &After<'_>) -> Result<()> {
-        Ok(())
-    }
+/// Records the first event of a team.
+fn create(team: &mut Team, init: &Init) -> Result<()> {
+    let created = TeamCreated {
+        members: init.members.clone(),
+        open: init.open || init.members.is_empty(),
+        views: !init.no_views,
+    };
+    let created = created.event(actor(init), None);
+    team.act(move |_, _| Ok(((), vec![created.clone()])))
 }
 
-/// More members.
-#[derive(Debug, Clone)]
-struct Joining(Init);
-
-impl Command for Joining {
-    /// All members, and the new ones among them.
-    type Decided = (Vec<String>, Vec<String>);
-    type Answer = (Vec<String>, Vec<String>);
-
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<Self::Decided>> {
-        let mut added = Vec::new();
-        for member in &self.0.members {
-            if !live.is_member(member)? {
-                added.push(member.clone());
-            }
+/// All members behind what is asked, and the new ones among them, with the event by which they join.
+fn joining(live: &Live, init: &Init) -> Result<((Vec<String>, Vec<String>), Vec<NewEvent>)> {
+    let mut added = Vec::new();
+    for member in &init.members {
+        if !live.is_member(member)? {
+            added.push(member.clone());
         }
-        let mut members = live.members()?;
-        members.extend_from_slice(&added);
-        members.sort();
-        let mut events = Vec::new();
-        if !added.is_empty() {
-            let members = added.clone();
-            let joined = TeamFact::MembersAdded(MembersAdded { members });
-            events.push(joined.event(actor(&self.0)));
-        }
-        Ok(Decision::Granted((members, added), events))
     }
-
-    fn answer(&self, members: &Self::Decided, _: &After<'_>) -> Result<Self::Answer> {
-        Ok(members.clone())
+    let mut members = live.members()?;
+    members.extend_from_slice(&added);
+    members.sort();
+    let mut events = Vec::new();
+    if !added.is_empty() {
+        let members = added.clone();
+        events.push(TeamFact::MembersAdded(MembersAdded { members }).event(actor(init)));
     }
+    Ok(((members, added), events))
 }
 
 fn actor(init: &Init) -> &str {

@@ -129,7 +129,8 @@ impl Team {
         let mut sum = DeliveryTicked::default();
         let mut more = self.query(|live, _| Ok(!round.due(live, 1)?.is_empty()))?;
         while more {
-            let ticked = self.execute_unkeyed(round.clone())?;
+            let now = round.clone();
+            let ticked = self.act(move |live, _| now.ticked(live))?;
             sum.retried += ticked.delivery.retried;
             sum.dead_lettered += ticked.delivery.dead_lettered;
             more = ticked.more;
@@ -139,30 +140,20 @@ impl Team {
 
     /// Records what time or others did to tasks, group by group. Where nothing is due, no lock is taken.
     fn sweep(&mut self, round: &Round) -> Result<(LeasesTicked, TasksTicked)> {
-        let mut sweep = Sweep {
-            round: round.clone(),
-            behind: None,
-        };
         let mut sum = (LeasesTicked::default(), TasksTicked::default());
-        let mut more = self.query(|live, _| sweep.is_due(live))?;
+        let mut more = self.query(|live, _| round.has_to_sweep(live))?;
+        // What lies before the task at which a sweep ended was taken off the list, and the next one would step over it again.
+        let mut behind = None;
         while more {
-            let swept = self.execute_unkeyed(sweep.clone())?;
+            let (round, last) = (round.clone(), behind);
+            let swept = self.act(move |live, _| round.swept(live, last.as_deref()))?;
             sum.0.expired += swept.expired;
             sum.1.unblocked += swept.unblocked;
-            sweep.behind = swept.last;
+            behind = swept.last;
             more = swept.more;
         }
         Ok(sum)
     }
-}
-
-/// One group of leases that ran out and tasks that wait no longer.
-#[derive(Debug, Clone)]
-struct Sweep {
-    round: Round,
-    /// The task at which the sweep before ended: what lies before it was taken off the list, and each sweep would step over
-    /// that again.
-    behind: Option<String>,
 }
 
 /// What a sweep recorded, and whether there may be more.
@@ -175,28 +166,24 @@ struct Swept {
     more: bool,
 }
 
-impl Sweep {
-    fn is_due(&self, live: &Live) -> Result<bool> {
+impl Round {
+    fn has_to_sweep(&self, live: &Live) -> Result<bool> {
         if live.is_closed()? {
             return Ok(false);
         }
-        let expired = live.expired_tasks(live.leases_over_by(self.round.now), 1)?;
+        let expired = live.expired_tasks(live.leases_over_by(self.now), 1)?;
         Ok(!expired.is_empty() || !live.freed_tasks(None, 1)?.is_empty())
     }
-}
 
-impl Command for Sweep {
-    type Decided = Swept;
-    type Answer = Swept;
-
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<Swept>> {
-        let Round { now, actor, .. } = &self.round;
+    /// One group of leases that ran out and tasks that wait no longer, of those the ones behind a task.
+    fn swept(&self, live: &Live, behind: Option<&str>) -> Result<(Swept, Vec<NewEvent>)> {
+        let Round { now, actor, .. } = self;
         let mut events = Vec::new();
         let mut expired = live.expired_tasks(live.leases_over_by(*now), SWEPT_MAX)?;
         for task in &mut expired {
             holding::expire(live, task, *now, actor, &mut events)?;
         }
-        let freed = live.freed_tasks(self.behind.as_deref(), SWEPT_MAX)?;
+        let freed = live.freed_tasks(behind, SWEPT_MAX)?;
         for task in &freed {
             let owner = task.owner.as_deref();
             events.push(holding::event(task, TaskAct::Unblocked, actor, owner));
@@ -207,15 +194,9 @@ impl Command for Sweep {
             last: freed.last().map(|task| task.task_id.clone()),
             more: expired.len() == SWEPT_MAX || freed.len() == SWEPT_MAX,
         };
-        Ok(Decision::Granted(swept, events))
+        Ok((swept, events))
     }
 
-    fn answer(&self, swept: &Swept, _: &After<'_>) -> Result<Swept> {
-        Ok(swept.clone())
-    }
-}
-
-impl Round {
     /// Nothing happens in a team that was closed, whatever it waited for.
     fn due(&self, live: &Live, limit: usize) -> Result<Vec<Due>> {
         if live.is_closed()? {
@@ -223,13 +204,8 @@ impl Round {
         }
         Ok(live.due_by(self.now, self.message_id.as_deref(), limit)?)
     }
-}
 
-impl Command for Round {
-    type Decided = Ticked;
-    type Answer = Ticked;
-
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<Ticked>> {
+    fn ticked(&self, live: &Live) -> Result<(Ticked, Vec<NewEvent>)> {
         let all = self.due(live, GROUP_MAX)?;
         let mut ticked = Ticked {
             delivery: DeliveryTicked::default(),
@@ -247,11 +223,7 @@ impl Command for Round {
                 events.push(failed);
             }
         }
-        Ok(Decision::Granted(ticked, events))
-    }
-
-    fn answer(&self, ticked: &Ticked, _: &After<'_>) -> Result<Ticked> {
-        Ok(*ticked)
+        Ok((ticked, events))
     }
 }
 
