@@ -1,16 +1,12 @@
 //! Artifacts whose files are gone or were changed. Every one of them is read; a quick look looks at the lengths of some.
 
-use super::Check;
-use super::observed::{Observed, Seen, had, said};
+use super::*;
 use crate::artifact::{ARTIFACT_BYTES_MAX, is_whole};
 use crate::projections::artifact::Artifact;
-use serde_json::{Value, json};
 use teamlog_engine::storage::Stat;
 
 /// A quick look looks at no more of them than this.
 const GLANCED_MAX: usize = 100;
-/// No more of them than this are listed.
-const LISTED_MAX: usize = 20;
 
 pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     let quick = seen.sampled.is_some();

@@ -1,14 +1,7 @@
 //! The parts of the audit: what is stored, held against the log. Whatever is wrong is mended by folding anew.
 
-use super::Check;
-use super::observed::{Observed, Seen, had, keeps_views, said};
-use crate::projections::Live;
+use super::*;
 use crate::projections::audit::Finding;
-use crate::projections::views::ViewsSource;
-use serde_json::json;
-
-/// No more files than this are named.
-const LISTED_MAX: usize = 20;
 
 /// Acks in the message index and unread counts, against every ack of the log.
 pub(super) fn acks(seen: &Observed<'_>) -> Seen<Check> {

@@ -1,18 +1,13 @@
 //! The backups that are known, by the notes of earlier runs and by what the caller names: where the log is damaged, or was and
 //! is salvaged, which of them holds what is lost?
 
-use super::observed::{Observed, Seen, had, said};
-use super::{Check, Health};
+use super::*;
 use crate::backup::dir::BackupDir;
-use crate::handle::root::team_dir;
 use crate::shell::quoted;
-use serde_json::json;
-use std::path::PathBuf;
 use teamlog_engine::backup::Backup;
 use teamlog_engine::layout::SALVAGED;
 use teamlog_engine::repair::Lost;
 use teamlog_engine::verify::Severity;
-use teamlog_engine::{Error, Reader};
 
 /// A backup of one log of the team.
 struct Known {

@@ -1,14 +1,10 @@
 //! Runs of the bootstrap contract whose time-outs nobody recorded: a timer is missing that runs `tick`.
 
-use super::Check;
-use super::observed::{Observed, Seen, had, is_closed, said};
+use super::*;
 use crate::projections::bootstrap::RunShown;
-use serde_json::{Value, json};
 
 /// Runs that are asked for at most.
 const OVERDUE_MAX: usize = 1_000;
-/// No more of them than this are listed.
-const LISTED_MAX: usize = 20;
 
 pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     let live = had(&seen.fresh)?;

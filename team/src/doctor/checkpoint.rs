@@ -1,8 +1,6 @@
 //! The checkpoint: the state that the derived store holds against one folded from the log alone, by their digests.
 
-use super::Check;
-use super::observed::{Observed, Seen, had, said};
-use serde_json::json;
+use super::*;
 
 pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     let (found, fresh) = (had(&seen.found)?, had(&seen.fresh)?);

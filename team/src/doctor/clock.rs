@@ -1,9 +1,6 @@
 //! The log's last time beside the clock: the log's times never go back, so a clock that once ran ahead leaves its mark.
 
-use super::Check;
-use super::observed::{Observed, Seen, had};
-use serde_json::json;
-use teamlog_engine::Timestamp;
+use super::*;
 
 /// Clocks of machines that share a log differ, and events that come at once are stamped a microsecond apart.
 pub(crate) const AHEAD_TOLERATED_MICROS: i64 = 1_000_000;

@@ -1,8 +1,6 @@
 //! The disk: room for what comes next.
 
-use super::observed::{Observed, Seen, said};
-use super::{Check, Health};
-use serde_json::json;
+use super::*;
 use teamlog_engine::storage::Space;
 
 /// Less is worth a look.

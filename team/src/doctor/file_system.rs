@@ -1,8 +1,6 @@
 //! The file system: local, so that locks exclude and syncs reach a disk.
 
-use super::Check;
-use super::observed::{Observed, Seen, said};
-use serde_json::json;
+use super::*;
 use teamlog_engine::storage::FileSystemKind;
 
 pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {

@@ -1,10 +1,8 @@
 //! The log beside its journal: whether one lacks what the other has, and whether other hosts fold it to the same state.
 
-use super::Check;
-use super::observed::{Observed, Seen, had, said};
-use serde_json::json;
+use super::*;
+use teamlog_engine::JournalFault;
 use teamlog_engine::comparison::Comparison;
-use teamlog_engine::{Error, JournalFault};
 
 /// `None` for a team that lives on this host alone.
 pub(super) fn check(seen: &Observed<'_>) -> Seen<Option<Check>> {

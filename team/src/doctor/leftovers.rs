@@ -1,10 +1,8 @@
 //! What killed commands and older versions left: staging directories of the data root, derived files that nobody reads.
 
-use super::Check;
-use super::observed::{Observed, Seen, said};
+use super::*;
 use crate::handle::staging::{Leftover, Purpose};
 use crate::projections::live::old_derived;
-use serde_json::json;
 
 pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     let leftovers = seen.root.leftovers().map_err(said)?;

@@ -1,12 +1,6 @@
 //! Lines of the view files that are no JSON objects. (The log's own lines are the business of `segments`.)
 
-use super::Check;
-use super::observed::{Observed, Seen, had, said};
-use crate::projections::views::ViewsSource;
-use serde_json::json;
-
-/// No more lines than this are listed.
-const LISTED_MAX: usize = 20;
+use super::*;
 
 pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     if let Some(sampled) = &seen.sampled {

@@ -30,8 +30,10 @@ mod views;
 
 pub(crate) use clock::AHEAD_TOLERATED_MICROS;
 
+use crate::handle::root::team_dir;
 use crate::prelude::*;
-use observed::{Observed, Seen};
+use crate::projections::views::ViewsSource;
+use observed::{Observed, Seen, had, is_closed, keeps_views, said};
 use std::path::PathBuf;
 
 /// Messages and events that are looked up one by one, unless the caller says otherwise.
@@ -39,6 +41,8 @@ pub const SAMPLE: u64 = 100;
 
 /// A shorter log is always looked at whole, which takes a moment.
 const SHORT_EVENTS_MAX: u64 = 1_000;
+/// No check lists more things than this.
+const LISTED_MAX: usize = 20;
 /// So often a team is looked at whose log moves meanwhile.
 const LOOKS_MAX: usize = 3;
 /// Checks of files that a writer changes behind the log.

@@ -9,22 +9,16 @@
 //!
 //! The first two are worth a look. The last two are files that somebody changed, and that hooks and displays believe.
 
-use super::observed::{Observed, Seen, had, keeps_views, said};
-use super::{Check, Health};
+use super::*;
 use crate::mode::rules::denial::session_option;
+use crate::projections::Result;
 use crate::projections::mode::{Mode, ModeEntry, ModeScope, Scope, skills_state};
 use crate::projections::team::settings::Setting;
-use crate::projections::views::ViewsSource;
-use crate::projections::{Live, Result};
-use serde_json::{Value, json};
-use teamlog_engine::Timestamp;
 
 /// The phase of what was cleared.
 const CLEARED: &str = "cleared";
 /// Sessions that are asked for at once.
 const SESSIONS: usize = 1_000;
-/// No more faults than this are listed.
-const LISTED_MAX: usize = 20;
 
 /// The rows of the table.
 const KINDS: [&str; 4] = [

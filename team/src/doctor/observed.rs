@@ -1,14 +1,11 @@
 //! Everything that the checks judge, looked at once. Where one part cannot be had, it says why, and the others are there.
 
-use super::{DoctorCheck, SHORT_EVENTS_MAX};
+use super::*;
 use crate::backup::notes as backup_notes;
-use crate::handle::root::team_dir;
-use crate::prelude::*;
 use crate::projections::audit::{Audit, Sample, audit, sample};
 use crate::projections::live::Found;
 use crate::projections::rebuild::Progress;
-use crate::projections::views::{ViewsFound, ViewsSource};
-use std::path::PathBuf;
+use crate::projections::views::ViewsFound;
 use std::sync::Arc;
 use teamlog_engine::Log;
 use teamlog_engine::storage::Memory;

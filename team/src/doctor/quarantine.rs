@@ -1,13 +1,10 @@
 //! The quarantine: what recovery cut off lies there as it was, and an event of the log names each file.
 
-use super::Check;
-use super::observed::{Observed, Seen, had, said};
-use serde_json::json;
+use super::*;
 use std::io::ErrorKind;
 use teamlog_engine::layout::{QUARANTINE_DIR, QUARANTINED};
 use teamlog_engine::receipt::digest_of;
 use teamlog_engine::recovery::Quarantined;
-use teamlog_engine::{Error, Reader};
 
 pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     let dir = seen.dir.join(QUARANTINE_DIR);

@@ -1,8 +1,6 @@
 //! The segments: every byte of the log against everything that vouches for it, as `verify` does.
 
-use super::observed::{Observed, Seen, had};
-use super::{Check, Health};
-use serde_json::json;
+use super::*;
 use teamlog_engine::layout::HEAD_FILE;
 use teamlog_engine::verify::{Kind, Problem, Severity};
 

@@ -1,10 +1,7 @@
 //! The small files beside the segments: identity, head, lock file, cursor of the views, manifest of the derived store.
 
-use super::observed::{Observed, Seen};
-use super::{Check, Health, segments};
+use super::*;
 use crate::projections::live::DERIVED_DIR;
-use crate::projections::views::ViewsSource;
-use serde_json::{Value, json};
 use std::path::Path;
 use teamlog_engine::layout::{HEAD_FILE, LOCK_FILE, LOG_FILE};
 use teamlog_engine::verify::Problem;

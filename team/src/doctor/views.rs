@@ -1,9 +1,6 @@
 //! The view files, byte for byte, against the state folded from the log.
 
-use super::observed::{Observed, Seen, had, is_closed, keeps_views};
-use super::{Check, Health};
-use crate::projections::views::ViewsSource;
-use serde_json::{Value, json};
+use super::*;
 
 pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     let (log, reader, live) = (had(&seen.log)?, had(&seen.reader)?, had(&seen.fresh)?);
