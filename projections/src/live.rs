@@ -58,6 +58,11 @@ impl Deref for Live {
 }
 
 impl Live {
+    /// The team's name.
+    pub fn team_name(&self) -> &str {
+        &self.log.identity().team
+    }
+
     /// When the last committed event was stamped; it may lie ahead of the clock.
     pub fn last_at(&self) -> Option<Timestamp> {
         self.last().map(|anchor| anchor.id.created_at())

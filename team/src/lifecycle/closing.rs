@@ -8,14 +8,10 @@
 //! nothing is recorded in it, and it is in time nowhere.
 
 use crate::lifecycle::tick;
-use crate::mode::end as mode_end;
-use crate::mode::rules::board::Board;
-use crate::mode::rules::reconcile::end_session;
-use crate::prelude::*;
+use crate::mode::prelude::*;
 use crate::projections::delivery::event::{DeliveryDead, DeliveryFact};
 use crate::projections::message::event::{DispatchMoved, MailFact};
 use crate::projections::message::{Dispatch, MessageInfo};
-use crate::projections::mode::event::SessionEnd;
 use crate::projections::task::event::TaskAct;
 use crate::task::{blocking, holding};
 
@@ -31,7 +27,7 @@ const SCOPES_MAX: usize = 200;
 /// Whether something is still active.
 pub(crate) fn is_due(live: &Live) -> Result<bool> {
     let board = Board::new(live, Timestamp::default());
-    Ok(!mode_end::open_at_root(&board)?.is_empty()
+    Ok(!board.open_in(&Scope::Root)?.is_empty()
         || !open_sessions(live)?.is_empty()
         || live.next_lease()?.is_some()
         || !live.open_deliveries(1)?.is_empty()
@@ -66,9 +62,11 @@ pub(crate) fn end(
     let sessions = open_sessions(live)?;
     let mut more = sessions.len() > SCOPES_MAX;
     for session in sessions.iter().take(SCOPES_MAX) {
-        end_session(&mut board, session, SessionEnd::Ended, Some(WHY.to_owned()))?;
+        board.end_session(session, SessionEnd::Ended, Some(WHY.to_owned()))?;
     }
-    mode_end::cancel_root(&mut board, WHY)?;
+    for (mode, _) in board.open_in(&Scope::Root)? {
+        board.end(&Scope::Root, mode, Ending::canceled(Some(WHY)))?;
+    }
     events.extend(board.into_events().into_iter().map(led));
     let claimed = live.expired_tasks(Timestamp::MAX, GROUP_MAX)?;
     more |= claimed.len() == GROUP_MAX;

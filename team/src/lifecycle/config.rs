@@ -97,10 +97,9 @@ impl Team {
     /// One setting.
     pub fn config_get(&mut self, key: &str) -> Result<ConfigGetAnswer> {
         let setting = find(key)?;
-        let team = self.name().to_owned();
         self.query(|live, _| {
             Ok(ConfigGetAnswer {
-                team: team.clone(),
+                team: live.team_name().to_owned(),
                 setting: shown(live, setting)?,
             })
         })
@@ -114,16 +113,13 @@ impl Team {
             let at = at.ok_or_else(|| page::unknown_cursor(cursor, "the key of a setting"))?;
             rest.drain(..=at);
         }
-        let limit = page::limit(list.limit, page::PAGE);
-        let more = rest.len() > limit;
-        rest.truncate(limit);
-        let team = self.name().to_owned();
+        let more = page::cut(&mut rest, page::limit(list.limit, page::PAGE));
         self.query(|live, _| {
             let settings = rest.iter().map(|setting| shown(live, *setting));
             let settings = settings.collect::<Result<Vec<SettingShown>>>()?;
             let last = settings.last().filter(|_| more);
             Ok(ConfigListAnswer {
-                team: team.clone(),
+                team: live.team_name().to_owned(),
                 count: settings.len(),
                 next_cursor: last.map(|last| last.key.clone()),
                 settings,
@@ -187,10 +183,8 @@ impl Command for ConfigChange {
 
 fn find(key: &str) -> Result<Setting, Refusal> {
     Setting::find(key).ok_or_else(|| {
-        let message = format!(
-            "key must be that of a setting, but is {}",
-            crate::refusal::shown(key)
-        );
+        let shown = crate::refusal::shown(key);
+        let message = format!("key must be that of a setting, but is {shown}");
         let near = Setting::nearest(key).unwrap_or_default();
         Refusal::new(Code::SettingUnknown, message)
             .field("key")

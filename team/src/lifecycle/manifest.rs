@@ -8,12 +8,12 @@ use crate::projections::worker::event::Identity;
 
 operation! {
     /// Read the team's configuration and its workers
-    "read-config": Reads(ReadConfig) -> ConfigAnswer = Team::read_config
+    "read-config": Reads(ReadConfig {}) -> ConfigAnswer = Team::read_config
 }
 
 operation! {
     /// Read the team's manifest: leader, policy, governance, workers
-    "read-manifest": Reads(ReadManifest) -> ManifestAnswer = Team::read_manifest,
+    "read-manifest": Reads(ReadManifest {}) -> ManifestAnswer = Team::read_manifest,
     refuses = [ManifestNotFound],
     without_team = no_manifest
 }
@@ -22,16 +22,6 @@ operation! {
 const ROLE: &str = "executor";
 /// Workers that a team is said to have room for.
 const WORKERS_MAX: usize = 20;
-
-/// What `read-config` is asked: nothing.
-#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ReadConfig {}
-
-/// What `read-manifest` is asked: nothing.
-#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ReadManifest {}
 
 /// `{config}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -167,7 +157,7 @@ pub struct Permissions {
 }
 
 impl Roster {
-    fn of(live: &Live, team: &str) -> Result<Roster> {
+    fn of(live: &Live) -> Result<Roster> {
         let workers = workers(live)?;
         let created = live.team()?.map(|team| team.created_at).unwrap_or_default();
         let highest = workers.iter().map(|worker| worker.identity.index).max();
@@ -175,7 +165,7 @@ impl Roster {
             worker_count: workers.len(),
             workers,
             created_at: created.to_string(),
-            tmux_session: format!("rcs-team-{team}"),
+            tmux_session: format!("rcs-team-{}", live.team_name()),
             next_task_id: live.next_task_number()?,
             leader_pane_id: None,
             hud_pane_id: None,
@@ -216,13 +206,12 @@ fn workers(live: &Live) -> Result<Vec<WorkerShown>> {
 impl Team {
     /// The team's configuration.
     pub fn read_config(&mut self, _: ReadConfig) -> Result<ConfigAnswer> {
-        let name = self.name().to_owned();
         self.query(|live, _| {
-            let roster = Roster::of(live, &name)?;
+            let roster = Roster::of(live)?;
             let first = roster.workers.first();
             Ok(ConfigAnswer {
                 config: TeamConfig {
-                    name: name.clone(),
+                    name: live.team_name().to_owned(),
                     task: String::new(),
                     agent_type: first
                         .map_or(ROLE, |worker| &worker.identity.role)
@@ -238,12 +227,11 @@ impl Team {
 
     /// The team's manifest.
     pub fn read_manifest(&mut self, _: ReadManifest) -> Result<ManifestAnswer> {
-        let name = self.name().to_owned();
         self.query(|live, _| {
             Ok(ManifestAnswer {
                 manifest: Manifest {
                     schema_version: 2,
-                    name: name.clone(),
+                    name: live.team_name().to_owned(),
                     task: String::new(),
                     leader: Leader {
                         session_id: String::new(),
@@ -272,7 +260,7 @@ impl Team {
                         sandbox_mode: "unknown",
                         network_access: true,
                     },
-                    roster: Roster::of(live, &name)?,
+                    roster: Roster::of(live)?,
                 },
             })
         })

@@ -7,13 +7,8 @@ use crate::usage::report::BudgetShown;
 
 operation! {
     /// Read who is in the team, what for, and how many tokens it may use
-    "read-team": Reads(ReadTeam) -> TeamShown = Team::read_team
+    "read-team": Reads(ReadTeam {}) -> TeamShown = Team::read_team
 }
-
-/// What `read-team` is asked: nothing.
-#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ReadTeam {}
 
 /// A team.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -43,8 +38,7 @@ pub struct AgentShown {
 impl Team {
     /// Who is in the team, what for, and how many tokens it may use.
     pub fn read_team(&mut self, _: ReadTeam) -> Result<TeamShown> {
-        let team = self.name().to_owned();
-        self.query(|live, _| TeamShown::of(live, &team))
+        self.query(|live, _| TeamShown::of(live, live.team_name()))
     }
 }
 

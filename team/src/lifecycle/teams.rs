@@ -27,7 +27,6 @@ pub struct TeamListed {
 impl Team {
     /// The team in few words.
     pub fn listed(&mut self) -> Result<TeamListed> {
-        let team = self.name().to_owned();
         self.query(|live, reader| {
             let closed_at = live.team()?.and_then(|team| team.closed_at);
             let last = match reader.head().last_seq {
@@ -35,7 +34,7 @@ impl Team {
                 seq => Some(page::event(live, reader, seq)?),
             };
             Ok(TeamListed {
-                team: team.clone(),
+                team: live.team_name().to_owned(),
                 open: !live.is_closed()?,
                 closed_at: closed_at.map(|at| at.to_string()),
                 members: live.members()?.len(),

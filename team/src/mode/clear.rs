@@ -4,9 +4,6 @@
 //! for the session from then on.
 
 use crate::mode::prelude::*;
-use crate::mode::rules::board::{self, is_tombstone};
-use crate::mode::rules::reconcile::release;
-use crate::mode::rules::typed;
 
 operation! {
     /// Take the state of a mode away, active or not
@@ -21,7 +18,7 @@ operation! {
         /// Whether the state of the root and those of all sessions are cleared
         #[serde(default)]
         all_sessions: bool,
-    }) -> ModeCleared = Team::mode_clear,
+    }) -> ModeCleared as mode_clear,
     refuses = [UnsupportedMode]
 }
 
@@ -54,13 +51,6 @@ struct Plan {
     acting: Scope,
     scopes: Vec<Scope>,
     tombstone: bool,
-}
-
-impl Team {
-    /// Takes the state of a mode away. Where there is none, nothing changes.
-    pub fn mode_clear(&mut self, clear: ModeClear) -> Result<ModeCleared> {
-        self.execute(self.asked(clear))
-    }
 }
 
 impl ModeClear {
@@ -99,25 +89,27 @@ impl ModeClear {
     }
 }
 
-impl Command for Asked<ModeClear> {
+impl Command for ModeClear {
     type Decided = ModeCleared;
     type Answer = ModeCleared;
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<ModeCleared>> {
         let mut board = Board::new(live, now);
-        let plan = self.input.plan(live, &board)?;
+        let plan = self.plan(live, &board)?;
         for scope in &plan.scopes {
-            release(&mut board, scope, plan.mode, Exit::Abort)?;
+            board.release(scope, plan.mode, Exit::Abort)?;
             board.clear(scope, plan.mode, plan.tombstone)?;
         }
         let name = plan.mode.name();
         let paths = plan.scopes.iter();
-        let paths: Vec<String> = paths.map(|scope| path(&self.team, scope, name)).collect();
+        let paths: Vec<String> = paths
+            .map(|scope| path(live.team_name(), scope, name))
+            .collect();
         let cleared = ModeCleared {
             cleared: true,
             mode: plan.mode,
             session_id: plan.acting.session().map(str::to_owned),
-            all_sessions: self.input.all_sessions,
+            all_sessions: self.all_sessions,
             removed: paths.len() as u64,
             paths,
             tombstone: plan.tombstone,

@@ -1,8 +1,6 @@
 //! `mode-explain`: what would become of making a mode active, without doing it.
 
 use crate::mode::prelude::*;
-use crate::mode::rules::reconcile::reconcile;
-use crate::mode::rules::transition::{Review, Transition, decide};
 
 operation! {
     /// Say what would become of making a mode active, without doing it
@@ -21,10 +19,9 @@ impl Team {
     pub fn mode_explain(&mut self, explain: ModeExplain) -> Result<Transition> {
         let mode = skill::mode(&explain.mode)?;
         let scope = scope(explain.session_id.as_deref())?;
-        let team = self.name().to_owned();
         self.query(|live, _| {
             let mut board = Board::new(live, Timestamp::default());
-            match reconcile(&mut board, &team, &scope, mode, Source::Start) {
+            match board.reconcile(&scope, mode, Source::Start) {
                 Err(Failure::Refused(refusal)) => denied(refusal),
                 decided => decided,
             }

@@ -4,7 +4,7 @@ pub mod clear;
 pub mod end;
 pub mod explain;
 pub mod outcome;
-mod prelude;
+pub(crate) mod prelude;
 pub mod prompt;
 pub mod rules;
 pub mod sessions;

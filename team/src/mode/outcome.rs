@@ -1,8 +1,7 @@
 //! `mode-outcome`: how a state reads: whether it ended, and how.
 
 use crate::mode::prelude::*;
-use crate::mode::rules::reading::{self, Reading};
-use crate::mode::rules::shown::missing;
+use crate::mode::rules::reading::Reading;
 
 operation! {
     /// Read from a state whether its mode ended, and how

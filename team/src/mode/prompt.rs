@@ -1,21 +1,16 @@
 //! `mode-prompt`: what a prompt asks for, decided as a whole before anything is recorded.
 
 use crate::mode::prelude::*;
-use crate::mode::rules::board;
-use crate::mode::rules::denial::{self, Action};
-use crate::mode::rules::outcome;
+use crate::mode::rules::denial::Action;
 use crate::mode::rules::prompt::answer::{Keyword, PromptAnswer, Started};
 use crate::mode::rules::prompt::gate::{Planned, gated};
 use crate::mode::rules::prompt::keyword::going_on;
 use crate::mode::rules::prompt::plan::{Plan, plan};
 use crate::mode::rules::prompt::{Named, Words, lock, text, typed};
 use crate::mode::rules::reading::is_asked;
-use crate::mode::rules::reconcile::{end, ended, is_waiting, reconcile, review};
-use crate::mode::rules::seed;
 use crate::mode::rules::skill::{CANCEL, Skill};
-use crate::mode::rules::transition::{Kind, Transition};
 use crate::projections::mode::event::{ModeGateBypassed, ModePromptDecided};
-use crate::projections::team::settings::{PHRASES, Setting};
+use crate::projections::team::settings::PHRASES;
 
 operation! {
     /// Carry out what a prompt asks for: all of its skills, or none
@@ -74,7 +69,7 @@ impl Command for Asked<ModePrompt> {
             Err(Failure::Refused(refusal)) if refusal.code == Code::ModeDenied => {
                 // Nothing changed, so the same modes are still active.
                 let active = board::active(live, &decision.scope)?;
-                let refusal = decision.told.denied(&self.team, refusal, active);
+                let refusal = decision.told.denied(live.team_name(), refusal, active);
                 Ok(Decision::Denied(refusal, Vec::new()))
             }
             Err(failure) => Err(failure),
@@ -87,7 +82,7 @@ impl Command for Asked<ModePrompt> {
         told.active_skills = board::active(after.live, &scope)?;
         let held = held_lock(&Board::new(after.live, after.now), &scope)?;
         told.input_lock = held;
-        told.additional_context = text::paragraph(&self.team, &told);
+        told.additional_context = text::paragraph(after.team, &told);
         Ok(told)
     }
 }
@@ -206,36 +201,30 @@ impl PromptDecision<'_> {
         let mode = Mode::DeepInterview;
         for scope in visible_from(&self.scope) {
             let state = self.board.state(&scope, mode)?;
-            if !state.is_some_and(|state| state.is_active() || is_waiting(&state)) {
-                continue;
+            if state.is_some_and(|state| state.is_active() || is_waiting(&state)) {
+                let set = ended("completing", Lifecycle::UserInterlude);
+                let ending = Ending::new(Change::Canceled, Exit::Abort, set);
+                self.board.end(&scope, mode, ending)?;
+                self.told.canceled = Some(mode);
             }
-            let set = ended("completing", Lifecycle::UserInterlude);
-            let ending = Ending::new(Change::Canceled, Exit::Abort, set);
-            end(&mut self.board, &scope, mode, ending)?;
-            self.told.canceled = Some(mode);
         }
         Ok(())
     }
 
     fn carry_out(&mut self, skills: &[Skill]) -> Result<()> {
         let beside = self.board.beside(&self.scope)?;
-        let plan = plan(skills, &beside, review(&self.board, &self.scope)?);
+        let plan = plan(skills, &beside, self.board.review(&self.scope)?);
         self.told.deferred_skills.clone_from(&plan.deferred);
         if let Some(denied) = plan.denied() {
             if let [only] = &*plan.steps {
                 // Sessions may have more to say against what starts for everybody.
                 let at = self.place(only.requested);
-                let team = &self.asked.team;
-                reconcile(&mut self.board, team, &at, only.requested, Source::Prompt)?;
+                self.board.reconcile(&at, only.requested, Source::Prompt)?;
             }
             let mut denied = denied.clone();
             let places = self.board.places(&self.scope)?;
-            denial::word(
-                &mut denied,
-                Action::Activate,
-                Some(&self.asked.team),
-                &places,
-            );
+            let team = Some(self.board.team());
+            denial::word(&mut denied, Action::Activate, team, &places);
             let refusal = denial::refusal(&denied);
             return Err(match self.scope.session() {
                 Some(session) => refusal.detail("session_id", session).into(),
@@ -281,8 +270,7 @@ impl PromptDecision<'_> {
         if self.is_on(&at, mode)? {
             return Ok(());
         }
-        let team = &self.asked.team;
-        let decided = reconcile(&mut self.board, team, &at, mode, Source::Prompt)?;
+        let decided = self.board.reconcile(&at, mode, Source::Prompt)?;
         let mut state = seed::prompted(mode, self.board.now());
         let prompt = &self.asked.input;
         let step = plan.steps.iter().find(|step| step.requested == mode);
@@ -293,25 +281,17 @@ impl PromptDecision<'_> {
             Kind::AutoComplete => decided.message,
             _ => None,
         });
-        for source in decided.auto_completed {
-            if !self.told.auto_completed.contains(&source) {
-                self.told.auto_completed.push(source);
-            }
-        }
-        if let Some(message) = &message
-            && !self.told.transition_messages.contains(message)
-        {
-            self.told.transition_messages.push(message.clone());
-        }
+        join(&mut self.told.auto_completed, decided.auto_completed);
+        join(&mut self.told.transition_messages, message.clone());
         put(&mut state, "thread_id", prompt.thread_id.as_deref());
         put(&mut state, "turn_id", prompt.turn_id.as_deref());
         put(&mut state, "transition_message", message);
         self.board.start(&at, mode, state)?;
-        seed::lock_input(&mut self.board, &at, mode)?;
+        self.board.lock_input(&at, mode)?;
         self.told.started.push(Started {
             mode,
             session_id: at.session().map(str::to_owned),
-            path: path(team, &at, mode.name()),
+            path: path(self.board.team(), &at, mode.name()),
         });
         Ok(())
     }
@@ -350,13 +330,12 @@ impl PromptDecision<'_> {
 
     /// The scopes in which a mode started; else where the prompt was typed.
     fn touched(&self) -> Vec<Scope> {
-        let mut touched: Vec<Scope> = Vec::new();
-        for started in &self.told.started {
-            let scope = Scope::of(started.session_id.as_deref());
-            if !touched.contains(&scope) {
-                touched.push(scope);
-            }
-        }
+        let mut touched = Vec::new();
+        let started = self.told.started.iter();
+        join(
+            &mut touched,
+            started.map(|one| Scope::of(one.session_id.as_deref())),
+        );
         if touched.is_empty() {
             touched.push(self.scope.clone());
         }

@@ -2,9 +2,6 @@
 //! their ends.
 
 use crate::mode::prelude::*;
-use crate::mode::rules::reconcile::end_session;
-use crate::projections::mode::event::SessionEnd;
-use crate::projections::team::settings::Setting;
 
 operation! {
     /// List the sessions that work in a team
@@ -120,7 +117,7 @@ impl Command for ModeEndSession {
             return Ok(Decision::Granted(Vec::new(), Vec::new()));
         }
         let note = self.reason.clone();
-        let canceled = end_session(&mut board, session, SessionEnd::Ended, note)?;
+        let canceled = board.end_session(session, SessionEnd::Ended, note)?;
         Ok(Decision::Granted(canceled, board.into_events()))
     }
 

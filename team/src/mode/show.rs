@@ -1,9 +1,7 @@
 //! `mode-show`, `mode-list`: the states of modes as a session sees them: its own ones, else those of the root.
 
 use crate::mode::prelude::*;
-use crate::mode::rules::board;
-use crate::mode::rules::shown::{ModeShown, missing};
-use crate::projections::mode::ModeState;
+use crate::mode::rules::shown::ModeShown;
 
 operation! {
     /// List the states of modes, those of a session before those of the root
@@ -60,13 +58,14 @@ impl Team {
     pub fn mode_show(&mut self, show: ModeShow) -> Result<ModeShowAnswer> {
         let mode = skill::mode(&show.mode)?;
         let scope = scope(show.session_id.as_deref())?;
-        let team = self.name().to_owned();
         self.query(|live, _| {
             let mut states = Vec::new();
             for scope in board::visible_from(&scope) {
                 states.extend(live.mode_state(&scope, mode)?);
             }
-            let mut states = states.into_iter().map(|state| ModeShown::of(&team, state));
+            let mut states = states
+                .into_iter()
+                .map(|state| ModeShown::of(live.team_name(), state));
             match states.next() {
                 None => Err(missing(mode, &scope).into()),
                 Some(mode) => Ok(ModeShowAnswer {
@@ -80,7 +79,6 @@ impl Team {
     /// The states of all modes.
     pub fn mode_list(&mut self, list: ModeList) -> Result<ModeListAnswer> {
         let scope = scope(list.session_id.as_deref())?;
-        let team = self.name().to_owned();
         self.query(|live, _| {
             let (states, next_cursor) = match list.all_sessions {
                 true => list.everywhere(live)?,
@@ -91,7 +89,9 @@ impl Team {
                 .filter(|state| state.is_active() || !list.active);
             Ok(ModeListAnswer {
                 active_modes: board::active(live, &scope)?,
-                modes: states.map(|state| ModeShown::of(&team, state)).collect(),
+                modes: states
+                    .map(|state| ModeShown::of(live.team_name(), state))
+                    .collect(),
                 next_cursor,
             })
         })

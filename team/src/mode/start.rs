@@ -1,8 +1,6 @@
 //! `mode-start`: makes a mode active, in a session or for everybody.
 
 use crate::mode::prelude::*;
-use crate::mode::rules::reconcile::reconcile;
-use crate::mode::rules::{contract, seed};
 
 operation! {
     /// Make a mode active, unless those that are active do not go with it
@@ -60,47 +58,35 @@ impl ModeStart {
     }
 }
 
-impl Asked<ModeStart> {
-    fn start(&self, board: &mut Board<'_>, mode: Mode, scope: &Scope) -> Result<Decided> {
+impl Changes for Asked<ModeStart> {
+    fn decide(&self, board: Board<'_>) -> Result<Decision<Decided>> {
+        let mode = skill::mode(&self.input.mode)?;
+        let scope = scope(self.input.session_id.as_deref())?;
+        let mut board = board.from(&self.origin);
+        if let Some((at, state)) = board.visible(&scope, mode)?
+            && state.is_active()
+        {
+            board.see(&scope)?;
+            let unchanged = Decided {
+                changed: false,
+                ..Decided::new(mode, at, scope)
+            };
+            return unchanged.granted(board);
+        }
         let seeded = seed::started(mode, board.now());
         let written = contract::write(mode, Some(&seeded), &self.input.given(), board.now())?;
-        let transition = reconcile(board, &self.team, scope, mode, Source::Start)?;
+        let transition = board.reconcile(&scope, mode, Source::Start)?;
         let mut state = written.state;
         if !transition.auto_completed.is_empty() {
             put(&mut state, "transition_message", transition.message.clone());
         }
-        board.start(scope, mode, state)?;
-        seed::lock_input(board, scope, mode)?;
-        Ok(Decided {
+        board.start(&scope, mode, state)?;
+        board.lock_input(&scope, mode)?;
+        let started = Decided {
             transition: Some(transition),
             warnings: written.warnings,
-            ..Decided::new(mode, scope.clone(), scope.clone())
-        })
-    }
-}
-
-impl Command for Asked<ModeStart> {
-    type Decided = Decided;
-    type Answer = ModeAnswer;
-
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Decided>> {
-        let mode = skill::mode(&self.input.mode)?;
-        let scope = scope(self.input.session_id.as_deref())?;
-        let mut board = Board::new(live, now).from(&self.origin);
-        let decided = match board.visible(&scope, mode)? {
-            Some((at, state)) if state.is_active() => {
-                board.see(&scope)?;
-                Decided {
-                    changed: false,
-                    ..Decided::new(mode, at, scope)
-                }
-            }
-            _ => self.start(&mut board, mode, &scope)?,
+            ..Decided::new(mode, scope.clone(), scope)
         };
-        Ok(Decision::Granted(decided, board.into_events()))
-    }
-
-    fn answer(&self, decided: &Decided, after: &After<'_>) -> Result<ModeAnswer> {
-        decided.answer(after.live, &self.team)
+        started.granted(board)
     }
 }

@@ -4,10 +4,7 @@
 
 use crate::mode::clear::ModeClear;
 use crate::mode::prelude::*;
-use crate::mode::rules::board;
-use crate::mode::rules::reconcile::to_start;
 use crate::mode::rules::shown::SKILL_ACTIVE;
-use crate::mode::rules::{contract, typed};
 use crate::mode::show::visible;
 use crate::mode::write::ModeWrite;
 use crate::projections::mode::{DERIVED, skills_state};
@@ -178,7 +175,7 @@ impl Team {
     pub fn state_write(&mut self, write: ModeWrite) -> Result<StateWritten> {
         let named = Named::read(&write.mode)?;
         match named {
-            Named::Skills => self.execute(self.asked(SkillsWrite(write))),
+            Named::Skills => self.execute(SkillsWrite(write)),
             Named::Mode(mode) => {
                 let mode = mode.name().to_owned();
                 let answer = self.mode_write(ModeWrite { mode, ..write })?;
@@ -196,16 +193,15 @@ impl Team {
     /// Takes the state of a mode away, or what is said beside the list of active skills.
     pub fn state_clear(&mut self, clear: ModeClear) -> Result<StateCleared> {
         let named = Named::read(&clear.mode)?;
-        let team = self.name().to_owned();
         if let Named::Skills = named {
-            return self.execute(self.asked(SkillsClear(clear)));
+            return self.execute(SkillsClear(clear));
         }
         let scope = scope(clear.session_id.as_deref())?;
         let mode = named.name().to_owned();
         let cleared = self.mode_clear(ModeClear { mode, ..clear })?;
         Ok(match cleared.all_sessions {
             true => everywhere(named.name(), cleared.paths),
-            false => one(named.name(), path(&team, &scope, named.name())),
+            false => one(named.name(), path(self.name(), &scope, named.name())),
         })
     }
 
@@ -223,7 +219,6 @@ impl Team {
     pub fn state_get_status(&mut self, get: StateGetStatus) -> Result<StateStatuses> {
         let named = get.mode.as_deref().map(Named::read).transpose()?;
         let scope = scope(get.session_id.as_deref())?;
-        let team = self.name().to_owned();
         self.query(|live, _| {
             let all = match &named {
                 Some(named) => vec![named.name()],
@@ -233,7 +228,7 @@ impl Team {
             for name in all {
                 let named = Named::read(name)?;
                 if let Some((at, data)) = found(live, &named, &scope)? {
-                    statuses.insert(name.to_owned(), status(&team, &at, name, data));
+                    statuses.insert(name.to_owned(), status(live, &at, name, data));
                 }
             }
             Ok(StateStatuses { statuses })
@@ -260,14 +255,14 @@ fn found(live: &Live, named: &Named, scope: &Scope) -> Result<Option<(Scope, Fie
     }
 }
 
-fn status(team: &str, scope: &Scope, name: &str, data: Fields) -> StateStatus {
+fn status(live: &Live, scope: &Scope, name: &str, data: Fields) -> StateStatus {
     let phase = ["current_phase", "phase"]
         .into_iter()
         .find_map(|field| data.get(field).and_then(Value::as_str));
     StateStatus {
         active: data.get("active") == Some(&Value::Bool(true)),
         phase: phase.map(str::to_owned),
-        path: path(team, scope, name),
+        path: path(live.team_name(), scope, name),
         data,
     }
 }
@@ -298,13 +293,11 @@ fn everywhere(name: &str, paths: Vec<String>) -> StateCleared {
 #[derive(Debug, Clone)]
 struct SkillsWrite(ModeWrite);
 
-impl Asked<SkillsWrite> {
+impl SkillsWrite {
     /// What is to stand beside the list; the list itself only may not name what is not active.
     fn metadata(&self, board: &Board<'_>, scope: &Scope) -> Result<Fields> {
-        let mut given = self.input.0.fields.clone();
-        if let Some(state) = &self.input.0.state {
-            given.insert("state".into(), state.clone().into());
-        }
+        let mut given = self.0.fields.clone();
+        put(&mut given, "state", self.0.state.clone());
         let mut given = contract::flattened(given)?;
         let active = board.active(scope)?;
         let entries = match given.remove("active_skills") {
@@ -325,7 +318,7 @@ impl Asked<SkillsWrite> {
             if let Some(mode) = Mode::from_name(name)
                 && !active.contains(&mode)
             {
-                return Err(self.unlisted(mode, scope).into());
+                return Err(unlisted(board, mode, scope).into());
             }
         }
         let primary = named.and_then(Mode::from_name);
@@ -335,22 +328,22 @@ impl Asked<SkillsWrite> {
         }
         Ok(given)
     }
-
-    fn unlisted(&self, mode: Mode, scope: &Scope) -> Refusal {
-        let message = format!(
-            "active_skills must list modes that are active only, but {mode} is not: the list follows from the states"
-        );
-        let refusal = Refusal::new(Code::ModeNotActive, message).field("active_skills");
-        refusal.hint(to_start(&self.team, scope, mode))
-    }
 }
 
-impl Command for Asked<SkillsWrite> {
+fn unlisted(board: &Board<'_>, mode: Mode, scope: &Scope) -> Refusal {
+    let message = format!(
+        "active_skills must list modes that are active only, but {mode} is not: the list follows from the states"
+    );
+    let refusal = Refusal::new(Code::ModeNotActive, message).field("active_skills");
+    refusal.hint(board.to_start(scope, mode))
+}
+
+impl Command for SkillsWrite {
     type Decided = Scope;
     type Answer = StateWritten;
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Scope>> {
-        let scope = scope(self.input.0.session_id.as_deref())?;
+        let scope = scope(self.0.session_id.as_deref())?;
         let mut board = Board::new(live, now);
         let metadata = self.metadata(&board, &scope)?;
         if !metadata.is_empty() {
@@ -360,11 +353,11 @@ impl Command for Asked<SkillsWrite> {
         Ok(Decision::Granted(scope, board.into_events()))
     }
 
-    fn answer(&self, scope: &Scope, _: &After<'_>) -> Result<StateWritten> {
+    fn answer(&self, scope: &Scope, after: &After<'_>) -> Result<StateWritten> {
         Ok(StateWritten {
             success: true,
             mode: SKILL_ACTIVE.to_owned(),
-            path: path(&self.team, scope, SKILL_ACTIVE),
+            path: path(after.team, scope, SKILL_ACTIVE),
             transition: None,
             warnings: Vec::new(),
         })
@@ -375,14 +368,14 @@ impl Command for Asked<SkillsWrite> {
 #[derive(Debug, Clone)]
 struct SkillsClear(ModeClear);
 
-impl Command for Asked<SkillsClear> {
+impl Command for SkillsClear {
     type Decided = Vec<Scope>;
     type Answer = StateCleared;
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Vec<Scope>>> {
-        let acting = scope(self.input.0.session_id.as_deref())?;
+        let acting = scope(self.0.session_id.as_deref())?;
         let mut scopes = vec![acting];
-        if self.input.0.all_sessions {
+        if self.0.all_sessions {
             let sessions = live.mode_sessions(None, usize::MAX)?;
             scopes.extend(sessions.into_iter().map(Scope::Session));
         }
@@ -403,15 +396,11 @@ impl Command for Asked<SkillsClear> {
         Ok(Decision::Granted(cleared, board.into_events()))
     }
 
-    fn answer(&self, cleared: &Vec<Scope>, _: &After<'_>) -> Result<StateCleared> {
-        let paths = cleared.iter();
-        let paths = paths.map(|scope| path(&self.team, scope, SKILL_ACTIVE));
-        Ok(match self.input.0.all_sessions {
-            true => everywhere(SKILL_ACTIVE, paths.collect()),
-            false => {
-                let scope = scope(self.input.0.session_id.as_deref())?;
-                one(SKILL_ACTIVE, path(&self.team, &scope, SKILL_ACTIVE))
-            }
+    fn answer(&self, cleared: &Vec<Scope>, after: &After<'_>) -> Result<StateCleared> {
+        let path = |scope: &Scope| path(after.team, scope, SKILL_ACTIVE);
+        Ok(match self.0.all_sessions {
+            true => everywhere(SKILL_ACTIVE, cleared.iter().map(path).collect()),
+            false => one(SKILL_ACTIVE, path(&scope(self.0.session_id.as_deref())?)),
         })
     }
 }

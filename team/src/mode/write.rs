@@ -4,13 +4,9 @@
 //! of the modes that are active (where it becomes active by that), the write. A call that breaks a rule writes nothing.
 
 use crate::api::rules::Rules;
-use crate::mode::end::{cancel_linked, linked};
 use crate::mode::prelude::*;
-use crate::mode::rules::board::{ORIGIN, is_tombstone};
-use crate::mode::rules::contract::{self, Written};
-use crate::mode::rules::outcome::RunOutcome;
-use crate::mode::rules::reconcile::{active, end, reconcile};
-use crate::mode::rules::{seed, typed};
+use crate::mode::rules::board::ORIGIN;
+use crate::mode::rules::contract::Written;
 use crate::mode::start;
 
 operation! {
@@ -29,7 +25,7 @@ operation! {
         set: Option<Fields>,
         /// Fields to take away
         unset: Option<Vec<String>>,
-    }) -> ModeAnswer = Team::mode_update,
+    }) -> ModeAnswer as mode_update,
     refuses = [UnsupportedMode, ModeNotActive]
 }
 
@@ -71,24 +67,17 @@ impl Team {
     pub fn mode_write(&mut self, write: ModeWrite) -> Result<ModeAnswer> {
         self.execute(self.asked(write))
     }
-
-    /// Changes fields of an active mode, which may end it.
-    pub fn mode_update(&mut self, update: ModeUpdate) -> Result<ModeAnswer> {
-        self.execute(self.asked(update))
-    }
 }
 
-impl Command for Asked<ModeWrite> {
-    type Decided = Decided;
-    type Answer = ModeAnswer;
-
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Decided>> {
+impl Changes for Asked<ModeWrite> {
+    fn decide(&self, board: Board<'_>) -> Result<Decision<Decided>> {
         let mode = skill::mode(&self.input.mode)?;
         let scope = scope(self.input.session_id.as_deref())?;
         let mut given = self.input.fields.clone();
         put(&mut given, "state", self.input.state.clone());
         let given = start::given(contract::flattened(given)?);
-        let mut board = Board::new(live, now).from(&self.origin);
+        let mut board = board.from(&self.origin);
+        let now = board.now();
         let before = board
             .state(&scope, mode)?
             .filter(|state| !is_tombstone(state));
@@ -98,7 +87,7 @@ impl Command for Asked<ModeWrite> {
             written.is_active() && !before.as_ref().is_some_and(Standing::is_active);
         let (transition, changed) = match becomes_active {
             true => {
-                let told = reconcile(&mut board, &self.team, &scope, mode, Source::Write)?;
+                let told = board.reconcile(&scope, mode, Source::Write)?;
                 let mut state = written.state;
                 // Where it was active before is of no account.
                 state.retain(|field, _| given.contains_key(field) || !ORIGIN.contains(&&**field));
@@ -108,7 +97,7 @@ impl Command for Asked<ModeWrite> {
                 }
                 board.start(&scope, mode, state)?;
                 if !given.contains_key("input_lock") {
-                    seed::lock_input(&mut board, &scope, mode)?;
+                    board.lock_input(&scope, mode)?;
                 }
                 (Some(told), true)
             }
@@ -121,11 +110,7 @@ impl Command for Asked<ModeWrite> {
             changed,
             ..Decided::new(mode, scope.clone(), scope)
         };
-        Ok(Decision::Granted(decided, board.into_events()))
-    }
-
-    fn answer(&self, decided: &Decided, after: &After<'_>) -> Result<ModeAnswer> {
-        decided.answer(after.live, &self.team)
+        decided.granted(board)
     }
 }
 
@@ -152,19 +137,15 @@ impl ModeUpdate {
     }
 }
 
-impl Command for Asked<ModeUpdate> {
-    type Decided = Decided;
-    type Answer = ModeAnswer;
-
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Decided>> {
-        let mode = skill::mode(&self.input.mode)?;
-        let acting = scope(self.input.session_id.as_deref())?;
-        let (given, unset) = (self.input.given(), self.input.unset()?);
-        let mut board = Board::new(live, now);
-        let (scope, state) = active(&board, &self.team, &acting, mode)?;
+impl Changes for ModeUpdate {
+    fn decide(&self, mut board: Board<'_>) -> Result<Decision<Decided>> {
+        let mode = skill::mode(&self.mode)?;
+        let acting = scope(self.session_id.as_deref())?;
+        let (given, unset) = (self.given(), self.unset()?);
+        let (scope, state) = board.running(&acting, mode)?;
         let mut kept = state.fields.clone();
         kept.retain(|field, _| !unset.contains(field));
-        let written = contract::write(mode, Some(&kept), &given, now)?;
+        let written = contract::write(mode, Some(&kept), &given, board.now())?;
         let changed = settle(&mut board, &scope, mode, Some(state), &written)?;
         board.see(&acting)?;
         let decided = Decided {
@@ -172,11 +153,7 @@ impl Command for Asked<ModeUpdate> {
             changed,
             ..Decided::new(mode, scope, acting)
         };
-        Ok(Decision::Granted(decided, board.into_events()))
-    }
-
-    fn answer(&self, decided: &Decided, after: &After<'_>) -> Result<ModeAnswer> {
-        decided.answer(after.live, &self.team)
+        decided.granted(board)
     }
 }
 
@@ -205,9 +182,9 @@ fn settle(
         set,
         unset,
     };
-    end(board, scope, mode, ending)?;
-    if written.run == RunOutcome::Cancelled && linked(mode, &written.state) {
-        cancel_linked(board, scope)?;
+    board.end(scope, mode, ending)?;
+    if written.run == RunOutcome::Cancelled {
+        board.cancel_linked(scope, mode, &written.state)?;
     }
     Ok(true)
 }

@@ -7,10 +7,9 @@ use crate::mode::prelude::*;
 use crate::mode::rules::denial::ActiveMode;
 use crate::projections::mode::SessionLife;
 use crate::projections::mode::event::{
-    InputLock, ModeChanged, ModeCleared, ModeFact, ModeStarted, SessionEnd, SessionEnded,
-    SessionSeen, SkillsSynced,
+    InputLock, ModeChanged, ModeCleared, ModeFact, ModeStarted, SessionEnded, SessionSeen,
+    SkillsSynced,
 };
-use crate::projections::team::settings::Setting;
 use teamlog_engine::JsonError;
 
 /// Most bytes of a state as JSON text.
@@ -77,6 +76,9 @@ impl<'a> Board<'a> {
     /// The time of the decision.
     pub fn now(&self) -> Timestamp {
         self.now
+    }
+    pub fn team(&self) -> &'a str {
+        self.live.team_name()
     }
     /// What the command is to record.
     pub fn into_events(self) -> Vec<NewEvent> {
@@ -157,11 +159,7 @@ impl<'a> Board<'a> {
         }
         all.sort();
         let mut modes = Vec::new();
-        for (_, mode) in all {
-            if !modes.contains(&mode) {
-                modes.push(mode);
-            }
-        }
+        join(&mut modes, all.into_iter().map(|(_, mode)| mode));
         Ok(modes)
     }
 
@@ -235,13 +233,23 @@ impl<'a> Board<'a> {
         at > self.now.plus_micros(AHEAD_TOLERATED_MICROS)
     }
 
-    /// Says that a session ended. What is active in it is ended by the caller.
+    /// Ends a session: what is active in it, or waits for its user, is canceled. The modes that were active are answered.
     pub fn end_session(
         &mut self,
         session: &str,
         reason: SessionEnd,
         note: Option<String>,
-    ) -> Result<()> {
+    ) -> Result<Vec<Mode>> {
+        let scope = Scope::Session(session.to_owned());
+        let mut canceled = Vec::new();
+        let why = match reason {
+            SessionEnd::Ended => "its session ended",
+            SessionEnd::Stale => "its session gave no sign of life for long",
+        };
+        for (mode, is_active) in self.open_in(&scope)? {
+            canceled.extend(is_active.then_some(mode));
+            self.end(&scope, mode, Ending::canceled(Some(why)))?;
+        }
         let life = self.live.session_life(session)?;
         let ended = ModeFact::SessionEnded(SessionEnded {
             session: session.to_owned(),
@@ -249,7 +257,8 @@ impl<'a> Board<'a> {
             last_seen_at: life.map(|life| life.seen_at),
             note,
         });
-        self.record(ended.event(DEFAULT_ACTOR, None))
+        self.record(ended.event(DEFAULT_ACTOR, None))?;
+        Ok(canceled)
     }
 
     /// Records what moves no state.

@@ -13,9 +13,8 @@
 //! ending phase or outcome ends it.
 
 use crate::mode::prelude::*;
-use crate::mode::rules::outcome::{self, RunOutcome};
 use crate::mode::rules::phase::{check_forge, fill};
-use crate::mode::rules::reading::{canonical, filled, inferred, is_asked};
+use crate::mode::rules::reading::{canonical, filled, inferred, is_asked, said_active};
 
 /// Fields that only the call itself sets.
 const OUTCOMES: [&str; 3] = ["run_outcome", "lifecycle_outcome", "terminal_outcome"];
@@ -30,8 +29,6 @@ const ENDINGS: [&str; 8] = [
     "transition_source",
     "transition_target_mode",
 ];
-/// The phase in which every mode starts.
-const START: &str = "starting";
 /// The field of a call whose fields count for more than those beside it.
 const STATE: &str = "state";
 
@@ -92,29 +89,17 @@ pub fn write(
     }
     let (mut written, said_run) = settled(state)?;
     if written.run.is_terminal() && said == Some(true) {
-        let message = format!(
-            "terminal run outcome {:?} requires active=false",
-            written.run.name()
-        );
+        let run = written.run.name();
+        let message = format!("terminal run outcome {run:?} requires active=false");
         return Err(Refusal::new(Code::InvalidInput, message).field("active"));
     }
     if said == Some(false) && said_run && !written.run.is_terminal() {
-        let message = format!(
-            "run outcome {:?} requires active=true, but active is false",
-            written.run.name()
-        );
+        let run = written.run.name();
+        let message = format!("run outcome {run:?} requires active=true, but active is false");
         return Err(Refusal::new(Code::InvalidInput, message).field("active"));
     }
     stamp(&mut written, now);
     Ok(written)
-}
-
-fn said_active(given: &Map<String, Value>) -> Result<Option<bool>, Refusal> {
-    match given.get("active") {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::Bool(active)) => Ok(Some(*active)),
-        Some(other) => Err(Refusal::invalid("active", other, "must be true or false")),
-    }
 }
 
 fn merged(before: Option<&Map<String, Value>>, given: &Map<String, Value>) -> Map<String, Value> {
@@ -160,7 +145,7 @@ fn begin_again(state: &mut Map<String, Value>, given: &Map<String, Value>) {
             state.remove(field);
         }
     }
-    state.insert("current_phase".to_owned(), START.into());
+    state.insert("current_phase".to_owned(), phase::STARTING.into());
 }
 
 /// The outcome of a state, and whether it was the state's own `run_outcome`.

@@ -7,11 +7,7 @@
 //!
 //! What stands between backticks can be run as it is.
 
-use crate::mode::rules::transition::{Denial, Transition};
-use crate::projections::mode::{Mode, Scope};
-use crate::projections::words;
-use crate::refusal::{Code, Refusal};
-use serde::Serialize;
+use crate::mode::prelude::*;
 
 words! {
     /// What was about to be done to the mode that was asked for.
@@ -186,7 +182,7 @@ pub fn tool_call(tool: &str, mode: Mode, team: Option<&str>, scope: &Scope) -> S
 pub fn refusal(transition: &Transition) -> Refusal {
     let message = transition.message.clone().unwrap_or_default();
     let mut refusal = Refusal::new(Code::ModeDenied, message).field("mode");
-    if let Ok(serde_json::Value::Object(details)) = serde_json::to_value(transition) {
+    if let Ok(Value::Object(details)) = serde_json::to_value(transition) {
         refusal.details = details;
     }
     refusal

@@ -1,8 +1,7 @@
 //! How a mode ended: the words of `lifecycle_outcome`, the older ones of `run_outcome`, and every other spelling of
 //! either.
 
-use crate::prelude::*;
-use crate::projections::words;
+use crate::mode::prelude::*;
 
 words! {
     /// How a workflow ended, as people are told.
@@ -136,18 +135,10 @@ type Spelled<T> = (T, Option<String>);
 
 /// What a `lifecycle_outcome` says. `asked`: whether a question is pending.
 pub fn lifecycle(field: &str, text: &str, asked: bool) -> Result<Spelled<Lifecycle>, Refusal> {
-    let outcome = match word(text) {
-        Some(Word::Ends(outcome, _)) => outcome,
-        Some(Word::Waits) if asked => Lifecycle::AskUserQuestion,
-        Some(Word::Waits) => Lifecycle::Blocked,
-        Some(Word::Goes(_)) | None => {
-            let all = Lifecycle::ALL.map(Lifecycle::name).join(", ");
-            let message = format!(
-                "lifecycle_outcome must be one of: {all}, but is {}",
-                shown(text)
-            );
-            return Err(Refusal::new(Code::InvalidInput, message).field(field));
-        }
+    let Some(outcome) = of_phase(text, asked) else {
+        let all = Lifecycle::ALL.map(Lifecycle::name).join(", ");
+        let refusal = Refusal::invalid("lifecycle_outcome", text, format!("must be one of: {all}"));
+        return Err(refusal.field(field));
     };
     Ok((outcome, remark(field, text, outcome.name())))
 }
@@ -170,8 +161,7 @@ pub fn run(text: &str) -> Result<Spelled<RunOutcome>, Refusal> {
 pub fn of_phase(text: &str, asked: bool) -> Option<Lifecycle> {
     match word(text)? {
         Word::Ends(outcome, _) => Some(outcome),
-        Word::Waits if asked => Some(Lifecycle::AskUserQuestion),
-        Word::Waits => Some(Lifecycle::Blocked),
+        Word::Waits => RunOutcome::BlockedOnUser.lifecycle(asked),
         Word::Goes(_) => None,
     }
 }

@@ -1,7 +1,6 @@
 //! Forge's phases, the only ones that are enforced, and the rest of what its states must keep to.
 
 use crate::mode::prelude::*;
-use crate::mode::rules::outcome;
 use crate::mode::rules::reading::filled;
 use crate::mode::rules::seed::ITERATIONS_MAX;
 
@@ -179,7 +178,7 @@ pub fn check_forge(
                 "terminal Forge phases require active=false, but active is true in phase {}",
                 shown(phase)
             );
-            return Err(Refusal::new(crate::refusal::Code::InvalidInput, message).field("active"));
+            return Err(Refusal::new(Code::InvalidInput, message).field("active"));
         }
         state.insert("active".to_owned(), false.into());
         fill(state, "completed_at", || now.to_string().into());

@@ -17,6 +17,7 @@ pub mod plan;
 pub mod text;
 pub mod token;
 
+use crate::mode::prelude::*;
 use crate::mode::rules::skill::Skill;
 use gate::Planned;
 use std::borrow::Cow;

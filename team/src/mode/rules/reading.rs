@@ -14,9 +14,7 @@
 //! mode has, unless its state is active, as phases are free while a mode runs.
 
 use crate::mode::prelude::*;
-use crate::mode::rules::outcome::{RunOutcome, lifecycle, of_phase, run};
-use crate::mode::rules::phase;
-use crate::projections::words;
+use crate::mode::rules::outcome::{lifecycle, of_phase, run};
 
 words! {
     /// What decided a [`Reading`].
@@ -106,13 +104,15 @@ pub fn read(state: &Map<String, Value>) -> Result<Reading, Refusal> {
 /// Whether a state says that it is active; what decides below the outcomes is of its type.
 fn check_types(state: &Map<String, Value>) -> Result<bool, Refusal> {
     filled(state, "completed_at")?;
+    Ok(said_active(state)?.unwrap_or_default())
+}
+
+/// What is said of whether it is active.
+pub(super) fn said_active(state: &Map<String, Value>) -> Result<Option<bool>, Refusal> {
     match state.get("active") {
-        None | Some(Value::Null) => Ok(false),
-        Some(Value::Bool(active)) => Ok(*active),
-        Some(other) => {
-            let rule = "must be true or false";
-            Err(Refusal::invalid("active", other, rule))
-        }
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Bool(active)) => Ok(Some(*active)),
+        Some(other) => Err(Refusal::invalid("active", other, "must be true or false")),
     }
 }
 

@@ -13,13 +13,7 @@
 //!
 //! A command starts every mode in the phase `starting`.
 
-use crate::failure::Result;
-use crate::mode::rules::board::{Board, object};
-use crate::mode::rules::phase;
-use crate::projections::mode::event::Fields;
-use crate::projections::mode::{Mode, Scope};
-use serde_json::{Value, json};
-use teamlog_engine::Timestamp;
+use crate::mode::prelude::*;
 
 /// Most rounds of a mode, unless its caller says otherwise.
 pub const ITERATIONS_MAX: u64 = 50;
@@ -91,17 +85,13 @@ fn particulars(mode: Mode) -> Fields {
     })
 }
 
-/// Locks input for a mode that just became active, if it is one that does.
-pub(crate) fn lock_input(board: &mut Board<'_>, scope: &Scope, mode: Mode) -> Result<()> {
-    if !mode.locks_input() {
-        return Ok(());
-    }
-    let lock = json!({
+/// The lock on input of a mode that just became active.
+pub(crate) fn lock(now: Timestamp) -> Fields {
+    object(json!({
         "active": true,
         "scope": "deep-interview-auto-approval",
-        "acquired_at": board.now().to_string(),
+        "acquired_at": now.to_string(),
         "blocked_inputs": BLOCKED_INPUTS,
         "message": "deep-interview waits for an answer of the user; words of approval do not answer for them",
-    });
-    board.lock(scope, mode, true, object(lock))
+    }))
 }

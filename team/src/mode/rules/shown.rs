@@ -2,8 +2,7 @@
 
 use crate::handle::command::Origin;
 use crate::mode::prelude::*;
-use crate::mode::rules::transition::{Kind, Transition};
-use crate::projections::mode::{ModeState, is_session_id};
+use crate::projections::mode::is_session_id;
 
 /// Where states lie, relative to a team's directory.
 pub const MODES_DIR: &str = "modes";
@@ -65,10 +64,9 @@ pub struct ModeAnswer {
     pub shown: ModeShown,
 }
 
-/// An input, with the team that it is for and where it is given.
+/// An input, with where it is given.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked<T> {
-    pub team: String,
     pub origin: Origin,
     pub input: T,
 }
@@ -76,15 +74,31 @@ pub(crate) struct Asked<T> {
 impl Team {
     pub(crate) fn asked<T>(&self, input: T) -> Asked<T> {
         Asked {
-            team: self.name().to_owned(),
             origin: self.control.origin.clone(),
             input,
         }
     }
 }
 
+/// A change of a state, which is answered with what it left.
+pub(crate) trait Changes: Clone + Send + 'static {
+    fn decide(&self, board: Board<'_>) -> Result<Decision<Decided>>;
+}
+
+impl<T: Changes> Command for T {
+    type Decided = Decided;
+    type Answer = ModeAnswer;
+
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Decided>> {
+        Changes::decide(self, Board::new(live, now))
+    }
+
+    fn answer(&self, decided: &Decided, after: &After<'_>) -> Result<ModeAnswer> {
+        decided.answer(after.live)
+    }
+}
+
 /// What was decided, before it is recorded.
-#[derive(Debug, Clone)]
 pub(crate) struct Decided {
     pub mode: Mode,
     /// Where the state lies that is answered.
@@ -162,8 +176,11 @@ impl Decided {
         }
     }
 
-    /// The answer, once it is recorded.
-    pub fn answer(&self, live: &Live, team: &str) -> Result<ModeAnswer> {
+    pub fn granted(self, board: Board<'_>) -> Result<Decision<Decided>> {
+        Ok(Decision::Granted(self, board.into_events()))
+    }
+
+    fn answer(&self, live: &Live) -> Result<ModeAnswer> {
         let Some(state) = live.mode_state(&self.scope, self.mode)? else {
             return Err(missing(self.mode, &self.scope).into());
         };
@@ -176,9 +193,9 @@ impl Decided {
             changed: self.changed,
             auto_completed,
             message,
-            active_modes: crate::mode::rules::board::active(live, &self.acting)?,
+            active_modes: board::active(live, &self.acting)?,
             warnings: self.warnings.clone(),
-            shown: ModeShown::of(team, state),
+            shown: ModeShown::of(live.team_name(), state),
         })
     }
 }

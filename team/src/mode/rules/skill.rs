@@ -1,7 +1,6 @@
 //! The names by which prompts call for something: those of the modes, other names of them, and what is no mode.
 
-use crate::projections::mode::Mode;
-use crate::refusal::{Code, Refusal};
+use crate::mode::prelude::*;
 
 /// What a prompt can call for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

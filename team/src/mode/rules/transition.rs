@@ -11,11 +11,8 @@
 //! | modes that all go with it | `overlap` |
 //! | anything else | `deny`, nothing changes |
 
-use crate::mode::rules::denial::{self, Action};
-use crate::projections::mode::Mode;
-use crate::projections::words;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::mode::prelude::*;
+use crate::mode::rules::denial::Action;
 
 words! {
     /// What becomes of a request.
@@ -123,22 +120,15 @@ fn hands_off(from: Mode, to: Mode, review: Review) -> bool {
 /// counts once.
 pub fn decide(active: &[Mode], requested: Mode, review: Review) -> Transition {
     let mut current: Vec<Mode> = Vec::new();
-    for mode in active {
-        if !current.contains(mode) {
-            current.push(*mode);
-        }
-    }
+    join(&mut current, active.iter().copied());
     if current.contains(&requested) || current.is_empty() {
         return allowed(current, requested);
     }
     let (handing, rest): (Vec<Mode>, Vec<Mode>) = current
         .iter()
         .partition(|mode| hands_off(**mode, requested, review));
-    let blocking: Vec<Mode> = rest
-        .iter()
-        .copied()
-        .filter(|mode| !overlaps(*mode, requested))
-        .collect();
+    let blocking = rest.iter().filter(|mode| !overlaps(**mode, requested));
+    let blocking: Vec<Mode> = blocking.copied().collect();
     if !blocking.is_empty() {
         return denied(current, requested, blocking);
     }
@@ -156,6 +146,15 @@ pub fn decide(active: &[Mode], requested: Mode, review: Review) -> Transition {
         auto_completed: handing,
         message,
         ..allowed(current, requested)
+    }
+}
+
+/// Puts what is not there yet behind what is.
+pub(crate) fn join<T: PartialEq>(all: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
+    for one in more {
+        if !all.contains(&one) {
+            all.push(one);
+        }
     }
 }
 

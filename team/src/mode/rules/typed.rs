@@ -1,10 +1,9 @@
 //! Readers for the fields of calls about modes: a value of the wrong type is refused by the name of its field. Calls
 //! from a command line or a tool have not been checked against a schema before.
 
-use crate::projections::mode::event::Fields;
+use crate::mode::prelude::*;
+use serde::Deserializer;
 use serde::de::Error;
-use serde::{Deserialize, Deserializer};
-use serde_json::Value;
 
 /// The text of a field, or nothing.
 fn text<'de, D: Deserializer<'de>>(name: &str, from: D) -> Result<Option<String>, D::Error> {

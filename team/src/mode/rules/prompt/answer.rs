@@ -1,12 +1,8 @@
 //! The answer to a prompt, for programs; [`crate::mode::rules::prompt::text`] says the same to agents.
 
+use crate::mode::prelude::*;
 use crate::mode::rules::prompt::Found;
 use crate::mode::rules::prompt::gate::Gate;
-use crate::mode::rules::transition::Denial;
-use crate::projections::mode::Mode;
-use crate::projections::mode::event::Fields;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// A word of a prompt that stands for a skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

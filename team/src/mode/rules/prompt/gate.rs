@@ -4,13 +4,10 @@
 //! What a user decided is not held back: `$skill` tokens never come here, and `force:` or `!` in front, a prompt that
 //! names what it is about, and a short go-ahead for a plan that is complete pass.
 
+use crate::mode::prelude::*;
 use crate::mode::rules::prompt::keyword::{is_forced, plain};
 use crate::mode::rules::prompt::{Found, is_word, typed};
 use crate::mode::rules::skill::{CANCEL, Skill};
-use crate::projections::mode::Mode;
-use crate::projections::words;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// The modes that wait for a plan.
 const GATED: [Mode; 4] = [Mode::Forge, Mode::Autopilot, Mode::Team, Mode::Ultrawork];

@@ -1,8 +1,7 @@
 //! The lock of an interview: words of assent alone are not taken for answers to its questions.
 
+use crate::mode::prelude::*;
 use crate::mode::rules::prompt::keyword::plain;
-use crate::projections::mode::event::Fields;
-use serde_json::Value;
 
 /// The lock that a state holds and that is not released.
 pub fn held(state: &Fields) -> Option<&Fields> {

@@ -1,9 +1,8 @@
 //! A prompt's skills, decided as a whole: planning before execution, then one transition after the other, each on what
 //! the one before leaves. One denial denies all of it.
 
+use crate::mode::prelude::*;
 use crate::mode::rules::skill::Skill;
-use crate::mode::rules::transition::{Kind, Review, Transition, decide};
-use crate::projections::mode::Mode;
 
 /// What is decided about the skills of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,14 +40,12 @@ impl Plan {
     /// What each hand-off says, once.
     pub fn messages(&self) -> Vec<String> {
         let mut messages = Vec::new();
-        for step in &self.steps {
-            if let Some(message) = &step.message
-                && step.kind == Kind::AutoComplete
-                && !messages.contains(message)
-            {
-                messages.push(message.clone());
-            }
-        }
+        let handed = |step: &&Transition| step.kind == Kind::AutoComplete;
+        let handed = self.steps.iter().filter(handed);
+        join(
+            &mut messages,
+            handed.filter_map(|step| step.message.clone()),
+        );
         messages
     }
 }
@@ -84,11 +81,7 @@ pub fn plan(skills: &[Skill], active: &[Mode], review: Review) -> Plan {
 /// The modes that are decided on, and those that are put off: beside execution, only the first planning one is begun.
 fn split(skills: &[Skill]) -> (Vec<Mode>, Vec<Mode>) {
     let mut modes: Vec<Mode> = Vec::new();
-    for mode in skills.iter().filter_map(|skill| skill.mode()) {
-        if !modes.contains(&mode) {
-            modes.push(mode);
-        }
-    }
+    join(&mut modes, skills.iter().filter_map(|skill| skill.mode()));
     let planning = modes.iter().copied().find(|mode| mode.plans());
     match planning {
         Some(first) if modes.iter().any(|mode| !mode.plans()) => {

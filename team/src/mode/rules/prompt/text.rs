@@ -1,8 +1,8 @@
 //! The answer to a prompt as one paragraph for the agent.
 
+use crate::mode::prelude::*;
 use crate::mode::rules::denial::{joined, tool_call};
 use crate::mode::rules::prompt::answer::{PromptAnswer, Started};
-use crate::projections::mode::{Mode, Scope};
 
 const WHO: &str = "RCS native UserPromptSubmit";
 const CLOSING: &str =
