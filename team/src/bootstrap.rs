@@ -24,47 +24,43 @@ mod work;
 pub use events::Event;
 pub use fields::DOMAINS_MAX;
 pub use payload::{Report, read};
-pub use verdict::{Accepted, Breached, Verdict};
+pub use verdict::{Accepted, Against};
 
-use crate::projections::bootstrap::event::BootstrapAct;
-use crate::projections::bootstrap::{Core, Run, State, event};
-use crate::refusal::{Code, Refusal};
-use fields::core_named;
-use teamlog_engine::Timestamp;
-use verdict::illegal;
+use crate::prelude::*;
+use crate::projections::bootstrap::event::{BootstrapAct, Breach, Delivered, Feedback, Probe};
+use crate::projections::bootstrap::{
+    Case, Core, Domain, Evidence, LAUNCH_MODE, Method, Outcome, Run, RunShown, State, Verdict,
+};
+use crate::projections::spelling;
+use fields::{Fields, Who, core_named, invalid, names_in, split};
+use how::{How, how, no_method};
+use verdict::{Ruled, illegal};
 
-/// Decides about a report on a run. Pure.
-pub fn decide(run: &Run, report: &Report) -> Verdict {
+/// Decides about a report on a run: what was said, under its name. Pure.
+pub fn decide(run: &Run, report: &Report, (name, data): (&str, &Map<String, Value>)) -> Ruled {
     if let Some((code, rolled_back_to, why)) = breach::found(run, report) {
-        let first = (report.event == Event::CoreHandshakeTimedOut).then(|| {
-            BootstrapAct::HandshakeTimedOut {
-                missing: run.unready(),
-            }
-        });
-        return Verdict::Breach(Box::new(Breached {
-            first,
-            code,
+        let mut acts = Vec::new();
+        if report.event == Event::CoreHandshakeTimedOut {
+            let missing = run.unready();
+            acts.push(BootstrapAct::HandshakeTimedOut { missing });
+        }
+        acts.push(BootstrapAct::Breached(Breach {
+            code: code.as_str().to_owned(),
+            event: name.to_owned(),
+            data: data.clone(),
+            at_state: run.state,
             rolled_back_to,
-            why,
+            why: why.clone(),
         }));
-    }
-    let said = match &report.said {
-        Ok(said) => said,
-        Err(fault) => return Verdict::Refused(fault.clone()),
-    };
-    if let Err(refusal) = legal(run, report.event) {
-        return Verdict::Refused(Box::new(refusal));
-    }
-    if report.event == Event::LaunchUnavailable {
-        return Verdict::Blocked {
-            raw: said.raw.clone(),
-            why: "the platform cannot launch a team".to_owned(),
+        let breached = Accepted {
+            acts,
+            ..Accepted::default()
         };
+        return Ok(breached.despite(code, Some(rolled_back_to), why));
     }
-    match (said.rule)(run) {
-        Ok(accepted) => Verdict::Accepted(accepted),
-        Err(refusal) => Verdict::Refused(Box::new(refusal)),
-    }
+    let said = report.said.as_ref().map_err(|fault| (**fault).clone())?;
+    legal(run, report.event)?;
+    (said.rule)(run)
 }
 
 /// What times out of a run by then, each with what it leads to.
@@ -86,12 +82,12 @@ pub fn due(run: &Run, now: Timestamp) -> Vec<BootstrapAct> {
 }
 
 /// The violation that a handshake is which timed out by itself.
-pub fn handshake_breach(run: &Run) -> event::Breach {
+pub fn handshake_breach(run: &Run) -> Breach {
     let missing = breach::unready(run).join(" and ");
-    event::Breach {
+    Breach {
         code: Code::BreachCoreNotReady.as_str().to_owned(),
         event: Event::CoreHandshakeTimedOut.name().to_owned(),
-        data: serde_json::Map::new(),
+        data: Map::new(),
         at_state: run.state,
         rolled_back_to: State::CoreReady,
         why: format!("the handshake timed out without {missing}"),

@@ -1,11 +1,6 @@
 //! The contract's codes: when each applies, and where a run falls back to. Where several apply, the first counts.
 
-use super::fields::Who;
-use super::how::How;
-use super::payload::Report;
-use super::{Event, missing_of};
-use crate::projections::bootstrap::{Case, Outcome, Run, State};
-use crate::refusal::Code;
+use super::*;
 
 /// A row of the table.
 #[derive(Debug)]

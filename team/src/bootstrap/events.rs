@@ -2,9 +2,7 @@
 //! One table, which the reader of payloads, the rules and the documents use. A signal that members send each other
 //! stands for the event of the same meaning, if there is one.
 
-use crate::projections::bootstrap::State;
-use crate::projections::spelling;
-use crate::refusal::{Code, Refusal, shown};
+use super::*;
 use State::{CoreReady, Fallback, Init, MembersReady, Running, TeamProbed, TeamReady};
 
 /// A row of the table.

@@ -1,9 +1,7 @@
 //! The data of an event, read field by field: every fault names the field, the value and the rule.
 
-use super::events::{Event, Field, KEPT};
-use crate::prelude::*;
-use crate::projections::bootstrap::Core;
-use crate::projections::spelling;
+use super::events::{Field, KEPT};
+use super::*;
 use std::fmt::Display;
 
 /// Most domains that a run can have.

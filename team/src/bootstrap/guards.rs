@@ -1,12 +1,6 @@
 //! The rules for reports on the way from `INIT` to `RUNNING`: what has to hold, and what the report then does.
 
-use super::fields::{Who, core_named};
-use super::how::How;
-use super::proof;
-use super::verdict::{Accepted, Ruled, illegal};
-use crate::prelude::*;
-use crate::projections::bootstrap::event::{BootstrapAct, Probe};
-use crate::projections::bootstrap::{Case, Core, Outcome, Run, State};
+use super::*;
 
 /// The answer of TeamCreate: once, and again only where the one before led nowhere.
 pub fn probed(run: &Run, probe: &Probe) -> Ruled {
@@ -86,6 +80,18 @@ pub fn fallen_back(run: &Run, reason: Option<&String>) -> Ruled {
     Ok(Accepted::one(BootstrapAct::FallbackEntered {
         reason: reason.cloned().or(said),
     }))
+}
+
+/// There is no way to launch a team; that is recorded, and the run stays.
+pub fn blocked(run: &Run, raw: Option<&String>) -> Ruled {
+    let code = Code::BlockedTeamLaunchUnavailable;
+    let why = "the platform cannot launch a team".to_owned();
+    let blocked = BootstrapAct::Blocked {
+        code: code.as_str().to_owned(),
+        at_state: run.state,
+        raw: raw.cloned(),
+    };
+    Ok(Accepted::one(blocked).despite(code, None, why))
 }
 
 /// The core and all selected domains, each once.

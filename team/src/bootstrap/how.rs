@@ -1,8 +1,6 @@
 //! How members are launched: all at once, or one by one.
 
-use super::fields::{Fields, invalid};
-use crate::projections::bootstrap::{LAUNCH_MODE, Method};
-use crate::refusal::Refusal;
+use super::*;
 
 /// How members are launched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

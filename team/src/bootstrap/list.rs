@@ -1,7 +1,6 @@
 //! `bootstrap-list`: the runs of the bootstrap contract, and how far each is.
 
-use crate::prelude::*;
-use crate::projections::bootstrap::{Case, Run, RunShown, State};
+use super::*;
 
 operation! {
     /// List runs, the newest first, and how far each is

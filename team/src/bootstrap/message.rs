@@ -3,10 +3,8 @@
 //! A field that the event does not have is refused in a report of the event. In a message it is kept, unless it looks
 //! like a mistyped field.
 
-use super::events::{Event, Named, SIGNALS, named};
-use super::fields::invalid;
-use crate::refusal::{Code, Refusal, shown};
-use serde_json::{Map, Value};
+use super::events::{Named, SIGNALS, named};
+use super::*;
 
 /// The field by which a message names its own signal.
 pub const SIGNAL: &str = "signal";

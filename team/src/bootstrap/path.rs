@@ -1,7 +1,6 @@
 //! Where the file of a domain was found: by its absolute path, else by the relative one.
 
-use super::fields::invalid;
-use crate::refusal::{Code, Refusal};
+use super::*;
 
 /// How the file of a domain may have been found.
 pub const ORIGINS: [&str; 2] = ["absolute", "relative_fallback"];

@@ -1,14 +1,8 @@
 //! Reads a report, the name of an event and its data, into the payload that the rules look at.
 
-use super::events::{Event, KEPT, Named, named};
-use super::fields::{Fields, Who, invalid, names_in, split};
-use super::how::{How, how, no_method};
-use super::message::{self, SIGNAL};
-use super::verdict::{Accepted, Ruled, illegal};
-use super::{guards, path, probe, work};
-use crate::prelude::*;
-use crate::projections::bootstrap::event::{BootstrapAct, Probe};
-use crate::projections::bootstrap::{Case, Core, Outcome, Run, Verdict};
+use super::events::{KEPT, Named, named};
+use super::message::SIGNAL;
+use super::*;
 
 /// Something that was reported.
 pub struct Report {
@@ -17,8 +11,6 @@ pub struct Report {
     /// The payload, or why it cannot be read. Such a fault is kept only where the event violates the contract by
     /// itself: it comes too early, or the lead signs what only the core may report.
     pub said: Result<Payload, Box<Refusal>>,
-    /// What was said, as it was given.
-    pub data: Map<String, Value>,
     /// What is only kept with it.
     pub beside: Map<String, Value>,
 }
@@ -37,8 +29,6 @@ pub struct Payload {
     pub role: Option<String>,
     /// Whether the lead calls it a simulation of the others.
     pub simulation: bool,
-    /// What the platform answered.
-    pub raw: Option<String>,
     /// What it does to a run in which the event is legal.
     pub rule: Rule,
 }
@@ -55,7 +45,6 @@ impl Payload {
             case: None,
             role: None,
             simulation: false,
-            raw: None,
             rule: Box::new(rule),
         }
     }
@@ -122,19 +111,18 @@ pub fn read(name: &str, data: &Map<String, Value>) -> Result<Report, Refusal> {
         return signalled(data);
     }
     let opened = message::opened(name, data)?;
-    let (mut told, mut data) = (opened.data, data.clone());
+    let mut told = opened.data;
     let (event, settled) = match named(opened.name)? {
         Named::Event(event, settled) => (event, settled),
         Named::Signal(signal) => {
             told.insert(SIGNAL.to_owned(), signal.into());
-            data.clone_from(&told);
             (Event::Signal, None)
         }
     };
     let (fields, beside) = Fields::read(event, &told, settled, opened.is_message)?;
     let is_breach = event.is_too_early_by_itself() || fields.is_lead_for_core(event);
     let said = match fields.agree(event, settled) {
-        Ok(()) => said(event, fields, &data),
+        Ok(()) => said(event, fields, data),
         Err(fault) => Err(fault),
     };
     let said = match said {
@@ -144,7 +132,6 @@ pub fn read(name: &str, data: &Map<String, Value>) -> Result<Report, Refusal> {
     Ok(Report {
         event,
         said,
-        data,
         beside,
     })
 }
@@ -166,7 +153,6 @@ fn signalled(data: &Map<String, Value>) -> Result<Report, Refusal> {
     Ok(Report {
         event: Event::Signal,
         said: Ok(said(Event::Signal, fields, data)?),
-        data: data.clone(),
         beside,
     })
 }
@@ -209,17 +195,17 @@ fn said(event: Event, fields: Fields, data: &Map<String, Value>) -> Result<Paylo
             }
         }
         Event::TaskLaunched => reported(event, data),
-        Event::LaunchUnavailable => Payload {
-            raw: fields.value("raw").map(as_text),
-            ..Payload::of(|_| Ok(Accepted::default()))
-        },
+        Event::LaunchUnavailable => {
+            let raw = fields.value("raw").map(as_text);
+            Payload::of(move |run| guards::blocked(run, raw.as_ref()))
+        }
         Event::CorePinged => {
             let to = fields.cores("to")?.unwrap_or_else(|| Core::ALL.to_vec());
             Payload::of(move |_| {
                 let ping = |to: &Core| BootstrapAct::CorePinged { to: *to };
                 Ok(Accepted {
                     acts: to.iter().map(ping).collect(),
-                    warnings: Vec::new(),
+                    ..Accepted::default()
                 })
             })
         }

@@ -8,9 +8,7 @@
 //!
 //! Anything else is not recognised, and never guessed at.
 
-use crate::projections::bootstrap::Outcome;
-use crate::projections::bootstrap::event::Probe;
-use serde_json::{Map, Value};
+use super::*;
 
 /// What an answer says where there are no teams.
 const UNAVAILABLE: &[&str] = &[

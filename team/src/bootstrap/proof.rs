@@ -1,9 +1,7 @@
 //! The evidence of a launch that a caller gives: it has to be complete, of the right shape, and agree with the log.
 
-use super::fields::names_in;
-use crate::prelude::*;
-use crate::projections::bootstrap::{Core, CoreReadyAck, Evidence, LAUNCH_MODE, Method, Run};
-use crate::projections::spelling;
+use super::*;
+use crate::projections::bootstrap::CoreReadyAck;
 
 /// Its fields.
 pub const FIELDS: [&str; 6] = [

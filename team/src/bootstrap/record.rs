@@ -2,14 +2,11 @@
 //! A violation of the contract is recorded, and the run falls back. Any other report that a rule does not accept
 //! records nothing. Both are answered with where the run stands.
 
-use crate::bootstrap::breach::BREACHES;
-use crate::bootstrap::show::run_of;
-use crate::bootstrap::start::event;
-use crate::bootstrap::{self, Breached, Report, Verdict};
-use crate::prelude::*;
+use super::breach::BREACHES;
+use super::show::run_of;
+use super::start::event;
+use super::*;
 use crate::projections::bootstrap::checklist::next_events;
-use crate::projections::bootstrap::event::{BootstrapAct, Breach};
-use crate::projections::bootstrap::{Run, State};
 
 operation! {
     /// Report what happened in a run; a violation of the contract is recorded, and the run falls back
@@ -90,12 +87,9 @@ pub struct BootstrapExplained {
 }
 
 /// What was decided, before it is recorded.
-#[derive(Debug, Clone)]
 pub(crate) struct Decided {
     run: String,
-    code: Option<Code>,
-    rolled_back_to: Option<State>,
-    message: Option<String>,
+    against: Option<Against>,
     warnings: Vec<String>,
 }
 
@@ -165,7 +159,7 @@ impl BootstrapRecord {
             let message = format!("data must be at most {DATA_BYTES_MAX} bytes, but is {bytes}");
             return Err(Refusal::new(Code::TooLarge, message).field("data"));
         }
-        bootstrap::read(&self.event, &self.data)
+        read(&self.event, &self.data)
     }
 
     /// What was decided about a report, what happens in the run, and the report as it was read.
@@ -175,50 +169,16 @@ impl BootstrapRecord {
         now: Timestamp,
     ) -> Result<(Decided, Vec<BootstrapAct>, Report), Refusal> {
         let report = self.report().map_err(|refusal| standing(run, refusal))?;
-        let mut decided = Decided {
+        let ruled = decide(run, &report, (&self.event, &self.data));
+        let accepted = ruled.map_err(|refusal| standing(run, refusal))?;
+        let decided = Decided {
             run: run.run.clone(),
-            code: None,
-            rolled_back_to: None,
-            message: None,
-            warnings: Vec::new(),
+            against: accepted.against,
+            warnings: accepted.warnings,
         };
-        let acts = match bootstrap::decide(run, &report) {
-            Verdict::Accepted(accepted) => {
-                decided.warnings = accepted.warnings;
-                accepted.acts
-            }
-            Verdict::Refused(refusal) => return Err(standing(run, *refusal)),
-            Verdict::Blocked { raw, why } => {
-                let code = Code::BlockedTeamLaunchUnavailable;
-                decided.code = Some(code);
-                decided.message = Some(why);
-                vec![BootstrapAct::Blocked {
-                    code: code.as_str().to_owned(),
-                    at_state: run.state,
-                    raw,
-                }]
-            }
-            Verdict::Breach(breached) => {
-                decided.code = Some(breached.code);
-                decided.rolled_back_to = Some(breached.rolled_back_to);
-                decided.message = Some(breached.why.clone());
-                self.breach(run, *breached)
-            }
-        };
-        let acts = acts.into_iter().map(|act| act.starting(now)).collect();
+        let acts = accepted.acts.into_iter();
+        let acts = acts.map(|act| act.starting(now)).collect();
         Ok((decided, acts, report))
-    }
-
-    fn breach(&self, run: &Run, breached: Breached) -> Vec<BootstrapAct> {
-        let breach = BootstrapAct::Breached(Breach {
-            code: breached.code.as_str().to_owned(),
-            event: self.event.clone(),
-            data: self.data.clone(),
-            at_state: run.state,
-            rolled_back_to: breached.rolled_back_to,
-            why: breached.why,
-        });
-        breached.first.into_iter().chain([breach]).collect()
     }
 
     fn explain(&self, live: &Live, now: Timestamp) -> Result<BootstrapExplained> {
@@ -287,13 +247,14 @@ fn events(
 
 impl Decided {
     fn answer(&self, run: &Run) -> BootstrapRecorded {
+        let against = self.against.as_ref();
         BootstrapRecorded {
             run: self.run.clone(),
             state: run.state,
-            accepted: self.code.is_none(),
-            code: self.code.map(|code| code.as_str().to_owned()),
-            rolled_back_to: self.rolled_back_to,
-            message: self.message.clone(),
+            accepted: against.is_none(),
+            code: against.map(|against| against.code.as_str().to_owned()),
+            rolled_back_to: against.and_then(|against| against.rolled_back_to),
+            message: against.map(|against| against.why.clone()),
             warnings: self.warnings.clone(),
             next: next_events(run),
         }

@@ -1,8 +1,7 @@
 //! `bootstrap-show`, `bootstrap-evidence`: where a run of the bootstrap contract stands, and what it has to show for its
 //! launch.
 
-use crate::prelude::*;
-use crate::projections::bootstrap::{Evidence, Run, RunShown};
+use super::*;
 
 operation! {
     /// Read where a run stands: what is done, what is next, what must not happen now
@@ -35,11 +34,10 @@ pub struct BootstrapShown {
 impl Team {
     /// A run of the bootstrap contract with its checklist.
     pub fn bootstrap_show(&mut self, show: BootstrapShow) -> Result<BootstrapShown> {
-        let team = self.name().to_owned();
         self.query(|live, _| {
             let run = run_of(live, show.run.as_deref())?;
             Ok(BootstrapShown {
-                team: team.clone(),
+                team: live.team_name().to_owned(),
                 run: RunShown::from(&run),
             })
         })

@@ -1,9 +1,8 @@
 //! `bootstrap-start`: a run of the bootstrap contract begins.
 
-use crate::bootstrap::DOMAINS_MAX;
-use crate::prelude::*;
-use crate::projections::bootstrap::event::{BootstrapAct, BootstrapFact};
-use crate::projections::bootstrap::{Core, RunShown, State};
+use super::show::run_of;
+use super::*;
+use crate::projections::bootstrap::event::BootstrapFact;
 
 operation! {
     /// Begin a run of the bootstrap contract
@@ -88,7 +87,7 @@ impl Command for BootstrapStart {
     }
 
     fn answer(&self, run: &String, after: &After<'_>) -> Result<BootstrapStarted> {
-        let run = crate::bootstrap::show::run_of(after.live, Some(run))?;
+        let run = run_of(after.live, Some(run))?;
         let shown = RunShown::from(&run);
         Ok(BootstrapStarted {
             run: shown.run,
@@ -105,7 +104,7 @@ pub(super) fn event(
     act: BootstrapAct,
     actor: &str,
     trace: Option<&str>,
-    beside: &Map<String, serde_json::Value>,
+    beside: &Map<String, Value>,
 ) -> Result<NewEvent, Refusal> {
     let run = run.to_owned();
     let fact = BootstrapFact { run, act };

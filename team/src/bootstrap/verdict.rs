@@ -1,46 +1,26 @@
-//! What is decided about a report.
+//! What is decided about a report. A refused one records nothing; one that violates the contract is recorded all the same.
 
-use crate::projections::bootstrap::event::BootstrapAct;
-use crate::projections::bootstrap::{Run, State};
-use crate::refusal::{Code, Refusal};
+use super::*;
 
-/// What is decided about a report.
-#[derive(Debug, Clone)]
-pub enum Verdict {
-    /// It happened.
-    Accepted(Accepted),
-    /// It violates the contract; that is recorded, and the run falls back.
-    Breach(Box<Breached>),
-    /// There is no way to launch a team; that is recorded, and the run stays.
-    Blocked {
-        /// What the platform answered.
-        raw: Option<String>,
-        /// For people.
-        why: String,
-    },
-    /// Another rule says no; nothing is recorded.
-    Refused(Box<Refusal>),
-}
-
-/// What happened, and what is to be said of it.
+/// What is recorded of a report, and what is to be said of it.
 #[derive(Debug, Clone, Default)]
 pub struct Accepted {
     /// What is recorded; nothing, where all is known.
     pub acts: Vec<BootstrapAct>,
     /// For people.
     pub warnings: Vec<String>,
+    /// What stands against it, where it violates the contract, or there is no way to do it.
+    pub against: Option<Against>,
 }
 
-/// A violation of the contract.
+/// What stands against a report that is recorded all the same.
 #[derive(Debug, Clone)]
-pub struct Breached {
-    /// What is recorded before it, if anything is.
-    pub first: Option<BootstrapAct>,
+pub struct Against {
     /// The contract's code.
     pub code: Code,
-    /// Where the run falls back to.
-    pub rolled_back_to: State,
-    /// What was violated.
+    /// Where the run falls back to, if it does.
+    pub rolled_back_to: Option<State>,
+    /// For people.
     pub why: String,
 }
 
@@ -52,7 +32,7 @@ impl Accepted {
     pub fn one(act: BootstrapAct) -> Accepted {
         Accepted {
             acts: vec![act],
-            warnings: Vec::new(),
+            ..Accepted::default()
         }
     }
     /// Nothing is recorded, because it is known already.
@@ -64,6 +44,19 @@ impl Accepted {
     pub fn warned(mut self, warning: Option<&str>) -> Accepted {
         self.warnings.extend(warning.map(str::to_owned));
         self
+    }
+    /// The same although something stands against it.
+    #[must_use]
+    pub fn despite(self, code: Code, rolled_back_to: Option<State>, why: String) -> Accepted {
+        let against = Against {
+            code,
+            rolled_back_to,
+            why,
+        };
+        Accepted {
+            against: Some(against),
+            ..self
+        }
     }
 }
 

@@ -1,13 +1,8 @@
 //! The rules for reports while the team works: what has to hold, and what the report then does.
 
-use super::fields::{DOMAINS_MAX, Who, core_named};
-use super::how::How;
 use super::payload::{Covered, Mapping, Review, Round1, verdict};
-use super::verdict::{Accepted, Ruled, illegal};
-use crate::prelude::*;
+use super::*;
 use crate::projections::bootstrap::checklist::round_is_complete;
-use crate::projections::bootstrap::event::{BootstrapAct, Delivered, Feedback};
-use crate::projections::bootstrap::{Core, Domain, Run, Verdict};
 
 /// What the summary of a cleared gate has to hold.
 pub const SUMMARY: [&str; 4] = ["pass_domains", "revised_domains", "excluded_domains", RISKS];
