@@ -9,23 +9,13 @@ const FILE: &str = "doctor.json";
 
 operation! {
     /// Read what the last check of everything that belongs to the team found
-    "doctor-last": Reads(DoctorLast) -> Examination = Team::doctor_last
+    "doctor-last": Reads(DoctorLast {}) -> Examination = Team::doctor_last
 }
 
 operation! {
     /// Check everything that belongs to the team: behind the answer where a daemon answers, else before it
-    "doctor-start": Reads(DoctorStart) -> Examination = Team::doctor_start
+    "doctor-start": Reads(DoctorStart {}) -> Examination = Team::doctor_start
 }
-
-/// What `doctor-last` is asked: nothing.
-#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct DoctorLast {}
-
-/// What `doctor-start` is asked: nothing.
-#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct DoctorStart {}
 
 /// The last check of everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -67,9 +57,8 @@ pub struct Examined {
 impl Team {
     /// What the last check of everything found. Costs reading a small file.
     pub fn doctor_last(&mut self, _: DoctorLast) -> Result<Examination> {
-        let name = self.name().to_owned();
         let mut last: Examination = kept::read(&self.log, FILE).unwrap_or_default();
-        last.team = name;
+        last.team = self.name().to_owned();
         if let Some(running) = self.running_check(Check::Doctor) {
             last.state = CheckState::Running;
             last.started_at = Some(running.started_at);
@@ -78,17 +67,10 @@ impl Team {
     }
 
     /// Has everything checked: in the background where there is one, else now.
-    pub fn doctor_start(&mut self, asked: DoctorStart) -> Result<Examination> {
-        let DoctorStart {} = asked;
-        match &self.options.background {
-            Some(background) => {
-                let now = self.options.clock.now();
-                background.start(self.name(), Check::Doctor, now);
-            }
-            None => {
-                let check = DoctorCheck::of(self.name());
-                Root::of_team(self).doctor_noting(check, &mut |_, _| {})?;
-            }
+    pub fn doctor_start(&mut self, _: DoctorStart) -> Result<Examination> {
+        if !self.begin_check(Check::Doctor) {
+            let check = DoctorCheck::of(self.name());
+            Root::of_team(self).doctor_noting(check, &mut |_, _| {})?;
         }
         self.doctor_last(DoctorLast {})
     }

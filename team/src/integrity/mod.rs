@@ -61,6 +61,15 @@ pub trait Background: std::fmt::Debug + Send + Sync {
 }
 
 impl Team {
+    /// Has a check made in the background; whether there is one.
+    fn begin_check(&self, check: Check) -> bool {
+        let background = self.options.background.as_ref();
+        let now = self.options.clock.now();
+        background
+            .map(|background| background.start(self.name(), check, now))
+            .is_some()
+    }
+
     fn running_check(&self, check: Check) -> Option<RunningCheck> {
         let background = self.options.background.as_ref()?;
         background.running(self.name(), check)

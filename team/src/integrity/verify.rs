@@ -9,23 +9,13 @@ const FILE: &str = "verify.json";
 
 operation! {
     /// Read what the last verification of the whole log found, and how far one is that runs
-    "verify-last": Reads(VerifyLast) -> Verification = Team::verify_last
+    "verify-last": Reads(VerifyLast {}) -> Verification = Team::verify_last
 }
 
 operation! {
     /// Verify the whole log: behind the answer where a daemon answers, else before it
-    "verify-start": Reads(VerifyStart) -> Verification = Team::verify_start
+    "verify-start": Reads(VerifyStart {}) -> Verification = Team::verify_start
 }
-
-/// What `verify-last` is asked: nothing.
-#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct VerifyLast {}
-
-/// What `verify-start` is asked: nothing.
-#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct VerifyStart {}
 
 /// The last verification.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -59,9 +49,8 @@ pub struct Verification {
 impl Team {
     /// What the last verification found. Costs reading a small file.
     pub fn verify_last(&mut self, _: VerifyLast) -> Result<Verification> {
-        let name = self.name().to_owned();
         let mut last: Verification = kept::read(&self.log, FILE).unwrap_or_default();
-        last.team = name;
+        last.team = self.name().to_owned();
         if let Some(running) = self.running_check(Check::Verify) {
             last.state = CheckState::Running;
             last.progress = Some(running.progress);
@@ -71,12 +60,8 @@ impl Team {
     }
 
     /// Has the whole log verified: in the background where there is one, else now.
-    pub fn verify_start(&mut self, asked: VerifyStart) -> Result<Verification> {
-        let VerifyStart {} = asked;
-        if let Some(background) = &self.options.background {
-            let now = self.options.clock.now();
-            background.start(self.name(), Check::Verify, now);
-        } else {
+    pub fn verify_start(&mut self, _: VerifyStart) -> Result<Verification> {
+        if !self.begin_check(Check::Verify) {
             self.verify_noting(&mut |_, _| {})?;
         }
         self.verify_last(VerifyLast {})
