@@ -2,8 +2,7 @@
 
 use crate::handle::root::RootOptions;
 use crate::prelude::*;
-use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
+use std::path::Component;
 use teamlog_engine::LogOptions;
 use teamlog_engine::backup::{Backup, MANIFEST_FILE};
 use teamlog_engine::storage::{Files, Storage};

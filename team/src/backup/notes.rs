@@ -1,10 +1,7 @@
 //! Where backups of a team were made: a note in the team's directory for each place, so that whoever finds the log damaged
 //! knows where to look. A hint and no evidence: what is there says the backup itself.
 
-use crate::handle::root::{Root, team_dir};
-use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
-use teamlog_engine::Timestamp;
+use crate::prelude::*;
 use teamlog_engine::receipt::digest_of;
 use teamlog_engine::storage::Storage;
 

@@ -5,7 +5,6 @@ use crate::backup::take::millis;
 use crate::handle::root::team_exists;
 use crate::handle::staged::StagedTeam;
 use crate::prelude::*;
-use std::sync::Arc;
 use std::time::Instant;
 use teamlog_engine::{Format, Receipt};
 

@@ -3,7 +3,6 @@
 use crate::backup::dir::BackupDir;
 use crate::backup::notes as backup_notes;
 use crate::prelude::*;
-use std::path::Path;
 use std::time::Instant;
 use teamlog_engine::Receipt;
 use teamlog_engine::backup::{self, MANIFEST_FILE};

@@ -53,7 +53,7 @@ fn known(seen: &Observed<'_>) -> (Vec<Known>, Vec<String>) {
     for directory in seen.backup_directories() {
         let options = seen.root.options().clone();
         let opened = BackupDir::open(&directory, options)
-            .and_then(|backup_dir| backup_dir.backups(seen.team));
+            .and_then(|backup_dir| backup_dir.backups(&seen.check.team));
         match opened {
             Ok(backups) if backups.is_empty() => {
                 unusable.push(format!("{}: there is none", directory.display()));
@@ -171,26 +171,24 @@ fn needed(seen: &Observed<'_>, known: &[Known], loss: &Loss) -> Check {
 
 fn place(known: &Known) -> String {
     let manifest = known.backup.manifest();
+    let (log, seq, made) = (&manifest.log, manifest.seq, manifest.backed_up_at);
     format!(
-        "{} has log {} up to event {}, as of {}",
-        known.directory.display(),
-        manifest.log,
-        manifest.seq,
-        manifest.backed_up_at
+        "{} has log {log} up to event {seq}, as of {made}",
+        known.directory.display()
     )
 }
 
 /// The command that restores it beside the team, as it is typed.
 fn restore(seen: &Observed<'_>, known: &Known) -> String {
-    let (team, log) = (seen.team, &known.backup.manifest().log);
+    let (team, log) = (&seen.check.team, &known.backup.manifest().log);
     let free = |name: &String| !matches!(seen.root.storage().stat(&team_dir(name)), Ok(Some(_)));
     let numbered = (2..100).map(|number| format!("{team}-restored-{number}"));
     let plain = format!("{team}-restored");
     let mut names = std::iter::once(plain.clone()).chain(numbered);
     let name = names.find(free).unwrap_or(plain);
-    format!(
-        "{} restore {} {name} --from {team} --log {log}",
-        seen.program,
-        quoted(&known.directory.to_string_lossy())
-    )
+    let (program, dir) = (
+        &seen.check.program,
+        quoted(&known.directory.to_string_lossy()),
+    );
+    format!("{program} restore {dir} {name} --from {team} --log {log}")
 }

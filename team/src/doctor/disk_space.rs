@@ -19,10 +19,8 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
 fn judge(space: Space, segment: u64) -> Check {
     let mib = space.free >> 20;
     let (health, summary) = if space.free < segment {
-        let why = format!(
-            "{mib} MiB are free: a segment of {} MiB would not fit",
-            segment >> 20
-        );
+        let segment = segment >> 20;
+        let why = format!("{mib} MiB are free: a segment of {segment} MiB would not fit");
         (Health::Unhealthy, why)
     } else if space.free < FEW_BYTES || space.free < space.total / FEW_PARTS {
         (Health::Warn, format!("only {mib} MiB are free"))

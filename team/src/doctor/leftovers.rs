@@ -11,7 +11,7 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     let mut found: Vec<String> = left.map(told).collect();
     let mut commands = Vec::new();
     if !found.is_empty() {
-        commands.push(format!("{} doctor clean --yes", seen.program));
+        commands.push(format!("{} doctor clean --yes", seen.check.program));
     }
     if !old.is_empty() {
         let what = match old.len() {
@@ -39,8 +39,6 @@ fn told(leftover: &Leftover) -> String {
         Purpose::New => "creating, importing or restoring",
         Purpose::Purged => "purging",
     };
-    format!(
-        "{} was left when {command} team {} was cut short{readable}",
-        leftover.path, leftover.team
-    )
+    let (path, team) = (&leftover.path, &leftover.team);
+    format!("{path} was left when {command} team {team} was cut short{readable}")
 }

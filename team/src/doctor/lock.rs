@@ -1,7 +1,6 @@
 //! The lock: can it be had now, and if not, who holds it?
 
 use super::*;
-use std::time::Duration;
 use teamlog_engine::layout::LOCK_FILE;
 use teamlog_engine::storage::LockError;
 

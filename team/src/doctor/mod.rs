@@ -30,11 +30,9 @@ mod views;
 
 pub(crate) use clock::AHEAD_TOLERATED_MICROS;
 
-use crate::handle::root::team_dir;
 use crate::prelude::*;
 use crate::projections::views::ViewsSource;
 use observed::{Observed, Seen, had, is_closed, keeps_views, said};
-use std::path::PathBuf;
 
 /// Messages and events that are looked up one by one, unless the caller says otherwise.
 pub const SAMPLE: u64 = 100;

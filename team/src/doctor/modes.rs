@@ -13,9 +13,7 @@ use super::*;
 use crate::mode::rules::denial::session_option;
 use crate::projections::Result;
 use crate::projections::mode::{Mode, ModeEntry, ModeScope, Scope, skills_state};
-use crate::projections::team::settings::Setting;
 
-/// The phase of what was cleared.
 const CLEARED: &str = "cleared";
 /// Sessions that are asked for at once.
 const SESSIONS: usize = 1_000;
@@ -28,7 +26,6 @@ const KINDS: [&str; 4] = [
     "auto_completed",
 ];
 
-/// A fault.
 struct Fault {
     /// Which row of the table found it.
     kind: &'static str,
@@ -59,10 +56,11 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
 
 fn judged(found: &Found, seen: &Observed<'_>) -> Check {
     let mut check = match found.faults.first() {
-        None => Check::healthy(format!(
-            "{} of {} modes are active, none was left behind",
-            found.active, found.states
-        )),
+        None => {
+            let (active, states) = (found.active, found.states);
+            let summary = format!("{active} of {states} modes are active, none was left behind");
+            Check::healthy(summary)
+        }
         Some(first) => {
             let health = match found.faults.iter().any(Fault::is_of_a_file) {
                 true => Health::Unhealthy,

@@ -6,8 +6,6 @@ use crate::projections::audit::{Audit, Sample, audit, sample};
 use crate::projections::live::Found;
 use crate::projections::rebuild::Progress;
 use crate::projections::views::ViewsFound;
-use std::sync::Arc;
-use teamlog_engine::Log;
 use teamlog_engine::storage::Memory;
 use teamlog_engine::verify::Report;
 
@@ -18,11 +16,7 @@ pub(super) type Seen<T> = std::result::Result<T, String>;
 pub(super) struct Observed<'a> {
     pub root: &'a Root,
     pub dir: PathBuf,
-    /// The team's name.
-    pub team: &'a str,
-    /// How commands begin.
-    pub program: &'a str,
-    backups: &'a [PathBuf],
+    pub check: &'a DoctorCheck,
     /// The log, if its identity can be read.
     pub log: Seen<Log>,
     /// What verification says.
@@ -52,13 +46,11 @@ pub(super) struct Sampled {
 }
 
 impl<'a> Observed<'a> {
-    /// Whether other hosts may have the team too.
     pub fn has_journal(&self) -> bool {
         let log = self.log.as_ref().ok();
         log.is_some_and(|log| log.identity().journal.is_some())
     }
 
-    /// Looks at a team.
     pub fn look(
         root: &'a Root,
         check: &'a DoctorCheck,
@@ -98,9 +90,7 @@ impl<'a> Observed<'a> {
         });
         Ok(Observed {
             root,
-            team: &check.team,
-            program: &check.program,
-            backups: &check.backups,
+            check,
             dir,
             log,
             report,
@@ -115,9 +105,6 @@ impl<'a> Observed<'a> {
 
     /// Looks at a sample of what belongs to a team. `None` where that does not tell enough: where the log is short, where
     /// something cannot be read, where the store is behind, where somebody is writing.
-    ///
-    /// # Errors
-    /// `invalid_input`, `team_not_found`.
     pub fn glance(root: &'a Root, check: &'a DoctorCheck) -> Result<Option<Observed<'a>>> {
         names::check_known("team", &check.team)?;
         Ok(Observed::glanced(root, check).ok().flatten())
@@ -155,9 +142,7 @@ impl<'a> Observed<'a> {
         let inboxes = agents.len() as u64;
         Ok(Some(Observed {
             root,
-            team: &check.team,
-            program: &check.program,
-            backups: &check.backups,
+            check,
             dir,
             report: Ok(report),
             found: Ok(found),
@@ -193,8 +178,8 @@ impl<'a> Observed<'a> {
 
     /// Directories with backups, as far as the team and the caller know.
     pub fn backup_directories(&self) -> Vec<PathBuf> {
-        let mut directories = backup_notes::directories(self.root, self.team);
-        directories.extend(self.backups.iter().cloned());
+        let mut directories = backup_notes::directories(self.root, &self.check.team);
+        directories.extend(self.check.backups.iter().cloned());
         directories.sort();
         directories.dedup();
         directories
@@ -203,7 +188,8 @@ impl<'a> Observed<'a> {
     /// A command on the team, as it is typed.
     pub fn command(&self, name: &str, flags: &str) -> String {
         let space = if flags.is_empty() { "" } else { " " };
-        format!("{} {name} {}{space}{flags}", self.program, self.team)
+        let DoctorCheck { program, team, .. } = self.check;
+        format!("{program} {name} {team}{space}{flags}")
     }
 
     /// The command that builds everything derived anew.
@@ -221,7 +207,6 @@ impl<'a> Observed<'a> {
     }
 }
 
-/// Whether a team keeps view files.
 pub(super) fn keeps_views(live: &Live) -> bool {
     matches!(live.team(), Ok(Some(team)) if team.keeps_views())
 }

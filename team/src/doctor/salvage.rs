@@ -1,6 +1,5 @@
 //! `rehydrate --salvage`: what can be read of a damaged log becomes the log, and the damaged one is kept as it was.
 
-use crate::handle::root::team_dir;
 use crate::log::rehydrate::{Rehydrate, RehydrateAnswer};
 use crate::prelude::*;
 use crate::projections::team::event::TeamCreated;

@@ -27,13 +27,16 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
 /// What problems make of a check, where there are any.
 pub(super) fn judge(problems: &[&Problem], seen: &Observed<'_>) -> Option<Check> {
     let first = worst_first(problems)?;
-    let summary = format!(
-        "{} problems, the first: {} at byte {}: {}",
-        problems.len(),
-        first.file,
-        first.offset,
-        first.message
-    );
+    let (
+        count,
+        Problem {
+            file,
+            offset,
+            message,
+            ..
+        },
+    ) = (problems.len(), first);
+    let summary = format!("{count} problems, the first: {file} at byte {offset}: {message}");
     let (health, command) = match first.severity {
         // The segments are clean to their end, so whoever takes the lock makes a new head.
         Severity::Error if first.kind == Kind::DamagedHead && only_the_head(seen) => {

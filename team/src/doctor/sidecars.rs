@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::projections::live::DERIVED_DIR;
-use std::path::Path;
 use teamlog_engine::layout::{HEAD_FILE, LOCK_FILE, LOG_FILE};
 use teamlog_engine::verify::Problem;
 
@@ -48,7 +47,6 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     Ok(check)
 }
 
-/// What is wrong with the head.
 fn head(seen: &Observed<'_>) -> Option<Check> {
     match &seen.report {
         Ok(report) => {

@@ -3,8 +3,6 @@
 use crate::prelude::*;
 use crate::projections::live::DERIVED_DIR;
 use serde::de::DeserializeOwned;
-use std::path::PathBuf;
-use teamlog_engine::Log;
 
 /// A longer file is no result.
 const BYTES_MAX: u64 = 1 << 20;

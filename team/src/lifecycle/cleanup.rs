@@ -6,10 +6,8 @@
 use crate::api::rules::Rules;
 use crate::lifecycle::closing;
 use crate::prelude::*;
-use crate::projections::Setting;
 use crate::projections::task::TaskCounts;
-use crate::projections::team::event::{TeamClosed, TeamFact};
-use crate::projections::words;
+use crate::projections::team::event::TeamClosed;
 use crate::projections::worker::event::AckStatus;
 use crate::projections::worker::supervision::{PhaseChanged, ShutdownGated};
 
@@ -175,48 +173,28 @@ impl Closing {
     }
 }
 
-/// What is left over, by name. A task that waits for its owner counts as pending in the message.
-struct Left {
-    pending: u64,
-    blocked: u64,
-    in_progress: u64,
-    failed: u64,
-}
-
-impl Left {
-    fn of(counts: &TaskCounts) -> Left {
-        let of = |status: Status| counts.by_status.get(status as usize).copied().unwrap_or(0);
-        Left {
-            pending: of(Status::Pending) + of(Status::Assigned),
-            blocked: of(Status::Blocked),
-            in_progress: of(Status::InProgress),
-            failed: of(Status::Failed),
-        }
-    }
-
-    fn refusal(&self, code: Code, message: String) -> Refusal {
-        Refusal::new(code, message).details(json!({
-            "pending": self.pending, "blocked": self.blocked, "in_progress": self.in_progress, "failed": self.failed,
-        }))
-    }
-}
-
 impl Cleanup {
     fn check(&self, live: &Live, counts: &TaskCounts) -> Result<()> {
-        let left = Left::of(counts);
-        if left.failed > 0 && !self.confirm_issues {
-            let message = format!("shutdown_confirm_issues_required:failed={}", left.failed);
+        let of = |status: Status| counts.by_status.get(status as usize).copied().unwrap_or(0);
+        // A task that waits for its owner counts as pending.
+        let pending = of(Status::Pending) + of(Status::Assigned);
+        let (blocked, in_progress) = (of(Status::Blocked), of(Status::InProgress));
+        let failed = of(Status::Failed);
+        let left = json!({
+            "pending": pending, "blocked": blocked, "in_progress": in_progress, "failed": failed,
+        });
+        if failed > 0 && !self.confirm_issues {
+            let message = format!("shutdown_confirm_issues_required:failed={failed}");
             let hint = "look at the failed tasks, then say \"confirm_issues\": true";
-            let refusal = left.refusal(Code::ShutdownConfirm, message);
+            let refusal = Refusal::new(Code::ShutdownConfirm, message).details(left);
             return Err(refusal.hint(hint).into());
         }
-        if left.pending + left.blocked + left.in_progress > 0 {
+        if pending + blocked + in_progress > 0 {
             let message = format!(
-                "shutdown_gate_blocked:pending={},blocked={},in_progress={},failed={}",
-                left.pending, left.blocked, left.in_progress, left.failed
+                "shutdown_gate_blocked:pending={pending},blocked={blocked},in_progress={in_progress},failed={failed}"
             );
             let hint = "finish or cancel what is left over, or say \"force\": true";
-            let refusal = left.refusal(Code::ShutdownGateBlocked, message);
+            let refusal = Refusal::new(Code::ShutdownGateBlocked, message).details(left);
             return Err(refusal.hint(hint).into());
         }
         let Some((worker, reason)) = rejected(live)? else {

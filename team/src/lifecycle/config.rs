@@ -2,8 +2,8 @@
 
 use crate::Recorded;
 use crate::prelude::*;
-use crate::projections::team::event::{ConfigChanged, TeamFact};
-use crate::projections::team::settings::{Setting, Value};
+use crate::projections::team::event::ConfigChanged;
+use crate::projections::team::settings::Value;
 
 /// What `config list` is asked.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

@@ -4,10 +4,8 @@
 //! A team's file is made with the team; one that is older gets it from `init` or `setup`. A file that begins with other
 //! words was written by somebody else and is left as it is.
 
-use crate::failure::Result;
-use crate::handle::root::{Root, TEAMS_DIR, team_dir};
-use std::path::{Path, PathBuf};
-use teamlog_engine::Error;
+use crate::handle::root::TEAMS_DIR;
+use crate::prelude::*;
 use teamlog_engine::storage::Storage;
 
 /// The file's name.

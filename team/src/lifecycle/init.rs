@@ -2,10 +2,8 @@
 
 use crate::handle::staged::StagedTeam;
 use crate::prelude::*;
-use crate::projections::team::event::{MembersAdded, TeamCreated, TeamFact};
-use std::borrow::Cow;
-use std::path::Path;
-use teamlog_engine::{Format, JournalIdentity, Log, NewLog};
+use crate::projections::team::event::TeamCreated;
+use teamlog_engine::{Format, JournalIdentity, NewLog};
 
 /// What `init` is asked.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

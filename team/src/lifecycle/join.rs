@@ -3,9 +3,7 @@
 use crate::backup::dir::BackupDir;
 use crate::handle::staged::StagedTeam;
 use crate::prelude::*;
-use std::borrow::Cow;
-use std::path::Path;
-use teamlog_engine::{Identity, Log};
+use teamlog_engine::Identity;
 
 /// What `join` is asked.
 #[derive(Debug, Clone)]
@@ -71,9 +69,9 @@ impl Root {
 fn joined(mut team: Team, identity: &Identity, joined: bool) -> Result<JoinAnswer> {
     let own = team.log().identity();
     if own.log != identity.log || own.journal != identity.journal {
+        let (own, log) = (&own.log, &identity.log);
         let message = format!(
-            "team must be free, but another log has that name here: {} instead of {}",
-            own.log, identity.log
+            "team must be free, but another log has that name here: {own} instead of {log}"
         );
         return Err(Refusal::new(Code::TeamExists, message).field("team").into());
     }

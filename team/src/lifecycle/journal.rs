@@ -1,9 +1,7 @@
 //! `journal adopt`, `leave` and `heal`: a team comes to a journal, goes from it, and brings it what it lost.
 
 use crate::prelude::*;
-use std::borrow::Cow;
-use std::collections::BTreeSet;
-use teamlog_engine::{JournalIdentity, Log};
+use teamlog_engine::JournalIdentity;
 
 /// `{status:"ok", team, journal, groups, events, last_seq, changed}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]

@@ -2,7 +2,6 @@
 //! its settings. What the log says nothing of has the value that says so.
 
 use crate::prelude::*;
-use crate::projections::Setting;
 use crate::projections::worker::WorkerShown;
 use crate::projections::worker::event::Identity;
 

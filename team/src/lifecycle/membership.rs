@@ -1,8 +1,6 @@
 //! Who may act and receive: members of a closed team; in an open one whoever has a proper name, and who acts joins.
 
 use crate::prelude::*;
-use teamlog_projections::spelling;
-use teamlog_projections::team::event::{MembersAdded, TeamFact};
 
 /// Always a valid sender and mailbox, in every team.
 pub const LEADER: &str = "leader-fixed";

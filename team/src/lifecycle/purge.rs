@@ -1,6 +1,5 @@
 //! `purge`: a team that was closed is deleted, log and all. The one command that destroys events; nothing else calls it.
 
-use crate::handle::root::team_dir;
 use crate::handle::staging::{Purpose, Staging};
 use crate::prelude::*;
 

@@ -1,10 +1,10 @@
 //! `status`: the state of a team in one answer.
 
 use crate::prelude::*;
+use crate::projections::Status as TaskStatus;
 use crate::projections::bootstrap::{RunShown, State};
 use crate::projections::message::{SCHEMA_VERSION, Unacked};
 use crate::projections::mode::{Mode, ModeScope, Scope};
-use crate::projections::{Live, Status as TaskStatus, Task};
 use crate::shapes::raw;
 use crate::task::blocking;
 use crate::task::listed::Listed;

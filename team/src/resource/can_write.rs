@@ -1,12 +1,9 @@
 //! `can-write`: may an agent write a path now? It may under a lease of its own on a task that declares the path.
 
 use crate::prelude::*;
-use crate::projections::Setting;
 use crate::projections::task::HeldResources;
-use crate::projections::words;
 use crate::resource::Tree;
 use crate::resource::pattern::Pattern;
-use std::time::Duration;
 
 operation! {
     /// Say whether an agent may write a path now

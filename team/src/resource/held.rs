@@ -5,7 +5,6 @@
 
 use super::pattern::Pattern;
 use crate::prelude::*;
-use crate::projections::Setting;
 use crate::projections::task::{Governed, HeldResources};
 use crate::projections::team::settings::ADVISORY;
 use std::cell::OnceCell;
@@ -72,10 +71,7 @@ impl Holdings<'_> {
         }))
     }
 
-    /// What is held twice once the task is taken, where that is allowed with a warning.
-    ///
-    /// # Errors
-    /// `resource_conflict` where it is not.
+    /// What is held twice once the task is taken, where that is allowed with a warning; else a refusal.
     pub fn grant(&self, task: &Task) -> Result<Vec<Overlap>> {
         let Governed {
             resources, shared, ..
