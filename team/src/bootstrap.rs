@@ -12,7 +12,7 @@ pub mod list;
 mod message;
 mod path;
 mod payload;
-pub mod probe;
+mod probe;
 mod proof;
 pub mod record;
 pub mod show;
@@ -22,22 +22,24 @@ mod verdict;
 mod work;
 
 pub use events::Event;
-pub use fields::DOMAINS_MAX;
-pub use payload::{Report, read};
-pub use verdict::{Accepted, Against};
 
 use crate::prelude::*;
 use crate::projections::bootstrap::event::{BootstrapAct, Breach, Delivered, Feedback, Probe};
 use crate::projections::bootstrap::{
     Case, Core, Domain, Evidence, LAUNCH_MODE, Method, Outcome, Run, RunShown, State, Verdict,
 };
-use crate::projections::spelling;
-use fields::{Fields, Who, core_named, invalid, names_in, split};
+use crate::shapes::as_text;
+use fields::{DOMAINS_MAX, Fields, Who, core_named, invalid, names_in, split};
 use how::{How, how, no_method};
-use verdict::{Ruled, illegal};
+use payload::{Report, read};
+use verdict::{Accepted, Against, Ruled, broken, illegal};
 
 /// Decides about a report on a run: what was said, under its name. Pure.
-pub fn decide(run: &Run, report: &Report, (name, data): (&str, &Map<String, Value>)) -> Ruled {
+pub(crate) fn decide(
+    run: &Run,
+    report: &Report,
+    (name, data): (&str, &Map<String, Value>),
+) -> Ruled {
     if let Some((code, rolled_back_to, why)) = breach::found(run, report) {
         let mut acts = Vec::new();
         if report.event == Event::CoreHandshakeTimedOut {
@@ -64,7 +66,7 @@ pub fn decide(run: &Run, report: &Report, (name, data): (&str, &Map<String, Valu
 }
 
 /// What times out of a run by then, each with what it leads to.
-pub fn due(run: &Run, now: Timestamp) -> Vec<BootstrapAct> {
+pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<BootstrapAct> {
     let by = |until: Option<i64>| until.is_some_and(|until| until <= now.micros());
     let mut acts = Vec::new();
     if by(run.handshake_until) {
@@ -82,7 +84,7 @@ pub fn due(run: &Run, now: Timestamp) -> Vec<BootstrapAct> {
 }
 
 /// The violation that a handshake is which timed out by itself.
-pub fn handshake_breach(run: &Run) -> Breach {
+pub(crate) fn handshake_breach(run: &Run) -> Breach {
     let missing = breach::unready(run).join(" and ");
     Breach {
         code: Code::BreachCoreNotReady.as_str().to_owned(),

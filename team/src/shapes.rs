@@ -4,6 +4,7 @@ use crate::projections::message::{Envelope, Names};
 use crate::projections::{Message, Task};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 use serde_json::value::RawValue;
 use teamlog_engine::{Json, Timestamp};
 
@@ -51,6 +52,14 @@ pub(crate) fn raw(json: Json) -> Option<Box<RawValue>> {
 /// Bytes in lower-case hex.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// What a text says, or the JSON of anything else.
+pub(crate) fn as_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
 }
 
 /// Serialises a time as its canonical text.

@@ -10,11 +10,8 @@ pub const DOMAINS_MAX: usize = 256;
 /// Who says or gets something.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Who {
-    /// The lead.
     Lead,
-    /// One of the core.
     Core(Core),
-    /// Anybody else.
     Other(String),
 }
 
@@ -45,9 +42,6 @@ const LOOKALIKE: (usize, usize) = (1, 4);
 impl Fields {
     /// The fields with aliases resolved, and what is only kept beside them: of a message, everything that the event
     /// has no field for.
-    ///
-    /// # Errors
-    /// `invalid_input`: a field that the event does not have, or twice, or not though it has to.
     pub fn read(
         event: Event,
         data: &Map<String, Value>,
@@ -94,8 +88,8 @@ impl Fields {
             .find(|field| field.required && !fields.contains_key(field.name));
         match missing {
             Some(field) => {
-                let message = format!("data.{} is required for {}", field.name, event.name());
-                Err(Refusal::new(Code::InvalidInput, message).field(format!("data.{}", field.name)))
+                let rule = format!("is required for {}", event.name());
+                Err(broken(Code::InvalidInput, field.name, &rule))
             }
             None => Ok((Fields { fields, is_message }, beside)),
         }
@@ -123,15 +117,12 @@ impl Fields {
     pub fn is_lead_for_core(&self, event: Event) -> bool {
         event.is_of_core() && matches!(self.who("by"), Ok(Some(Who::Lead)))
     }
-    /// Whether they are those of a message.
     pub fn is_message(&self) -> bool {
         self.is_message
     }
-    /// Everything.
     pub fn all(self) -> Map<String, Value> {
         self.fields
     }
-    /// A field as it is.
     pub fn value(&self, name: &str) -> Option<&Value> {
         self.fields.get(name)
     }
@@ -159,11 +150,10 @@ impl Fields {
     }
     /// The same where it may be missing.
     pub fn maybe_id(&self, name: &'static str) -> Result<Option<String>, Refusal> {
-        let text = self.text(name)?;
-        if let Some(text) = &text {
-            named(name, text)?;
-        }
-        Ok(text)
+        self.text(name)?
+            .is_some()
+            .then(|| self.id(name))
+            .transpose()
     }
     /// A whole number from 1.
     pub fn whole(&self, name: &str) -> Result<Option<u32>, Refusal> {
@@ -172,7 +162,6 @@ impl Fields {
             number.filter(|number| *number > 0)
         })
     }
-    /// A switch.
     pub fn switch(&self, name: &str) -> Result<bool, Refusal> {
         let on = self.typed(name, "must be true or false", Value::as_bool)?;
         Ok(on.unwrap_or_default())
@@ -184,30 +173,20 @@ impl Fields {
         };
         names_in(name, value).map(Some)
     }
-    /// An array of whatever.
     pub fn values(&self, name: &str) -> Result<Option<Vec<Value>>, Refusal> {
         let values = |value: &Value| value.as_array().cloned();
         self.typed(name, "must be an array", values)
     }
-    /// An object.
     pub fn map(&self, name: &str) -> Result<Option<Map<String, Value>>, Refusal> {
         let map = |value: &Value| value.as_object().cloned();
         self.typed(name, "must be an object", map)
     }
-    /// Who says or gets something.
     pub fn who(&self, name: &str) -> Result<Option<Who>, Refusal> {
         Ok(self.text(name)?.map(|name| Who::of(&name)))
     }
-    /// One of the core.
     pub fn core(&self, name: &str) -> Result<Option<Core>, Refusal> {
-        match self.who(name)? {
-            None => Ok(None),
-            Some(Who::Core(core)) => Ok(Some(core)),
-            Some(_) => {
-                let value = self.text(name)?.unwrap_or_default();
-                Err(not_core(name, &value))
-            }
-        }
+        let core = |value: String| core_named(&value).ok_or_else(|| not_core(name, &value));
+        self.text(name)?.map(core).transpose()
     }
     /// Some of the core: an array of them, or one; `both` and `core` are both.
     pub fn cores(&self, name: &'static str) -> Result<Option<Vec<Core>>, Refusal> {
@@ -239,12 +218,10 @@ pub fn names_in<'a>(field: &'static str, value: &'a Value) -> Result<Vec<String>
         }
         other => return Err(fault(other)),
     };
-    if texts.len() > DOMAINS_MAX {
-        let message = format!(
-            "data.{field} must hold at most {DOMAINS_MAX} names, but holds {}",
-            texts.len()
-        );
-        return Err(Refusal::new(Code::TooLarge, message).field(format!("data.{field}")));
+    let count = texts.len();
+    if count > DOMAINS_MAX {
+        let rule = format!("must hold at most {DOMAINS_MAX} names, but holds {count}");
+        return Err(broken(Code::TooLarge, field, &rule));
     }
     let mut names = Vec::with_capacity(texts.len());
     for text in texts {
@@ -259,9 +236,9 @@ pub fn names_in<'a>(field: &'static str, value: &'a Value) -> Result<Vec<String>
 pub fn split(members: Vec<String>) -> (Vec<Core>, Vec<String>) {
     let (mut core, mut others) = (Vec::new(), Vec::new());
     for member in members {
-        match Who::of(&member) {
-            Who::Core(one) => core.push(one),
-            _ => others.push(member),
+        match core_named(&member) {
+            Some(one) => core.push(one),
+            None => others.push(member),
         }
     }
     (core, others)
@@ -275,7 +252,6 @@ pub fn core_named(name: &str) -> Option<Core> {
     }
 }
 
-/// A fault of a field.
 pub fn invalid(field: &str, value: impl Display, rule: impl Display) -> Refusal {
     Refusal::invalid(format!("data.{field}"), value, rule)
 }
@@ -288,12 +264,11 @@ fn named(field: &'static str, value: &str) -> Result<(), Refusal> {
 }
 
 fn not_core(field: &str, value: &str) -> Refusal {
-    let message = format!(
-        "data.{field} must be one of the core ({}), but is {}",
-        Core::ALL.map(Core::name).join(", "),
-        shown(value)
-    );
-    Refusal::new(Code::IllegalEvent, message).field(format!("data.{field}"))
+    let core = Core::ALL.map(Core::name).join(", ");
+    Refusal {
+        code: Code::IllegalEvent,
+        ..invalid(field, value, format!("must be one of the core ({core})"))
+    }
 }
 
 /// The field that is nearest to a name, and how far it is.

@@ -35,10 +35,9 @@ pub fn branched(run: &Run, asked: Option<Case>, name: Option<&str>) -> Ruled {
         );
     };
     if let Some(asked) = asked.filter(|asked| *asked != case) {
+        let (case, asked) = (case.name(), asked.name());
         return mismatch(format!(
-            "data.case must be {}, as the answer of TeamCreate says, but is {}",
-            case.name(),
-            asked.name()
+            "data.case must be {case}, as the answer of TeamCreate says, but is {asked}"
         ));
     }
     if case == Case::C {
@@ -57,13 +56,9 @@ pub fn branched(run: &Run, asked: Option<Case>, name: Option<&str>) -> Ruled {
         (known, name) => known.or(name).map(str::to_owned),
     };
     if team_name.is_none() {
-        let refusal = Refusal::new(
-            Code::BranchMismatch,
-            "the answer of TeamCreate names no team, so data.team_name is required",
-        );
-        return Err(refusal
-            .field("data.team_name")
-            .hint("ask whoever leads the team for its name; never guess it"));
+        let message = "the answer of TeamCreate names no team, so data.team_name is required";
+        let refusal = Refusal::new(Code::BranchMismatch, message).field("data.team_name");
+        return Err(refusal.hint("ask whoever leads the team for its name; never guess it"));
     }
     Ok(Accepted::one(BootstrapAct::BranchTaken { case, team_name }))
 }
@@ -96,49 +91,33 @@ pub fn blocked(run: &Run, raw: Option<&String>) -> Ruled {
 
 /// The core and all selected domains, each once.
 pub fn roster(run: &Run, core: Option<&[Core]>, domains: Option<&[String]>) -> Ruled {
-    let incomplete = |message: String, field: &str| {
-        Err(Refusal::new(Code::RosterIncomplete, message).field(field))
-    };
+    let incomplete = |field, rule: &str| Err(broken(Code::RosterIncomplete, field, rule));
     if let Some(core) = core {
         let given: BTreeSet<Core> = core.iter().copied().collect();
         if given.len() != core.len() || given.len() != Core::ALL.len() {
-            return incomplete(
-                "data.core must be obstruction-theorist and synthesizer, each once".to_owned(),
-                "data.core",
-            );
+            let rule = "must be obstruction-theorist and synthesizer, each once";
+            return incomplete("core", rule);
         }
     }
     let domains = domains.unwrap_or(&run.selected);
     if domains.is_empty() {
-        return incomplete(
-            "data.domains must hold at least one domain, but holds none".to_owned(),
-            "data.domains",
-        );
+        return incomplete("domains", "must hold at least one domain, but holds none");
     }
     if let Some(twice) = repeated(domains) {
-        return incomplete(
-            format!("data.domains must hold each domain once, but holds {twice:?} twice"),
-            "data.domains",
-        );
+        let rule = format!("must hold each domain once, but holds {twice:?} twice");
+        return incomplete("domains", &rule);
     }
-    if let Some(core) = domains
-        .iter()
-        .find(|domain| Core::from_any_case(domain).is_some())
-    {
-        return incomplete(
-            format!("data.domains must hold domains, but {core:?} is one of the core"),
-            "data.domains",
-        );
+    let is_core = |domain: &&String| Core::from_any_case(domain).is_some();
+    if let Some(core) = domains.iter().find(is_core) {
+        let rule = format!("must hold domains, but {core:?} is one of the core");
+        return incomplete("domains", &rule);
     }
-    let missing: Vec<&str> = not_in(&run.selected, domains);
+    let missing = run.selected.iter().filter(|name| !domains.contains(name));
+    let missing: Vec<&str> = missing.map(String::as_str).collect();
     if !missing.is_empty() {
-        return incomplete(
-            format!(
-                "data.domains must hold every selected domain, but {} is missing",
-                missing.join(", ")
-            ),
-            "data.domains",
-        );
+        let missing = missing.join(", ");
+        let rule = format!("must hold every selected domain, but {missing} is missing");
+        return incomplete("domains", &rule);
     }
     Ok(Accepted::one(BootstrapAct::RosterBuilt {
         core: Core::ALL.to_vec(),
@@ -151,26 +130,17 @@ fn repeated(names: &[String]) -> Option<&String> {
     names.iter().find(|name| !seen.insert(*name))
 }
 
-fn not_in<'a>(wanted: &'a [String], there: &[String]) -> Vec<&'a str> {
-    let missing = wanted.iter().filter(|name| !there.contains(name));
-    missing.map(String::as_str).collect()
-}
-
 /// Launches the whole roster at once. [`super::breach`] has checked already that nobody is left out.
 pub fn launched(run: &Run, how: How, members: &[String]) -> Ruled {
     let How::Team(method) = how else {
-        return Err(illegal(
-            run,
-            "team_launched",
-            "members are launched by tasks",
-        ));
+        let why = "members are launched by tasks";
+        return Err(illegal(run, "team_launched", why));
     };
     let roster = run.roster.as_deref().unwrap_or_default();
     let stranger = |name: &&String| !roster.contains(name) && core_named(name).is_none();
     if let Some(stranger) = members.iter().find(stranger) {
-        let message =
-            format!("data.members must be those of the roster, but {stranger:?} is none of them");
-        return Err(Refusal::new(Code::RosterIncomplete, message).field("data.members"));
+        let rule = format!("must be those of the roster, but {stranger:?} is none of them");
+        return Err(broken(Code::RosterIncomplete, "members", &rule));
     }
     let core = Core::ALL.iter().map(|core| core.name().to_owned());
     Ok(Accepted::one(BootstrapAct::TeamLaunched {
@@ -182,17 +152,15 @@ pub fn launched(run: &Run, how: How, members: &[String]) -> Ruled {
 
 /// An ack of this launch, from one of the core.
 pub fn ready(run: &Run, from: &Who, launch: Option<u32>) -> Ruled {
+    let event = "core_ready_ack";
     let Who::Core(from) = from else {
-        return Err(
-            illegal(run, "core_ready_ack", "its sender is none of the core").field("data.from"),
-        );
+        return Err(illegal(run, event, "its sender is none of the core").field("data.from"));
     };
     if let Some(launch) = launch.filter(|launch| *launch != run.launches) {
-        let why = format!(
-            "it is of launch {launch}, and the team was launched for the {}. time",
-            run.launches
-        );
-        return Err(illegal(run, "core_ready_ack", &why).field("data.launch"));
+        let last = run.launches;
+        let why =
+            format!("it is of launch {launch}, and the team was launched for the {last}. time");
+        return Err(illegal(run, event, &why).field("data.launch"));
     }
     match run.handshake(*from).acked {
         true => Ok(Accepted::known("the ack is known already")),
@@ -207,17 +175,14 @@ pub fn relaunched(run: &Run, missing: Option<&[Core]>) -> Ruled {
         None if run.missing.is_empty() => run.unready(),
         None => run.missing.clone(),
     };
-    match missing.is_empty() {
-        true => Err(illegal(
-            run,
-            "core_relaunched",
-            "both acks of the core are there",
-        )),
-        false => Ok(Accepted::one(BootstrapAct::CoreRelaunched {
-            missing,
-            due_at: None,
-        })),
+    if missing.is_empty() {
+        let why = "both acks of the core are there";
+        return Err(illegal(run, "core_relaunched", why));
     }
+    Ok(Accepted::one(BootstrapAct::CoreRelaunched {
+        missing,
+        due_at: None,
+    }))
 }
 
 /// The evidence has to be complete, and agree with the log.

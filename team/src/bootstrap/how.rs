@@ -47,7 +47,6 @@ pub fn how(fields: &Fields) -> Result<Option<How>, Refusal> {
     }
 }
 
-/// The refusal of an unknown method.
 pub fn no_method(text: &str) -> Refusal {
     invalid("method", text, Method::rule())
 }

@@ -11,21 +11,10 @@ pub const SIGNAL: &str = "signal";
 /// The signal whose message may be wrapped in a field, and that field.
 const REVIEW: (&str, &str) = ("OBSTRUCTION_FEEDBACK", "obstruction_review");
 
-/// What is reported: under which name, with what, and whether it is a message.
-#[derive(Debug)]
-pub struct Opened<'a> {
-    /// The name of the event, or of the signal.
-    pub name: &'a str,
-    /// What is said with it, without the name of the signal.
-    pub data: Map<String, Value>,
-    /// Whether it is a message of a signal.
-    pub is_message: bool,
-}
+/// The name of an event or signal, and what is said with it.
+type Opened<'a> = (&'a str, Map<String, Value>);
 
 /// Takes the name of the signal out of the data. It has to agree with the name of the report.
-///
-/// # Errors
-/// `invalid_input`: the two contradict each other, or something is said twice.
 pub fn opened<'a>(name: &'a str, data: &'a Map<String, Value>) -> Result<Opened<'a>, Refusal> {
     let mut rest = data.clone();
     rest.remove(SIGNAL);
@@ -34,7 +23,6 @@ pub fn opened<'a>(name: &'a str, data: &'a Map<String, Value>) -> Result<Opened<
         Some(Value::String(signal)) => agreed(name, signal.trim())?,
         Some(other) => return Err(invalid(SIGNAL, other, "must be text")),
     };
-    let is_message = is_signal(name);
     if name == REVIEW.0
         && let Some(Value::Object(inner)) = rest.get(REVIEW.1).cloned()
     {
@@ -47,11 +35,7 @@ pub fn opened<'a>(name: &'a str, data: &'a Map<String, Value>) -> Result<Opened<
             }
         }
     }
-    Ok(Opened {
-        name,
-        data: rest,
-        is_message,
-    })
+    Ok((name, rest))
 }
 
 /// The name under which it is read: that of the signal, if the report names the event of that signal.
@@ -74,7 +58,8 @@ fn agreed<'a>(name: &'a str, signal: &'a str) -> Result<&'a str, Refusal> {
     Err(Refusal::new(Code::InvalidInput, message).field("data.signal"))
 }
 
-fn is_signal(name: &str) -> bool {
+/// Whether a name is that of a signal, whose report is a message.
+pub fn is_signal(name: &str) -> bool {
     match named(name) {
         Ok(Named::Event(Event::Signal, _)) | Err(_) => false,
         Ok(Named::Event(..)) => SIGNALS.iter().any(|row| row.0 == name),

@@ -16,19 +16,17 @@ pub fn check(path: Option<&str>, origin: Option<&str>, of_message: bool) -> Resu
         (Some(path), None) if of_message => {
             let is_one = path.starts_with('/') || relative(path);
             let rule = "must begin with /, or be references/… without ..";
-            return if is_one {
-                Ok(())
-            } else {
-                Err(invalid(field, path, rule))
-            };
+            return is_one
+                .then_some(())
+                .ok_or_else(|| invalid(field, path, rule));
         }
         (Some(_), None) => {
-            let message = "data.path_origin is required beside data.domain_file_path";
-            return Err(Refusal::new(Code::InvalidInput, message).field("data.path_origin"));
+            let rule = "is required beside data.domain_file_path";
+            return Err(broken(Code::InvalidInput, "path_origin", rule));
         }
         (None, Some(_)) => {
-            let message = "data.domain_file_path is required beside data.path_origin";
-            return Err(Refusal::new(Code::InvalidInput, message).field(format!("data.{field}")));
+            let rule = "is required beside data.path_origin";
+            return Err(broken(Code::InvalidInput, field, rule));
         }
     };
     let rule = match origin {

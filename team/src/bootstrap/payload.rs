@@ -6,7 +6,6 @@ use super::*;
 
 /// Something that was reported.
 pub struct Report {
-    /// The event.
     pub event: Event,
     /// The payload, or why it cannot be read. Such a fault is kept only where the event violates the contract by
     /// itself: it comes too early, or the lead signs what only the core may report.
@@ -102,30 +101,22 @@ const RECEIVED: [&str; 1] = ["received"];
 /// What an ack of the request for the synthesis says.
 const ACCEPTED: [&str; 1] = ["accepted"];
 /// Reads a report.
-///
-/// # Errors
-/// `invalid_input`: there is no such event, or what was said has not its shape; `illegal_event`: somebody is named who
-/// has no part in it.
 pub fn read(name: &str, data: &Map<String, Value>) -> Result<Report, Refusal> {
     if let Named::Event(Event::Signal, _) = named(name)? {
         return signalled(data);
     }
-    let opened = message::opened(name, data)?;
-    let mut told = opened.data;
-    let (event, settled) = match named(opened.name)? {
+    let (name, mut told) = message::opened(name, data)?;
+    let (event, settled) = match named(name)? {
         Named::Event(event, settled) => (event, settled),
         Named::Signal(signal) => {
             told.insert(SIGNAL.to_owned(), signal.into());
             (Event::Signal, None)
         }
     };
-    let (fields, beside) = Fields::read(event, &told, settled, opened.is_message)?;
+    let (fields, beside) = Fields::read(event, &told, settled, message::is_signal(name))?;
     let is_breach = event.is_too_early_by_itself() || fields.is_lead_for_core(event);
-    let said = match fields.agree(event, settled) {
-        Ok(()) => said(event, fields, data),
-        Err(fault) => Err(fault),
-    };
-    let said = match said {
+    let agreed = fields.agree(event, settled);
+    let said = match agreed.and_then(|()| said(event, fields, data)) {
         Err(fault) if is_breach => Err(Box::new(fault)),
         said => Ok(said?),
     };
@@ -348,8 +339,8 @@ fn probed(fields: &Fields) -> Result<Probe, Refusal> {
         (None, Some(raw)) => probe::read(raw),
         (None, None) if fields.value("team_name").is_some() => bare(Outcome::Ok),
         (None, None) => {
-            let message = "data.outcome is required for team_create_returned, or data.raw with the literal answer";
-            return Err(Refusal::new(Code::InvalidInput, message).field("data.outcome"));
+            let rule = "is required for team_create_returned, or data.raw with the literal answer";
+            return Err(broken(Code::InvalidInput, "outcome", rule));
         }
     };
     if probe.outcome.is_usable()
@@ -361,8 +352,8 @@ fn probed(fields: &Fields) -> Result<Probe, Refusal> {
         probe.message = Some(message);
     }
     if probe.outcome == Outcome::Ok && probe.team_name.is_none() {
-        let message = "data.team_name is required where the team was created";
-        return Err(Refusal::new(Code::InvalidInput, message).field("data.team_name"));
+        let rule = "is required where the team was created";
+        return Err(broken(Code::InvalidInput, "team_name", rule));
     }
     if let Some(name) = &probe.team_name {
         crate::names::check_free("data.team_name", name)?;
@@ -410,15 +401,12 @@ fn bare(outcome: Outcome) -> Probe {
 }
 
 fn case(fields: &Fields) -> Result<Option<Case>, Refusal> {
-    let Some(text) = fields.text("case")? else {
-        return Ok(None);
+    let read = |text: String| {
+        let upper = text.to_ascii_uppercase().replace('_', " ");
+        let letter = upper.trim_start_matches("CASE").trim();
+        Case::from_any_case(letter).ok_or_else(|| invalid("case", &text, "must be A, B or C"))
     };
-    let upper = text.to_ascii_uppercase().replace('_', " ");
-    let letter = upper.trim_start_matches("CASE").trim();
-    match Case::from_any_case(letter) {
-        Some(case) => Ok(Some(case)),
-        None => Err(invalid("case", &text, "must be A, B or C")),
-    }
+    fields.text("case")?.map(read).transpose()
 }
 
 /// The core and the domains, as far as they are named.
@@ -452,9 +440,8 @@ fn evidence(fields: Fields) -> Result<Option<Map<String, Value>>, Refusal> {
     let own = fields.all();
     match given {
         Some(_) if own.len() > 1 => {
-            let message =
-                "data.evidence must hold all of the evidence, but some of it stands beside it";
-            Err(Refusal::new(Code::InvalidInput, message).field("data.evidence"))
+            let rule = "must hold all of the evidence, but some of it stands beside it";
+            Err(broken(Code::InvalidInput, "evidence", rule))
         }
         Some(evidence) => Ok(Some(evidence)),
         None => Ok(Some(own).filter(|own| !own.is_empty())),
@@ -524,12 +511,5 @@ fn word(fields: &Fields, name: &str, words: &[&str]) -> Result<(), Refusal> {
             Err(invalid(name, &text, &rule))
         }
         _ => Ok(()),
-    }
-}
-
-fn as_text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
     }
 }

@@ -13,14 +13,11 @@ pub const FIELDS: [&str; 6] = [
     "core_ready_ack",
 ];
 
-/// The evidence, if it is sound.
-///
-/// # Errors
-/// `evidence_invalid`, naming the first field at fault; every fault is among the details.
+/// The evidence, if it is sound; else the first field at fault, with every fault among the details.
 pub fn checked(run: &Run, given: Option<&Map<String, Value>>) -> Result<Evidence, Refusal> {
     let Some(given) = given else {
-        let message = "data.evidence is required to enter RUNNING";
-        return Err(Refusal::new(Code::EvidenceInvalid, message).field("data.evidence"));
+        let rule = "is required to enter RUNNING";
+        return Err(broken(Code::EvidenceInvalid, "evidence", rule));
     };
     let mut faults = Vec::new();
     for name in given.keys().filter(|name| !FIELDS.contains(&name.as_str())) {
@@ -66,8 +63,7 @@ type Faults = Vec<(String, String)>;
 fn fault(faults: &mut Faults, field: &str, value: Option<&Value>, rule: &str) {
     let why = match value {
         None | Some(Value::Null) => format!("{rule}, but is missing"),
-        Some(Value::String(text)) => format!("{rule}, but is {}", shown(text)),
-        Some(value) => format!("{rule}, but is {}", shown(&value.to_string())),
+        Some(value) => format!("{rule}, but is {}", shown(&as_text(value))),
     };
     faults.push((field.to_owned(), why));
 }

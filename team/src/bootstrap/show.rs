@@ -48,10 +48,9 @@ impl Team {
         self.query(|live, _| {
             let run = run_of(live, evidence.run.as_deref())?;
             Evidence::of(&run).ok_or_else(|| {
+                let (run, state) = (shown(&run.run), run.state.name());
                 let message = format!(
-                    "run must be launched to have evidence of it, but {} stands in {}",
-                    shown(&run.run),
-                    run.state.name()
+                    "run must be launched to have evidence of it, but {run} stands in {state}"
                 );
                 Refusal::new(Code::NotLaunched, message).field("run").into()
             })

@@ -31,11 +31,10 @@ pub struct BootstrapStarted {
 impl BootstrapStart {
     fn domains(&self) -> Result<Vec<String>, Refusal> {
         let given = self.domains.as_deref().unwrap_or_default();
-        if given.len() > DOMAINS_MAX {
-            let message = format!(
-                "domains must hold at most {DOMAINS_MAX} names, but holds {}",
-                given.len()
-            );
+        let count = given.len();
+        if count > DOMAINS_MAX {
+            let message =
+                format!("domains must hold at most {DOMAINS_MAX} names, but holds {count}");
             return Err(Refusal::new(Code::TooLarge, message).field("domains"));
         }
         let mut seen = BTreeSet::new();
@@ -48,11 +47,8 @@ impl BootstrapStart {
                 return Err(Refusal::invalid("domains", domain, rule));
             }
             if !seen.insert(domain) {
-                return Err(Refusal::invalid(
-                    "domains",
-                    domain,
-                    "must hold each domain once",
-                ));
+                let rule = "must hold each domain once";
+                return Err(Refusal::invalid("domains", domain, rule));
             }
             domains.push(domain.to_owned());
         }

@@ -16,7 +16,6 @@ pub struct Accepted {
 /// What stands against a report that is recorded all the same.
 #[derive(Debug, Clone)]
 pub struct Against {
-    /// The contract's code.
     pub code: Code,
     /// Where the run falls back to, if it does.
     pub rolled_back_to: Option<State>,
@@ -58,6 +57,12 @@ impl Accepted {
             ..self
         }
     }
+}
+
+/// A field breaks a rule that has a code of its own.
+pub fn broken(code: Code, field: &str, rule: &str) -> Refusal {
+    let field = format!("data.{field}");
+    Refusal::new(code, format!("{field} {rule}")).field(field)
 }
 
 /// The event is not legal here.

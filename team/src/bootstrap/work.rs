@@ -55,10 +55,8 @@ pub fn delivered(run: &Run, mapping: &Mapping) -> Ruled {
         return Err(illegal(run, event, &why).field("data.message_id"));
     }
     if domain.earlier_ids.contains(&mapping.message_id) || (fresh && known == id) {
-        let why = format!(
-            "the message id {:?} is that of an earlier round of {}",
-            mapping.message_id, domain.domain
-        );
+        let (id, name) = (&mapping.message_id, &domain.domain);
+        let why = format!("the message id {id:?} is that of an earlier round of {name}");
         return Err(illegal(run, event, &why).field("data.message_id"));
     }
     for to in &mapping.to {
@@ -71,30 +69,26 @@ pub fn delivered(run: &Run, mapping: &Mapping) -> Ruled {
         }
         let waits = delivery.sent > 0 && (delivery.acked || delivery.until.is_some());
         if !fresh && waits {
-            accepted
-                .warnings
-                .push(format!("{} was sent that result already", to.name()));
+            let known = format!("{} was sent that result already", to.name());
+            accepted = accepted.warned(Some(&known));
             continue;
         }
-        accepted
-            .acts
-            .push(BootstrapAct::MappingDelivered(Delivered {
-                domain: mapping.domain.clone(),
-                message_id: mapping.message_id.clone(),
-                to: *to,
-                round,
-                resent: !fresh && delivery.sent > 0,
-                due_at: None,
-                domain_file_path: mapping.domain_file_path.clone(),
-                path_origin: mapping.path_origin.clone(),
-            }));
+        let delivered = Delivered {
+            domain: mapping.domain.clone(),
+            message_id: mapping.message_id.clone(),
+            to: *to,
+            round,
+            resent: !fresh && delivery.sent > 0,
+            due_at: None,
+            domain_file_path: mapping.domain_file_path.clone(),
+            path_origin: mapping.path_origin.clone(),
+        };
+        let delivered = BootstrapAct::MappingDelivered(delivered);
+        accepted.acts.push(delivered);
     }
-    if mapping.path_origin.as_deref() == Some("relative_fallback") {
-        accepted
-            .warnings
-            .push("the absolute path of the domain's file was not readable".to_owned());
-    }
-    Ok(accepted)
+    let fell_back = mapping.path_origin.as_deref() == Some("relative_fallback");
+    let unreadable = "the absolute path of the domain's file was not readable";
+    Ok(accepted.warned(fell_back.then_some(unreadable)))
 }
 
 /// A member of the core confirms that it has a domain's result.
@@ -106,10 +100,8 @@ pub fn acked(run: &Run, by: &Who, name: &str, message_id: &str) -> Ruled {
     let domain = active(run, event, name)?;
     let delivery = domain.delivery(*by);
     if domain.message_id.as_deref() != Some(message_id) || delivery.sent == 0 {
-        let why = format!(
-            "no result of {name} with the message id {message_id:?} went to {}",
-            by.name()
-        );
+        let by = by.name();
+        let why = format!("no result of {name} with the message id {message_id:?} went to {by}");
         return Err(illegal(run, event, &why).field("data.message_id"));
     }
     match delivery.acked {
@@ -144,8 +136,8 @@ pub fn ack_missed(run: &Run, missing: Option<Core>, name: &str, message_id: Opti
             return Err(illegal(run, event, &why).field("data.missing_ack"));
         }
         (None, _) => {
-            let message = "data.missing_ack is required while both acks are missing";
-            return Err(Refusal::new(Code::InvalidInput, message).field("data.missing_ack"));
+            let rule = "is required while both acks are missing";
+            return Err(broken(Code::InvalidInput, "missing_ack", rule));
         }
     };
     let act = timed_out(domain, missing);
@@ -153,10 +145,10 @@ pub fn ack_missed(run: &Run, missing: Option<Core>, name: &str, message_id: Opti
         BootstrapAct::DeliveryTimedOut { blocked: true, .. } => {
             format!("{name} is blocked: exclude it, or get the ack")
         }
-        _ => format!(
-            "send the result to {} once more, with the same message id",
-            missing.name()
-        ),
+        _ => {
+            let name = missing.name();
+            format!("send the result to {name} once more, with the same message id")
+        }
     };
     Ok(Accepted::one(act).warned(Some(&warning)))
 }
@@ -214,22 +206,20 @@ pub fn reviewed(run: &Run, by: &Who, review: &Review) -> Ruled {
 pub fn revised(run: &Run, name: &str, round: Option<u32>) -> Ruled {
     let domain = active(run, "revision_submitted", name)?;
     let next = domain.round.saturating_add(1);
-    let untriggered = |message: String| {
-        Err(Refusal::new(Code::UntriggeredRevision, message).field("data.domain"))
-    };
-    if domain.passes() {
-        return untriggered(format!(
-            "the last verdict on {name} must be REVISE or REJECT, but is PASS"
-        ));
-    }
-    if !domain.is_reviewed() {
-        return untriggered(format!(
-            "the last verdict on {name} must be REVISE or REJECT, but there is none on round {}",
+    let verdict = format!("the last verdict on {name} must be REVISE or REJECT");
+    let untriggered = if domain.passes() {
+        Some(format!("{verdict}, but is PASS"))
+    } else if !domain.is_reviewed() {
+        Some(format!(
+            "{verdict}, but there is none on round {}",
             domain.round
-        ));
-    }
-    if let Some(round) = round.filter(|round| *round != next) {
-        return untriggered(format!("data.round must be {next}, but is {round}"));
+        ))
+    } else {
+        let round = round.filter(|round| *round != next);
+        round.map(|round| format!("data.round must be {next}, but is {round}"))
+    };
+    if let Some(message) = untriggered {
+        return Err(Refusal::new(Code::UntriggeredRevision, message).field("data.domain"));
     }
     Ok(Accepted::one(BootstrapAct::RevisionSubmitted {
         domain: name.to_owned(),
@@ -241,18 +231,13 @@ pub fn revised(run: &Run, name: &str, round: Option<u32>) -> Ruled {
 pub fn excluded(run: &Run, name: &str, reason: Option<&String>) -> Ruled {
     active(run, "domain_excluded", name)?;
     let is_last = run.active().nth(1).is_none();
-    match reason {
-        None => Err(Refusal::new(
-            Code::ReasonRequired,
-            "data.reason must say why the domain is left out",
-        )
-        .field("data.reason")),
-        Some(reason) => Ok(Accepted::one(BootstrapAct::DomainExcluded {
-            domain: name.to_owned(),
-            reason: reason.clone(),
-        })
-        .warned(is_last.then_some(NOBODY))),
-    }
+    let Some(reason) = reason.cloned() else {
+        let rule = "must say why the domain is left out";
+        return Err(broken(Code::ReasonRequired, "reason", rule));
+    };
+    let domain = name.to_owned();
+    let excluded = Accepted::one(BootstrapAct::DomainExcluded { domain, reason });
+    Ok(excluded.warned(is_last.then_some(NOBODY)))
 }
 
 fn nobody(code: Code) -> Refusal {
@@ -269,11 +254,11 @@ pub fn round_completed(run: &Run, by: &Who, round: &Round1) -> Ruled {
     if !round_is_complete(run) {
         let is_open = |domain: &&Domain| domain.reviewed == 0 || !domain.confirmed;
         let open = names(run.active().filter(is_open));
+        let names = open.join(", ");
         return match open.is_empty() {
             true => Err(nobody(Code::Round1Incomplete)),
             false => incomplete(format!(
-                "every active domain must be reviewed, and confirmed by both of the core, but {} is not",
-                open.join(", ")
+                "every active domain must be reviewed, and confirmed by both of the core, but {names} is not"
             )),
         };
     }
@@ -298,20 +283,18 @@ pub fn round_completed(run: &Run, by: &Who, round: &Round1) -> Ruled {
             ));
         }
     }
-    for domain in run.active().filter(|_| round.verdicts.is_some()) {
-        let given = round
-            .verdicts
-            .as_ref()
-            .and_then(|verdicts| verdicts.get(&domain.domain));
-        let given = given
-            .map(|value| verdict("verdicts", Some(value)))
-            .transpose()?;
-        if given != domain.verdict {
+    if let Some(verdicts) = &round.verdicts {
+        for domain in run.active() {
             let name = &domain.domain;
-            return incomplete(format!(
-                "data.verdicts.{name} must be {}, as it was given",
-                domain.verdict.map_or("", Verdict::name)
-            ));
+            let given = verdicts
+                .get(name)
+                .map(|value| verdict("verdicts", Some(value)));
+            if given.transpose()? != domain.verdict {
+                let was = domain.verdict.map_or("", Verdict::name);
+                return incomplete(format!(
+                    "data.verdicts.{name} must be {was}, as it was given"
+                ));
+            }
         }
     }
     Ok(Accepted::one(BootstrapAct::RoundCompleted {
@@ -327,53 +310,42 @@ pub fn cleared(
     conditions: Option<&[Value]>,
 ) -> Ruled {
     only(&OBSTRUCTION, run, "gate_cleared", by)?;
-    let refused =
-        |message: String, field: &str| Err(Refusal::new(Code::GateRefused, message).field(field));
+    let refused = |message: &str| Err(Refusal::new(Code::GateRefused, message).field("event"));
     if !run.round1_complete {
-        return refused(
-            "round 1 must be complete before the gate is cleared".to_owned(),
-            "event",
-        );
+        return refused("round 1 must be complete before the gate is cleared");
     }
     if run.active().next().is_none() {
         return Err(nobody(Code::GateRefused));
     }
     let against = names(run.active().filter(|domain| !domain.passes()));
     if !against.is_empty() {
-        return refused(
-            format!(
-                "every active domain must pass, or be left out, but {} does neither",
-                against.join(", ")
-            ),
-            "event",
-        );
+        let against = against.join(", ");
+        return refused(&format!(
+            "every active domain must pass, or be left out, but {against} does neither"
+        ));
     }
     let open = names(run.active().filter(|domain| !domain.is_settled()));
     if !open.is_empty() {
-        return refused(
-            format!(
-                "the last result of every active domain must be confirmed by both of the core, but {} is not",
-                open.join(", ")
-            ),
-            "event",
-        );
+        let open = open.join(", ");
+        return refused(&format!(
+            "the last result of every active domain must be confirmed by both of the core, but {open} is not"
+        ));
     }
+    let lacks = |field: &str, rule: &str| Err(broken(Code::GateRefused, field, rule));
     let Some(summary) = summary else {
-        return refused(
-            "data.clear_summary is required: a gate is never cleared without saying why".to_owned(),
-            "data.clear_summary",
-        );
+        let rule = "is required: a gate is never cleared without saying why";
+        return lacks("clear_summary", rule);
     };
     for key in SUMMARY {
-        let field = format!("data.clear_summary.{key}");
+        let field = format!("clear_summary.{key}");
         let holds = match summary.get(key) {
-            None => return refused(format!("{field} is required"), &field),
+            None => return lacks(&field, "is required"),
             Some(Value::Array(values)) => key == RISKS || values.iter().all(is_name),
             Some(_) => false,
         };
         if !holds {
             let of = if key == RISKS { "" } else { " of names" };
-            return refused(format!("{field} must be an array{of}"), &field);
+            return lacks(&field, &format!("must be an array{of}"));
         }
     }
     let accepted = Accepted::one(BootstrapAct::GateCleared {
@@ -437,9 +409,8 @@ pub fn synthesized(run: &Run, event: &'static str, by: &Who, done: bool) -> Rule
 pub fn joined(run: &Run, name: &str, how: Option<How>) -> Ruled {
     let event = "member_added";
     if how == Some(How::ByTask) {
-        return Err(
-            illegal(run, event, "members join at team level, not by tasks").field("data.method"),
-        );
+        let why = "members join at team level, not by tasks";
+        return Err(illegal(run, event, why).field("data.method"));
     }
     if core_named(name).is_some() || run.active_domain(name).is_some() {
         let why = format!("{name:?} is a member already");

@@ -3,6 +3,7 @@
 use crate::mode::prelude::*;
 use crate::mode::rules::reading::filled;
 use crate::mode::rules::seed::ITERATIONS_MAX;
+use crate::shapes::as_text;
 
 /// The phases of forge.
 pub const FORGE: [&str; 8] = [
@@ -90,9 +91,6 @@ pub fn complete(mode: Mode) -> &'static str {
 }
 
 /// What the phase of a state that is not active says of how it ended: nothing where the mode was in the midst of it.
-///
-/// # Errors
-/// `invalid_input` for a word that is no phase of any mode.
 pub fn of_ended(phase: &str, asked: bool) -> Result<Option<Lifecycle>, Refusal> {
     let word = phase.trim().to_lowercase();
     if let Some(outcome) = outcome::of_phase(&word, asked) {
@@ -128,17 +126,11 @@ pub fn forge(phase: &str) -> Result<&'static str, Refusal> {
     let word = phase.trim().to_lowercase();
     let known = FORGE.iter().find(|known| **known == word);
     let spelled = || FORGE_SPELLINGS.iter().find(|(other, _)| *other == word);
-    match known
-        .copied()
-        .or_else(|| spelled().map(|(_, phase)| *phase))
-    {
-        Some(phase) => Ok(phase),
-        None => Err(Refusal::invalid(
-            "forge.current_phase",
-            phase,
-            format!("must be one of: {}", FORGE.join(", ")),
-        )),
-    }
+    let known = known.or_else(|| spelled().map(|(_, phase)| phase));
+    known.copied().ok_or_else(|| {
+        let rule = format!("must be one of: {}", FORGE.join(", "));
+        Refusal::invalid("forge.current_phase", phase, rule)
+    })
 }
 
 /// Checks a state of forge, and fills in the fields that an active one must have. `resumed`: whether this call itself
@@ -148,35 +140,28 @@ pub fn check_forge(
     resumed: bool,
     now: Timestamp,
 ) -> Result<(), Refusal> {
-    let mut phase = match filled(state, "current_phase")? {
-        None => None,
-        Some(given) => {
-            let phase = forge(given)?;
-            let original = (given != phase).then(|| given.to_owned());
-            Some((phase, original))
-        }
-    };
-    check_numbers(state)?;
-    check_times(state)?;
+    let given = filled(state, "current_phase")?.map(str::to_owned);
+    let mut phase = given.as_deref().map(forge).transpose()?;
+    check_fields(state)?;
     let active = state.get("active").and_then(Value::as_bool) == Some(true);
     if active {
-        phase = phase.or(Some((STARTING, None)));
+        phase = phase.or(Some(STARTING));
         fill(state, "iteration", || 0.into());
         fill(state, "max_iterations", || ITERATIONS_MAX.into());
         fill(state, "started_at", || now.to_string().into());
     }
-    let Some((phase, original)) = phase else {
+    let Some(phase) = phase else {
         return Ok(());
     };
     state.insert("current_phase".to_owned(), phase.into());
-    if let Some(original) = original {
+    if let Some(original) = given.filter(|given| given != phase) {
         state.insert(NORMALIZED_FROM.to_owned(), original.into());
     }
     if FORGE_TERMINAL.contains(&phase) {
         if active && resumed {
+            let phase = shown(phase);
             let message = format!(
-                "terminal Forge phases require active=false, but active is true in phase {}",
-                shown(phase)
+                "terminal Forge phases require active=false, but active is true in phase {phase}"
             );
             return Err(Refusal::new(Code::InvalidInput, message).field("active"));
         }
@@ -186,45 +171,44 @@ pub fn check_forge(
     Ok(())
 }
 
-fn check_numbers(state: &Map<String, Value>) -> Result<(), Refusal> {
-    for (field, least, rule) in [
-        ("iteration", 0, "must be an integer of at least 0"),
-        ("max_iterations", 1, "must be an integer greater than 0"),
-    ] {
+/// The fields that have to be numbers or times, as far as they are there.
+fn check_fields(state: &Map<String, Value>) -> Result<(), Refusal> {
+    let is_time = |value: &Value| {
+        value
+            .as_str()
+            .map(Timestamp::parse)
+            .is_some_and(|time| time.is_ok())
+    };
+    let fields = TIMES.map(|field| {
+        (
+            field,
+            is_time as fn(&Value) -> bool,
+            "must be a time of RFC 3339",
+        )
+    });
+    let numbers: [(&str, fn(&Value) -> bool, &str); 2] = [
+        (
+            "iteration",
+            Value::is_u64,
+            "must be an integer of at least 0",
+        ),
+        (
+            "max_iterations",
+            |value| value.as_u64().is_some_and(|number| number > 0),
+            "must be an integer greater than 0",
+        ),
+    ];
+    for (field, fits, rule) in numbers.into_iter().chain(fields) {
         let value = state.get(field).filter(|value| !value.is_null());
-        if let Some(value) = value
-            && value.as_u64().is_none_or(|number| number < least)
-        {
-            return Err(broken(field, value, rule));
+        if let Some(value) = value.filter(|value| !fits(value)) {
+            return Err(Refusal::invalid(
+                format!("forge.{field}"),
+                as_text(value),
+                rule,
+            ));
         }
     }
     Ok(())
-}
-
-fn check_times(state: &Map<String, Value>) -> Result<(), Refusal> {
-    for field in TIMES {
-        let value = state.get(field).filter(|value| !value.is_null());
-        let is_time = |value: &Value| {
-            value
-                .as_str()
-                .is_some_and(|text| Timestamp::parse(text).is_ok())
-        };
-        if let Some(value) = value.filter(|value| !is_time(value)) {
-            return Err(broken(field, value, "must be a time of RFC 3339"));
-        }
-    }
-    Ok(())
-}
-
-fn broken(field: &str, value: &Value, rule: &str) -> Refusal {
-    Refusal::invalid(format!("forge.{field}"), plain(value), rule)
-}
-
-fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
 }
 
 /// Puts a value where there is none.
