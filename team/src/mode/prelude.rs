@@ -1,17 +1,20 @@
 //! What most files of modes name.
 
+pub(crate) use crate::handle::command::Origin;
 pub(crate) use crate::mode::rules::board::{
     Board, Standing, is_tombstone, object, put, visible_from,
 };
+pub(crate) use crate::mode::rules::denial::{Action, ActiveMode, session_option};
 pub(crate) use crate::mode::rules::outcome::{Lifecycle, RunOutcome};
+pub(crate) use crate::mode::rules::prompt::Found;
+pub(crate) use crate::mode::rules::reading::is_asked;
 pub(crate) use crate::mode::rules::reconcile::{Ending, Exit, Source, ended, is_waiting};
 pub(crate) use crate::mode::rules::shown::{
     Asked, Changes, Decided, ModeAnswer, missing, path, scope,
 };
+pub(crate) use crate::mode::rules::skill::{CANCEL, Skill};
 pub(crate) use crate::mode::rules::transition::{Denial, Kind, Review, Transition, decide, join};
 pub(crate) use crate::mode::rules::*;
 pub(crate) use crate::prelude::*;
 pub(crate) use crate::projections::mode::event::{Change, Fields, SessionEnd};
 pub(crate) use crate::projections::mode::{Mode, ModeState, Scope};
-pub(crate) use crate::projections::team::settings::Setting;
-pub(crate) use crate::projections::words;

@@ -1,14 +1,11 @@
 //! `mode-prompt`: what a prompt asks for, decided as a whole before anything is recorded.
 
 use crate::mode::prelude::*;
-use crate::mode::rules::denial::Action;
 use crate::mode::rules::prompt::answer::{Keyword, PromptAnswer, Started};
 use crate::mode::rules::prompt::gate::{Planned, gated};
 use crate::mode::rules::prompt::keyword::going_on;
 use crate::mode::rules::prompt::plan::{Plan, plan};
 use crate::mode::rules::prompt::{Named, Words, lock, text, typed};
-use crate::mode::rules::reading::is_asked;
-use crate::mode::rules::skill::{CANCEL, Skill};
 use crate::projections::mode::event::{ModeGateBypassed, ModePromptDecided};
 use crate::projections::team::settings::PHRASES;
 

@@ -3,16 +3,16 @@
 //! Most of it is pure: sets of modes, states as JSON objects, texts and times go in, decisions come out. Only `board`,
 //! `reconcile` and `seed` know what is recorded.
 
-pub mod board;
-pub mod contract;
+pub(crate) mod board;
+pub(crate) mod contract;
 pub mod denial;
 pub mod outcome;
-pub mod phase;
+pub(crate) mod phase;
 pub mod prompt;
 pub mod reading;
-pub mod reconcile;
-pub mod seed;
+pub(crate) mod reconcile;
+pub(crate) mod seed;
 pub mod shown;
-pub mod skill;
+pub(crate) mod skill;
 pub mod transition;
 pub(crate) mod typed;

@@ -126,10 +126,8 @@ impl ModeUpdate {
         let unset = self.unset.as_deref().unwrap_or_default();
         for field in unset {
             if KEPT.contains(&field.as_str()) {
-                let rule = format!(
-                    "must leave {} alone, which every state has",
-                    KEPT.join(", ")
-                );
+                let kept = KEPT.join(", ");
+                let rule = format!("must leave {kept} alone, which every state has");
                 return Err(Refusal::invalid("unset", field, &rule));
             }
         }

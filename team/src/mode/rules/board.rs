@@ -2,9 +2,7 @@
 //! is about to record, so that each step of a longer decision stands on the one before.
 
 use crate::doctor::AHEAD_TOLERATED_MICROS;
-use crate::handle::command::Origin;
 use crate::mode::prelude::*;
-use crate::mode::rules::denial::ActiveMode;
 use crate::projections::mode::SessionLife;
 use crate::projections::mode::event::{
     InputLock, ModeChanged, ModeCleared, ModeFact, ModeStarted, SessionEnded, SessionSeen,
@@ -27,7 +25,6 @@ pub(crate) const ORIGIN: [&str; 5] = [
 /// How many signs of life a quiet session records within the time after which it counts as stale.
 const SIGNS: u64 = 24;
 
-/// A state.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Standing {
     pub fields: Fields,
@@ -42,14 +39,12 @@ impl Standing {
     }
 }
 
-/// See the module.
 pub(crate) struct Board<'a> {
     live: &'a Live,
     now: Timestamp,
     /// What the command did so far; `None` where a state went.
     changed: BTreeMap<(Scope, Mode), Option<Standing>>,
     events: Vec<NewEvent>,
-    /// Where the command is done from.
     origin: Origin,
     /// Sessions for which another event of this command already is a sign of life.
     seen: BTreeSet<Scope>,
@@ -73,21 +68,18 @@ impl<'a> Board<'a> {
             ..self
         }
     }
-    /// The time of the decision.
     pub fn now(&self) -> Timestamp {
         self.now
     }
     pub fn team(&self) -> &'a str {
         self.live.team_name()
     }
-    /// What the command is to record.
     pub fn into_events(self) -> Vec<NewEvent> {
         self.events
     }
 
     // --- what there is --------------------------------------------------------------------------
 
-    /// The state of a mode in a scope.
     pub fn state(&self, scope: &Scope, mode: Mode) -> Result<Option<Standing>> {
         if let Some(changed) = self.changed.get(&(scope.clone(), mode)) {
             return Ok(changed.clone());
@@ -100,7 +92,6 @@ impl<'a> Board<'a> {
         }))
     }
 
-    /// The state of a mode in a scope, if it is active there.
     pub fn active_state(&self, scope: &Scope, mode: Mode) -> Result<Option<Standing>> {
         Ok(self.state(scope, mode)?.filter(Standing::is_active))
     }

@@ -14,7 +14,7 @@
 
 use crate::mode::prelude::*;
 use crate::mode::rules::phase::{check_forge, fill};
-use crate::mode::rules::reading::{canonical, filled, inferred, is_asked, said_active};
+use crate::mode::rules::reading::{canonical, filled, inferred, said_active};
 
 /// Fields that only the call itself sets.
 const OUTCOMES: [&str; 3] = ["run_outcome", "lifecycle_outcome", "terminal_outcome"];
@@ -35,7 +35,6 @@ const STATE: &str = "state";
 /// A state as it is to be written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Written {
-    /// All of its fields.
     pub state: Map<String, Value>,
     /// How it ended; `None` where it goes on.
     pub lifecycle: Option<Lifecycle>,
@@ -46,16 +45,12 @@ pub struct Written {
 }
 
 impl Written {
-    /// Whether the mode is active in it.
     pub fn is_active(&self) -> bool {
         !self.run.is_terminal()
     }
 }
 
 /// The fields of a call: those of its `state` over those beside it.
-///
-/// # Errors
-/// `invalid_input` where `state` is no object.
 pub fn flattened(mut fields: Map<String, Value>) -> Result<Map<String, Value>, Refusal> {
     match fields.remove(STATE) {
         None | Some(Value::Null) => Ok(fields),

@@ -43,16 +43,12 @@ pub fn word(
     let Some(denial) = transition.denial else {
         return;
     };
-    let opening = format!(
-        "Cannot {} {}: {}.",
-        action.name(),
-        transition.requested,
-        standing(&transition.current, team, places)
-    );
+    let (current, requested) = (&transition.current, transition.requested);
+    let standing = standing(current, team, places);
+    let opening = format!("Cannot {} {requested}: {standing}.", action.name());
     let middle = match denial {
         Denial::Generic => {
-            let (current, requested) = (&transition.current, transition.requested);
-            let modes = joined(&[&**current, &[requested]].concat(), " + ");
+            let modes = joined(&[current, &[requested][..]].concat(), " + ");
             format!("Unsupported workflow overlap: {modes}. Current state is unchanged.")
         }
         Denial::Rollback => "Execution-to-planning rollback auto-complete is not allowed. \
@@ -99,17 +95,15 @@ fn clearing(blocking: &[Mode], team: Option<&str>, places: &[ActiveMode]) -> Str
     let mut commands = Vec::new();
     let mut calls = Vec::new();
     for mode in blocking {
-        let mut scopes: Vec<&Scope> = places
-            .iter()
-            .filter(|place| place.mode == *mode)
-            .map(|place| &place.scope)
-            .collect();
-        if team.is_none() {
-            scopes = vec![&Scope::Root];
-        }
+        let there = places.iter().filter(|place| place.mode == *mode);
+        let scopes: Vec<&Scope> = match team {
+            Some(_) => there.map(|place| &place.scope).collect(),
+            None => vec![&Scope::Root],
+        };
         for scope in scopes {
+            let call = tool_call("state_clear", *mode, team, scope);
             commands.push(format!("`{}`", command(*mode, team, scope)));
-            calls.push(format!("`{}`", call(*mode, team, scope)));
+            calls.push(format!("`{call}`"));
         }
     }
     if commands.is_empty() {
@@ -118,29 +112,23 @@ fn clearing(blocking: &[Mode], team: Option<&str>, places: &[ActiveMode]) -> Str
                 with `rcs state clear` or `rcs_state.state_clear`."
             .to_owned();
     }
+    let (commands, calls) = (commands.join(" and "), calls.join(" and "));
     format!(
-        "Clear incompatible state yourself with {}, or with the MCP tool call {}, then retry.",
-        commands.join(" and "),
-        calls.join(" and ")
+        "Clear incompatible state yourself with {commands}, or with the MCP tool call {calls}, then retry."
     )
 }
 
 /// The command that clears a mode where it is. The root is named where a team is: the session of the environment would
 /// be taken else.
 pub fn command(mode: Mode, team: Option<&str>, scope: &Scope) -> String {
-    let mut command = format!("rcs state clear --mode {mode}");
-    if let Some(team) = team {
-        command.push_str(" --team ");
-        command.push_str(team);
-    }
-    match (scope, team) {
-        (Scope::Session(session), _) => {
-            command.push_str(&session_option(session));
-        }
-        (Scope::Root, Some(_)) => command.push_str(" --root"),
-        (Scope::Root, None) => {}
-    }
-    command
+    let place = match (scope, team) {
+        (Scope::Session(session), _) => session_option(session),
+        (Scope::Root, Some(_)) => " --root".to_owned(),
+        (Scope::Root, None) => String::new(),
+    };
+    let team = team.map(|team| format!(" --team {team}"));
+    let team = team.unwrap_or_default();
+    format!("rcs state clear --mode {mode}{team}{place}")
 }
 
 /// The option that names a session, behind a blank. A name that looks like an option itself stands behind an equals sign.
@@ -162,12 +150,7 @@ struct Arguments<'a> {
     session_id: Option<Option<&'a str>>,
 }
 
-/// The tool call that does the same. The root is named where a team is, as in [`command`].
-pub fn call(mode: Mode, team: Option<&str>, scope: &Scope) -> String {
-    tool_call("state_clear", mode, team, scope)
-}
-
-/// The call of a tool of states for a mode where it is.
+/// The call of a tool of states for a mode where it is. The root is named where a team is, as in [`command`].
 pub fn tool_call(tool: &str, mode: Mode, team: Option<&str>, scope: &Scope) -> String {
     let arguments = Arguments {
         mode,

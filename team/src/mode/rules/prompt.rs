@@ -12,15 +12,13 @@
 pub mod answer;
 pub mod gate;
 pub mod keyword;
-pub mod lock;
-pub mod plan;
-pub mod text;
-pub mod token;
+pub(crate) mod lock;
+pub(crate) mod plan;
+pub(crate) mod text;
+pub(crate) mod token;
 
 use crate::mode::prelude::*;
-use crate::mode::rules::skill::Skill;
 use gate::Planned;
-use std::borrow::Cow;
 
 /// What a Korean keyboard makes of `ulw`.
 const KOREAN_ULW: &str = "ㅕㅣㅈ";

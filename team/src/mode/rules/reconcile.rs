@@ -5,9 +5,7 @@
 //! denial refuses it. A session that was silent for too long is ended instead of denying anything.
 
 use crate::mode::prelude::*;
-use crate::mode::rules::denial::{Action, ActiveMode, session_option};
 use crate::mode::rules::prompt::lock;
-use crate::mode::rules::reading::is_asked;
 use crate::projections::mode::event::ModeTransitioned;
 
 words! {

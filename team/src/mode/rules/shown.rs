@@ -1,6 +1,5 @@
 //! How the state of a mode is answered, and where it lies.
 
-use crate::handle::command::Origin;
 use crate::mode::prelude::*;
 use crate::projections::mode::is_session_id;
 
@@ -114,11 +113,8 @@ pub(crate) struct Decided {
 pub fn scope(session: Option<&str>) -> Result<Scope, Refusal> {
     match session {
         Some(session) if !is_session_id(session) => {
-            let message = format!(
-                "session_id must match ^[A-Za-z0-9_-]{{1,64}}$, but is {}",
-                shown(session)
-            );
-            Err(Refusal::new(Code::InvalidInput, message).field("session_id"))
+            let rule = "must match ^[A-Za-z0-9_-]{1,64}$";
+            Err(Refusal::invalid("session_id", session, rule))
         }
         session => Ok(Scope::of(session)),
     }

@@ -5,7 +5,6 @@ use crate::mode::prelude::*;
 /// What a prompt can call for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Skill {
-    /// A mode.
     Mode(Mode),
     /// Something else, which starts nothing.
     Other(&'static str),
@@ -45,14 +44,12 @@ impl Skill {
         let found = NAMES.iter().find(|(other, _)| *other == name);
         found.map(|(_, skill)| *skill)
     }
-    /// The mode, if it is one.
     pub fn mode(self) -> Option<Mode> {
         match self {
             Skill::Mode(mode) => Some(mode),
             Skill::Other(_) => None,
         }
     }
-    /// Its own name.
     pub fn name(self) -> &'static str {
         match self {
             Skill::Mode(mode) => mode.name(),
@@ -61,10 +58,7 @@ impl Skill {
     }
 }
 
-/// The mode of exactly that name.
-///
-/// # Errors
-/// `unsupported_mode`, with a hint where the name is another one of a mode.
+/// The mode of exactly that name; else a hint where the name is another one of a mode.
 pub fn mode(name: &str) -> Result<Mode, Refusal> {
     if let Some(mode) = Mode::from_name(name) {
         return Ok(mode);
@@ -73,16 +67,10 @@ pub fn mode(name: &str) -> Result<Mode, Refusal> {
     let message = format!("Unsupported workflow mode: {}", shown.escape_debug());
     let refusal = Refusal::new(Code::UnsupportedMode, message).field("mode");
     let retired = RETIRED.iter().find(|(old, _)| *old == name);
-    let meant = match retired {
-        Some((_, mode)) => Some(*mode),
-        None => Skill::from_name(name).and_then(Skill::mode),
-    };
-    Err(match meant {
+    let meant = retired.map(|(_, mode)| *mode);
+    Err(match meant.or_else(|| Skill::from_name(name)?.mode()) {
         Some(mode) => refusal.hint(format!("use {mode}")),
-        None => {
-            let all = Mode::ALL.map(Mode::name).join(", ");
-            refusal.hint(format!("one of {all}"))
-        }
+        None => refusal.hint(format!("one of {}", Mode::ALL.map(Mode::name).join(", "))),
     })
 }
 

@@ -12,7 +12,6 @@
 //! | anything else | `deny`, nothing changes |
 
 use crate::mode::prelude::*;
-use crate::mode::rules::denial::Action;
 
 words! {
     /// What becomes of a request.

@@ -1,7 +1,6 @@
 //! The answer to a prompt, for programs; [`crate::mode::rules::prompt::text`] says the same to agents.
 
 use crate::mode::prelude::*;
-use crate::mode::rules::prompt::Found;
 use crate::mode::rules::prompt::gate::Gate;
 
 /// A word of a prompt that stands for a skill.

@@ -6,8 +6,7 @@
 
 use crate::mode::prelude::*;
 use crate::mode::rules::prompt::keyword::{is_forced, plain};
-use crate::mode::rules::prompt::{Found, is_word, typed};
-use crate::mode::rules::skill::{CANCEL, Skill};
+use crate::mode::rules::prompt::{is_word, typed};
 
 /// The modes that wait for a plan.
 const GATED: [Mode; 4] = [Mode::Forge, Mode::Autopilot, Mode::Team, Mode::Ultrawork];

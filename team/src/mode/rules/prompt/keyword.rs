@@ -1,8 +1,7 @@
 //! Words that call for something without a `$`: phrases of a verb and a name, with which a prompt begins; `cancel` alone;
 //! and the words that ask to go on. A bare name calls for nothing, wherever it stands.
 
-use crate::mode::rules::prompt::Found;
-use crate::mode::rules::skill::{CANCEL, Skill};
+use crate::mode::prelude::*;
 
 /// What a phrase begins with.
 pub const VERBS: [&str; 5] = ["use", "run", "start", "activate", "enter"];

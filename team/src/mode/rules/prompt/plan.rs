@@ -2,7 +2,6 @@
 //! the one before leaves. One denial denies all of it.
 
 use crate::mode::prelude::*;
-use crate::mode::rules::skill::Skill;
 
 /// What is decided about the skills of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,14 +12,11 @@ pub struct Plan {
     pub deferred: Vec<Mode>,
     /// What was decided for each, up to the first that is denied.
     pub steps: Vec<Transition>,
-    /// The modes that were active.
     pub before: Vec<Mode>,
-    /// The modes that are active afterwards.
     pub after: Vec<Mode>,
 }
 
 impl Plan {
-    /// The step that is denied.
     pub fn denied(&self) -> Option<&Transition> {
         self.steps.last().filter(|step| step.kind == Kind::Deny)
     }

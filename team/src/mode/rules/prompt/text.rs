@@ -63,10 +63,8 @@ fn outcome(team: &str, answer: &PromptAnswer) -> Vec<String> {
     }
     parts.extend(transitions(answer));
     if answer.active_skills.len() > 1 {
-        parts.push(format!(
-            "active skills: {}.",
-            joined(&answer.active_skills, ", ")
-        ));
+        let active = joined(&answer.active_skills, ", ");
+        parts.push(format!("active skills: {active}."));
     }
     if !answer.deferred_skills.is_empty() {
         parts.push(format!(
@@ -115,10 +113,8 @@ fn transitions(answer: &PromptAnswer) -> Vec<String> {
     match answer.auto_completed.first() {
         Some(source) if several => {
             let started: Vec<Mode> = answer.started.iter().map(|started| started.mode).collect();
-            vec![format!(
-                "mode transiting: {source} -> {}.",
-                joined(&started, " + ")
-            )]
+            let started = joined(&started, " + ");
+            vec![format!("mode transiting: {source} -> {started}.")]
         }
         _ => {
             let messages = answer.transition_messages.iter();

@@ -4,8 +4,8 @@
 //! An unknown one among them neither counts nor ends them. One within code, between backticks, is a variable or a mention:
 //! it does not count either.
 
-use crate::mode::rules::prompt::{Found, is_word};
-use crate::mode::rules::skill::Skill;
+use crate::mode::prelude::*;
+use crate::mode::rules::prompt::is_word;
 use std::ops::Range;
 
 /// The namespaces that skills may be called by.
@@ -16,7 +16,6 @@ const NAMESPACES: [&str; 2] = ["rcs", "roblox-ai-os-creator-skills"];
 pub struct Token<'a> {
     /// Its text, with the `$`.
     pub text: &'a str,
-    /// Where it begins.
     pub start: usize,
 }
 
@@ -25,7 +24,6 @@ impl Token<'_> {
     pub fn end(&self) -> usize {
         self.start + self.text.len()
     }
-    /// What it stands for.
     pub fn skill(&self) -> Option<Skill> {
         let name = self.text.strip_prefix('$')?;
         match name.split_once(':') {
