@@ -70,20 +70,17 @@ impl Call {
     /// # Errors
     /// What it lacks.
     pub fn parse(text: &str) -> Result<Call, CallError> {
-        let value: Value = serde_json::from_str(text)
-            .map_err(|error| CallError(format!("the tool call must be JSON: {error}")))?;
+        let lacks = |what: String| CallError(format!("the tool call must {what}"));
+        let value: Value =
+            serde_json::from_str(text).map_err(|error| lacks(format!("be JSON: {error}")))?;
         let Value::Object(call) = value else {
-            return Err(CallError("the tool call must be a JSON object".into()));
+            return Err(lacks("be a JSON object".into()));
         };
         let tool = FORMS
             .iter()
             .find_map(|(tool, _)| call.get(*tool)?.as_str())
             .filter(|tool| !tool.is_empty())
-            .ok_or_else(|| {
-                CallError(
-                    "the tool call must name its tool in tool_name, toolName, tool or name".into(),
-                )
-            })?;
+            .ok_or_else(|| lacks("name its tool in tool_name, toolName, tool or name".into()))?;
         let input = FORMS
             .iter()
             .filter(|(name, _)| call.contains_key(*name))
@@ -109,11 +106,11 @@ impl Call {
             Some(cwd) => place.within(cwd),
             None => place.clone(),
         };
+        let mut writes = Writes::default();
         match &self.deed {
-            Deed::Shell(command) => shell::writes(command, &place, programs),
-            Deed::Program(words) => shell::program_writes(words, &place, programs),
+            Deed::Shell(command) => return shell::writes(command, &place, programs),
+            Deed::Program(words) => return shell::program_writes(words, &place, programs),
             Deed::Files(files) => {
-                let mut writes = Writes::default();
                 for file in files {
                     let file = &at_home(file, &place);
                     match place.resolve(file) {
@@ -123,15 +120,11 @@ impl Call {
                         )),
                     }
                 }
-                writes
             }
-            Deed::Reads => Writes::default(),
-            Deed::Unknown(why) => {
-                let mut writes = Writes::default();
-                writes.doubt(why.clone());
-                writes
-            }
+            Deed::Reads => {}
+            Deed::Unknown(why) => writes.doubt(why.clone()),
         }
+        writes
     }
 }
 

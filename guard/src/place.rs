@@ -31,24 +31,21 @@ impl Place {
     /// The same, behind a change of the directory. Shells resolve its `..` by text.
     #[must_use]
     pub fn within(&self, dir: &str) -> Place {
-        Place {
-            dir: self.resolve(dir).map(|dir| tidy(&dir)),
-            ..self.clone()
-        }
+        self.with(self.resolve(dir).map(|dir| tidy(&dir)))
     }
     /// Paths as a program takes them that puts a directory before them: a `..` stays where it is.
     #[must_use]
     pub(crate) fn below(&self, dir: &str) -> Place {
-        Place {
-            dir: self.resolve(dir),
-            ..self.clone()
-        }
+        self.with(self.resolve(dir))
     }
     /// The same, with a directory that nobody can say.
     #[must_use]
     pub fn nowhere(&self) -> Place {
+        self.with(None)
+    }
+    fn with(&self, dir: Option<String>) -> Place {
         Place {
-            dir: None,
+            dir,
             ..self.clone()
         }
     }

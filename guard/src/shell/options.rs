@@ -3,7 +3,6 @@
 use super::table::Effect;
 use super::*;
 
-/// One option.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Opt {
     /// With its dashes: a letter, or a long name. Empty where an expansion may make any option of it.
@@ -181,7 +180,6 @@ impl<'a> Words<'a> {
         option == Some(Effect::Command)
     }
 
-    /// Takes the command behind an option.
     fn command(&mut self, name: &str, rest: &'a [Value]) -> &'a [Value] {
         let mut parts = rest.splitn(2, |word| matches!(word.plain(), Some(";" | "+")));
         let command = parts.next().unwrap_or_default().to_vec();
@@ -306,7 +304,6 @@ impl<'a> Words<'a> {
         given.map(|option| option.command.as_slice()).collect()
     }
 
-    /// The first operand, if it is known.
     pub fn first(&self) -> Option<&'a str> {
         self.operands.first().and_then(|operand| operand.plain())
     }

@@ -44,7 +44,6 @@ pub(super) fn run(walker: &mut Walker, words: &[Value], stdin: Option<Stdin>) {
     }
 }
 
-/// What the table says.
 fn judge(walker: &mut Walker, run: &Run<'_>) {
     match run.spec.operands {
         Operands::Ask => asks(walker, run),
@@ -122,7 +121,6 @@ fn found_below(start: &Value) -> Value {
     }
 }
 
-/// The directory that a path lies in.
 fn parent(path: &str) -> &str {
     match path.trim_end_matches('/').rsplit_once('/') {
         None => ".",
@@ -131,7 +129,6 @@ fn parent(path: &str) -> &str {
     }
 }
 
-/// The last name of a path.
 fn last_name(path: &str) -> &str {
     let path = path.trim_end_matches('/');
     path.rsplit_once('/').map_or(path, |(_, name)| name)

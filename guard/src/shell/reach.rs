@@ -3,7 +3,6 @@
 use super::*;
 
 impl Walker {
-    /// Something that `by` writes.
     pub fn target(&self, value: &Value, by: &str) {
         self.reach(value, Follow::Through, by);
     }

@@ -35,7 +35,6 @@ fn edits(command: &str) -> bool {
     }
 }
 
-/// Whether nothing more follows.
 fn ends(rest: &str) -> bool {
     rest.chars().all(|letter| matches!(letter, '}' | ' '))
 }

@@ -59,7 +59,6 @@ pub(super) enum Verb {
     Stop,
 }
 
-/// Words of a command.
 #[derive(Debug, Clone, Default)]
 pub(super) struct What {
     /// The values of these options.
@@ -87,7 +86,6 @@ pub(super) enum Pick {
     /// What stands behind this beginning in an operand.
     #[serde(skip)]
     After(String),
-    /// This text.
     #[serde(skip)]
     Text(String),
     /// A place that only the disk tells.
@@ -131,7 +129,6 @@ pub(super) enum Test {
 }
 
 impl Step {
-    /// Reads a line.
     pub fn parse(words: &[&str]) -> Option<Step> {
         let is_condition = |word: &&&str| {
             let rest = word

@@ -27,7 +27,6 @@ pub(in crate::shell) enum Check {
 }
 
 impl Check {
-    /// By the name that the table uses.
     pub fn named(name: &str) -> Option<Check> {
         match name.strip_prefix("letters:") {
             Some(letters) => Some(Check::Letters(letters.to_owned())),

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::known::{Command, Effect};
+use crate::shell::options::Opt;
 
 pub(super) fn run(walker: &Walker, words: &[Value]) {
     let own = &walker.programs.own;
@@ -12,11 +13,9 @@ pub(super) fn run(walker: &Walker, words: &[Value]) {
         if found.sure(&["--help", "--version", "-V"]) {
             return;
         }
-        if let Some(option) = found.options.iter().find(|option| option.effect.is_none()) {
-            return walker.doubt(format!(
-                "{} is no option of teamlog that is known",
-                option.name
-            ));
+        let is_unknown = |option: &&Opt| option.effect.is_none();
+        if let Some(Opt { name, .. }) = found.options.iter().find(is_unknown) {
+            return walker.doubt(format!("{name} is no option of teamlog that is known"));
         }
         behind = match rest.split_first() {
             None => return,

@@ -22,7 +22,6 @@ struct Entry<'a> {
     over: bool,
 }
 
-/// Follows the steps of an entry.
 pub(super) fn run(walker: &mut Walker, run: &Run<'_>) {
     let name = run.name;
     let dashed;
@@ -142,7 +141,6 @@ impl Entry<'_> {
         }
     }
 
-    /// What a step does with one value.
     fn each(&mut self, verb: &Verb, value: &Value) {
         let by = self.run.name;
         let walker = &self.walker;
