@@ -1,8 +1,21 @@
 //! Lists of words that are stored, shown and read by their names, and values that JSON has as text.
 
-/// Declares an enum whose variants each have a name, perhaps with other names that are read as well.
+/// Declares an enum whose variants each have a name, perhaps with other names that are read as well. One that is
+/// `in json` stands there by these names.
 #[macro_export]
 macro_rules! words {
+    ($(#[$attribute:meta])* pub enum $type:ident in json {
+        $($(#[$each:meta])* $variant:ident = $name:literal,)*
+    }) => {
+        $crate::words! {
+            #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+            #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+            $(#[$attribute])*
+            pub enum $type {
+                $($(#[$each])* #[serde(rename = $name)] $variant = $name,)*
+            }
+        }
+    };
     ($(#[$attribute:meta])* pub enum $type:ident {
         $($(#[$each:meta])* $variant:ident = $name:literal $(| $other:literal)*,)*
     }) => {

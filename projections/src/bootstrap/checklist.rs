@@ -16,9 +16,7 @@ pub struct Step {
 
 words! {
     /// How a step stands
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-    #[serde(rename_all = "snake_case")]
-    pub enum StepStatus {
+    pub enum StepStatus in json {
         /// It is done
         Done = "done",
         /// It is the next

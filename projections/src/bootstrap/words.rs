@@ -4,9 +4,8 @@ use crate::prelude::*;
 
 words! {
     /// How far a run is, in order; `FALLBACK` is the other end.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-    #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-    pub enum State {
+    #[derive(Default)]
+    pub enum State in json {
         /// Nothing was tried.
         #[default]
         Init = "INIT",
@@ -27,9 +26,7 @@ words! {
 
 words! {
     /// What the attempt to create a team gave
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-    #[serde(rename_all = "snake_case")]
-    pub enum Outcome {
+    pub enum Outcome in json {
         /// A team of that name.
         Ok = "ok",
         /// The caller leads one already.
@@ -43,8 +40,7 @@ words! {
 
 words! {
     /// The branch that an outcome leads to
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-    pub enum Case {
+    pub enum Case in json {
         /// The team was created.
         A = "A",
         /// The team that is led already.
@@ -56,9 +52,7 @@ words! {
 
 words! {
     /// How a whole team can be launched
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-    #[serde(rename_all = "snake_case")]
-    pub enum Method {
+    pub enum Method in json {
         /// By a call that launches all members.
         TeamApi = "team_api",
         /// By words that the platform turns into a team.
@@ -68,22 +62,17 @@ words! {
 
 words! {
     /// A member of the core
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-    pub enum Core {
+    pub enum Core in json {
         /// Who reviews.
-        #[serde(rename = "obstruction-theorist")]
         Obstruction = "obstruction-theorist",
         /// Who puts everything together.
-        #[serde(rename = "synthesizer")]
         Synthesizer = "synthesizer",
     }
 }
 
 words! {
     /// What a review found
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-    #[serde(rename_all = "UPPERCASE")]
-    pub enum Verdict {
+    pub enum Verdict in json {
         /// It holds.
         Pass = "PASS",
         /// It has to be revised.

@@ -62,9 +62,7 @@ pub struct CleanupAnswer {
 
 words! {
     /// Which way a team was closed
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-    #[serde(rename_all = "snake_case")]
-    pub enum CleanupMode {
+    pub enum CleanupMode in json {
         /// Through the gate, or past it by force
         Shutdown = "shutdown",
         /// Without a gate

@@ -17,9 +17,7 @@ operation! {
 
 words! {
     /// Why a path may be written, or not.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-    #[serde(rename_all = "snake_case")]
-    pub enum WriteReason {
+    pub enum WriteReason in json {
         /// The agent holds a task that declares it.
         LeaseActiveForResource = "lease_active_for_resource",
         /// Nobody does.

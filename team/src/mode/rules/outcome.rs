@@ -5,31 +5,23 @@ use crate::mode::prelude::*;
 
 words! {
     /// How a workflow ended, as people are told.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-    pub enum Lifecycle {
+    pub enum Lifecycle in json {
         /// It did what it was there for.
-        #[serde(rename = "finished")]
         Finished = "finished",
         /// It cannot go on.
-        #[serde(rename = "blocked")]
         Blocked = "blocked",
         /// It failed.
-        #[serde(rename = "failed")]
         Failed = "failed",
         /// Its user stepped in.
-        #[serde(rename = "userinterlude")]
         UserInterlude = "userinterlude",
         /// It asked its user something.
-        #[serde(rename = "askuserQuestion")]
         AskUserQuestion = "askuserQuestion",
     }
 }
 
 words! {
     /// How a run stands, in the older vocabulary.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-    #[serde(rename_all = "snake_case")]
-    pub enum RunOutcome {
+    pub enum RunOutcome in json {
         /// It goes on.
         Progress = "progress",
         /// It goes on.

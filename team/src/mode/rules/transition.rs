@@ -15,10 +15,8 @@ use crate::mode::prelude::*;
 
 words! {
     /// What becomes of a request.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-    #[serde(rename_all = "kebab-case")]
     #[schemars(rename = "TransitionKind")]
-    pub enum Kind {
+    pub enum Kind in json {
         /// It is or becomes active; nothing else changes.
         Allow = "allow",
         /// It becomes active beside the others.
@@ -32,9 +30,7 @@ words! {
 
 words! {
     /// Why a mode may not become active.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-    #[serde(rename_all = "kebab-case")]
-    pub enum Denial {
+    pub enum Denial in json {
         /// It plans, and a mode that executes is active.
         Rollback = "rollback",
         /// It does not go with what is active.
@@ -44,9 +40,8 @@ words! {
 
 words! {
     /// What the review of autopilot's code said.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-    #[serde(rename_all = "kebab-case")]
-    pub enum Review {
+    #[derive(Default, Hash)]
+    pub enum Review in json {
         /// Nobody knows, which counts as not clean.
         #[default]
         Unknown = "unknown",

@@ -46,9 +46,7 @@ pub fn go_ahead(prompt: &str, planned: Planned) -> Option<Found> {
 
 words! {
     /// Why the gate held modes back, or did not.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-    #[serde(rename_all = "snake_case")]
-    pub enum Why {
+    pub enum Why in json {
         /// The prompt says too little.
         Underspecified = "underspecified",
         /// The prompt says what it is about.
