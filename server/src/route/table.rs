@@ -196,7 +196,7 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         })
         .of::<ModeExplain>(),
         Route::reads("/v1/bootstrap", "listRuns", |asked: BootstrapList, team, _| {
-            Ok(team.bootstrap_list(&asked)?)
+            Ok(team.bootstrap_list(asked)?)
         })
         .of::<BootstrapList>()
         .page(1_000),

@@ -16,8 +16,8 @@
 /// ```
 ///
 /// That is what it does (in a line without a full stop), its name, its [`Effect`](super::Effect), its input, the data that it answers and
-/// the method of [`Team`](crate::Team) that carries it out: behind `as` one that is made here for an input that is a command, behind `=`
-/// any other function. The input is made here as well (a field that is an `Option` may be left out), unless it only names a
+/// the method of [`Team`](crate::Team) that carries it out: behind `as` one that is made here for an input that is a command, or that
+/// answers from the state by itself, behind `=` any other function. The input is made here as well (a field that is an `Option` may be left out), unless it only names a
 /// type that stands elsewhere. Behind that stand the codes with which it refuses, beside those of every operation, and where
 /// it differs from the others `scope`, how far the token of an agent has to let it; `rules`, how its input is read; `empty`, the data where there is no such team or worker, so
 /// that this is a warning; `without_team`, how it says that there is no such team.
@@ -46,6 +46,21 @@ macro_rules! operation {
         $crate::api::record::operation! {
             $(#[doc = $doc])+
             $name: Records($input) -> $data = $crate::Team::$method $(, $($rest)+)?
+        }
+    };
+    (
+        $(#[doc = $doc:literal])+
+        $name:literal: Reads($input:ty) -> $data:ty as $method:ident $(, $($rest:tt)+)?
+    ) => {
+        impl $crate::Team {
+            $(#[doc = $doc])+
+            pub fn $method(&mut self, input: $input) -> $crate::Result<$data> {
+                self.query(|live, _| input.answer(live))
+            }
+        }
+        $crate::api::record::operation! {
+            $(#[doc = $doc])+
+            $name: Reads($input) -> $data = $crate::Team::$method $(, $($rest)+)?
         }
     };
     (

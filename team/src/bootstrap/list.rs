@@ -10,11 +10,8 @@ operation! {
         limit: Option<usize>,
         /// The `next_cursor` of the page before
         cursor: Option<String>,
-    }) -> BootstrapListed = |team, asked| team.bootstrap_list(&asked)
+    }) -> BootstrapListed as bootstrap_list
 }
-
-/// Most runs where nobody asks for another number.
-const DEFAULT_LIMIT: usize = 50;
 
 /// `{runs, next_cursor?}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -60,19 +57,16 @@ impl From<&Run> for RunListed {
     }
 }
 
-impl Team {
-    /// The runs of the bootstrap contract, the newest first.
-    pub fn bootstrap_list(&mut self, list: &BootstrapList) -> Result<BootstrapListed> {
-        let limit = page::limit(list.limit, DEFAULT_LIMIT);
-        let before = list.cursor.as_deref().map(begun_at).transpose()?;
-        self.query(|live, _| {
-            let mut found = live.bootstrap_runs_before(before, limit.saturating_add(1))?;
-            let more = page::cut(&mut found, limit);
-            let last = found.last().filter(|_| more);
-            Ok(BootstrapListed {
-                next_cursor: last.map(|(seq, _)| seq.to_string()),
-                runs: found.iter().map(|(_, run)| RunListed::from(run)).collect(),
-            })
+impl BootstrapList {
+    fn answer(&self, live: &Live) -> Result<BootstrapListed> {
+        let limit = page::limit(self.limit, page::PAGE);
+        let before = self.cursor.as_deref().map(begun_at).transpose()?;
+        let mut found = live.bootstrap_runs_before(before, limit.saturating_add(1))?;
+        let more = page::cut(&mut found, limit);
+        let last = found.last().filter(|_| more);
+        Ok(BootstrapListed {
+            next_cursor: last.map(|(seq, _)| seq.to_string()),
+            runs: found.iter().map(|(_, run)| RunListed::from(run)).collect(),
         })
     }
 }

@@ -8,7 +8,7 @@ operation! {
     "bootstrap-show": Reads(BootstrapShow {
         /// The run; else the one that began last
         run: Option<String>,
-    }) -> BootstrapShown = Team::bootstrap_show,
+    }) -> BootstrapShown as bootstrap_show,
     refuses = [RunNotFound]
 }
 
@@ -17,7 +17,7 @@ operation! {
     "bootstrap-evidence": Reads(BootstrapEvidence {
         /// The run; else the one that began last
         run: Option<String>,
-    }) -> Evidence = Team::bootstrap_evidence,
+    }) -> Evidence as bootstrap_evidence,
     refuses = [RunNotFound, NotLaunched]
 }
 
@@ -31,29 +31,24 @@ pub struct BootstrapShown {
     pub run: RunShown,
 }
 
-impl Team {
-    /// A run of the bootstrap contract with its checklist.
-    pub fn bootstrap_show(&mut self, show: BootstrapShow) -> Result<BootstrapShown> {
-        self.query(|live, _| {
-            let run = run_of(live, show.run.as_deref())?;
-            Ok(BootstrapShown {
-                team: live.team_name().to_owned(),
-                run: RunShown::from(&run),
-            })
+impl BootstrapShow {
+    fn answer(&self, live: &Live) -> Result<BootstrapShown> {
+        let run = run_of(live, self.run.as_deref())?;
+        Ok(BootstrapShown {
+            team: live.team_name().to_owned(),
+            run: RunShown::from(&run),
         })
     }
+}
 
-    /// What the log has to show for a run's launch, as the contract wants it.
-    pub fn bootstrap_evidence(&mut self, evidence: BootstrapEvidence) -> Result<Evidence> {
-        self.query(|live, _| {
-            let run = run_of(live, evidence.run.as_deref())?;
-            Evidence::of(&run).ok_or_else(|| {
-                let (run, state) = (shown(&run.run), run.state.name());
-                let message = format!(
-                    "run must be launched to have evidence of it, but {run} stands in {state}"
-                );
-                Refusal::new(Code::NotLaunched, message).field("run").into()
-            })
+impl BootstrapEvidence {
+    fn answer(&self, live: &Live) -> Result<Evidence> {
+        let run = run_of(live, self.run.as_deref())?;
+        Evidence::of(&run).ok_or_else(|| {
+            let (run, state) = (shown(&run.run), run.state.name());
+            let message =
+                format!("run must be launched to have evidence of it, but {run} stands in {state}");
+            Refusal::new(Code::NotLaunched, message).field("run").into()
         })
     }
 }

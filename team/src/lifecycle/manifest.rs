@@ -7,12 +7,12 @@ use crate::projections::worker::event::Identity;
 
 operation! {
     /// Read the team's configuration and its workers
-    "read-config": Reads(ReadConfig {}) -> ConfigAnswer = Team::read_config
+    "read-config": Reads(ReadConfig {}) -> ConfigAnswer as read_config
 }
 
 operation! {
     /// Read the team's manifest: leader, policy, governance, workers
-    "read-manifest": Reads(ReadManifest {}) -> ManifestAnswer = Team::read_manifest,
+    "read-manifest": Reads(ReadManifest {}) -> ManifestAnswer as read_manifest,
     refuses = [ManifestNotFound],
     without_team = no_manifest
 }
@@ -202,67 +202,58 @@ fn workers(live: &Live) -> Result<Vec<WorkerShown>> {
     Ok(all)
 }
 
-impl Team {
-    /// The team's configuration.
-    pub fn read_config(&mut self, _: ReadConfig) -> Result<ConfigAnswer> {
-        self.query(|live, _| {
-            let roster = Roster::of(live)?;
-            let first = roster.workers.first();
-            Ok(ConfigAnswer {
-                config: TeamConfig {
-                    name: live.team_name().to_owned(),
-                    task: String::new(),
-                    agent_type: first
-                        .map_or(ROLE, |worker| &worker.identity.role)
-                        .to_owned(),
-                    worker_launch_mode: "interactive",
-                    lifecycle_profile: "default",
-                    max_workers: roster.worker_count.max(WORKERS_MAX),
-                    roster,
-                },
-            })
-        })
+impl ReadConfig {
+    fn answer(&self, live: &Live) -> Result<ConfigAnswer> {
+        let roster = Roster::of(live)?;
+        let first = roster.workers.first();
+        let role = first.map_or(ROLE, |worker| &worker.identity.role);
+        let config = TeamConfig {
+            name: live.team_name().to_owned(),
+            task: String::new(),
+            agent_type: role.to_owned(),
+            worker_launch_mode: "interactive",
+            lifecycle_profile: "default",
+            max_workers: roster.worker_count.max(WORKERS_MAX),
+            roster,
+        };
+        Ok(ConfigAnswer { config })
     }
+}
 
-    /// The team's manifest.
-    pub fn read_manifest(&mut self, _: ReadManifest) -> Result<ManifestAnswer> {
-        self.query(|live, _| {
-            Ok(ManifestAnswer {
-                manifest: Manifest {
-                    schema_version: 2,
-                    name: live.team_name().to_owned(),
-                    task: String::new(),
-                    leader: Leader {
-                        session_id: String::new(),
-                        worker_id: LEADER,
-                        role: "coordinator",
-                    },
-                    policy: Policy {
-                        display_mode: "auto",
-                        worker_launch_mode: "interactive",
-                        dispatch_mode: "hook_preferred_with_fallback",
-                        dispatch_ack_timeout_ms: 2_000,
-                    },
-                    governance: Governance {
-                        delegation_only: false,
-                        plan_approval_required: false,
-                        nested_teams_allowed: false,
-                        one_team_per_leader_session: true,
-                        cleanup_requires_all_workers_inactive: live
-                            .setting(Setting::CleanupGate)?
-                            .0
-                            .switch(),
-                    },
-                    lifecycle_profile: "default",
-                    permissions_snapshot: Permissions {
-                        approval_mode: "unknown",
-                        sandbox_mode: "unknown",
-                        network_access: true,
-                    },
-                    roster: Roster::of(live)?,
-                },
-            })
-        })
+impl ReadManifest {
+    fn answer(&self, live: &Live) -> Result<ManifestAnswer> {
+        let gated = live.setting(Setting::CleanupGate)?.0.switch();
+        let manifest = Manifest {
+            schema_version: 2,
+            name: live.team_name().to_owned(),
+            task: String::new(),
+            leader: Leader {
+                session_id: String::new(),
+                worker_id: LEADER,
+                role: "coordinator",
+            },
+            policy: Policy {
+                display_mode: "auto",
+                worker_launch_mode: "interactive",
+                dispatch_mode: "hook_preferred_with_fallback",
+                dispatch_ack_timeout_ms: 2_000,
+            },
+            governance: Governance {
+                delegation_only: false,
+                plan_approval_required: false,
+                nested_teams_allowed: false,
+                one_team_per_leader_session: true,
+                cleanup_requires_all_workers_inactive: gated,
+            },
+            lifecycle_profile: "default",
+            permissions_snapshot: Permissions {
+                approval_mode: "unknown",
+                sandbox_mode: "unknown",
+                network_access: true,
+            },
+            roster: Roster::of(live)?,
+        };
+        Ok(ManifestAnswer { manifest })
     }
 }
 

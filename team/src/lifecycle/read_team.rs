@@ -7,7 +7,7 @@ use crate::usage::report::BudgetShown;
 
 operation! {
     /// Read who is in the team, what for, and how many tokens it may use
-    "read-team": Reads(ReadTeam {}) -> TeamShown = Team::read_team
+    "read-team": Reads(ReadTeam {}) -> TeamShown as read_team
 }
 
 /// A team.
@@ -35,10 +35,9 @@ pub struct AgentShown {
     pub model: Option<String>,
 }
 
-impl Team {
-    /// Who is in the team, what for, and how many tokens it may use.
-    pub fn read_team(&mut self, _: ReadTeam) -> Result<TeamShown> {
-        self.query(|live, _| TeamShown::of(live, live.team_name()))
+impl ReadTeam {
+    fn answer(&self, live: &Live) -> Result<TeamShown> {
+        TeamShown::of(live, live.team_name())
     }
 }
 

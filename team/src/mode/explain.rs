@@ -10,22 +10,20 @@ operation! {
         mode: String,
         /// The session; else it would start for everybody
         session_id: Option<String>,
-    }) -> Transition = Team::mode_explain,
+    }) -> Transition as mode_explain,
     refuses = [UnsupportedMode]
 }
 
-impl Team {
-    /// What would become of making a mode active. A denial is an answer here.
-    pub fn mode_explain(&mut self, explain: ModeExplain) -> Result<Transition> {
-        let mode = skill::mode(&explain.mode)?;
-        let scope = scope(explain.session_id.as_deref())?;
-        self.query(|live, _| {
-            let mut board = Board::new(live, Timestamp::default());
-            match board.reconcile(&scope, mode, Source::Start) {
-                Err(Failure::Refused(refusal)) => denied(refusal),
-                decided => decided,
-            }
-        })
+impl ModeExplain {
+    /// A denial is an answer here.
+    fn answer(&self, live: &Live) -> Result<Transition> {
+        let mode = skill::mode(&self.mode)?;
+        let scope = scope(self.session_id.as_deref())?;
+        let mut board = Board::new(live, Timestamp::default());
+        match board.reconcile(&scope, mode, Source::Start) {
+            Err(Failure::Refused(refusal)) => denied(refusal),
+            decided => decided,
+        }
     }
 }
 

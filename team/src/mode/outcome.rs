@@ -13,31 +13,27 @@ operation! {
         session_id: Option<String>,
         /// A state to read instead
         state: Option<Fields>,
-    }) -> Reading = Team::mode_outcome,
+    }) -> Reading as mode_outcome,
     refuses = [UnsupportedMode, ModeNotFound]
 }
 
-impl Team {
-    /// How a state reads.
-    pub fn mode_outcome(&mut self, asked: ModeOutcome) -> Result<Reading> {
-        match (&asked.mode, &asked.state) {
+impl ModeOutcome {
+    fn answer(&self, live: &Live) -> Result<Reading> {
+        match (&self.mode, &self.state) {
             (None, Some(state)) => Ok(reading::read(state)?),
             (Some(mode), None) => {
                 let mode = skill::mode(mode)?;
-                let scope = scope(asked.session_id.as_deref())?;
-                self.query(|live, _| {
-                    let board = Board::new(live, Timestamp::default());
-                    match board.visible(&scope, mode)? {
-                        Some((_, state)) => Ok(reading::read(&state.fields)?),
-                        None => Err(missing(mode, &scope).into()),
-                    }
-                })
+                let scope = scope(self.session_id.as_deref())?;
+                let board = Board::new(live, Timestamp::default());
+                match board.visible(&scope, mode)? {
+                    Some((_, state)) => Ok(reading::read(&state.fields)?),
+                    None => Err(missing(mode, &scope).into()),
+                }
             }
             _ => {
                 let message = "mode must be given, or state, and not both";
-                Err(Refusal::new(Code::InvalidInput, message)
-                    .field("mode")
-                    .into())
+                let refusal = Refusal::new(Code::InvalidInput, message);
+                Err(refusal.field("mode").into())
             }
         }
     }

@@ -18,7 +18,7 @@ operation! {
         limit: Option<usize>,
         /// Of all sessions: behind which one to go on, and without the root then
         cursor: Option<String>,
-    }) -> ModeListAnswer = Team::mode_list
+    }) -> ModeListAnswer as mode_list
 }
 
 operation! {
@@ -29,7 +29,7 @@ operation! {
         mode: String,
         /// The session, whose state counts before that of the root
         session_id: Option<String>,
-    }) -> ModeShowAnswer = Team::mode_show,
+    }) -> ModeShowAnswer as mode_show,
     refuses = [UnsupportedMode, ModeNotFound]
 }
 
@@ -53,52 +53,43 @@ pub struct ModeListAnswer {
     pub next_cursor: Option<String>,
 }
 
-impl Team {
-    /// The state of a mode.
-    pub fn mode_show(&mut self, show: ModeShow) -> Result<ModeShowAnswer> {
-        let mode = skill::mode(&show.mode)?;
-        let scope = scope(show.session_id.as_deref())?;
-        self.query(|live, _| {
-            let mut states = Vec::new();
-            for scope in board::visible_from(&scope) {
-                states.extend(live.mode_state(&scope, mode)?);
-            }
-            let mut states = states
-                .into_iter()
-                .map(|state| ModeShown::of(live.team_name(), state));
-            match states.next() {
-                None => Err(missing(mode, &scope).into()),
-                Some(mode) => Ok(ModeShowAnswer {
-                    mode,
-                    hidden: states.next(),
-                }),
-            }
-        })
-    }
-
-    /// The states of all modes.
-    pub fn mode_list(&mut self, list: ModeList) -> Result<ModeListAnswer> {
-        let scope = scope(list.session_id.as_deref())?;
-        self.query(|live, _| {
-            let (states, next_cursor) = match list.all_sessions {
-                true => list.everywhere(live)?,
-                false => (visible(live, &scope)?, None),
-            };
-            let states = states
-                .into_iter()
-                .filter(|state| state.is_active() || !list.active);
-            Ok(ModeListAnswer {
-                active_modes: board::active(live, &scope)?,
-                modes: states
-                    .map(|state| ModeShown::of(live.team_name(), state))
-                    .collect(),
-                next_cursor,
-            })
-        })
+impl ModeShow {
+    fn answer(&self, live: &Live) -> Result<ModeShowAnswer> {
+        let mode = skill::mode(&self.mode)?;
+        let scope = scope(self.session_id.as_deref())?;
+        let mut states = Vec::new();
+        for scope in board::visible_from(&scope) {
+            states.extend(live.mode_state(&scope, mode)?);
+        }
+        let team = live.team_name();
+        let mut states = states.into_iter().map(|state| ModeShown::of(team, state));
+        match states.next() {
+            None => Err(missing(mode, &scope).into()),
+            Some(mode) => Ok(ModeShowAnswer {
+                mode,
+                hidden: states.next(),
+            }),
+        }
     }
 }
 
 impl ModeList {
+    fn answer(&self, live: &Live) -> Result<ModeListAnswer> {
+        let scope = scope(self.session_id.as_deref())?;
+        let (mut states, next_cursor) = match self.all_sessions {
+            true => self.everywhere(live)?,
+            false => (visible(live, &scope)?, None),
+        };
+        states.retain(|state| state.is_active() || !self.active);
+        let team = live.team_name();
+        let states = states.into_iter().map(|state| ModeShown::of(team, state));
+        Ok(ModeListAnswer {
+            active_modes: board::active(live, &scope)?,
+            modes: states.collect(),
+            next_cursor,
+        })
+    }
+
     /// The states of a page of sessions, behind those of the root.
     fn everywhere(&self, live: &Live) -> Result<(Vec<ModeState>, Option<String>)> {
         let limit = page::limit(self.limit, page::PAGE);

@@ -238,7 +238,7 @@ fn runs_are_listed_with_the_case_that_was_read() {
     let list = |boot: &mut Boot, limit: usize, cursor: Option<&str>| {
         let cursor = cursor.map(str::to_owned);
         let asked = given!(BootstrapList; limit, cursor);
-        json(&boot.team.bootstrap_list(&asked).unwrap())
+        json(&boot.team.bootstrap_list(asked).unwrap())
     };
     let all = list(&mut boot, 0, None);
     let of = |page: &Value| -> Vec<(String, String)> {
@@ -263,7 +263,7 @@ fn runs_are_listed_with_the_case_that_was_read() {
         (oldest.to_vec(), None)
     );
     let asked = given!(BootstrapList; limit: None, cursor: "third");
-    refused(boot.team.bootstrap_list(&asked), Code::InvalidInput);
+    refused(boot.team.bootstrap_list(asked), Code::InvalidInput);
     // `show` tells it before the branch is taken too.
     let shown = boot
         .team
