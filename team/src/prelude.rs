@@ -2,7 +2,7 @@
 
 pub(crate) use crate::api::record::{input, operation};
 pub(crate) use crate::failure::{Failure, Result};
-pub(crate) use crate::handle::command::{After, Command, Decision};
+pub(crate) use crate::handle::command::{Acted, After, Command, Decision, act};
 pub(crate) use crate::handle::root::{Root, team_dir};
 pub(crate) use crate::handle::team::Team;
 pub(crate) use crate::lifecycle::membership::{self, LEADER};

@@ -28,7 +28,7 @@ impl Team {
         };
         while self.query(|live, _| is_due(live))? {
             let actor = actor.to_owned();
-            let ticked = self.act(move |live, _| timed_out(live, now, &actor))?;
+            let ticked = self.execute_unkeyed(act(move |live, _| timed_out(live, now, &actor)))?;
             sum.handshakes += ticked.handshakes;
             sum.deliveries += ticked.deliveries;
         }
@@ -37,7 +37,7 @@ impl Team {
 }
 
 /// One group of what timed out.
-fn timed_out(live: &Live, now: Timestamp, actor: &str) -> Result<(BootstrapTicked, Vec<NewEvent>)> {
+fn timed_out(live: &Live, now: Timestamp, actor: &str) -> Acted<BootstrapTicked> {
     let mut ticked = BootstrapTicked::default();
     let mut events = Vec::new();
     for run in live.bootstrap_due_by(now, RUNS_MAX)? {

@@ -96,14 +96,30 @@ pub(crate) enum Decision<D> {
     Denied(Refusal, Vec<NewEvent>),
 }
 
+/// The answer of a command, and the events that it records.
+pub(crate) type Acted<A> = Result<(A, Vec<NewEvent>)>;
+
 /// A command that answers what it decided.
+pub(crate) fn act<A: Clone + Send + 'static>(
+    decide: impl Fn(&Live, Timestamp) -> Acted<A> + Clone + Send + 'static,
+) -> impl Command<Answer = A> {
+    Act::<_, false>(decide)
+}
+
+/// The same, also in a team that was closed.
+pub(crate) fn act_when_closed<A: Clone + Send + 'static>(
+    decide: impl Fn(&Live, Timestamp) -> Acted<A> + Clone + Send + 'static,
+) -> impl Command<Answer = A> {
+    Act::<_, true>(decide)
+}
+
 #[derive(Clone)]
 struct Act<F, const WHEN_CLOSED: bool>(F);
 
 impl<A, F, const WHEN_CLOSED: bool> Command for Act<F, WHEN_CLOSED>
 where
     A: Clone + Send + 'static,
-    F: Fn(&Live, Timestamp) -> Result<(A, Vec<NewEvent>)> + Clone + Send + 'static,
+    F: Fn(&Live, Timestamp) -> Acted<A> + Clone + Send + 'static,
 {
     type Decided = A;
     type Answer = A;
@@ -199,22 +215,6 @@ impl Team {
         self.answered(&command, stage, |_| {
             Err(Error::Poisoned("a command without a key was repeated".into()).into())
         })
-    }
-
-    /// The same with what decides alone, and gives the answer and the events.
-    pub(crate) fn act<A: Clone + Send + 'static>(
-        &mut self,
-        decide: impl Fn(&Live, Timestamp) -> Result<(A, Vec<NewEvent>)> + Clone + Send + 'static,
-    ) -> Result<A> {
-        self.execute_unkeyed(Act::<_, false>(decide))
-    }
-
-    /// The same, also in a team that was closed.
-    pub(crate) fn act_when_closed<A: Clone + Send + 'static>(
-        &mut self,
-        decide: impl Fn(&Live, Timestamp) -> Result<(A, Vec<NewEvent>)> + Clone + Send + 'static,
-    ) -> Result<A> {
-        self.execute_unkeyed(Act::<_, true>(decide))
     }
 
     /// Decides under the lock and records. A derived file that proves damaged is rebuilt, once; and where another host of the

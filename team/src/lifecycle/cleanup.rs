@@ -4,6 +4,7 @@
 //! its shutdown. `force` passes it, and so does a team whose settings ask for no gate. An orphan's cleanup has none.
 
 use crate::api::rules::Rules;
+use crate::handle::command::act_when_closed;
 use crate::lifecycle::closing;
 use crate::prelude::*;
 use crate::projections::task::TaskCounts;
@@ -87,11 +88,11 @@ impl Team {
         let answer = self.execute(Closing { gate })?;
         let mut more = self.query(|live, _| Ok(live.is_closed()? && closing::is_due(live)?))?;
         while more {
-            more = self.act_when_closed(|live, now| {
+            more = self.execute_unkeyed(act_when_closed(|live, now| {
                 let mut events = Vec::new();
                 let more = live.is_closed()? && closing::end(live, now, None, &mut events)?;
                 Ok((more, events))
-            })?;
+            }))?;
         }
         Ok(answer)
     }

@@ -115,7 +115,7 @@ fn join(mut team: Team, init: Init) -> Result<InitAnswer> {
         create(&mut team, &init)?;
         return Ok(created(init));
     }
-    let (members, added) = team.act(move |live, _| joining(live, &init))?;
+    let (members, added) = team.execute_unkeyed(act(move |live, _| joining(live, &init)))?;
     Ok(InitAnswer {
         status: "ok".into(),
         team: name,
@@ -150,11 +150,11 @@ fn create(team: &mut Team, init: &Init) -> Result<()> {
         views: !init.no_views,
     };
     let created = created.event(actor(init), None);
-    team.act(move |_, _| Ok(((), vec![created.clone()])))
+    team.execute_unkeyed(act(move |_, _| Ok(((), vec![created.clone()]))))
 }
 
 /// All members behind what is asked, and the new ones among them, with the event by which they join.
-fn joining(live: &Live, init: &Init) -> Result<((Vec<String>, Vec<String>), Vec<NewEvent>)> {
+fn joining(live: &Live, init: &Init) -> Acted<(Vec<String>, Vec<String>)> {
     let mut added = Vec::new();
     for member in &init.members {
         if !live.is_member(member)? {

@@ -130,7 +130,7 @@ impl Team {
         let mut more = self.query(|live, _| Ok(!round.due(live, 1)?.is_empty()))?;
         while more {
             let now = round.clone();
-            let ticked = self.act(move |live, _| now.ticked(live))?;
+            let ticked = self.execute_unkeyed(act(move |live, _| now.ticked(live)))?;
             sum.retried += ticked.delivery.retried;
             sum.dead_lettered += ticked.delivery.dead_lettered;
             more = ticked.more;
@@ -146,7 +146,8 @@ impl Team {
         let mut behind = None;
         while more {
             let (round, last) = (round.clone(), behind);
-            let swept = self.act(move |live, _| round.swept(live, last.as_deref()))?;
+            let swept =
+                self.execute_unkeyed(act(move |live, _| round.swept(live, last.as_deref())))?;
             sum.0.expired += swept.expired;
             sum.1.unblocked += swept.unblocked;
             behind = swept.last;
@@ -176,7 +177,7 @@ impl Round {
     }
 
     /// One group of leases that ran out and tasks that wait no longer, of those the ones behind a task.
-    fn swept(&self, live: &Live, behind: Option<&str>) -> Result<(Swept, Vec<NewEvent>)> {
+    fn swept(&self, live: &Live, behind: Option<&str>) -> Acted<Swept> {
         let Round { now, actor, .. } = self;
         let mut events = Vec::new();
         let mut expired = live.expired_tasks(live.leases_over_by(*now), SWEPT_MAX)?;
@@ -205,7 +206,7 @@ impl Round {
         Ok(live.due_by(self.now, self.message_id.as_deref(), limit)?)
     }
 
-    fn ticked(&self, live: &Live) -> Result<(Ticked, Vec<NewEvent>)> {
+    fn ticked(&self, live: &Live) -> Acted<Ticked> {
         let all = self.due(live, GROUP_MAX)?;
         let mut ticked = Ticked {
             delivery: DeliveryTicked::default(),

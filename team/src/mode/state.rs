@@ -175,7 +175,9 @@ impl Team {
     pub fn state_write(&mut self, write: ModeWrite) -> Result<StateWritten> {
         let named = Named::read(&write.mode)?;
         match named {
-            Named::Skills => self.execute(SkillsWrite(write)),
+            Named::Skills => {
+                self.execute(act(move |live, now| write_skills(write.clone(), live, now)))
+            }
             Named::Mode(mode) => {
                 let mode = mode.name().to_owned();
                 let answer = self.mode_write(ModeWrite { mode, ..write })?;
@@ -194,7 +196,7 @@ impl Team {
     pub fn state_clear(&mut self, clear: ModeClear) -> Result<StateCleared> {
         let named = Named::read(&clear.mode)?;
         if let Named::Skills = named {
-            return self.execute(SkillsClear(clear));
+            return self.execute(act(move |live, now| clear_skills(&clear, live, now)));
         }
         let scope = scope(clear.session_id.as_deref())?;
         let mode = named.name().to_owned();
@@ -289,45 +291,58 @@ fn everywhere(name: &str, paths: Vec<String>) -> StateCleared {
     }
 }
 
-/// A write of what stands beside the list of active skills.
-#[derive(Debug, Clone)]
-struct SkillsWrite(ModeWrite);
-
-impl SkillsWrite {
-    /// What is to stand beside the list; the list itself only may not name what is not active.
-    fn metadata(&self, board: &Board<'_>, scope: &Scope) -> Result<Fields> {
-        let mut given = self.0.fields.clone();
-        put(&mut given, "state", self.0.state.clone());
-        let mut given = contract::flattened(given)?;
-        let active = board.active(scope)?;
-        let entries = match given.remove("active_skills") {
-            None | Some(Value::Null) => Vec::new(),
-            Some(Value::Array(entries)) => entries,
-            Some(other) => {
-                let rule = "must be a list of skills";
-                return Err(Refusal::invalid("active_skills", other, rule).into());
-            }
-        };
-        let listed = entries
-            .iter()
-            .filter(|entry| entry.get("active") != Some(&Value::Bool(false)))
-            .filter_map(|entry| entry.get("skill").and_then(Value::as_str));
-        let named = given.get("skill").and_then(Value::as_str);
-        let claimed = given.get("active") == Some(&Value::Bool(true));
-        for name in listed.chain(named.filter(|_| claimed)) {
-            if let Some(mode) = Mode::from_name(name)
-                && !active.contains(&mode)
-            {
-                return Err(unlisted(board, mode, scope).into());
-            }
-        }
-        let primary = named.and_then(Mode::from_name);
-        given.retain(|field, _| !DERIVED.contains(&field.as_str()) && field != "mode");
-        if let Some(primary) = primary.filter(|mode| active.contains(mode)) {
-            given.insert("skill".into(), primary.name().into());
-        }
-        Ok(given)
+/// Writes what stands beside the list of active skills.
+fn write_skills(write: ModeWrite, live: &Live, now: Timestamp) -> Acted<StateWritten> {
+    let scope = scope(write.session_id.as_deref())?;
+    let mut board = Board::new(live, now);
+    let metadata = metadata(write, &board, &scope)?;
+    if !metadata.is_empty() {
+        board.sync(&scope, metadata, None)?;
     }
+    board.see(&scope)?;
+    let written = StateWritten {
+        success: true,
+        mode: SKILL_ACTIVE.to_owned(),
+        path: path(board.team(), &scope, SKILL_ACTIVE),
+        transition: None,
+        warnings: Vec::new(),
+    };
+    Ok((written, board.into_events()))
+}
+
+/// What is to stand beside the list; the list itself only may not name what is not active.
+fn metadata(write: ModeWrite, board: &Board<'_>, scope: &Scope) -> Result<Fields> {
+    let mut given = write.fields;
+    put(&mut given, "state", write.state);
+    let mut given = contract::flattened(given)?;
+    let active = board.active(scope)?;
+    let entries = match given.remove("active_skills") {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Array(entries)) => entries,
+        Some(other) => {
+            let rule = "must be a list of skills";
+            return Err(Refusal::invalid("active_skills", other, rule).into());
+        }
+    };
+    let listed = entries
+        .iter()
+        .filter(|entry| entry.get("active") != Some(&Value::Bool(false)))
+        .filter_map(|entry| entry.get("skill").and_then(Value::as_str));
+    let named = given.get("skill").and_then(Value::as_str);
+    let claimed = given.get("active") == Some(&Value::Bool(true));
+    for name in listed.chain(named.filter(|_| claimed)) {
+        if let Some(mode) = Mode::from_name(name)
+            && !active.contains(&mode)
+        {
+            return Err(unlisted(board, mode, scope).into());
+        }
+    }
+    let primary = named.and_then(Mode::from_name);
+    given.retain(|field, _| !DERIVED.contains(&field.as_str()) && field != "mode");
+    if let Some(primary) = primary.filter(|mode| active.contains(mode)) {
+        given.insert("skill".into(), primary.name().into());
+    }
+    Ok(given)
 }
 
 fn unlisted(board: &Board<'_>, mode: Mode, scope: &Scope) -> Refusal {
@@ -338,69 +353,32 @@ fn unlisted(board: &Board<'_>, mode: Mode, scope: &Scope) -> Refusal {
     refusal.hint(board.to_start(scope, mode))
 }
 
-impl Command for SkillsWrite {
-    type Decided = Scope;
-    type Answer = StateWritten;
-
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Scope>> {
-        let scope = scope(self.0.session_id.as_deref())?;
-        let mut board = Board::new(live, now);
-        let metadata = self.metadata(&board, &scope)?;
-        if !metadata.is_empty() {
-            board.sync(&scope, metadata, None)?;
+/// Clears what stands beside the list of active skills.
+fn clear_skills(clear: &ModeClear, live: &Live, now: Timestamp) -> Acted<StateCleared> {
+    let acting = scope(clear.session_id.as_deref())?;
+    let mut scopes = vec![acting.clone()];
+    if clear.all_sessions {
+        let sessions = live.mode_sessions(None, usize::MAX)?;
+        scopes.extend(sessions.into_iter().map(Scope::Session));
+    }
+    let mut board = Board::new(live, now);
+    let path = |scope: &Scope| path(live.team_name(), scope, SKILL_ACTIVE);
+    let mut paths = Vec::new();
+    for scope in scopes {
+        let known = live.mode_scope(&scope)?;
+        let mut gone = known.map(|known| known.metadata).unwrap_or_default();
+        if gone.is_empty() {
+            continue;
         }
-        board.see(&scope)?;
-        Ok(Decision::Granted(scope, board.into_events()))
-    }
-
-    fn answer(&self, scope: &Scope, after: &After<'_>) -> Result<StateWritten> {
-        Ok(StateWritten {
-            success: true,
-            mode: SKILL_ACTIVE.to_owned(),
-            path: path(after.team, scope, SKILL_ACTIVE),
-            transition: None,
-            warnings: Vec::new(),
-        })
-    }
-}
-
-/// A clear of what stands beside the list of active skills.
-#[derive(Debug, Clone)]
-struct SkillsClear(ModeClear);
-
-impl Command for SkillsClear {
-    type Decided = Vec<Scope>;
-    type Answer = StateCleared;
-
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Vec<Scope>>> {
-        let acting = scope(self.0.session_id.as_deref())?;
-        let mut scopes = vec![acting];
-        if self.0.all_sessions {
-            let sessions = live.mode_sessions(None, usize::MAX)?;
-            scopes.extend(sessions.into_iter().map(Scope::Session));
+        for value in gone.values_mut() {
+            *value = Value::Null;
         }
-        let mut board = Board::new(live, now);
-        let mut cleared = Vec::new();
-        for scope in scopes {
-            let known = live.mode_scope(&scope)?;
-            let mut gone = known.map(|known| known.metadata).unwrap_or_default();
-            if gone.is_empty() {
-                continue;
-            }
-            for value in gone.values_mut() {
-                *value = Value::Null;
-            }
-            board.sync(&scope, gone, None)?;
-            cleared.push(scope);
-        }
-        Ok(Decision::Granted(cleared, board.into_events()))
+        board.sync(&scope, gone, None)?;
+        paths.push(path(&scope));
     }
-
-    fn answer(&self, cleared: &Vec<Scope>, after: &After<'_>) -> Result<StateCleared> {
-        let path = |scope: &Scope| path(after.team, scope, SKILL_ACTIVE);
-        Ok(match self.0.all_sessions {
-            true => everywhere(SKILL_ACTIVE, cleared.iter().map(path).collect()),
-            false => one(SKILL_ACTIVE, path(&scope(self.0.session_id.as_deref())?)),
-        })
-    }
+    let cleared = match clear.all_sessions {
+        true => everywhere(SKILL_ACTIVE, paths),
+        false => one(SKILL_ACTIVE, path(&acting)),
+    };
+    Ok((cleared, board.into_events()))
 }
