@@ -18,7 +18,7 @@ operation! {
         session_id: Option<String>,
         /// What came out of it
         note: Option<String>,
-    }) -> ModeAnswer = Team::mode_complete,
+    }) -> ModeAnswer as mode_complete,
     refuses = [UnsupportedMode, ModeNotActive]
 }
 
@@ -32,7 +32,7 @@ operation! {
         session_id: Option<String>,
         /// Why
         error: Option<String>,
-    }) -> ModeAnswer = Team::mode_fail,
+    }) -> ModeAnswer as mode_fail,
     refuses = [UnsupportedMode, ModeNotActive]
 }
 
@@ -46,81 +46,57 @@ operation! {
         session_id: Option<String>,
         /// Why
         reason: Option<String>,
-    }) -> ModeAnswer = Team::mode_cancel,
+    }) -> ModeAnswer as mode_cancel,
     refuses = [UnsupportedMode, ModeNotActive]
 }
 
-/// An end of a mode: how, and what is said of it.
-#[derive(Debug, Clone)]
-struct End {
-    mode: String,
-    session_id: Option<String>,
-    change: Change,
-    said: Option<String>,
-}
-
-impl Team {
-    /// Completes an active mode.
-    pub fn mode_complete(&mut self, complete: ModeComplete) -> Result<ModeAnswer> {
-        self.execute(End {
-            mode: complete.mode,
-            session_id: complete.session_id,
-            change: Change::Completed,
-            said: complete.note,
-        })
-    }
-
-    /// Says that an active mode failed.
-    pub fn mode_fail(&mut self, fail: ModeFail) -> Result<ModeAnswer> {
-        self.execute(End {
-            mode: fail.mode,
-            session_id: fail.session_id,
-            change: Change::Failed,
-            said: fail.error,
-        })
-    }
-
-    /// Cancels an active mode; with `forge` also the `ultrawork` that it is linked to.
-    pub fn mode_cancel(&mut self, cancel: ModeCancel) -> Result<ModeAnswer> {
-        self.execute(End {
-            mode: cancel.mode,
-            session_id: cancel.session_id,
-            change: Change::Canceled,
-            said: cancel.reason,
+impl Changes for ModeComplete {
+    fn decide(&self, board: Board<'_>) -> Result<Decision<Decided>> {
+        end(board, &self.mode, self.session_id.as_deref(), |mode| {
+            let mut set = ended(phase::complete(mode), Lifecycle::Finished);
+            put(&mut set, "completion_note", self.note.as_deref());
+            Ok(Ending::new(Change::Completed, Exit::Success, set))
         })
     }
 }
 
-impl End {
-    fn ending(&self, mode: Mode) -> Result<Ending, Refusal> {
-        let said = self.said.as_deref();
-        Ok(match self.change {
-            Change::Completed => {
-                let mut set = ended(phase::complete(mode), Lifecycle::Finished);
-                put(&mut set, "completion_note", said);
-                Ending::new(self.change, Exit::Success, set)
-            }
-            Change::Failed => {
-                let mut set = ended("failed", Lifecycle::Failed);
-                let error = said.map(|error| names::filled("error", error));
-                put(&mut set, "error", error.transpose()?);
-                Ending::new(self.change, Exit::Error, set)
-            }
-            _ => Ending::canceled(said),
+impl Changes for ModeFail {
+    fn decide(&self, board: Board<'_>) -> Result<Decision<Decided>> {
+        end(board, &self.mode, self.session_id.as_deref(), |_| {
+            let mut set = ended("failed", Lifecycle::Failed);
+            let error = self
+                .error
+                .as_deref()
+                .map(|error| names::filled("error", error));
+            put(&mut set, "error", error.transpose()?);
+            Ok(Ending::new(Change::Failed, Exit::Error, set))
         })
     }
 }
 
-impl Changes for End {
-    fn decide(&self, mut board: Board<'_>) -> Result<Decision<Decided>> {
-        let mode = skill::mode(&self.mode)?;
-        let acting = scope(self.session_id.as_deref())?;
-        let (scope, state) = board.running(&acting, mode)?;
-        board.end(&scope, mode, self.ending(mode)?)?;
-        if self.change == Change::Canceled {
-            board.cancel_linked(&scope, mode, &state.fields)?;
-        }
-        board.see(&acting)?;
-        Decided::new(mode, scope, acting).granted(board)
+impl Changes for ModeCancel {
+    fn decide(&self, board: Board<'_>) -> Result<Decision<Decided>> {
+        end(board, &self.mode, self.session_id.as_deref(), |_| {
+            Ok(Ending::canceled(self.reason.as_deref()))
+        })
     }
+}
+
+fn end(
+    mut board: Board<'_>,
+    mode: &str,
+    session: Option<&str>,
+    ending: impl Fn(Mode) -> Result<Ending, Refusal>,
+) -> Result<Decision<Decided>> {
+    let mode = skill::mode(mode)?;
+    let acting = scope(session)?;
+    let (scope, state) = board.running(&acting, mode)?;
+    let ending = ending(mode)?;
+    let is_canceled = ending.change == Change::Canceled;
+    board.end(&scope, mode, ending)?;
+    if is_canceled {
+        board.cancel_linked(&scope, mode, &state.fields)?;
+    }
+    board.see(&acting)?;
+    Decided::new(mode, scope, acting).granted(board)
 }
