@@ -5,7 +5,7 @@ use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::View;
 use crate::render::escape::visible;
 use crate::render::time;
-use teamlog_team::lifecycle::purge::{Purge, PurgeAnswer};
+use teamlog_team::lifecycle::purge::PurgeAnswer;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -31,8 +31,7 @@ impl Args {
             let again = context.command(&format!("purge {} --yes", self.team));
             return Err(CommandError::new(Exit::Usage, "usage", message).or_hint(|| again));
         }
-        let purge = Purge { team: self.team };
-        let answer = context.alone(&purge.team, |_| Ok(root.purge(&purge)?))?;
+        let answer = context.alone(&self.team, |_| Ok(root.purge(&self.team)?))?;
         context.answer(&answer, gone)?;
         Ok(Exit::Done)
     }

@@ -3,13 +3,6 @@
 use crate::handle::staging::{Purpose, Staging};
 use crate::prelude::*;
 
-/// What `purge` is asked.
-#[derive(Debug, Clone, Default)]
-pub struct Purge {
-    /// The team, which must be closed.
-    pub team: String,
-}
-
 /// `{status:"purged", team, log, events}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PurgeAnswer {
@@ -29,21 +22,21 @@ impl Root {
     ///
     /// # Errors
     /// `invalid_input`, `team_not_found`, `team_open`; the log's.
-    pub fn purge(&self, purge: &Purge) -> Result<PurgeAnswer> {
-        let mut team = self.team(&purge.team)?;
+    pub fn purge(&self, name: &str) -> Result<PurgeAnswer> {
+        let mut team = self.team(name)?;
         let (exclusive, live) = team.exclusive()?;
         if !live.is_closed()? {
-            return Err(still_open(&purge.team).into());
+            return Err(still_open(name).into());
         }
         let answer = PurgeAnswer {
             status: "purged",
-            team: purge.team.clone(),
+            team: name.to_owned(),
             log: exclusive.identity().log.to_string(),
             events: exclusive.head().last_seq,
         };
         // The lock is held until the name is free; who waits for it then finds another file, or none.
-        let from = team_dir(&purge.team);
-        let staging = Staging::begin(self, Purpose::Purged, &purge.team)?;
+        let from = team_dir(name);
+        let staging = Staging::begin(self, Purpose::Purged, name)?;
         let renamed = self.storage().rename(&from, staging.dir());
         renamed.map_err(Error::io("rename", &from))?;
         self.sync_teams()?;

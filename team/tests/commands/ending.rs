@@ -4,7 +4,6 @@ use crate::prelude::*;
 use crate::workers::{answers, ask, heartbeat, identity, says};
 use teamlog_engine::storage::Fault;
 use teamlog_team::lifecycle::cleanup::Cleanup;
-use teamlog_team::lifecycle::purge::Purge;
 use teamlog_team::worker::status::ReadStatus;
 
 fn gentle() -> Cleanup {
@@ -346,27 +345,22 @@ fn every_operation_of_workers_works_through_the_table() {
 #[test]
 fn only_a_closed_team_is_purged_and_then_there_is_none() {
     let (world, mut team) = demo();
-    let purge = given!(Purge; team: "demo");
-    let refusal = refused(world.root.purge(&purge), Code::TeamOpen);
+    let refusal = refused(world.root.purge("demo"), Code::TeamOpen);
     assert!(refusal.hint.unwrap().starts_with("teamlog api cleanup "));
     assert_eq!(kinds(&mut team), ["team_created"]);
     team.orphan_cleanup(OrphanCleanup {}).unwrap();
     let log = team.log().identity().log.to_string();
     drop(team);
-    let answer = world.root.purge(&purge).unwrap();
+    let answer = world.root.purge("demo").unwrap();
     assert_eq!(
         json(&answer),
         json!({"status": "purged", "team": "demo", "log": log, "events": 3})
     );
     assert_eq!(world.names_in_teams(), Vec::<String>::new());
-    refused(world.root.purge(&purge), Code::TeamNotFound);
+    refused(world.root.purge("demo"), Code::TeamNotFound);
     // The name is free.
     let mut again = world.demo();
     assert_eq!(kinds(&mut again), ["team_created"]);
-}
-
-fn purge() -> Purge {
-    given!(Purge; team: "demo")
 }
 
 #[test]
@@ -378,7 +372,7 @@ fn a_purge_that_is_stopped_anywhere_leaves_the_whole_team_or_none() {
         let faulty = Faulty::new(world.memory.clone());
         faulty.arm(call, Fault::Stop);
         let root = Root::on(Arc::new(faulty.clone()), world.root.options().clone());
-        let done = root.purge(&purge());
+        let done = root.purge("demo");
         if faulty.count() <= call {
             done.unwrap();
             break;
@@ -395,7 +389,7 @@ fn a_purge_that_is_stopped_anywhere_leaves_the_whole_team_or_none() {
             assert_eq!(kinds(&mut team).len(), recorded, "call {call}");
             assert!(team.verify(None).unwrap().ok, "call {call}");
             drop(team);
-            root.purge(&purge()).unwrap();
+            root.purge("demo").unwrap();
         }
     }
     assert!(whole > 5 && none > 2, "{whole} {none}");
@@ -406,7 +400,7 @@ fn nobody_writes_into_a_team_that_was_purged_meanwhile() {
     let world = World::new();
     let mut team = closed(&world);
     let mut other = world.root.team("demo").unwrap();
-    world.root.purge(&purge()).unwrap();
+    world.root.purge("demo").unwrap();
     for handle in [&mut team, &mut other] {
         handle.send(message("lead", "dev")).unwrap_err();
         handle.cleanup(gentle()).unwrap_err();
