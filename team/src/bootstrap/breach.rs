@@ -152,11 +152,9 @@ fn missing(run: &Run) -> String {
 
 fn lead_alone(run: &Run, report: &Report) -> Option<String> {
     let fallen = run.state == State::Fallback;
-    let by_lead = match &report.said {
-        Ok(said) => said.by == Some(Who::Lead),
-        Err(_) => false,
-    };
-    let in_role = report.said.as_ref().is_ok_and(|said| said.role.is_some());
+    let said = report.said.as_ref();
+    let by_lead = said.is_ok_and(|said| said.by == Some(Who::Lead));
+    let in_role = said.is_ok_and(|said| said.role.is_some());
     let what = match report.event {
         Event::LeadContent if fallen && in_role => return None,
         Event::LeadContent if fallen => "the lead wrote content without a role",

@@ -69,16 +69,6 @@ pub struct Mapping {
     pub path_origin: Option<String>,
 }
 
-/// A reviewer's verdict.
-#[derive(Debug, Clone)]
-pub struct Review {
-    pub domain: String,
-    pub round: Option<u32>,
-    pub verdict: Verdict,
-    pub reason: Option<String>,
-    pub fix_requests: Option<Value>,
-}
-
 /// A reviewer's report that everything was reviewed.
 #[derive(Debug, Clone)]
 pub struct Round1 {
@@ -100,6 +90,7 @@ const CONTENTS: [&str; 3] = ["domain", "review", "synthesis"];
 const RECEIVED: [&str; 1] = ["received"];
 /// What an ack of the request for the synthesis says.
 const ACCEPTED: [&str; 1] = ["accepted"];
+
 /// Reads a report.
 pub fn read(name: &str, data: &Map<String, Value>) -> Result<Report, Refusal> {
     if let Named::Event(Event::Signal, _) = named(name)? {
@@ -251,9 +242,10 @@ fn said(event: Event, fields: Fields, data: &Map<String, Value>) -> Result<Paylo
         }
         Event::ObstructionFeedback => {
             let by = by(obstruction)?;
-            let review = Review {
+            // Without a round it is that of the domain.
+            let review = Feedback {
                 domain: fields.id("domain")?,
-                round: fields.whole("round")?,
+                round: fields.whole("round")?.unwrap_or_default(),
                 verdict: verdict("verdict", fields.value("verdict"))?,
                 reason: fields.text("reason")?,
                 fix_requests: fields.value("fix_requests").cloned(),

@@ -209,15 +209,14 @@ fn standing(run: &Run, refusal: Refusal) -> Refusal {
     if matches!(refusal.code, Code::InvalidInput | Code::TooLarge) {
         return refusal;
     }
-    let answer = BootstrapRecorded {
+    let decided = Decided {
         run: run.run.clone(),
-        state: run.state,
-        accepted: false,
-        code: None,
-        rolled_back_to: None,
-        message: None,
+        against: None,
         warnings: refusal.hint.iter().cloned().collect(),
-        next: next_events(run),
+    };
+    let answer = BootstrapRecorded {
+        accepted: false,
+        ..decided.answer(run)
     };
     let mut details = answer.details();
     details.extend(refusal.details);

@@ -1,6 +1,6 @@
 //! The rules for reports while the team works: what has to hold, and what the report then does.
 
-use super::payload::{Covered, Mapping, Review, Round1, verdict};
+use super::payload::{Covered, Mapping, Round1, verdict};
 use super::*;
 use crate::projections::bootstrap::checklist::round_is_complete;
 
@@ -181,11 +181,14 @@ fn names<'a>(domains: impl Iterator<Item = &'a Domain>) -> Vec<&'a str> {
 }
 
 /// A verdict on what was delivered.
-pub fn reviewed(run: &Run, by: &Who, review: &Review) -> Ruled {
+pub fn reviewed(run: &Run, by: &Who, review: &Feedback) -> Ruled {
     let event = "obstruction_feedback";
     only(&OBSTRUCTION, run, event, by)?;
     let domain = active(run, event, &review.domain)?;
-    let round = review.round.unwrap_or(domain.round);
+    let round = match review.round {
+        0 => domain.round,
+        round => round,
+    };
     if round != domain.round || domain.delivery(Core::Obstruction).sent == 0 {
         let message = format!(
             "the result of round {round} of {} must be delivered to the obstruction theorist before its review; the domain is in round {}",
@@ -194,11 +197,8 @@ pub fn reviewed(run: &Run, by: &Who, review: &Review) -> Ruled {
         return Err(Refusal::new(Code::ReviewBeforeResult, message).field("data.domain"));
     }
     Ok(Accepted::one(BootstrapAct::FeedbackGiven(Feedback {
-        domain: review.domain.clone(),
         round,
-        verdict: review.verdict,
-        reason: review.reason.clone(),
-        fix_requests: review.fix_requests.clone(),
+        ..review.clone()
     })))
 }
 

@@ -39,10 +39,8 @@ pub(crate) struct Holdings<'a> {
     held: OnceCell<Held>,
 }
 
-struct Held {
-    resources: Vec<HeldResources>,
-    advisory: bool,
-}
+/// What they hold, and whether the team only advises.
+type Held = (Vec<HeldResources>, bool);
 
 impl Holdings<'_> {
     /// For a worker that is to take a task.
@@ -65,10 +63,7 @@ impl Holdings<'_> {
             true => false,
             false => self.live.setting(Setting::ResourcesPolicy)?.0.text() == ADVISORY,
         };
-        Ok(self.held.get_or_init(|| Held {
-            resources,
-            advisory,
-        }))
+        Ok(self.held.get_or_init(|| (resources, advisory)))
     }
 
     /// What is held twice once the task is taken, where that is allowed with a warning; else a refusal.
@@ -79,16 +74,16 @@ impl Holdings<'_> {
         if resources.is_empty() {
             return Ok(Vec::new());
         }
-        let held = self.held()?;
+        let (held, advisory) = self.held()?;
         let both = |held: &&HeldResources| {
             is_shared(resources, *shared) && is_shared(&held.resources, held.shared)
         };
-        let against = held.resources.iter().filter(|held| !both(held));
+        let against = held.iter().filter(|held| !both(held));
         let overlaps: Vec<Overlap> = against
             .filter_map(|held| overlap(resources, held))
             .collect();
         match overlaps.first() {
-            Some(first) if !held.advisory => Err(conflict(task, first, &overlaps).into()),
+            Some(first) if !advisory => Err(conflict(task, first, &overlaps).into()),
             _ => Ok(overlaps),
         }
     }
