@@ -12,12 +12,9 @@ mod audit;
 mod backups;
 mod bootstrap;
 mod checkpoint;
-mod clock;
-mod disk_space;
-mod file_system;
+mod host;
 mod journal;
 mod leftovers;
-mod lock;
 mod malformed_jsonl;
 mod modes;
 mod observed;
@@ -28,7 +25,7 @@ mod segments;
 mod sidecars;
 mod views;
 
-pub(crate) use clock::AHEAD_TOLERATED_MICROS;
+pub(crate) use host::AHEAD_TOLERATED_MICROS;
 
 use crate::prelude::*;
 use crate::projections::views::ViewsSource;
@@ -315,10 +312,10 @@ const CHECKS: [(&str, Checker); 19] = [
     ("quarantine", quarantine::check),
     ("backups", backups::check),
     ("leftovers", leftovers::check),
-    ("clock", clock::check),
-    ("lock", lock::check),
-    ("file_system", file_system::check),
-    ("disk_space", disk_space::check),
+    ("clock", host::clock),
+    ("lock", host::lock),
+    ("file_system", host::file_system),
+    ("disk_space", host::disk_space),
 ];
 
 fn all(seen: &Observed<'_>) -> Vec<Check> {

@@ -1,0 +1,149 @@
+//! The host that a team lies on: its clock, who holds the lock, its file system and how much room is left.
+
+use super::*;
+use teamlog_engine::layout::LOCK_FILE;
+use teamlog_engine::storage::{FileSystemKind, LockError, Space};
+
+/// Clocks of machines that share a log differ, and events that come at once are stamped a microsecond apart.
+pub(crate) const AHEAD_TOLERATED_MICROS: i64 = 1_000_000;
+/// Less is worth a look.
+const FEW_BYTES: u64 = 1 << 30;
+/// So is less than one part in so many.
+const FEW_PARTS: u64 = 20;
+
+/// The log's last time beside the clock: the log's times never go back, so a clock that once ran ahead leaves its mark.
+pub(super) fn clock(seen: &Observed<'_>) -> Seen<Check> {
+    let last = had(&seen.reader)?.head().last_id.map(|id| id.created_at());
+    Ok(judged_clock(last, seen.root.options().clock.now()))
+}
+
+fn judged_clock(last: Option<Timestamp>, now: Timestamp) -> Check {
+    let Some(last) = last else {
+        return Check::healthy("the log has no events yet");
+    };
+    let ahead = last.micros() - now.micros();
+    if ahead <= AHEAD_TOLERATED_MICROS {
+        let check = Check::healthy("the last event does not lie in the future");
+        return check.details(json!({"last_event_at": last.to_string()}));
+    }
+    let seconds = ahead / 1_000_000;
+    let summary = format!(
+        "the last event lies {seconds} s in the future, at {last}: a clock ran ahead then, or this one is behind. \
+         Until the clock passes it, new events get times just after it; deadlines follow the clock"
+    );
+    let at = last.to_string();
+    Check::warn(summary).details(json!({"last_event_at": at, "ahead_seconds": seconds}))
+}
+
+/// Whether the lock can be had now, and if not, who holds it.
+pub(super) fn lock(seen: &Observed<'_>) -> Seen<Check> {
+    let path = seen.dir.join(LOCK_FILE);
+    let storage = seen.root.storage();
+    // To lock a file that is missing would make it.
+    let there = storage.stat(&path).map_err(said)?;
+    if there.is_none_or(|stat| stat.is_dir) {
+        return Err("there is no lock file".to_owned());
+    }
+    let free = storage
+        .lock(&path, Duration::ZERO)
+        .and_then(|_file| storage.lock_dir(&seen.dir, Duration::ZERO).map(drop));
+    Ok(match free {
+        Ok(()) => Check::healthy("free: whoever writes next gets it at once"),
+        Err(LockError::Busy(holder)) => {
+            let check = Check::warn(format!("held by {holder}; others wait for it"));
+            check.details(json!({"holder": holder}))
+        }
+        Err(LockError::Io(error)) => Check::warn(format!("it cannot be taken from here: {error}")),
+    })
+}
+
+/// The file system: local, so that locks exclude and syncs reach a disk.
+pub(super) fn file_system(seen: &Observed<'_>) -> Seen<Check> {
+    match seen.root.file_system() {
+        None => Ok(Check::healthy("the data root lies in memory")),
+        Some(kind) => Ok(judged_file_system(&kind.map_err(said)?)),
+    }
+}
+
+fn judged_file_system(kind: &FileSystemKind) -> Check {
+    match kind {
+        FileSystemKind::Local => Check::healthy("local").details(json!({"kind": "local"})),
+        FileSystemKind::Network(name) => {
+            let summary =
+                format!("the data root lies on {name}, where locks and syncs cannot be trusted");
+            Check::unhealthy(summary).details(json!({"kind": name}))
+        }
+    }
+}
+
+/// Room for what comes next.
+pub(super) fn disk_space(seen: &Observed<'_>) -> Seen<Check> {
+    let Some(space) = seen.root.space() else {
+        return Ok(Check::healthy("the data root lies in memory"));
+    };
+    let segment = seen.root.options().segment_bytes_max;
+    Ok(judged_space(space.map_err(said)?, segment))
+}
+
+fn judged_space(space: Space, segment: u64) -> Check {
+    let mib = space.free >> 20;
+    let (health, summary) = if space.free < segment {
+        let segment = segment >> 20;
+        let why = format!("{mib} MiB are free: a segment of {segment} MiB would not fit");
+        (Health::Unhealthy, why)
+    } else if space.free < FEW_BYTES || space.free < space.total / FEW_PARTS {
+        (Health::Warn, format!("only {mib} MiB are free"))
+    } else {
+        (Health::Healthy, format!("{mib} MiB are free"))
+    };
+    let details = json!({"free_bytes": space.free, "total_bytes": space.total});
+    Check::new(health, summary).details(details)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_last_event_in_the_future_warns_and_says_by_how_much() {
+        let now = Timestamp::parse("2026-11-21T12:00:00Z").unwrap();
+        let ahead = |micros| judged_clock(Some(now.plus_micros(micros)), now);
+        assert_eq!(judged_clock(None, now).status, Health::Healthy);
+        assert_eq!(ahead(-5_000_000).status, Health::Healthy);
+        assert_eq!(ahead(AHEAD_TOLERATED_MICROS).status, Health::Healthy);
+        let found = ahead(3_600_000_000);
+        assert_eq!(found.status, Health::Warn);
+        assert_eq!(found.details["ahead_seconds"], 3600);
+        assert!(
+            found.summary.contains("lies 3600 s in the future"),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn a_network_is_unhealthy() {
+        assert_eq!(
+            judged_file_system(&FileSystemKind::Local).status,
+            Health::Healthy
+        );
+        let nfs = judged_file_system(&FileSystemKind::Network("nfs".into()));
+        assert_eq!(nfs.status, Health::Unhealthy);
+        assert!(nfs.summary.contains("nfs"));
+    }
+
+    #[test]
+    fn little_room_warns_and_none_for_a_segment_is_unhealthy() {
+        let (mib, gib) = (1 << 20, 1 << 30);
+        let health = |free, total| judged_space(Space { free, total }, 64 * mib).status;
+        assert_eq!(health(2 * gib, 30 * gib), Health::Healthy);
+        assert_eq!(
+            health(2 * gib, 41 * gib),
+            Health::Warn,
+            "under one part in twenty"
+        );
+        assert_eq!(health(gib - 1, 10 * gib), Health::Warn, "under 1 GiB");
+        assert_eq!(health(gib, 10 * gib), Health::Healthy);
+        assert_eq!(health(64 * mib, gib), Health::Warn);
+        assert_eq!(health(64 * mib - 1, gib), Health::Unhealthy);
+    }
+}
