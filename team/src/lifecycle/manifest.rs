@@ -14,7 +14,10 @@ operation! {
     /// Read the team's manifest: leader, policy, governance, workers
     "read-manifest": Reads(ReadManifest {}) -> ManifestAnswer as read_manifest,
     refuses = [ManifestNotFound],
-    without_team = no_manifest
+    without_team = |missing| Refusal {
+        code: Code::ManifestNotFound,
+        ..missing
+    }
 }
 
 /// What a worker is there for that never registered.
@@ -254,13 +257,5 @@ impl ReadManifest {
             roster: Roster::of(live)?,
         };
         Ok(ManifestAnswer { manifest })
-    }
-}
-
-/// The refusal of a manifest where there is no such team.
-pub(crate) fn no_manifest(missing: Refusal) -> Refusal {
-    Refusal {
-        code: Code::ManifestNotFound,
-        ..missing
     }
 }

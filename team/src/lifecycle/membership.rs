@@ -84,14 +84,12 @@ fn stranger(field: &'static str, agent: &str, members: Vec<String>) -> Refusal {
 /// What is to be said of a name that nobody of the team has: no member, nobody that did anything, got mail or was
 /// asked to stop.
 pub(crate) fn unknown_warning(live: &Live, agent: &str) -> Result<Option<String>> {
-    let known = |live: &Live| -> Result<bool> {
-        Ok(agent == LEADER
-            || live.is_member(agent)?
-            || live.agent(agent)?.received > 0
-            || live.activity(agent)?.is_some()
-            || live.shutdown_request(agent)?.is_some())
-    };
-    if known(live)? {
+    if agent == LEADER
+        || live.is_member(agent)?
+        || live.agent(agent)?.received > 0
+        || live.activity(agent)?.is_some()
+        || live.shutdown_request(agent)?.is_some()
+    {
         return Ok(None);
     }
     let members = live.members()?;

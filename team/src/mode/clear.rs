@@ -44,48 +44,30 @@ pub struct ModeCleared {
     pub active_modes: Vec<Mode>,
 }
 
-/// What is to be cleared.
-#[derive(Debug, Clone)]
-struct Plan {
-    mode: Mode,
-    acting: Scope,
-    scopes: Vec<Scope>,
-    tombstone: bool,
-}
-
 impl ModeClear {
-    fn plan(&self, live: &Live, board: &Board<'_>) -> Result<Plan> {
-        let mode = skill::mode(&self.mode)?;
-        let acting = scope(self.session_id.as_deref())?;
-        let mut plan = Plan {
-            mode,
-            acting: acting.clone(),
-            scopes: Vec::new(),
-            tombstone: false,
-        };
+    /// The states that go, and whether a tombstone takes their place.
+    fn scopes(
+        &self,
+        acting: &Scope,
+        mode: Mode,
+        (live, board): (&Live, &Board<'_>),
+    ) -> Result<(Vec<Scope>, bool)> {
+        let mut scopes = Vec::new();
         if self.all_sessions {
-            if acting != Scope::Root {
+            if *acting != Scope::Root {
                 let message = "all_sessions must stand alone, but a session_id is given too";
                 let refusal = Refusal::new(Code::InvalidInput, message);
                 return Err(refusal.field("all_sessions").into());
             }
-            let sessions = live.sessions_with(mode)?;
-            plan.scopes.extend(sessions.into_iter().map(Scope::Session));
+            scopes.extend(live.sessions_with(mode)?.into_iter().map(Scope::Session));
         }
-        let at_root = board.state(&Scope::Root, mode)?.is_some();
-        match &acting {
-            Scope::Root if at_root => plan.scopes.push(Scope::Root),
-            Scope::Root => {}
-            session => {
-                let own = board.state(session, mode)?;
-                plan.tombstone = at_root;
-                let done = own.as_ref().is_some_and(is_tombstone) && at_root;
-                if !done && (at_root || own.is_some()) {
-                    plan.scopes.push(session.clone());
-                }
-            }
+        let own = board.state(acting, mode)?;
+        let hides = *acting != Scope::Root && board.state(&Scope::Root, mode)?.is_some();
+        let is_done = hides && own.as_ref().is_some_and(is_tombstone);
+        if !is_done && (hides || own.is_some()) {
+            scopes.push(acting.clone());
         }
-        Ok(plan)
+        Ok((scopes, hides))
     }
 }
 
@@ -94,35 +76,30 @@ impl Command for ModeClear {
     type Answer = ModeCleared;
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<ModeCleared>> {
+        let mode = skill::mode(&self.mode)?;
+        let acting = scope(self.session_id.as_deref())?;
         let mut board = Board::new(live, now);
-        let plan = self.plan(live, &board)?;
-        for scope in &plan.scopes {
-            board.release(scope, plan.mode, Exit::Abort)?;
-            board.clear(scope, plan.mode, plan.tombstone)?;
+        let (scopes, tombstone) = self.scopes(&acting, mode, (live, &board))?;
+        for scope in &scopes {
+            board.release(scope, mode, Exit::Abort)?;
+            board.clear(scope, mode, tombstone)?;
         }
-        let name = plan.mode.name();
-        let paths = plan.scopes.iter();
-        let paths: Vec<String> = paths
-            .map(|scope| path(live.team_name(), scope, name))
-            .collect();
+        let path = |scope| path(live.team_name(), scope, mode.name());
+        let paths: Vec<String> = scopes.iter().map(path).collect();
         let cleared = ModeCleared {
             cleared: true,
-            mode: plan.mode,
-            session_id: plan.acting.session().map(str::to_owned),
+            mode,
+            session_id: acting.session().map(str::to_owned),
             all_sessions: self.all_sessions,
             removed: paths.len() as u64,
             paths,
-            tombstone: plan.tombstone,
-            active_modes: board.active(&plan.acting)?,
+            tombstone,
+            active_modes: board.active(&acting)?,
         };
         Ok(Decision::Granted(cleared, board.into_events()))
     }
 
-    fn answer(&self, cleared: &ModeCleared, after: &After<'_>) -> Result<ModeCleared> {
-        let acting = Scope::of(cleared.session_id.as_deref());
-        Ok(ModeCleared {
-            active_modes: board::active(after.live, &acting)?,
-            ..cleared.clone()
-        })
+    fn answer(&self, cleared: &ModeCleared, _: &After<'_>) -> Result<ModeCleared> {
+        Ok(cleared.clone())
     }
 }
