@@ -23,16 +23,13 @@ pub(super) enum Verb {
     Overlay,
     Prefix,
     Beside,
-    #[serde(skip)]
     Named(String),
-    #[serde(skip)]
     Packed(String),
     Unpacked,
     Unpack,
     Kept,
     Backup,
     Over,
-    #[serde(skip)]
     Copy(Kind),
     Paths,
     Worktree,
@@ -70,10 +67,8 @@ pub(super) struct What {
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Pick {
     /// The operand with this number, from 1 on.
-    #[serde(skip)]
     Operand(usize),
     /// That and those behind it.
-    #[serde(skip)]
     From(usize),
     Last,
     /// All but the last.
@@ -81,12 +76,9 @@ pub(super) enum Pick {
     /// Operands that depend on an expansion.
     Expanded,
     /// What stands behind this word and the options that follow it.
-    #[serde(skip)]
     Behind(String),
     /// What stands behind this beginning in an operand.
-    #[serde(skip)]
     After(String),
-    #[serde(skip)]
     Text(String),
     /// A place that only the disk tells.
     Anywhere,
@@ -124,7 +116,6 @@ pub(super) enum Test {
     Plain,
     Open,
     Holds,
-    #[serde(skip)]
     Fits(Check),
 }
 

@@ -34,7 +34,7 @@ impl Stdin {
 }
 
 /// A walk through commands, with the directory as it changes on the way.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct Walker {
     pub place: Place,
     /// All bodies that a function may have, since one may be declared where nobody can say whether it runs.
@@ -51,11 +51,8 @@ impl Walker {
     pub fn new(place: Place, programs: Programs) -> Walker {
         Walker {
             place,
-            functions: BTreeMap::new(),
-            depth: 0,
-            history: Rc::default(),
-            writes: Rc::default(),
             programs: Rc::new(programs),
+            ..Walker::default()
         }
     }
 
@@ -329,11 +326,7 @@ impl Walker {
 
     /// What a word stands for; the commands inside of it run.
     pub fn word(&mut self, word: &Word) -> Value {
-        let read = {
-            let history = self.history();
-            let variables = |name: &str| history.variable(name);
-            word::read(&word.value, self.place.home.as_deref(), &variables)
-        };
+        let read = word::read(&word.value, self.place.home.as_deref(), &self.history());
         self.inside(read)
     }
 

@@ -1,5 +1,6 @@
 //! What a word of a command stands for, as far as its text tells.
 
+use super::history::History;
 use super::variables;
 use brush_parser::ParserOptions;
 use brush_parser::word::{
@@ -74,9 +75,11 @@ pub(super) struct Read {
     pub opaque: bool,
 }
 
+#[derive(Default)]
 struct Reader<'a> {
     home: Option<&'a str>,
-    variables: &'a dyn Fn(&str) -> Known,
+    /// What was done to variables.
+    history: Option<&'a History>,
     text: String,
     /// Where the first pattern character stands.
     pattern: Option<usize>,
@@ -91,36 +94,22 @@ struct Reader<'a> {
 }
 
 /// Reads a word of a command, with what is known of variables.
-pub(super) fn read(raw: &str, home: Option<&str>, variables: &dyn Fn(&str) -> Known) -> Read {
+pub(super) fn read(raw: &str, home: Option<&str>, history: &History) -> Read {
     let pieces = word::parse(raw, &ParserOptions::default()).ok();
-    Reader {
+    let reader = Reader {
         home,
-        variables,
-        ..Reader::new()
-    }
-    .read(pieces)
+        history: Some(history),
+        ..Reader::default()
+    };
+    reader.read(pieces)
 }
 
 /// Reads the body of a here-document whose expansions count.
 pub(super) fn read_body(raw: &str) -> Read {
-    Reader::new().read(word::parse_heredoc(raw, &ParserOptions::default()).ok())
+    Reader::default().read(word::parse_heredoc(raw, &ParserOptions::default()).ok())
 }
 
 impl Reader<'_> {
-    fn new() -> Self {
-        Reader {
-            home: None,
-            variables: &|_| Known::Nothing,
-            text: String::new(),
-            pattern: None,
-            unknown: None,
-            split: false,
-            open: false,
-            commands: Vec::new(),
-            opaque: false,
-        }
-    }
-
     fn read(mut self, pieces: Option<Vec<WordPieceWithSource>>) -> Read {
         match pieces {
             Some(pieces) => self.pieces(pieces, false),
@@ -166,9 +155,11 @@ impl Reader<'_> {
             }
             WordPiece::ParameterExpansion(expression) => {
                 self.opaque |= expansion_runs(&expression);
-                let known = plain_variable(&expression).map_or(Known::Nothing, self.variables);
+                let history = self.history;
+                let known =
+                    plain_variable(&expression).and_then(|name| Some(history?.variable(name)));
                 match (known, quoted) {
-                    (Known::Bare, _) | (Known::Quoted, true) => {
+                    (Some(Known::Bare), _) | (Some(Known::Quoted), true) => {
                         self.unknown.get_or_insert(self.text.len());
                     }
                     _ => self.lose(quoted),
@@ -310,7 +301,7 @@ mod tests {
     fn words_stand_for_what_their_text_tells() {
         let plain = |text: &str| Value::Plain(text.to_owned());
         let under = |text: &str| Value::Below(text.to_owned());
-        let none = |_: &str| Known::Nothing;
+        let none = History::default();
         for (raw, expected) in [
             ("a", plain("a")),
             ("'a b'", plain("a b")),
@@ -356,11 +347,9 @@ mod tests {
 
     #[test]
     fn a_variable_with_known_values_is_one_word() {
-        let variables = |name: &str| match name {
-            "bare" => Known::Bare,
-            "quoted" => Known::Quoted,
-            _ => Known::Nothing,
-        };
+        let mut variables = History::default();
+        variables.gives("bare", Known::Bare);
+        variables.gives("quoted", Known::Quoted);
         for (raw, one) in [
             ("$bare", true),
             ("${bare}", true),

@@ -19,10 +19,8 @@ pub(in crate::shell) enum Check {
     /// A program of `awk` that neither writes nor runs anything.
     AwkProgram,
     /// The value, or its key, stands in this list of the table.
-    #[serde(skip)]
     Listed(String),
     /// Made of these letters only.
-    #[serde(skip)]
     Letters(String),
 }
 
