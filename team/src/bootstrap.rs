@@ -7,10 +7,8 @@ pub mod breach;
 pub mod events;
 mod fields;
 mod guards;
-mod how;
 pub mod list;
 mod message;
-mod path;
 mod payload;
 mod probe;
 mod proof;
@@ -29,8 +27,7 @@ use crate::projections::bootstrap::{
     Case, Core, Domain, Evidence, LAUNCH_MODE, Method, Outcome, Run, RunShown, State, Verdict,
 };
 use crate::shapes::as_text;
-use fields::{DOMAINS_MAX, Fields, Who, core_named, invalid, names_in, split};
-use how::{How, how, no_method};
+use fields::{DOMAINS_MAX, Fields, How, Who, core_named, how, invalid, names_in, no_method, split};
 use payload::{Report, read};
 use verdict::{Accepted, Against, Ruled, broken, illegal};
 

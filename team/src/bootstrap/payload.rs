@@ -441,12 +441,12 @@ fn evidence(fields: Fields) -> Result<Option<Map<String, Value>>, Refusal> {
 }
 
 fn mapping(fields: &Fields) -> Result<Mapping, Refusal> {
-    word(fields, "path_origin", &path::ORIGINS)?;
+    word(fields, "path_origin", &ORIGINS)?;
     let (path, origin) = (
         fields.text("domain_file_path")?,
         fields.text("path_origin")?,
     );
-    path::check(path.as_deref(), origin.as_deref(), fields.is_message())?;
+    check_path(path.as_deref(), origin.as_deref(), fields.is_message())?;
     let rule = "must name who of the core got it";
     let to = fields.cores("to")?.ok_or_else(|| invalid("to", "", rule))?;
     Ok(Mapping {
@@ -504,4 +504,45 @@ fn word(fields: &Fields, name: &str, words: &[&str]) -> Result<(), Refusal> {
         }
         _ => Ok(()),
     }
+}
+
+/// How the file of a domain may have been found.
+const ORIGINS: [&str; 2] = ["absolute", "relative_fallback"];
+
+/// Checks that a path and how it was found are both given and agree. The result in a message (`of_message`) holds the
+/// path alone.
+fn check_path(path: Option<&str>, origin: Option<&str>, of_message: bool) -> Result<(), Refusal> {
+    let field = "domain_file_path";
+    let relative = |path: &str| path.strip_prefix("references/").is_some_and(inside);
+    let (path, origin) = match (path, origin) {
+        (None, None) => return Ok(()),
+        (Some(path), Some(origin)) => (path, origin),
+        (Some(path), None) if of_message => {
+            let is_one = path.starts_with('/') || relative(path);
+            let rule = "must begin with /, or be references/… without ..";
+            return is_one
+                .then_some(())
+                .ok_or_else(|| invalid(field, path, rule));
+        }
+        (Some(_), None) => {
+            let rule = "is required beside data.domain_file_path";
+            return Err(broken(Code::InvalidInput, "path_origin", rule));
+        }
+        (None, Some(_)) => {
+            let rule = "is required beside data.path_origin";
+            return Err(broken(Code::InvalidInput, field, rule));
+        }
+    };
+    let rule = match origin {
+        "absolute" if !path.starts_with('/') => "must begin with /",
+        "relative_fallback" if !relative(path) => "must be references/… without ..",
+        _ => return Ok(()),
+    };
+    let rule = format!("{rule} where data.path_origin is {origin}");
+    Err(invalid(field, path, rule))
+}
+
+/// Whether what stands behind the directory names something in it.
+fn inside(rest: &str) -> bool {
+    !rest.is_empty() && !rest.split(['/', '\\']).any(|part| part == "..")
 }

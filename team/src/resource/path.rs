@@ -1,13 +1,48 @@
 //! Paths as agents name them, brought to the form in which they are compared with resources: relative to the repository,
-//! with slashes, without `.`, `..` and symbolic links.
+//! with slashes, without `.`, `..` and symbolic links; and the directory that they lie in, as it is on the disk.
 
 use super::can_write::WriteReason;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Symbolic links that are followed at most, as Linux does.
 const LINKS_MAX: usize = 40;
 /// Most bytes of a path.
 const PATH_BYTES_MAX: usize = 4096;
+
+/// A repository, or none, where paths are told by their text alone.
+#[derive(Debug, Clone)]
+pub struct Tree {
+    /// As it was declared, and what that is once links are followed.
+    root: Option<(PathBuf, PathBuf)>,
+}
+
+impl Tree {
+    /// Beneath a directory; empty for none. One that is not there is taken by its text.
+    pub fn at(root: &str) -> Tree {
+        let declared = PathBuf::from(root);
+        let root = (!root.is_empty()).then(|| {
+            let real = fs::canonicalize(&declared).unwrap_or_else(|_| declared.clone());
+            (declared, real)
+        });
+        Tree { root }
+    }
+
+    /// A path in the one form in which resources are compared with it; links that lie beneath the root are followed.
+    pub fn normal(&self, path: &str) -> Result<String, WriteReason> {
+        let Some((declared, real)) = &self.root else {
+            return match path.starts_with(['/', '\\']) {
+                true => Err(WriteReason::InvalidPath),
+                false => normal(Path::new("/"), path, |_| None),
+            };
+        };
+        let link = |path: &Path| fs::read_link(path).ok();
+        match Path::new(path).strip_prefix(declared) {
+            Ok(rest) => normal(real, rest.to_str().unwrap_or_default(), link),
+            Err(_) => normal(real, path, link),
+        }
+    }
+}
 
 /// A path relative to `root`; `.` for the root itself. Backslashes are slashes, an absolute path has to lie below the root,
 /// and an empty one is the root. `link` says where a symbolic link leads, and `None` for anything else.
