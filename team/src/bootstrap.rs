@@ -29,7 +29,7 @@ use crate::projections::bootstrap::{
 use crate::shapes::as_text;
 use fields::{DOMAINS_MAX, Fields, How, Who, core_named, how, invalid, names_in, no_method, split};
 use payload::{Report, read};
-use verdict::{Accepted, Against, Ruled, broken, illegal};
+use verdict::{Accepted, Ruled, broken, illegal};
 
 /// Decides about a report on a run: what was said, under its name. Pure.
 pub(crate) fn decide(

@@ -45,20 +45,11 @@ pub(super) fn run(walker: &mut Walker, words: &[Value], stdin: Option<Stdin>) {
 }
 
 fn judge(walker: &mut Walker, run: &Run<'_>) {
-    match run.spec.operands {
-        Operands::Ask => asks(walker, run),
+    match (run.spec.operands, run.words) {
+        // Nobody can tell what it does, unless it is only asked what it is.
+        (Operands::Ask, [Value::Plain(word)]) if run.spec.option(word).is_some() => {}
+        (Operands::Ask, words) => unknown(walker, run.name, words),
         _ => steps::run(walker, run),
-    }
-}
-
-/// Nobody can tell what it does, unless it is only asked what it is.
-fn asks(walker: &Walker, run: &Run<'_>) {
-    let only_option = match run.words {
-        [Value::Plain(word)] => run.spec.option(word).is_some(),
-        _ => false,
-    };
-    if !only_option {
-        unknown(walker, run.name, run.words);
     }
 }
 

@@ -28,7 +28,6 @@ impl Who {
 }
 
 /// The fields of what is said, under their own names.
-#[derive(Debug)]
 pub struct Fields {
     fields: Map<String, Value>,
     is_message: bool,

@@ -103,7 +103,8 @@ pub fn roster(run: &Run, core: Option<&[Core]>, domains: Option<&[String]>) -> R
     if domains.is_empty() {
         return incomplete("domains", "must hold at least one domain, but holds none");
     }
-    if let Some(twice) = repeated(domains) {
+    let mut seen = BTreeSet::new();
+    if let Some(twice) = domains.iter().find(|name| !seen.insert(*name)) {
         let rule = format!("must hold each domain once, but holds {twice:?} twice");
         return incomplete("domains", &rule);
     }
@@ -123,11 +124,6 @@ pub fn roster(run: &Run, core: Option<&[Core]>, domains: Option<&[String]>) -> R
         core: Core::ALL.to_vec(),
         domains: domains.to_vec(),
     }))
-}
-
-fn repeated(names: &[String]) -> Option<&String> {
-    let mut seen = BTreeSet::new();
-    names.iter().find(|name| !seen.insert(*name))
 }
 
 /// Launches the whole roster at once. [`super::breach`] has checked already that nobody is left out.

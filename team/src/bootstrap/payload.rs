@@ -59,7 +59,6 @@ impl Payload {
 }
 
 /// A domain's result on its way.
-#[derive(Debug, Clone)]
 pub struct Mapping {
     pub domain: String,
     pub message_id: String,
@@ -70,7 +69,6 @@ pub struct Mapping {
 }
 
 /// A reviewer's report that everything was reviewed.
-#[derive(Debug, Clone)]
 pub struct Round1 {
     pub reviewed: Option<Covered>,
     pub active: Option<Covered>,
@@ -78,18 +76,10 @@ pub struct Round1 {
 }
 
 /// Which domains a reviewer says that it looked at, or how many.
-#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Covered {
     Names(Vec<String>),
     Count(u64),
 }
-
-/// What the lead may write in place of others.
-const CONTENTS: [&str; 3] = ["domain", "review", "synthesis"];
-/// What an ack of a delivery says.
-const RECEIVED: [&str; 1] = ["received"];
-/// What an ack of the request for the synthesis says.
-const ACCEPTED: [&str; 1] = ["accepted"];
 
 /// Reads a report.
 pub fn read(name: &str, data: &Map<String, Value>) -> Result<Report, Refusal> {
@@ -222,7 +212,7 @@ fn said(event: Event, fields: Fields, data: &Map<String, Value>) -> Result<Paylo
             Payload::of(move |run| work::delivered(run, &mapping))
         }
         Event::LeadContent => {
-            word(&fields, "kind", &CONTENTS)?;
+            word(&fields, "kind", &["domain", "review", "synthesis"])?;
             Payload {
                 role: fields.text("role")?,
                 simulation: fields.switch("simulation")?,
@@ -230,7 +220,7 @@ fn said(event: Event, fields: Fields, data: &Map<String, Value>) -> Result<Paylo
             }
         }
         Event::DeliveryAck => {
-            word(&fields, "status", &RECEIVED)?;
+            word(&fields, "status", &["received"])?;
             let by = by(Who::Lead)?;
             let (domain, message_id) = (fields.id("domain")?, fields.id("message_id")?);
             Payload::of(move |run| work::acked(run, &by, &domain, &message_id))
@@ -274,7 +264,7 @@ fn said(event: Event, fields: Fields, data: &Map<String, Value>) -> Result<Paylo
         }
         Event::FinalSynthesisRequested => Payload::by(by(Who::Lead)?, work::requested),
         Event::FinalSynthesisAck | Event::SynthesisResult => {
-            word(&fields, "status", &ACCEPTED)?;
+            word(&fields, "status", &["accepted"])?;
             let done = event == Event::SynthesisResult;
             Payload::by(by(Who::Core(Core::Synthesizer))?, move |run, by| {
                 work::synthesized(run, name, by, done)
@@ -441,7 +431,7 @@ fn evidence(fields: Fields) -> Result<Option<Map<String, Value>>, Refusal> {
 }
 
 fn mapping(fields: &Fields) -> Result<Mapping, Refusal> {
-    word(fields, "path_origin", &ORIGINS)?;
+    word(fields, "path_origin", &["absolute", "relative_fallback"])?;
     let (path, origin) = (
         fields.text("domain_file_path")?,
         fields.text("path_origin")?,
@@ -505,9 +495,6 @@ fn word(fields: &Fields, name: &str, words: &[&str]) -> Result<(), Refusal> {
         _ => Ok(()),
     }
 }
-
-/// How the file of a domain may have been found.
-const ORIGINS: [&str; 2] = ["absolute", "relative_fallback"];
 
 /// Checks that a path and how it was found are both given and agree. The result in a message (`of_message`) holds the
 /// path alone.

@@ -86,13 +86,6 @@ pub struct BootstrapExplained {
     pub records: Vec<String>,
 }
 
-/// What was decided, before it is recorded.
-pub(crate) struct Decided {
-    run: String,
-    against: Option<Against>,
-    warnings: Vec<String>,
-}
-
 impl Team {
     /// Reports what happened in a run.
     ///
@@ -162,23 +155,16 @@ impl BootstrapRecord {
         read(&self.event, &self.data)
     }
 
-    /// What was decided about a report, what happens in the run, and the report as it was read.
-    fn decided(
-        &self,
-        run: &Run,
-        now: Timestamp,
-    ) -> Result<(Decided, Vec<BootstrapAct>, Report), Refusal> {
-        let report = self.report().map_err(|refusal| standing(run, refusal))?;
+    /// What becomes of a report, and the events that record it.
+    fn decided(&self, run: &Run, now: Timestamp) -> Result<(Accepted, Vec<NewEvent>), Refusal> {
+        let standing = |refusal| standing(run, refusal);
+        let report = self.report().map_err(standing)?;
         let ruled = decide(run, &report, (&self.event, &self.data));
-        let accepted = ruled.map_err(|refusal| standing(run, refusal))?;
-        let decided = Decided {
-            run: run.run.clone(),
-            against: accepted.against,
-            warnings: accepted.warnings,
-        };
+        let mut accepted = ruled.map_err(standing)?;
         let acts = accepted.acts.into_iter();
-        let acts = acts.map(|act| act.starting(now)).collect();
-        Ok((decided, acts, report))
+        accepted.acts = acts.map(|act| act.starting(now)).collect();
+        let events = events(run, &accepted.acts, &report.beside)?;
+        Ok((accepted, events))
     }
 
     fn explain(&self, live: &Live, now: Timestamp) -> Result<BootstrapExplained> {
@@ -186,13 +172,12 @@ impl BootstrapRecord {
         let at_state = run.state;
         let (outcome, records) = match self.decided(&run, now) {
             Err(refusal) => (answered(refusal)?, Vec::new()),
-            Ok((decided, acts, report)) => {
-                let events = events(&run, &decided, acts.clone(), &report.beside)?;
-                for act in &acts {
+            Ok((accepted, events)) => {
+                for act in &accepted.acts {
                     run.apply(act, now.micros(), run.seq.saturating_add(1));
                 }
                 let kinds = events.iter().map(|event| event.kind.to_string()).collect();
-                (decided.answer(&run), kinds)
+                (accepted.answer(&run), kinds)
             }
         };
         Ok(BootstrapExplained {
@@ -209,14 +194,10 @@ fn standing(run: &Run, refusal: Refusal) -> Refusal {
     if matches!(refusal.code, Code::InvalidInput | Code::TooLarge) {
         return refusal;
     }
-    let decided = Decided {
-        run: run.run.clone(),
-        against: None,
-        warnings: refusal.hint.iter().cloned().collect(),
-    };
+    let warned = Accepted::default().warned(refusal.hint.as_deref());
     let answer = BootstrapRecorded {
         accepted: false,
-        ..decided.answer(run)
+        ..warned.answer(run)
     };
     let mut details = answer.details();
     details.extend(refusal.details);
@@ -226,8 +207,7 @@ fn standing(run: &Run, refusal: Refusal) -> Refusal {
 /// The events that record what happened, in order.
 fn events(
     run: &Run,
-    decided: &Decided,
-    acts: Vec<BootstrapAct>,
+    acts: &[BootstrapAct],
     beside: &Map<String, Value>,
 ) -> Result<Vec<NewEvent>, Refusal> {
     let mut events = Vec::with_capacity(acts.len());
@@ -235,7 +215,7 @@ fn events(
         let actor = act.doer().unwrap_or(LEADER).to_owned();
         let follows = matches!(act, BootstrapAct::Breached(_)) && !events.is_empty();
         let trace = run.trace_id.as_deref();
-        let mut event = event(&decided.run, act, &actor, trace, beside)?;
+        let mut event = event(&run.run, act.clone(), &actor, trace, beside)?;
         if follows {
             event.cause = Some(Cause::Earlier(events.len() - 1));
         }
@@ -244,11 +224,11 @@ fn events(
     Ok(events)
 }
 
-impl Decided {
+impl Accepted {
     fn answer(&self, run: &Run) -> BootstrapRecorded {
         let against = self.against.as_ref();
         BootstrapRecorded {
-            run: self.run.clone(),
+            run: run.run.clone(),
             state: run.state,
             accepted: against.is_none(),
             code: against.map(|against| against.code.as_str().to_owned()),
@@ -261,18 +241,18 @@ impl Decided {
 }
 
 impl Command for BootstrapRecord {
-    type Decided = Decided;
+    /// The run, and what became of the report.
+    type Decided = (String, Accepted);
     type Answer = BootstrapRecorded;
     const LED: bool = true;
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Decided>> {
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Self::Decided>> {
         let run = run_of(live, self.run.as_deref())?;
-        let (decided, acts, report) = self.decided(&run, now)?;
-        let events = events(&run, &decided, acts, &report.beside)?;
-        Ok(Decision::Granted(decided, events))
+        let (accepted, events) = self.decided(&run, now)?;
+        Ok(Decision::Granted((run.run, accepted), events))
     }
 
-    fn answer(&self, decided: &Decided, after: &After<'_>) -> Result<BootstrapRecorded> {
-        Ok(decided.answer(&run_of(after.live, Some(&decided.run))?))
+    fn answer(&self, (run, accepted): &Self::Decided, after: &After<'_>) -> Result<Self::Answer> {
+        Ok(accepted.answer(&run_of(after.live, Some(run))?))
     }
 }

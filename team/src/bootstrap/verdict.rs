@@ -27,7 +27,6 @@ pub struct Against {
 pub type Ruled = Result<Accepted, Refusal>;
 
 impl Accepted {
-    /// One thing happened.
     pub fn one(act: BootstrapAct) -> Accepted {
         Accepted {
             acts: vec![act],

@@ -175,7 +175,6 @@ fn only(allowed: &Who, run: &Run, event: &str, by: &Who) -> Result<(), Refusal> 
     Err(illegal(run, event, &why).field("data.by"))
 }
 
-/// The names of domains.
 fn names<'a>(domains: impl Iterator<Item = &'a Domain>) -> Vec<&'a str> {
     domains.map(|domain| domain.domain.as_str()).collect()
 }

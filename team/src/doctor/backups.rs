@@ -16,6 +16,7 @@ struct Known {
 }
 
 /// What is lost of which log.
+#[derive(Default)]
 struct Loss {
     /// The log's id; `None` where nothing tells it.
     log: Option<String>,
@@ -71,11 +72,7 @@ fn known(seen: &Observed<'_>) -> (Vec<Known>, Vec<String>) {
 fn loss(seen: &Observed<'_>) -> Seen<Option<Loss>> {
     let Ok(log) = &seen.log else {
         // Not even its identity can be read.
-        return Ok(Some(Loss {
-            log: None,
-            seq: None,
-            salvaged: false,
-        }));
+        return Ok(Some(Loss::default()));
     };
     let report = had(&seen.report)?;
     if !report.ok {

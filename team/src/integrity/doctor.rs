@@ -1,8 +1,7 @@
 //! `doctor-last`, `doctor-start`: what the last look at everything that belongs to the team found.
 
-use super::{Check, CheckState, kept};
+use super::*;
 use crate::doctor::{DoctorAnswer, DoctorCheck, Health, SAMPLE};
-use crate::prelude::*;
 
 /// The file of the last result.
 const FILE: &str = "doctor.json";
@@ -57,7 +56,7 @@ pub struct Examined {
 impl Team {
     /// What the last check of everything found. Costs reading a small file.
     pub fn doctor_last(&mut self, _: DoctorLast) -> Result<Examination> {
-        let mut last: Examination = kept::read(&self.log, FILE).unwrap_or_default();
+        let mut last: Examination = read(&self.log, FILE).unwrap_or_default();
         last.team = self.name().to_owned();
         if let Some(running) = self.running_check(Check::Doctor) {
             last.state = CheckState::Running;
@@ -123,7 +122,7 @@ impl Root {
                 ..ended
             },
         };
-        kept::write(handle.log(), FILE, &ended);
+        write(handle.log(), FILE, &ended);
         checked
     }
 }

@@ -1,8 +1,7 @@
 //! `verify-last`, `verify-start`: what the last look at every byte of the log found.
 
-use super::{Check, CheckProgress, CheckState, kept};
+use super::*;
 use crate::log::verify::{Problem, VerifyAnswer};
-use crate::prelude::*;
 
 /// The file of the last result.
 const FILE: &str = "verify.json";
@@ -49,7 +48,7 @@ pub struct Verification {
 impl Team {
     /// What the last verification found. Costs reading a small file.
     pub fn verify_last(&mut self, _: VerifyLast) -> Result<Verification> {
-        let mut last: Verification = kept::read(&self.log, FILE).unwrap_or_default();
+        let mut last: Verification = read(&self.log, FILE).unwrap_or_default();
         last.team = self.name().to_owned();
         if let Some(running) = self.running_check(Check::Verify) {
             last.state = CheckState::Running;
@@ -93,7 +92,7 @@ impl Team {
                 ..ended
             },
         };
-        kept::write(&self.log, FILE, &ended);
+        write(&self.log, FILE, &ended);
         Ok(verified?)
     }
 }

@@ -127,15 +127,13 @@ fn join(mut team: Team, init: Init) -> Result<InitAnswer> {
 
 /// Refuses to take a team on one host for one on several, or one journal for another.
 fn check_journal(team: &Team, asked: Option<&JournalIdentity>) -> Result<()> {
-    let there = team.log().identity().journal.as_ref();
     let id = |journal: &JournalIdentity| journal.id.clone();
-    let Some(asked) = asked
-        .map(id)
-        .filter(|asked| there.map(id).as_ref() != Some(asked))
-    else {
+    let there = team.log().identity().journal.as_ref().map(id);
+    let asked = asked.map(id);
+    let Some(asked) = asked.filter(|asked| there.as_ref() != Some(asked)) else {
         return Ok(());
     };
-    let is = there.map_or("has none".to_owned(), |there| format!("is {}", there.id));
+    let is = there.map_or("has none".to_owned(), |there| format!("is {there}"));
     let message = format!("journal must be that of the team, which {is}, but is {asked}");
     Err(Refusal::new(Code::TeamExists, message)
         .field("journal")

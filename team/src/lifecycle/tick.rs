@@ -228,7 +228,6 @@ impl Round {
     }
 }
 
-/// The event that records what is due.
 fn event(live: &Live, due: &Due, actor: &str) -> Result<NewEvent> {
     let delivery = &due.delivery;
     let message_id = delivery.message_id.clone();

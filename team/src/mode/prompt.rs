@@ -86,11 +86,7 @@ impl Command for Asked<ModePrompt> {
 
 impl ModePrompt {
     fn check(&self) -> Result<Scope, Refusal> {
-        for (field, value) in [("thread_id", &self.thread_id), ("turn_id", &self.turn_id)] {
-            if let Some(value) = value {
-                names::check_free(field, value)?;
-            }
-        }
+        names::check_free_given([("thread_id", &self.thread_id), ("turn_id", &self.turn_id)])?;
         scope(self.session_id.as_deref())
     }
 }
@@ -221,7 +217,7 @@ impl PromptDecision<'_> {
             let mut denied = denied.clone();
             let places = self.board.places(&self.scope)?;
             let team = Some(self.board.team());
-            denial::word(&mut denied, Action::Activate, team, &places);
+            denial::word(&mut denied, Source::Prompt, team, &places);
             let refusal = denial::refusal(&denied);
             return Err(match self.scope.session() {
                 Some(session) => refusal.detail("session_id", session).into(),

@@ -107,10 +107,8 @@ impl ModeList {
         let next = sessions.last().filter(|_| more).cloned();
         let root = after.is_none().then_some(Scope::Root);
         let mut states = Vec::new();
-        for scope in root
-            .into_iter()
-            .chain(sessions.into_iter().map(Scope::Session))
-        {
+        let sessions = sessions.into_iter().map(Scope::Session);
+        for scope in root.into_iter().chain(sessions) {
             states.extend(own(live, &scope)?);
         }
         Ok((states, next))
@@ -120,11 +118,8 @@ impl ModeList {
 /// The states of one scope.
 pub(crate) fn own(live: &Live, scope: &Scope) -> Result<Vec<ModeState>> {
     let mut states = Vec::new();
-    for entry in live
-        .mode_scope(scope)?
-        .into_iter()
-        .flat_map(|own| own.entries)
-    {
+    let own = live.mode_scope(scope)?;
+    for entry in own.iter().flat_map(|own| &own.entries) {
         states.extend(live.mode_state(scope, entry.mode)?);
     }
     Ok(states)

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 /// Symbolic links that are followed at most, as Linux does.
 const LINKS_MAX: usize = 40;
-/// Most bytes of a path.
 const PATH_BYTES_MAX: usize = 4096;
 
 /// A repository, or none, where paths are told by their text alone.

@@ -100,19 +100,15 @@ impl Pattern {
 
 impl std::fmt::Display for Pattern {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.parts.is_empty() {
-            return f.write_str(".");
+        let part = |part: &Part| match part {
+            Part::Any => "**".to_owned(),
+            Part::Name(name) => name.iter().collect(),
+        };
+        let parts: Vec<String> = self.parts.iter().map(part).collect();
+        match parts.is_empty() {
+            true => f.write_str("."),
+            false => f.write_str(&parts.join("/")),
         }
-        for (at, part) in self.parts.iter().enumerate() {
-            if at > 0 {
-                f.write_str("/")?;
-            }
-            match part {
-                Part::Any => f.write_str("**")?,
-                Part::Name(name) => f.write_str(&name.iter().collect::<String>())?,
-            }
-        }
-        Ok(())
     }
 }
 
@@ -124,8 +120,8 @@ fn literal(path: &str) -> Vec<Part> {
     names.map(name).collect()
 }
 
-/// Whether one path fits both. What one of them goes on with lies below the other where that has nothing left: below the
-/// second one only if `below` allows it.
+/// Whether one path fits both. Where the first one has nothing left, what the second one goes on with lies below it; with
+/// `below` it is the other way round as well.
 fn meet(one: &[Part], two: &[Part], below: bool) -> bool {
     // Row by row from the end: whether what is left of one and of the other can be met by one path.
     let mut next = vec![true; two.len() + 1];

@@ -166,7 +166,6 @@ impl<'a> Board<'a> {
         Ok(places)
     }
 
-    /// The sessions in which a mode is active.
     pub fn active_sessions(&self) -> Result<Vec<Scope>> {
         let recorded = self.live.active_sessions()?.into_iter().map(Scope::Session);
         let mut sessions: BTreeSet<Scope> = recorded.collect();
@@ -275,7 +274,6 @@ impl<'a> Board<'a> {
         self.record(started.event(DEFAULT_ACTOR, None))
     }
 
-    /// Changes fields of a state.
     pub fn change(
         &mut self,
         change: Change,

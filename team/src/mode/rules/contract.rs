@@ -32,7 +32,6 @@ const ENDINGS: [&str; 8] = [
 /// The field of a call whose fields count for more than those beside it.
 const STATE: &str = "state";
 
-/// A state as it is to be written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Written {
     pub state: Map<String, Value>,

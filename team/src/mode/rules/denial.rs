@@ -9,19 +9,6 @@
 
 use crate::mode::prelude::*;
 
-words! {
-    /// What was about to be done to the mode that was asked for.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum Action {
-        /// A prompt asked for it.
-        Activate = "activate",
-        /// A command started it.
-        Start = "start",
-        /// Its state was to be written.
-        Write = "write",
-    }
-}
-
 /// Where a mode is active.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ActiveMode {
@@ -36,7 +23,7 @@ pub struct ActiveMode {
 /// `places` says where the active modes of a team are. Without a team they are taken to be active at the root.
 pub fn word(
     transition: &mut Transition,
-    action: Action,
+    source: Source,
     team: Option<&str>,
     places: &[ActiveMode],
 ) {
@@ -45,7 +32,7 @@ pub fn word(
     };
     let (current, requested) = (&transition.current, transition.requested);
     let standing = standing(current, team, places);
-    let opening = format!("Cannot {} {requested}: {standing}.", action.name());
+    let opening = format!("Cannot {} {requested}: {standing}.", source.verb());
     let middle = match denial {
         Denial::Generic => {
             let modes = joined(&[current, &[requested][..]].concat(), " + ");
@@ -209,7 +196,7 @@ mod tests {
             place(Mode::Team, None),
             place(Mode::Ultrawork, None),
         ];
-        word(&mut told, Action::Activate, Some("alpha"), &places);
+        word(&mut told, Source::Prompt, Some("alpha"), &places);
         assert_eq!(
             told.message.unwrap(),
             "Cannot activate blueprint: team and ultrawork are already active. \
@@ -225,7 +212,7 @@ mod tests {
     #[test]
     fn what_is_active_nowhere_needs_no_clearing() {
         let mut told = told(&[Mode::Autopilot], Mode::Team);
-        word(&mut told, Action::Activate, Some("alpha"), &[]);
+        word(&mut told, Source::Prompt, Some("alpha"), &[]);
         let message = told.message.unwrap();
         assert!(
             message.ends_with(
@@ -245,7 +232,7 @@ mod tests {
     fn what_is_not_denied_keeps_its_message() {
         let mut handed = told(&[Mode::Blueprint], Mode::Team);
         let before = handed.clone();
-        word(&mut handed, Action::Write, Some("alpha"), &[]);
+        word(&mut handed, Source::Write, Some("alpha"), &[]);
         assert_eq!(handed, before);
     }
 

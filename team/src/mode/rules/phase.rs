@@ -5,7 +5,6 @@ use crate::mode::rules::reading::filled;
 use crate::mode::rules::seed::ITERATIONS_MAX;
 use crate::shapes::as_text;
 
-/// The phases of forge.
 pub const FORGE: [&str; 8] = [
     "starting",
     "executing",
@@ -82,7 +81,6 @@ pub fn seeded(mode: Mode) -> &'static str {
     }
 }
 
-/// The phase in which a mode is complete.
 pub fn complete(mode: Mode) -> &'static str {
     match mode {
         Mode::DeepInterview => "completed",
@@ -173,39 +171,23 @@ pub fn check_forge(
 
 /// The fields that have to be numbers or times, as far as they are there.
 fn check_fields(state: &Map<String, Value>) -> Result<(), Refusal> {
-    let is_time = |value: &Value| {
-        value
-            .as_str()
-            .map(Timestamp::parse)
-            .is_some_and(|time| time.is_ok())
-    };
-    let fields = TIMES.map(|field| {
-        (
-            field,
-            is_time as fn(&Value) -> bool,
-            "must be a time of RFC 3339",
-        )
-    });
-    let numbers: [(&str, fn(&Value) -> bool, &str); 2] = [
-        (
-            "iteration",
-            Value::is_u64,
-            "must be an integer of at least 0",
-        ),
-        (
-            "max_iterations",
-            |value| value.as_u64().is_some_and(|number| number > 0),
-            "must be an integer greater than 0",
-        ),
-    ];
-    for (field, fits, rule) in numbers.into_iter().chain(fields) {
-        let value = state.get(field).filter(|value| !value.is_null());
-        if let Some(value) = value.filter(|value| !fits(value)) {
-            return Err(Refusal::invalid(
-                format!("forge.{field}"),
-                as_text(value),
-                rule,
-            ));
+    let counts = |value: &Value, least| value.as_u64().is_some_and(|number| number >= least);
+    let is_time = |text: &str| Timestamp::parse(text).is_ok();
+    for field in ["iteration", "max_iterations"].into_iter().chain(TIMES) {
+        let Some(value) = state.get(field).filter(|value| !value.is_null()) else {
+            continue;
+        };
+        let (fits, rule) = match field {
+            "iteration" => (counts(value, 0), "must be an integer of at least 0"),
+            "max_iterations" => (counts(value, 1), "must be an integer greater than 0"),
+            _ => (
+                value.as_str().is_some_and(is_time),
+                "must be a time of RFC 3339",
+            ),
+        };
+        if !fits {
+            let field = format!("forge.{field}");
+            return Err(Refusal::invalid(field, as_text(value), rule));
         }
     }
     Ok(())

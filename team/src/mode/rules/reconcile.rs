@@ -22,11 +22,12 @@ words! {
 }
 
 impl Source {
-    fn action(self) -> Action {
+    /// What is about to be done to the mode.
+    pub fn verb(self) -> &'static str {
         match self {
-            Source::Prompt => Action::Activate,
-            Source::Start => Action::Start,
-            Source::Write => Action::Write,
+            Source::Prompt => "activate",
+            Source::Start => "start",
+            Source::Write => "write",
         }
     }
 }
@@ -82,7 +83,6 @@ impl Board<'_> {
         Ok(all_told(&all, mode))
     }
 
-    /// The transition in one scope.
     fn decided(&self, scope: &Scope, mode: Mode) -> Result<Transition> {
         Ok(decide(&self.beside(scope)?, mode, self.review(scope)?))
     }
@@ -112,7 +112,7 @@ impl Board<'_> {
         let Some(mut whole) = whole else {
             return Ok(());
         };
-        denial::word(&mut whole, source.action(), Some(self.team()), &places);
+        denial::word(&mut whole, source, Some(self.team()), &places);
         let refusal = denial::refusal(&whole);
         Err(match &*sessions {
             [] => refusal,
@@ -240,7 +240,6 @@ impl Board<'_> {
         }
     }
 
-    /// Releases the lock on input that a mode holds.
     pub fn release(&mut self, scope: &Scope, mode: Mode, exit: Exit) -> Result<()> {
         let state = self.state(scope, mode)?;
         let Some(mut lock) = state.and_then(|state| lock::held(&state.fields).cloned()) else {
@@ -267,7 +266,6 @@ impl Board<'_> {
         active.ok_or_else(|| refusal.into())
     }
 
-    /// The command that starts a mode in a scope.
     pub fn to_start(&self, scope: &Scope, mode: Mode) -> String {
         let session = scope.session().map(session_option).unwrap_or_default();
         format!("teamlog mode start {} {mode}{session}", self.team())
@@ -353,7 +351,6 @@ pub(crate) fn ended(phase: &str, outcome: Lifecycle) -> Fields {
 }
 
 /// How an active mode ends.
-#[derive(Debug, Clone)]
 pub(crate) struct Ending {
     pub change: Change,
     /// What its lock on input is released for; `None` keeps it.

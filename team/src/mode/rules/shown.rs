@@ -137,7 +137,10 @@ impl ModeShown {
         let text = |field: &str| fields.get(field).and_then(|value| value.as_str());
         ModeShown {
             mode: state.mode,
-            scope: ScopeName::of(&state.scope),
+            scope: match state.scope {
+                Scope::Root => ScopeName::Root,
+                Scope::Session(_) => ScopeName::Session,
+            },
             session_id: state.scope.session().map(str::to_owned),
             active: state.is_active(),
             current_phase: state.phase().map(str::to_owned),
@@ -145,16 +148,6 @@ impl ModeShown {
             path: path(team, &state.scope, state.mode.name()),
             seq: state.seq,
             state: fields,
-        }
-    }
-}
-
-impl ScopeName {
-    /// Of a scope.
-    pub fn of(scope: &Scope) -> ScopeName {
-        match scope {
-            Scope::Root => ScopeName::Root,
-            Scope::Session(_) => ScopeName::Session,
         }
     }
 }

@@ -181,7 +181,7 @@ fn denied(current: Vec<Mode>, requested: Mode, blocking: Vec<Mode>) -> Transitio
         blocking,
         ..allowed(current, requested)
     };
-    denial::word(&mut transition, Action::Start, None, &[]);
+    denial::word(&mut transition, Source::Start, None, &[]);
     transition
 }
 
