@@ -1,6 +1,7 @@
 //! Refusals: the domain's "no". A refusal has a stable code, writes nothing, and is not an error of the system.
 
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::fmt::Display;
 
@@ -263,6 +264,11 @@ impl Refusal {
             self.details.extend(details);
         }
         self
+    }
+    /// What its details hold, where it has that code.
+    pub(crate) fn told<T: DeserializeOwned>(&self, code: Code) -> Option<T> {
+        let details = (self.code == code).then(|| Value::Object(self.details.clone()))?;
+        serde_json::from_value(details).ok()
     }
     /// The same with one more detail.
     #[must_use]

@@ -43,7 +43,6 @@ impl Follow {
     }
 }
 
-/// Where a path may lead.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Led {
     pub paths: Vec<String>,

@@ -298,7 +298,6 @@ impl<'a> Words<'a> {
             .collect()
     }
 
-    /// The commands behind options.
     pub fn commands(&self, names: &[String]) -> Vec<&[Value]> {
         let given = self.options.iter().filter(|option| option.is(names));
         given.map(|option| option.command.as_slice()).collect()

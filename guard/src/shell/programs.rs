@@ -19,7 +19,6 @@ pub(super) struct Run<'a> {
     pub stdin: Option<Stdin>,
 }
 
-/// What a program writes.
 pub(super) fn run(walker: &mut Walker, words: &[Value], stdin: Option<Stdin>) {
     let Some((name, arguments)) = words.split_first() else {
         return;

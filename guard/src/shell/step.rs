@@ -216,7 +216,6 @@ impl Condition {
         })
     }
 
-    /// The options that it names.
     pub fn options(&self) -> impl Iterator<Item = &String> {
         let is_option = |word: &&String| word.len() > 1 && word.starts_with('-');
         self.words

@@ -200,7 +200,6 @@ impl Table {
         Some(())
     }
 
-    /// Whether a list holds a name.
     fn lists(&self, list: &str, name: &str) -> bool {
         let holds = |known: &String| match (known.strip_prefix('*'), known.strip_suffix('*')) {
             (Some(end), _) => name.ends_with(end),

@@ -83,7 +83,6 @@ impl Walker {
         self.writes.take()
     }
 
-    /// A whole script.
     pub fn run(&mut self, script: &str) {
         if self.depth >= DEPTH_MAX {
             return self.doubt("commands are nested too deeply");

@@ -4,7 +4,6 @@ use super::events::{KEPT, Named, named};
 use super::message::SIGNAL;
 use super::*;
 
-/// Something that was reported.
 pub struct Report {
     pub event: Event,
     /// The payload, or why it cannot be read. Such a fault is kept only where the event violates the contract by
@@ -81,7 +80,6 @@ pub enum Covered {
     Count(u64),
 }
 
-/// Reads a report.
 pub fn read(name: &str, data: &Map<String, Value>) -> Result<Report, Refusal> {
     if let Named::Event(Event::Signal, _) = named(name)? {
         return signalled(data);

@@ -204,7 +204,6 @@ fn standing(run: &Run, refusal: Refusal) -> Refusal {
     Refusal { details, ..refusal }
 }
 
-/// The events that record what happened, in order.
 fn events(
     run: &Run,
     acts: &[BootstrapAct],

@@ -226,7 +226,6 @@ pub fn revised(run: &Run, name: &str, round: Option<u32>) -> Ruled {
     }))
 }
 
-/// A domain is left out.
 pub fn excluded(run: &Run, name: &str, reason: Option<&String>) -> Ruled {
     active(run, "domain_excluded", name)?;
     let is_last = run.active().nth(1).is_none();
@@ -404,7 +403,6 @@ pub fn synthesized(run: &Run, event: &'static str, by: &Who, done: bool) -> Rule
     })
 }
 
-/// A domain joins.
 pub fn joined(run: &Run, name: &str, how: Option<How>) -> Ruled {
     let event = "member_added";
     if how == Some(How::ByTask) {

@@ -34,7 +34,6 @@ struct Fault {
     what: String,
 }
 
-/// What was looked at.
 #[derive(Default)]
 struct Found {
     states: u64,

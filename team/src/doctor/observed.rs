@@ -12,7 +12,6 @@ use teamlog_engine::verify::Report;
 /// Something that was looked at, or why it could not be.
 pub(super) type Seen<T> = std::result::Result<T, String>;
 
-/// A team as it was seen.
 pub(super) struct Observed<'a> {
     pub root: &'a Root,
     pub dir: PathBuf,

@@ -183,7 +183,8 @@ impl Team {
         let identity = self.log.identity().clone();
         let limit = page::limit(status.limit, LISTED);
         let minutes = status.stale_minutes.unwrap_or(STALE_MINUTES);
-        let before = minutes_before(now, minutes);
+        let micros = i64::try_from(minutes.saturating_mul(60_000_000));
+        let before = now.plus_micros(-micros.unwrap_or(i64::MAX));
         self.survey(|live, reader| {
             let counts = live.counts()?;
             let by_status = live.task_counts()?;
@@ -246,11 +247,6 @@ impl Cut {
         let items = self.list(name, items.into_iter().collect());
         items.into_iter().collect()
     }
-}
-
-fn minutes_before(now: Timestamp, minutes: u64) -> Timestamp {
-    let micros = i64::try_from(minutes.saturating_mul(60_000_000)).unwrap_or(i64::MAX);
-    now.plus_micros(-micros)
 }
 
 fn unread_counts(live: &Live) -> Result<BTreeMap<String, u64>> {

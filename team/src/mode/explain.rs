@@ -21,19 +21,13 @@ impl ModeExplain {
         let scope = scope(self.session_id.as_deref())?;
         let mut board = Board::new(live, Timestamp::default());
         match board.reconcile(&scope, mode, Source::Start) {
-            Err(Failure::Refused(refusal)) => denied(refusal),
+            Err(Failure::Refused(refusal)) => {
+                let denied = refusal.told(Code::ModeDenied);
+                denied.ok_or_else(|| refusal.into())
+            }
             decided => decided,
         }
     }
-}
-
-/// The transition that the refusal of a denied one holds.
-fn denied(refusal: Refusal) -> Result<Transition> {
-    if refusal.code != Code::ModeDenied {
-        return Err(refusal.into());
-    }
-    let details = Value::Object(refusal.details.clone());
-    serde_json::from_value(details).map_err(|_| refusal.into())
 }
 
 /// The same for a set of modes that is not any team's. Names of none in it are left out.

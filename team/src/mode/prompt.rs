@@ -37,10 +37,7 @@ impl Team {
 impl PromptAnswer {
     /// The answer that the refusal of a prompt holds.
     pub fn of_refusal(refusal: &Refusal) -> Option<PromptAnswer> {
-        if refusal.code != Code::ModeDenied {
-            return None;
-        }
-        serde_json::from_value(Value::Object(refusal.details.clone())).ok()
+        refusal.told(Code::ModeDenied)
     }
 }
 
@@ -93,8 +90,7 @@ impl ModePrompt {
 
 impl PromptAnswer {
     fn denied(mut self, team: &str, refusal: Refusal, active: Vec<Mode>) -> Refusal {
-        let details = Value::Object(refusal.details.clone());
-        let transition: Option<Transition> = serde_json::from_value(details).ok();
+        let transition: Option<Transition> = refusal.told(refusal.code);
         self.denial = transition.and_then(|transition| transition.denial);
         self.transition_error = Some(refusal.message.clone());
         self.active_skills = active;
@@ -103,11 +99,8 @@ impl PromptAnswer {
         self.auto_completed.clear();
         self.transition_messages.clear();
         self.additional_context = text::paragraph(team, &self);
-        let mut refusal = refusal;
-        if let Ok(Value::Object(answer)) = serde_json::to_value(&self) {
-            refusal.details.extend(answer);
-        }
-        refusal.field("text")
+        let answer = serde_json::to_value(&self).unwrap_or_default();
+        refusal.details(answer).field("text")
     }
 }
 

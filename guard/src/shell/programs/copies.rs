@@ -18,7 +18,6 @@ pub(in crate::shell) enum Kind {
     LinkFromHere,
 }
 
-/// Where copies go.
 pub(super) struct Copies<'a> {
     by: &'a str,
     kind: Kind,

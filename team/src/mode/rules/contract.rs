@@ -206,13 +206,6 @@ mod tests {
 
     const NOON: &str = "2026-11-21T12:00:00.000000Z";
 
-    fn object(value: Value) -> Map<String, Value> {
-        let Value::Object(map) = value else {
-            panic!("{value} is no object");
-        };
-        map
-    }
-
     fn written(mode: Mode, before: Value, given: Value) -> Result<Written, String> {
         let before = before.as_object();
         write(mode, before, &object(given), noon()).map_err(|refusal| refusal.message)

@@ -151,11 +151,9 @@ pub fn tool_call(tool: &str, mode: Mode, team: Option<&str>, scope: &Scope) -> S
 /// The refusal of a transition that is denied, with all that was decided.
 pub fn refusal(transition: &Transition) -> Refusal {
     let message = transition.message.clone().unwrap_or_default();
-    let mut refusal = Refusal::new(Code::ModeDenied, message).field("mode");
-    if let Ok(Value::Object(details)) = serde_json::to_value(transition) {
-        refusal.details = details;
-    }
-    refusal
+    let details = serde_json::to_value(transition).unwrap_or_default();
+    let refusal = Refusal::new(Code::ModeDenied, message).field("mode");
+    refusal.details(details)
 }
 
 #[cfg(test)]

@@ -52,6 +52,15 @@ pub struct Words {
     pub planned: Planned,
 }
 
+impl Found {
+    fn of(keyword: &str, skill: Skill) -> Found {
+        Found {
+            keyword: keyword.to_owned(),
+            skill,
+        }
+    }
+}
+
 impl Words {
     fn found(self, prompt: &str) -> Option<Found> {
         let starts = || keyword::phrase(prompt).or_else(|| gate::go_ahead(prompt, self.planned));

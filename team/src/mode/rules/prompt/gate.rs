@@ -38,10 +38,7 @@ pub fn go_ahead(prompt: &str, planned: Planned) -> Option<Found> {
         return None;
     }
     let keyword = said.split(' ').next()?;
-    Some(Found {
-        keyword: keyword.to_owned(),
-        skill: Skill::from_name(keyword)?,
-    })
+    Some(Found::of(keyword, Skill::from_name(keyword)?))
 }
 
 words! {

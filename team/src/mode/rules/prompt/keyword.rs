@@ -32,7 +32,7 @@ pub const GOING_ON: [&str; 3] = ["keep going", "continue", "resume"];
 
 /// The word that calls an interview off, as the whole prompt.
 pub fn cancel(prompt: &str) -> Option<Found> {
-    (plain(prompt) == CANCEL.name()).then(|| found(CANCEL.name(), CANCEL))
+    (plain(prompt) == CANCEL.name()).then(|| Found::of(CANCEL.name(), CANCEL))
 }
 
 /// The mode that the phrase calls for with which a prompt begins.
@@ -57,7 +57,7 @@ pub fn phrase(prompt: &str) -> Option<Found> {
     let ends = is_end(behind) && (the.is_none() || is_clear);
     let goes_on = (is_clear || (the.is_none() && COINED.contains(&name))) && is_task(behind);
     let skill = Skill::from_name(name)?;
-    (ends || goes_on).then(|| found(name, skill))
+    (ends || goes_on).then(|| Found::of(name, skill))
 }
 
 /// What stands behind a word that a text begins with.
@@ -88,13 +88,6 @@ fn is_task(behind: &str) -> bool {
             .iter()
             .any(|lead| word(behind.trim_start(), lead).is_some());
     leads && !behind.lines().next().unwrap_or_default().contains('?')
-}
-
-fn found(keyword: &str, skill: Skill) -> Found {
-    Found {
-        keyword: keyword.to_owned(),
-        skill,
-    }
 }
 
 /// Whether a prompt says that it is not to be held back by the gate.

@@ -88,7 +88,6 @@ fn name_length(text: &str) -> Option<usize> {
     begins.then(|| end.unwrap_or(text.len()))
 }
 
-/// The tokens that count.
 pub fn block(text: &str) -> Block {
     let mut tokens = tokens(text);
     let mut block = Block {
@@ -114,10 +113,7 @@ pub fn block(text: &str) -> Block {
             continue;
         };
         if block.found.iter().all(|found| found.skill != skill) {
-            block.found.push(Found {
-                keyword: token.text.to_owned(),
-                skill,
-            });
+            block.found.push(Found::of(token.text, skill));
         }
     }
     block
@@ -142,7 +138,6 @@ fn code(text: &str) -> Vec<Range<usize>> {
     code
 }
 
-/// The runs of backticks in a text.
 fn runs(text: &str) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     for (at, mark) in text.match_indices('`') {
