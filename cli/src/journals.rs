@@ -6,13 +6,6 @@
 //! passfile = "/home/ada/.pgpass"
 //! ```
 
-#[cfg(feature = "nats")]
-mod nats;
-mod postgres;
-mod server;
-
-pub use server::{Server, Shown, Way};
-
 use crate::env::ProcessEnv;
 use crate::exit::{CommandError, Exit};
 use crate::file::check_private;
@@ -22,8 +15,8 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use teamlog_journal_postgres::{Config, ConfigError, KIND, PostgresJournals, TlsFiles};
-use teamlog_team::engine::journal::{Journal, Journals, LogState};
+use teamlog_journal_postgres::{Config, KIND, TlsFiles};
+use teamlog_team::engine::journal::{ConfigError, Journal, Journals, LogState, Server, Way};
 use teamlog_team::engine::{Error, Identity, JournalFault, JournalIdentity};
 
 /// The kinds of journals that this program knows.
@@ -200,7 +193,7 @@ impl Entry {
             ("monitors", self.monitors.is_some()),
         ];
         only_for("nats://", name, &others)?;
-        let config = Config {
+        let way = Config {
             tls: TlsFiles {
                 sslrootcert: self.sslrootcert,
                 sslcert: self.sslcert,
@@ -210,24 +203,17 @@ impl Entry {
             passfile: self.passfile,
             host: self.host.unwrap_or_else(host_name),
         };
-        match PostgresJournals::check(&config) {
-            Ok(()) => Ok(Box::new(config)),
-            Err(error) => {
-                let has_secret = error == ConfigError::SecretInUrl;
-                Err(wrong_url(name, has_secret, &error))
-            }
-        }
+        checked(name, way)
     }
 
     #[cfg(feature = "nats")]
     fn nats(self, name: &str) -> Result<Box<dyn Way>, CommandError> {
-        use teamlog_journal_nats::{Config, ConfigError, NatsJournals};
         only_for(
             "postgres://",
             name,
             &[("passfile", self.passfile.is_some())],
         )?;
-        let config = Config {
+        let way = teamlog_journal_nats::Config {
             url: self.url,
             creds: self.creds,
             monitors: self.monitors.unwrap_or_default(),
@@ -236,13 +222,7 @@ impl Entry {
             sslcert: self.sslcert,
             sslkey: self.sslkey,
         };
-        match NatsJournals::check(&config) {
-            Ok(()) => Ok(Box::new(config)),
-            Err(error) => {
-                let has_secret = error == ConfigError::SecretInUrl;
-                Err(wrong_url(name, has_secret, &error))
-            }
-        }
+        checked(name, way)
     }
 
     #[cfg(not(feature = "nats"))]
@@ -273,12 +253,18 @@ fn only_for(url: &str, name: &str, fields: &[(&str, bool)]) -> Result<(), Comman
     }
 }
 
-fn wrong_url(name: &str, has_secret: bool, error: &dyn std::fmt::Display) -> CommandError {
+/// The way of that name, whose URL and files can be used.
+fn checked(name: &str, way: impl Way + 'static) -> Result<Box<dyn Way>, CommandError> {
+    let Err(error) = way.check() else {
+        return Ok(Box::new(way));
+    };
     let message = format!("journal {name}: {error}");
-    match has_secret {
-        true => CommandError::new(Exit::Refused, "secret_in_url", message).about("url"),
-        false => CommandError::invalid("url", message),
-    }
+    Err(match error {
+        ConfigError::SecretInUrl(_) => {
+            CommandError::new(Exit::Refused, "secret_in_url", message).about("url")
+        }
+        ConfigError::Invalid(_) => CommandError::invalid("url", message),
+    })
 }
 
 impl Journals for KnownJournals {

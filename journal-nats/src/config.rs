@@ -1,17 +1,20 @@
 //! Which servers the journal is on, and how to get in.
 
 use async_nats::ConnectOptions;
-use std::fmt;
 use std::fs;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
+use teamlog_engine::journal::ConfigError;
 
 /// How long a server may take to let a connection in; then the next one is tried.
 const CONNECT: Duration = Duration::from_millis(1_500);
 /// How often a server has to show that it is there.
 const PING: Duration = Duration::from_secs(2);
+const SECRET: ConfigError = ConfigError::SecretInUrl(
+    "url must hold no user, password or token, but has one: put it into a file of creds that only you may read",
+);
 
 /// What names a journal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,26 +35,6 @@ pub struct Config {
     pub sslkey: Option<PathBuf>,
 }
 
-/// What is wrong with it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ConfigError {
-    /// The URL holds a user, a password or a token, which others could read.
-    SecretInUrl,
-    /// Something else, in words.
-    Invalid(String),
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ConfigError::SecretInUrl => f.write_str(
-                "url must hold no user, password or token, but has one: put it into a file of creds that only you may read",
-            ),
-            ConfigError::Invalid(why) => f.write_str(why),
-        }
-    }
-}
-
 /// How servers are reached, and which.
 pub(crate) struct Servers {
     pub options: ConnectOptions,
@@ -59,10 +42,8 @@ pub(crate) struct Servers {
 }
 
 impl Config {
-    /// The servers of the URL.
-    ///
-    /// # Errors
-    /// The URL is none, or holds a secret; a monitor has another form; a file cannot be used.
+    /// The servers of the URL. An error where that is none, or holds a secret; where a monitor has another form, or a file cannot
+    /// be used.
     pub(crate) fn servers(&self) -> Result<Servers, ConfigError> {
         let (hosts, encrypts) = hosts(&self.url)?;
         for monitor in &self.monitors {
@@ -129,7 +110,7 @@ fn readable(field: &str, file: &PathBuf) -> Result<String, ConfigError> {
 /// otherwise.
 fn hosts(url: &str) -> Result<(Vec<&str>, bool), ConfigError> {
     if url.contains('@') {
-        return Err(ConfigError::SecretInUrl);
+        return Err(SECRET);
     }
     let form = || {
         invalid("url must be like nats://HOST,HOST or tls://HOST,HOST, each with :PORT or without")
@@ -190,7 +171,7 @@ mod tests {
             "nats://token@n1,n2",
             "tls://n1,a:b@n2",
         ] {
-            assert_eq!(hosts(url).unwrap_err(), ConfigError::SecretInUrl, "{url}");
+            assert_eq!(hosts(url).unwrap_err(), SECRET, "{url}");
         }
     }
 

@@ -2,17 +2,18 @@
 
 use crate::line::{Lost, time_for};
 use crate::message::{Headers, Stored, What};
-use crate::shared::{DURABLE_FOR, Open, Shared, Stream, Trouble};
+use crate::shared::{DURABLE_FOR, Open, Shared, Stream};
 use crate::stream;
 use serde_json::json;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use teamlog_engine::Timestamp;
+use teamlog_engine::JournalFault::{OfAnother, Refused, Unreachable};
 use teamlog_engine::identity::LogId;
 use teamlog_engine::journal::{
     Append, Journal, JournalGroup, LogState, Outcome, Page, Position, ReadError, Term,
 };
+use teamlog_engine::{Error, Result, Timestamp};
 
 /// At most so many groups are read at once.
 const GROUPS_MAX: usize = 1024;
@@ -37,7 +38,6 @@ pub struct NatsJournal {
 /// A message, and when its stream was last looked at.
 #[derive(Clone, Copy)]
 struct End {
-    /// Its sequence in the stream.
     seq: u64,
     /// The place behind it.
     position: Position,
@@ -76,37 +76,13 @@ struct Place<'a> {
     log: LogId,
 }
 
-/// Gets a message of a log.
-async fn get(open: &Open, name: &str, log: LogId, seq: u64) -> Result<Option<Stored>, Trouble> {
-    let raw = stream::message(&open.line, name, json!({ "seq": seq })).await?;
-    let raw = raw.filter(|raw| raw.seq == seq);
-    let stored = raw.map(|raw| Stored::of(&raw, log)).transpose();
-    stored.map_err(Trouble::Refused)
-}
-
 impl Place<'_> {
-    async fn get(&self, seq: u64) -> Result<Option<Stored>, Trouble> {
-        get(self.open, &self.stream.name, self.log, seq).await
-    }
-
-    /// The same, where a message must be.
-    async fn there(&self, seq: u64) -> Result<Stored, Trouble> {
-        let missing = || {
-            Trouble::Refused(format!(
-                "message {seq} of stream {} is missing",
-                self.stream.name
-            ))
-        };
-        self.get(seq).await?.ok_or_else(missing)
+    async fn there(&self, seq: u64) -> Result<Stored> {
+        self.open.there(&self.stream.name, seq, self.log).await
     }
 
     /// The message that a position stands behind, by a guess or by searching; `None` where it stands behind none.
-    async fn find(
-        &self,
-        after: Position,
-        last: u64,
-        guess: Option<u64>,
-    ) -> Result<Option<Stored>, Trouble> {
+    async fn find(&self, after: Position, last: u64, guess: Option<u64>) -> Result<Option<Stored>> {
         let likely = [guess.filter(|seq| *seq < last), Some(last)];
         for seq in likely.into_iter().flatten().filter(|seq| *seq > 0) {
             let stored = self.there(seq).await?;
@@ -137,14 +113,14 @@ impl NatsJournal {
         }
     }
 
-    async fn place<'a>(&self, open: &'a Arc<Open>, log: LogId) -> Result<Place<'a>, Trouble> {
-        let none = || Trouble::OfAnother("it has no such log".into());
+    async fn place<'a>(&self, open: &'a Arc<Open>, log: LogId) -> Result<Place<'a>> {
+        let none = || Error::journal(OfAnother, "it has no such log");
         let stream = self.shared.stream(open, log).await?.ok_or_else(none)?;
         Ok(Place { open, stream, log })
     }
 
     /// What a group is to stand behind; `None` where the journal never had that.
-    async fn before(&self, place: &Place<'_>, after: Position) -> Result<Option<End>, Trouble> {
+    async fn before(&self, place: &Place<'_>, after: Position) -> Result<Option<End>> {
         let known = self
             .ends
             .get(&place.log)
@@ -163,11 +139,11 @@ impl NatsJournal {
     fn take(&mut self, group: &Append<'_>, by: By) -> Outcome {
         let open = match self.shared.open() {
             Ok(open) => open,
-            Err(trouble) => return trouble.outcome(false),
+            Err(error) => return Outcome::of(error, false),
         };
         let mut sent = false;
         let placed = open.line.wait(self.append_one(&open, group, by, &mut sent));
-        let outcome = placed.unwrap_or_else(|trouble| trouble.outcome(sent));
+        let outcome = placed.unwrap_or_else(|error| Outcome::of(error, sent));
         if matches!(outcome, Outcome::Unknown(_) | Outcome::Unreachable(_)) {
             self.shared.forget(&open);
         }
@@ -182,7 +158,7 @@ impl NatsJournal {
         group: &Append<'_>,
         by: By,
         sent: &mut bool,
-    ) -> Result<Outcome, Trouble> {
+    ) -> Result<Outcome> {
         let place = self.place(open, group.log).await?;
         let Some(mut before) = self.before(&place, group.after).await? else {
             return Ok(Outcome::Forked);
@@ -199,27 +175,20 @@ impl NatsJournal {
         loop {
             let is_closed = before.state != by.within;
             if !is_closed {
-                let encoded = headers
-                    .encode(What::Group, before.seq)
-                    .map_err(Trouble::Refused)?;
-                let acked = place
-                    .open
-                    .line
-                    .publish(&subject, &encoded, group.bytes, until)
-                    .await;
+                let encoded = headers.encode(What::Group, before.seq);
+                let encoded = encoded.map_err(|why| Error::journal(Refused, why))?;
+                let acked = open.line.publish(&subject, &encoded, group.bytes, until);
+                let acked = acked.await;
                 *sent |= !matches!(acked, Err(Lost::Unsent(_)));
                 match acked {
                     Ok(ack) if !ack.duplicate && ack.seq == before.next() => {
-                        let (seq, position, state) = (ack.seq, group.position, by.to);
-                        self.ends.insert(
-                            group.log,
-                            End {
-                                seq,
-                                position,
-                                state,
-                                ..before
-                            },
-                        );
+                        let end = End {
+                            seq: ack.seq,
+                            position: group.position,
+                            state: by.to,
+                            ..before
+                        };
+                        self.ends.insert(group.log, end);
                         return Ok(Outcome::Appended);
                     }
                     // One of its id may be another: what stands there decides.
@@ -228,7 +197,10 @@ impl NatsJournal {
                     Err(lost) => return Err(lost.into()),
                 }
             }
-            match place.get(before.next()).await? {
+            match open
+                .at(&place.stream.name, before.next(), group.log)
+                .await?
+            {
                 Some(there)
                     if there.what == What::Identity
                         && there.headers.position == before.position =>
@@ -259,27 +231,13 @@ impl NatsJournal {
         Outcome::Appended
     }
 
-    /// Asks for what may be asked twice.
-    fn ask<A>(
-        &mut self,
-        ask: impl AsyncFnOnce(&mut Self, &Arc<Open>) -> Result<A, Trouble>,
-    ) -> Result<A, ReadError> {
-        let open = self.shared.open()?;
-        let line = open.clone();
-        let answer = line.line.wait(ask(self, &open));
-        if matches!(answer, Err(Trouble::Unreachable(_))) {
-            self.shared.forget(&open);
-        }
-        Ok(answer?)
-    }
-
     async fn page(
         &mut self,
         open: &Arc<Open>,
         log: LogId,
         after: Position,
         bytes_max: usize,
-    ) -> Result<Result<Page, ReadError>, Trouble> {
+    ) -> Result<Result<Page, ReadError>> {
         let place = self.place(open, log).await?;
         let info = self.shared.durable(open, &place.stream).await?;
         let (last, looked) = (info.state.last_seq, Instant::now());
@@ -344,45 +302,43 @@ struct Coming<'a> {
     next: u64,
     last: u64,
     most: usize,
-    asked: VecDeque<tokio::task::JoinHandle<Result<Option<Stored>, Trouble>>>,
+    asked: VecDeque<tokio::task::JoinHandle<Result<Stored>>>,
 }
 
 impl Coming<'_> {
-    async fn next(&mut self) -> Result<Option<Stored>, Trouble> {
+    async fn next(&mut self) -> Result<Option<Stored>> {
         while self.next <= self.last && self.asked.len() < self.most {
             let (open, name) = (self.place.open.clone(), self.place.stream.name.clone());
             let (log, seq) = (self.place.log, self.next);
-            let asked = tokio::spawn(async move { get(&open, &name, log, seq).await });
+            let asked = tokio::spawn(async move { open.there(&name, seq, log).await });
             self.asked.push_back(asked);
             self.next = self.next.saturating_add(1);
         }
         let Some(asked) = self.asked.pop_front() else {
             return Ok(None);
         };
-        let lost = |error: tokio::task::JoinError| Trouble::Unreachable(error.to_string());
+        let lost = |error: tokio::task::JoinError| Error::journal(Unreachable, error.to_string());
         let stored = asked.await.map_err(lost)??;
-        let name = &self.place.stream.name;
-        let missing = || Trouble::Refused(format!("a message of stream {name} is missing"));
-        let stored = stored.ok_or_else(missing)?;
         self.most = (ASKED_BYTES / stored.bytes.len().max(1)).clamp(1, ASKED_MAX);
         Ok(Some(stored))
     }
 }
 
 /// The subject of what a log keeps under a digest.
-fn blob_subject(log: LogId, digest: &str) -> Result<String, Trouble> {
+fn blob_subject(log: LogId, digest: &str) -> Result<String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_:=".contains(c);
     match !digest.is_empty() && digest.chars().all(plain) {
         true => Ok(format!("{BLOB_SUBJECTS}{log}.{digest}")),
-        false => Err(Trouble::Refused(
-            "a digest must have letters, digits and -_:= alone".into(),
-        )),
+        false => {
+            let rule = "a digest must have letters, digits and -_:= alone";
+            Err(Error::journal(Refused, rule))
+        }
     }
 }
 
 /// Keeps bytes under a subject, on which nothing stands yet.
-async fn put(open: &Open, subject: &str, bytes: &[u8]) -> Result<(), Trouble> {
-    let none = || Trouble::OfAnother(format!("its stream {BLOBS} was removed"));
+async fn put(open: &Open, subject: &str, bytes: &[u8]) -> Result<()> {
+    let none = || Error::journal(OfAnother, format!("its stream {BLOBS} was removed"));
     open.durable(BLOBS).await?.ok_or_else(none)?;
     let mut headers = async_nats::HeaderMap::new();
     headers.insert("Nats-Expected-Last-Subject-Sequence", "0");
@@ -391,15 +347,15 @@ async fn put(open: &Open, subject: &str, bytes: &[u8]) -> Result<(), Trouble> {
         // What is on its way may still fail, so it has to be there.
         Err(lost) if lost.is_compare() => match blob(open, subject).await? {
             Some(_) => Ok(()),
-            None => Err(Trouble::Unreachable("it is being stored".into())),
+            None => Err(Error::journal(Unreachable, "it is being stored")),
         },
         acked => Ok(acked.map(drop)?),
     }
 }
 
-async fn blob(open: &Open, subject: &str) -> Result<Option<Vec<u8>>, Trouble> {
+async fn blob(open: &Open, subject: &str) -> Result<Option<Vec<u8>>> {
     let raw = stream::message(&open.line, BLOBS, json!({ "last_by_subj": subject })).await?;
-    let damaged = || Trouble::Refused("what is kept cannot be read".into());
+    let damaged = || Error::journal(Refused, "what is kept cannot be read");
     raw.map(|raw| raw.bytes().ok_or_else(damaged)).transpose()
 }
 
@@ -418,16 +374,19 @@ impl Journal for NatsJournal {
     }
 
     fn read(&mut self, log: LogId, after: Position, bytes_max: usize) -> Result<Page, ReadError> {
-        self.ask(async |journal, open| journal.page(open, log, after, bytes_max).await)?
+        let shared = self.shared.clone();
+        shared.ask(async |open| self.page(open, log, after, bytes_max).await)?
     }
 
     fn put_blob(&mut self, log: LogId, digest: &str, bytes: &[u8]) -> Result<(), ReadError> {
         let subject = blob_subject(log, digest)?;
-        self.ask(async |_, open| put(open, &subject, bytes).await)
+        Ok(self
+            .shared
+            .ask(async |open| put(open, &subject, bytes).await)?)
     }
 
     fn blob(&mut self, log: LogId, digest: &str) -> Result<Option<Vec<u8>>, ReadError> {
         let subject = blob_subject(log, digest)?;
-        self.ask(async |_, open| blob(open, &subject).await)
+        Ok(self.shared.ask(async |open| blob(open, &subject).await)?)
     }
 }

@@ -31,8 +31,8 @@ mod servers;
 mod shared;
 mod stream;
 
-pub use config::{Config, ConfigError};
-pub use journals::{Copies, NatsJournals};
+pub use config::Config;
+pub use journals::NatsJournals;
 
 /// The word for this kind of journal in `log.json`.
 pub const KIND: &str = "nats";

@@ -1,16 +1,16 @@
 //! The connection to the servers: it runs on a thread of its own, every call has a deadline, and errors are told by their codes.
 
-use crate::config::{Config, ConfigError};
+use crate::config::Config;
 use async_nats::client::RequestErrorKind;
 use async_nats::connection::State;
 use async_nats::{Client, HeaderMap, Message, Request};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::future::{Future, poll_fn};
-use std::pin::Pin;
-use std::task::Poll;
+use std::pin::pin;
 use std::time::{Duration, Instant};
+use teamlog_engine::journal::ConfigError;
+use teamlog_engine::{Error, JournalFault};
 use tokio::runtime::{Builder, Handle, Runtime};
 
 /// How long one call may take.
@@ -62,13 +62,6 @@ pub enum Lost {
 }
 
 impl Lost {
-    /// In words.
-    pub fn why(self) -> String {
-        match self {
-            Lost::Unsent(why) | Lost::Unanswered(why) | Lost::Refused(_, why) => why,
-        }
-    }
-
     /// Whether the server refused by that code.
     pub fn is(&self, code: u64) -> bool {
         matches!(self, Lost::Refused(found, _) if *found == code)
@@ -101,7 +94,6 @@ struct Fault {
 /// What a server answers with where it stored a message.
 #[derive(Debug, Deserialize)]
 pub struct Ack {
-    /// Its sequence in the stream.
     pub seq: u64,
     /// Whether one of the same id was there before.
     #[serde(default)]
@@ -116,33 +108,26 @@ pub struct Line {
     client: Client,
 }
 
-/// Why there is no connection.
-#[derive(Debug)]
-pub enum NoLine {
-    /// No server is there, or none lets this host in.
-    Unreachable(String),
-    /// The configuration names none.
-    Unconfigured(ConfigError),
-}
-
 impl Line {
     /// Connects to one of the servers.
-    pub fn connect(config: &Config) -> Result<Line, NoLine> {
-        let servers = config.servers().map_err(NoLine::Unconfigured)?;
-        let unreachable = |error: &dyn std::fmt::Display| NoLine::Unreachable(error.to_string());
+    pub fn connect(config: &Config) -> Result<Line, Error> {
+        let unconfigured =
+            |error: ConfigError| Error::journal(JournalFault::Unconfigured, error.to_string());
+        let unreachable = |why: String| Error::journal(JournalFault::Unreachable, why);
+        let servers = config.servers().map_err(unconfigured)?;
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
             .build();
-        let runtime = runtime.map_err(|error| unreachable(&error))?;
+        let runtime = runtime.map_err(|error| unreachable(error.to_string()))?;
         let named = servers.addresses.join(", ");
         let connecting = async { servers.options.connect(servers.addresses).await };
         let client = runtime.block_on(connecting).map_err(|error| {
             let said = error.to_string();
             let beneath = std::error::Error::source(&error).map(|source| source.to_string());
             match beneath.filter(|beneath| !said.contains(beneath)) {
-                Some(beneath) => unreachable(&format!("{named}: {said}: {beneath}")),
-                None => unreachable(&format!("{named}: {said}")),
+                Some(beneath) => unreachable(format!("{named}: {said}: {beneath}")),
+                None => unreachable(format!("{named}: {said}")),
             }
         })?;
         Ok(Line {
@@ -174,17 +159,27 @@ impl Line {
         let until = Instant::now() + most;
         let ask = || {
             let request = Request::new().payload(body.clone().into());
-            Box::pin(self.ask(format!("$JS.API.{subject}"), request, until))
+            self.ask(format!("$JS.API.{subject}"), request, until)
         };
-        let mut asked = vec![ask()];
-        let first = match tokio::time::timeout(soon, any(&mut asked)).await {
+        let mut first = pin!(ask());
+        let answered = match tokio::time::timeout(soon, first.as_mut()).await {
             Ok(Ok(answered)) => Ok(answered),
-            _ => {
-                asked.push(ask());
-                any(&mut asked).await
+            Ok(Err(_)) => ask().await,
+            Err(_) => {
+                let mut second = pin!(ask());
+                tokio::select! {
+                    one = first.as_mut() => match one {
+                        Err(_) => second.await,
+                        answered => answered,
+                    },
+                    other = second.as_mut() => match other {
+                        Err(_) => first.await,
+                        answered => answered,
+                    },
+                }
             }
         };
-        answer(&first?)
+        answer(&answered?)
     }
 
     /// Has a message stored. Where nobody is there to take it, as while a leader is elected, it is sent again until that time.
@@ -247,34 +242,6 @@ impl Drop for Line {
             runtime.shutdown_background();
         }
     }
-}
-
-/// The first answer to what was asked; where none comes, why the last one has none.
-async fn any<F>(asked: &mut Vec<Pin<Box<F>>>) -> Result<Message, Lost>
-where
-    F: Future<Output = Result<Message, Lost>>,
-{
-    let mut lost = Lost::Unsent("nothing was asked".into());
-    poll_fn(|cx| {
-        let mut answered = None;
-        asked.retain_mut(|one| match one.as_mut().poll(cx) {
-            Poll::Pending => true,
-            Poll::Ready(Ok(message)) => {
-                answered.get_or_insert(message);
-                false
-            }
-            Poll::Ready(Err(error)) => {
-                lost = error;
-                false
-            }
-        });
-        match (answered, asked.is_empty()) {
-            (Some(message), _) => Poll::Ready(Ok(message)),
-            (None, true) => Poll::Ready(Err(lost.clone())),
-            (None, false) => Poll::Pending,
-        }
-    })
-    .await
 }
 
 /// Reads an answer. One that is none of the server's is taken for no answer.

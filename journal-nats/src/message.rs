@@ -35,7 +35,6 @@ pub fn subjects_of(log: LogId) -> String {
 pub enum What {
     /// What `log.json` says on every host; it moves no position.
     Identity,
-    /// A group.
     Group,
 }
 
@@ -52,7 +51,6 @@ impl What {
 /// What a message says beside its bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Headers {
-    /// Of which log.
     pub log: LogId,
     /// The group digest before it.
     pub prev: GroupDigest,
@@ -131,7 +129,6 @@ fn digest(text: &str) -> Option<GroupDigest> {
 /// A message as a server gives it.
 #[derive(Debug, Deserialize)]
 pub struct Raw {
-    /// Its sequence in the stream.
     pub seq: u64,
     subject: String,
     hdrs: Option<String>,
@@ -141,9 +138,7 @@ pub struct Raw {
 /// A message of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stored {
-    /// Its sequence in the stream.
     pub seq: u64,
-    /// What it is.
     pub what: What,
     /// What it says of itself.
     pub headers: Headers,

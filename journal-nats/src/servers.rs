@@ -20,10 +20,8 @@ const VERSION_MIN: (u32, u32) = (2, 14);
 /// A server, as its monitor shows it.
 #[derive(Debug, Deserialize)]
 pub struct Server {
-    /// Its name in the cluster.
     #[serde(rename = "server_name")]
     pub name: String,
-    /// Its version.
     #[serde(default)]
     pub version: String,
     #[serde(default)]

@@ -1,18 +1,18 @@
 //! One line for all logs of a process, what was found out about their streams, and whether what is there may be trusted.
 
 use crate::config::Config;
-use crate::line::{Line, Lost, NoLine};
-use crate::message::subjects_of;
+use crate::line::{Line, Lost};
+use crate::message::{Stored, subjects_of};
 use crate::servers::{self, Server};
 use crate::stream::{self, Info};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use teamlog_engine::JournalFault::{NotDurable, OfAnother, Refused, Unreachable};
 use teamlog_engine::identity::LogId;
-use teamlog_engine::journal::{Outcome, ReadError};
-use teamlog_engine::{Error, JournalFault};
+use teamlog_engine::{Error, Result};
 
 /// How long what was found out about durability counts.
 pub const DURABLE_FOR: Duration = Duration::from_secs(10);
@@ -21,73 +21,11 @@ pub const META: &str = "teamlog_journal";
 /// The version of what stands in the streams.
 pub const SCHEMA: u32 = 1;
 
-/// Why nothing can be asked, or was taken.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trouble {
-    /// There is no answer.
-    Unreachable(String),
-    /// It promises less than it must.
-    NotDurable(String),
-    /// It is another journal, or another log.
-    OfAnother(String),
-    /// The configuration names none.
-    Unconfigured(String),
-    /// It says no, or another program wrote there.
-    Refused(String),
-}
-
-impl From<Lost> for Trouble {
-    fn from(lost: Lost) -> Trouble {
+impl From<Lost> for Error {
+    fn from(lost: Lost) -> Error {
         match lost {
-            Lost::Unsent(why) | Lost::Unanswered(why) => Trouble::Unreachable(why),
-            Lost::Refused(_, why) => Trouble::Refused(why),
-        }
-    }
-}
-
-impl From<NoLine> for Trouble {
-    fn from(none: NoLine) -> Trouble {
-        match none {
-            NoLine::Unreachable(why) => Trouble::Unreachable(why),
-            NoLine::Unconfigured(error) => Trouble::Unconfigured(error.to_string()),
-        }
-    }
-}
-
-impl From<Trouble> for Error {
-    fn from(trouble: Trouble) -> Error {
-        let (fault, why) = match trouble {
-            Trouble::Unreachable(why) => (JournalFault::Unreachable, why),
-            Trouble::NotDurable(why) => (JournalFault::NotDurable, why),
-            Trouble::OfAnother(why) => (JournalFault::OfAnother, why),
-            Trouble::Unconfigured(why) => (JournalFault::Unconfigured, why),
-            Trouble::Refused(why) => (JournalFault::Refused, why),
-        };
-        Error::journal(fault, why)
-    }
-}
-
-impl From<Trouble> for ReadError {
-    fn from(trouble: Trouble) -> ReadError {
-        match trouble {
-            Trouble::Unreachable(why) => ReadError::Unreachable(why),
-            Trouble::NotDurable(why) => ReadError::NotDurable(why),
-            Trouble::OfAnother(why) | Trouble::Unconfigured(why) => ReadError::OfAnother(why),
-            Trouble::Refused(why) => ReadError::Refused(why),
-        }
-    }
-}
-
-impl Trouble {
-    /// What becomes of an append by it, of which something was sent or nothing.
-    pub fn outcome(self, sent: bool) -> Outcome {
-        match self {
-            Trouble::Unreachable(why) if sent => Outcome::Unknown(why),
-            Trouble::Unreachable(why) => Outcome::Unreachable(why),
-            Trouble::NotDurable(why) => Outcome::NotDurable(why),
-            Trouble::OfAnother(why) | Trouble::Unconfigured(why) | Trouble::Refused(why) => {
-                Outcome::Refused(why)
-            }
+            Lost::Unsent(why) | Lost::Unanswered(why) => Error::journal(Unreachable, why),
+            Lost::Refused(_, why) => Error::journal(Refused, why),
         }
     }
 }
@@ -95,9 +33,7 @@ impl Trouble {
 /// What says which journal it is.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Meta {
-    /// The version of what stands in the streams.
     pub schema: u32,
-    /// The journal's id.
     pub journal: String,
     /// On how many servers a message must be before it is acknowledged.
     pub min_copies: u32,
@@ -105,9 +41,7 @@ pub struct Meta {
 
 /// A line to a journal.
 pub struct Open {
-    /// To its servers.
     pub line: Line,
-    /// Which journal it is.
     pub meta: Meta,
     servers: Mutex<Option<(Instant, Arc<Vec<Server>>)>>,
     monitors: Vec<String>,
@@ -116,7 +50,6 @@ pub struct Open {
 /// The stream of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stream {
-    /// Its name.
     pub name: String,
     /// What its subjects begin with: random bits are a part, so that nothing that is meant for it comes into another one.
     pub subjects: String,
@@ -138,9 +71,7 @@ impl Stream {
 
 /// What all handles of one journal share.
 pub struct Shared {
-    /// Where it is.
     pub config: Config,
-    /// Its id.
     pub journal: String,
     open: Mutex<Option<Arc<Open>>>,
     streams: Mutex<HashMap<LogId, Arc<Stream>>>,
@@ -152,21 +83,15 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Open {
     /// Connects to the journal that a configuration names.
-    pub fn connect(config: &Config) -> Result<Open, Trouble> {
+    pub fn connect(config: &Config) -> Result<Open> {
         let line = Line::connect(config)?;
-        let none = || Trouble::OfAnother("no journal was made there".into());
-        let meta = line.wait(meta(&line))?.ok_or_else(none)?;
-        Open::with(line, meta, config)
-    }
-
-    /// By a line to it.
-    pub fn with(line: Line, meta: Meta, config: &Config) -> Result<Open, Trouble> {
+        let meta = line.wait(meta(&line))?.ok_or_else(not_made)?;
         if meta.schema > SCHEMA {
             let why = format!(
                 "it needs a newer teamlog: its streams have version {}, this one knows {SCHEMA}",
                 meta.schema
             );
-            return Err(Trouble::OfAnother(why));
+            return Err(Error::journal(OfAnother, why));
         }
         Ok(Open {
             line,
@@ -205,21 +130,41 @@ impl Open {
         wrong
     }
 
+    /// A message of a log, by its sequence or otherwise.
+    pub async fn message(&self, name: &str, which: Value, log: LogId) -> Result<Option<Stored>> {
+        let raw = stream::message(&self.line, name, which).await?;
+        let stored = raw.map(|raw| Stored::of(&raw, log)).transpose();
+        stored.map_err(|why| Error::journal(Refused, why))
+    }
+
+    /// The message of that sequence, if it is there.
+    pub async fn at(&self, name: &str, seq: u64, log: LogId) -> Result<Option<Stored>> {
+        let stored = self.message(name, json!({ "seq": seq }), log).await?;
+        Ok(stored.filter(|stored| stored.seq == seq))
+    }
+
+    /// The same, where it must be.
+    pub async fn there(&self, name: &str, seq: u64, log: LogId) -> Result<Stored> {
+        let stored = self.at(name, seq, log).await?;
+        let missing = || format!("message {seq} of stream {name} is missing");
+        stored.ok_or_else(|| Error::journal(Refused, missing()))
+    }
+
     /// What the leader says of a stream, which must be as it must be.
-    pub async fn durable(&self, name: &str) -> Result<Option<Info>, Trouble> {
+    pub async fn durable(&self, name: &str) -> Result<Option<Info>> {
         let Some(info) = stream::info(&self.line, name).await? else {
             return Ok(None);
         };
         let wrong = self.wrong(name, &info).await;
         match wrong.is_empty() {
             true => Ok(Some(info)),
-            false => Err(Trouble::NotDurable(wrong.join("; "))),
+            false => Err(Error::journal(NotDurable, wrong.join("; "))),
         }
     }
 }
 
 /// What says which journal is there, if one is.
-pub async fn meta(line: &Line) -> Result<Option<Meta>, Trouble> {
+pub async fn meta(line: &Line) -> Result<Option<Meta>> {
     let first = match stream::message(line, META, json!({ "seq": 1 })).await {
         Err(lost) if lost.is(crate::line::NO_STREAM) => None,
         first => first?,
@@ -227,9 +172,14 @@ pub async fn meta(line: &Line) -> Result<Option<Meta>, Trouble> {
     let Some(first) = first else {
         return Ok(None);
     };
+    let foreign = |_| Error::journal(OfAnother, format!("stream {META} is another program's"));
     let meta = serde_json::from_slice(&first.bytes().unwrap_or_default());
-    meta.map(Some)
-        .map_err(|_| Trouble::OfAnother(format!("stream {META} is another program's")))
+    meta.map(Some).map_err(foreign)
+}
+
+/// There is no journal on these servers.
+pub fn not_made() -> Error {
+    Error::journal(OfAnother, "no journal was made there")
 }
 
 impl Shared {
@@ -244,7 +194,7 @@ impl Shared {
     }
 
     /// The line to the journal, connected where there is none.
-    pub fn open(&self) -> Result<Arc<Open>, Trouble> {
+    pub fn open(&self) -> Result<Arc<Open>> {
         let mut kept = locked(&self.open);
         if let Some(open) = &*kept {
             return Ok(open.clone());
@@ -252,12 +202,23 @@ impl Shared {
         let open = Arc::new(Open::connect(&self.config)?);
         if open.meta.journal != self.journal {
             let (found, named) = (&open.meta.journal, &self.journal);
-            return Err(Trouble::OfAnother(format!(
-                "it is journal {found}, and the log names {named}"
-            )));
+            let why = format!("it is journal {found}, and the log names {named}");
+            return Err(Error::journal(OfAnother, why));
         }
         *kept = Some(open.clone());
         Ok(open)
+    }
+
+    /// Asks by the line to the journal; where no answer comes it is not used again.
+    pub fn ask<A>(&self, ask: impl AsyncFnOnce(&Arc<Open>) -> Result<A>) -> Result<A> {
+        let open = self.open()?;
+        let answer = open.line.wait(ask(&open));
+        if let Err(error) = &answer
+            && error.journal_fault() == Some(Unreachable)
+        {
+            self.forget(&open);
+        }
+        answer
     }
 
     /// Connects anew next time: no answer came by that line.
@@ -269,7 +230,7 @@ impl Shared {
     }
 
     /// The stream of a log, looked up once in a process; `None` where it has none.
-    pub async fn stream(&self, open: &Open, log: LogId) -> Result<Option<Arc<Stream>>, Trouble> {
+    pub async fn stream(&self, open: &Open, log: LogId) -> Result<Option<Arc<Stream>>> {
         if let Some(stream) = locked(&self.streams).get(&log) {
             return Ok(Some(stream.clone()));
         }
@@ -279,7 +240,7 @@ impl Shared {
             [name] => name,
             several => {
                 let why = format!("it has several streams of the log: {}", several.join(", "));
-                return Err(Trouble::Refused(why));
+                return Err(Error::journal(Refused, why));
             }
         };
         let Some(info) = stream::info(&open.line, name).await? else {
@@ -297,16 +258,16 @@ impl Shared {
     }
 
     /// What the leader says of a log's stream, which must be the same as before and as it must be.
-    pub async fn durable(&self, open: &Open, stream: &Stream) -> Result<Info, Trouble> {
-        let name = &stream.name;
-        let info = open.durable(name).await?;
-        let info =
-            info.ok_or_else(|| Trouble::OfAnother(format!("its stream {name} was removed")))?;
+    pub async fn durable(&self, open: &Open, stream: &Stream) -> Result<Info> {
+        let removed = |more: &str| {
+            let why = format!("its stream {} was removed{more}", stream.name);
+            Error::journal(OfAnother, why)
+        };
+        let info = open.durable(&stream.name).await?;
+        let info = info.ok_or_else(|| removed(""))?;
         match info.created == stream.created {
             true => Ok(info),
-            false => Err(Trouble::OfAnother(format!(
-                "its stream {name} was removed and made again"
-            ))),
+            false => Err(removed(" and made again")),
         }
     }
 }

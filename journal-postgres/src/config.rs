@@ -6,6 +6,7 @@ use std::fs;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
+use teamlog_engine::journal::ConfigError;
 use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 
 /// What names a journal.
@@ -40,53 +41,37 @@ impl fmt::Display for Server {
     }
 }
 
-/// What is wrong with it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ConfigError {
-    /// The URL holds a password, which others could read.
-    SecretInUrl,
-    /// Something else, in words.
-    Invalid(String),
-}
+const SECRET: ConfigError = ConfigError::SecretInUrl(
+    "url must hold no password, but has one: put it into a passfile that only you may read",
+);
 
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ConfigError::SecretInUrl => f.write_str(
-                "url must hold no password, but has one: put it into a passfile that only you may read",
-            ),
-            ConfigError::Invalid(why) => f.write_str(why),
-        }
-    }
+fn invalid(why: impl Into<String>) -> ConfigError {
+    ConfigError::Invalid(why.into())
 }
 
 impl Config {
-    /// The servers of the URL: each is given its own time to answer.
-    ///
-    /// # Errors
-    /// The URL is none, or holds a password; `sslmode` is another than those that are known; the passfile or a file of
-    /// certificates cannot be used.
+    /// The servers of the URL: each is given its own time to answer. An error where the URL is none, or holds a password; where
+    /// `sslmode` is another than those that are known; where the passfile or a file of certificates cannot be used.
     pub(crate) fn servers(&self) -> Result<Vec<Server>, ConfigError> {
         let (url, sslmodes) = without_sslmode(&self.url);
         check_options(&url)?;
         let parsed = tokio_postgres::Config::from_str(&url);
-        let config = parsed.map_err(|error| {
-            ConfigError::Invalid(format!("url must name a PostgreSQL server: {error}"))
-        })?;
+        let config = parsed
+            .map_err(|error| invalid(format!("url must name a PostgreSQL server: {error}")))?;
         if config.get_password().is_some() {
-            return Err(ConfigError::SecretInUrl);
+            return Err(SECRET);
         }
-        if config.get_user().is_none() || config.get_dbname().is_none() {
+        let (Some(user), Some(database)) = (config.get_user(), config.get_dbname()) else {
             let rule = "url must name a user and a database: postgres://USER@HOST/DATABASE";
-            return Err(ConfigError::Invalid(rule.into()));
-        }
+            return Err(invalid(rule));
+        };
         // Prefer is what the client takes where nothing is said: another one was said in a way that is not known here.
         if config.get_ssl_mode() != SslMode::Prefer {
             return Err(unknown_spelling());
         }
-        if config != what_is_used(&config) {
+        if config != what_is_used(&config, user, database) {
             let rule = "url must have no options but sslmode, options and target_session_attrs: the others would be passed over";
-            return Err(ConfigError::Invalid(rule.into()));
+            return Err(invalid(rule));
         }
         let encrypts = encrypts(&sslmodes)?;
         let password = self.password(&config)?;
@@ -96,25 +81,17 @@ impl Config {
                 true => Some(self.tls(host)?),
                 false => None,
             };
-            let mut one = tokio_postgres::Config::new();
-            one.user(config.get_user().unwrap_or_default())
-                .dbname(config.get_dbname().unwrap_or_default())
-                .application_name("teamlog")
+            let mut one = common(&config, user, database);
+            one.application_name("teamlog")
                 .ssl_mode(match tls {
                     Some(_) => SslMode::Require,
                     None => SslMode::Disable,
                 })
                 .target_session_attrs(TargetSessionAttrs::ReadWrite);
-            match host {
-                Host::Tcp(name) => one.host(name),
-                Host::Unix(path) => one.host_path(path),
-            };
+            add_host(&mut one, host);
             let ports = config.get_ports();
             if let Some(port) = ports.get(at).or(ports.first()) {
                 one.port(*port);
-            }
-            if let Some(options) = config.get_options() {
-                one.options(options);
             }
             if let Some(password) = &password {
                 one.password(password);
@@ -123,16 +100,17 @@ impl Config {
         };
         let servers = hosts.map(server).collect::<Result<Vec<_>, _>>()?;
         match servers.is_empty() {
-            true => Err(ConfigError::Invalid("url must name a host".into())),
+            true => Err(invalid("url must name a host")),
             false => Ok(servers),
         }
     }
 
     fn tls(&self, host: &Host) -> Result<Tls, ConfigError> {
         if let Host::Unix(path) = host {
-            return Err(ConfigError::Invalid(format!(
-                "sslmode must be disable for {}, which is a socket of this machine",
-                path.display()
+            let path = path.display();
+            let rule = "which is a socket of this machine";
+            return Err(invalid(format!(
+                "sslmode must be disable for {path}, {rule}"
             )));
         }
         Tls::with(&self.tls).map_err(ConfigError::Invalid)
@@ -143,10 +121,8 @@ impl Config {
             return Ok(None);
         };
         let text = fs::read_to_string(path).map_err(|error| {
-            ConfigError::Invalid(format!(
-                "passfile {} cannot be read: {error}",
-                path.display()
-            ))
+            let path = path.display();
+            invalid(format!("passfile {path} cannot be read: {error}"))
         })?;
         let hosts: Vec<String> = config.get_hosts().iter().map(host_name).collect();
         let (user, database) = (config.get_user(), config.get_dbname());
@@ -234,7 +210,7 @@ fn encrypts(sslmodes: &[String]) -> Result<Option<bool>, ConfigError> {
         return match sslmodes.len() {
             0 => Ok(None),
             // One that is passed over could be the one that was meant.
-            _ => Err(ConfigError::Invalid(format!(
+            _ => Err(invalid(format!(
                 "sslmode must be given once, but is given as {}",
                 sslmodes.join(" and ")
             ))),
@@ -243,7 +219,7 @@ fn encrypts(sslmodes: &[String]) -> Result<Option<bool>, ConfigError> {
     match mode.as_str() {
         "verify-full" => Ok(Some(true)),
         "disable" => Ok(Some(false)),
-        other => Err(ConfigError::Invalid(format!(
+        other => Err(invalid(format!(
             "sslmode must be verify-full, or disable in a network that you trust, but is {other:?}: where the server's name is not checked, anybody can be the server"
         ))),
     }
@@ -258,7 +234,7 @@ fn check_options(url: &str) -> Result<(), ConfigError> {
     }
     let fields = ["sslrootcert", "sslcert", "sslkey"];
     match fields.iter().find(|field| options.contains(**field)) {
-        Some(field) => Err(ConfigError::Invalid(format!(
+        Some(field) => Err(invalid(format!(
             "{field} must stand beside url, as a field of its own, but stands in it"
         ))),
         None => Ok(()),
@@ -266,21 +242,17 @@ fn check_options(url: &str) -> Result<(), ConfigError> {
 }
 
 /// What is taken from a configuration; every connection is to a server that decides, whether it says so or not.
-fn what_is_used(config: &tokio_postgres::Config) -> tokio_postgres::Config {
-    let mut used = tokio_postgres::Config::new();
-    used.user(config.get_user().unwrap_or_default())
-        .dbname(config.get_dbname().unwrap_or_default());
-    if let Some(options) = config.get_options() {
-        used.options(options);
-    }
+fn what_is_used(
+    config: &tokio_postgres::Config,
+    user: &str,
+    database: &str,
+) -> tokio_postgres::Config {
+    let mut used = common(config, user, database);
     if config.get_target_session_attrs() == TargetSessionAttrs::ReadWrite {
         used.target_session_attrs(TargetSessionAttrs::ReadWrite);
     }
     for host in config.get_hosts() {
-        match host {
-            Host::Tcp(name) => used.host(name),
-            Host::Unix(path) => used.host_path(path),
-        };
+        add_host(&mut used, host);
     }
     for port in config.get_ports() {
         used.port(*port);
@@ -288,9 +260,26 @@ fn what_is_used(config: &tokio_postgres::Config) -> tokio_postgres::Config {
     used
 }
 
+/// What is taken for each server.
+fn common(config: &tokio_postgres::Config, user: &str, database: &str) -> tokio_postgres::Config {
+    let mut common = tokio_postgres::Config::new();
+    common.user(user).dbname(database);
+    if let Some(options) = config.get_options() {
+        common.options(options);
+    }
+    common
+}
+
+fn add_host(config: &mut tokio_postgres::Config, host: &Host) {
+    match host {
+        Host::Tcp(name) => config.host(name),
+        Host::Unix(path) => config.host_path(path),
+    };
+}
+
 fn unknown_spelling() -> ConfigError {
     let rule = "sslmode must be written as sslmode=verify-full or sslmode=disable, without blanks, tabs or % in it";
-    ConfigError::Invalid(rule.into())
+    invalid(rule)
 }
 
 #[cfg(test)]
@@ -340,7 +329,7 @@ mod tests {
             "postgres://ada:secret@localhost/teamlog",
             "host=localhost user=ada password=secret dbname=teamlog",
         ] {
-            assert_eq!(config(url).unwrap_err(), ConfigError::SecretInUrl);
+            assert_eq!(config(url).unwrap_err(), SECRET);
         }
         config("postgres://ada@localhost/teamlog").unwrap();
         let second = Config {

@@ -3,16 +3,18 @@
 use crate::config::{Config, Server};
 use crate::schema;
 use std::future::{Future, poll_fn};
-use std::mem::discriminant;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use teamlog_engine::journal::Term;
+use teamlog_engine::JournalFault::{NotDurable, OfAnother, Refused, Unconfigured, Unreachable};
+use teamlog_engine::journal::{Copies, Term};
+use teamlog_engine::{Error, Result};
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::tls::MakeTlsConnect;
-use tokio_postgres::{AsyncMessage, Client, NoTls, Socket, Statement};
+use tokio_postgres::types::{FromSql, ToSql};
+use tokio_postgres::{AsyncMessage, Client, NoTls, Row, Socket, Statement, ToStatement};
 
 /// How long one call may take. Behind it the connection is dropped: to cancel a commit that waits for its copies would make
 /// it count without them.
@@ -42,69 +44,19 @@ impl Lost {
     }
 }
 
-/// Why there is no connection; what says more about it comes later.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum NoConnection {
-    /// The server is not there, or not the one that decides.
-    Unreachable(String),
-    /// It has fewer copies than it promises.
-    NotDurable(String),
-    /// It is another journal, or another program's.
-    OfAnother(String),
-    /// The configuration names none.
-    Unconfigured(String),
-}
-
-impl NoConnection {
-    fn why(&self) -> &str {
-        match self {
-            NoConnection::Unreachable(why)
-            | NoConnection::NotDurable(why)
-            | NoConnection::OfAnother(why)
-            | NoConnection::Unconfigured(why) => why,
-        }
-    }
-
-    /// The same in other words.
-    fn saying(&self, why: String) -> NoConnection {
-        match self {
-            NoConnection::Unreachable(_) => NoConnection::Unreachable(why),
-            NoConnection::NotDurable(_) => NoConnection::NotDurable(why),
-            NoConnection::OfAnother(_) => NoConnection::OfAnother(why),
-            NoConnection::Unconfigured(_) => NoConnection::Unconfigured(why),
+impl From<Lost> for Error {
+    fn from(lost: Lost) -> Error {
+        match lost {
+            Lost::Refused(_, why) => Error::journal(Refused, why),
+            Lost::Gone(why) => Error::journal(Unreachable, why),
         }
     }
 }
 
-/// A journal as its server shows it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Copies {
-    /// The journal's id.
-    pub journal: String,
-    /// How many servers must have what is acknowledged.
-    pub min_copies: u32,
-    /// Standbys that stream and are synchronous.
-    pub standbys: u32,
-    /// `synchronous_standby_names`.
-    pub standby_names: String,
-    /// The server's timeline; it rises with each promotion.
-    pub timeline: u32,
-    /// What the servers of one cluster have in common; one that was restored from a dump is another.
-    pub system: u64,
-    /// The server's version.
-    pub version: String,
-    /// What keeps it from being durable, in words; then nothing is written.
-    pub wrong: Vec<String>,
-}
+type Answer<T> = Result<T, tokio_postgres::Error>;
 
-impl Copies {
-    fn term(&self) -> Term {
-        Term {
-            system: self.system,
-            number: self.timeline,
-        }
-    }
-}
+/// What a statement is asked with.
+pub type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 
 /// A connection that passed its barrier.
 pub struct Connection {
@@ -127,9 +79,10 @@ pub struct Raw {
 
 impl Raw {
     /// Connects to one server.
-    pub fn connect(server: &Server) -> Result<Raw, NoConnection> {
+    pub fn connect(server: &Server) -> Result<Raw> {
+        let unreachable = |why: String| Error::journal(Unreachable, why);
         let runtime = Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| NoConnection::Unreachable(error.to_string()))?;
+        let runtime = runtime.map_err(|error| unreachable(error.to_string()))?;
         let warned = Arc::new(AtomicBool::new(false));
         let notes = warned.clone();
         let connected = match &server.tls {
@@ -137,21 +90,44 @@ impl Raw {
             None => runtime.block_on(connected(&server.client, NoTls, notes)),
         };
         let raw = Raw {
-            client: connected.map_err(NoConnection::Unreachable)?,
+            client: connected.map_err(unreachable)?,
             runtime,
             warned,
         };
-        let set = raw.client.batch_execute(schema::SETTINGS);
-        raw.wait(set)
-            .map_err(|lost| NoConnection::Unreachable(lost.why()))?;
+        let set = raw.wait(raw.client.batch_execute(schema::SETTINGS));
+        set.map_err(|lost| unreachable(lost.why()))?;
         Ok(raw)
     }
 
-    /// Waits for a short answer to a short call.
-    pub fn wait<T>(
+    /// The rows that a statement gives.
+    pub fn rows(&self, statement: &str, params: Params<'_>) -> Result<Vec<Row>, Lost> {
+        self.wait(self.client.query(statement, params))
+    }
+
+    /// The row that one gives that gives no other.
+    pub fn row(&self, statement: &str, params: Params<'_>) -> Result<Option<Row>, Lost> {
+        self.wait(self.client.query_opt(statement, params))
+    }
+
+    /// Has a statement committed that carries so many bytes. A warning says that it may not be on as many servers as it must be.
+    pub fn commit<S: ToStatement + ?Sized>(
         &self,
-        work: impl Future<Output = Result<T, tokio_postgres::Error>>,
-    ) -> Result<T, Lost> {
+        bytes: usize,
+        statement: &S,
+        params: Params<'_>,
+    ) -> Result<Vec<Row>, Lost> {
+        self.warned.store(false, Ordering::SeqCst);
+        let rows = self.wait_for(bytes, self.client.query(statement, params))?;
+        match self.warned.load(Ordering::SeqCst) {
+            true => Err(Lost::Gone(
+                "the server warned that it did not wait for its copies".into(),
+            )),
+            false => Ok(rows),
+        }
+    }
+
+    /// Waits for a short answer to a short call.
+    pub fn wait<T>(&self, work: impl Future<Output = Answer<T>>) -> Result<T, Lost> {
         self.wait_for(0, work)
     }
 
@@ -159,25 +135,27 @@ impl Raw {
     pub fn wait_for<T>(
         &self,
         bytes: usize,
-        work: impl Future<Output = Result<T, tokio_postgres::Error>>,
+        work: impl Future<Output = Answer<T>>,
     ) -> Result<T, Lost> {
-        wait(&self.runtime, time_for(bytes), work)
-    }
-
-    /// The same for what has to be durable: a warning says that it may not be.
-    pub fn wait_for_copies<T>(
-        &self,
-        bytes: usize,
-        work: impl Future<Output = Result<T, tokio_postgres::Error>>,
-    ) -> Result<T, Lost> {
-        self.warned.store(false, Ordering::SeqCst);
-        let answer = self.wait_for(bytes, work)?;
-        match self.warned.load(Ordering::SeqCst) {
-            true => Err(Lost::Gone(
-                "the server warned that it did not wait for its copies".into(),
-            )),
-            false => Ok(answer),
-        }
+        let time = CALL + Duration::from_millis(bytes as u64 * 1_000 / BYTES_A_SECOND);
+        let answered = async { tokio::time::timeout(time, work).await };
+        let error = match self.runtime.block_on(answered) {
+            Ok(Ok(answer)) => return Ok(answer),
+            Ok(Err(error)) => error,
+            Err(_) => {
+                let why = format!("no answer within {} s", time.as_secs());
+                return Err(Lost::Gone(why));
+            }
+        };
+        // Of these classes the statement failed before anything was to be committed.
+        let is_refused = |state: &&SqlState| {
+            let mut classes = ["22", "23", "25", "42"].iter();
+            classes.any(|class| state.code().starts_with(class))
+        };
+        Err(match error.code().filter(is_refused) {
+            Some(state) => Lost::Refused(state.clone(), said(error)),
+            None => Lost::Gone(said(error)),
+        })
     }
 }
 
@@ -208,37 +186,6 @@ where
     Ok(client)
 }
 
-fn time_for(bytes: usize) -> Duration {
-    CALL + Duration::from_millis(bytes as u64 * 1_000 / BYTES_A_SECOND)
-}
-
-fn wait<T>(
-    runtime: &Runtime,
-    time: Duration,
-    work: impl Future<Output = Result<T, tokio_postgres::Error>>,
-) -> Result<T, Lost> {
-    let answered = runtime.block_on(async { tokio::time::timeout(time, work).await });
-    match answered {
-        Ok(Ok(answer)) => Ok(answer),
-        Ok(Err(error)) => Err(match error.code() {
-            // Of these classes the statement failed before anything was to be committed.
-            Some(state)
-                if ["22", "23", "25", "42"]
-                    .iter()
-                    .any(|class| state.code().starts_with(class)) =>
-            {
-                Lost::Refused(state.clone(), said(error))
-            }
-            _ => Lost::Gone(said(error)),
-        }),
-        Err(_) => Err(Lost::Gone(no_answer(time))),
-    }
-}
-
-fn no_answer(time: Duration) -> String {
-    format!("no answer within {} s", time.as_secs())
-}
-
 /// An error with what lies beneath it.
 fn said(error: tokio_postgres::Error) -> String {
     match error.as_db_error() {
@@ -261,7 +208,7 @@ impl Deref for Connection {
 impl Connection {
     /// The term of its server.
     pub fn term(&self) -> Term {
-        self.found.term()
+        self.found.term
     }
 
     /// Connects to the journal of that id, on the first server that may be trusted.
@@ -269,7 +216,7 @@ impl Connection {
         config: &Config,
         expected: &str,
         last_term: impl Fn(Term) -> Term,
-    ) -> Result<Connection, NoConnection> {
+    ) -> Result<Connection> {
         any_server(config, |server| {
             Connection::to(server, &config.host, expected, &last_term)
         })
@@ -281,27 +228,28 @@ impl Connection {
         host: &str,
         expected: &str,
         last_term: impl Fn(Term) -> Term,
-    ) -> Result<Connection, NoConnection> {
+    ) -> Result<Connection> {
         let raw = Raw::connect(server)?;
         let found = look(&raw)?;
         if found.journal != expected {
-            return Err(NoConnection::OfAnother(format!(
+            let why = format!(
                 "it is journal {}, and the log names {expected}",
                 found.journal
-            )));
+            );
+            return Err(Error::journal(OfAnother, why));
         }
-        let last = last_term(found.term());
-        if found.term().is_before(last) {
+        let last = last_term(found.term);
+        if found.term.is_before(last) {
             let why = format!(
                 "the server is a former primary: its timeline is {}, and {} was seen",
-                found.timeline, last.number
+                found.term.number, last.number
             );
-            return Err(NoConnection::Unreachable(why));
+            return Err(Error::journal(Unreachable, why));
         }
         if !found.wrong.is_empty() {
-            return Err(NoConnection::NotDurable(found.wrong.join("; ")));
+            return Err(Error::journal(NotDurable, found.wrong.join("; ")));
         }
-        let unreachable = |lost: Lost| NoConnection::Unreachable(lost.why());
+        let unreachable = |lost: Lost| Error::journal(Unreachable, lost.why());
         let prepared = raw.wait(async {
             let append = raw.client.prepare(schema::APPEND).await?;
             let append_one = raw.client.prepare(schema::APPEND_ONE).await?;
@@ -323,10 +271,7 @@ impl Connection {
 
     /// A commit of its own: WAL is in order, so what was read before is on as many servers as it is.
     pub fn barrier(&self) -> Result<(), Lost> {
-        let host: &(dyn tokio_postgres::types::ToSql + Sync) = &self.host;
-        let params = [host];
-        let commit = self.client.execute(schema::BARRIER, &params);
-        self.wait_for_copies(0, commit).map(drop)
+        self.commit(0, schema::BARRIER, &[&self.host]).map(drop)
     }
 
     /// Whether what is committed now is as durable as the journal promises; looked up now and then, and always where it was
@@ -334,7 +279,7 @@ impl Connection {
     pub fn durable(&mut self) -> Result<Result<(), String>, Lost> {
         if self.looked.elapsed() >= DURABLE_FOR || !self.found.wrong.is_empty() {
             let row = self.wait(self.client.query_one(schema::LOOK, &[]))?;
-            self.found = found(&row).map_err(Lost::Gone)?;
+            self.found = found(&row)?.map_err(Lost::Gone)?;
             self.looked = Instant::now();
         }
         Ok(match self.found.wrong.is_empty() {
@@ -345,62 +290,48 @@ impl Connection {
 }
 
 /// The first server of a configuration with which that works; else what says most about why none does, of each that says it.
-pub fn any_server<T>(
-    config: &Config,
-    connect: impl Fn(&Server) -> Result<T, NoConnection>,
-) -> Result<T, NoConnection> {
+pub fn any_server<T>(config: &Config, connect: impl Fn(&Server) -> Result<T>) -> Result<T> {
     let servers = config.servers();
-    let servers = servers.map_err(|error| NoConnection::Unconfigured(error.to_string()))?;
+    let servers = servers.map_err(|error| Error::journal(Unconfigured, error.to_string()))?;
     let mut failed = Vec::new();
     for server in &servers {
         match connect(server) {
             Ok(connected) => return Ok(connected),
-            Err(error) => failed.push((server, error)),
+            Err(Error::Journal { fault, why }) => failed.push((server, fault, why)),
+            Err(error) => return Err(error),
         }
     }
-    Err(most_telling(&failed))
-}
-
-fn most_telling(failed: &[(&Server, NoConnection)]) -> NoConnection {
-    let most = failed.iter().map(|(_, error)| error).max();
-    let Some(most) = most else {
-        return NoConnection::Unreachable("no server is named".into());
-    };
-    let same = |(_, error): &&(&Server, NoConnection)| discriminant(error) == discriminant(most);
-    let named = |(server, error): &(&Server, NoConnection)| match failed.len() {
-        1 => error.why().to_owned(),
-        _ => format!("{server}: {}", error.why()),
-    };
-    let whys: Vec<String> = failed.iter().filter(same).map(named).collect();
-    most.saying(whys.join("; "))
+    // What says more about it comes later among the faults.
+    let most = failed.iter().map(|(_, fault, _)| *fault).max();
+    let most = most.unwrap_or(Unreachable);
+    let same = failed.iter().filter(|(_, fault, _)| *fault == most);
+    let whys = same.map(|(server, _, why)| match failed.len() {
+        1 => why.clone(),
+        _ => format!("{server}: {why}"),
+    });
+    Err(Error::journal(most, whys.collect::<Vec<_>>().join("; ")))
 }
 
 /// A column of a row. Another type than ours stands there where somebody changed the tables.
-pub fn column<'a, T: tokio_postgres::types::FromSql<'a>>(
-    row: &'a tokio_postgres::Row,
-    at: usize,
-) -> Result<T, Lost> {
+pub fn column<'a, T: FromSql<'a>>(row: &'a Row, at: usize) -> Result<T, Lost> {
     row.try_get(at).map_err(|error| Lost::Gone(said(error)))
 }
 
 /// What the server says of itself.
-pub fn look(raw: &Raw) -> Result<Copies, NoConnection> {
-    let row = match raw.wait(raw.client.query_opt(schema::LOOK, &[])) {
+pub fn look(raw: &Raw) -> Result<Copies> {
+    let row = match raw.row(schema::LOOK, &[]) {
         Ok(Some(row)) => row,
-        Ok(None) => return Err(NoConnection::OfAnother("no journal was made there".into())),
-        Err(Lost::Refused(SqlState::UNDEFINED_TABLE, _)) => {
-            return Err(NoConnection::OfAnother("no journal was made there".into()));
+        Ok(None) | Err(Lost::Refused(SqlState::UNDEFINED_TABLE, _)) => {
+            return Err(Error::journal(OfAnother, "no journal was made there"));
         }
-        Err(lost) => return Err(NoConnection::Unreachable(lost.why())),
+        Err(lost) => return Err(Error::journal(Unreachable, lost.why())),
     };
-    found(&row).map_err(NoConnection::OfAnother)
+    let found = found(&row).unwrap_or_else(|lost| Err(lost.why()));
+    found.map_err(|why| Error::journal(OfAnother, why))
 }
 
-fn found(row: &tokio_postgres::Row) -> Result<Copies, String> {
-    read_found(row).map_err(Lost::why)?
-}
-
-fn read_found(row: &tokio_postgres::Row) -> Result<Result<Copies, String>, Lost> {
+/// The same of a row; an inner error where its tables are of another version.
+fn found(row: &Row) -> Result<Result<Copies, String>, Lost> {
     let min_reader: i32 = column(row, 1)?;
     if min_reader > schema::SCHEMA {
         return Ok(Err(format!(
@@ -429,8 +360,8 @@ fn read_found(row: &tokio_postgres::Row) -> Result<Result<Copies, String>, Lost>
             wrong.push(format!("{name} must be {wanted}, but is {is}"));
         }
     }
-    let standby_names: String = column(row, 7)?;
-    if min_copies > 1 && standby_names.is_empty() {
+    let names: String = column(row, 7)?;
+    if min_copies > 1 && names.is_empty() {
         wrong.push("synchronous_standby_names must name standbys, but is empty".into());
     }
     if standbys + 1 < min_copies {
@@ -443,12 +374,14 @@ fn read_found(row: &tokio_postgres::Row) -> Result<Result<Copies, String>, Lost>
     Ok(Ok(Copies {
         journal: column(row, 2)?,
         min_copies,
-        standbys,
-        standby_names,
-        timeline: timeline
-            .and_then(|digits| u32::from_str_radix(&digits, 16).ok())
-            .unwrap_or(0),
-        system: column::<i64>(row, 11)?.cast_unsigned(),
+        copies: standbys + 1,
+        names,
+        term: Term {
+            system: column::<i64>(row, 11)?.cast_unsigned(),
+            number: timeline
+                .and_then(|digits| u32::from_str_radix(&digits, 16).ok())
+                .unwrap_or(0),
+        },
         version: column(row, 10)?,
         wrong,
     }))

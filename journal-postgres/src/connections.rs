@@ -1,10 +1,12 @@
 //! A few connections, for all logs of a process.
 
 use crate::config::Config;
-use crate::connection::{Connection, NoConnection};
+use crate::connection::{Connection, Lost};
 use crate::gathered::Gathered;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use teamlog_engine::JournalFault::Unreachable;
 use teamlog_engine::journal::Term;
+use teamlog_engine::{Error, Result};
 
 /// At most so many are open at a time; whoever comes then waits.
 const CONNECTIONS_MAX: usize = 4;
@@ -49,10 +51,7 @@ impl Connections {
 
     /// Lets `work` have a connection, opened if there is none. One that `work` says is spent is not used again, and none that
     /// was idle then: the server may have gone from all of them.
-    pub fn with<A>(
-        &self,
-        work: impl FnOnce(&mut Connection) -> (A, bool),
-    ) -> Result<A, NoConnection> {
+    pub fn with<A>(&self, work: impl FnOnce(&mut Connection) -> (A, bool)) -> Result<A> {
         let idle = {
             let mut pool = self.pool();
             while pool.idle.is_empty() && pool.open >= CONNECTIONS_MAX {
@@ -79,6 +78,24 @@ impl Connections {
             self.given_back.notify_one();
         }
         Ok(answer)
+    }
+
+    /// Asks for what may be asked twice: a server that went away while nobody asked takes its idle connections with it, and
+    /// that alone says nothing.
+    pub fn ask<A>(&self, ask: impl Fn(&mut Connection) -> Result<A, Lost>) -> Result<A> {
+        let mut why = String::new();
+        for _ in 0..2 {
+            let asked = self.with(|connection| {
+                let answer = ask(connection);
+                let spent = matches!(answer, Err(Lost::Gone(_)));
+                (answer, spent)
+            });
+            match asked? {
+                Err(Lost::Gone(gone)) => why = gone,
+                answer => return Ok(answer?),
+            }
+        }
+        Err(Error::journal(Unreachable, why))
     }
 
     /// The last term that is known, be it this one; whatever is in one before is a former primary.

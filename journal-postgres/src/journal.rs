@@ -1,6 +1,6 @@
 //! Appending groups, and reading them.
 
-use crate::connection::{Connection, Lost, NoConnection, column};
+use crate::connection::{Connection, Lost, Params, column};
 use crate::connections::Connections;
 use crate::gathered::unanswered;
 use crate::schema;
@@ -27,23 +27,11 @@ fn bigint(seq: u64) -> i64 {
     i64::try_from(seq).unwrap_or(i64::MAX)
 }
 
-/// By what a log takes a group.
+/// What an append asks of the state of its log, and what it makes it.
 #[derive(Clone, Copy)]
-enum By {
-    /// By an append, where it is in that state.
-    Append(LogState),
-    /// By one that brings it into that state.
-    Turn(LogState),
-}
-
-impl By {
-    /// The state in which the log has to be.
-    fn within(self) -> LogState {
-        match self {
-            By::Append(state) => state,
-            By::Turn(to) => to.before(),
-        }
-    }
+struct By {
+    within: LogState,
+    to: LogState,
 }
 
 /// A group that was taken: its log, and the seq of its first event.
@@ -51,33 +39,41 @@ type Taken = (String, i64);
 
 impl Journal for PostgresJournal {
     fn append(&mut self, groups: &[Append<'_>], state: LogState) -> Vec<Outcome> {
+        let by = By {
+            within: state,
+            to: state,
+        };
         match (groups, state) {
             ([group], LogState::Open) => {
-                let take = |groups: &[Append<'_>]| self.take(groups, By::Append(state));
+                let take = |groups: &[Append<'_>]| self.take(groups, by);
                 vec![self.0.gathered.append(group, take)]
             }
-            _ => self.take(groups, By::Append(state)),
+            _ => self.take(groups, by),
         }
     }
 
     fn turn(&mut self, group: &Append<'_>, to: LogState) -> Outcome {
-        let outcome = self.take(&[*group], By::Turn(to)).pop();
+        let within = to.before();
+        let outcome = self.take(&[*group], By { within, to }).pop();
         outcome.unwrap_or_else(unanswered)
     }
 
     fn read(&mut self, log: LogId, after: Position, bytes_max: usize) -> Result<Page, ReadError> {
-        self.ask(|connection| read(connection, log, after, bytes_max))?
+        self.0
+            .ask(|connection| read(connection, log, after, bytes_max))?
     }
 
     fn put_blob(&mut self, log: LogId, digest: &str, bytes: &[u8]) -> Result<(), ReadError> {
         let log = log.to_string();
-        self.ask(|connection| match connection.durable()? {
-            Ok(()) => {
-                let params: [&(dyn ToSql + Sync); 3] = [&log, &digest, &bytes];
-                let put = connection.client.execute(schema::PUT_BLOB, &params);
-                connection.wait_for_copies(bytes.len(), put).map(|_| Ok(()))
-            }
-            Err(why) => Ok(Err(ReadError::NotDurable(why))),
+        self.0.ask(|connection| {
+            Ok(match connection.durable()? {
+                Ok(()) => {
+                    let params: Params<'_> = &[&log, &digest, &bytes];
+                    connection.commit(bytes.len(), schema::PUT_BLOB, params)?;
+                    Ok(())
+                }
+                Err(why) => Err(ReadError::NotDurable(why)),
+            })
         })?
     }
 
@@ -88,13 +84,12 @@ impl Journal for PostgresJournal {
         digest: &str,
     ) -> Result<Vec<String>, ReadError> {
         let (log, seq, host) = (log.to_string(), bigint(seq), &self.0.config.host);
-        self.ask(|connection| {
-            let params: [&(dyn ToSql + Sync); 4] = [host, &log, &seq, &digest];
-            connection.wait(connection.client.execute(schema::NOTE_STATE, &params))?;
-            let params: [&(dyn ToSql + Sync); 3] = [&log, &seq, &digest];
-            let rows = connection.wait(connection.client.query(schema::OTHER_STATES, &params))?;
-            rows.iter().map(|row| column(row, 0)).collect()
-        })
+        let others = self.0.ask(|connection| {
+            connection.rows(schema::NOTE_STATE, &[host, &log, &seq, &digest])?;
+            let others = connection.rows(schema::OTHER_STATES, &[&log, &seq, &digest])?;
+            others.iter().map(|row| column(row, 0)).collect()
+        });
+        Ok(others?)
     }
 
     fn expect_term(&mut self, term: Term) {
@@ -103,61 +98,29 @@ impl Journal for PostgresJournal {
 
     fn raise_fold_version(&mut self, log: LogId, version: u32) -> Result<(), ReadError> {
         let (log, version) = (log.to_string(), i32::try_from(version).unwrap_or(i32::MAX));
-        self.ask(|connection| {
-            let params: [&(dyn ToSql + Sync); 2] = [&log, &version];
-            let raised = connection
-                .client
-                .execute(schema::RAISE_FOLD_VERSION, &params);
-            connection.wait_for_copies(0, raised).map(drop)
-        })
+        let raised = self.0.ask(|connection| {
+            let params: Params<'_> = &[&log, &version];
+            connection.commit(0, schema::RAISE_FOLD_VERSION, params)
+        });
+        Ok(raised.map(drop)?)
     }
 
     fn blob(&mut self, log: LogId, digest: &str) -> Result<Option<Vec<u8>>, ReadError> {
         let log = log.to_string();
-        self.ask(|connection| {
-            let params: [&(dyn ToSql + Sync); 2] = [&log, &digest];
-            let blob = connection.client.query_opt(schema::BLOB, &params);
+        let blob = self.0.ask(|connection| {
+            let params: Params<'_> = &[&log, &digest];
+            let blob = connection.client.query_opt(schema::BLOB, params);
             let row = connection.wait_for(BLOB_BYTES_MAX, blob)?;
             row.map(|row| column(&row, 0)).transpose()
-        })
+        });
+        Ok(blob?)
     }
 }
 
 impl PostgresJournal {
-    /// Asks for what may be asked twice: a server that went away while nobody asked takes its idle connections with it, and
-    /// that alone says nothing.
-    fn ask<A>(&self, ask: impl Fn(&mut Connection) -> Result<A, Lost>) -> Result<A, ReadError> {
-        let mut why = String::new();
-        for _ in 0..2 {
-            let asked = self.0.with(|connection| {
-                let answer = ask(connection);
-                let spent = matches!(answer, Err(Lost::Gone(_)));
-                (answer, spent)
-            });
-            match asked {
-                Ok(Ok(answer)) => return Ok(answer),
-                Ok(Err(Lost::Refused(_, why))) => return Err(ReadError::Refused(why)),
-                Ok(Err(lost)) => why = lost.why(),
-                Err(NoConnection::Unreachable(why)) => return Err(ReadError::Unreachable(why)),
-                Err(NoConnection::NotDurable(why)) => return Err(ReadError::NotDurable(why)),
-                Err(NoConnection::OfAnother(why) | NoConnection::Unconfigured(why)) => {
-                    return Err(ReadError::OfAnother(why));
-                }
-            }
-        }
-        Err(ReadError::Unreachable(why))
-    }
-
     fn take(&self, groups: &[Append<'_>], by: By) -> Vec<Outcome> {
-        let all = |outcome: Outcome| vec![outcome; groups.len()];
-        match self.0.with(|connection| append(connection, groups, by)) {
-            Ok(outcomes) => outcomes,
-            Err(NoConnection::Unreachable(why)) => all(Outcome::Unreachable(why)),
-            Err(NoConnection::NotDurable(why)) => all(Outcome::NotDurable(why)),
-            Err(NoConnection::OfAnother(why) | NoConnection::Unconfigured(why)) => {
-                all(Outcome::Refused(why))
-            }
-        }
+        let taken = self.0.with(|connection| append(connection, groups, by));
+        taken.unwrap_or_else(|error| vec![Outcome::of(error, false); groups.len()])
     }
 }
 
@@ -253,13 +216,12 @@ fn taken(connection: &Connection, groups: &[Append<'_>], by: By) -> Result<BTree
         .collect();
     let bytes: Vec<&[u8]> = groups.iter().map(|group| group.bytes).collect();
     let begins: Vec<Option<String>> = groups.iter().map(begins).collect();
-    let state = by.within().name();
-    let params: [&(dyn ToSql + Sync); 9] = [
+    let state = by.within.name();
+    let params: Params<'_> = &[
         &logs, &first, &last, &prev, &chain, &ids, &bytes, &begins, &state,
     ];
     let size = bytes.iter().map(|bytes| bytes.len()).sum();
-    let append = connection.client.query(&connection.append, &params);
-    let rows = connection.wait_for_copies(size, append)?;
+    let rows = connection.commit(size, &connection.append, params)?;
     rows.iter().map(taken_row).collect()
 }
 
@@ -274,7 +236,7 @@ fn taken_alone(
         bigint(group.position.last_seq),
     );
     let (prev, chain) = (&group.after.digest.0[..], &group.position.digest.0[..]);
-    let (begins, state) = (begins(group), by.within().name());
+    let (begins, state) = (begins(group), by.within.name());
     let mut params: Vec<&(dyn ToSql + Sync)> = vec![
         &log,
         &first,
@@ -286,16 +248,13 @@ fn taken_alone(
         &begins,
         &state,
     ];
-    let client = &connection.client;
-    let rows = match by {
-        By::Append(_) => {
-            let append = client.query(&connection.append_one, &params);
-            connection.wait_for_copies(group.bytes.len(), append)
-        }
-        By::Turn(to) => {
-            let to = to.name();
+    let bytes = group.bytes.len();
+    let to = by.to.name();
+    let rows = match by.within == by.to {
+        true => connection.commit(bytes, &connection.append_one, &params),
+        false => {
             params.push(&to);
-            connection.wait_for_copies(group.bytes.len(), client.query(schema::TURN, &params))
+            connection.commit(bytes, schema::TURN, &params)
         }
     };
     rows?.iter().map(taken_row).collect()
@@ -314,8 +273,7 @@ fn begins(group: &Append<'_>) -> Option<String> {
 fn stands(connection: &Connection, group: &Append<'_>, by: By) -> Result<Outcome, Lost> {
     let (log, first) = (group.log.to_string(), bigint(group.after.last_seq + 1));
     let prev = &group.after.digest.0[..];
-    let params: [&(dyn ToSql + Sync); 3] = [&log, &first, &prev];
-    let Some(row) = connection.wait(connection.client.query_opt(schema::STANDS, &params))? else {
+    let Some(row) = connection.row(schema::STANDS, &[&log, &first, &prev])? else {
         return Ok(Outcome::Refused("it has no such log".into()));
     };
     let (state, chain): (String, Option<Vec<u8>>) = (column(&row, 0)?, column(&row, 1)?);
@@ -329,7 +287,7 @@ fn stands(connection: &Connection, group: &Append<'_>, by: By) -> Result<Outcome
         }
         Some(_) => Ok(Outcome::Conflict),
         None if !follows => Ok(Outcome::Forked),
-        None if state != Some(by.within()) => Ok(match state {
+        None if state != Some(by.within) => Ok(match state {
             Some(state) => Outcome::Closed(state),
             None => Outcome::Refused("the log is in a state that is not known here".into()),
         }),
@@ -347,8 +305,8 @@ fn read(
 ) -> Result<Result<Page, ReadError>, Lost> {
     let (log, next) = (log.to_string(), bigint(after.last_seq + 1));
     let max = i64::try_from(bytes_max).unwrap_or(i64::MAX);
-    let params: [&(dyn ToSql + Sync); 4] = [&log, &next, &max, &GROUPS_MAX];
-    let page = connection.client.query(&connection.read, &params);
+    let params: Params<'_> = &[&log, &next, &max, &GROUPS_MAX];
+    let page = connection.client.query(&connection.read, params);
     let rows = connection.wait_for(bytes_max, page)?;
     let stored = |row| {
         let (last_seq, chain): (i64, Vec<u8>) = (column(row, 0)?, column(row, 1)?);
@@ -397,8 +355,9 @@ fn read(
 
 /// Where a log ends, and where what is kept of it begins.
 fn end(connection: &Connection, log: &String) -> Result<Option<(u64, u64)>, Lost> {
-    let params: [&(dyn ToSql + Sync); 1] = [log];
-    let row = connection.wait(connection.client.query_one(schema::END, &params))?;
+    let Some(row) = connection.row(schema::END, &[log])? else {
+        return Ok(None);
+    };
     let seq = |at| {
         let seq: Option<i64> = column(&row, at)?;
         Ok(seq.and_then(|seq| u64::try_from(seq).ok()))

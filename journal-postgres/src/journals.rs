@@ -1,16 +1,19 @@
 //! What is asked of a journal as a whole.
 
-use crate::config::{Config, ConfigError};
-use crate::connection::{Connection, Copies, Lost, NoConnection, Raw, any_server, column, look};
+use crate::KIND;
+use crate::config::Config;
+use crate::connection::{Lost, Params, Raw, any_server, column, look};
 use crate::connections::Connections;
 use crate::journal::PostgresJournal;
 use crate::schema;
 use std::sync::Arc;
 use teamlog_engine::identity::LogId;
-use teamlog_engine::journal::{Journal, Journals, LogState, LogStatus};
-use teamlog_engine::{Error, Identity, JournalFault, JournalIdentity, Result};
+use teamlog_engine::journal::{
+    ConfigError, Copies, Journal, Journals, LogState, LogStatus, Server, Trims, Way, enrolled,
+};
+use teamlog_engine::{Identity, JournalIdentity, Result};
+use tokio_postgres::Row;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::types::ToSql;
 
 /// A journal on PostgreSQL. Cheap to clone; all clones share a few connections, which are opened when they are needed.
 #[derive(Clone)]
@@ -24,13 +27,43 @@ impl std::fmt::Debug for PostgresJournals {
     }
 }
 
-/// When a host last spoke to the journal.
-#[derive(Debug, Clone, PartialEq)]
-pub struct HostSeen {
-    /// What it calls itself.
-    pub host: String,
-    /// Seconds ago, by the server's clock.
-    pub seconds_ago: f64,
+impl Way for Config {
+    fn kind(&self) -> &'static str {
+        KIND
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
+        self.servers().map(drop)
+    }
+
+    /// Makes its tables in the database. Those of an older version stay, and are an error.
+    fn create(&self, min_copies: u32) -> Result<Copies> {
+        let raw = connect(self)?;
+        if tables(&raw)?.is_none_or(|version| version == schema::SCHEMA) {
+            let copies = i32::try_from(min_copies).unwrap_or(i32::MAX);
+            make(&raw, schema::NAME, &[&schema::SCHEMA, &copies])?;
+        }
+        look(&raw)
+    }
+
+    fn look(&self) -> Result<Copies> {
+        look(&connect(self)?)
+    }
+
+    fn migrate(&self) -> Option<Result<Copies>> {
+        let migrated = || {
+            let raw = connect(self)?;
+            if tables(&raw)?.is_some_and(|version| version < schema::SCHEMA) {
+                make(&raw, schema::MIGRATED, &[&schema::SCHEMA])?;
+            }
+            look(&raw)
+        };
+        Some(migrated())
+    }
+
+    fn open(&self, id: &str) -> Arc<dyn Server> {
+        Arc::new(PostgresJournals::new(self.clone(), id.to_owned()))
+    }
 }
 
 impl PostgresJournals {
@@ -40,183 +73,83 @@ impl PostgresJournals {
         PostgresJournals(Arc::new(Connections::new(config, journal)))
     }
 
-    /// Makes the tables of a journal in the database, and looks at it. What is there already stays as it is; `min_copies`
-    /// counts for a new one.
-    ///
-    /// # Errors
-    /// `Journal`: the server cannot be reached, does not let the tables be made, or has those of an older version.
-    pub fn create(config: &Config, min_copies: u32) -> Result<Copies> {
-        let raw = connect(config)?;
-        if tables(&raw)?.is_some_and(|version| version != schema::SCHEMA) {
-            return look(&raw).map_err(no_connection);
-        }
-        raw.wait(raw.client.batch_execute(schema::CREATE))
-            .map_err(refused)?;
-        let copies = i32::try_from(min_copies).unwrap_or(i32::MAX);
-        let params: [&(dyn ToSql + Sync); 2] = [&schema::SCHEMA, &copies];
-        raw.wait(raw.client.execute(schema::NAME, &params))
-            .map_err(refused)?;
-        look(&raw).map_err(no_connection)
-    }
-
-    /// Makes the tables of an older version those of this one. Older hosts are refused from then on.
-    ///
-    /// # Errors
-    /// `Journal`: the server cannot be reached, has no journal or a newer one, or does not let the tables be changed.
-    pub fn migrate(config: &Config) -> Result<Copies> {
-        let raw = connect(config)?;
-        if tables(&raw)?.is_some_and(|version| version < schema::SCHEMA) {
-            raw.wait(raw.client.batch_execute(schema::CREATE))
-                .map_err(refused)?;
-            let params: [&(dyn ToSql + Sync); 1] = [&schema::SCHEMA];
-            raw.wait(raw.client.execute(schema::MIGRATED, &params))
-                .map_err(refused)?;
-        }
-        look(&raw).map_err(no_connection)
-    }
-
-    /// Looks at the journal in a database.
-    ///
-    /// # Errors
-    /// `Journal`: the server cannot be reached, or there is no journal.
-    pub fn look(config: &Config) -> Result<Copies> {
-        look(&connect(config)?).map_err(no_connection)
-    }
-
-    /// Whether the URL and the passfile can be used.
-    ///
-    /// # Errors
-    /// What is wrong with them.
-    pub fn check(config: &Config) -> Result<(), ConfigError> {
-        config.servers().map(drop)
-    }
-
     /// A handle for one log.
     #[must_use]
     pub fn journal(&self) -> Box<dyn Journal> {
         Box::new(PostgresJournal(self.0.clone()))
     }
 
-    /// What `log.json` says of the log of a team, on every host, where all of it is in the journal.
-    ///
-    /// # Errors
-    /// `Journal`, also where it is being handed over, or was taken off.
-    pub fn find(&self, team: &str) -> Result<Option<Vec<u8>>> {
-        let found: Option<(Vec<u8>, String)> = self.ask(|connection| {
-            let params: [&(dyn ToSql + Sync); 1] = [&team];
-            let row = connection.wait(connection.client.query_opt(schema::FIND, &params))?;
-            row.map(|row| Ok((column(&row, 0)?, column(&row, 1)?)))
-                .transpose()
+    /// What each row says that a statement gives.
+    fn all<A>(
+        &self,
+        statement: &str,
+        params: Params<'_>,
+        says: fn(&Row) -> Result<A, Lost>,
+    ) -> Result<Vec<A>> {
+        self.0.ask(|connection| {
+            let rows = connection.rows(statement, params)?;
+            rows.iter().map(says).collect()
+        })
+    }
+}
+
+impl Server for PostgresJournals {
+    fn kind(&self) -> &'static str {
+        KIND
+    }
+
+    fn identity(&self, team: &str) -> Result<Option<(Vec<u8>, LogState)>> {
+        let found = self.all(schema::FIND, &[&team], |row| {
+            let state: String = column(row, 1)?;
+            let state = LogState::from_name(&state).unwrap_or(LogState::Left);
+            Ok((column(row, 0)?, state))
         })?;
-        match found {
-            None => Ok(None),
-            Some((identity, state)) => match LogState::from_name(&state) {
-                Some(LogState::Open) => Ok(Some(identity)),
-                Some(LogState::Loading) => Err(Error::journal(
-                    JournalFault::Loading,
-                    "the host that hands it over has not finished",
-                )),
-                _ => Err(Error::journal(
-                    JournalFault::Left,
-                    "the log goes on at one host alone",
-                )),
-            },
-        }
+        Ok(found.into_iter().next())
     }
 
-    /// What the journal has of a log; `None` where it does not know it.
-    ///
-    /// # Errors
-    /// `Journal`.
-    pub fn status(&self, log: LogId) -> Result<Option<LogStatus>> {
-        let log = log.to_string();
-        let count = |number: i64| u64::try_from(number).unwrap_or(0);
-        self.ask(|connection| {
-            let params: [&(dyn ToSql + Sync); 1] = [&log];
-            let row = connection.wait(connection.client.query_opt(schema::STATUS, &params))?;
-            let status = |row: tokio_postgres::Row| {
-                Ok(LogStatus {
-                    state: column(&row, 0)?,
-                    last_seq: count(column(&row, 1)?),
-                    groups: count(column(&row, 2)?),
-                    bytes: count(column(&row, 3)?),
-                })
-            };
-            row.map(status).transpose()
+    fn status(&self, log: LogId) -> Result<Option<LogStatus>> {
+        let found = self.all(schema::STATUS, &[&log.to_string()], |row| {
+            Ok(LogStatus {
+                state: column(row, 0)?,
+                last_seq: count(row, 1)?,
+                groups: count(row, 2)?,
+                bytes: count(row, 3)?,
+            })
+        })?;
+        Ok(found.into_iter().next())
+    }
+
+    fn hosts(&self) -> Result<Vec<(String, f64)>> {
+        self.all(schema::HOSTS, &[], |row| {
+            Ok((column(row, 0)?, column(row, 1)?))
         })
     }
 
-    /// The hosts that noted that they have a log up to an event: `doctor` does.
-    ///
-    /// # Errors
-    /// `Journal`.
-    pub fn holders(&self, log: LogId, seq: u64) -> Result<Vec<String>> {
+    fn trims(&self) -> Option<&dyn Trims> {
+        Some(self)
+    }
+}
+
+impl Trims for PostgresJournals {
+    fn holders(&self, log: LogId, seq: u64) -> Result<Vec<String>> {
         let (log, seq) = (log.to_string(), i64::try_from(seq).unwrap_or(i64::MAX));
-        self.ask(|connection| {
-            let params: [&(dyn ToSql + Sync); 2] = [&log, &seq];
-            let rows = connection.wait(connection.client.query(schema::HOLDERS, &params))?;
-            rows.iter().map(|row| column(row, 0)).collect()
-        })
+        self.all(schema::HOLDERS, &[&log, &seq], |row| column(row, 0))
     }
 
-    /// Removes the groups of a log that end before an event, and says how many went, and their bytes. Repeating it is harmless.
-    /// Needs a role that may change the tables. Nobody can join by the journal alone from then on.
-    ///
-    /// # Errors
-    /// `Journal`.
-    pub fn trim(&self, log: LogId, before: u64) -> Result<(u64, u64)> {
+    fn trim(&self, log: LogId, before: u64) -> Result<(u64, u64)> {
         let (log, before) = (log.to_string(), i64::try_from(before).unwrap_or(i64::MAX));
         let (mut groups, mut bytes) = (0, 0);
         loop {
-            let some = self.ask(|connection| {
-                let params: [&(dyn ToSql + Sync); 2] = [&log, &before];
-                let trimmed = connection.client.query_one(schema::TRIM, &params);
-                let row = connection.wait_for_copies(0, trimmed)?;
-                let count = |at| Ok(u64::try_from(column::<i64>(&row, at)?).unwrap_or(0));
-                Ok((count(0)?, count(1)?))
+            let some = self.0.ask(|connection| {
+                let rows = connection.commit(0, schema::TRIM, &[&log, &before])?;
+                let some = rows.first().map(|row| Ok((count(row, 0)?, count(row, 1)?)));
+                some.transpose()
             })?;
-            if some.0 == 0 {
-                return Ok((groups, bytes));
-            }
-            (groups, bytes) = (groups + some.0, bytes + some.1);
-        }
-    }
-
-    /// The hosts that have spoken to the journal.
-    ///
-    /// # Errors
-    /// `Journal`.
-    pub fn hosts(&self) -> Result<Vec<HostSeen>> {
-        self.ask(|connection| {
-            let rows = connection.wait(connection.client.query(schema::HOSTS, &[]))?;
-            let seen = rows.iter().map(|row| {
-                Ok(HostSeen {
-                    host: column(row, 0)?,
-                    seconds_ago: column(row, 1)?,
-                })
-            });
-            seen.collect()
-        })
-    }
-
-    fn ask<A>(&self, ask: impl Fn(&Connection) -> Result<A, Lost>) -> Result<A> {
-        let mut why = String::new();
-        // The first connection may be one that its server left long ago.
-        for _ in 0..2 {
-            let asked = self.0.with(|connection| {
-                let answer = ask(connection);
-                let spent = matches!(answer, Err(Lost::Gone(_)));
-                (answer, spent)
-            });
-            match asked.map_err(no_connection)? {
-                Ok(answer) => return Ok(answer),
-                Err(Lost::Refused(_, why)) => {
-                    return Err(Error::journal(JournalFault::Refused, why));
-                }
-                Err(Lost::Gone(gone)) => why = gone,
+            match some {
+                None | Some((0, _)) => return Ok((groups, bytes)),
+                Some(some) => (groups, bytes) = (groups + some.0, bytes + some.1),
             }
         }
-        Err(Error::journal(JournalFault::Unreachable, why))
     }
 }
 
@@ -230,50 +163,37 @@ impl Journals for PostgresJournals {
         let journal = identity.journal.as_ref();
         let max = journal.map_or(0, |journal| journal.segment_bytes_max);
         let max = i64::try_from(max).unwrap_or(i64::MAX);
-        let is_its = self.ask(|connection| {
-            let state = state.name();
-            let params: [&(dyn ToSql + Sync); 5] = [&log, &identity.team, &bytes, &max, &state];
-            let asked = connection.client.query_one(schema::ENROLL, &params);
-            column::<bool>(&connection.wait_for_copies(0, asked)?, 0)
+        let has_it = self.0.ask(|connection| {
+            let params: Params<'_> = &[&log, &identity.team, &bytes, &max, &state.name()];
+            let rows = connection.commit(0, schema::ENROLL, params)?;
+            let has_it = rows.first().map(|row| column(row, 0)).transpose()?;
+            Ok(has_it.unwrap_or(false))
         })?;
-        match is_its {
-            true => Ok(()),
-            false => Err(Error::journal(
-                JournalFault::Refused,
-                format!(
-                    "it has another log of team {}, or had this one before",
-                    identity.team
-                ),
-            )),
-        }
+        enrolled(has_it, &identity.team)
     }
+}
+
+/// A number that is none below 0.
+fn count(row: &Row, at: usize) -> Result<u64, Lost> {
+    Ok(u64::try_from(column::<i64>(row, at)?).unwrap_or(0))
 }
 
 /// The version of a journal's tables, where there are any.
 fn tables(raw: &Raw) -> Result<Option<i32>> {
-    match raw.wait(raw.client.query_opt(schema::VERSION, &[])) {
-        Ok(row) => row.map(|row| column(&row, 0)).transpose().map_err(refused),
+    match raw.row(schema::VERSION, &[]) {
+        Ok(row) => Ok(row.map(|row| column(&row, 0)).transpose()?),
         Err(Lost::Refused(SqlState::UNDEFINED_TABLE, _)) => Ok(None),
-        Err(lost) => Err(refused(lost)),
+        Err(lost) => Err(lost.into()),
     }
 }
 
-fn refused(lost: Lost) -> Error {
-    match lost {
-        Lost::Refused(_, why) => Error::journal(JournalFault::Refused, why),
-        Lost::Gone(why) => Error::journal(JournalFault::Unreachable, why),
-    }
+/// Makes the tables, and says so by a statement.
+fn make(raw: &Raw, statement: &str, params: Params<'_>) -> Result<()> {
+    raw.wait(raw.client.batch_execute(schema::CREATE))?;
+    raw.rows(statement, params)?;
+    Ok(())
 }
 
 fn connect(config: &Config) -> Result<Raw> {
-    any_server(config, Raw::connect).map_err(no_connection)
-}
-
-fn no_connection(error: NoConnection) -> Error {
-    match error {
-        NoConnection::Unreachable(why) => Error::journal(JournalFault::Unreachable, why),
-        NoConnection::NotDurable(why) => Error::journal(JournalFault::NotDurable, why),
-        NoConnection::OfAnother(why) => Error::journal(JournalFault::OfAnother, why),
-        NoConnection::Unconfigured(why) => Error::journal(JournalFault::Unconfigured, why),
-    }
+    any_server(config, Raw::connect)
 }

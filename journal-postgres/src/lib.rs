@@ -26,9 +26,9 @@ mod journals;
 mod schema;
 mod tls;
 
-pub use config::{Config, ConfigError};
-pub use connection::Copies;
-pub use journals::{HostSeen, PostgresJournals};
+pub use config::Config;
+pub use journals::PostgresJournals;
+pub use teamlog_engine::journal::Way;
 pub use tls::TlsFiles;
 
 /// The word for this kind of journal in `log.json`.

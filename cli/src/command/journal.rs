@@ -4,7 +4,6 @@ use crate::command::printed::{answer, changed};
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::forward::Repeat;
-use crate::journals::{Shown, Way};
 use crate::progress::Progress;
 use crate::render::View;
 use crate::render::escape::visible;
@@ -13,6 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::PathBuf;
 use teamlog_team::Team;
+use teamlog_team::engine::journal::{Copies, Way};
 use teamlog_team::lifecycle::journal::JournalAnswer as Moved;
 
 /// So many hosts have to have what is removed.
@@ -215,7 +215,7 @@ pub struct JournalHost {
 }
 
 impl JournalAnswer {
-    fn of(name: String, way: &dyn Way, shown: Shown) -> JournalAnswer {
+    fn of(name: String, way: &dyn Way, shown: Copies) -> JournalAnswer {
         JournalAnswer {
             name,
             kind: way.kind().to_owned(),
@@ -223,7 +223,7 @@ impl JournalAnswer {
             min_copies: shown.min_copies,
             copies: shown.copies,
             standby_names: shown.names,
-            timeline: shown.timeline,
+            timeline: shown.term.number,
             server_version: shown.version,
             wrong: shown.wrong,
         }
@@ -320,6 +320,11 @@ impl Status {
     }
 }
 
+fn unsupported(kind: &str, why: &str) -> CommandError {
+    let message = format!("a journal of kind {kind} {why}");
+    CommandError::new(Exit::Refused, "journal_refused", message)
+}
+
 /// The team lives on this host alone.
 fn without(team: &str) -> CommandError {
     let message = format!("team {team} has no journal: it lives on this host alone");
@@ -392,7 +397,13 @@ impl Heal {
 impl Migrate {
     fn run(self, context: &mut Context) -> Outcome {
         let way = context.journals().named(&self.journal)?;
-        let shown = way.migrate()?;
+        let none = || {
+            unsupported(
+                way.kind(),
+                "has one version so far: there is nothing to migrate",
+            )
+        };
+        let shown = way.migrate().ok_or_else(none)??;
         JournalAnswer::of(self.journal, way.as_ref(), shown).print(context)
     }
 }
@@ -405,7 +416,13 @@ impl Trim {
             return Err(without(&self.team));
         };
         let journals = context.journals().of_log(journal)?;
-        let trims = journals.trims()?;
+        let none = || {
+            unsupported(
+                journals.kind(),
+                "keeps all groups: nothing is trimmed there",
+            )
+        };
+        let trims = journals.trims().ok_or_else(none)?;
         let last = self.before - 1;
         let dir = context.backup_dir(&self.backup)?;
         let backup = dir.backup(&self.team, Some(&identity.log.to_string()))?;

@@ -11,11 +11,13 @@ pub mod cursor;
 pub mod memory;
 mod push;
 mod replica;
+mod server;
 
 pub(crate) use cursor::End;
 pub use push::Pushed;
 pub(crate) use push::push;
 pub(crate) use replica::{Replica, Turn, conflict, misplaced, of_read, skew};
+pub use server::{ConfigError, Copies, Server, Trims, Way, enrolled};
 
 use crate::prelude::*;
 use crate::words;

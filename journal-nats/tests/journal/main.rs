@@ -7,6 +7,8 @@
     reason = "a helper of tests may panic as tests do, and says what was skipped"
 )]
 
+#[path = "../../../journal-postgres/tests/journal/authority.rs"]
+mod authority;
 mod cluster;
 #[path = "../../../engine/tests/log/conformance.rs"]
 mod conformance;

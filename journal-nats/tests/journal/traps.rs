@@ -8,7 +8,7 @@ use async_nats::HeaderMap;
 use serde_json::{Value, json};
 use teamlog_engine::identity::LogId;
 use teamlog_engine::journal::{
-    Append, GroupDigest, Journals, LogState, Outcome, Position, ReadError,
+    Append, GroupDigest, Journals, LogState, Outcome, Position, ReadError, Way,
 };
 use teamlog_engine::{Error, JournalFault};
 use teamlog_journal_nats::{Config, NatsJournals};
@@ -280,7 +280,7 @@ fn servers_that_promise_too_little_are_named() {
         let Some(cluster) = Cluster::with(&settings) else {
             return;
         };
-        let copies = NatsJournals::create(&cluster.config(), 1).unwrap();
+        let copies = cluster.config().create(1).unwrap();
         assert_eq!(
             (copies.copies, copies.wrong.len()),
             (1, 1),
@@ -291,7 +291,7 @@ fn servers_that_promise_too_little_are_named() {
         let journals = NatsJournals::new(cluster.config(), copies.journal.clone());
         let error = journals.enroll(&identity(1, &copies.journal), LogState::Open);
         is_not_durable(&error.unwrap_err(), why);
-        let three = NatsJournals::create(&cluster.config(), 4).unwrap_err();
+        let three = cluster.config().create(4).unwrap_err();
         assert!(three.to_string().contains("may be on 5"), "{three}");
     }
 }
@@ -305,15 +305,15 @@ fn another_journal_or_none_is_said() {
     let Some(cluster) = Cluster::with(&settings) else {
         return;
     };
-    let none = NatsJournals::look(&cluster.config()).unwrap_err();
+    let none = cluster.config().look().unwrap_err();
     assert_eq!(
         none.journal_fault(),
         Some(JournalFault::OfAnother),
         "{none}"
     );
-    let made = NatsJournals::create(&cluster.config(), 1).unwrap();
+    let made = cluster.config().create(1).unwrap();
     assert_eq!(
-        NatsJournals::create(&cluster.config(), 2).unwrap(),
+        cluster.config().create(2).unwrap(),
         made,
         "what is there stays"
     );
@@ -328,7 +328,7 @@ fn another_journal_or_none_is_said() {
         url: "nats://127.0.0.1:1,127.0.0.1:2".into(),
         ..Config::default()
     };
-    let error = NatsJournals::look(&nobody).unwrap_err();
+    let error = nobody.look().unwrap_err();
     assert_eq!(
         error.journal_fault(),
         Some(JournalFault::Unreachable),

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
-use teamlog_journal_postgres::{Config, PostgresJournals, TlsFiles};
+use teamlog_journal_postgres::{Config, TlsFiles, Way};
 
 /// Where PostgreSQL's programs are, if the test is to use them.
 fn programs() -> Option<PathBuf> {
@@ -309,7 +309,7 @@ impl Cluster {
 
     /// Makes the journal, or finds it.
     pub fn journal(&self) -> String {
-        let copies = PostgresJournals::create(&self.config("maker"), 2).unwrap();
+        let copies = self.config("maker").create(2).unwrap();
         assert_eq!(copies.wrong, Vec::<String>::new());
         copies.journal
     }

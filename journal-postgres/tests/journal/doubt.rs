@@ -6,7 +6,7 @@ use crate::proxy::{Back, Proxy};
 use std::thread;
 use std::time::{Duration, Instant};
 use teamlog_engine::identity::LogId;
-use teamlog_engine::journal::{Journal, Journals, LogState, Outcome, Position, ReadError};
+use teamlog_engine::journal::{Journal, Journals, LogState, Outcome, Position, ReadError, Way};
 use teamlog_journal_postgres::PostgresJournals;
 
 fn is_unknown(outcome: &Outcome) -> bool {
@@ -144,7 +144,7 @@ fn fewer_copies_than_promised(cluster: &Cluster, id: &str, end: Position) {
         why.contains("synchronous_standby_names must name standbys"),
         "{why}"
     );
-    let copies = PostgresJournals::look(&cluster.config("ada")).unwrap();
+    let copies = cluster.config("ada").look().unwrap();
     assert!(!copies.wrong.is_empty());
     alone("ANY 1 (one, two)");
     cluster.wait_for_standbys(0, 2);

@@ -8,6 +8,7 @@
     reason = "a helper of tests may panic as tests do, and says what was skipped and what a round came to"
 )]
 
+mod authority;
 mod cluster;
 #[path = "../../../engine/tests/log/conformance.rs"]
 mod conformance;

@@ -1,57 +1,14 @@
 //! Encrypted connections: who the server is, is checked, and who asks may have to show it.
 
+use crate::authority::Authority;
 use crate::cluster::{Cluster, config};
 use crate::conformance::identity;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 use std::thread;
 use std::time::Duration;
 use teamlog_engine::Error;
-use teamlog_engine::journal::{Journals, LogState};
+use teamlog_engine::journal::{Journals, LogState, Way};
 use teamlog_journal_postgres::{Config, PostgresJournals, TlsFiles};
-
-/// Certificates of the test's own, and who vouches for them.
-struct Authority {
-    dir: tempfile::TempDir,
-}
-
-impl Authority {
-    fn new(name: &str) -> Authority {
-        let dir = tempfile::tempdir().unwrap();
-        let authority = Authority { dir };
-        let extension = "basicConstraints=critical,CA:TRUE";
-        authority.openssl(&format!(
-            "req -x509 {NEW_KEY} -keyout ca.key -out ca.pem -subj /CN={name} -days 2 -addext {extension}"
-        ));
-        authority
-    }
-
-    fn openssl(&self, line: &str) {
-        let mut command = Command::new("openssl");
-        command.args(line.split(' ')).current_dir(self.dir.path());
-        let output = command.output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "openssl {line}: {said}");
-    }
-
-    /// Makes `NAME.pem` and `NAME.key`, for that subject and other names of it, and for so many days.
-    fn vouch(&self, name: &str, subject: &str, also: &str, days: u32) {
-        let extensions = self.path("extensions");
-        std::fs::write(extensions, format!("subjectAltName={also}\n")).unwrap();
-        self.openssl(&format!(
-            "req {NEW_KEY} -keyout {name}.key -out {name}.csr -subj /CN={subject}"
-        ));
-        self.openssl(&format!(
-            "x509 -req -in {name}.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out {name}.pem -days {days} -extfile extensions"
-        ));
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
-    }
-}
-
-const NEW_KEY: &str = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
 
 /// Without TLS nobody comes to the journal; who shows no certificate does, or does not.
 fn hba(option: &str) -> String {
@@ -84,7 +41,7 @@ fn trusting(authority: &Path) -> TlsFiles {
 
 /// Why the journal is not reached.
 fn why(config: &Config) -> String {
-    match PostgresJournals::look(config) {
+    match config.look() {
         Err(Error::Journal { why, .. }) => why,
         other => panic!("{other:?}"),
     }
@@ -109,7 +66,7 @@ fn connections_are_encrypted_to_the_server_that_is_meant() {
     };
     serve("server", "");
     let config = encrypted(&cluster, trusting(&ca));
-    let copies = PostgresJournals::create(&config, 2).unwrap();
+    let copies = config.create(2).unwrap();
     assert_eq!(copies.wrong, Vec::<String>::new());
     let journals = PostgresJournals::new(config.clone(), copies.journal.clone());
     let log = identity(1, &copies.journal);
@@ -141,6 +98,6 @@ fn connections_are_encrypted_to_the_server_that_is_meant() {
         ..trusting(&ca)
     };
     let config = encrypted(&cluster, with_certificate);
-    let looked = PostgresJournals::look(&config).unwrap();
+    let looked = config.look().unwrap();
     assert_eq!(looked.journal, copies.journal);
 }

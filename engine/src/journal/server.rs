@@ -1,0 +1,158 @@
+//! A journal that servers keep: the way to it, what is asked of it as a whole, and why it has no answer.
+
+use super::{Journals, LogState, LogStatus, Outcome, ReadError, Term};
+use crate::error::{Error, JournalFault, Result};
+use crate::identity::LogId;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// A journal as its servers show it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Copies {
+    /// The journal's id.
+    pub journal: String,
+    /// On how many servers an event must be before it is acknowledged.
+    pub min_copies: u32,
+    /// On how many it is now.
+    pub copies: u32,
+    /// The servers that have to have it.
+    pub names: String,
+    /// In which term the server answers.
+    pub term: Term,
+    /// The server's version.
+    pub version: String,
+    /// What keeps it from being durable, in words; then nothing is written.
+    pub wrong: Vec<String>,
+}
+
+/// What is wrong with what names a journal.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// The URL holds a secret, which others could read.
+    #[error("{0}")]
+    SecretInUrl(&'static str),
+    /// Something else, in words.
+    #[error("{0}")]
+    Invalid(String),
+}
+
+/// The way to a journal. What has no answer or is refused is an error of the journal.
+pub trait Way: Debug {
+    /// The word for its kind in `log.json`.
+    fn kind(&self) -> &'static str;
+
+    /// Whether the URL and the files can be used.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    fn check(&self) -> Result<(), ConfigError>;
+
+    /// Makes the journal, and looks at it. What is there already stays as it is; `min_copies` counts for a new one.
+    fn create(&self, min_copies: u32) -> Result<Copies>;
+
+    /// Looks at the journal.
+    fn look(&self) -> Result<Copies>;
+
+    /// Brings what an older teamlog made to what this one needs; older ones are refused from then on. `None` where there is
+    /// one version so far.
+    fn migrate(&self) -> Option<Result<Copies>> {
+        None
+    }
+
+    /// The journal of that id; nothing is connected yet.
+    fn open(&self, id: &str) -> Arc<dyn Server>;
+}
+
+/// A journal that servers keep. What has no answer or is refused is an error of the journal.
+pub trait Server: Journals {
+    /// The word for its kind in `log.json`.
+    fn kind(&self) -> &'static str;
+
+    /// What `log.json` says of the log of a team, on every host, and the state of the log; `None` where it knows no such team.
+    fn identity(&self, team: &str) -> Result<Option<(Vec<u8>, LogState)>>;
+
+    /// The same where all of the log is in the journal; an error also where it is being handed over, or was taken off.
+    fn find(&self, team: &str) -> Result<Option<Vec<u8>>> {
+        let Some((identity, state)) = self.identity(team)? else {
+            return Ok(None);
+        };
+        let loading = "the host that hands it over has not finished";
+        match state {
+            LogState::Open => Ok(Some(identity)),
+            LogState::Loading => Err(Error::journal(JournalFault::Loading, loading)),
+            LogState::Left => {
+                let left = "the log goes on at one host alone";
+                Err(Error::journal(JournalFault::Left, left))
+            }
+        }
+    }
+
+    /// What it has of a log; `None` where it does not know it.
+    fn status(&self, log: LogId) -> Result<Option<LogStatus>>;
+
+    /// The hosts that have spoken to it, and how many seconds ago, by its clock; none where it keeps no note of them.
+    fn hosts(&self) -> Result<Vec<(String, f64)>> {
+        Ok(Vec::new())
+    }
+
+    /// What trims it; `None` where it keeps all groups.
+    fn trims(&self) -> Option<&dyn Trims> {
+        None
+    }
+}
+
+/// A journal from which groups can be removed.
+pub trait Trims {
+    /// The hosts that noted that they have a log up to an event: `doctor` does.
+    fn holders(&self, log: LogId, seq: u64) -> Result<Vec<String>>;
+
+    /// Removes the groups of a log that end before an event, and says how many went, and their bytes. Repeating it is
+    /// harmless. Needs a role that may change the tables. Nobody can join by the journal alone from then on.
+    fn trim(&self, log: LogId, before: u64) -> Result<(u64, u64)>;
+}
+
+/// What becomes of enrolling a log of a team that the journal has, or has not, as it was asked to.
+///
+/// # Errors
+/// It has not.
+pub fn enrolled(has_it: bool, team: &str) -> Result<()> {
+    let why = || format!("it has another log of team {team}, or had this one before");
+    match has_it {
+        true => Ok(()),
+        false => Err(Error::journal(JournalFault::Refused, why())),
+    }
+}
+
+fn told(error: Error) -> (JournalFault, String) {
+    match error {
+        Error::Journal { fault, why } => (fault, why),
+        other => (JournalFault::Unreachable, other.to_string()),
+    }
+}
+
+impl From<Error> for ReadError {
+    fn from(error: Error) -> ReadError {
+        let (fault, why) = told(error);
+        match fault {
+            JournalFault::NotDurable => ReadError::NotDurable(why),
+            JournalFault::OfAnother | JournalFault::Unconfigured => ReadError::OfAnother(why),
+            JournalFault::Refused => ReadError::Refused(why),
+            _ => ReadError::Unreachable(why),
+        }
+    }
+}
+
+impl Outcome {
+    /// What becomes of an append by an error, of which something was sent or nothing.
+    pub fn of(error: Error, sent: bool) -> Outcome {
+        let (fault, why) = told(error);
+        match fault {
+            JournalFault::NotDurable => Outcome::NotDurable(why),
+            JournalFault::OfAnother | JournalFault::Unconfigured | JournalFault::Refused => {
+                Outcome::Refused(why)
+            }
+            _ if sent => Outcome::Unknown(why),
+            _ => Outcome::Unreachable(why),
+        }
+    }
+}
