@@ -13,11 +13,11 @@ mod resources;
 mod server;
 mod state;
 
-pub use legacy::OPERATIONS as LEGACY_OPERATIONS;
 pub use query::ToolError;
-pub use server::{Elsewhere, Server, carry_out};
+pub use server::{Elsewhere, carry_out};
 pub use state::Session;
 
+use server::Server;
 use std::io;
 use teamlog_team::Root;
 use teamlog_team::handle::command::Origin;
@@ -43,9 +43,13 @@ pub fn serve_stdio(
         .enable_time()
         .build()?;
     let served = runtime.block_on(async {
-        let server = Server::new(root, team, session)
-            .from(origin)
-            .with(elsewhere);
+        let server = Server {
+            root,
+            team,
+            session,
+            origin,
+            elsewhere,
+        };
         let running = rmcp::serve_server(server, rmcp::transport::stdio()).await;
         match running {
             Ok(running) => running.waiting().await.map(drop).map_err(io::Error::other),

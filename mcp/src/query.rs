@@ -81,6 +81,7 @@ impl Query {
     pub(crate) fn new<I, A>(
         name: &'static str,
         doc: &'static str,
+        effect: Effect,
         ask: fn(I, &mut Team) -> Result<A, Failure>,
     ) -> Query
     where
@@ -97,7 +98,7 @@ impl Query {
         Query {
             name,
             doc,
-            mutates: false,
+            mutates: effect == Effect::Records,
             of_states: false,
             about: None,
             schema: arguments::<I>(),
@@ -107,9 +108,7 @@ impl Query {
 
     /// The tool of that name, which carries out an operation.
     fn of<O: Op + 'static>(name: &'static str) -> Query {
-        let mut query = Query::new(name, O::DOC, O::run);
-        query.mutates = O::EFFECT == Effect::Records;
-        query
+        Query::new(name, O::DOC, O::EFFECT, O::run)
     }
 
     /// The same without a field that only other surfaces take.

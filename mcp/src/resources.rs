@@ -11,38 +11,27 @@ const JSON: &str = "application/json";
 
 /// What each team has: the queries that need no more than a team.
 pub fn of_teams(teams: &[String]) -> Vec<Resource> {
-    let plain = QUERIES.iter().filter(|query| query.about.is_none());
-    let pairs = teams
-        .iter()
-        .flat_map(|team| plain.clone().map(move |query| (team, query)));
-    pairs
-        .map(|(team, query)| {
-            Resource::new(
-                format!("{SCHEME}{team}/{}", query.name),
-                format!("{team} {}", query.name),
-            )
-            .with_description(query.doc)
-            .with_mime_type(JSON)
-        })
-        .collect()
+    let mut resources = Vec::new();
+    for team in teams {
+        for query in QUERIES.iter().filter(|query| query.about.is_none()) {
+            let name = query.name;
+            let one = Resource::new(format!("{SCHEME}{team}/{name}"), format!("{team} {name}"));
+            resources.push(one.with_description(query.doc).with_mime_type(JSON));
+        }
+    }
+    resources
 }
 
 /// What can be asked for by name.
 pub fn templates() -> Vec<ResourceTemplate> {
-    QUERIES
-        .iter()
-        .map(|query| {
-            let named = query.about.map(|name| format!("/{{{name}}}"));
-            let uri = format!(
-                "{SCHEME}{{team}}/{}{}",
-                query.name,
-                named.unwrap_or_default()
-            );
-            ResourceTemplate::new(uri, query.name)
-                .with_description(query.doc)
-                .with_mime_type(JSON)
-        })
-        .collect()
+    let template = |query: &Query| {
+        let named = query.about.map(|name| format!("/{{{name}}}"));
+        let named = named.unwrap_or_default();
+        let uri = format!("{SCHEME}{{team}}/{}{named}", query.name);
+        let template = ResourceTemplate::new(uri, query.name);
+        template.with_description(query.doc).with_mime_type(JSON)
+    };
+    QUERIES.iter().map(template).collect()
 }
 
 /// The answer that a URI names; `None` where it names nothing.

@@ -27,12 +27,15 @@ pub type Elsewhere =
 
 /// A server for one client. It keeps nothing between calls.
 #[derive(Clone)]
-pub struct Server {
-    root: Root,
-    team: Option<String>,
-    session: Session,
-    origin: Origin,
-    elsewhere: Option<Elsewhere>,
+pub(crate) struct Server {
+    pub root: Root,
+    /// The team and the session that are meant where a call names none.
+    pub team: Option<String>,
+    pub session: Session,
+    /// From where calls are done.
+    pub origin: Origin,
+    /// What records is handed on there first.
+    pub elsewhere: Elsewhere,
 }
 
 /// Carries a tool that records out, here and now.
@@ -46,45 +49,13 @@ pub fn carry_out(
     team: &str,
     arguments: Map<String, Value>,
 ) -> Result<String, ToolError> {
-    match STATES
-        .iter()
-        .find(|query| query.name == tool && query.mutates)
-    {
-        Some(query) => query.answer(root, origin, Some(team), arguments),
-        None => Err(ToolError::new(
-            "invalid_input",
-            "there is no such tool",
-            None,
-        )),
-    }
+    let mut tools = STATES.iter().filter(|query| query.mutates);
+    let none = || ToolError::new("invalid_input", "there is no such tool", None);
+    let tool = tools.find(|query| query.name == tool).ok_or_else(none)?;
+    tool.answer(root, origin, Some(team), arguments)
 }
 
 impl Server {
-    /// Serves the teams of a root; `team` and `session` are meant where a call names none.
-    pub fn new(root: Root, team: Option<String>, session: Session) -> Server {
-        Server {
-            root,
-            team,
-            session,
-            origin: Origin::default(),
-            elsewhere: None,
-        }
-    }
-
-    /// The same, for calls that are done from there.
-    #[must_use]
-    pub fn from(mut self, origin: Origin) -> Server {
-        self.origin = origin;
-        self
-    }
-
-    /// The same, with what records handed on first.
-    #[must_use]
-    pub fn with(mut self, elsewhere: Elsewhere) -> Server {
-        self.elsewhere = Some(elsewhere);
-        self
-    }
-
     fn answer(
         &self,
         query: &Query,
@@ -93,12 +64,13 @@ impl Server {
         if query.of_states {
             state::put_session(&mut arguments, &self.session)?;
         }
-        let Some(elsewhere) = self.elsewhere.as_ref().filter(|_| query.mutates) else {
-            return query.answer(&self.root, &self.origin, self.team.as_deref(), arguments);
-        };
-        let (team, arguments) = meant(&self.root, self.team.as_deref(), arguments)?;
-        elsewhere(query.name, &team, &arguments)
-            .unwrap_or_else(|| query.answer(&self.root, &self.origin, Some(&team), arguments))
+        let (root, origin, own) = (&self.root, &self.origin, self.team.as_deref());
+        if !query.mutates {
+            return query.answer(root, origin, own, arguments);
+        }
+        let (team, arguments) = meant(root, own, arguments)?;
+        let done = (self.elsewhere)(query.name, &team, &arguments);
+        done.unwrap_or_else(|| query.answer(root, origin, Some(&team), arguments))
     }
 
     fn call(&self, request: CallToolRequestParams) -> CallToolResult {
@@ -162,10 +134,11 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let teams = self.root.teams().map_err(internal)?;
-        Ok(ListResourcesResult::with_all_items(resources::of_teams(
-            &teams,
-        )))
+        let teams = self.root.teams();
+        let teams =
+            teams.map_err(|failure| ErrorData::internal_error(failure.to_string(), None))?;
+        let resources = resources::of_teams(&teams);
+        Ok(ListResourcesResult::with_all_items(resources))
     }
 
     async fn list_resource_templates(
@@ -173,9 +146,8 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Ok(ListResourceTemplatesResult::with_all_items(
-            resources::templates(),
-        ))
+        let templates = resources::templates();
+        Ok(ListResourceTemplatesResult::with_all_items(templates))
     }
 
     async fn read_resource(
@@ -184,13 +156,11 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         match resources::read(&self.root, &request.uri) {
-            None => Err(ErrorData::resource_not_found(
-                format!(
-                    "uri must be one of the listed resources, but is {:?}",
-                    request.uri
-                ),
-                None,
-            )),
+            None => {
+                let rule = "uri must be one of the listed resources";
+                let message = format!("{rule}, but is {:?}", request.uri);
+                Err(ErrorData::resource_not_found(message, None))
+            }
             Some(Err(fault)) => Err(ErrorData::invalid_params(fault.0, None)),
             Some(Ok(text)) => {
                 let contents = ResourceContents::text(text, request.uri);
@@ -199,8 +169,4 @@ impl ServerHandler for Server {
             }
         }
     }
-}
-
-fn internal(failure: teamlog_team::Failure) -> ErrorData {
-    ErrorData::internal_error(failure.to_string(), None)
 }

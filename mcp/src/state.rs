@@ -27,26 +27,31 @@ pub static STATES: LazyLock<Vec<Query>> = LazyLock::new(|| {
         tool(
             "state_read",
             "The state of a mode: that of the session, else that of the root",
+            Effect::Reads,
             |asked: StateRead, team| team.state_read(asked),
         ),
-        records::<ModeWrite>(tool(
+        tool(
             "state_write",
             "Write fields of the state of a mode, which may start it, hand over to it or end it",
+            ModeWrite::EFFECT,
             |asked: ModeWrite, team| team.state_write(asked),
-        )),
-        records::<ModeClear>(tool(
+        ),
+        tool(
             "state_clear",
             "Take the state of a mode away, so that others may start",
+            ModeClear::EFFECT,
             |asked: ModeClear, team| team.state_clear(asked),
-        )),
+        ),
         tool(
             "state_list_active",
             "The modes that are active",
+            Effect::Reads,
             |asked: StateListActive, team| team.state_list_active(asked),
         ),
         tool(
             "state_get_status",
             "How a mode stands, or every one that has a state",
+            Effect::Reads,
             |asked: StateGetStatus, team| team.state_get_status(asked),
         ),
     ]
@@ -56,13 +61,14 @@ pub static STATES: LazyLock<Vec<Query>> = LazyLock::new(|| {
 fn tool<I, A>(
     name: &'static str,
     doc: &'static str,
+    effect: Effect,
     ask: fn(I, &mut Team) -> Result<A, Failure>,
 ) -> Query
 where
     I: DeserializeOwned + JsonSchema + 'static,
     A: Serialize + 'static,
 {
-    let mut tool = Query::new(name, doc, ask);
+    let mut tool = Query::new(name, doc, effect, ask);
     tool.of_states = true;
     let mode = tool
         .schema
@@ -80,17 +86,8 @@ where
     tool
 }
 
-/// A tool that does what an operation does.
-fn records<O: Op>(mut tool: Query) -> Query {
-    tool.mutates = O::EFFECT == Effect::Records;
-    tool
-}
-
 /// Takes out what means nothing to a log, and puts in the session where arguments name none; with `all_sessions` nothing
 /// is added.
-///
-/// # Errors
-/// What was meant to be the session cannot be one.
 pub(crate) fn put_session(
     arguments: &mut Map<String, Value>,
     session: &Session,
