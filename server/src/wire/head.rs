@@ -32,27 +32,21 @@ impl Heads {
     /// Looks at the head that the parser has just taken. After a fault, and after a head that says `last`, nothing that
     /// follows is looked at: the connection must be closed.
     pub fn next(&mut self) -> Result<(), HeadFault> {
-        let outcome = self.examine();
-        match outcome {
-            Ok(Framing {
-                head,
-                body: Some(body),
-            }) => {
-                let rest = self.raw.split_off(head.min(self.raw.len()));
-                self.raw.clear();
-                self.body_left = body;
-                self.heard(&rest);
-                Ok(())
-            }
-            Ok(_) => {
-                self.end();
-                Ok(())
-            }
-            Err(fault) => {
-                self.end();
-                Err(fault)
-            }
+        let framing = self.examine();
+        if let Ok(Framing {
+            head,
+            body: Some(body),
+        }) = framing
+        {
+            let rest = self.raw.split_off(head.min(self.raw.len()));
+            self.raw.clear();
+            self.body_left = body;
+            self.heard(&rest);
+        } else {
+            self.over = true;
+            self.raw = Vec::new();
         }
+        framing.map(drop)
     }
 
     /// Whether the connection must be closed after the request at hand.
@@ -63,11 +57,6 @@ impl Heads {
     /// How long the head at hand says that its body is, as far as it can be read.
     pub fn declared(&self) -> Option<u64> {
         self.examine().ok()?.body
-    }
-
-    fn end(&mut self) {
-        self.over = true;
-        self.raw = Vec::new();
     }
 
     fn examine(&self) -> Result<Framing, HeadFault> {
@@ -82,25 +71,21 @@ impl Heads {
         let head = rest.get(..end).unwrap_or_default();
         let mut lengths = Vec::new();
         let mut codings = 0;
-        for (number, line) in lines(head)?.into_iter().enumerate().skip(1) {
-            if line
-                .first()
-                .is_some_and(|first| matches!(first, b' ' | b'\t'))
-            {
+        for line in lines(head)?.into_iter().skip(1) {
+            if let Some(b' ' | b'\t') = line.first() {
                 return Err("a header must stand on one line");
             }
             let Some(colon) = line.iter().position(|byte| *byte == b':') else {
                 return Err("a header must have a colon");
             };
-            debug_assert!(number > 0);
             let (name, value) = line.split_at(colon);
+            let value = value.get(1..).unwrap_or_default().trim_ascii();
             if name.eq_ignore_ascii_case(b"content-length") {
-                lengths.push(value.get(1..).unwrap_or_default().trim_ascii());
+                lengths.push(value);
             } else if name.eq_ignore_ascii_case(b"transfer-encoding") {
                 codings += 1;
                 // The parser takes what ends in chunks, and would hand on the codings beneath as they are.
-                let coding = value.get(1..).unwrap_or_default().trim_ascii();
-                if !coding.eq_ignore_ascii_case(b"chunked") {
+                if !value.eq_ignore_ascii_case(b"chunked") {
                     return Err("transfer-encoding must be chunked");
                 }
             }
@@ -127,20 +112,12 @@ struct Framing {
 }
 
 fn lines(head: &[u8]) -> Result<Vec<&[u8]>, HeadFault> {
-    let mut lines = Vec::new();
-    for line in head.split(|byte| *byte == b'\n') {
-        lines.push(line);
-    }
-    let count = lines.len();
-    for (number, line) in lines.iter_mut().enumerate() {
-        // What follows the last line is the end that was cut off.
-        if number + 1 == count {
-            continue;
-        }
-        match line.strip_suffix(b"\r") {
-            Some(stripped) => *line = stripped,
-            None => return Err("a line of the head must end in CR LF"),
-        }
+    let mut lines: Vec<&[u8]> = head.split(|byte| *byte == b'\n').collect();
+    // What follows the last line is the end that was cut off.
+    let ended = lines.len().saturating_sub(1);
+    for line in lines.iter_mut().take(ended) {
+        let stripped = line.strip_suffix(b"\r");
+        *line = stripped.ok_or("a line of the head must end in CR LF")?;
     }
     Ok(lines)
 }
