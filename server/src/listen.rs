@@ -135,7 +135,7 @@ pub(crate) async fn accept<L: Listen>(listener: L, via: Via, state: Arc<AppState
             }
         };
         let Some(slot) = slot(&slots, &state).await else {
-            state.metrics.turned_away();
+            state.metrics.turned_away.inc();
             if let Ok(moment) = turned_away.clone().try_acquire_owned() {
                 tokio::spawn(async move {
                     let _ = tokio::time::timeout(TURNED_AWAY_FOR, turn_away(io)).await;
@@ -177,8 +177,8 @@ async fn slot(slots: &ConnectionSlots, state: &AppState) -> Option<OwnedSemaphor
     if !slots.make_room() {
         return None;
     }
-    state.metrics.displaced();
-    slots.next().await
+    state.metrics.displaced.inc();
+    slots.slots.next().await
 }
 
 async fn turn_away(mut io: impl AsyncRead + AsyncWrite + Unpin) {

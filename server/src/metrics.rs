@@ -5,7 +5,6 @@ mod teams;
 use crate::reply::{Answer, Reply};
 use crate::served::{Condition, Served};
 use crate::via::Via;
-use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -21,30 +20,8 @@ use teams::Teams;
 const BUCKETS: [f64; 14] = [
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 10.0,
 ];
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Status {
-    status: u16,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Code {
-    code: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Way {
-    via: &'static str,
-}
-
-/// How much is being done, and how much waits.
-pub(crate) struct Load {
-    /// Calls that wait for a thread, and that a thread answers.
-    pub calls: (usize, usize),
-    /// Calls that wait for something to happen.
-    pub patient: usize,
-    /// Forwarded commands that work, and that wait.
-    pub forwarded: (usize, usize),
-}
+/// A name, and what it has in one of a family.
+type Label = [(&'static str, String); 1];
 
 /// The numbers of the daemon: a field each, with its name and what it counts.
 macro_rules! metrics {
@@ -53,7 +30,7 @@ macro_rules! metrics {
         pub(crate) struct Metrics {
             registry: Registry,
             teams: Arc<Teams>,
-            $($field: $type,)*
+            $(pub $field: $type,)*
         }
 
         impl Metrics {
@@ -72,11 +49,11 @@ macro_rules! metrics {
 }
 
 metrics! {
-    answers: Family<Status, Counter> = Family::default(), "answers", "Answers to calls, by status";
-    refusals: Family<Code, Counter> = Family::default(), "refusals", "Answers that say no, by code";
+    answers: Family<Label, Counter> = Family::default(), "answers", "Answers to calls, by status";
+    refusals: Family<Label, Counter> = Family::default(), "refusals", "Answers that say no, by code";
     seconds: Histogram = Histogram::new(BUCKETS), "answer_seconds", "From a call's head to its answer";
-    connections: Family<Way, Gauge> = Family::default(), "connections", "Open connections";
-    accepted: Family<Way, Counter> = Family::default(), "connections_accepted", "Connections that were served";
+    connections: Family<Label, Gauge> = Family::default(), "connections", "Open connections";
+    accepted: Family<Label, Counter> = Family::default(), "connections_accepted", "Connections that were served";
     turned_away: Counter = Counter::default(), "connections_turned_away", "Connections that were one too many";
     displaced: Counter = Counter::default(), "connections_displaced",
         "Connections without a token that made room for others";
@@ -94,23 +71,14 @@ metrics! {
 impl Metrics {
     /// A connection was taken; it is open as long as what this returns lives.
     pub fn connected(&self, via: Via) -> Counted {
-        let via = match via {
-            Via::Tcp => Way { via: "tcp" },
-            Via::Tls => Way { via: "tls" },
-            Via::Socket => Way { via: "socket" },
+        let name = match via {
+            Via::Tcp => "tcp",
+            Via::Tls => "tls",
+            Via::Socket => "socket",
         };
+        let via = [("via", name.to_owned())];
         self.accepted.get_or_create(&via).inc();
         Counted::new(self.connections.get_or_create_owned(&via))
-    }
-
-    /// A connection was one too many.
-    pub fn turned_away(&self) {
-        self.turned_away.inc();
-    }
-
-    /// A connection made room for another one.
-    pub fn displaced(&self) {
-        self.displaced.inc();
     }
 
     /// A stream begins; it goes on as long as what this returns lives.
@@ -123,32 +91,35 @@ impl Metrics {
         self.seconds.observe(took.as_secs_f64());
         match answer {
             Answer::Whole(reply) => self.replied(reply),
-            Answer::Streamed(_) => {
-                self.answers.get_or_create(&Status { status: 200 }).inc();
-            }
+            Answer::Streamed(_) => self.status(200),
         }
+    }
+
+    fn status(&self, status: u16) {
+        let label = [("status", status.to_string())];
+        self.answers.get_or_create(&label).inc();
     }
 
     /// Counts a reply by its status, and by its code if it says no.
     pub fn replied(&self, reply: &Reply) {
-        let status = Status {
-            status: reply.status,
-        };
-        self.answers.get_or_create(&status).inc();
+        self.status(reply.status);
         if reply.status >= 400
             && let Some(code) = reply.code()
         {
-            self.refusals.get_or_create(&Code { code }).inc();
+            self.refusals.get_or_create(&[("code", code)]).inc();
         }
     }
 
-    /// All of it, as it is now. Reads every team.
-    pub fn text(&self, served: &Served, load: &Load) -> Result<String, fmt::Error> {
-        let (waiting, running) = load.calls;
-        set(&self.patient, load.patient);
+    /// All of it, as it is now, with how many calls and forwarded commands wait and work. Reads every team.
+    pub fn text(
+        &self,
+        served: &Served,
+        (waiting, running, patient): (usize, usize, usize),
+        (forwarded, forwarded_waiting): (usize, usize),
+    ) -> Result<String, fmt::Error> {
+        set(&self.patient, patient);
         set(&self.waiting, waiting);
         set(&self.running, running);
-        let (forwarded, forwarded_waiting) = load.forwarded;
         set(&self.forwarded, forwarded);
         set(&self.forwarded_waiting, forwarded_waiting);
         let conditions = served.conditions();

@@ -46,6 +46,11 @@ impl Reply {
         Reply::json_text(status, body.to_string().into_bytes())
     }
 
+    /// What is answered to whoever presents nothing that lets them in, or not any more.
+    pub(crate) fn unauthorized(message: &str) -> Reply {
+        Reply::error(401, "unauthorized", message).header("www-authenticate", "Bearer")
+    }
+
     /// The text of a JSON object and a line end.
     pub(crate) fn json_text(status: u16, mut body: Vec<u8>) -> Reply {
         body.push(b'\n');

@@ -2,11 +2,9 @@
 
 use crate::admission::{bearer, overloaded};
 use crate::connection_slots::Connection;
-use crate::metrics::Load;
 use crate::reply::Reply;
 use crate::served::Condition;
 use crate::state::AppState;
-use crate::unauthorized::unauthorized;
 use crate::via::Via;
 use crate::wire::sending;
 use axum::Extension;
@@ -65,20 +63,19 @@ pub(super) async fn metrics(
     Extension(connection): Extension<Arc<Connection>>,
     headers: HeaderMap,
 ) -> Response<Body> {
-    if let Err(reply) = knows(&state, via, &connection, &headers)
-        .await
-        .and_then(known)
-    {
-        return sending::whole(reply);
+    match knows(&state, via, &connection, &headers).await {
+        Ok(true) => {}
+        Ok(false) => {
+            let message = "authorization must be Bearer and the token of runtime.json";
+            return sending::whole(Reply::unauthorized(message));
+        }
+        Err(reply) => return sending::whole(reply),
     }
     let all = state.clone();
     let text = state.pool.run(move || {
-        let load = Load {
-            calls: all.pool.load(),
-            patient: all.patient.load().1,
-            forwarded: all.local_slots.load(),
-        };
-        all.metrics.text(&all.served, &load)
+        let (waiting, running) = all.pool.load();
+        let calls = (waiting, running, all.patient.load().1);
+        all.metrics.text(&all.served, calls, all.local_slots.load())
     });
     sending::whole(match text.await {
         Err(_) => overloaded(),
@@ -101,17 +98,10 @@ async fn knows(
             let admitted = bearer::caller(state, via, connection, headers).await?;
             match admitted.caller.agent {
                 None => Ok(true),
-                Some(_) => Err(unauthorized("authorization must be that of all agents")),
+                Some(_) => Err(Reply::unauthorized(
+                    "authorization must be that of all agents",
+                )),
             }
         }
-    }
-}
-
-fn known(knows: bool) -> Result<(), Reply> {
-    match knows {
-        true => Ok(()),
-        false => Err(unauthorized(
-            "authorization must be Bearer and the token of runtime.json",
-        )),
     }
 }

@@ -28,83 +28,49 @@ struct Look {
     disk_bytes: Option<u64>,
 }
 
-type Read = fn(&Gauges) -> u64;
-type ReadKnown = fn(&Look) -> Option<i64>;
+/// A number of a team: its name, what it is, its sort, and how it is read; none while it is not known.
+type Number = (
+    &'static str,
+    &'static str,
+    MetricType,
+    fn(&Look) -> Option<u64>,
+);
 
-/// What only grows: what was written from the daemon's start on, the rest from the team's.
-const COUNTERS: [(&str, &str, Read); 7] = [
-    ("appends", "Events that were appended", |g| g.written.events),
-    ("appended_bytes", "Bytes that were appended", |g| {
-        g.written.bytes
-    }),
-    ("commands", "Commands that recorded something", |g| {
-        g.written.jobs
-    }),
-    (
-        "syncs",
-        "Groups of commands, each written and synced once",
-        |g| g.written.groups,
-    ),
-    ("leases_granted", "Claims with a lease", |g| {
-        g.leases_granted
-    }),
-    ("leases_expired", "Leases that ran out, as recorded", |g| {
-        g.leases_expired
-    }),
-    (
-        "dead_letters",
-        "Deliveries that ended in a dead letter",
-        |g| g.dead_letters,
-    ),
-];
+/// The numbers in a table.
+macro_rules! numbers {
+    ($($kind:ident $name:literal, $help:literal: |$look:ident| $read:expr;)*) => {
+        const NUMBERS: &[Number] = &[$(($name, $help, MetricType::$kind, |$look| Some($read)),)*];
+    };
+}
 
-/// What is so at the moment.
-const GAUGES: [(&str, &str, Read); 5] = [
-    ("events", "Events in the log", |g| g.events),
-    ("leases", "Leases that run", |g| g.leases),
-    (
-        "unread_messages",
-        "Messages that nobody acknowledged yet",
-        |g| g.unread,
-    ),
-    (
-        "projection_lag",
-        "Events that the state does not cover yet",
-        |g| g.lag,
-    ),
-    (
-        "views_behind",
-        "Whether view files wait to be mended",
-        |g| u64::from(g.views_behind),
-    ),
-];
+// What only grows: what was written from the daemon's start on, the rest from the team's. Then what is so at the moment, and what is
+// known once somebody looked, or did something. Times are seconds since 1970.
+numbers! {
+    Counter "appends", "Events that were appended": |team| team.read()?.written.events;
+    Counter "appended_bytes", "Bytes that were appended": |team| team.read()?.written.bytes;
+    Counter "commands", "Commands that recorded something": |team| team.read()?.written.jobs;
+    Counter "syncs", "Groups of commands, each written and synced once": |team| team.read()?.written.groups;
+    Counter "leases_granted", "Claims with a lease": |team| team.read()?.leases_granted;
+    Counter "leases_expired", "Leases that ran out, as recorded": |team| team.read()?.leases_expired;
+    Counter "dead_letters", "Deliveries that ended in a dead letter": |team| team.read()?.dead_letters;
+    Gauge "events", "Events in the log": |team| team.read()?.events;
+    Gauge "leases", "Leases that run": |team| team.read()?.leases;
+    Gauge "unread_messages", "Messages that nobody acknowledged yet": |team| team.read()?.unread;
+    Gauge "projection_lag", "Events that the state does not cover yet": |team| team.read()?.lag;
+    Gauge "views_behind", "Whether view files wait to be mended": |team| team.read()?.views_behind.into();
+    Gauge "disk_bytes", "Bytes that the team's files take on the disk": |team| team.disk_bytes?;
+    Gauge "last_verify_timestamp_seconds", "When the whole log was last verified":
+        |team| team.verified?.at.duration_since(UNIX_EPOCH).ok()?.as_secs();
+    Gauge "last_verify_sound", "Whether that found nothing wrong": |team| team.verified?.sound.into();
+    Gauge "last_backup_timestamp_seconds", "When a backup was last made":
+        |team| u64::try_from(team.read()?.backed_up_at?.micros() / 1_000_000).ok()?;
+}
 
-/// What is known once somebody looked, or did something. Times are seconds since 1970.
-const KNOWN: [(&str, &str, ReadKnown); 4] = [
-    (
-        "disk_bytes",
-        "Bytes that the team's files take on the disk",
-        |look| i64::try_from(look.disk_bytes?).ok(),
-    ),
-    (
-        "last_verify_timestamp_seconds",
-        "When the whole log was last verified",
-        |look| {
-            let since = look.verified?.at.duration_since(UNIX_EPOCH).ok()?;
-            i64::try_from(since.as_secs()).ok()
-        },
-    ),
-    (
-        "last_verify_sound",
-        "Whether that found nothing wrong",
-        |look| Some(look.verified?.sound.into()),
-    ),
-    (
-        "last_backup_timestamp_seconds",
-        "When a backup was last made",
-        |look| Some(look.gauges.as_ref()?.backed_up_at?.micros() / 1_000_000),
-    ),
-];
+impl Look {
+    fn read(&self) -> Option<&Gauges> {
+        self.gauges.as_ref()
+    }
+}
 
 impl Teams {
     /// Looks at every team that is served.
@@ -127,28 +93,17 @@ impl Teams {
 impl Collector for Teams {
     fn encode(&self, mut to: DescriptorEncoder) -> Result<(), fmt::Error> {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        for (name, help, read) in COUNTERS {
-            let mut family = to.encode_descriptor(name, help, None, MetricType::Counter)?;
-            for (team, gauges) in read_teams(&seen) {
-                let label = [("team", team)];
-                let mut one = family.encode_family(&label)?;
-                one.encode_counter::<NoLabelSet, _, u64>(&read(gauges), None)?;
-            }
-        }
-        for (name, help, read) in GAUGES {
-            let mut family = to.encode_descriptor(name, help, None, MetricType::Gauge)?;
-            for (team, gauges) in read_teams(&seen) {
-                let label = [("team", team)];
-                let mut one = family.encode_family(&label)?;
-                one.encode_gauge(&read(gauges))?;
-            }
-        }
-        for (name, help, read) in KNOWN {
-            let mut family = to.encode_descriptor(name, help, None, MetricType::Gauge)?;
+        for (name, help, kind, read) in NUMBERS {
+            let mut family = to.encode_descriptor(name, help, None, *kind)?;
             for (team, look) in seen.iter() {
-                if let Some(number) = read(look) {
-                    let label = [("team", team.as_str())];
-                    family.encode_family(&label)?.encode_gauge(&number)?;
+                let Some(number) = read(look) else { continue };
+                let label = [("team", team.as_str())];
+                let mut one = family.encode_family(&label)?;
+                match kind {
+                    MetricType::Counter => {
+                        one.encode_counter::<NoLabelSet, _, u64>(&number, None)?;
+                    }
+                    _ => one.encode_gauge(&number)?,
                 }
             }
         }
@@ -160,7 +115,7 @@ impl Collector for Teams {
 /// Those that could be read.
 fn read_teams(seen: &Seen) -> impl Iterator<Item = (&str, &Gauges)> {
     seen.iter()
-        .filter_map(|(team, look)| Some((team.as_str(), look.gauges.as_ref()?)))
+        .filter_map(|(team, look)| Some((team.as_str(), look.read()?)))
 }
 
 fn tasks(to: &mut DescriptorEncoder, seen: &Seen) -> Result<(), fmt::Error> {
