@@ -75,11 +75,8 @@ impl Batches {
 
     fn of(&self, team: &str) -> Arc<TeamCalls> {
         let mut teams = self.teams.lock().unwrap_or_else(PoisonError::into_inner);
-        match teams.get(team) {
-            Some(calls) => calls.clone(),
-            // Only names of teams that are served come so far.
-            None => teams.entry(team.to_owned()).or_default().clone(),
-        }
+        // Only names of teams that are served come so far.
+        teams.entry(team.to_owned()).or_default().clone()
     }
 
     /// Has the calls carried out that wait, by a thread that stays with it. Where calls come one at a time the first is carried
@@ -99,11 +96,7 @@ impl Batches {
     /// Carries out a batch; whether there was one.
     fn carry_out_one(self: &Arc<Self>, calls: &TeamCalls) -> bool {
         let waiting = calls.next();
-        let was = waiting.is_some();
-        waiting
-            .into_iter()
-            .for_each(|waiting| self.answer_all(waiting));
-        was
+        waiting.map(|waiting| self.answer_all(waiting)).is_some()
     }
 
     fn answer_all(self: &Arc<Self>, mut waiting: Vec<Waiting>) {

@@ -5,7 +5,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use teamlog_team::engine::Timestamp;
 use teamlog_team::integrity::{Background, Check, CheckProgress, RunningCheck};
 
-/// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct Checks {
     open: Mutex<BTreeMap<(String, Check), RunningCheck>>,

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 /// The slots of one way in.
 #[derive(Debug)]
 pub(crate) struct ConnectionSlots {
-    slots: Slots,
+    pub slots: Slots,
     unauthenticated: Mutex<Unauthenticated>,
 }
 
@@ -31,11 +31,6 @@ impl ConnectionSlots {
         })
     }
 
-    /// A place, if one is free.
-    pub fn take(&self) -> Option<OwnedSemaphorePermit> {
-        self.slots.take()
-    }
-
     /// Closes an unauthenticated connection; whether there was one. Its slot is free once it has ended.
     pub fn make_room(&self) -> bool {
         match self.unauthenticated().waiting.pop_first() {
@@ -45,16 +40,6 @@ impl ConnectionSlots {
             }
             None => false,
         }
-    }
-
-    /// The next place that becomes free, in the order of asking.
-    pub async fn next(&self) -> Option<OwnedSemaphorePermit> {
-        self.slots.next().await
-    }
-
-    /// Ends when nobody has a place any more.
-    pub async fn empty(&self) {
-        let _ = self.slots.all().await;
     }
 
     /// A new connection, which has yet to show a token.

@@ -3,7 +3,6 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Counts wrong tokens.
 #[derive(Debug)]
 pub(crate) struct Guesses(Mutex<(Instant, u32)>);
 

@@ -165,13 +165,13 @@ pub(crate) async fn accept<L: Listen>(listener: L, via: Via, state: Arc<AppState
         });
     }
     drop(listener);
-    slots.empty().await;
+    let _ = slots.slots.all().await;
 }
 
 /// A slot for one more; of an unauthenticated connection where none is free, which is waited for to end: the files of those that
 /// go and those that come would otherwise be open at once.
 async fn slot(slots: &ConnectionSlots, state: &AppState) -> Option<OwnedSemaphorePermit> {
-    if let Some(free) = slots.take() {
+    if let Some(free) = slots.slots.take() {
         return Some(free);
     }
     if !slots.make_room() {

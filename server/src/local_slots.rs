@@ -5,7 +5,6 @@ use crate::slots::Slots;
 use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 
-/// The slots.
 #[derive(Debug)]
 pub(crate) struct LocalSlots {
     working: Slots,

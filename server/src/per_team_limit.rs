@@ -13,7 +13,6 @@ pub(crate) struct PerTeamLimit {
 }
 
 impl PerTeamLimit {
-    /// So many for each team.
     pub fn new(each: usize) -> PerTeamLimit {
         PerTeamLimit {
             each,
@@ -23,20 +22,13 @@ impl PerTeamLimit {
 
     /// A permit of a team, in the order of asking.
     pub async fn next(&self, team: &str) -> Option<OwnedSemaphorePermit> {
-        self.of(team).acquire_owned().await.ok()
-    }
-
-    fn of(&self, team: &str) -> Arc<Semaphore> {
-        let mut teams = self.teams.lock().unwrap_or_else(PoisonError::into_inner);
-        match teams.get(team) {
-            Some(per_team_limit) => per_team_limit.clone(),
-            None => {
-                // Only names of teams that are served come so far.
-                let per_team_limit = Arc::new(Semaphore::new(self.each));
-                teams.insert(team.to_owned(), per_team_limit.clone());
-                per_team_limit
-            }
-        }
+        let of_team = {
+            let mut teams = self.teams.lock().unwrap_or_else(PoisonError::into_inner);
+            // Only names of teams that are served come so far.
+            let new = || Arc::new(Semaphore::new(self.each));
+            teams.entry(team.to_owned()).or_insert_with(new).clone()
+        };
+        of_team.acquire_owned().await.ok()
     }
 }
 

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
-/// The slots.
 #[derive(Debug)]
 pub(crate) struct Slots {
     free: Arc<Semaphore>,

@@ -12,15 +12,9 @@ use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 
 /// The share of memory that a body holds until its request is answered.
-#[derive(Debug, Default)]
-pub(crate) struct Held {
-    permit: Option<OwnedSemaphorePermit>,
-}
+pub(crate) type Held = Vec<OwnedSemaphorePermit>;
 
-/// Reads a body.
-///
-/// # Errors
-/// 400, 408, 413, 503.
+/// Reads a body; else 400, 408, 413 or 503.
 pub(crate) async fn read(
     state: &Arc<AppState>,
     headers: &HeaderMap,
@@ -44,7 +38,7 @@ pub(crate) async fn read(
 }
 
 async fn collect(state: &Arc<AppState>, mut body: Body) -> Result<(Vec<u8>, Held), Reply> {
-    let (mut bytes, mut held) = (Vec::new(), Held::default());
+    let (mut bytes, mut held) = (Vec::new(), Held::new());
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| {
             Reply::error(
@@ -59,24 +53,13 @@ async fn collect(state: &Arc<AppState>, mut body: Body) -> Result<(Vec<u8>, Held
         if bytes.len() + data.len() > state.limits.body_bytes {
             return Err(too_large(state));
         }
-        held.grow(state, data.len())?;
+        let by = u32::try_from(data.len()).unwrap_or(u32::MAX);
+        let more = state.bodies.clone().try_acquire_many_owned(by);
+        let full = |_| busy("the daemon holds as many bodies as it can; try again");
+        held.push(more.map_err(full)?);
         bytes.extend_from_slice(data);
     }
     Ok((bytes, held))
-}
-
-impl Held {
-    fn grow(&mut self, state: &AppState, by: usize) -> Result<(), Reply> {
-        let by = u32::try_from(by).unwrap_or(u32::MAX);
-        let Ok(more) = state.bodies.clone().try_acquire_many_owned(by) else {
-            return Err(busy("the daemon holds as many bodies as it can; try again"));
-        };
-        match &mut self.permit {
-            Some(permit) => permit.merge(more),
-            none => *none = Some(more),
-        }
-        Ok(())
-    }
 }
 
 fn too_large(state: &AppState) -> Reply {
