@@ -126,10 +126,8 @@ impl Drop for Gone {
 async fn answer(state: &Arc<AppState>, call: Call, revoked: &Revoked) -> Answer {
     let (served, answering) = (state.served.clone(), state.answer.clone());
     let team = call.team.clone();
-    let (effect, _gone) = (
-        route::effect(call.method, &call.path),
-        Gone(call.deadline.clone()),
-    );
+    let (effect, _) = route::effect(call.method, &call.path);
+    let _gone = Gone(call.deadline.clone());
     let answered = match effect {
         Effect::Records => {
             let _turn = state.per_team_limit.next(&team).await;

@@ -10,10 +10,7 @@ use crate::served::Served;
 use teamlog_team::api::Effect;
 
 /// The team that a call is on: that of the caller, or the one that a caller names who reaches all of them; none where the
-/// call is about none.
-///
-/// # Errors
-/// 403: the caller may only read; 400, 404: no team is named, or none that is served.
+/// call is about none. 403 where the caller may only read, 400 or 404 where no team is named, or none that is served.
 pub(crate) fn team(
     served: &Served,
     caller: &Caller,
@@ -21,12 +18,12 @@ pub(crate) fn team(
     path: &[String],
     query: &[(String, String)],
 ) -> Result<String, Reply> {
-    let wanted = super::scope(method, path);
+    let (effect, wanted) = super::effect(method, path);
     if let Some(lacks) = caller.agent.as_ref().and_then(|agent| agent.lacks(wanted)) {
         let problem = Problem::new("forbidden", lacks).detail("scope", wanted.name());
         return Err(problem.into_reply());
     }
-    let records = method == Method::Post && super::effect(method, path) == Effect::Records;
+    let records = method == Method::Post && effect == Effect::Records;
     if records && caller.scope == Scope::Read {
         let message = "the page session must be one that may act, but may only read";
         let problem = Problem::new("forbidden", message).detail("hint", "teamlog dashboard --act");

@@ -31,7 +31,7 @@ pub fn requeue(input: RequeueInput, request: &mut RequestContext<'_>) -> Result<
         ack_timeout_seconds: input.ack_timeout_seconds,
         max_retries: input.max_retries,
     };
-    request.exchange(request.team()?, requeue, |_, answer: &RequeueAnswer, _| {
+    request.exchange(requeue, |_, answer: &RequeueAnswer, _| {
         Exchange::of(200, answer)
     })
 }

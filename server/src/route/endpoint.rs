@@ -62,11 +62,24 @@ impl Route {
     pub(super) fn reads<I, A>(
         pattern: &'static str,
         id: &'static str,
-        look: fn(I, &mut Team, &RequestContext<'_>) -> Result<A, Problem>,
+        look: fn(I, &mut Team) -> Result<A, Problem>,
     ) -> Route
     where
         I: DeserializeOwned + JsonSchema + 'static,
         A: Serialize + JsonSchema + 'static,
+    {
+        Route::looks(pattern, id, move |input, team, _| look(input, team))
+    }
+
+    /// The same with what the daemon knows beside it.
+    pub(super) fn looks<I, A>(
+        pattern: &'static str,
+        id: &'static str,
+        look: impl Fn(I, &mut Team, &RequestContext<'_>) -> Result<A, Problem> + Send + Sync + 'static,
+    ) -> Route
+    where
+        I: DeserializeOwned + JsonSchema,
+        A: Serialize + JsonSchema,
     {
         let run: Run = Box::new(move |request, fields| {
             let input = typed(id, fields)?;
@@ -78,21 +91,12 @@ impl Route {
         }
     }
 
-    /// One that answers from the state, or from the log, what is asked in a body, or what should not be asked twice.
-    pub(super) fn asks<I, A>(
-        pattern: &'static str,
-        id: &'static str,
-        look: fn(I, &mut Team, &RequestContext<'_>) -> Result<A, Problem>,
-    ) -> Route
+    /// One that answers what an operation does that reads.
+    pub(super) fn answers<O>(pattern: &'static str, id: &'static str) -> Route
     where
-        I: DeserializeOwned + JsonSchema + 'static,
-        A: Serialize + JsonSchema + 'static,
+        O: Op<Data: 'static> + 'static,
     {
-        Route {
-            method: Method::Post,
-            of_any_time: false,
-            ..Route::reads(pattern, id, look)
-        }
+        Route::reads(pattern, id, |asked: O, team| Ok(asked.run(team)?)).of::<O>()
     }
 
     /// One that records events.
@@ -180,6 +184,11 @@ impl Route {
     }
     pub(super) fn codes(self, codes: &'static [Code]) -> Route {
         Route { codes, ..self }
+    }
+    /// The same for what is asked in a body, or should not be asked twice.
+    pub(super) fn in_body(self) -> Route {
+        let method = Method::Post;
+        Route { method, ..self }.of_now()
     }
     /// The same, of which there is only now.
     pub(super) fn of_now(self) -> Route {

@@ -36,11 +36,7 @@ pub fn events(
 }
 
 /// `GET /v1/trace/{traceId}`.
-pub fn trace(
-    mut asked: Trace,
-    team: &mut Team,
-    _: &RequestContext<'_>,
-) -> Result<TraceAnswer, Problem> {
+pub fn trace(mut asked: Trace, team: &mut Team) -> Result<TraceAnswer, Problem> {
     asked.limit.get_or_insert(TRACE_EVENTS as usize);
     Ok(team.trace(asked)?)
 }

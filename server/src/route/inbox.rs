@@ -2,7 +2,6 @@
 
 use super::problem::Problem;
 use super::record::{SCHEMA_VERSION, moment};
-use super::request::RequestContext;
 use schemars::JsonSchema;
 use serde::Serialize;
 use teamlog_team::Team;
@@ -68,11 +67,7 @@ struct About {
 }
 
 /// `GET /v1/inbox`.
-pub fn inbox(
-    asked: InboxFeed,
-    team: &mut Team,
-    _: &RequestContext<'_>,
-) -> Result<InboxBody, Problem> {
+pub fn inbox(asked: InboxFeed, team: &mut Team) -> Result<InboxBody, Problem> {
     let mut feed = team.inbox_feed(&asked)?;
     for entry in &mut feed.events {
         entry.ts = moment(&entry.ts);

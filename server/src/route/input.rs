@@ -52,7 +52,8 @@ pub fn read(
             }
             check_named_team(call)?;
             let body = body(&call.body)?;
-            let canonical = sorted(&body);
+            // Objects of this type are sorted by key.
+            let canonical = serde_json::to_string(&body).unwrap_or_default();
             (body, canonical)
         }
     };
@@ -109,7 +110,7 @@ fn of_text(field: &Field, text: &str) -> Value {
 }
 
 /// The body: an object; nothing is as good as an empty one.
-pub fn body(bytes: &[u8]) -> Result<Map<String, Value>, Problem> {
+fn body(bytes: &[u8]) -> Result<Map<String, Value>, Problem> {
     let malformed = |message: String| Problem::new("invalid_json", message);
     let text = std::str::from_utf8(bytes)
         .map_err(|error| malformed(format!("the body must be UTF-8, but {error}")))?;
@@ -125,17 +126,12 @@ pub fn body(bytes: &[u8]) -> Result<Map<String, Value>, Problem> {
     }
 }
 
-/// The one form of a body. Objects of this type are sorted by key.
-fn sorted(body: &Map<String, Value>) -> String {
-    serde_json::to_string(body).unwrap_or_default()
-}
-
 /// Which team is meant may be said in the query as well, whatever stands in the body.
 fn check_named_team(call: &Call) -> Result<(), Problem> {
     let mut named = call.query.iter().filter(|(name, _)| name == TEAM);
     named.try_for_each(|(_, team)| match is_meant(team, call) {
         true => Ok(()),
-        false => Err(another_team(team, call)),
+        false => Err(another_team(team, &call.team)),
     })
 }
 
@@ -150,7 +146,7 @@ fn check_team(fields: &mut Map<String, Value>, call: &Call) -> Result<(), Proble
     match fields.remove(TEAM) {
         None | Some(Value::Null) => Ok(()),
         Some(Value::String(team)) if is_meant(&team, call) => Ok(()),
-        Some(Value::String(team)) => Err(another_team(&team, call)),
+        Some(Value::String(team)) => Err(another_team(&team, &call.team)),
         Some(other) => {
             let message = format!("{TEAM} must be a string, but is {}", brief(&other));
             Err(Problem::invalid(TEAM, message))
@@ -180,15 +176,11 @@ fn take_point(fields: &mut Map<String, Value>, route: &Route) -> Result<Option<P
 }
 
 /// The token is that of one team, and opens no other.
-pub fn another_team(team: &str, call: &Call) -> Problem {
-    let message = format!(
-        "{TEAM} must be that of the token, {}, but is {}",
-        call.team,
-        shown(team)
-    );
-    Problem::new("team_not_found", message)
+pub fn another_team(team: &str, own: &str) -> Problem {
+    let rule = format!("{TEAM} must be that of the token, {own}");
+    Problem::new("team_not_found", format!("{rule}, but is {}", shown(team)))
         .detail("field", TEAM)
-        .detail("team", call.team.as_str())
+        .detail("team", own)
 }
 
 /// The fields that a query or a body may give.
@@ -259,8 +251,23 @@ impl Object<'_> {
 
     /// What has to be there is, and everything is what it should be.
     fn check(&self, fields: &Map<String, Value>) -> Result<(), Problem> {
-        self.check_missing(fields)?;
-        self.check_kinds(fields)
+        let mut required = self.shape.required();
+        if let Some(name) = required.find(|name| !fields.contains_key(*name)) {
+            let name = format!("{}{name}", self.place);
+            return Err(Problem::invalid(&name, format!("{name} is required")));
+        }
+        for field in &self.shape.fields {
+            let Some(value) = fields.get(&field.name) else {
+                continue;
+            };
+            if !field.kind.holds(value) {
+                let name = format!("{}{}", self.place, field.name);
+                let (rule, found) = (field.kind.rule(), brief(value));
+                let message = format!("{name} must be {rule}, but is {found}");
+                return Err(Problem::invalid(&name, message));
+            }
+        }
+        Ok(())
     }
 
     /// Fields that count as not given go.
@@ -277,35 +284,6 @@ impl Object<'_> {
                 fields.remove(&field.name);
             }
         }
-    }
-
-    fn check_missing(&self, fields: &Map<String, Value>) -> Result<(), Problem> {
-        let mut required = self.shape.required();
-        match required.find(|name| !fields.contains_key(*name)) {
-            None => Ok(()),
-            Some(name) => {
-                let name = format!("{}{name}", self.place);
-                Err(Problem::invalid(&name, format!("{name} is required")))
-            }
-        }
-    }
-
-    fn check_kinds(&self, fields: &Map<String, Value>) -> Result<(), Problem> {
-        for field in &self.shape.fields {
-            let Some(value) = fields.get(&field.name) else {
-                continue;
-            };
-            if !field.kind.holds(value) {
-                let name = format!("{}{}", self.place, field.name);
-                let message = format!(
-                    "{name} must be {}, but is {}",
-                    field.kind.rule(),
-                    brief(value)
-                );
-                return Err(Problem::invalid(&name, message));
-            }
-        }
-        Ok(())
     }
 }
 

@@ -4,7 +4,6 @@ mod admitted;
 mod attention;
 mod codes;
 mod deliveries;
-mod document;
 mod endpoint;
 mod events;
 mod inbox;
@@ -131,27 +130,16 @@ fn status_of(code: &str) -> u16 {
     codes::of(code).status
 }
 
-/// What a call does to the log, as far as its method and path say.
-pub(crate) fn effect(method: Method, path: &[String]) -> Effect {
+/// What a call does to the log, and how far the token of an agent has to let it, as far as its method and path say.
+pub(crate) fn effect(method: Method, path: &[String]) -> (Effect, AgentScope) {
+    let reads = (Effect::Reads, AgentScope::Read);
     if let Some(operation) = operation(path) {
-        return operation.map_or(Effect::Reads, |operation| operation.effect);
+        return operation.map_or(reads, |operation| (operation.effect, operation.scope));
     }
     match (table::find(method, path), method) {
-        (Found::Route(route, _), _) => route.effect,
-        (_, Method::Post) => Effect::Records,
-        (_, Method::Get) => Effect::Reads,
-    }
-}
-
-/// How far the token of an agent has to let it for a call.
-fn scope(method: Method, path: &[String]) -> AgentScope {
-    if let Some(operation) = operation(path) {
-        return operation.map_or(AgentScope::Read, |operation| operation.scope);
-    }
-    match (table::find(method, path), effect(method, path)) {
-        (Found::Route(route, _), _) => route.scope,
-        (_, Effect::Records) => AgentScope::Act,
-        _ => AgentScope::Read,
+        (Found::Route(route, _), _) => (route.effect, route.scope),
+        (_, Method::Post) => (Effect::Records, AgentScope::Act),
+        (_, Method::Get) => reads,
     }
 }
 

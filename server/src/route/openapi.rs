@@ -6,50 +6,30 @@ mod schemas;
 use super::endpoint::{Route, answer_schema};
 use super::input::TEAM;
 use super::operations::PATTERN as OPERATION;
-use super::problem::ErrorBody;
+use super::problem::{ErrorBody, Problem};
+use super::request::RequestContext;
 use super::status_of;
 use super::table::ROUTES;
 use crate::call::Method;
+use crate::reply::{JSON, Reply};
 use schemas::Schemas;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use teamlog_team::Code;
 use teamlog_team::api::{self, Effect, Envelope, OPERATIONS, Operation};
+use teamlog_team::lifecycle::read_team::ReadTeam;
 
-/// What can go wrong with any request.
-const FRONT: &[&str] = &[
-    "malformed_request",
-    "forbidden",
-    "target_too_long",
-    "misdirected",
-    "head_too_large",
-    "internal",
-    "busy",
-];
+/// The codes of what can go wrong with any request.
+const FRONT: &str =
+    "malformed_request forbidden target_too_long misdirected head_too_large internal busy";
 /// With any call, beside what every operation refuses.
-const ALWAYS: &[&str] = &[
-    "unauthorized",
-    "too_large",
-    "request_timeout",
-    "io",
-    "locked",
-    "lock_lost",
-    "damaged",
-];
+const ALWAYS: &str = "unauthorized too_large request_timeout io locked lock_lost damaged";
 /// With one that has a body.
-const WITH_BODY: &[&str] = &["invalid_json", "unsupported_media_type"];
+const WITH_BODY: &str = "invalid_json unsupported_media_type";
 /// With one that records, beside what every operation refuses that does.
-const RECORDING: &[&str] = &[
-    "no_space",
-    "poisoned",
-    "journal_busy",
-    "journal_unreachable",
-    "journal_unknown",
-    "journal_not_durable",
-    "journal_behind",
-    "journal_forked",
-];
+const RECORDING: &str = "no_space poisoned journal_busy journal_unreachable journal_unknown journal_not_durable \
+    journal_behind journal_forked";
 
 static TEXT: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let mut text = serde_json::to_vec(&document()).unwrap_or_default();
@@ -57,9 +37,9 @@ static TEXT: LazyLock<Vec<u8>> = LazyLock::new(|| {
     text
 });
 
-/// The document as it is served.
-pub fn text() -> &'static [u8] {
-    &TEXT
+/// `GET /v1/openapi.json`.
+pub(super) fn serve(_: ReadTeam, _: &mut RequestContext<'_>) -> Result<Reply, Problem> {
+    Ok(Reply::new(200, JSON, &**TEXT))
 }
 
 /// The document.
@@ -112,13 +92,7 @@ fn moments(mut schemas: Map<String, Value>) -> Map<String, Value> {
 
 fn add(paths: &mut Map<String, Value>, path: &str, method: Method, described: Value) {
     let item = paths.entry(path).or_insert_with(|| json!({}));
-    let method = match method {
-        Method::Get => "get",
-        Method::Post => "post",
-    };
-    if let Some(item) = item.as_object_mut() {
-        item.insert(method.to_owned(), described);
-    }
+    item[method.name().to_lowercase()] = described;
 }
 
 /// What stands in headers.
@@ -140,26 +114,21 @@ fn of_route(route: &Route, schemas: &mut Schemas) -> Value {
     let mutates = route.effect == Effect::Records;
     let input = schemas.inlined(route.input_schema());
     let (in_path, mut own) = split(&input, route);
-    let named = "The team, which must be that of the token; required in the query with the token or a page session of the root";
-    own.insert(
-        TEAM.to_owned(),
-        json!({"type": "string", "description": named}),
+    let team = text(
+        "The team, which must be that of the token; required in the query with the token or a page session of the root",
     );
+    if route.of_team {
+        own.insert(TEAM.to_owned(), team.clone());
+    }
     if route.of_any_time {
         let about = "As of which event, by its seq, or as of which time (ISO 8601); else now";
-        own.insert(
-            "at".to_owned(),
-            json!({"type": "string", "description": about}),
-        );
+        own.insert("at".to_owned(), text(about));
     }
     let required = required(&input);
+    let in_path = in_path.into_iter();
     let mut parameters: Vec<Value> = in_path
-        .into_iter()
         .map(|(name, schema)| parameter(&name, "path", true, schema))
         .collect();
-    if !route.of_team {
-        own.remove(TEAM);
-    }
     let mut described = json!({
         "operationId": route.id,
         "summary": route.doc,
@@ -183,11 +152,8 @@ fn of_route(route: &Route, schemas: &mut Schemas) -> Value {
             });
         }
     }
-    if mutates && route.of_team {
-        let schema = json!({"type": "string", "description": named});
-        parameters.push(parameter(TEAM, "query", false, schema));
-    }
     if route.of_team {
+        parameters.extend(mutates.then(|| parameter(TEAM, "query", false, team)));
         parameters.extend(headers(mutates));
     }
     if route.streams {
@@ -199,18 +165,23 @@ fn of_route(route: &Route, schemas: &mut Schemas) -> Value {
 
 fn parameters_of(operation: &Operation) -> Vec<Value> {
     let about = "The team, which must be that of the token; required with the token or a page session of the root";
-    let schema = json!({"type": "string", "description": about});
-    let mut all = vec![parameter(TEAM, "query", false, schema)];
-    all.extend(headers(operation.mutates()));
-    all
+    let team = parameter(TEAM, "query", false, text(about));
+    [team]
+        .into_iter()
+        .chain(headers(operation.mutates()))
+        .collect()
 }
 
-fn headers(mutates: bool) -> Vec<Value> {
-    let names: &[&str] = if mutates { &["key", "trace"] } else { &[] };
-    let refs = names
+fn headers(mutates: bool) -> impl Iterator<Item = Value> {
+    let names: &'static [&'static str] = if mutates { &["key", "trace"] } else { &[] };
+    names
         .iter()
-        .map(|name| json!({"$ref": format!("#/components/parameters/{name}")}));
-    refs.collect()
+        .map(|name| json!({"$ref": format!("#/components/parameters/{name}")}))
+}
+
+/// The schema of a text.
+fn text(about: &str) -> Value {
+    json!({"type": "string", "description": about})
 }
 
 /// The fields that the path gives, and the others.
@@ -309,7 +280,7 @@ fn error_schema(schemas: &mut Schemas) -> Value {
 fn responses(route: &Route, success: Value, error: &Value) -> Value {
     let mutates = route.effect == Effect::Records;
     let has_body = route.method == Method::Post;
-    let codes = codes(mutates, route.codes).chain(WITH_BODY.iter().filter(|_| has_body).copied());
+    let codes = codes(mutates, route.codes).chain(words(WITH_BODY, has_body));
     let codes = codes.chain(route.of_any_time.then_some(Code::PointUnknown.as_str()));
     let mut responses = failures(codes, error);
     responses.insert(route.status.to_string(), success);
@@ -317,14 +288,19 @@ fn responses(route: &Route, success: Value, error: &Value) -> Value {
 }
 
 /// The codes of what can go wrong with a call, beside its own.
-fn codes(mutates: bool, own: &[Code]) -> impl Iterator<Item = &'static str> {
-    let recording = || RECORDING.iter().filter(move |_| mutates);
+fn codes(mutates: bool, own: &'static [Code]) -> impl Iterator<Item = &'static str> {
     let refusals = api::refusals(mutates, own).map(Code::as_str);
-    let others = FRONT.iter().chain(ALWAYS).chain(recording());
-    refusals
-        .chain(others.copied())
-        .collect::<Vec<_>>()
-        .into_iter()
+    let others = [(FRONT, true), (ALWAYS, true), (RECORDING, mutates)];
+    refusals.chain(
+        others
+            .into_iter()
+            .flat_map(|(codes, are)| words(codes, are)),
+    )
+}
+
+/// The codes of a list, where they are possible.
+fn words(codes: &'static str, are: bool) -> impl Iterator<Item = &'static str> {
+    codes.split_whitespace().filter(move |_| are)
 }
 
 fn failures<'a>(codes: impl Iterator<Item = &'a str>, error: &Value) -> Map<String, Value> {
@@ -352,12 +328,9 @@ fn failures<'a>(codes: impl Iterator<Item = &'a str>, error: &Value) -> Map<Stri
 
 fn of_operation(operation: &Operation, schemas: &mut Schemas) -> Value {
     let mut input = schemas.inlined(operation.input_schema());
+    let mut required = required(&input);
     // The token says which team is meant.
-    let required: Vec<String> = required(&input);
-    let required: Vec<String> = required
-        .into_iter()
-        .filter(|name| name != "team_name")
-        .collect();
+    required.retain(|name| name != "team_name");
     let needs_body = !required.is_empty();
     input["required"] = required.into();
     let data = schemas.inlined(operation.data_schema());
@@ -373,7 +346,7 @@ fn of_operation(operation: &Operation, schemas: &mut Schemas) -> Value {
     }});
     let codes = codes(operation.mutates(), operation.refusals);
     let codes = codes
-        .chain(WITH_BODY.iter().copied())
+        .chain(words(WITH_BODY, true))
         .chain(["operation_failed"]);
     let failed = schemas.named(answer_schema::<Envelope<'static>>());
     let error = error_schema(schemas);
@@ -427,24 +400,22 @@ fn in_front(schemas: &mut Schemas) -> impl Iterator<Item = (&'static str, Value)
     IN_FRONT
         .into_iter()
         .map(move |(path, id, about, kind, open)| {
-            let object = json!({"application/json": {"schema": {"type": "object"}}});
-            let mut responses = failures(FRONT.iter().copied(), &error);
-            let mut answer = |status: &str, about: &str, content: Value| {
-                responses.insert(
-                    status.to_owned(),
-                    json!({"description": about, "content": content}),
-                );
+            let mut responses = failures(words(FRONT, true), &error);
+            let mut answer = |status: &str, about: &str, kind: &str, schema: Value| {
+                let content = json!({kind: {"schema": schema}});
+                let answer = json!({"description": about, "content": content});
+                responses.insert(status.to_owned(), answer);
             };
-            match kind {
-                "application/json" => answer("200", "Done", object.clone()),
-                _ => answer("200", "Done", json!({kind: {"schema": {"type": "string"}}})),
-            }
+            let holds = match kind {
+                "application/json" => json!({"type": "object"}),
+                _ => json!({"type": "string"}),
+            };
+            answer("200", "Done", kind, holds.clone());
             if path == "/readyz" {
-                answer("503", "At least one cannot", object);
+                answer("503", "At least one cannot", kind, holds);
             }
             if ["/readyz", "/metrics"].contains(&path) {
-                let content = json!({"application/json": {"schema": error}});
-                answer("401", "`unauthorized`", content);
+                answer("401", "`unauthorized`", "application/json", error.clone());
             }
             let mut described =
                 json!({"operationId": id, "summary": about, "responses": responses});

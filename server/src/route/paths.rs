@@ -2,7 +2,6 @@
 
 use super::problem::Problem;
 use super::record::moment;
-use super::request::RequestContext;
 use schemars::JsonSchema;
 use serde::Serialize;
 use teamlog_team::Team;
@@ -35,11 +34,7 @@ pub struct CanWriteBody {
 }
 
 /// `GET /v1/can-write`.
-pub fn can_write(
-    asked: CanWrite,
-    team: &mut Team,
-    _: &RequestContext<'_>,
-) -> Result<CanWriteBody, Problem> {
+pub fn can_write(asked: CanWrite, team: &mut Team) -> Result<CanWriteBody, Problem> {
     let verdict = team.can_write(asked)?;
     Ok(CanWriteBody {
         allow: verdict.allow,

@@ -8,13 +8,19 @@ use teamlog_team::api::shape::Shape;
 use teamlog_team::failure::{code_of, details_of};
 use teamlog_team::{Failure, Refusal};
 
-/// A code, a sentence, and more for machines.
-#[derive(Debug, Clone, PartialEq)]
+/// `{code, message, details?}`.
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
+#[schemars(rename = "Error")]
 pub struct Problem {
+    /// A stable word in snake_case
     code: String,
+    /// For people
     message: String,
+    /// More for machines, by name: `field`, `hint`, and what the rule looked at
+    #[serde(skip_serializing_if = "Map::is_empty")]
     details: Map<String, Value>,
     /// Whether it speaks of fields as commands call them.
+    #[serde(skip)]
     by_command: bool,
 }
 
@@ -22,20 +28,7 @@ pub struct Problem {
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct ErrorBody<'a> {
     /// What went wrong
-    error: ErrorShape<'a>,
-}
-
-/// `{code, message, details?}`.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
-#[schemars(rename = "Error")]
-struct ErrorShape<'a> {
-    /// A stable word in snake_case
-    code: &'a str,
-    /// For people
-    message: &'a str,
-    /// More for machines, by name: `field`, `hint`, and what the rule looked at
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    details: &'a Map<String, Value>,
+    error: &'a Problem,
 }
 
 impl Problem {
@@ -61,11 +54,6 @@ impl Problem {
         self
     }
 
-    /// The status that it is answered with.
-    pub fn status(&self) -> u16 {
-        codes::of(&self.code).status
-    }
-
     /// The code.
     pub fn code(&self) -> &str {
         &self.code
@@ -73,12 +61,7 @@ impl Problem {
 
     /// The answer.
     pub fn into_reply(self) -> Reply {
-        let error = ErrorShape {
-            code: &self.code,
-            message: &self.message,
-            details: &self.details,
-        };
-        codes::of(&self.code).reply(&ErrorBody { error })
+        codes::of(&self.code).reply(&ErrorBody { error: &self })
     }
 
     /// The same with fields named as the route of `shape` names them, where a command named them.

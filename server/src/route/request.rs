@@ -117,12 +117,8 @@ impl<'a> RequestContext<'a> {
     }
 
     /// Carries out a command, and answers in that form.
-    pub fn exchange<T>(
-        &self,
-        mut team: Team,
-        command: impl Exchanges<T>,
-        form: Form<T>,
-    ) -> Result<Reply, Problem> {
+    pub fn exchange<T>(&self, command: impl Exchanges<T>, form: Form<T>) -> Result<Reply, Problem> {
+        let mut team = self.team()?;
         let Exchange { status, body } = team.exchange(command, form)?;
         let reply = Reply::json_text(status, body.get().as_bytes().to_vec());
         Ok(after(reply, &mut team))

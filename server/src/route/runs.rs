@@ -1,7 +1,6 @@
 //! Runs of the bootstrap contract.
 
 use super::problem::Problem;
-use super::request::RequestContext;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use teamlog_team::Team;
@@ -16,11 +15,7 @@ pub struct RunInput {
 }
 
 /// `GET /v1/bootstrap/{run}`.
-pub fn show(
-    asked: RunInput,
-    team: &mut Team,
-    _: &RequestContext<'_>,
-) -> Result<BootstrapShown, Problem> {
+pub fn show(asked: RunInput, team: &mut Team) -> Result<BootstrapShown, Problem> {
     let run = Some(asked.run);
     Ok(team.bootstrap_show(BootstrapShow { run })?)
 }

@@ -61,11 +61,7 @@ pub struct SomeTasks {
 }
 
 /// `GET /v1/tasks`.
-pub fn list(
-    asked: ListTasks,
-    team: &mut Team,
-    _: &RequestContext<'_>,
-) -> Result<SomeTasks, Problem> {
+pub fn list(asked: ListTasks, team: &mut Team) -> Result<SomeTasks, Problem> {
     let (page, now) = (team.tasks(asked.into())?, team.now());
     let mut failed = page.failed_dependencies;
     let shown = |task: Listed| {
@@ -79,7 +75,7 @@ pub fn list(
 }
 
 /// `GET /v1/tasks/{taskId}`.
-pub fn show(asked: ReadTask, team: &mut Team, _: &RequestContext<'_>) -> Result<OneTask, Problem> {
+pub fn show(asked: ReadTask, team: &mut Team) -> Result<OneTask, Problem> {
     let shown = team.task_show(TaskShow {
         task_id: asked.task_id,
         ..TaskShow::default()
@@ -114,8 +110,7 @@ pub struct CreateInput {
 /// `POST /v1/tasks`.
 pub fn create(input: CreateInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
     request.actor.clone_from(&input.agent_id);
-    let team = request.team()?;
-    request.exchange(team, input.command(), |live, answer: &TaskAnswer, now| {
+    request.exchange(input.command(), |live, answer: &TaskAnswer, now| {
         let task = task(live, &answer.task.id, now)?;
         Exchange::of(201, &OneTask { task })
     })
@@ -161,14 +156,15 @@ pub struct ClaimInput {
 
 /// `POST /v1/tasks/{taskId}/claim`.
 pub fn claim(input: ClaimInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
-    let team = request.team()?;
-    let claim = team.claim_with_token(TaskClaim {
+    let claim = request.team()?.claim_with_token(TaskClaim {
         task_id: input.task_id,
         worker: input.agent_id,
         expected_version: input.expected_version,
         lease_ms: Some(input.ttl_ms.unwrap_or(TTL_MS)),
     });
-    request.exchange(team, claim, leased)
+    request.exchange(claim, |live, answer: &ClaimAnswer, now| {
+        holding(live, &answer.task.id, &answer.overlaps, now)
+    })
 }
 
 /// What can be wrong with a claim that is presented, in the order in which it is looked at.
@@ -237,19 +233,21 @@ presents! {
 /// `POST /v1/tasks/{taskId}/renew`.
 pub fn renew(input: RenewInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
     let renew = input.fence().renew(input.ttl_ms.unwrap_or(TTL_MS));
-    request.exchange(request.team()?, renew, renewed)
+    request.exchange(renew, |live, answer: &RenewAnswer, now| {
+        holding(live, &answer.task.id, &[], now)
+    })
 }
 
 /// `POST /v1/tasks/{taskId}/complete`.
 pub fn complete(input: CompleteInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
     let complete = input.fence().complete(input.result);
-    request.exchange(request.team()?, complete, finished)
+    request.exchange(complete, finished)
 }
 
 /// `POST /v1/tasks/{taskId}/fail`.
 pub fn fail(input: FailInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
     let fail = input.fence().fail(input.error);
-    request.exchange(request.team()?, fail, finished)
+    request.exchange(fail, finished)
 }
 
 fn task(live: &Live, id: &str, now: Timestamp) -> Result<Task> {
@@ -260,14 +258,6 @@ fn task(live: &Live, id: &str, now: Timestamp) -> Result<Task> {
         }
         None => Err(holding::not_found(id).into()),
     }
-}
-
-fn leased(live: &Live, answer: &ClaimAnswer, now: Timestamp) -> Result<Exchange> {
-    holding(live, &answer.task.id, &answer.overlaps, now)
-}
-
-fn renewed(live: &Live, answer: &RenewAnswer, now: Timestamp) -> Result<Exchange> {
-    holding(live, &answer.task.id, &[], now)
 }
 
 fn holding(live: &Live, id: &str, overlaps: &[Overlap], now: Timestamp) -> Result<Exchange> {

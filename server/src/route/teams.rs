@@ -37,7 +37,7 @@ pub struct Teams {
 }
 
 /// `GET /v1/teams`.
-pub fn list(asked: ReadTeam, team: &mut Team, _: &RequestContext<'_>) -> Result<Teams, Problem> {
+pub fn list(asked: ReadTeam, team: &mut Team) -> Result<Teams, Problem> {
     let teams = vec![team.read_team(asked)?.into()];
     Ok(Teams { teams })
 }
@@ -58,13 +58,9 @@ pub struct OneTeam {
 }
 
 /// `GET /v1/teams/{team}`.
-pub fn show(
-    asked: ShowInput,
-    team: &mut Team,
-    request: &RequestContext<'_>,
-) -> Result<OneTeam, Problem> {
-    if asked.team != request.call.team {
-        return Err(input::another_team(&asked.team, request.call));
+pub fn show(asked: ShowInput, team: &mut Team) -> Result<OneTeam, Problem> {
+    if asked.team != team.name() {
+        return Err(input::another_team(&asked.team, team.name()));
     }
     let team = team.read_team(ReadTeam {})?.into();
     Ok(OneTeam { team })
@@ -87,23 +83,10 @@ impl From<TeamShown> for TeamShape {
 pub struct SetUpInput {
     /// Who is in it
     #[serde(default)]
-    agents: Option<Vec<AgentInput>>,
+    agents: Option<Vec<AgentSetup>>,
     /// How many tokens it may use, in the place of the budget before
     #[serde(default)]
     budget: Option<BudgetInput>,
-}
-
-/// Who is in a team, and what for.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "AgentInput")]
-struct AgentInput {
-    /// Its name
-    id: String,
-    /// What it is there for
-    role: Option<String>,
-    /// The language model that it is
-    model: Option<String>,
 }
 
 /// How many tokens may be used.
@@ -122,15 +105,8 @@ struct BudgetInput {
 
 /// `POST /v1/teams`.
 pub fn set_up(input: SetUpInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
-    let agents = input.agents.unwrap_or_default().into_iter();
     let setup = TeamSetup {
-        agents: agents
-            .map(|agent| AgentSetup {
-                id: agent.id,
-                role: agent.role,
-                model: agent.model,
-            })
-            .collect(),
+        agents: input.agents.unwrap_or_default(),
         budget: input.budget.map(|budget| SetBudget {
             max_tokens: budget.max_tokens,
             soft_limit_tokens: budget.soft_limit_tokens,
@@ -138,8 +114,7 @@ pub fn set_up(input: SetUpInput, request: &mut RequestContext<'_>) -> Result<Rep
             hard_limit: budget.hard_limit.unwrap_or(false),
         }),
     };
-    let team = request.team()?;
-    request.exchange(team, setup, |live, answer: &TeamSetupAnswer, _| {
+    request.exchange(setup, |live, answer: &TeamSetupAnswer, _| {
         let team = TeamShown::of(live, &answer.team)?.into();
         Exchange::of(201, &OneTeam { team })
     })

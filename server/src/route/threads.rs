@@ -71,24 +71,16 @@ pub fn start(input: ThreadStart, request: &mut RequestContext<'_>) -> Result<Rep
         participants: input.participants.map(names),
         ..input
     };
-    request.exchange(request.team()?, start, |_, answer, _| {
-        Exchange::of(201, &one(answer))
-    })
+    request.exchange(start, |_, answer, _| Exchange::of(201, &one(answer)))
 }
 
 /// `POST /v1/threads/{threadId}/link`.
 pub fn link(link: ThreadLink, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
-    request.exchange(request.team()?, link, |_, answer, _| {
-        Exchange::of(200, &one(answer))
-    })
+    request.exchange(link, |_, answer, _| Exchange::of(200, &one(answer)))
 }
 
 /// `GET /v1/threads/search`.
-pub fn search(
-    asked: ThreadSearch,
-    team: &mut Team,
-    _: &RequestContext<'_>,
-) -> Result<ThreadsBody, Problem> {
+pub fn search(asked: ThreadSearch, team: &mut Team) -> Result<ThreadsBody, Problem> {
     let found = team.thread_search(&asked)?;
     Ok(ThreadsBody {
         threads: found.threads.into_iter().map(thread).collect(),
@@ -128,7 +120,7 @@ pub fn post(input: PostInput, request: &mut RequestContext<'_>) -> Result<Reply,
         worker: input.agent_id,
         to: input.to.map(names),
     };
-    request.exchange(request.team()?, post, |_, answer: &ThreadPostAnswer, _| {
+    request.exchange(post, |_, answer: &ThreadPostAnswer, _| {
         let message = message(answer.message.clone());
         Exchange::of(201, &ThreadPostAnswer { message })
     })
@@ -159,25 +151,17 @@ pub struct TailInput {
 }
 
 /// `GET /v1/threads/{threadId}/messages`.
-pub fn messages(
-    asked: MessagesInput,
-    team: &mut Team,
-    request: &RequestContext<'_>,
-) -> Result<TailBody, Problem> {
+pub fn messages(asked: MessagesInput, team: &mut Team) -> Result<TailBody, Problem> {
     let asked = TailInput {
         thread_id: asked.thread_id,
         limit: asked.tail,
         cursor: asked.cursor,
     };
-    tail(asked, team, request)
+    tail(asked, team)
 }
 
 /// `GET /v1/threads/{threadId}/tail`.
-pub fn tail(
-    asked: TailInput,
-    team: &mut Team,
-    _: &RequestContext<'_>,
-) -> Result<TailBody, Problem> {
+pub fn tail(asked: TailInput, team: &mut Team) -> Result<TailBody, Problem> {
     let tail = team.thread_tail(&ThreadTail {
         thread_id: asked.thread_id,
         limit: asked.limit,

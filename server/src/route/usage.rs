@@ -124,13 +124,13 @@ impl From<UsageAnswer> for Body {
 }
 
 /// `GET /v1/usage`.
-pub fn show(asked: Usage, team: &mut Team, _: &RequestContext<'_>) -> Result<Body, Problem> {
+pub fn show(asked: Usage, team: &mut Team) -> Result<Body, Problem> {
     Ok(team.usage(&asked)?.into())
 }
 
 /// `POST /v1/usage`.
 pub fn report(report: ReportUsage, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
-    request.exchange(request.team()?, report, |_, answer: &UsageAnswer, _| {
+    request.exchange(report, |_, answer: &UsageAnswer, _| {
         Exchange::of(200, &Body::from(answer.clone()))
     })
 }

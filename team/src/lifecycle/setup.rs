@@ -29,10 +29,8 @@ pub struct AgentSetup {
     /// Its name
     pub id: String,
     /// What it is there for
-    #[serde(default)]
     pub role: Option<String>,
     /// The language model that it is
-    #[serde(default)]
     pub model: Option<String>,
 }
 
