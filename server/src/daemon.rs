@@ -118,7 +118,7 @@ pub fn serve(mut options: ServeOptions) -> Result<Daemon> {
     let published = home.runtimes.publish_all(&served, &names);
     published
         .map_err(|(name, error)| StartError::io(format!("write runtime.json of {name}"))(error))?;
-    let published = home.runtimes.publish_root(&served);
+    let published = home.runtimes.publish(&served, None);
     published.map_err(StartError::io("write runtime.json of the data root"))?;
     home.lock.note(&running)?;
     let drain = CancellationToken::new();
@@ -221,9 +221,9 @@ impl Drop for Home {
     fn drop(&mut self) {
         for name in self.served.names() {
             // What stays behind is known as stale by its process.
-            let _ = self.runtimes.withdraw(&self.served, &name);
+            let _ = self.runtimes.withdraw(&self.served, Some(&name));
         }
-        let _ = self.runtimes.withdraw_root();
+        let _ = self.runtimes.withdraw(&self.served, None);
         let _ = std::fs::remove_file(&self.socket);
     }
 }

@@ -41,9 +41,9 @@ impl Front {
             router = router
                 .route("/control/status", get(control::status))
                 .route("/control/stop", post(control::stop))
-                .route("/control/token", post(control::root_token))
+                .route("/control/token", post(control::token))
                 .route("/control/token/{team}", post(control::token))
-                .route("/control/code/{scope}", post(control::root_code))
+                .route("/control/code/{scope}", post(control::code))
                 .route("/control/code/{scope}/{team}", post(control::code));
         }
         let router = router

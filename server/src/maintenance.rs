@@ -57,13 +57,13 @@ impl Maintenance {
             self.adopt();
             self.served.pasts().forget_idle();
             // Tried again with the next round.
-            let _ = self.runtimes.replenish_root(&self.served);
+            let _ = self.runtimes.replenish(&self.served, None);
             self.served.page_sessions().expire(self.served.now());
             self.served.expire_agents();
             let mut expired = Instant::now();
             for name in self.served.names() {
                 // Tried again with the next round.
-                let _ = self.runtimes.replenish(&self.served, &name);
+                let _ = self.runtimes.replenish(&self.served, Some(&name));
                 if expired.elapsed() >= self.every {
                     // In time, whatever the others take.
                     self.served.expire_agents();
@@ -98,11 +98,12 @@ impl Maintenance {
         self.seen = settled.then_some(changed);
         for name in self.served.names() {
             if !names.contains(&name) {
-                let _ = self.runtimes.withdraw(&self.served, &name);
+                let _ = self.runtimes.withdraw(&self.served, Some(&name));
             }
         }
         for name in names {
-            if !self.served.serves(&name) && self.runtimes.publish(&self.served, &name).is_err() {
+            let serves = || self.runtimes.publish(&self.served, Some(&name));
+            if !self.served.serves(&name) && serves().is_err() {
                 // Tried again with the next round.
                 self.seen = None;
             }

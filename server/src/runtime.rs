@@ -48,7 +48,6 @@ pub struct Runtime {
 #[derive(Debug)]
 pub(crate) struct Runtimes {
     root: PathBuf,
-    teams: PathBuf,
     running: Running,
     /// One change at a time, so that what is compared with is what was written.
     turn: Mutex<()>,
@@ -58,7 +57,6 @@ impl Runtimes {
     /// For the teams of that data root.
     pub fn new(root: PathBuf, running: Running) -> Runtimes {
         Runtimes {
-            teams: root.join(TEAMS_DIR),
             root,
             running,
             turn: Mutex::default(),
@@ -70,8 +68,8 @@ impl Runtimes {
         &self.running
     }
 
-    /// Gives a team a new token, and serves it.
-    pub fn publish(&self, served: &Served, team: &str) -> io::Result<()> {
+    /// Gives a team a new token, and serves it; without a team the root.
+    pub fn publish(&self, served: &Served, team: Option<&str>) -> io::Result<()> {
         let _turn = self.turn.lock();
         self.give(served, team)
     }
@@ -85,7 +83,7 @@ impl Runtimes {
         let _turn = self.turn.lock();
         let share = teams.len().div_ceil(AT_ONCE).max(1);
         let give = |team: &String| {
-            self.give(served, team)
+            self.give(served, Some(team))
                 .map_err(|error| (team.clone(), error))
         };
         std::thread::scope(|scope| {
@@ -113,56 +111,32 @@ impl Runtimes {
         })
     }
 
-    /// Writes the file of a team that is served where somebody took it away; its token went with it.
-    pub fn replenish(&self, served: &Served, team: &str) -> io::Result<()> {
+    /// Writes the file of a team that is served, or of the root, where somebody took it away; its token went with it.
+    pub fn replenish(&self, served: &Served, team: Option<&str>) -> io::Result<()> {
         let _turn = self.turn.lock();
-        let dir = directory(&self.teams, team)?;
+        let is_served = match team {
+            Some(team) => served.serves(team),
+            None => !served.is_stopping(),
+        };
+        let dir = self.directory(team)?;
         match rustix::fs::statat(&dir, RUNTIME_FILE, AtFlags::SYMLINK_NOFOLLOW) {
-            Err(rustix::io::Errno::NOENT) if served.serves(team) => self.give(served, team),
+            Err(rustix::io::Errno::NOENT) if is_served => self.give(served, team),
             Err(rustix::io::Errno::NOENT) | Ok(_) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Gives the root a new token.
-    pub fn publish_root(&self, served: &Served) -> io::Result<()> {
-        let _turn = self.turn.lock();
-        self.give_root(served)
-    }
-
-    /// Writes the file of the root where somebody took it away; its token went with it.
-    pub fn replenish_root(&self, served: &Served) -> io::Result<()> {
-        let _turn = self.turn.lock();
-        match rustix::fs::statat(
-            &opened(&self.root)?,
-            RUNTIME_FILE,
-            AtFlags::SYMLINK_NOFOLLOW,
-        ) {
-            Err(rustix::io::Errno::NOENT) if !served.is_stopping() => self.give_root(served),
-            Err(rustix::io::Errno::NOENT) | Ok(_) => Ok(()),
-            Err(error) => Err(error.into()),
+    fn give(&self, served: &Served, team: Option<&str>) -> io::Result<()> {
+        let (text, digest) = self.text(team)?;
+        let dir = self.directory(team)?;
+        if team.is_none() {
+            ignore(&dir);
         }
-    }
-
-    fn give_root(&self, served: &Served) -> io::Result<()> {
-        let (text, digest) = self.text(None)?;
-        let dir = opened(&self.root)?;
-        ignore(&dir);
         replace(&dir, &text)?;
-        served.serve_whole(digest);
-        Ok(())
-    }
-
-    /// Takes the file of the root away if it is ours.
-    pub fn withdraw_root(&self) -> io::Result<()> {
-        let _turn = self.turn.lock();
-        self.remove(&opened(&self.root)?)
-    }
-
-    fn give(&self, served: &Served, team: &str) -> io::Result<()> {
-        let (text, digest) = self.text(Some(team))?;
-        replace(&directory(&self.teams, team)?, &text)?;
-        served.serve(team, digest);
+        match team {
+            Some(team) => served.serve(team, digest),
+            None => served.serve_whole(digest),
+        }
         Ok(())
     }
 
@@ -186,32 +160,35 @@ impl Runtimes {
         Ok((text, digest))
     }
 
-    /// Serves the team no longer, and takes its file away if it is ours.
-    pub fn withdraw(&self, served: &Served, team: &str) -> io::Result<()> {
+    /// Serves a team no longer, and takes its file away if it is ours; without a team that of the root.
+    pub fn withdraw(&self, served: &Served, team: Option<&str>) -> io::Result<()> {
         let _turn = self.turn.lock();
-        served.forget(team);
-        let dir = match directory(&self.teams, team) {
+        if let Some(team) = team {
+            served.forget(team);
+        }
+        let dir = match self.directory(team) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             dir => dir?,
         };
-        self.remove(&dir)
-    }
-
-    fn remove(&self, dir: &OwnedFd) -> io::Result<()> {
-        let Some(found) = read(dir)? else {
+        let Some(found) = read(&dir)? else {
             return Ok(());
         };
         let ours = found.pid == self.running.pid && found.started_at == self.running.started_at;
         if ours {
-            rustix::fs::unlinkat(dir, RUNTIME_FILE, AtFlags::empty())?;
+            rustix::fs::unlinkat(&dir, RUNTIME_FILE, AtFlags::empty())?;
         }
         Ok(())
     }
-}
 
-fn directory(teams: &Path, team: &str) -> io::Result<OwnedFd> {
-    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    Ok(rustix::fs::open(teams.join(team), flags, Mode::empty())?)
+    /// The directory of a team, or of the root.
+    fn directory(&self, team: Option<&str>) -> io::Result<OwnedFd> {
+        let Some(team) = team else {
+            return opened(&self.root);
+        };
+        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let path = self.root.join(TEAMS_DIR).join(team);
+        Ok(rustix::fs::open(path, flags, Mode::empty())?)
+    }
 }
 
 /// The data root, which may be named by a link.

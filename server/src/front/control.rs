@@ -3,15 +3,14 @@
 
 use crate::admission::overloaded;
 use crate::caller::{Reach, Scope};
-use crate::pool::Undone;
 use crate::reply::Reply;
 use crate::state::AppState;
 use crate::wire::sending;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use hyper::Response;
+use serde::Deserialize;
 use serde_json::json;
-use std::io;
 use std::sync::Arc;
 use teamlog_team::api::milliseconds;
 
@@ -40,59 +39,46 @@ pub(super) async fn stop(State(state): State<Arc<AppState>>) -> Response<Body> {
     ))
 }
 
-/// Gives a team a new token; the old one is worth nothing from then on.
+/// Gives a team a new token, or the root; the old one is worth nothing from then on.
 pub(super) async fn token(
     State(state): State<Arc<AppState>>,
-    Path(team): Path<String>,
+    team: Option<Path<String>>,
 ) -> Response<Body> {
-    if !state.served.serves(&team) {
-        return sending::whole(not_served(&team));
+    let team = team.map(|Path(team)| team);
+    if let Some(team) = team.as_ref().filter(|team| !state.served.serves(team)) {
+        return sending::whole(not_served(team));
     }
     let (served, runtimes, named) = (state.served.clone(), state.runtimes.clone(), team.clone());
-    let written = state
-        .pool
-        .run(move || runtimes.publish(&served, &named))
-        .await;
-    sending::whole(rotated(Some(&team), written))
-}
-
-/// Gives the root a new token; the old one is worth nothing from then on.
-pub(super) async fn root_token(State(state): State<Arc<AppState>>) -> Response<Body> {
-    let (served, runtimes) = (state.served.clone(), state.runtimes.clone());
-    let written = state.pool.run(move || runtimes.publish_root(&served)).await;
-    sending::whole(rotated(None, written))
-}
-
-fn rotated(team: Option<&str>, written: Result<io::Result<()>, Undone>) -> Reply {
-    match written {
+    let publish = move || runtimes.publish(&served, named.as_deref());
+    sending::whole(match state.pool.run(publish).await {
         Ok(Ok(())) => Reply::json(200, &json!({"team": team, "rotated": true})),
         Ok(Err(error)) => Reply::error(503, "io", &format!("cannot write the token: {error}")),
         Err(_) => overloaded(),
-    }
+    })
 }
 
-/// Makes a one-time code for a team, with which the page lets itself in.
+/// What a one-time code is for.
+#[derive(Deserialize)]
+pub(super) struct CodeFor {
+    scope: String,
+    /// None for all teams.
+    team: Option<String>,
+}
+
+/// Makes a one-time code, with which the page lets itself in.
 pub(super) async fn code(
     State(state): State<Arc<AppState>>,
-    Path((scope, team)): Path<(String, String)>,
+    Path(CodeFor { scope, team }): Path<CodeFor>,
 ) -> Response<Body> {
-    sending::whole(new_code(&state, &scope, Reach::Team(team)))
+    sending::whole(new_code(&state, &scope, team))
 }
 
-/// The same for all teams.
-pub(super) async fn root_code(
-    State(state): State<Arc<AppState>>,
-    Path(scope): Path<String>,
-) -> Response<Body> {
-    sending::whole(new_code(&state, &scope, Reach::Root))
-}
-
-fn new_code(state: &AppState, scope: &str, reach: Reach) -> Reply {
+fn new_code(state: &AppState, scope: &str, team: Option<String>) -> Reply {
     let Some(known) = Scope::of_name(scope) else {
         let message = format!("scope must be read or act, but is {scope:?}");
         return Reply::error(400, "invalid_input", &message);
     };
-    let team = reach.team().map(str::to_owned);
+    let reach = team.clone().map_or(Reach::Root, Reach::Team);
     match state.served.new_code(reach, known) {
         None => not_served(team.as_deref().unwrap_or_default()),
         Some(Err(error)) => Reply::error(503, "io", &format!("cannot make a code: {error}")),
