@@ -8,14 +8,13 @@ pub(crate) mod origin;
 mod target;
 
 use crate::call::{Call, Method, is_known};
+use crate::caller::Admitted;
 use crate::connection_slots::Connection;
 use crate::pool::Undone;
 use crate::reply::{Answer, Reply};
 use crate::revoked::Revoked;
 use crate::route::{self, Problem};
-use crate::served::Admitted;
 use crate::state::AppState;
-use crate::unauthorized::unauthorized;
 use crate::via::Via;
 use crate::wire::sending;
 use axum::Extension;
@@ -144,7 +143,7 @@ async fn answer(state: &Arc<AppState>, call: Call, revoked: &Revoked) -> Answer 
             () = revoked.over() => {
                 let message = "authorization must be that of runtime.json, where there is another token now, or a page \
                     session that has not ended";
-                return unauthorized(message).into();
+                return Reply::unauthorized(message).into();
             }
         },
     };

@@ -1,7 +1,7 @@
 //! Agents that were let in with their tokens: how often each token may be used, and what ends once it is revoked.
 
 use crate::agent_token;
-use crate::caller::{Agent, Caller};
+use crate::caller::{Admitted, Agent, Caller};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -9,12 +9,6 @@ use teamlog_team::Root;
 use teamlog_team::agent_token::TokenShown;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
-
-/// Calls in a second that the token of an agent may make.
-pub(crate) const CALLS: u32 = 200;
-
-/// Commands of one token that are carried out at a time, those that wait included.
-pub(crate) const CONNECTIONS: usize = 32;
 
 /// The tokens that were used since the daemon runs, by team and digest.
 #[derive(Debug)]
@@ -58,14 +52,8 @@ impl Agents {
         }
     }
 
-    /// Whoever presents a token of an agent of that team, for one call more, and what ends once it is revoked; how many commands
-    /// it may have carried out at a time. Waits for the disk.
-    pub fn admit(
-        &self,
-        root: &Root,
-        team: &str,
-        presented: &str,
-    ) -> Result<(Caller, CancellationToken, Arc<Semaphore>), NotAdmitted> {
+    /// Whoever presents a token of an agent of that team, for one call more. Waits for the disk.
+    pub fn admit(&self, root: &Root, team: &str, presented: &str) -> Result<Admitted, NotAdmitted> {
         let digest = agent_token::digest(presented);
         let Some(token) = holder(root, team, &digest).map_err(|_| NotAdmitted::Failed)? else {
             return Err(NotAdmitted::Unknown);
@@ -75,7 +63,10 @@ impl Agents {
             name: token.agent,
             scope: token.scope,
         };
-        Ok((Caller::with_agent_token(team, agent), revoked, places))
+        Ok(Admitted {
+            places: Some(places),
+            ..Admitted::of(Caller::with_agent_token(team, agent), revoked)
+        })
     }
 
     /// Counts a call of a token that is good.
@@ -122,12 +113,6 @@ impl Agents {
 
     fn used(&self) -> MutexGuard<'_, BTreeMap<(String, String), Used>> {
         self.used.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Default for Agents {
-    fn default() -> Agents {
-        Agents::new(CALLS, CONNECTIONS)
     }
 }
 

@@ -3,9 +3,12 @@
 use crate::token::Digest;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::sync::Arc;
 use teamlog_team::engine::Timestamp;
 use teamlog_team::handle::root::Authenticated;
 use teamlog_team::projections::agent_token::event::AgentScope;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
 
 /// Whose log may be asked about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -128,5 +131,25 @@ impl Caller {
         let agent = self.agent.as_ref()?.name.clone();
         let team = self.reach.team()?.to_owned();
         Some(Authenticated { team, agent })
+    }
+}
+
+/// Who is let in.
+#[derive(Debug, Clone)]
+pub(crate) struct Admitted {
+    pub caller: Caller,
+    /// Ends when what was presented is worth nothing any more.
+    pub revoked: CancellationToken,
+    /// Commands that an agent's token may have carried out at a time.
+    pub places: Option<Arc<Semaphore>>,
+}
+
+impl Admitted {
+    pub fn of(caller: Caller, revoked: CancellationToken) -> Admitted {
+        Admitted {
+            caller,
+            revoked,
+            places: None,
+        }
     }
 }

@@ -11,9 +11,6 @@ use std::path::PathBuf;
 const NOWHERE: &str = "/dev/null";
 
 /// Confines this thread, and all that it starts from now on; whether the kernel sees to it.
-///
-/// # Errors
-/// The kernel refuses rules that it knows.
 pub(crate) fn confine(writable: &[PathBuf]) -> Result<bool, RulesetError> {
     let writing = AccessFs::from_write(ABI::V3);
     let mut rules = Ruleset::default()

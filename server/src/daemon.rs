@@ -1,6 +1,5 @@
 //! The daemon's life: one a root, from the lock to its last connection.
 
-use crate::agents::Agents;
 use crate::batches::Batches;
 use crate::confine::confine;
 use crate::failure::{Result, StartError};
@@ -11,7 +10,6 @@ use crate::lock::Lock;
 use crate::maintenance::Maintenance;
 use crate::metrics::Metrics;
 use crate::options::ServeOptions;
-use crate::page_sessions::PageLimits;
 use crate::per_team_limit::PerTeamLimit;
 use crate::pool::Pool;
 use crate::running::Running;
@@ -96,15 +94,7 @@ pub fn serve(mut options: ServeOptions) -> Result<Daemon> {
         version: options.version.clone(),
         data_root_name: name(&options.root),
     };
-    let page_limits = PageLimits {
-        code_time: options.limits.code_time,
-        codes: options.limits.codes,
-        session_time: options.limits.page_session_time,
-        sessions: options.limits.page_sessions,
-    };
-    let agents = Agents::new(options.limits.agent_calls, options.limits.agent_connections);
-    let served = Arc::new(Served::within(root, (page_limits, agents), about));
-    let teams_dir = options.root.join(TEAMS_DIR);
+    let served = Arc::new(Served::within(root, &options.limits, about));
     let home = Home {
         served: served.clone(),
         runtimes: Arc::new(Runtimes::new(options.root.clone(), running.clone())),
@@ -125,7 +115,6 @@ pub fn serve(mut options: ServeOptions) -> Result<Daemon> {
     let (ready, is_ready) = channel();
     let life = Life {
         options,
-        teams_dir,
         tcp,
         tls,
         unix,
@@ -134,7 +123,13 @@ pub fn serve(mut options: ServeOptions) -> Result<Daemon> {
     };
     let main = std::thread::Builder::new()
         .name("teamd".to_owned())
-        .spawn(move || life.run(&ready))
+        .spawn(move || {
+            let ended = life.run(&ready);
+            ended.unwrap_or_else(|error| {
+                let _ = ready.send(Err(error));
+                false
+            })
+        })
         .map_err(StartError::io("start a thread"))?;
     let gone = || Err(io::Error::other("the daemon's thread ended"));
     let confined = is_ready.recv().unwrap_or_else(|_| gone());
@@ -198,14 +193,14 @@ fn name(root: &Path) -> String {
 }
 
 fn listen(address: SocketAddr, scheme: &str) -> Result<(TcpListener, String)> {
-    let doing = format!("listen at {address}");
-    let listener = TcpListener::bind(address).map_err(StartError::io(&*doing))?;
-    listener
-        .set_nonblocking(true)
-        .map_err(StartError::io(&*doing))?;
-    listen::widen(&listener).map_err(StartError::io(&*doing))?;
-    let address = listener.local_addr().map_err(StartError::io(doing))?;
-    Ok((listener, format!("{scheme}://{address}")))
+    let listening = || {
+        let listener = TcpListener::bind(address)?;
+        listener.set_nonblocking(true)?;
+        listen::widen(&listener)?;
+        let url = format!("{scheme}://{}", listener.local_addr()?);
+        Ok((listener, url))
+    };
+    listening().map_err(StartError::io(format!("listen at {address}")))
 }
 
 /// What the daemon leaves behind in the file system, until it takes it away.
@@ -231,7 +226,6 @@ impl Drop for Home {
 /// Everything that the main thread needs.
 struct Life {
     options: ServeOptions,
-    teams_dir: PathBuf,
     tcp: TcpListener,
     tls: Option<(TcpListener, TlsAcceptor)>,
     unix: UnixListener,
@@ -241,24 +235,20 @@ struct Life {
 
 impl Life {
     /// From here on; whether all that ran came to its end.
-    fn run(self, ready: &Sender<io::Result<bool>>) -> bool {
-        let begun = self.begin();
-        let (runtime, confined) = match begun {
-            Ok(begun) => begun,
-            Err(error) => {
-                let _ = ready.send(Err(error));
-                return false;
-            }
-        };
+    ///
+    /// # Errors
+    /// It could not begin.
+    fn run(self, ready: &Sender<io::Result<bool>>) -> io::Result<bool> {
+        let (runtime, confined) = self.begin()?;
         let Life {
             options,
-            teams_dir,
             tcp,
             tls,
             unix,
             home,
             drain,
         } = self;
+        let teams_dir = options.root.join(TEAMS_DIR);
         let maintenance = Maintenance::new(
             &options,
             &teams_dir,
@@ -270,29 +260,17 @@ impl Life {
         let (stop_maintenance, stopped) = channel();
         let kept = std::thread::Builder::new()
             .name("maintenance".to_owned())
-            .spawn(move || maintenance.run(&stopped));
-        let kept = match kept {
-            Ok(kept) => kept,
-            Err(error) => {
-                let _ = ready.send(Err(error));
-                return false;
-            }
-        };
-        let (audited, teams) = (home.served.clone(), teams_dir.clone());
+            .spawn(move || maintenance.run(&stopped))?;
+        let audited = home.served.clone();
         // Nobody waits for its end: it changes nothing.
         let _ = std::thread::Builder::new()
             .name("scrubber".to_owned())
-            .spawn(move || scrubber::run(&audited, &teams));
-        let until = runtime.block_on(converse(
-            state.clone(),
-            (tcp, tls, unix),
-            ready,
-            confined,
-            within,
-        ));
-        let Ok((until, all)) = until else {
-            return false;
-        };
+            .spawn(move || scrubber::run(&audited, &teams_dir));
+        let (until, all) = runtime.block_on(async {
+            let accepting = begin_accepting(&state, (tcp, tls, unix))?;
+            let _ = ready.send(Ok(confined));
+            Ok::<_, io::Error>(converse(&state, accepting, within).await)
+        })?;
         let left = || until.saturating_duration_since(Instant::now());
         let done = runtime.block_on(async {
             let closed = tokio::time::timeout(left(), state.pool.close());
@@ -305,7 +283,7 @@ impl Life {
         // Synced and unlocked; what cannot be synced was never acknowledged.
         let closed = home.served.root().close().is_ok();
         drop(home);
-        all && done && kept && closed
+        Ok(all && done && kept && closed)
     }
 
     fn begin(&self) -> io::Result<(Runtime, bool)> {
@@ -377,60 +355,52 @@ fn open(
     }
 }
 
-/// Serves until the daemon is to stop, and then until the last connection has ended or the time is up; until when the
-/// rest may take, and whether the connections ended.
-async fn converse(
-    state: Arc<AppState>,
+/// Accepts on every way in, by a task each.
+fn begin_accepting(
+    state: &Arc<AppState>,
     (tcp, tls, unix): (
         TcpListener,
         Option<(TcpListener, TlsAcceptor)>,
         UnixListener,
     ),
-    ready: &Sender<io::Result<bool>>,
-    confined: bool,
+) -> io::Result<Vec<tokio::task::JoinHandle<()>>> {
+    if state.signals {
+        heed(&state.drain)?;
+    }
+    let tcp = tokio::net::TcpListener::from_std(tcp)?;
+    let unix = tokio::net::UnixListener::from_std(unix)?;
+    let mut accepting = Vec::new();
+    if let Some((tcp, acceptor)) = tls {
+        let tls = TlsListener {
+            tcp: tokio::net::TcpListener::from_std(tcp)?,
+            acceptor,
+            within: state.limits.head_time,
+        };
+        accepting.push(tokio::spawn(accept(tls, Via::Tls, state.clone())));
+    }
+    accepting.push(tokio::spawn(accept(tcp, Via::Tcp, state.clone())));
+    accepting.push(tokio::spawn(accept(unix, Via::Socket, state.clone())));
+    Ok(accepting)
+}
+
+/// Serves until the daemon is to stop, and then until the last connection has ended or the time is up; until when the
+/// rest may take, and whether the connections ended.
+async fn converse(
+    state: &AppState,
+    accepting: Vec<tokio::task::JoinHandle<()>>,
     within: Duration,
-) -> Result<(Instant, bool), ()> {
-    let begun = || {
-        if state.signals {
-            heed(&state.drain)?;
-        }
-        let tcp = tokio::net::TcpListener::from_std(tcp)?;
-        let unix = tokio::net::UnixListener::from_std(unix)?;
-        let tls = tls.map(|(tcp, acceptor)| {
-            let tcp = tokio::net::TcpListener::from_std(tcp)?;
-            let within = state.limits.head_time;
-            Ok::<_, io::Error>(TlsListener {
-                tcp,
-                acceptor,
-                within,
-            })
-        });
-        Ok((tcp, tls.transpose()?, unix))
-    };
-    let (tcp, tls, unix) = match begun() {
-        Ok(begun) => begun,
-        Err(error) => {
-            let _ = ready.send(Err(error));
-            return Err(());
-        }
-    };
-    let over_tcp = tokio::spawn(accept(tcp, Via::Tcp, state.clone()));
-    let over_tls = tls.map(|tls| tokio::spawn(accept(tls, Via::Tls, state.clone())));
-    let over_socket = tokio::spawn(accept(unix, Via::Socket, state.clone()));
-    let _ = ready.send(Ok(confined));
+) -> (Instant, bool) {
     state.drain.cancelled().await;
     state.served.stop();
     let until = Instant::now() + within;
     let all = async {
-        let _ = over_tcp.await;
-        if let Some(over_tls) = over_tls {
-            let _ = over_tls.await;
+        for one in accepting {
+            let _ = one.await;
         }
-        let _ = over_socket.await;
         state.local_slots.empty().await;
         state.remote_slots.empty().await;
     };
-    Ok((until, tokio::time::timeout(within, all).await.is_ok()))
+    (until, tokio::time::timeout(within, all).await.is_ok())
 }
 
 /// Makes signals stop the daemon, and one of them harmless.

@@ -21,10 +21,7 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock.
-    ///
-    /// # Errors
-    /// `AlreadyServed`; I/O.
+    /// Takes the lock, unless another daemon has it.
     pub fn take(root: &Path) -> Result<Lock> {
         let dir = own_dir(root)?;
         let path = dir.join(LOCK_FILE);
@@ -118,11 +115,9 @@ fn note(file: File) -> Option<Running> {
 
 fn open(path: &Path, flags: OFlags) -> Result<File> {
     let opened = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR);
-    let opened = opened.map_err(std::io::Error::from);
-    Ok(File::from(opened.map_err(StartError::io(format!(
-        "open {}",
-        path.display()
-    )))?))
+    opened
+        .map(File::from)
+        .map_err(|error| StartError::io(format!("open {}", path.display()))(error.into()))
 }
 
 /// Tells git to leave the directory alone, where it lies in a repository. One that is there already stays, and a failure

@@ -17,7 +17,6 @@ const CLOCK_GRAIN: Duration = Duration::from_secs(2);
 /// How long the timer waits for a team that somebody else writes to.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// See the module.
 pub(crate) struct Maintenance {
     served: Arc<Served>,
     runtimes: Arc<Runtimes>,

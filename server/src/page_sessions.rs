@@ -4,7 +4,8 @@
 //! memory, as what they are compared with, and both end with the token of the team or of the root that they are for: their
 //! `revoked` is a child of that token's.
 
-use crate::caller::{Caller, Credential, Reach, Scope};
+use crate::caller::{Admitted, Caller, Credential, Reach, Scope};
+use crate::limits::Limits;
 use crate::token::{self, Digest};
 use std::collections::VecDeque;
 use std::io;
@@ -13,30 +14,14 @@ use std::time::{Duration, Instant};
 use teamlog_team::engine::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-/// How long codes and page sessions are good, and how many of them are kept.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct PageLimits {
-    pub code_time: Duration,
-    pub codes: usize,
-    pub session_time: Duration,
-    pub sessions: usize,
-}
-
-impl Default for PageLimits {
-    fn default() -> PageLimits {
-        PageLimits {
-            code_time: Duration::from_secs(120),
-            codes: 64,
-            session_time: Duration::from_secs(12 * 60 * 60),
-            sessions: 256,
-        }
-    }
-}
+/// What is told to whoever presents no code, or one that is worth nothing any more.
+pub(crate) const CODE_WANTED: &str =
+    "authorization must be Bearer and a one-time code that was not used yet: teamlog dashboard";
 
 /// The codes and page sessions that are good, the oldest first.
 #[derive(Debug)]
 pub(crate) struct PageSessions {
-    limits: PageLimits,
+    limits: Limits,
     passes: Mutex<Passes>,
 }
 
@@ -75,7 +60,7 @@ impl Pass {
 }
 
 impl PageSessions {
-    pub fn new(limits: PageLimits) -> PageSessions {
+    pub fn new(limits: Limits) -> PageSessions {
         PageSessions {
             limits,
             passes: Mutex::default(),
@@ -105,11 +90,8 @@ impl PageSessions {
     }
 
     /// Whom a code would let in, once it is traded.
-    pub fn code(&self, presented: &Digest, now: Timestamp) -> Option<(Caller, CancellationToken)> {
-        found(&self.passes(now).codes, presented, now).map(|code| {
-            let caller = code.caller(Credential::Code(code.digest));
-            (caller, code.revoked.clone())
-        })
+    pub fn code(&self, presented: &Digest, now: Timestamp) -> Option<Admitted> {
+        found(&self.passes(now).codes, presented, Credential::Code)
     }
 
     /// Trades a code for a page session; `None` for one that is worth nothing. Of two who present the same one gets it.
@@ -122,24 +104,21 @@ impl PageSessions {
         };
         let session = Pass {
             digest: Digest::of(secret.as_bytes()),
-            until: end(now, self.limits.session_time),
+            until: end(now, self.limits.page_session_time),
             ..code
         };
         let until = session.until.0;
-        keep(&mut passes.sessions, session, self.limits.sessions);
+        keep(&mut passes.sessions, session, self.limits.page_sessions);
         Ok(Some(Made { secret, until }))
     }
 
-    /// Whose page session this is. Looks at all, so that how long it takes tells nothing.
-    pub fn session(
-        &self,
-        presented: &Digest,
-        now: Timestamp,
-    ) -> Option<(Caller, CancellationToken)> {
-        found(&self.passes(now).sessions, presented, now).map(|session| {
-            let caller = session.caller(Credential::PageSession(session.digest));
-            (caller, session.revoked.clone())
-        })
+    /// Whose page session this is.
+    pub fn session(&self, presented: &Digest, now: Timestamp) -> Option<Admitted> {
+        found(
+            &self.passes(now).sessions,
+            presented,
+            Credential::PageSession,
+        )
     }
 
     /// Ends a page session, and what goes on under it.
@@ -176,31 +155,32 @@ impl PageSessions {
     }
 }
 
-impl Pass {
-    fn caller(&self, credential: Credential) -> Caller {
-        Caller {
-            reach: self.reach.clone(),
-            scope: self.scope,
-            credential,
-            until: Some(self.until.0),
-            agent: None,
-        }
-    }
-}
-
 fn end(now: Timestamp, within: Duration) -> (Timestamp, Instant) {
     let micros = i64::try_from(within.as_micros()).unwrap_or(i64::MAX);
     (now.plus_micros(micros), Instant::now() + within)
 }
 
-fn found<'a>(passes: &'a VecDeque<Pass>, presented: &Digest, now: Timestamp) -> Option<&'a Pass> {
+/// Whose pass this is. Looks at all, so that how long it takes tells nothing.
+fn found(
+    passes: &VecDeque<Pass>,
+    presented: &Digest,
+    credential: fn(Digest) -> Credential,
+) -> Option<Admitted> {
     let mut found = None;
     for pass in passes {
         if pass.digest == *presented {
             found = Some(pass);
         }
     }
-    found.filter(|pass| pass.is_good(now))
+    let pass = found?;
+    let caller = Caller {
+        reach: pass.reach.clone(),
+        scope: pass.scope,
+        credential: credential(pass.digest),
+        until: Some(pass.until.0),
+        agent: None,
+    };
+    Some(Admitted::of(caller, pass.revoked.clone()))
 }
 
 /// Keeps one more; where that is one too many the oldest goes.
@@ -217,12 +197,13 @@ fn keep(passes: &mut VecDeque<Pass>, pass: Pass, most: usize) {
 mod tests {
     use super::*;
 
-    const LIMITS: PageLimits = PageLimits {
-        code_time: Duration::from_secs(120),
-        codes: 2,
-        session_time: Duration::from_secs(12 * 60 * 60),
-        sessions: 2,
-    };
+    fn few() -> PageSessions {
+        PageSessions::new(Limits {
+            codes: 2,
+            page_sessions: 2,
+            ..Limits::default()
+        })
+    }
 
     fn start() -> Timestamp {
         Timestamp::parse("2026-11-25T12:00:00.000000Z").unwrap()
@@ -244,13 +225,13 @@ mod tests {
 
     #[test]
     fn a_code_is_good_once_and_for_a_time_and_never_as_a_session() {
-        let (sessions, token) = (PageSessions::new(LIMITS), CancellationToken::new());
+        let (sessions, token) = (few(), CancellationToken::new());
         let first = code(&sessions, &token);
         assert!(sessions.session(&first, start()).is_none());
         let made = sessions.trade(&first, later(119)).unwrap().unwrap();
         assert!(sessions.trade(&first, later(119)).unwrap().is_none());
         assert!(sessions.code(&first, later(119)).is_none());
-        let (caller, _) = sessions.session(&digest(&made), later(119)).unwrap();
+        let Admitted { caller, .. } = sessions.session(&digest(&made), later(119)).unwrap();
         assert_eq!(caller.reach.team(), Some("demo"));
         assert_eq!(caller.scope, Scope::Read);
         assert!(sessions.code(&digest(&made), later(119)).is_none());
@@ -260,21 +241,21 @@ mod tests {
 
     #[test]
     fn a_session_ends_after_its_time_by_its_page_and_with_its_token() {
-        let (sessions, token) = (PageSessions::new(LIMITS), CancellationToken::new());
+        let (sessions, token) = (few(), CancellationToken::new());
         let session = |sessions: &PageSessions| {
             let code = code(sessions, &token);
             digest(&sessions.trade(&code, start()).unwrap().unwrap())
         };
         let first = session(&sessions);
         let twelve_hours = 12 * 60 * 60;
-        let (_, revoked) = sessions.session(&first, later(twelve_hours - 1)).unwrap();
+        let Admitted { revoked, .. } = sessions.session(&first, later(twelve_hours - 1)).unwrap();
         assert!(!revoked.is_cancelled());
         sessions.expire(later(twelve_hours));
         assert!(revoked.is_cancelled());
         assert!(sessions.session(&first, start()).is_none());
 
         let second = session(&sessions);
-        let (_, revoked) = sessions.session(&second, start()).unwrap();
+        let Admitted { revoked, .. } = sessions.session(&second, start()).unwrap();
         sessions.end(&second, start());
         assert!(revoked.is_cancelled());
         assert!(sessions.session(&second, start()).is_none());
@@ -289,7 +270,7 @@ mod tests {
 
     #[test]
     fn where_one_more_is_too_many_the_oldest_goes() {
-        let (sessions, token) = (PageSessions::new(LIMITS), CancellationToken::new());
+        let (sessions, token) = (few(), CancellationToken::new());
         let codes: Vec<Digest> = (0..3).map(|_| code(&sessions, &token)).collect();
         let good = |code: &Digest| sessions.code(code, start()).is_some();
         assert_eq!(

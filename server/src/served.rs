@@ -2,9 +2,10 @@
 
 use crate::agent_token;
 use crate::agents::{Agents, NotAdmitted};
-use crate::caller::{Caller, Reach, Scope};
+use crate::caller::{Admitted, Caller, Reach, Scope};
 use crate::checks::Checks;
-use crate::page_sessions::{Made, PageLimits, PageSessions};
+use crate::limits::Limits;
+use crate::page_sessions::{Made, PageSessions};
 use crate::token::Digest;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -15,7 +16,6 @@ use std::time::{Instant, SystemTime};
 use teamlog_team::engine::Timestamp;
 use teamlog_team::handle::pasts::Pasts;
 use teamlog_team::{Root, RootOptions, Team};
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 /// A data root whose teams stay open between calls, and the teams that are served, each with what its token is compared
@@ -23,15 +23,20 @@ use tokio_util::sync::CancellationToken;
 #[derive(Debug)]
 pub struct Served {
     root: Root,
-    teams: RwLock<BTreeMap<String, Entry>>,
+    known: RwLock<Known>,
     pasts: Pasts,
     checks: Arc<Checks>,
-    /// What lets in to all of them.
-    whole: RwLock<Option<TokenEntry>>,
     page_sessions: PageSessions,
     agents: Agents,
     about: About,
     stopping: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    teams: BTreeMap<String, Entry>,
+    /// What lets in to all of them.
+    whole: Option<TokenEntry>,
 }
 
 /// What is told to whoever is let in.
@@ -84,27 +89,6 @@ pub(crate) struct Verified {
     pub sound: bool,
 }
 
-/// Who is let in.
-#[derive(Debug, Clone)]
-pub(crate) struct Admitted {
-    /// Who it is.
-    pub caller: Caller,
-    /// Ends when what was presented is worth nothing any more.
-    pub revoked: CancellationToken,
-    /// Commands that an agent's token may have carried out at a time.
-    pub places: Option<Arc<Semaphore>>,
-}
-
-impl Admitted {
-    fn of(caller: Caller, revoked: CancellationToken) -> Admitted {
-        Admitted {
-            caller,
-            revoked,
-            places: None,
-        }
-    }
-}
-
 impl TokenEntry {
     fn new(digest: Digest) -> TokenEntry {
         TokenEntry {
@@ -113,11 +97,7 @@ impl TokenEntry {
         }
     }
     fn admits(&self, reach: Reach) -> Admitted {
-        Admitted {
-            caller: Caller::with_token(reach),
-            revoked: self.revoked.clone(),
-            places: None,
-        }
+        Admitted::of(Caller::with_token(reach), self.revoked.clone())
     }
 }
 
@@ -171,14 +151,10 @@ impl Served {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             data_root_name: String::new(),
         };
-        Served::within(root, (PageLimits::default(), Agents::default()), about)
+        Served::within(root, &Limits::default(), about)
     }
     /// The same with other limits, and with what is told of the daemon.
-    pub(crate) fn within(
-        root: Root,
-        (limits, agents): (PageLimits, Agents),
-        about: About,
-    ) -> Served {
+    pub(crate) fn within(root: Root, limits: &Limits, about: About) -> Served {
         let checks = Arc::<Checks>::default();
         let options = RootOptions {
             background: Some(checks.clone()),
@@ -187,11 +163,10 @@ impl Served {
         Served {
             root: root.with_options(options).resident(),
             checks,
-            teams: RwLock::default(),
+            known: RwLock::default(),
             pasts: Pasts::default(),
-            whole: RwLock::default(),
-            page_sessions: PageSessions::new(limits),
-            agents,
+            page_sessions: PageSessions::new(limits.clone()),
+            agents: Agents::new(limits.agent_calls, limits.agent_connections),
             about,
             stopping: AtomicBool::new(false),
         }
@@ -214,22 +189,20 @@ impl Served {
     }
     /// The names of the teams that are served, sorted.
     pub fn names(&self) -> Vec<String> {
-        self.read().keys().cloned().collect()
+        self.read().teams.keys().cloned().collect()
     }
     /// Whether the team is served.
     pub fn serves(&self, name: &str) -> bool {
-        self.read().contains_key(name)
+        self.read().teams.contains_key(name)
     }
     /// Whose token or page session this is. Looks at all of them, so that how long it takes tells nothing.
     pub(crate) fn admit(&self, presented: &Digest) -> Option<Admitted> {
         let session = self.page_sessions.session(presented, self.now());
-        let session = session.map(|(caller, revoked)| Admitted::of(caller, revoked));
-        let whole = self.whole.read().unwrap_or_else(PoisonError::into_inner);
-        let whole = whole.as_ref();
+        let known = self.read();
+        let whole = known.whole.as_ref();
         let whole = whole.filter(|token| token.digest == *presented);
-        let teams = self.read();
         let mut found = None;
-        for (name, entry) in teams.iter() {
+        for (name, entry) in &known.teams {
             if entry.token.digest == *presented {
                 found = Some((name, entry));
             }
@@ -240,19 +213,15 @@ impl Served {
     }
     /// Whom a one-time code would let in.
     pub(crate) fn admit_code(&self, presented: &Digest) -> Option<Admitted> {
-        let found = self.page_sessions.code(presented, self.now());
-        found.map(|(caller, revoked)| Admitted::of(caller, revoked))
+        self.page_sessions.code(presented, self.now())
     }
     /// Makes a one-time code; `None` for a team that is not served.
     pub(crate) fn new_code(&self, reach: Reach, scope: Scope) -> Option<io::Result<Made>> {
         let revoked = match &reach {
-            Reach::Team(team) => self
-                .read()
-                .get(team)
-                .map(|entry| entry.token.revoked.clone()),
+            Reach::Team(team) => self.revoked(team),
             Reach::Root => {
-                let whole = self.whole.read().unwrap_or_else(PoisonError::into_inner);
-                whole.as_ref().map(|token| token.revoked.clone())
+                let known = self.read();
+                known.whole.as_ref().map(|token| token.revoked.clone())
             }
         };
         let now = self.now();
@@ -266,11 +235,7 @@ impl Served {
     pub(crate) fn admit_agent(&self, presented: &str) -> Result<Admitted, NotAdmitted> {
         let named = agent_token::named(presented).filter(|named| self.serves(named.team));
         let team = named.ok_or(NotAdmitted::Unknown)?.team;
-        let (caller, revoked, places) = self.agents.admit(&self.root, team, presented)?;
-        Ok(Admitted {
-            places: Some(places),
-            ..Admitted::of(caller, revoked)
-        })
+        self.agents.admit(&self.root, team, presented)
     }
     /// Ends what goes on under tokens of agents that are worth nothing any more.
     pub(crate) fn expire_agents(&self) {
@@ -286,20 +251,19 @@ impl Served {
     }
     /// Ends when the token of a team is worth nothing any more, or the team is not served any more.
     pub(crate) fn revoked(&self, team: &str) -> Option<CancellationToken> {
-        self.read()
-            .get(team)
-            .map(|entry| entry.token.revoked.clone())
+        let known = self.read();
+        let entry = known.teams.get(team);
+        entry.map(|entry| entry.token.revoked.clone())
     }
     /// Lets whoever presents this token reach every team. What goes on under the one before ends.
     pub fn serve_whole(&self, token: Digest) {
-        let mut whole = self.whole.write().unwrap_or_else(PoisonError::into_inner);
-        *whole = Some(TokenEntry::new(token));
+        self.write().whole = Some(TokenEntry::new(token));
     }
     /// How the teams are, by name.
     pub fn conditions(&self) -> BTreeMap<String, Condition> {
-        let teams = self.read();
+        let known = self.read();
         let told = |(name, entry): (&String, &Entry)| (name.clone(), entry.condition());
-        teams.iter().map(told).collect()
+        known.teams.iter().map(told).collect()
     }
     /// Has the whole log of a team looked at soon: somebody met damage in it. What is known to be damaged is looked at
     /// as often as that is, however many meet it.
@@ -312,9 +276,12 @@ impl Served {
     }
     /// A team whose whole log is to be looked at by now; the one that has waited longest.
     pub(crate) fn to_audit(&self) -> Option<String> {
-        let teams = self.read();
+        let known = self.read();
         let now = Instant::now();
-        let due = teams.iter().map(|(name, entry)| (entry.audit.due, name));
+        let due = known
+            .teams
+            .iter()
+            .map(|(name, entry)| (entry.audit.due, name));
         let first = due.filter(|(due, _)| *due <= now).min();
         first.map(|(_, name)| name.clone())
     }
@@ -341,9 +308,12 @@ impl Served {
     }
     /// A team whose room on the disk is to be measured by now.
     pub(crate) fn to_measure(&self) -> Option<String> {
-        let teams = self.read();
+        let known = self.read();
         let now = Instant::now();
-        let due = teams.iter().find(|(_, entry)| entry.audit.measure <= now);
+        let due = known
+            .teams
+            .iter()
+            .find(|(_, entry)| entry.audit.measure <= now);
         due.map(|(name, _)| name.clone())
     }
     /// Notes how many bytes the files of a team take, and when that is due again.
@@ -355,8 +325,8 @@ impl Served {
     }
     /// The last look at the whole log of a team, and the bytes that its files take, as far as that is known.
     pub(crate) fn observed(&self, name: &str) -> (Option<Verified>, Option<u64>) {
-        let teams = self.read();
-        let audit = teams.get(name).map(|entry| &entry.audit);
+        let known = self.read();
+        let audit = known.teams.get(name).map(|entry| &entry.audit);
         audit.map_or((None, None), |audit| (audit.last, audit.disk_bytes))
     }
     /// Notes how a team is.
@@ -364,15 +334,15 @@ impl Served {
         self.change(name, |entry| entry.condition = condition);
     }
     fn change(&self, name: &str, change: impl FnOnce(&mut Entry)) {
-        if let Some(entry) = self.write().get_mut(name) {
+        if let Some(entry) = self.write().teams.get_mut(name) {
             change(entry);
         }
     }
-    fn read(&self) -> RwLockReadGuard<'_, BTreeMap<String, Entry>> {
-        self.teams.read().unwrap_or_else(PoisonError::into_inner)
+    fn read(&self) -> RwLockReadGuard<'_, Known> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner)
     }
-    fn write(&self) -> RwLockWriteGuard<'_, BTreeMap<String, Entry>> {
-        self.teams.write().unwrap_or_else(PoisonError::into_inner)
+    fn write(&self) -> RwLockWriteGuard<'_, Known> {
+        self.known.write().unwrap_or_else(PoisonError::into_inner)
     }
     /// Whether the daemon is about to end: whoever sends what goes on should come to an end.
     pub fn is_stopping(&self) -> bool {
@@ -383,10 +353,10 @@ impl Served {
     }
     /// Serves a team, or takes a new token for it. What goes on under the one before ends.
     pub fn serve(&self, name: &str, token: Digest) {
-        let mut teams = self.write();
+        let mut known = self.write();
         let token = TokenEntry::new(token);
         // Another token changes nothing of what is known of the log.
-        let entry = match teams.remove(name) {
+        let entry = match known.teams.remove(name) {
             Some(before) => Entry { token, ..before },
             None => Entry {
                 token,
@@ -401,11 +371,11 @@ impl Served {
                 },
             },
         };
-        teams.insert(name.to_owned(), entry);
+        known.teams.insert(name.to_owned(), entry);
     }
     /// Serves the team no longer, nor what goes on under its token.
     pub fn forget(&self, name: &str) {
-        self.write().remove(name);
+        self.write().teams.remove(name);
     }
 }
 

@@ -14,9 +14,6 @@ const PATH_BYTES_MAX: usize = 107;
 
 /// Where the socket of a root lies: where it is told to, else beneath the root, else, where that path is too long for a
 /// socket, in the directory for what lives as long as its user's session.
-///
-/// # Errors
-/// `SocketPathTooLong`; I/O.
 pub(crate) fn place(
     root: &Path,
     request: Option<&Path>,
@@ -52,23 +49,19 @@ fn fits(path: &Path) -> bool {
 }
 
 /// Listens there. What a dead daemon left is replaced.
-///
-/// # Errors
-/// `SocketDirectory`, `SocketTaken`; I/O.
 pub(crate) fn listen(path: &Path) -> Result<UnixListener> {
     if let Some(dir) = path.parent() {
         private_dir(dir)?;
     }
     clear(path)?;
-    let doing = format!("listen at {}", path.display());
-    let listener = UnixListener::bind(path).map_err(StartError::io(&*doing))?;
-    // Nobody else can have reached it before, for nobody else may enter the directory.
-    std::fs::set_permissions(path, PermissionsExt::from_mode(0o600))
-        .map_err(StartError::io(&*doing))?;
-    listener
-        .set_nonblocking(true)
-        .map_err(StartError::io(&*doing))?;
-    Ok(listener)
+    let listening = || {
+        let listener = UnixListener::bind(path)?;
+        // Nobody else can have reached it before, for nobody else may enter the directory.
+        std::fs::set_permissions(path, PermissionsExt::from_mode(0o600))?;
+        listener.set_nonblocking(true)?;
+        Ok(listener)
+    };
+    listening().map_err(StartError::io(format!("listen at {}", path.display())))
 }
 
 fn clear(path: &Path) -> Result<()> {

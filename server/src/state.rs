@@ -1,10 +1,12 @@
 //! What every connection shares.
 
 use crate::batches::Batches;
+use crate::forward::Forward;
 use crate::guesses::Guesses;
+use crate::limits::Limits;
 use crate::local_slots::LocalSlots;
 use crate::metrics::Metrics;
-use crate::options::{Answering, Limits};
+use crate::options::Answering;
 use crate::per_team_limit::PerTeamLimit;
 use crate::pool::Pool;
 use crate::runtime::Runtimes;
@@ -14,7 +16,6 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-/// What every connection shares.
 pub(crate) struct AppState {
     pub served: Arc<Served>,
     pub runtimes: Arc<Runtimes>,

@@ -21,9 +21,6 @@ impl fmt::Debug for Digest {
 }
 
 /// A new token, as text.
-///
-/// # Errors
-/// The system has no random bytes.
 pub(crate) fn new() -> std::io::Result<String> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;

@@ -5,19 +5,16 @@
 use crate::admission::{busy, overloaded};
 use crate::agent_token;
 use crate::agents::{NotAdmitted, REST};
+use crate::caller::Admitted;
 use crate::connection_slots::Connection;
+use crate::page_sessions::CODE_WANTED;
 use crate::reply::Reply;
-use crate::served::Admitted;
 use crate::state::AppState;
 use crate::token::Digest;
-use crate::unauthorized::{CODE_WANTED, unauthorized};
 use crate::via::Via;
 use hyper::header::{AUTHORIZATION, HeaderMap};
 
-/// Whoever presents a token or a page session, and keeps their place by that.
-///
-/// # Errors
-/// 401, after a while if there were many; 429.
+/// Whoever presents a token or a page session, and keeps their place by that; else 401, after a while if there were many, or 429.
 pub(crate) async fn caller(
     state: &AppState,
     via: Via,
@@ -68,10 +65,7 @@ async fn agent(state: &AppState, presented: Option<&[u8]>) -> Result<Option<Admi
     }
 }
 
-/// Whoever presents a one-time code.
-///
-/// # Errors
-/// 401, after a while if there were many.
+/// Whoever presents a one-time code; else 401, after a while if there were many.
 pub(crate) async fn code(
     state: &AppState,
     via: Via,
@@ -96,7 +90,7 @@ async fn known(
     if state.guesses.one_more(state.limits.guesses) {
         tokio::time::sleep(state.limits.guess_delay).await;
     }
-    Err(unauthorized(wanted))
+    Err(Reply::unauthorized(wanted))
 }
 
 fn presented(headers: &HeaderMap) -> Option<&[u8]> {

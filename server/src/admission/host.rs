@@ -11,10 +11,7 @@ use hyper::header::HOST;
 /// The names of the loopback.
 pub(crate) const NAMES: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 
-/// Checks `Host`, and that the target names no host of its own.
-///
-/// # Errors
-/// 400, 421.
+/// Checks `Host`, and that the target names no host of its own; else 400 or 421.
 pub(crate) fn check(request: &Request<Body>, via: Via, port: u16) -> Result<(), Reply> {
     let uri = request.uri();
     if uri.scheme().is_some() {

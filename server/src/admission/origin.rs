@@ -4,10 +4,7 @@ use crate::admission::host::NAMES;
 use crate::reply::Reply;
 use hyper::header::{HeaderMap, ORIGIN};
 
-/// Checks `Origin`.
-///
-/// # Errors
-/// 403.
+/// Checks `Origin`; else 403.
 pub(crate) fn check(headers: &HeaderMap, port: u16) -> Result<(), Reply> {
     let foreign = headers
         .get_all(ORIGIN)

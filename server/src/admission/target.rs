@@ -6,10 +6,7 @@ use hyper::Uri;
 
 type Query = Vec<(String, String)>;
 
-/// The segments of the path and the pairs of the query. `/v1/tasks/` ends in an empty segment.
-///
-/// # Errors
-/// 400.
+/// The segments of the path and the pairs of the query. `/v1/tasks/` ends in an empty segment. Else 400.
 pub(crate) fn decode(uri: &Uri) -> Result<(Vec<String>, Query), Reply> {
     let path = uri.path();
     let path = path.strip_prefix('/').unwrap_or(path);

@@ -1,10 +1,10 @@
 //! Upgrades of connections on the Unix socket, and of agents on other machines: from HTTP to another protocol.
 
 use crate::admission::{bearer, busy};
+use crate::caller::Admitted;
 use crate::connection_slots::Connection;
 use crate::local_slots::LocalSlot;
 use crate::reply::Reply;
-use crate::served::Admitted;
 use crate::state::AppState;
 use crate::unauthorized::unauthorized;
 use crate::upgrade::{UpgradeHandler, UpgradedConnection, VERSION_HEADER};

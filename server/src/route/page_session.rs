@@ -3,9 +3,9 @@
 use super::problem::Problem;
 use super::request::RequestContext;
 use crate::caller::{Caller, Credential, Reach, Scope};
+use crate::page_sessions::CODE_WANTED;
 use crate::reply::Reply;
 use crate::served::Served;
-use crate::unauthorized::{CODE_WANTED, unauthorized};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_team::api::milliseconds;
@@ -50,7 +50,7 @@ pub fn open(_: Nothing, request: &mut RequestContext<'_>) -> Result<Reply, Probl
     })?;
     // Somebody else may have been faster.
     Ok(match made {
-        None => unauthorized(CODE_WANTED),
+        None => Reply::unauthorized(CODE_WANTED),
         Some(made) => Reply::json(
             request.route.status,
             &Opened {

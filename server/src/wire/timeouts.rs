@@ -1,6 +1,6 @@
 //! What one connection is doing, and until when it may: the one place that knows when a client is too slow.
 
-use crate::options::Limits;
+use crate::limits::Limits;
 use crate::wire::head::{HeadFault, Heads};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::time::Instant;

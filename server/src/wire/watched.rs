@@ -15,7 +15,6 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 /// Set on every answer of ours.
 pub(crate) const MARK: &str = "x-content-type-options";
 
-/// See the module.
 #[derive(Debug)]
 pub(crate) struct Watched<T> {
     inner: T,
