@@ -337,7 +337,7 @@ fn open(
         served: home.served.clone(),
         runtimes: home.runtimes.clone(),
         answer: options.answer,
-        upgrade_handler: options.upgrade_handler,
+        forward: options.forward,
         batches: Arc::new(Batches::new(served, answer, pool.clone())),
         pool,
         per_team_limit: PerTeamLimit::new(limits.team_workers),

@@ -6,7 +6,6 @@ use crate::limits::Limits;
 use crate::reply::Answer;
 use crate::served::Served;
 use crate::tls::TlsFiles;
-use crate::upgrade::UpgradeHandler;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -37,8 +36,8 @@ pub struct ServeOptions {
     pub version: String,
     /// What calls are answered with.
     pub answer: Answering,
-    /// Serves connections that were upgraded on the Unix socket.
-    pub upgrade_handler: Option<Arc<dyn UpgradeHandler>>,
+    /// Answers the requests that come on upgraded connections.
+    pub forward: Option<Arc<dyn Forward>>,
     /// Whether `SIGTERM`, `SIGINT` and `SIGHUP` stop the daemon. Off where it is part of another process.
     pub signals: bool,
     /// Whether the daemon may write beneath the data root and next to its socket only, where the kernel can see to it.
@@ -60,7 +59,7 @@ impl ServeOptions {
             runtime_dir: None,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             answer,
-            upgrade_handler: None,
+            forward: None,
             signals: false,
             confined: false,
             limits: Limits::default(),

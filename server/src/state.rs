@@ -11,7 +11,6 @@ use crate::per_team_limit::PerTeamLimit;
 use crate::pool::Pool;
 use crate::runtime::Runtimes;
 use crate::served::Served;
-use crate::upgrade::UpgradeHandler;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -20,7 +19,7 @@ pub(crate) struct AppState {
     pub served: Arc<Served>,
     pub runtimes: Arc<Runtimes>,
     pub answer: Answering,
-    pub upgrade_handler: Option<Arc<dyn UpgradeHandler>>,
+    pub forward: Option<Arc<dyn Forward>>,
     pub limits: Limits,
     pub pool: Arc<Pool>,
     pub batches: Arc<Batches>,

@@ -2,7 +2,6 @@
 
 use crate::caller::Caller;
 use crate::local_slots::LocalSlot;
-use crate::served::Served;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::io::{self, Read, Write};
@@ -14,14 +13,6 @@ use tokio_util::sync::CancellationToken;
 
 /// Which version a client is of, and which the daemon is.
 pub const VERSION_HEADER: &str = "teamlog-version";
-
-/// Speaks the protocol that connections are upgraded to.
-pub trait UpgradeHandler: Send + Sync {
-    /// The protocol's name, as `Upgrade` gives it.
-    fn protocol(&self) -> &'static str;
-    /// Serves one client until it is done, on a thread of its own.
-    fn serve(&self, served: &Arc<Served>, link: UpgradedConnection);
-}
 
 /// A connection that was upgraded. Reading and writing block.
 #[derive(Debug)]

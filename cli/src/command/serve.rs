@@ -16,7 +16,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
-use teamlog_server::forward::Forwarding;
 use teamlog_server::{Daemon, Running, ServeOptions, StartError, TlsFiles, running, stream};
 use teamlog_team::RootOptions;
 use teamlog_team::shell::quoted;
@@ -187,7 +186,7 @@ impl Args {
         }
         options.socket = self.socket;
         options.runtime_dir = context.env().var_set("XDG_RUNTIME_DIR").map(PathBuf::from);
-        options.upgrade_handler = Some(Arc::new(Forwarding(resident)));
+        options.forward = Some(Arc::new(resident));
         options.signals = true;
         options.confined = true;
         exit::install_resident_panic_hook();

@@ -10,7 +10,7 @@ mod message;
 pub use message::{BYTES_MAX, receive, send};
 
 use crate::served::Served;
-use crate::upgrade::{UpgradeHandler, UpgradedConnection};
+use crate::upgrade::UpgradedConnection;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -36,21 +36,8 @@ pub trait Forward: Send + Sync {
     fn answer(&self, served: &Arc<Served>, request: &[u8], caller: &Arc<Caller>) -> io::Result<()>;
 }
 
-/// Speaks the protocol, for somebody who knows what the requests mean.
-pub struct Forwarding<F>(pub F);
-
-impl<F: Forward> UpgradeHandler for Forwarding<F> {
-    fn protocol(&self) -> &'static str {
-        PROTOCOL
-    }
-
-    fn serve(&self, served: &Arc<Served>, link: UpgradedConnection) {
-        // A caller that is gone, or sends what is no request, has nothing to be told.
-        let _ = exchange(served, link, &self.0);
-    }
-}
-
-fn exchange(
+/// Has the request of one client answered. Blocks. One that is gone, or sends what is no request, has nothing to be told.
+pub(crate) fn exchange(
     served: &Arc<Served>,
     mut link: UpgradedConnection,
     forward: &dyn Forward,

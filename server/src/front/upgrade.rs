@@ -3,11 +3,11 @@
 use crate::admission::{bearer, busy};
 use crate::caller::Admitted;
 use crate::connection_slots::Connection;
+use crate::forward::{self, Forward, PROTOCOL};
 use crate::local_slots::LocalSlot;
 use crate::reply::Reply;
 use crate::state::AppState;
-use crate::unauthorized::unauthorized;
-use crate::upgrade::{UpgradeHandler, UpgradedConnection, VERSION_HEADER};
+use crate::upgrade::{UpgradedConnection, VERSION_HEADER};
 use crate::via::Via;
 use crate::wire::sending;
 use crate::wire::watched::Watched;
@@ -46,12 +46,13 @@ pub(crate) async fn answer(
     state: &Arc<AppState>,
 ) -> Response<Body> {
     let connection = request.extensions().get::<Arc<Connection>>().cloned();
-    let remote = match remote(request.headers(), connection, via, state).await {
-        Ok(remote) => remote,
-        Err(reply) => return sending::whole(reply),
-    };
-    match accepted(request.headers(), via, state) {
-        Ok((other, place)) => upgrade(request, (other, place, remote), state),
+    let remote = remote(request.headers(), connection, via, state).await;
+    let accepted = remote.and_then(|remote| {
+        let (forward, place) = accepted(request.headers(), via, state)?;
+        Ok((forward, place, remote))
+    });
+    match accepted {
+        Ok(accepted) => upgrade(request, accepted, state),
         Err(reply) => sending::whole(reply),
     }
 }
@@ -67,7 +68,9 @@ async fn remote(
         (Via::Tls, Some(connection)) => connection,
         (Via::Socket, _) => return Ok(None),
         (Via::Tls, None) | (Via::Tcp, _) => {
-            return Err(unauthorized("authorization must be that of an agent"));
+            return Err(Reply::unauthorized(
+                "authorization must be that of an agent",
+            ));
         }
     };
     let admitted = bearer::caller(state, via, &connection, headers).await?;
@@ -87,10 +90,9 @@ async fn remote(
 
 fn upgrade(
     mut request: Request<Body>,
-    (other, place, remote): (Arc<dyn UpgradeHandler>, LocalSlot, Option<Remote>),
+    (forward, place, remote): (Arc<dyn Forward>, LocalSlot, Option<Remote>),
     state: &Arc<AppState>,
 ) -> Response<Body> {
-    let protocol = HeaderValue::from_static(other.protocol());
     let version = state.runtimes.running().version.clone();
     let upgrade = hyper::upgrade::on(&mut request);
     let state = state.clone();
@@ -106,14 +108,16 @@ fn upgrade(
             let thread = std::thread::Builder::new().name("upgraded".to_owned());
             let _ = thread.spawn(move || {
                 // The client sees its connection end; the daemon goes on.
-                let _ = catch_unwind(AssertUnwindSafe(|| other.serve(&served, link)));
+                let _ = catch_unwind(AssertUnwindSafe(|| {
+                    forward::exchange(&served, link, &*forward)
+                }));
             });
         }
     });
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
     let headers = response.headers_mut();
-    headers.insert(UPGRADE, protocol);
+    headers.insert(UPGRADE, HeaderValue::from_static(PROTOCOL));
     headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
     if let Ok(version) = HeaderValue::from_str(&version) {
         headers.insert(VERSION_HEADER, version);
@@ -126,13 +130,10 @@ fn accepted(
     headers: &HeaderMap,
     via: Via,
     state: &AppState,
-) -> Result<(Arc<dyn UpgradeHandler>, LocalSlot), Reply> {
+) -> Result<(Arc<dyn Forward>, LocalSlot), Reply> {
     let request = headers.get(UPGRADE).map_or(&b""[..], HeaderValue::as_bytes);
-    let spoken = |other: &Arc<dyn UpgradeHandler>| {
-        let protocol = other.protocol().as_bytes();
-        protocol.eq_ignore_ascii_case(request)
-    };
-    let Some(other) = state.upgrade_handler.clone().filter(spoken) else {
+    let is_spoken = request.eq_ignore_ascii_case(PROTOCOL.as_bytes());
+    let Some(forward) = state.forward.clone().filter(|_| is_spoken) else {
         let message = "upgrade must be a protocol that is spoken here";
         return Err(Reply::error(400, "malformed_request", message));
     };
@@ -150,7 +151,7 @@ fn accepted(
         Via::Tcp | Via::Socket => &state.local_slots,
     };
     let place = slots.take().ok_or_else(|| busy(message))?;
-    Ok((other, place))
+    Ok((forward, place))
 }
 
 /// The socket beneath, blocking, and what was already read from it.

@@ -9,8 +9,8 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use teamlog_server::upgrade::UpgradedConnection;
-use teamlog_server::{Served, UpgradeHandler, serve};
+use teamlog_server::forward::{Caller, Forward, PROTOCOL};
+use teamlog_server::{Served, serve};
 
 #[test]
 fn the_socket_is_for_its_user_alone() {
@@ -115,10 +115,8 @@ fn a_token_that_is_rotated_is_worth_nothing() {
     let (old, other) = (stand.token("demo"), stand.token("other"));
     let mut client = Client::unix(&daemon);
     let answer = client.ask("POST /control/token/demo", &[], "");
-    assert_eq!(
-        (answer.status, answer.json()["rotated"].as_bool()),
-        (200, Some(true))
-    );
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.json()["rotated"].as_bool(), Some(true));
     let new = stand.token("demo");
     assert_ne!(old, new);
     assert!(!answer.body.contains(&new));
@@ -185,28 +183,24 @@ fn what_goes_on_under_a_token_ends_with_it_and_nothing_else_does() {
 fn its_user_stops_the_daemon() {
     let (_stand, daemon, _) = Stand::demo();
     let answer = Client::unix(&daemon).ask("POST /control/stop", &[], "");
-    assert_eq!(
-        (answer.status, answer.json()["stopping"].as_bool()),
-        (202, Some(true))
-    );
+    assert_eq!(answer.status, 202);
+    assert_eq!(answer.json()["stopping"].as_bool(), Some(true));
     assert!(daemon.wait());
 }
 
-/// Says back what it hears, in capitals.
+/// Says back what it is asked, in capitals.
 struct Echo;
 
-impl UpgradeHandler for Echo {
-    fn protocol(&self) -> &'static str {
-        "echo"
-    }
-    fn serve(&self, served: &Arc<Served>, mut link: UpgradedConnection) {
+impl Forward for Echo {
+    fn answer(
+        &self,
+        served: &Arc<Served>,
+        request: &[u8],
+        caller: &Arc<Caller>,
+    ) -> std::io::Result<()> {
         assert_eq!(served.names(), ["demo"]);
-        let mut byte = [0];
-        while link.read(&mut byte).unwrap() == 1 {
-            assert_ne!(byte[0], b'!', "on purpose");
-            link.write_all(&byte.map(|byte| byte.to_ascii_uppercase()))
-                .unwrap();
-        }
+        assert_ne!(request, b"!", "on purpose");
+        caller.send(&request.to_ascii_uppercase())
     }
 }
 
@@ -214,7 +208,7 @@ impl UpgradeHandler for Echo {
 fn another_protocol_takes_a_connection_over_with_what_was_said_too_early() {
     let stand = Stand::new(&["demo"]);
     let mut options = stand.options();
-    options.upgrade_handler = Some(Arc::new(Echo));
+    options.forward = Some(Arc::new(Echo));
     let daemon = serve(options).unwrap();
     let asking = |protocol: &str, version: &str| {
         format!(
@@ -224,23 +218,20 @@ fn another_protocol_takes_a_connection_over_with_what_was_said_too_early() {
     };
     let ours = &daemon.running().version;
     let mut client = Client::unix(&daemon);
-    client.say(format!("{}early ", asking("echo", ours)).as_bytes());
+    client.say(format!("{}\u{e}\0\0\0early ", asking(PROTOCOL, ours)).as_bytes());
     let answer = client.hear().unwrap();
-    assert_eq!(
-        (answer.status, answer.header("upgrade")),
-        (101, Some("echo"))
-    );
+    assert_eq!(answer.status, 101);
+    assert_eq!(answer.header("upgrade"), Some(PROTOCOL));
     assert_eq!(answer.header("teamlog-version"), Some(ours.as_str()));
     client.say(b"and late");
-    client.stream.shutdown(std::net::Shutdown::Write).unwrap();
-    assert_eq!(client.rest(), b"EARLY AND LATE");
+    assert_eq!(client.rest(), b"\x0e\0\0\0EARLY AND LATE");
 
     let mut client = Client::unix(&daemon);
-    client.say(asking("echo", "0.0.0").as_bytes());
+    client.say(asking(PROTOCOL, "0.0.0").as_bytes());
     let answer = client.hear().unwrap();
     answer.refused(409, "daemon_version_mismatch");
     // Nor is one that says nothing of its version.
-    let silent = asking("echo", "");
+    let silent = asking(PROTOCOL, "");
     client.say(silent.replace("teamlog-version: \r\n", "").as_bytes());
     assert_eq!(client.hear().unwrap().code(), "daemon_version_mismatch");
     client.say(asking("websocket", ours).as_bytes());
@@ -248,14 +239,14 @@ fn another_protocol_takes_a_connection_over_with_what_was_said_too_early() {
 
     // One that fails ends alone.
     let mut client = Client::unix(&daemon);
-    client.say(asking("echo", ours).as_bytes());
+    client.say(asking(PROTOCOL, ours).as_bytes());
     assert_eq!(client.hear().unwrap().status, 101);
-    client.say(b"!");
+    client.say(b"\x01\0\0\0!");
     assert!(client.is_over());
 
     let mut client = Client::tcp(&daemon);
     client.say(
-        asking("echo", ours)
+        asking(PROTOCOL, ours)
             .replace("localhost", &daemon.url()[7..])
             .as_bytes(),
     );
