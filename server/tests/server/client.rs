@@ -27,6 +27,8 @@ pub struct Client<S> {
 /// An answer, taken apart.
 #[derive(Debug, Clone)]
 pub struct Heard {
+    /// What was asked, where that is known.
+    asked: String,
     pub status: u16,
     pub head: String,
     pub body: String,
@@ -41,13 +43,13 @@ impl Heard {
     #[track_caller]
     pub fn refused(&self, status: u16, code: &str) -> &Self {
         let told = (self.status, self.code());
-        assert_eq!(told, (status, code.to_owned()), "{}", self.body);
+        assert_eq!(told, (status, code.to_owned()), "{self:?}");
         self
     }
     /// Answered with that status.
     #[track_caller]
     pub fn is(&self, status: u16) -> &Self {
-        assert_eq!(self.status, status, "{}", self.body);
+        assert_eq!(self.status, status, "{self:?}");
         self
     }
     pub fn code(&self) -> String {
@@ -106,7 +108,8 @@ impl<S: Read + Write> Client<S> {
     /// The same, and hears the answer.
     pub fn ask(&mut self, line: &str, headers: &[(&str, &str)], body: &str) -> Heard {
         self.send(line, headers, body);
-        let heard = self.hear().unwrap_or_else(|| panic!("no answer to {line}"));
+        let mut heard = self.hear().unwrap_or_else(|| panic!("no answer to {line}"));
+        heard.asked = format!("{line} {body}");
         if heard.status >= 400 && !heard.body.is_empty() {
             let (method, target) = line.split_once(' ').unwrap();
             documented::check(method, target, heard.status, &heard.json());
@@ -120,8 +123,19 @@ impl<S: Read + Write> Client<S> {
     }
     /// The same, and hears the answer.
     pub fn call(&mut self, token: &str, line: &str, body: &str) -> Heard {
+        self.call_with(token, line, &[], body)
+    }
+    /// The same with more headers.
+    pub fn call_with(
+        &mut self,
+        token: &str,
+        line: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Heard {
         let bearer = format!("Bearer {token}");
-        self.ask(line, &[("Authorization", &bearer)], body)
+        let own = [("Authorization", bearer.as_str())];
+        self.ask(line, &[&own, headers].concat(), body)
     }
     pub fn get(&mut self, path: &str) -> Heard {
         self.ask(&format!("GET {path}"), &[], "")
@@ -143,6 +157,7 @@ impl<S: Read + Write> Client<S> {
         let head = String::from_utf8(self.read.drain(..end + 4).collect()).unwrap();
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
         let mut heard = Heard {
+            asked: String::new(),
             status,
             head,
             body: String::new(),

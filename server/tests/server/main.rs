@@ -9,4 +9,5 @@ mod client;
 mod documented;
 mod http;
 mod routes;
+mod segment;
 mod wire;

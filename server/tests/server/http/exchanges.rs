@@ -3,7 +3,7 @@
 //! A file holds exchanges behind each other, separated by `---`. The answer that is recorded is the least that must come:
 //! fields that it does not name may be there; `"*"` stands for any value.
 
-use super::stand::Stand;
+use super::stand::{Stand, TEAM};
 use serde_json::Value;
 use std::path::Path;
 
@@ -71,7 +71,7 @@ fn every_exchange_goes_as_it_is_recorded() {
     assert!(files.len() >= 3, "{files:?}");
     for file in files {
         let stand = Stand::new();
-        let token = stand.runtime().token;
+        let token = stand.token(Some(TEAM));
         let text = std::fs::read_to_string(&file).unwrap();
         for (number, text) in text.split("\n---\n").enumerate() {
             let place = format!("{} {}", file.display(), number + 1);

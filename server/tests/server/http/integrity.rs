@@ -1,58 +1,41 @@
 //! Checks in the background of a daemon, receipts and the disk, each over its own row.
 
 use super::stand::{Stand, TEAM};
+use crate::{client, segment};
 use serde_json::{Value, json};
 use std::os::unix::fs::FileExt;
-use std::time::{Duration, Instant};
 use teamlog_team::{BackupDir, Root, RootOptions};
 
 fn get(stand: &Stand, target: &str) -> Value {
-    let heard = stand.with_token("GET", target, "");
-    assert_eq!(heard.status, 200, "{heard:?}");
-    heard.json()
+    stand.with_token("GET", target, "").is(200).json()
 }
 
 fn post(stand: &Stand, target: &str, body: &str) -> Value {
-    let heard = stand.with_token("POST", target, body);
-    assert_eq!(heard.status, 200, "{heard:?}");
-    heard.json()
+    stand.with_token("POST", target, body).is(200).json()
 }
 
 /// Waits for what a row tells.
 #[track_caller]
 fn until(stand: &Stand, target: &str, fits: impl Fn(&Value) -> bool) -> Value {
-    let end = Instant::now() + Duration::from_secs(60);
-    loop {
-        let told = get(stand, target);
-        if fits(&told) {
-            return told;
-        }
-        assert!(Instant::now() < end, "{told}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    let mut told = Value::Null;
+    client::until(target, || {
+        told = get(stand, target);
+        fits(&told)
+    });
+    told
 }
 
 fn make(stand: &Stand, count: usize) {
     for number in 0..count {
         let body = json!({"title": format!("task {number}")}).to_string();
-        assert_eq!(stand.with_token("POST", "/v1/tasks", &body).status, 201);
+        stand.with_token("POST", "/v1/tasks", &body).is(201);
     }
 }
 
-/// Flips a bit in the middle of the log, in its place.
+/// Flips a bit in the middle of the log; in which file.
 fn flip(stand: &Stand) -> String {
-    let events = stand.dir.path().join("teams").join(TEAM).join("events");
-    let path = std::fs::read_dir(events)
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap()
-        .path();
-    let bytes = std::fs::read(&path).unwrap();
-    let middle = bytes.len() / 2;
-    let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
-    file.write_all_at(&[bytes[middle] ^ 0x20], middle as u64)
-        .unwrap();
+    let path = segment::of(stand.dir.path(), TEAM);
+    segment::flip(&path);
     format!("events/{}", path.file_name().unwrap().to_str().unwrap())
 }
 
@@ -108,23 +91,13 @@ fn a_receipt_of_the_head_holds_until_a_byte_changes() {
     make(&stand, 10);
     let receipt = get(&stand, "/v1/head");
     make(&stand, 10);
-    let ask = |stand: &Stand| {
-        post(
-            stand,
-            "/v1/receipts/check",
-            &json!({"receipt": receipt}).to_string(),
-        )
-    };
+    let asked = json!({"receipt": receipt}).to_string();
+    let ask = |stand: &Stand| post(stand, "/v1/receipts/check", &asked);
     let held = ask(&stand);
-    assert_eq!(
-        (&held["holds"], &held["seq"]),
-        (&json!(true), &receipt["seq"])
-    );
-    let then = get(
-        &stand,
-        &format!("/v1/head?sign=false&at={}", receipt["seq"]),
-    );
-    assert_eq!(then, receipt);
+    assert_eq!(held["holds"], true);
+    assert_eq!(held["seq"], receipt["seq"]);
+    let then = format!("/v1/head?sign=false&at={}", receipt["seq"]);
+    assert_eq!(get(&stand, &then), receipt);
     let file = flip(&stand);
     // The middle may lie behind the receipt; its own bytes are the first half.
     let path = stand.dir.path().join("teams").join(TEAM).join(&file);
@@ -138,10 +111,10 @@ fn a_receipt_of_the_head_holds_until_a_byte_changes() {
         changed["problem"]["seq"].as_u64() <= receipt["seq"].as_u64(),
         "{changed}"
     );
-    let refused = stand.with_token("POST", "/v1/receipts/check", r#"{"receipt":{"seq":1}}"#);
-    assert_eq!(refused.status, 400, "{refused:?}");
-    let refused = stand.with_token("GET", "/v1/head?sign=true", "");
-    assert_eq!(refused.status, 400, "{refused:?}");
+    let broken = r#"{"receipt":{"seq":1}}"#;
+    let refused = stand.with_token("POST", "/v1/receipts/check", broken);
+    refused.is(400);
+    stand.with_token("GET", "/v1/head?sign=true", "").is(400);
 }
 
 #[test]
@@ -156,17 +129,13 @@ fn the_disk_the_segments_and_the_backups_are_told() {
     let (free, total) = (&told["disk"]["free_bytes"], &told["disk"]["total_bytes"]);
     assert!(free.as_u64().unwrap() > 0 && free.as_u64() <= total.as_u64());
     let segment = &told["log"]["segments"][0];
-    assert_eq!(
-        (&segment["first_seq"], &segment["sealed"]),
-        (&json!(1), &json!(false))
-    );
+    assert_eq!(segment["first_seq"], 1);
+    assert_eq!(segment["sealed"], false);
     assert_eq!(segment["last_seq"], get(&stand, "/v1/status")["last_seq"]);
     assert_eq!(segment["bytes"], told["log"]["bytes"]);
     let backup = &told["backups"][0];
-    assert_eq!(
-        (&backup["last_seq"], &backup["bytes"]),
-        (&json!(kept.seq), &json!(kept.bytes))
-    );
+    assert_eq!(backup["last_seq"], json!(kept.seq));
+    assert_eq!(backup["bytes"], json!(kept.bytes));
     assert_eq!(told["backups_unreadable"], Value::Null);
     drop(elsewhere);
     let gone = get(&stand, "/v1/storage");

@@ -1,18 +1,15 @@
 //! What was answered holds beyond the daemon that answered it.
 
-use super::stand::Stand;
+use super::stand::{Stand, TEAM};
+use crate::client::{Client, Heard};
 use std::io::Read;
 use std::net::TcpStream;
 use std::time::Duration;
 
-fn keyed(stand: &Stand, key: &str, target: &str, body: &str) -> crate::client::Heard {
-    let bearer = stand.bearer();
-    stand.ask(
-        "POST",
-        target,
-        &[("Authorization", &bearer), ("Idempotency-Key", key)],
-        body,
-    )
+fn keyed(stand: &Stand, key: &str, target: &str, body: &str) -> Heard {
+    let line = format!("POST {target}");
+    let headers = [("Idempotency-Key", key)];
+    Client::tcp(&stand.daemon).call_with(&stand.token(Some(TEAM)), &line, &headers, body)
 }
 
 #[test]

@@ -2,18 +2,22 @@
 
 use crate::client::{Client, Heard};
 use std::net::TcpStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use teamlog_server::{Daemon, Limits, Runtime, ServeOptions, serve, stream};
+use teamlog_team::Root;
+use teamlog_team::engine::{ManualClock, Timestamp};
 use teamlog_team::lifecycle::init::Init;
-use teamlog_team::{Root, RootOptions};
 use tempfile::TempDir;
 
 /// The team that is served.
 pub const TEAM: &str = "demo";
 
 pub struct Stand {
-    daemon: Daemon,
+    pub daemon: Daemon,
     pub dir: TempDir,
+    /// The daemon's time, where it is ours.
+    pub clock: Arc<ManualClock>,
 }
 
 impl Stand {
@@ -24,20 +28,35 @@ impl Stand {
 
     /// The same within other limits.
     pub fn within(change: impl FnOnce(&mut Limits)) -> Stand {
+        Stand::begin(&[TEAM], false, change)
+    }
+
+    /// A daemon on these teams, whose time is ours.
+    pub fn timed(teams: &[&str], change: impl FnOnce(&mut Limits)) -> Stand {
+        Stand::begin(teams, true, change)
+    }
+
+    fn begin(teams: &[&str], timed: bool, change: impl FnOnce(&mut Limits)) -> Stand {
         let dir = tempfile::tempdir().unwrap();
-        let root = Root::create(dir.path(), RootOptions::default()).unwrap();
-        root.init(Init::of(TEAM)).unwrap();
+        let start = Timestamp::parse("2026-11-25T12:00:00.000000Z").unwrap();
+        let clock = Arc::new(ManualClock::new(start));
         let mut options = options(dir.path());
+        if timed {
+            options.root_options.clock = clock.clone();
+        }
+        let root = Root::create(dir.path(), options.root_options.clone()).unwrap();
+        for team in teams {
+            root.init(Init::of(*team)).unwrap();
+        }
+        drop(root);
         change(&mut options.limits);
         let daemon = serve(options).unwrap();
-        Stand { daemon, dir }
+        Stand { daemon, dir, clock }
     }
 
     /// The same daemon with a new token for its team.
     pub fn rotate(&self) {
-        let line = format!("POST /control/token/{TEAM}");
-        let heard = Client::unix(&self.daemon).ask(&line, &[], "");
-        assert_eq!(heard.status, 200, "{heard:?}");
+        self.control(&format!("POST /control/token/{TEAM}")).is(200);
     }
 
     /// The same data under another daemon.
@@ -47,21 +66,28 @@ impl Stand {
 
     /// The same, with something done to the data in between.
     pub fn restarted_after(self, between: impl FnOnce()) -> Stand {
-        let Stand { daemon, dir } = self;
+        let Stand { daemon, dir, clock } = self;
         assert!(daemon.stop());
         between();
         let daemon = serve(options(dir.path())).unwrap();
-        Stand { daemon, dir }
+        Stand { daemon, dir, clock }
     }
 
-    pub fn runtime(&self) -> Runtime {
-        let path = self
-            .dir
-            .path()
-            .join("teams")
-            .join(TEAM)
-            .join("runtime.json");
-        serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+    /// The `runtime.json` of a team, or of the root.
+    pub fn path(&self, team: Option<&str>) -> PathBuf {
+        let dir = match team {
+            Some(team) => self.dir.path().join("teams").join(team),
+            None => self.dir.path().to_owned(),
+        };
+        dir.join("runtime.json")
+    }
+
+    pub fn token(&self, team: Option<&str>) -> String {
+        runtime(&self.path(team)).token
+    }
+
+    pub fn bearer(&self) -> String {
+        format!("Bearer {}", self.token(Some(TEAM)))
     }
 
     /// A connection on which one request was sent.
@@ -84,18 +110,37 @@ impl Stand {
         Client::tcp(&self.daemon).ask(&format!("{method} {target}"), headers, body)
     }
 
-    pub fn bearer(&self) -> String {
-        format!("Bearer {}", self.runtime().token)
-    }
-
     /// Asks with the team's token.
     pub fn with_token(&self, method: &str, target: &str, body: &str) -> Heard {
-        let bearer = self.bearer();
-        let headers = [("Authorization", bearer.as_str())];
-        self.ask(method, target, &headers, body)
+        let token = self.token(Some(TEAM));
+        self.call(&token, &format!("{method} {target}"), body)
+    }
+
+    pub fn call(&self, bearer: &str, line: &str, body: &str) -> Heard {
+        Client::tcp(&self.daemon).call(bearer, line, body)
+    }
+
+    /// As whoever may control the daemon.
+    pub fn control(&self, line: &str) -> Heard {
+        Client::unix(&self.daemon).ask(line, &[], "")
+    }
+
+    /// A code: `read/demo`, or `act` for all teams.
+    pub fn code(&self, of: &str) -> String {
+        let heard = self.control(&format!("POST /control/code/{of}"));
+        heard.is(201).json()["code"].as_str().unwrap().to_owned()
+    }
+
+    pub fn session(&self, of: &str) -> String {
+        let heard = self.call(&self.code(of), "POST /v1/session", "{}");
+        heard.is(201).json()["session"].as_str().unwrap().to_owned()
     }
 }
 
 fn options(root: &Path) -> ServeOptions {
     ServeOptions::new(root, stream::answering())
+}
+
+pub fn runtime(path: &Path) -> Runtime {
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }

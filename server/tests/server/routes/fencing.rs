@@ -170,10 +170,8 @@ fn a_holder_who_claims_again_is_told_that_it_holds_the_task() {
     let world = claimed();
     let again = world.post("/v1/tasks/1/claim", json!({"agentId": "ada"}));
     let details = &again.refused(409, "claim_conflict").json["error"]["details"];
-    assert_eq!(
-        (&details["yours"], &details["epoch"]),
-        (&json!(true), &json!(1))
-    );
+    assert_eq!(details["yours"], true);
+    assert_eq!(details["epoch"], 1);
     let other = world.post("/v1/tasks/1/claim", json!({"agentId": "eve"}));
     let details = &other.refused(409, "claim_conflict").json["error"]["details"];
     assert_eq!(details.get("yours"), None);

@@ -105,47 +105,43 @@ fn how_a_body_is_written_makes_no_other_request() {
 #[test]
 fn another_request_under_the_key_is_refused_and_changes_nothing() {
     let world = World::new();
-    world
-        .keyed("k", "/v1/tasks", json!({"title": "one"}))
-        .done(201);
-    world.post("/v1/tasks", json!({"title": "two"})).done(201);
+    world.story(
+        r#"
+        k: POST /v1/tasks {"title": "one"} -> 201
+        POST /v1/tasks {"title": "two"} -> 201
+        "#,
+    );
     let events = count(&world);
-    for (target, body) in [
-        ("/v1/tasks", json!({"title": "other"})),
-        ("/v1/tasks", json!({"title": "one", "description": "more"})),
-        ("/v1/tasks/1/claim", json!({"agentId": "ada"})),
-        ("/v1/tasks/2/claim", json!({"agentId": "ada"})),
-        (
-            "/v1/api/create-task",
-            json!({"subject": "one", "description": "d"}),
-        ),
-    ] {
-        let said = world.keyed("k", target, body.clone());
-        said.refused(422, "idempotency_key_reused");
-    }
+    world.story(
+        r#"
+        k: POST /v1/tasks {"title": "other"} -> 422 idempotency_key_reused
+        k: POST /v1/tasks {"title": "one", "description": "more"} -> 422 idempotency_key_reused
+        k: POST /v1/tasks/1/claim {"agentId": "ada"} -> 422 idempotency_key_reused
+        k: POST /v1/tasks/2/claim {"agentId": "ada"} -> 422 idempotency_key_reused
+        k: POST /v1/api/create-task {"subject": "one", "description": "d"} -> 422 idempotency_key_reused
+        "#,
+    );
     assert_eq!(count(&world), events);
     // The same body on another task is another request.
-    world
-        .keyed("c", "/v1/tasks/1/claim", json!({"agentId": "ada"}))
-        .done(200);
-    world
-        .keyed("c", "/v1/tasks/2/claim", json!({"agentId": "ada"}))
-        .refused(422, "idempotency_key_reused");
+    world.story(
+        r#"
+        c: POST /v1/tasks/1/claim {"agentId": "ada"} -> 200
+        c: POST /v1/tasks/2/claim {"agentId": "ada"} -> 422 idempotency_key_reused
+        "#,
+    );
 }
 
 #[test]
 fn what_was_refused_is_not_kept() {
     let world = World::new();
-    world.post("/v1/tasks", json!({"title": "one"})).done(201);
-    world
-        .keyed("k", "/v1/tasks/1/complete", json!({"epoch": 0}))
-        .refused(409, "claim_conflict");
-    world
-        .keyed("k", "/v1/tasks/9/claim", json!({"agentId": "ada"}))
-        .refused(404, "task_not_found");
-    world
-        .keyed("k", "/v1/tasks", json!({"title": ""}))
-        .refused(400, "invalid_input");
+    world.story(
+        r#"
+        POST /v1/tasks {"title": "one"} -> 201
+        k: POST /v1/tasks/1/complete {"epoch": 0} -> 409 claim_conflict
+        k: POST /v1/tasks/9/claim {"agentId": "ada"} -> 404 task_not_found
+        k: POST /v1/tasks {"title": ""} -> 400 invalid_input
+        "#,
+    );
     let done = world.keyed("k", "/v1/tasks/1/claim", json!({"agentId": "ada"}));
     assert_eq!((done.status, done.header(REPLAYED)), (200, None));
 }

@@ -16,10 +16,8 @@ fn what_needs_attention_is_answered_as_the_operation_has_it() {
     assert_eq!(world.get("/v1/attention").done(200)["items"], json!([]));
     world.later(2 * SECOND);
     let answer = world.get("/v1/attention?limit=5").done(200);
-    assert_eq!(
-        (&answer["team"], &answer["count"]),
-        (&json!("demo"), &json!(1))
-    );
+    assert_eq!(answer["team"], "demo");
+    assert_eq!(answer["count"], 1);
     assert_eq!(
         answer["items"],
         json!([{"kind": "lease_expired", "severity": "warning", "text": "lease ran out: 1 of ada",
@@ -120,10 +118,8 @@ fn tasks_are_sorted_and_say_when_they_changed() {
     let next = world
         .get(&format!("/v1/tasks?sort=updated&limit=1&cursor={cursor}"))
         .done(200);
-    assert_eq!(
-        (&next["tasks"][0]["id"], &next["nextCursor"]),
-        (&json!("2"), &json!(null))
-    );
+    assert_eq!(next["tasks"][0]["id"], "2");
+    assert_eq!(next["nextCursor"], json!(null));
     assert_eq!(next["tasks"][0]["priority"], "high");
     let since = world.get(&format!("/v1/tasks?since={}", seq - 1)).done(200);
     assert_eq!(since["tasks"].as_array().unwrap().len(), 1);
@@ -138,13 +134,9 @@ fn tasks_are_sorted_and_say_when_they_changed() {
     team.tick(teamlog_team::lifecycle::tick::Tick::default())
         .unwrap();
     let task = world.get("/v1/tasks/1").done(200)["task"].clone();
-    assert_eq!(
-        (&task["status"], &task["leaseExpired"]),
-        (&json!("pending"), &json!(true))
-    );
+    assert_eq!(task["status"], "pending");
+    assert_eq!(task["leaseExpired"], true);
     let claimed = world.story(r#"POST /v1/tasks/1/claim {"agentId": "dan"} -> 200"#);
-    assert_eq!(
-        (&claimed["task"]["leaseExpired"], &claimed["task"]["epoch"]),
-        (&json!(false), &json!(2))
-    );
+    assert_eq!(claimed["task"]["leaseExpired"], false);
+    assert_eq!(claimed["task"]["epoch"], 2);
 }

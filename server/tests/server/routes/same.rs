@@ -30,98 +30,73 @@ fn paths() -> impl Strategy<Value = Vec<&'static str>> {
     prop::collection::vec(prop::sample::select(vec!["src", "src/io", "docs"]), 0..2)
 }
 
+/// A command, over HTTP and as an operation.
+fn ask(target: impl Into<String>, body: Value, name: &'static str, input: Value) -> Step {
+    Step::Ask((target.into(), body), (name, input))
+}
+
 pub fn step() -> impl Strategy<Value = Step> {
     let ttl = || prop::sample::select(vec![1_000_u64, 60_000, 300_000]);
     let create = (prop::collection::vec(task(), 0..2), paths()).prop_map(|(deps, paths)| {
-        Step::Ask(
-            (
-                "/v1/tasks".into(),
-                json!({"title": "t", "description": "d", "deps": deps, "resources": paths}),
-            ),
-            (
-                "create-task",
-                json!({"subject": "t", "description": "d", "blocked_by": deps, "resources": paths}),
-            ),
-        )
+        let body = json!({"title": "t", "description": "d", "deps": deps, "resources": paths});
+        let input =
+            json!({"subject": "t", "description": "d", "blocked_by": deps, "resources": paths});
+        ask("/v1/tasks", body, "create-task", input)
     });
     let claim = (task(), agent(), ttl()).prop_map(|(task, agent, ttl)| {
-        Step::Ask(
-            (
-                format!("/v1/tasks/{task}/claim"),
-                json!({"agentId": agent, "ttlMs": ttl}),
-            ),
-            (
-                "claim-task",
-                json!({"task_id": task, "worker": agent, "lease_ms": ttl}),
-            ),
-        )
+        let body = json!({"agentId": agent, "ttlMs": ttl});
+        let input = json!({"task_id": task, "worker": agent, "lease_ms": ttl});
+        ask(format!("/v1/tasks/{task}/claim"), body, "claim-task", input)
     });
     let renew = (task(), 0_u64..4, ttl()).prop_map(|(task, epoch, ttl)| {
-        Step::Ask(
-            (
-                format!("/v1/tasks/{task}/renew"),
-                json!({"epoch": epoch, "ttlMs": ttl}),
-            ),
-            (
-                "renew-task-claim",
-                json!({"task_id": task, "epoch": epoch, "lease_ms": ttl}),
-            ),
+        let body = json!({"epoch": epoch, "ttlMs": ttl});
+        let input = json!({"task_id": task, "epoch": epoch, "lease_ms": ttl});
+        ask(
+            format!("/v1/tasks/{task}/renew"),
+            body,
+            "renew-task-claim",
+            input,
         )
     });
     let ends = prop::sample::select(vec![("complete", "completed"), ("fail", "failed")]);
     let finish = (task(), 0_u64..4, ends).prop_map(|(task, epoch, (way, to))| {
-        Step::Ask(
-            (format!("/v1/tasks/{task}/{way}"), json!({"epoch": epoch})),
-            (
-                "transition-task-status",
-                json!({"task_id": task, "from": "in_progress", "to": to, "epoch": epoch}),
-            ),
+        let target = format!("/v1/tasks/{task}/{way}");
+        let input = json!({"task_id": task, "from": "in_progress", "to": to, "epoch": epoch});
+        ask(
+            target,
+            json!({"epoch": epoch}),
+            "transition-task-status",
+            input,
         )
     });
-    let start = (
-        prop::option::of(task()),
-        prop::collection::vec(agent(), 0..3),
-    );
-    let start = start.prop_map(|(task, agents)| {
-        Step::Ask(
-            (
-                "/v1/threads".into(),
-                json!({"taskId": task, "participants": agents}),
-            ),
-            (
-                "thread-start",
-                json!({"task_id": task, "participants": agents}),
-            ),
-        )
+    let agents = prop::collection::vec(agent(), 0..3);
+    let start = (prop::option::of(task()), agents).prop_map(|(task, agents)| {
+        let body = json!({"taskId": task, "participants": agents});
+        let input = json!({"task_id": task, "participants": agents});
+        ask("/v1/threads", body, "thread-start", input)
     });
     let post = (thread(), agent()).prop_map(|(thread, agent)| {
-        Step::Ask(
-            (
-                format!("/v1/threads/{thread}/messages"),
-                json!({"agentId": agent, "body": "said"}),
-            ),
-            (
-                "thread-post",
-                json!({"thread_id": thread, "worker": agent, "body": "said"}),
-            ),
+        let target = format!("/v1/threads/{thread}/messages");
+        let input = json!({"thread_id": thread, "worker": agent, "body": "said"});
+        ask(
+            target,
+            json!({"agentId": agent, "body": "said"}),
+            "thread-post",
+            input,
         )
     });
     let link = (thread(), task()).prop_map(|(thread, task)| {
-        Step::Ask(
-            (
-                format!("/v1/threads/{thread}/link"),
-                json!({"taskId": task}),
-            ),
-            ("thread-link", json!({"thread_id": thread, "task_id": task})),
-        )
+        let target = format!("/v1/threads/{thread}/link");
+        let input = json!({"thread_id": thread, "task_id": task});
+        ask(target, json!({"taskId": task}), "thread-link", input)
     });
     let used = (agent(), 0_u64..1_000).prop_map(|(agent, tokens)| {
-        Step::Ask(
-            (
-                "/v1/usage".into(),
-                json!({"agentId": agent, "tokens": tokens}),
-            ),
-            ("report-usage", json!({"worker": agent, "tokens": tokens})),
+        let input = json!({"worker": agent, "tokens": tokens});
+        ask(
+            "/v1/usage",
+            json!({"agentId": agent, "tokens": tokens}),
+            "report-usage",
+            input,
         )
     });
     let wait = (1_i64..90).prop_map(|seconds| Step::Wait(seconds * SECOND));

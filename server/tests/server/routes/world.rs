@@ -111,19 +111,29 @@ impl World {
     }
 
     /// Calls in order, one a line: `POST /v1/tasks {"title": "one"} -> 201`, behind the status the code and the field of
-    /// an error. Answers what the last one is answered.
+    /// an error; before it a key, as `k: POST …`. Answers what the last one is answered.
     #[track_caller]
     pub fn story(&self, lines: &str) -> Value {
         let mut last = Value::Null;
         for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {
             let (asked, expected) = line.rsplit_once(" -> ").unwrap();
             let mut words = asked.splitn(3, ' ');
-            let method = match words.next() {
-                Some("GET") => Method::Get,
+            let mut method = words.next().unwrap();
+            let key = method.strip_suffix(':').map(str::to_owned);
+            if key.is_some() {
+                words = asked.splitn(4, ' ');
+                method = words.nth(1).unwrap();
+            }
+            let method = match method {
+                "GET" => Method::Get,
                 _ => Method::Post,
             };
             let target = words.next().unwrap();
-            let said = self.ask(call(method, target, words.next().unwrap_or_default()));
+            let body = words.next().unwrap_or_default();
+            let said = self.ask(Call {
+                key,
+                ..call(method, target, body)
+            });
             let error = &said.json["error"];
             let told = [Some(said.code()), error["details"]["field"].as_str()];
             for (at, word) in expected.split(' ').enumerate() {

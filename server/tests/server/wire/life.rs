@@ -8,6 +8,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use teamlog_server::{Running, StartError, running, serve};
+use teamlog_team::log::append::Append;
+use teamlog_team::log::append_batch::AppendBatch;
+use teamlog_team::{Root, RootOptions};
 
 const ROOT: &str = "TEAMLOG_TEST_DAEMON_ROOT";
 
@@ -68,17 +71,13 @@ fn what_clients_need_stands_in_each_team_while_the_daemon_runs() {
     let daemon = stand.serve();
     for team in ["demo", "other"] {
         let found = std::fs::metadata(stand.runtime_path(team)).unwrap();
-        assert_eq!(
-            (found.permissions().mode() & 0o777, found.nlink()),
-            (0o600, 1)
-        );
+        assert_eq!(found.permissions().mode() & 0o777, 0o600);
+        assert_eq!(found.nlink(), 1);
         let runtime = stand.runtime(team);
         assert_eq!(runtime.url, daemon.url());
         assert_eq!(runtime.socket, daemon.socket());
-        assert_eq!(
-            (runtime.pid, runtime.team_id.as_deref().unwrap()),
-            (std::process::id(), team)
-        );
+        assert_eq!(runtime.pid, std::process::id());
+        assert_eq!(runtime.team_id.as_deref().unwrap(), team);
         assert_eq!(runtime.schema_version, "1.0.0");
         assert_eq!(runtime.version, env!("CARGO_PKG_VERSION"));
         assert_eq!(runtime.token.len(), 64);
@@ -281,10 +280,8 @@ fn a_signal_drains_and_a_kill_is_recovered_from() {
     let root = stand.dir.path();
     for name in ["-TERM", "-INT"] {
         let (mut child, found, _) = spawn(root);
-        assert_eq!(
-            (found.pid, stand.runtime("demo").pid),
-            (child.id(), child.id())
-        );
+        assert_eq!(found.pid, child.id());
+        assert_eq!(stand.runtime("demo").pid, child.id());
         assert_eq!(running(root).unwrap().unwrap(), found);
         let limits = std::fs::read_to_string(format!("/proc/{}/limits", child.id())).unwrap();
         let files = limits
@@ -341,23 +338,24 @@ fn the_kernel_keeps_the_daemon_from_writing_elsewhere() {
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
-#[test]
-fn the_daemon_holds_the_locks_of_its_teams_until_it_ends() {
-    use teamlog_team::log::append::Append;
-    use teamlog_team::{Root, RootOptions};
-    let (stand, daemon, _) = Stand::demo();
-    let impatient = RootOptions {
-        lock_deadline: Duration::from_millis(50),
+/// Records something beside the daemon, by whoever waits that long for a lock.
+fn note(stand: &Stand, team: &str, lock_deadline: Duration) -> teamlog_team::Result<()> {
+    let options = RootOptions {
+        lock_deadline,
         ..RootOptions::default()
     };
-    let root = Root::open(stand.dir.path(), impatient).unwrap();
-    let write = || {
-        let append = Append {
-            kind: "note".to_owned(),
-            ..Append::default()
-        };
-        root.team("demo").unwrap().append(append)
+    let append = Append {
+        kind: "note".to_owned(),
+        ..Append::default()
     };
+    let root = Root::open(stand.dir.path(), options).unwrap();
+    root.team(team).unwrap().append(append).map(drop)
+}
+
+#[test]
+fn the_daemon_holds_the_locks_of_its_teams_until_it_ends() {
+    let (stand, daemon, _) = Stand::demo();
+    let write = || note(&stand, "demo", Duration::from_millis(50));
     until("the lock is held", || write().is_err());
     assert!(daemon.stop());
     write().unwrap();
@@ -365,8 +363,6 @@ fn the_daemon_holds_the_locks_of_its_teams_until_it_ends() {
 
 #[test]
 fn many_teams_are_taken_and_given_back_at_once_each_with_a_token_of_its_own() {
-    use teamlog_team::log::append::Append;
-    use teamlog_team::{Root, RootOptions};
     // More than are seen to at a time.
     let names: Vec<String> = (0..35).map(|number| format!("team-{number}")).collect();
     let stand = Stand::new(&names.iter().map(String::as_str).collect::<Vec<_>>());
@@ -379,25 +375,14 @@ fn many_teams_are_taken_and_given_back_at_once_each_with_a_token_of_its_own() {
     until("all are ready", || client.get("/readyz").status == 200);
     drop(client);
     assert!(daemon.stop());
-    let impatient = RootOptions {
-        lock_deadline: Duration::ZERO,
-        ..RootOptions::default()
-    };
-    let root = Root::open(stand.dir.path(), impatient).unwrap();
     for name in &names {
         assert!(!stand.runtime_path(name).exists(), "{name}");
-        let append = Append {
-            kind: "note".to_owned(),
-            ..Append::default()
-        };
-        root.team(name).unwrap().append(append).unwrap();
+        note(&stand, name, Duration::ZERO).unwrap();
     }
 }
 
 /// A team with so many events, and how long a daemon takes on it from nothing to its first answer.
 fn start_on(events: usize) -> Duration {
-    use teamlog_team::log::append_batch::AppendBatch;
-    use teamlog_team::{Root, RootOptions};
     let stand = Stand::new(&["demo"]);
     let root = Root::open(stand.dir.path(), RootOptions::default()).unwrap();
     let lines = "{\"kind\":\"note\",\"payload\":{\"text\":\"what was seen\"}}\n".repeat(events);

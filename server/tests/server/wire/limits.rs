@@ -136,10 +136,9 @@ fn one_connection_too_many_is_told_so_at_once_and_may_come_back() {
 
 #[test]
 fn whoever_has_a_token_finds_a_place_among_any_number_who_have_none() {
-    let stand = Stand::new(&["demo"]);
     // No place becomes free because somebody's time is over.
-    let daemon = stand.serve_within(|limits| limits.head_time = Duration::from_secs(3600));
-    let token = stand.token("demo");
+    let (_stand, daemon, token) =
+        Stand::demo_within(|limits| limits.head_time = Duration::from_secs(3600));
     let mut known = Client::tcp(&daemon);
     assert_eq!(known.call(&token, "GET /v1/x", "").status, 200);
     let mut unauthenticated: Vec<_> = (0..600).map(|_| Client::tcp(&daemon)).collect();
@@ -224,12 +223,10 @@ fn all_bodies_together_take_no_more_than_their_share() {
 
 #[test]
 fn more_calls_than_can_wait_are_turned_away() {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve_within(|limits| {
+    let (stand, daemon, token) = Stand::demo_within(|limits| {
         limits.workers = 1;
         limits.queue = 1;
     });
-    let token = stand.token("demo");
     let mut running = Client::tcp(&daemon);
     running.begin(&token, "GET /v1/slow/3000", "");
     until("one runs", || stand.calls() == 1);
@@ -248,13 +245,11 @@ fn more_calls_than_can_wait_are_turned_away() {
 
 #[test]
 fn calls_that_wait_keep_no_other_from_being_answered_nor_the_daemon_from_ending() {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve_within(|limits| {
+    let (stand, daemon, token) = Stand::demo_within(|limits| {
         limits.workers = 1;
         limits.queue = 0;
         limits.waits = 2;
     });
-    let token = stand.token("demo");
     let mut waiting = [Client::tcp(&daemon), Client::tcp(&daemon)];
     for client in &mut waiting {
         client.begin(&token, "POST /v1/api/await-event", "");
@@ -276,8 +271,7 @@ fn calls_that_wait_keep_no_other_from_being_answered_nor_the_daemon_from_ending(
 
 #[test]
 fn a_stream_shows_that_it_lives_and_ends_with_whoever_sends_it() {
-    let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve_within(|limits| {
+    let (stand, daemon, _) = Stand::demo_within(|limits| {
         limits.heartbeat_time = Duration::from_millis(50);
         limits.idle_time = SHORT;
     });
@@ -315,14 +309,10 @@ fn the_limits_of_a_daemon_are_those_of_its_document() {
     let seconds = Duration::from_secs;
     assert_eq!((limits.connections, limits.headers), (512, 100));
     assert_eq!((limits.head_bytes, limits.body_bytes), (16 << 10, 8 << 20));
-    assert_eq!(
-        (limits.head_time, limits.body_time),
-        (seconds(5), seconds(10))
-    );
-    assert_eq!(
-        (limits.stall_time, limits.idle_time),
-        (seconds(10), seconds(30))
-    );
+    assert_eq!(limits.head_time, seconds(5));
+    assert_eq!(limits.body_time, seconds(10));
+    assert_eq!(limits.stall_time, seconds(10));
+    assert_eq!(limits.idle_time, seconds(30));
     assert_eq!((limits.workers, limits.team_workers), (96, 64));
     assert_eq!(limits.drain_time, seconds(10));
     assert_eq!((limits.waits, limits.wait_time), (256, seconds(300)));
