@@ -82,10 +82,8 @@ impl From<TeamShown> for TeamShape {
 #[serde(deny_unknown_fields)]
 pub struct SetUpInput {
     /// Who is in it
-    #[serde(default)]
     agents: Option<Vec<AgentSetup>>,
     /// How many tokens it may use, in the place of the budget before
-    #[serde(default)]
     budget: Option<BudgetInput>,
 }
 
