@@ -10,11 +10,18 @@ pub fn of(root: &Path, team: &str) -> PathBuf {
     names.next().unwrap().unwrap().path()
 }
 
-/// Flips a bit in the middle of it, in its place, as a bad disk does; done again it is mended.
-pub fn flip(segment: &Path) {
-    let bytes = std::fs::read(segment).unwrap();
-    let middle = bytes.len() / 2;
-    let file = std::fs::OpenOptions::new().write(true).open(segment);
-    let flipped = [bytes[middle] ^ 0x20];
-    file.unwrap().write_all_at(&flipped, middle as u64).unwrap();
+/// Flips a bit in the middle of it; where that is.
+pub fn flip(segment: &Path) -> u64 {
+    let middle = std::fs::metadata(segment).unwrap().len() / 2;
+    flip_at(segment, middle);
+    middle
+}
+
+/// Flips a bit there, in its place, as a bad disk does; done again it is mended.
+pub fn flip_at(segment: &Path, at: u64) {
+    let mut options = std::fs::OpenOptions::new();
+    let file = options.read(true).write(true).open(segment).unwrap();
+    let mut byte = [0];
+    file.read_exact_at(&mut byte, at).unwrap();
+    file.write_all_at(&[byte[0] ^ 0x20], at).unwrap();
 }

@@ -46,39 +46,23 @@ fn rows_answer_what_their_operations_do() {
         "#,
     );
     world.later(SECOND);
-    for (target, operation, input) in [
-        (
-            "/v1/ready?agentId=ada&limit=1",
-            "list-ready-tasks",
-            r#"{"agent": "ada", "limit": 1}"#,
-        ),
-        (
-            "/v1/tasks/2/history?limit=1",
-            "read-task-history",
-            r#"{"task_id": "2", "limit": 1}"#,
-        ),
-        ("/v1/traces?limit=3", "list-traces", r#"{"limit": 3}"#),
-        (
-            "/v1/usage/series?by=task&buckets=3",
-            "read-usage-series",
-            r#"{"by": "task", "buckets": 3}"#,
-        ),
-        (
-            "/v1/diff?from=1&to=3",
-            "diff",
-            r#"{"from": "1", "to": "3"}"#,
-        ),
-        (
-            "/v1/attention?staleMinutes=0",
-            "list-attention",
-            r#"{"stale_minutes": 0}"#,
-        ),
-    ] {
-        assert_eq!(
-            world.get(target).done(200),
-            data(&world, operation, input),
-            "{target}"
-        );
+    for row in r#"
+        /v1/ready?agentId=ada&limit=1 list-ready-tasks {"agent": "ada", "limit": 1}
+        /v1/tasks/2/history?limit=1 read-task-history {"task_id": "2", "limit": 1}
+        /v1/traces?limit=3 list-traces {"limit": 3}
+        /v1/usage/series?by=task&buckets=3 read-usage-series {"by": "task", "buckets": 3}
+        /v1/diff?from=1&to=3 diff {"from": "1", "to": "3"}
+        /v1/attention?staleMinutes=0 list-attention {"stale_minutes": 0}
+        "#
+    .lines()
+    .filter(|row| !row.trim().is_empty())
+    {
+        let words: Vec<&str> = row.trim().splitn(3, ' ').collect();
+        let [target, operation, input] = words[..] else {
+            panic!("{row}");
+        };
+        let data = data(&world, operation, input);
+        assert_eq!(world.get(target).done(200), data, "{target}");
     }
     assert_eq!(world.get("/v1/ready").done(200)["tasks"][0]["task_id"], "1");
     let history = world.get("/v1/tasks/2/history").done(200);

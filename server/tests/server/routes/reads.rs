@@ -8,10 +8,10 @@ use teamlog_team::message::send::{Require, Send};
 
 /// What an operation answers is what its row answers.
 #[track_caller]
-fn same(world: &World, target: &str, operation: &str, input: Value) -> Value {
+fn same(world: &World, target: &str, operation: &str, input: &str) -> Value {
     let row = world.get(target).done(200);
-    let envelope = world.post(&format!("/v1/api/{operation}"), input).done(200);
-    assert_eq!(row, envelope["data"], "{target}");
+    let asked = world.post_text(&format!("/v1/api/{operation}"), input);
+    assert_eq!(row, asked.done(200)["data"], "{target}");
     row
 }
 
@@ -22,15 +22,11 @@ fn a_mailbox_is_the_inbox_itself() {
         let input = json!({"from_worker": "lead", "to_worker": "dev", "body": body});
         world.post("/v1/api/send-message", input).done(200);
     }
-    let whole = same(
-        &world,
-        "/v1/mailbox?agentId=dev",
-        "read-inbox",
-        json!({"agent": "dev"}),
-    );
+    let input = r#"{"agent": "dev"}"#;
+    let whole = same(&world, "/v1/mailbox?agentId=dev", "read-inbox", input);
     assert_eq!(whole["count"], 3);
     let target = "/v1/mailbox?agentId=dev&limit=2&unread=true";
-    let input = json!({"agent": "dev", "limit": 2, "unread": true});
+    let input = r#"{"agent": "dev", "limit": 2, "unread": true}"#;
     let page = same(&world, target, "read-inbox", input);
     assert_eq!(page["count"], 2);
     let cursor = page["next_cursor"].as_str().unwrap();
@@ -48,28 +44,25 @@ fn a_mailbox_is_the_inbox_itself() {
 #[test]
 fn runs_and_what_would_become_of_a_mode_are_read() {
     let world = World::new();
-    let none = same(&world, "/v1/bootstrap", "bootstrap-list", json!({}));
+    let none = same(&world, "/v1/bootstrap", "bootstrap-list", "{}");
     assert_eq!(none["runs"], json!([]));
     world.story("GET /v1/bootstrap/none -> 404 run_not_found");
     let started = world.post("/v1/api/bootstrap-start", json!({})).done(200);
     let run = started["data"]["run"].as_str().expect("a run").to_owned();
-    let listed = same(&world, "/v1/bootstrap", "bootstrap-list", json!({}));
+    let listed = same(&world, "/v1/bootstrap", "bootstrap-list", "{}");
     assert_eq!(listed["runs"][0]["run"], *run);
     let target = format!("/v1/bootstrap/{run}");
-    let shown = same(&world, &target, "bootstrap-show", json!({"run": run}));
+    let input = format!(r#"{{"run": "{run}"}}"#);
+    let shown = same(&world, &target, "bootstrap-show", &input);
     assert_eq!(shown["run"], *run);
 
     world
         .post("/v1/api/mode-start", json!({"mode": "blueprint"}))
         .done(200);
-    let denied = same(
-        &world,
-        "/v1/modes/explain?mode=forge",
-        "mode-explain",
-        json!({"mode": "forge"}),
-    );
+    let (target, input) = ("/v1/modes/explain?mode=forge", r#"{"mode": "forge"}"#);
+    let denied = same(&world, target, "mode-explain", input);
     let target = "/v1/modes/explain?mode=forge&sessionId=s-1";
-    let input = json!({"mode": "forge", "session_id": "s-1"});
+    let input = r#"{"mode": "forge", "session_id": "s-1"}"#;
     same(&world, target, "mode-explain", input);
     assert!(denied.is_object());
     world.story("GET /v1/modes/explain?mode=none -> 400 unsupported_mode");
@@ -78,7 +71,7 @@ fn runs_and_what_would_become_of_a_mode_are_read() {
 #[test]
 fn deliveries_become_dead_letters_that_are_requeued_under_a_key() {
     let world = World::with(&["lead", "dev"]);
-    let empty = same(&world, "/v1/deliveries", "list-deliveries", json!({}));
+    let empty = same(&world, "/v1/deliveries", "list-deliveries", "{}");
     assert_eq!(empty["count"], 0);
     assert_eq!(empty["next_cursor"], Value::Null);
     let mut team = world.served.team("demo").unwrap();
@@ -97,7 +90,7 @@ fn deliveries_become_dead_letters_that_are_requeued_under_a_key() {
         .unwrap();
     }
     let target = "/v1/deliveries?limit=1";
-    let page = same(&world, target, "list-deliveries", json!({"limit": 1}));
+    let page = same(&world, target, "list-deliveries", r#"{"limit": 1}"#);
     let cursor = page["next_cursor"].as_str().unwrap();
     let next = world.get(&format!("{target}&cursor={cursor}")).done(200);
     assert_eq!(next["deliveries"][0]["message_id"], "m2");
@@ -109,12 +102,9 @@ fn deliveries_become_dead_letters_that_are_requeued_under_a_key() {
     );
     world.later(11 * SECOND);
     team.tick(Tick::default()).unwrap();
-    let letters = same(
-        &world,
-        "/v1/dead-letters?agentId=dev&limit=1",
-        "list-dead-letters",
-        json!({"agent": "dev", "limit": 1}),
-    );
+    let target = "/v1/dead-letters?agentId=dev&limit=1";
+    let input = r#"{"agent": "dev", "limit": 1}"#;
+    let letters = same(&world, target, "list-dead-letters", input);
     assert_eq!(letters["dead_letters"][0]["message_id"], "m2");
     assert!(letters["next_cursor"].is_string());
 
@@ -150,7 +140,7 @@ fn threads_are_listed_with_what_was_said_last() {
         POST /v1/threads/thread-0001/messages {"agentId": "bob", "body": "two"} -> 201
         "#,
     );
-    let all = same(&world, "/v1/threads", "list-threads", json!({}));
+    let all = same(&world, "/v1/threads", "list-threads", "{}");
     assert_eq!(all["count"], 2);
     assert_eq!(all["threads"][0]["id"], "thread-0002");
     assert_eq!(all["threads"][0]["last_by"], Value::Null);
@@ -162,7 +152,7 @@ fn threads_are_listed_with_what_was_said_last() {
         &world,
         "/v1/threads?limit=1",
         "list-threads",
-        json!({"limit": 1}),
+        r#"{"limit": 1}"#,
     );
     assert_eq!(page["next_cursor"], "thread-0002");
     let next = world
