@@ -40,7 +40,6 @@ pub enum Agent {
 }
 
 impl Agent {
-    /// As it is typed.
     pub fn name(self) -> &'static str {
         match self {
             Agent::Claude => "claude",
@@ -69,9 +68,6 @@ impl Agent {
 }
 
 /// The directory that an agent's files lie below: the project's, or the home of the user.
-///
-/// # Errors
-/// `HOME` is not set; there is no such directory.
 pub fn top(context: &Context, dir: Option<&Path>, user: bool) -> Result<PathBuf, CommandError> {
     let home = || {
         let home = context.env().var_set("HOME");
@@ -120,9 +116,6 @@ pub fn data_root(context: &Context) -> Result<String, CommandError> {
 }
 
 /// This program, as an agent has to start it from wherever it is.
-///
-/// # Errors
-/// It cannot be found, or its path is no text.
 pub fn program(context: &Context) -> Result<String, CommandError> {
     let program = std::env::current_exe()
         .map_err(|error| CommandError::io("find", "this program", &error))?;

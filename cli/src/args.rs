@@ -38,9 +38,6 @@ Exit codes:
   74 input/output   75 locked, try again   77 not permitted   78 unsafe file system";
 
 /// What was typed.
-///
-/// # Errors
-/// What clap objects to, calls for help included.
 pub fn typed(argv: &[OsString]) -> Result<Args, clap::Error> {
     quick(argv).or_else(|error| match error.kind() {
         // The same, whichever subcommands there are.

@@ -40,25 +40,18 @@ use teamlog_team::{Failure, Recorded, Root, Team};
 /// Who asks, and under which key.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Who {
-    /// Who acts, if that is said.
     pub actor: Option<String>,
     /// Whom the system takes the caller for.
     pub user: String,
-    /// Where it is done from.
     pub origin: Origin,
-    /// The idempotency key.
     pub key: Option<String>,
-    /// The story that it belongs to.
     pub trace_id: Option<String>,
 }
 
 /// Where a call is carried out.
 pub struct Site<'a> {
-    /// The data root.
     pub root: Root,
-    /// The team's name.
     pub team: &'a str,
-    /// Who asks.
     pub who: &'a Who,
     /// The other process that asks, if it is one.
     pub caller: Option<&'a Arc<Caller>>,
@@ -70,11 +63,9 @@ pub struct Site<'a> {
 
 /// What can be asked: takes `I`, answers `A`.
 pub struct Call<I, A> {
-    /// Its name.
     pub name: &'static str,
     /// How far the token of an agent has to let it.
     pub scope: AgentScope,
-    /// Carries it out.
     pub run: fn(&mut Site<'_>, I) -> Result<A, CommandError>,
 }
 
@@ -245,7 +236,6 @@ impl<I: DeserializeOwned, A: Serialize> Handler for Call<I, A> {
     }
 }
 
-/// Carries out the call of that name.
 pub fn carry_out(
     site: &mut Site<'_>,
     name: &str,
@@ -284,12 +274,9 @@ fn crowded() -> CommandError {
     crowded_waits().hinting(hint.to_owned())
 }
 
-/// What `api` is asked.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ApiInput {
-    /// The operation's name.
     pub operation: String,
-    /// Its input.
     pub input: Box<RawValue>,
 }
 
@@ -300,11 +287,11 @@ pub type ApiAnswer = Result<Box<RawValue>, Fault>;
 /// what carries it out.
 macro_rules! calls {
     ($(
-        $(#[doc = $doc:literal])+
+        $(#[doc = $doc:literal])*
         $call:ident = $name:literal $scope:ident, $input:ty => $answer:ty: $run:expr;
     )+) => {
         $(
-            $(#[doc = $doc])+
+            $(#[doc = $doc])*
             pub const $call: Call<$input, $answer> =
                 Call { name: $name, scope: AgentScope::$scope, run: $run };
         )+
@@ -333,16 +320,13 @@ calls! {
         Ok(answer.ok_or_else(crowded)??)
     };
 
-    /// `ack`.
     ACK = "ack" Act, Ack => AckAnswer: |site, ack| Ok(site.team()?.ack(ack)?);
 
-    /// `tick`.
     TICK = "tick" Act, Tick => TickAnswer: |site, tick| Ok(site.team()?.tick(tick)?);
 
     /// `nudge`, but for the programs.
     NUDGE = "nudge" Act, Nudge => NudgeAnswer: |site, nudge| Ok(site.team()?.nudge(nudge)?);
 
-    /// `dead-letter requeue`.
     REQUEUE = "requeue" Act, Requeue => RequeueAnswer: |site, requeue| Ok(site.team()?.requeue(requeue)?);
 
     /// What `guard` refused, behind its answer.
@@ -380,7 +364,6 @@ calls! {
         Some(seq) => Ok(site.team()?.know(seq)?),
     };
 
-    /// `head`.
     HEAD = "head" Read, () => HeadAnswer: |site, ()| Ok(site.team()?.head()?);
 
     /// `mode prompt`, which also answers where a prompt is denied.
@@ -400,10 +383,8 @@ calls! {
         Ok(team.bootstrap_record(record)?)
     };
 
-    /// `state write`.
     STATE_WRITE = "state-write" Act, ModeWrite => StateWritten: |site, write| Ok(site.acting()?.state_write(write)?);
 
-    /// `state clear`.
     STATE_CLEAR = "state-clear" Act, ModeClear => StateCleared: |site, clear| Ok(site.acting()?.state_clear(clear)?);
 
     /// An operation of the team API by its name, with the input and the faults of the contract.

@@ -20,7 +20,6 @@ use typed::Typed;
 /// Names the shell that asks.
 pub const VARIABLE: &str = "TEAMLOG_COMPLETE";
 
-/// Shells that can ask.
 pub const SHELLS: [&str; 5] = ["bash", "zsh", "fish", "elvish", "powershell"];
 
 /// Writes the lines that make a shell ask.

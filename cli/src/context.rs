@@ -33,10 +33,8 @@ use teamlog_team::resource::refused::RefusedWrites;
 use teamlog_team::shell::quoted;
 use teamlog_team::{GivenReceipt, RootOptions, Team};
 
-/// What one command works with.
 #[derive(Debug)]
 pub struct Context {
-    /// Standard output.
     pub out: Output,
     env: ProcessEnv,
     data_root: PathBuf,
@@ -86,9 +84,6 @@ pub struct Context {
 
 impl Context {
     /// From the global flags and the environment.
-    ///
-    /// # Errors
-    /// There is no working directory, or the agent's name in the environment is not UTF-8.
     pub fn new(
         global: &Global,
         env: &ProcessEnv,
@@ -142,12 +137,10 @@ impl Context {
         })
     }
 
-    /// What the command sees of its process.
     pub fn env(&self) -> &ProcessEnv {
         &self.env
     }
 
-    /// All that may be typed.
     pub fn definition(&self) -> clap::Command {
         (self.definition)()
     }
@@ -162,7 +155,6 @@ impl Context {
         })
     }
 
-    /// How teams are opened.
     pub fn options(&self) -> RootOptions {
         self.options.clone()
     }
@@ -172,17 +164,14 @@ impl Context {
         &self.data_root
     }
 
-    /// The `--data-root` of this command line.
     pub fn data_root_flag(&self) -> Option<PathBuf> {
         self.data_root_flag.clone()
     }
 
-    /// By which name the program was called.
     pub fn called(&self) -> Called {
         self.called
     }
 
-    /// Whether `--receipt` was given.
     pub fn wants_receipt(&self) -> bool {
         self.receipt
     }

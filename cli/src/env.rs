@@ -15,9 +15,7 @@ pub struct ProcessEnv {
 /// Which of the standard streams are terminals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terminals {
-    /// Standard output.
     pub stdout: bool,
-    /// Standard error.
     pub stderr: bool,
 }
 
@@ -25,7 +23,6 @@ pub struct Terminals {
 const COLUMNS: &str = "COLUMNS";
 
 impl ProcessEnv {
-    /// Those of this process.
     pub fn of_process() -> ProcessEnv {
         ProcessEnv {
             terminals: Terminals {
@@ -35,7 +32,6 @@ impl ProcessEnv {
         }
     }
 
-    /// Which of the standard streams are terminals.
     pub fn terminals(&self) -> Terminals {
         self.terminals
     }
@@ -45,7 +41,6 @@ impl ProcessEnv {
         std::env::args_os().next()
     }
 
-    /// An environment variable.
     pub fn var(&self, name: &str) -> Option<OsString> {
         std::env::var_os(name)
     }
@@ -64,12 +59,10 @@ impl ProcessEnv {
         format!("user:{}", name.unwrap_or_else(|| uid.to_string()))
     }
 
-    /// The working directory.
     pub fn here(&self) -> io::Result<PathBuf> {
         std::env::current_dir()
     }
 
-    /// Where temporary files go.
     pub fn temporary(&self) -> PathBuf {
         std::env::temp_dir()
     }
@@ -110,12 +103,10 @@ impl ProcessEnv {
         self.terminals.stdout && self.var_set("TERM").is_some_and(able)
     }
 
-    /// Colours of standard output.
     pub fn paint_out(&self) -> Paint {
         self.paint(self.terminals.stdout)
     }
 
-    /// Colours of standard error.
     pub fn paint_err(&self) -> Paint {
         self.paint(self.terminals.stderr)
     }
@@ -135,12 +126,10 @@ impl ProcessEnv {
         Box::new(io::stdin().lock())
     }
 
-    /// A file that the user named.
     pub fn open(&self, typed: &Path) -> io::Result<File> {
         File::open(typed)
     }
 
-    /// Standard output.
     pub fn stdout(&self) -> io::Stdout {
         io::stdout()
     }

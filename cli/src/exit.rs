@@ -33,7 +33,6 @@ use teamlog_team::failure::{code_of, code_of_io, details_of};
 use teamlog_team::projections::Error as ProjectionError;
 use teamlog_team::{Code, Failure, Refusal};
 
-/// How the process ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Exit {
     Done,
@@ -224,7 +223,6 @@ impl CommandError {
         self
     }
 
-    /// A detail that is text.
     pub fn detail(&self, name: &str) -> Option<&str> {
         self.body.details.get(name).and_then(Value::as_str)
     }
@@ -242,22 +240,18 @@ impl CommandError {
         self
     }
 
-    /// A detail that is a number.
     pub fn number(&self, name: &str) -> Option<u64> {
         self.body.details.get(name).and_then(Value::as_u64)
     }
 
-    /// Whether a detail is true.
     pub fn says(&self, name: &str) -> bool {
         self.body.details.get(name) == Some(&Value::Bool(true))
     }
 
-    /// How the process is to end.
     pub fn exit(&self) -> Exit {
         self.exit
     }
 
-    /// What it says to people.
     pub fn message(&self) -> &str {
         &self.body.message
     }
@@ -279,7 +273,6 @@ impl CommandError {
         details
     }
 
-    /// The same with more, by name.
     #[must_use]
     pub fn with_details(mut self, details: Map<String, Value>) -> CommandError {
         self.body.details.extend(details);
@@ -291,12 +284,10 @@ impl CommandError {
         self.body.unwritten
     }
 
-    /// The stable code.
     pub fn code(&self) -> &str {
         &self.body.code
     }
 
-    /// What to do about it.
     pub fn hint(&self) -> Option<&str> {
         self.body.hint.as_deref()
     }

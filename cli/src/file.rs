@@ -7,7 +7,6 @@ use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-/// A file that the user named.
 pub fn open(env: &ProcessEnv, flag: &str, path: &Path) -> Result<File, CommandError> {
     let shown = path.display();
     let file = env.open(path).map_err(|error| match error.kind() {

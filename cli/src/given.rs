@@ -44,7 +44,6 @@ pub fn maybe_object(
     text.map_or_else(|| Ok(Map::new()), |text| object(env, flag, text))
 }
 
-/// All of standard input.
 pub fn stdin(env: &ProcessEnv, what: &str) -> Result<String, CommandError> {
     all(what, &mut env.stdin())
 }
@@ -62,9 +61,6 @@ fn all(flag: &str, from: &mut dyn Read) -> Result<String, CommandError> {
 }
 
 /// `NAME=VALUE`: the value is JSON where it reads as such, else text.
-///
-/// # Errors
-/// There is no `=`, or nothing before it.
 pub fn field(text: &str) -> Result<(String, Value), String> {
     let (name, value) = text
         .split_once('=')

@@ -19,7 +19,6 @@ use teamlog_journal_postgres::{Config, KIND, TlsFiles};
 use teamlog_team::engine::journal::{ConfigError, Journal, Journals, LogState, Server, Way};
 use teamlog_team::engine::{Error, Identity, JournalFault, JournalIdentity};
 
-/// The kinds of journals that this program knows.
 const KINDS: &[&str] = &[
     KIND,
     #[cfg(feature = "nats")]
@@ -282,9 +281,6 @@ impl Journals for KnownJournals {
 
 impl KnownJournals {
     /// The journal that a log names.
-    ///
-    /// # Errors
-    /// `Journal`: it is not known here.
     pub fn of_log(&self, journal: &JournalIdentity) -> Result<Arc<dyn Server>, Error> {
         let unconfigured = |why: String| Error::Journal {
             fault: JournalFault::Unconfigured,

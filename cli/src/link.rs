@@ -8,7 +8,6 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// The name of the link.
 const LINK: &str = "rcs";
 /// The command whose words are not clap's.
 const API: &str = "api";
@@ -21,17 +20,13 @@ const IN_TEAM: [&str; 2] = [API, "await"];
 const FLAGS: [&str; 1] = ["--json"];
 const WITH_VALUE: [&str; 4] = ["--data-root", "--actor", "--lock-timeout", "--last-receipt"];
 
-/// The name by which the program was called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Called {
-    /// Its own.
     Teamlog,
-    /// That of the link.
     Rcs,
 }
 
 impl Called {
-    /// By the first word of argv.
     pub fn of(program: Option<&OsStr>) -> Called {
         let name = program.and_then(|program| Path::new(program).file_stem());
         match name.is_some_and(|name| name == LINK) {
@@ -40,7 +35,6 @@ impl Called {
         }
     }
 
-    /// The name.
     pub fn name(self) -> &'static str {
         match self {
             Called::Teamlog => "teamlog",
@@ -48,7 +42,6 @@ impl Called {
         }
     }
 
-    /// How a command is typed.
     pub fn words(self, command: &str) -> String {
         match self {
             Called::Teamlog => format!("teamlog {command}"),

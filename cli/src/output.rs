@@ -10,7 +10,6 @@ use crate::render::style::Paint;
 use serde::Serialize;
 use std::io::{self, BufWriter, Write};
 
-/// Buffered standard output.
 #[derive(Debug)]
 pub struct Output {
     out: BufWriter<io::Stdout>,
@@ -54,12 +53,10 @@ impl Output {
         }
     }
 
-    /// Whether answers are JSON.
     pub fn is_json(&self) -> bool {
         self.json
     }
 
-    /// Colours for this stream.
     pub fn paint(&self) -> Paint {
         self.paint
     }
@@ -114,22 +111,18 @@ impl Output {
         self.text(&format!("{line}\n"))
     }
 
-    /// Lines for people.
     pub fn lines(&mut self, lines: &[String]) -> Result<(), CommandError> {
         lines.iter().try_for_each(|line| self.line(line))
     }
 
-    /// Bytes as they are.
     pub fn bytes(&mut self, bytes: &[u8]) -> Result<(), CommandError> {
         self.write(bytes)
     }
 
-    /// Text as it is.
     pub fn text(&mut self, text: &str) -> Result<(), CommandError> {
         self.write(text.as_bytes())
     }
 
-    /// Hands everything to the reader.
     pub fn flush(&mut self) -> Result<(), CommandError> {
         if self.reader_left {
             return Ok(());

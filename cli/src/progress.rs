@@ -11,7 +11,6 @@ const STEP: Duration = Duration::from_millis(100);
 /// Characters of the bar.
 const WIDTH: u64 = 30;
 
-/// One bar.
 #[derive(Debug)]
 pub struct Progress {
     what: &'static str,
@@ -21,7 +20,6 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// A bar that shows nothing yet.
     pub fn on_stderr(what: &'static str, env: &ProcessEnv) -> Progress {
         Progress {
             what,
@@ -31,7 +29,6 @@ impl Progress {
         }
     }
 
-    /// So much is done.
     pub fn show(&mut self, done: u64, all: u64) {
         if !self.env.terminals().stderr || self.started.elapsed() < QUIET {
             return;

@@ -70,9 +70,7 @@ pub struct Question<I, A> {
 /// In which form an answer is wanted.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub enum Form {
-    /// As JSON.
     Json,
-    /// In lines for people.
     Lines(View),
 }
 
@@ -124,9 +122,6 @@ impl<I: DeserializeOwned, A: Serialize> Answering for Question<I, A> {
 }
 
 /// Answers the question of that name: its JSON, or its lines.
-///
-/// # Errors
-/// Those of the question; that there is none of that name.
 pub fn answer(
     site: &mut Site<'_>,
     name: &str,
@@ -280,9 +275,6 @@ fn tasks(site: &mut Site<'_>, asked: Tasks) -> Result<TasksAnswer, CommandError>
 }
 
 /// What an import answers in that form, how it ends the command, and what is said beside it.
-///
-/// # Errors
-/// Only for the compiler: an answer serialises.
 pub fn imported(
     answer: &ImportAnswer,
     form: Form,
@@ -309,9 +301,7 @@ fn indented<A: Serialize>(answer: &A, _: &View) -> Vec<String> {
 /// What is asked for a stream of events, which ends when it was read, or never.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Streamed {
-    /// `replay`.
     Replay(Replay),
-    /// `tail`.
     Tail(Tail),
     /// Either, and whatever is appended from then on.
     Follow(Tail),
@@ -323,9 +313,7 @@ pub enum Streamed {
 
 /// Takes the events of a stream, one by one.
 pub trait Sink {
-    /// An event, and its JSON.
     fn event(&mut self, event: &Event<'_>, json: &[u8]) -> ControlFlow<()>;
-    /// A line of JSON.
     fn json(&mut self, line: &[u8]) -> ControlFlow<()>;
     /// There is nothing more for the moment.
     fn idle(&mut self) -> ControlFlow<()>;
@@ -333,9 +321,6 @@ pub trait Sink {
 
 impl Streamed {
     /// Hands the events of the stream to `sink` until it breaks off.
-    ///
-    /// # Errors
-    /// Those of the command.
     pub fn run(
         self,
         team: &mut teamlog_team::Team,

@@ -7,9 +7,6 @@ use std::io;
 const BYTES: usize = 12;
 
 /// `prefix_` and 24 random hex digits.
-///
-/// # Errors
-/// The system has no random bytes.
 pub fn name(prefix: &str) -> Result<String, CommandError> {
     let mut bytes = [0; BYTES];
     getrandom::fill(&mut bytes)

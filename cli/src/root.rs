@@ -6,7 +6,6 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The data root of a command.
 pub fn of(global: &Global, env: &ProcessEnv) -> io::Result<PathBuf> {
     let variable = env.var("TEAMLOG_DATA_ROOT");
     find(global.data_root.as_deref(), variable, || env.here())

@@ -13,7 +13,6 @@ use clap::error::ErrorKind;
 use std::ffi::OsString;
 use teamlog_team::api::Operation;
 
-/// Parses and runs.
 pub fn run(argv: &[OsString], env: &ProcessEnv) -> Exit {
     let json = wants_json(argv);
     if argv.len() < 2 {
@@ -46,15 +45,12 @@ fn attempt(args: Args, context: &mut Context) -> Outcome {
     outcome.map_err(|error| context.advise(error))
 }
 
-/// How the errors of a command are said.
 struct ErrorOutput {
     json: bool,
     format: ErrorFormat,
 }
 
-/// In whose words.
 enum ErrorFormat {
-    /// Our own.
     Ours,
     /// Those of the contract, for a call of that operation, if it could be read.
     Contract(Option<&'static Operation>),

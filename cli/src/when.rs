@@ -13,7 +13,6 @@ use teamlog_team::engine::reader::Point;
 const FORM: &str = "a time must look like 2026-11-21T10:00:00Z, 2026-11-21, 14:00, yesterday, \"yesterday 14:00\", today, \
     now, or like 90s, 15m, 1h30m, 2d or 1w for as long ago";
 
-/// A time as it was typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {
     /// Said in full.
@@ -36,7 +35,6 @@ pub enum Spot {
 }
 
 impl When {
-    /// Reads a time.
     pub fn parse(text: &str) -> Result<When, String> {
         let words = text.trim().to_lowercase();
         let words = words.strip_suffix(" ago").unwrap_or(&words).trim_end();
@@ -65,7 +63,6 @@ impl When {
         }
     }
 
-    /// The moment that it means.
     pub fn resolve(self, now: Timestamp, zone: &TimeZone) -> Result<Timestamp, String> {
         let out = || "a time must lie in the years 1970 to 9999".to_owned();
         let here = || -> Result<DateTime, String> {
@@ -110,7 +107,6 @@ impl Spot {
         }
     }
 
-    /// The point that it means.
     pub fn resolve(self, now: Timestamp, zone: &TimeZone) -> Result<Point, String> {
         match self {
             Spot::Seq(seq) => Ok(Point::Seq(seq)),

@@ -6,18 +6,14 @@ use std::ops::Range;
 /// How the lines are marked.
 #[derive(Debug, Clone, Copy)]
 pub struct Block {
-    /// The line before them.
     pub begin: &'static str,
-    /// The line behind them.
     pub end: &'static str,
 }
 
-/// In TOML.
 pub const TOML: Block = Block {
     begin: "# teamlog setup: begin; what stands up to the end is replaced",
     end: "# teamlog setup: end",
 };
-/// In Markdown.
 pub const MARKDOWN: Block = Block {
     begin: "<!-- teamlog setup: begin; what stands up to the end is replaced -->",
     end: "<!-- teamlog setup: end -->",

@@ -12,7 +12,6 @@ use serde_json::{Map, Value};
 pub struct HookEvent {
     /// `SessionStart`, `PreCompact`, `Stop`, …
     pub event: String,
-    /// The session of the agent.
     pub session_id: Option<String>,
     /// Whether the agent goes on already because a hook kept it from stopping.
     pub stop_hook_active: bool,
@@ -52,7 +51,6 @@ struct HookOutput {
 }
 
 impl ContextAnswer {
-    /// That for that event.
     pub fn of(event: &'static str, text: String) -> ContextAnswer {
         ContextAnswer {
             hook_specific_output: HookOutput {
@@ -74,7 +72,6 @@ pub struct StopAnswer {
 }
 
 impl StopAnswer {
-    /// For that reason.
     pub fn of(reason: String) -> StopAnswer {
         StopAnswer {
             decision: "block",

@@ -15,9 +15,6 @@ pub fn followed(file: PathBuf) -> PathBuf {
 }
 
 /// What it holds, if it is there.
-///
-/// # Errors
-/// It is no file, or too large; I/O.
 pub fn read(file: &Path) -> Result<Option<String>, CommandError> {
     let failed = |error| CommandError::io("read", &file.display().to_string(), &error);
     let size = match fs::metadata(file) {

@@ -22,7 +22,6 @@ pub enum OnUnknown {
 }
 
 impl OnUnknown {
-    /// As it is typed.
     pub fn name(self) -> &'static str {
         match self {
             OnUnknown::Ask => "ask",
@@ -154,9 +153,6 @@ impl GuardHook {
     }
 
     /// Refuses to put the hook of one agent in the place of another's.
-    ///
-    /// # Errors
-    /// It names one, and the one that is there another.
     pub fn check_agent(&self, there: &GuardHook, file: &Path) -> Result<(), CommandError> {
         match (&there.agent, &self.agent) {
             (Some(there), Some(agent)) if there != agent => {

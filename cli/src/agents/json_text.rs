@@ -20,7 +20,6 @@ pub enum Step<'a> {
     End,
 }
 
-/// A JSON object as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JsonText {
     text: String,
@@ -75,17 +74,14 @@ impl JsonText {
         }
     }
 
-    /// The text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// What it means.
     pub fn value(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or_else(|_| json!({}))
     }
 
-    /// Whether nothing stands in it.
     pub fn is_empty(&self) -> bool {
         self.value().as_object().is_none_or(Map::is_empty)
     }

@@ -10,7 +10,6 @@ use serde_json::{Map, Value, json};
 /// Seconds that an agent waits for a hook.
 const TIMEOUT: u64 = 10;
 
-/// What a hook is there for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hook {
     /// Ask the guard before a tool writes.
@@ -26,7 +25,6 @@ pub enum Hook {
 }
 
 impl Hook {
-    /// The event of the agent.
     pub fn event(self) -> &'static str {
         match self {
             Hook::Guard => "PreToolUse",
@@ -83,13 +81,10 @@ pub struct Installed {
     at: usize,
     /// Which command of the group, where others stand beside it.
     beside: Option<usize>,
-    /// The group.
     pub group: Value,
-    /// Its command line.
     pub command: String,
 }
 
-/// The hooks of that kind.
 pub fn installed(settings: &JsonText, hook: Hook) -> Vec<Installed> {
     let settings = settings.value();
     let groups = settings
@@ -143,7 +138,6 @@ pub fn put(settings: &mut JsonText, hook: Hook, group: &Value) -> Result<(), Str
     }
 }
 
-/// Takes out all of ours.
 pub fn remove(settings: &mut JsonText, hook: Hook) {
     let found = installed(settings, hook);
     take_out(settings, hook, &found);
@@ -170,13 +164,11 @@ fn take_out(settings: &mut JsonText, hook: Hook, found: &[Installed]) {
 /// The entry of the MCP server in `.mcp.json`.
 pub const MCP: [Step<'static>; 2] = [Step::Key("mcpServers"), Step::Key("teamlog")];
 
-/// The entry that is there.
 pub fn mcp(settings: &JsonText) -> Option<Value> {
     let value = settings.value();
     value.get("mcpServers")?.get("teamlog").cloned()
 }
 
-/// An entry of these words.
 pub fn mcp_entry(words: &[String]) -> Value {
     let mut entry = Map::new();
     if let Some((program, rest)) = words.split_first() {

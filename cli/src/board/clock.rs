@@ -4,20 +4,17 @@ use crate::render::time;
 use jiff::tz::TimeZone;
 use teamlog_team::engine::Timestamp;
 
-/// In which of the three ways.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Clock {
     /// In the user's zone.
     #[default]
     Local,
-    /// In UTC.
     Utc,
     /// As a span until now.
     Relative,
 }
 
 impl Clock {
-    /// The next way.
     pub fn next(self) -> Clock {
         match self {
             Clock::Local => Clock::Utc,
@@ -26,7 +23,6 @@ impl Clock {
         }
     }
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Clock::Local => "local time",

@@ -3,14 +3,11 @@
 /// The row that is chosen, and the first one that is seen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cursor {
-    /// The row that is chosen.
     pub row: usize,
-    /// The first row that is seen.
     pub top: usize,
 }
 
 impl Cursor {
-    /// Goes so many rows on or back.
     pub fn step(&mut self, rows: isize) {
         self.row = self.row.saturating_add_signed(rows);
     }

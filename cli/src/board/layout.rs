@@ -2,7 +2,6 @@
 
 use ratatui::layout::Rect;
 
-/// One of the four.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Panel {
     /// Who does what.
@@ -20,7 +19,6 @@ impl Panel {
     /// In the order of their numbers.
     pub const ALL: [Panel; 4] = [Panel::Crew, Panel::Board, Panel::Attention, Panel::Live];
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Panel::Crew => "Crew",
@@ -36,7 +34,6 @@ impl Panel {
     }
 }
 
-/// Where everything lies.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Layout {
     /// The first row: the team.
@@ -120,7 +117,6 @@ impl Layout {
     }
 }
 
-/// Takes rows off the top.
 fn from_top(rest: &mut Rect, rows: u16) -> Rect {
     let rows = rows.min(rest.height);
     let taken = Rect {

@@ -4,7 +4,6 @@ use super::cursor::Cursor;
 use std::collections::VecDeque;
 use teamlog_team::engine::Timestamp;
 
-/// Events that are kept.
 pub const KEPT: usize = 1_000;
 /// Events that are kept behind those that stand still.
 const KEPT_BEHIND: usize = 10_000;
@@ -12,17 +11,12 @@ const KEPT_BEHIND: usize = 10_000;
 /// An event as a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// Its seq.
     pub seq: u64,
-    /// When it was recorded.
     pub at: Timestamp,
-    /// Who did it.
     pub actor: String,
-    /// Its kind.
     pub kind: String,
     /// Whether it is none of ours.
     pub foreign: bool,
-    /// What happened, in words.
     pub what: String,
     /// Its public JSON, up to a length.
     pub json: String,
@@ -38,27 +32,22 @@ pub struct Live {
     still: Option<u64>,
     /// Events that came since, and pass the filter.
     unseen: usize,
-    /// Where somebody stands.
     pub cursor: Cursor,
 }
 
 impl Live {
-    /// Whether the list stands still.
     pub fn is_still(&self) -> bool {
         self.still.is_some()
     }
 
-    /// Events that came since it stands still.
     pub fn unseen(&self) -> usize {
         self.unseen
     }
 
-    /// How many rows there are.
     pub fn len(&self) -> usize {
         self.shown.len()
     }
 
-    /// A row.
     pub fn line(&self, row: usize) -> Option<&Line> {
         self.shown.get(row).and_then(|place| self.lines.get(*place))
     }

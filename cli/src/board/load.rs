@@ -55,7 +55,6 @@ pub struct BoardAnswer {
     pub live: EventsAnswer,
 }
 
-/// What each task waits for in vain.
 pub type WaitsInVain = BTreeMap<String, Vec<String>>;
 
 /// What one look at a team brought.
@@ -63,11 +62,8 @@ pub type WaitsInVain = BTreeMap<String, Vec<String>>;
 pub struct Loaded {
     /// The last event.
     pub seq: u64,
-    /// The moment of the look.
     pub now: Timestamp,
-    /// The agents.
     pub agents: Vec<WhoAgent>,
-    /// Leases that run.
     pub live_claims: u64,
     /// All tasks, and what they wait for in vain; nothing where they are as before.
     pub tasks: Option<(Vec<Task>, WaitsInVain)>,
@@ -79,19 +75,15 @@ pub struct Loaded {
     pub fresh: bool,
 }
 
-/// Where a board comes from.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// The data root.
     pub root: Root,
-    /// The team.
     pub team: String,
     /// The point of its past, if it is not to go along.
     pub at: Option<Point>,
 }
 
 impl Source {
-    /// The team, opened.
     pub fn open(&self) -> teamlog_team::Result<Team> {
         let team = self.root.team(&self.team)?;
         match self.at {

@@ -33,36 +33,25 @@ pub enum Key {
     Interrupt,
 }
 
-/// What changes a state.
 #[derive(Debug)]
 pub enum Change {
-    /// A key was typed.
     Key(Key),
-    /// So late it is.
     Tick(Timestamp),
-    /// The team was read.
     Loaded(Box<Loaded>),
-    /// It could not be read.
     Failed(Fault),
-    /// The terminal has that many columns and rows.
     Size(u16, u16),
 }
 
 /// Why a team could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// The code of the error.
     pub code: String,
-    /// What it says.
     pub message: String,
-    /// What to do about it.
     pub hint: Option<String>,
 }
 
-/// How things are to be shown.
 #[derive(Debug, Clone)]
 pub struct Setting {
-    /// The team.
     pub team: String,
     /// The event and the time of which it is shown, if not of now.
     pub at: Option<(u64, Timestamp)>,
@@ -70,20 +59,16 @@ pub struct Setting {
     pub clock: Clock,
     /// How commands begin, for the same data root.
     pub program: String,
-    /// The user's zone.
     pub zone: TimeZone,
-    /// Whether there are colours.
     pub colours: bool,
     /// Columns and rows.
     pub size: (u16, u16),
-    /// The time at first.
     pub now: Timestamp,
 }
 
 /// Something in front of the panels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Popup {
-    /// What it is about.
     pub title: String,
     /// Name and value; either may be empty.
     pub lines: Vec<(String, String)>,
@@ -91,26 +76,20 @@ pub struct Popup {
     pub top: usize,
 }
 
-/// All that is shown.
 #[derive(Debug)]
 pub struct State {
-    /// How things are shown.
     pub setting: Setting,
     /// The panel that has the keys.
     pub panel: Panel,
     /// What is looked for, in small letters.
     pub filter: String,
-    /// Whether that is being typed.
     pub typing: bool,
-    /// What lies in front.
     pub popup: Option<Popup>,
     /// Why what is shown may be old.
     pub fault: Option<Fault>,
-    /// The time.
     pub now: Timestamp,
     /// The last event that is known; nothing before the first load.
     pub seq: Option<u64>,
-    /// Leases that run.
     pub live_claims: u64,
     agents: Vec<WhoAgent>,
     items: Vec<Item>,
@@ -118,9 +97,7 @@ pub struct State {
     shown_items: Vec<usize>,
     crew: Cursor,
     attention: Cursor,
-    /// The tasks.
     pub tasks: Tasks,
-    /// The events.
     pub live: Live,
 }
 
@@ -131,7 +108,6 @@ pub fn any_has<'a>(texts: impl IntoIterator<Item = &'a str>, small: &str) -> boo
 }
 
 impl State {
-    /// Before anything was read.
     pub fn new(setting: Setting) -> State {
         State {
             now: setting.now,
@@ -155,9 +131,6 @@ impl State {
     }
 
     /// With one look at a team.
-    ///
-    /// # Errors
-    /// The team's.
     pub fn read(setting: Setting, team: &mut Team) -> teamlog_team::Result<State> {
         let mut state = State::new(setting);
         let loaded = load::look(team, None)?;
@@ -190,14 +163,12 @@ impl State {
         goes_on
     }
 
-    /// Where everything lies.
     pub fn layout(&self) -> Layout {
         let (columns, rows) = self.setting.size;
         let area = Rect::new(0, 0, columns, rows);
         Layout::of(area, self.fault.is_some(), self.panel)
     }
 
-    /// Where somebody stands in a panel.
     pub fn cursor(&self, panel: Panel) -> Cursor {
         match panel {
             Panel::Crew => self.crew,
@@ -207,7 +178,6 @@ impl State {
         }
     }
 
-    /// How many rows a panel has.
     pub fn len(&self, panel: Panel) -> usize {
         match panel {
             Panel::Crew => self.shown_agents.len(),
@@ -227,28 +197,24 @@ impl State {
         }
     }
 
-    /// The agent of a row.
     pub fn agent(&self, row: usize) -> Option<&WhoAgent> {
         self.shown_agents
             .get(row)
             .and_then(|place| self.agents.get(*place))
     }
 
-    /// What needs somebody, of a row.
     pub fn item(&self, row: usize) -> Option<&Item> {
         self.shown_items
             .get(row)
             .and_then(|place| self.items.get(*place))
     }
 
-    /// Whether something that needs somebody is bad.
     pub fn has_errors(&self) -> bool {
         self.items
             .iter()
             .any(|item| item.severity == AttentionSeverity::Error)
     }
 
-    /// A time as it is to be shown.
     pub fn time(&self, at: Timestamp) -> String {
         let Setting { clock, zone, .. } = &self.setting;
         clock.show(at, self.now, zone)

@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use teamlog_team::projections::Task;
 use teamlog_team::projections::task::Status;
 
-/// In which order they are shown.
 const ORDER: [Status; 7] = [
     Status::InProgress,
     Status::Blocked,
@@ -17,7 +16,6 @@ const ORDER: [Status; 7] = [
     Status::Canceled,
 ];
 
-/// A row of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Row {
     /// A status, and how many tasks of it pass the filter.
@@ -30,12 +28,10 @@ pub enum Row {
 #[derive(Debug)]
 pub struct Tasks {
     all: Vec<Task>,
-    /// What tasks wait for in vain.
     in_vain: BTreeMap<String, Vec<String>>,
     rows: Vec<Row>,
     folded: BTreeSet<Status>,
     filtered: bool,
-    /// Where somebody stands.
     pub cursor: Cursor,
 }
 
@@ -53,7 +49,6 @@ impl Default for Tasks {
 }
 
 impl Tasks {
-    /// Takes what a load brought.
     pub fn take(
         &mut self,
         mut all: Vec<Task>,
@@ -110,22 +105,18 @@ impl Tasks {
         self.choose(filter);
     }
 
-    /// How many tasks there are.
     pub fn count(&self) -> usize {
         self.all.len()
     }
 
-    /// How many rows there are.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// A row.
     pub fn row(&self, row: usize) -> Option<Row> {
         self.rows.get(row).copied()
     }
 
-    /// The task of a row, if it is one's.
     pub fn task(&self, row: usize) -> Option<&Task> {
         match self.rows.get(row)? {
             Row::Task(place) => self.all.get(*place),
@@ -133,17 +124,14 @@ impl Tasks {
         }
     }
 
-    /// A task at its place.
     pub fn at(&self, place: usize) -> Option<&Task> {
         self.all.get(place)
     }
 
-    /// The task of that id.
     pub fn of_id(&self, id: &str) -> Option<&Task> {
         self.all.iter().find(|task| task.task_id == id)
     }
 
-    /// What a task waits for in vain.
     pub fn in_vain(&self, id: &str) -> &[String] {
         self.in_vain.get(id).map_or(&[], Vec::as_slice)
     }

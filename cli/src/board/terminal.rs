@@ -27,18 +27,15 @@ const SECOND: Duration = Duration::from_secs(1);
 /// What came within this time is drawn at once.
 const FRAME: Duration = Duration::from_millis(16);
 
-/// How a board ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
     /// Somebody left, or the terminal is gone.
     Left,
-    /// By that signal.
     Killed(i32),
     /// There is nothing to type on.
     Deaf,
 }
 
-/// What is heard.
 enum Heard {
     Change(Change),
     Signal(i32),
@@ -50,9 +47,6 @@ enum Heard {
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// Shows the board until somebody leaves.
-///
-/// # Errors
-/// The terminal fails.
 pub fn run(source: Source, setting: Setting) -> io::Result<Ended> {
     let (said, heard) = channel();
     listen_for_signals(&said)?;

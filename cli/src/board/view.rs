@@ -12,7 +12,6 @@ use pen::{Look, Pen};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-/// Draws all of it.
 pub fn draw(state: &State, buffer: &mut Buffer) {
     let layout = state.layout();
     let mut pen = Pen::new(buffer, state.setting.colours);

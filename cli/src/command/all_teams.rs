@@ -8,12 +8,10 @@ use crate::render::style::Style;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Which teams are meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Which {
     /// Those that were not closed.
     Open,
-    /// Closed ones as well.
     All,
 }
 

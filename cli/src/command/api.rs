@@ -218,13 +218,11 @@ fn is_locked(fault: &Fault) -> bool {
         .is_some_and(|code| code == "locked")
 }
 
-/// An input: its fields, and the text that holds them.
 struct Input {
     fields: Map<String, Value>,
     text: Box<RawValue>,
 }
 
-/// The input as an object.
 fn read(env: &ProcessEnv, source: &Source) -> Result<Input, Fault> {
     let invalid = |why: &str| Fault::new("invalid_input", format!("Invalid --input JSON: {why}"));
     let text = match source {

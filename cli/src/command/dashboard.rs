@@ -62,7 +62,6 @@ pub struct Opened {
     browser: Option<String>,
 }
 
-/// What the daemon makes.
 #[derive(Debug, Deserialize)]
 struct Code {
     code: String,

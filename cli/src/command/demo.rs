@@ -92,7 +92,6 @@ impl Args {
     }
 }
 
-/// The demo as it is told.
 struct Demo {
     /// As this program was called.
     program: PathBuf,

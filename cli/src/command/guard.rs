@@ -71,7 +71,6 @@ struct Who {
     root: Option<PathBuf>,
 }
 
-/// What became of a call.
 enum Decision {
     Allow,
     Ask(Form, String),
@@ -170,7 +169,6 @@ impl Args {
         Ok((team, root, writes))
     }
 
-    /// Refuses what the agent may not write.
     fn check(
         &self,
         context: &mut Context,

@@ -54,7 +54,6 @@ impl Args {
     }
 }
 
-/// A secret key out of its file.
 pub fn secret_key(env: &ProcessEnv, path: &Path) -> Result<SecretKey, CommandError> {
     let file = open(env, "key", path)?;
     check_private("key", path, &file).map_err(|error| {
@@ -63,7 +62,6 @@ pub fn secret_key(env: &ProcessEnv, path: &Path) -> Result<SecretKey, CommandErr
     Ok(SecretKey::parse(&text_of(file, path)?)?)
 }
 
-/// A public key out of its file.
 pub fn public_key(env: &ProcessEnv, path: &Path) -> Result<PublicKey, CommandError> {
     Ok(PublicKey::parse(&text_of(open(env, "key", path)?, path)?)?)
 }

@@ -144,7 +144,6 @@ macro_rules! commands {
         /// What each subcommand prints, by its name.
         const PRINTED: &[(&str, &[Printed])] = &[$(($name, printed!($module $($printed)?)),)*];
 
-        /// What was typed.
         #[derive(Debug)]
         pub enum Command {
             $($variant($module::Args),)*
@@ -333,7 +332,6 @@ fn whole<N: TryFrom<u64>>(text: &str) -> Result<N, String> {
     number.ok_or_else(|| format!("must be a whole number from 0 to {}", u64::MAX))
 }
 
-/// `jsonl` or `binary`.
 fn format(text: &str) -> Result<Format, String> {
     match text {
         "jsonl" => Ok(Format::Jsonl),
@@ -342,12 +340,10 @@ fn format(text: &str) -> Result<Format, String> {
     }
 }
 
-/// A point of a log's past as people write it.
 fn point(text: &str) -> Result<Spot, String> {
     Spot::parse(text)
 }
 
-/// A time as people write it.
 fn time(text: &str) -> Result<When, String> {
     When::parse(text)
 }

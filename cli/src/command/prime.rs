@@ -35,7 +35,6 @@ pub struct Args {
     hook: bool,
 }
 
-/// What begins a session.
 const START: &str = "SessionStart";
 
 impl Args {

@@ -23,12 +23,10 @@ pub enum Prints {
     Error,
 }
 
-/// What a command prints.
 #[derive(Debug, Clone, Copy)]
 pub struct Printed {
     /// The last word of the command where it has several.
     pub action: &'static str,
-    /// What comes out.
     pub prints: Prints,
     /// Whether it records something in a team, and so asks a daemon that has it.
     pub records: bool,
@@ -39,7 +37,6 @@ pub struct Printed {
     describe: fn(&mut SchemaGenerator) -> Schema,
 }
 
-/// An answer of that type.
 pub const fn answer<A: JsonSchema>(action: &'static str) -> Printed {
     Printed {
         action,

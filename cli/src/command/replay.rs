@@ -60,7 +60,6 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// What the library is asked.
     pub fn replay(self, context: &Context) -> Result<Replay, CommandError> {
         Ok(Replay {
             from_seq: self.from_seq,

@@ -108,7 +108,6 @@ impl Durable {
         Err(CommandError::new(Exit::Usage, "usage", message))
     }
 
-    /// Sends, waits if that was asked for, and answers.
     pub fn send(&self, context: &mut Context, team: &str, mut send: Send) -> Outcome {
         let mut id = None;
         if context.is_remote() {

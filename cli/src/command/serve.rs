@@ -147,7 +147,6 @@ const SCHEMA_VERSION: &str = "1.0.0";
 const STOP_DEADLINE: Duration = Duration::from_secs(20);
 /// How long a daemon may take between having the lock and saying so, and the other way round.
 const BETWEEN_DEADLINE: Duration = Duration::from_secs(10);
-/// How often to look.
 const LOOK: Duration = Duration::from_millis(10);
 
 impl Args {

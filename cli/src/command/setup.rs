@@ -158,7 +158,6 @@ impl Args {
         })
     }
 
-    /// The guard that is there.
     fn there(&self, context: &Context, dir: &Path) -> Result<GuardHook, CommandError> {
         let file = self.whose.whose().hooks_file(context, Some(dir), false)?;
         let text = file::read(&file)?;

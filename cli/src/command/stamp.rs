@@ -23,7 +23,6 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// Carries out an operation of the team API, and answers.
     pub fn carry_out<O>(
         self,
         context: &mut Context,

@@ -37,7 +37,6 @@ type Candidates = Vec<CompletionCandidate>;
 /// Gives the values that go on with what is begun.
 pub type Lookup = fn(&Source, &str) -> Option<Candidates>;
 
-/// Where to ask.
 #[derive(Debug)]
 pub struct Source(Typed, ProcessEnv);
 
@@ -91,7 +90,6 @@ fn creates(command: &str) -> bool {
 }
 
 impl Source {
-    /// What is typed tells where.
     pub fn new(typed: Typed, env: &ProcessEnv) -> Source {
         Source(typed, env.clone())
     }
@@ -196,7 +194,6 @@ impl Source {
         ))
     }
 
-    /// Sessions of which modes are known.
     fn sessions(&self, begun: &str) -> Option<Candidates> {
         let list = ModeList {
             all_sessions: true,

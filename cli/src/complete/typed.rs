@@ -7,11 +7,9 @@ use std::path::PathBuf;
 /// The words that matter to candidates.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Typed {
-    /// The team.
     pub team: Option<String>,
     /// The agent whose inbox is meant, else who acts.
     pub agent: Option<String>,
-    /// `--data-root`.
     pub data_root: Option<PathBuf>,
 }
 

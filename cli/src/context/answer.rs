@@ -34,7 +34,6 @@ impl Context {
         self.replayed
     }
 
-    /// How to show things to people, now.
     pub fn view(&self) -> View {
         View {
             paint: self.out.paint(),

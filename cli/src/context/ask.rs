@@ -18,12 +18,10 @@ use teamlog_team::Root;
 use teamlog_team::import::messages::ImportMessages;
 
 impl Context {
-    /// Whether a daemon on another machine is asked.
     pub fn is_remote(&self) -> bool {
         self.is_remote
     }
 
-    /// Answers a question about a team.
     pub fn ask<I: Serialize, A: Serialize>(
         &mut self,
         team: &str,
@@ -110,7 +108,6 @@ impl Context {
         self.told(called.ok_or_else(|| not_served(team))?)
     }
 
-    /// Prints events of a team as they come.
     pub fn stream(&mut self, team: &str, wanted: Streamed) -> Outcome {
         if self.is_remote {
             return self.stream_remote(team, wanted);
@@ -178,7 +175,6 @@ impl Context {
         Ok((self.client(self.remote()?), self.who()))
     }
 
-    /// The form in which answers are wanted.
     fn form(&self) -> Form {
         match self.out.is_json() {
             true => Form::Json,

@@ -36,9 +36,6 @@ impl Context {
     }
 
     /// The agent that a flag names, else who acts.
-    ///
-    /// # Errors
-    /// Usage, where neither is known.
     pub fn agent(&self, flag: &str, named: Option<String>) -> Result<String, CommandError> {
         named.or_else(|| self.actor()).ok_or_else(|| {
             let message = format!(
@@ -68,7 +65,6 @@ impl Context {
         }
     }
 
-    /// Where the call is done from.
     pub fn origin(&self) -> Origin {
         let said = |variable: &str| {
             let value = self.env.var(variable)?;

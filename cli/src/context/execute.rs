@@ -31,7 +31,6 @@ impl Context {
         }
     }
 
-    /// Carries out a call on a team.
     pub fn execute<I: Serialize + Clone, A: DeserializeOwned>(
         &mut self,
         call: &Call<I, A>,
@@ -88,7 +87,6 @@ impl Context {
         ended.outcome
     }
 
-    /// Carries a call out here.
     pub fn here<I, A>(
         &mut self,
         root: Root,

@@ -8,16 +8,13 @@ use crate::render::style::Paint;
 use std::ops::ControlFlow;
 use teamlog_team::engine::Event;
 
-/// Events, one a line.
 pub struct Lines<'a> {
     out: &'a mut Output,
     paint: Paint,
-    /// What became of the lines so far.
     pub written: Result<(), CommandError>,
 }
 
 impl<'a> Lines<'a> {
-    /// Onto that output.
     pub fn new(out: &'a mut Output) -> Lines<'a> {
         Lines {
             paint: out.paint(),

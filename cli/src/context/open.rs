@@ -15,9 +15,6 @@ use teamlog_team::{BackupDir, Failure, Root, Team, names};
 
 impl Context {
     /// The team that a flag names, else the environment, else the only one that was not closed.
-    ///
-    /// # Errors
-    /// None is named and there is not just one; the root cannot be read.
     pub fn team_named(&mut self, named: Option<String>) -> Result<String, CommandError> {
         match (named, self.env.var_set("TEAMLOG_TEAM")) {
             (Some(team), _) => Ok(team),
@@ -48,7 +45,6 @@ impl Context {
         self.created()
     }
 
-    /// The journals that the user knows.
     pub fn journals(&self) -> &KnownJournals {
         &self.journals
     }
@@ -74,7 +70,6 @@ impl Context {
         })
     }
 
-    /// A team, opened.
     pub fn team(&mut self, name: &str) -> Result<Team, CommandError> {
         self.concerns(name)?;
         self.freshen(name)?;
@@ -160,9 +155,6 @@ impl Context {
     }
 
     /// The daemon on another machine that is to be asked, if one is: a data root that is named goes before it.
-    ///
-    /// # Errors
-    /// What names it, or the token, is not as it must be.
     pub fn remote(&self) -> Result<Option<Remote>, CommandError> {
         if !self.is_remote {
             return Ok(None);
@@ -198,7 +190,6 @@ impl Context {
         )?)
     }
 
-    /// A directory of backups.
     pub fn backup_dir(&mut self, dir: &Path) -> Result<BackupDir, CommandError> {
         let opened = BackupDir::open(dir, self.options.clone());
         opened.map_err(|failure| match missing(&failure) {
@@ -219,19 +210,16 @@ impl Context {
         CommandError::new(Exit::Refused, code, message).about("data_root")
     }
 
-    /// A point of the past as it was typed.
     pub fn point(&self, spot: Spot) -> Result<Point, CommandError> {
         let point = spot.resolve(SystemClock.now(), &self.zone());
         point.map_err(|why| CommandError::new(Exit::Usage, "usage", why))
     }
 
-    /// A time as it was typed.
     pub fn time(&self, when: When) -> Result<Timestamp, CommandError> {
         let time = when.resolve(SystemClock.now(), &self.zone());
         time.map_err(|why| CommandError::new(Exit::Usage, "usage", why))
     }
 
-    /// Whether clock times are those of UTC.
     pub fn is_utc(&self) -> bool {
         self.utc
     }

@@ -18,7 +18,6 @@ pub(super) fn presented(env: &ProcessEnv, text: &str) -> Result<GivenReceipt, Co
     }
 }
 
-/// A receipt out of a file.
 pub fn receipt_file(
     env: &ProcessEnv,
     flag: &str,

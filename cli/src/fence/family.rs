@@ -67,7 +67,6 @@ pub fn signal(signal: Signal) -> bool {
     !descendants.is_empty()
 }
 
-/// Whether any runs.
 pub fn is_alive() -> bool {
     !descendants(std::process::id().cast_signed(), &running()).is_empty()
 }

@@ -40,7 +40,6 @@ const PASSED_ON: [PassedOn; 6] = [
     (SIGUSR2, Signal::USR2, false),
 ];
 
-/// Why a command was not started.
 #[derive(Debug)]
 pub enum NotStarted {
     /// The kernel does not see to the rules.
@@ -49,7 +48,6 @@ pub enum NotStarted {
     Failed(io::Error),
 }
 
-/// A command that runs.
 #[derive(Debug)]
 pub struct Fenced {
     pid: Pid,
@@ -62,9 +60,6 @@ pub struct Fenced {
 
 impl Fenced {
     /// Starts a command that may write these places and no others.
-    ///
-    /// # Errors
-    /// Why it did not start.
     pub fn start(mut command: Command, writable: &[Node]) -> Result<Fenced, NotStarted> {
         let (wake, waker) = UnixStream::pair().map_err(NotStarted::Failed)?;
         let prepared = wake
@@ -93,9 +88,6 @@ impl Fenced {
 
     /// Waits for its end, and passes signals on. Once a lease ended, which `lease_ended` knows, all that it started is
     /// told to end, and made to after [`GRACE`].
-    ///
-    /// # Errors
-    /// The system's.
     pub fn attend(mut self, mut lease_ended: impl FnMut() -> bool) -> io::Result<u8> {
         loop {
             self.wait(LOOK)?;

@@ -23,7 +23,6 @@ const HEAD_BYTES_MAX: u64 = 8 << 10;
 /// A connection, and what was read from it ahead.
 pub type Stream = BufReader<Box<dyn Connection>>;
 
-/// What became of a request.
 pub(super) enum Exchange {
     /// It was answered; the connection is still there.
     Replied(Box<Reply>, Stream),

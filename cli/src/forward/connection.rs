@@ -9,9 +9,6 @@ use std::time::Duration;
 /// What is spoken on. Reading and writing block.
 pub trait Connection: Read + Write + Send + Debug {
     /// How long reading and writing may wait; for ever where that is not said.
-    ///
-    /// # Errors
-    /// The system's.
     fn within(&self, deadline: Option<Duration>) -> io::Result<()>;
 }
 

@@ -78,7 +78,6 @@ struct NamedImport {
     form: Form,
 }
 
-/// A question by its name.
 #[derive(Debug, Serialize, Deserialize)]
 struct NamedQuestion {
     call: NamedCall,
@@ -94,7 +93,6 @@ struct NamedStream {
     form: Form,
 }
 
-/// A call by its name.
 #[derive(Debug, Serialize, Deserialize)]
 struct NamedCall {
     name: String,
@@ -131,10 +129,8 @@ impl From<At> for Point {
     }
 }
 
-/// What it answers.
 #[derive(Debug, Serialize, Deserialize)]
 enum Reply {
-    /// How the call ended.
     Ended(Ended<Box<RawValue>>),
     /// The file may come.
     Send,
@@ -149,11 +145,9 @@ enum Reply {
 /// How a call ended in the daemon.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Ended<A> {
-    /// What it answered, or why not.
     pub outcome: Result<A, CommandError>,
     /// Whether that is the answer of an earlier request under the same key.
     pub replayed: bool,
-    /// A receipt for it, where one was wanted.
     pub receipt: Option<Receipt>,
     /// What is to be said beside it.
     pub notes: Vec<String>,
@@ -197,13 +191,10 @@ pub struct GaveWay {
 /// Asks the daemons of a data root, or the one on another machine.
 #[derive(Debug, Clone)]
 pub struct Client {
-    /// The data root.
     pub root: PathBuf,
     /// The daemon on another machine that is to be asked, if one is.
     pub remote: Option<Remote>,
-    /// How long a call may wait for a lock.
     pub lock_deadline: Duration,
-    /// Whether an answer is to come with a receipt.
     pub receipt: bool,
 }
 

@@ -50,7 +50,6 @@ impl fmt::Debug for Remote {
 }
 
 impl Remote {
-    /// Whether the environment names one.
     pub fn is_named(env: &ProcessEnv) -> bool {
         env.var_set(REMOTE).is_some()
     }

@@ -27,7 +27,6 @@ pub struct Resident {
 }
 
 impl Resident {
-    /// For the daemon of the data root in this directory.
     pub fn new(root: &Path) -> io::Result<Resident> {
         Ok(Resident {
             root: place(root)?,

@@ -16,13 +16,11 @@ const BYTES_MAX: u64 = 64 << 10;
 /// What it says. Others write more into it, and later versions will.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Runtime {
-    /// The daemon's process.
     #[serde(default)]
     pub pid: u32,
     /// Where calls are forwarded to.
     #[serde(default)]
     pub socket: Option<PathBuf>,
-    /// The daemon's version.
     #[serde(default)]
     pub version: String,
 }
@@ -55,7 +53,6 @@ impl Runtime {
         }
     }
 
-    /// Where it lies.
     pub fn place(root: &Path, team: &str) -> PathBuf {
         root.join(TEAMS_DIR).join(team).join(RUNTIME_FILE)
     }

@@ -18,9 +18,6 @@ pub struct Trust {
 
 impl Trust {
     /// Trust in these certificates.
-    ///
-    /// # Errors
-    /// None of them can be read.
     pub fn in_these(
         certificates: Vec<CertificateDer<'static>>,
         provider: Arc<CryptoProvider>,

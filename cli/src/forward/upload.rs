@@ -14,12 +14,9 @@ use teamlog_server::forward::{Caller, send};
 use teamlog_team::import::messages::ImportMessages;
 use teamlog_team::projections::agent_token::event::AgentScope;
 
-/// Bytes of a piece.
 const PIECE_BYTES: usize = 256 << 10;
-/// Most bytes of a file.
 const FILE_BYTES_MAX: u64 = 4 << 30;
 
-/// Sends all of a file.
 pub fn sent(file: &mut dyn Read, to: &mut dyn Write) -> Result<(), CommandError> {
     let mut piece = vec![0; PIECE_BYTES];
     loop {

@@ -31,7 +31,6 @@ fn line(artifact: &ArtifactShown) -> String {
     )
 }
 
-/// A page of artifacts.
 pub fn page(answer: &ArtifactListAnswer, view: &View) -> Vec<String> {
     let mut shown = lines(answer.artifacts.iter().map(|one| row(one, view)), 0, view);
     if shown.is_empty() {

@@ -31,7 +31,6 @@ fn row(setting: &SettingShown) -> Vec<Cell> {
     ]
 }
 
-/// One setting.
 pub fn one(answer: &ConfigGetAnswer, view: &View) -> Vec<String> {
     lines([row(&answer.setting)], 0, view)
 }

@@ -10,7 +10,6 @@ use teamlog_team::log::diff::{Change, DiffAnswer, ModeTurn, TaskChange};
 /// Most characters of a value that a line shows.
 const SHOWN_MAX: usize = 60;
 
-/// The whole answer.
 pub fn changes(answer: &DiffAnswer, view: &View) -> Vec<String> {
     let mut shown = vec![heading(
         view,

@@ -60,7 +60,6 @@ pub fn arrived(answer: &WaitAnswer, view: &View) -> Vec<String> {
         .collect()
 }
 
-/// What an agent should know when it wakes.
 pub fn primed(answer: &PrimeAnswer, view: &View) -> Vec<String> {
     let (unread, wakeups) = parted(answer);
     let mut count = time::plural(unread.total, "unread message");

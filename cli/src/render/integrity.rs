@@ -10,7 +10,6 @@ use teamlog_team::log::head::HeadAnswer;
 use teamlog_team::log::rehydrate::RehydrateAnswer;
 use teamlog_team::log::verify::{Problem, Severity, VerifyAnswer};
 
-/// What `verify` found.
 pub fn verified(answer: &VerifyAnswer, view: &View) -> Vec<String> {
     let (style, word) = match (answer.ok, answer.problems.is_empty()) {
         (true, true) => (Style::Good, "ok"),
@@ -83,7 +82,6 @@ pub fn receipt(answer: &HeadAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// What `rehydrate` rebuilt.
 pub fn rehydrated(answer: &RehydrateAnswer, view: &View) -> Vec<String> {
     let counts = [
         ("events", answer.event_count),
@@ -143,7 +141,6 @@ pub fn left_aside(not_applied: &Reasons) -> Option<String> {
     })
 }
 
-/// What `import` took and what it left.
 pub fn imported(answer: &ImportAnswer, view: &View) -> Vec<String> {
     let elapsed = time::took(answer.elapsed_ms);
     let state = match (answer.status, answer.created) {

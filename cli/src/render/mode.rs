@@ -30,7 +30,6 @@ pub fn stands(answer: &ModeAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// What was cleared.
 pub fn cleared(answer: &ModeCleared, view: &View) -> Vec<String> {
     let mode = view.paint.show(Style::Bold, answer.mode.name()).to_string();
     let first = match (answer.removed, answer.tombstone) {
@@ -44,7 +43,6 @@ pub fn cleared(answer: &ModeCleared, view: &View) -> Vec<String> {
     ]
 }
 
-/// A page of states.
 pub fn page(answer: &ModeListAnswer, view: &View) -> Vec<String> {
     let rows: Vec<Vec<Cell>> = answer
         .modes
@@ -91,7 +89,6 @@ pub fn sessions(answer: &SessionsAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// The end of a session.
 pub fn session_ended(answer: &SessionEndedAnswer, view: &View) -> Vec<String> {
     let session = view.paint.show(Style::Bold, &answer.session_id).to_string();
     match answer.changed {
@@ -103,7 +100,6 @@ pub fn session_ended(answer: &SessionEndedAnswer, view: &View) -> Vec<String> {
     }
 }
 
-/// One state in full.
 pub fn card(answer: &ModeShowAnswer, view: &View) -> Vec<String> {
     let mode = &answer.mode;
     let at = match place(mode) {

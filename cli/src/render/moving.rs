@@ -10,7 +10,6 @@ use teamlog_team::backup::take::{BackupAllAnswer, BackupAnswer};
 use teamlog_team::import::team_chat::ChatAnswer;
 use teamlog_team::log::convert::ConvertAnswer;
 
-/// What `convert` did.
 pub fn converted(answer: &ConvertAnswer, view: &View) -> Vec<String> {
     let (Some(from), Some(to)) = (&answer.from, &answer.to) else {
         let rest = format!(" is {} already", answer.format);
@@ -46,7 +45,6 @@ pub fn converted(answer: &ConvertAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// What `backup` copied.
 pub fn backed_up(answer: &BackupAnswer, view: &View) -> Vec<String> {
     let rest = format!(
         " backed up to event {} in {}",
@@ -78,7 +76,6 @@ pub fn backed_up(answer: &BackupAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// What `backup --all` copied, and what it could not.
 pub fn all_backed_up(answer: &BackupAllAnswer, view: &View) -> Vec<String> {
     let mut shown: Vec<String> = answer
         .backups
@@ -102,7 +99,6 @@ pub fn all_backed_up(answer: &BackupAllAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// What `restore` brought back.
 pub fn restored(answer: &RestoreAnswer, view: &View) -> Vec<String> {
     let rest = format!(
         " restored in {} from a backup of {}",
@@ -127,7 +123,6 @@ pub fn restored(answer: &RestoreAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// What `import --team-chat` took and what it left.
 pub fn team_chat(answer: &ChatAnswer, view: &View) -> Vec<String> {
     let counts = &answer.counts;
     let state = match answer.status {

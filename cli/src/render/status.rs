@@ -8,7 +8,6 @@ use crate::render::{View, heading, time};
 use teamlog_team::lifecycle::status::{ActiveMode, BootstrapRun, StaleMessage, StatusAnswer};
 use teamlog_team::task::listed::Listed;
 
-/// The whole answer.
 pub fn overview(answer: &StatusAnswer, view: &View) -> Vec<String> {
     let mut shown = vec![heading(
         view,

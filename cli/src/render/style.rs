@@ -6,7 +6,6 @@ use std::fmt::{self, Display};
 /// How a piece of text stands out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Style {
-    /// It does not.
     #[default]
     Plain,
     /// A name or a heading.
@@ -28,12 +27,10 @@ pub struct Paint {
 }
 
 impl Paint {
-    /// Colours, or none.
     pub fn new(on: bool) -> Paint {
         Paint { on }
     }
 
-    /// Whether there are colours.
     pub fn is_on(self) -> bool {
         self.on
     }

@@ -12,7 +12,6 @@ const FREE_TEXT_WIDTH_MIN: usize = 16;
 /// The space between two columns.
 const GAP: &str = "  ";
 
-/// One cell.
 #[derive(Debug, Clone, Default)]
 pub struct Cell {
     text: String,
@@ -22,7 +21,6 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Whether it shows nothing.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
@@ -32,7 +30,6 @@ impl Cell {
     }
 }
 
-/// A cell in a style.
 pub fn styled(style: Style, text: impl AsRef<str>) -> Cell {
     Cell {
         text: visible(text.as_ref()).into_owned(),
@@ -50,7 +47,6 @@ pub fn free_text(style: Style, text: impl AsRef<str>) -> Cell {
     }
 }
 
-/// A plain cell.
 pub fn plain(text: impl AsRef<str>) -> Cell {
     styled(Style::Plain, text)
 }
@@ -63,7 +59,6 @@ pub fn number(text: impl AsRef<str>) -> Cell {
     }
 }
 
-/// A cell aligned to the right, in a style.
 pub fn number_styled(style: Style, text: impl AsRef<str>) -> Cell {
     Cell {
         style,
@@ -83,7 +78,6 @@ pub fn lines(rows: impl IntoIterator<Item = Vec<Cell>>, indent: usize, view: &Vi
         .collect()
 }
 
-/// How wide each column is.
 struct Columns(Vec<Column>);
 
 #[derive(Default)]

@@ -13,7 +13,6 @@ use teamlog_team::task::listed::Listed;
 use teamlog_team::task::report;
 use teamlog_team::task::show::TaskShowAnswer;
 
-/// A page of tasks.
 pub fn page(answer: &TasksAnswer, view: &View) -> Vec<String> {
     let mut shown = lines(answer.tasks.iter().map(|task| row(task, view)), 0, view);
     if shown.is_empty() {
@@ -63,7 +62,6 @@ fn reported(task: &Task) -> String {
     }
 }
 
-/// One task in full.
 pub fn card(answer: &TaskShowAnswer, view: &View) -> Vec<String> {
     let task = &answer.task;
     let subject = match &task.subject {
@@ -86,7 +84,6 @@ pub fn card(answer: &TaskShowAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// What happened to a task.
 pub fn history(answer: &TaskHistoryAnswer, view: &View) -> Vec<String> {
     let count = time::plural(answer.count as u64, "event");
     let rest = format!(" in {}: {count}", answer.team);

@@ -54,7 +54,6 @@ fn told(post: &PostShown) -> String {
     }
 }
 
-/// A page of what was said.
 pub fn page(answer: &ThreadTailAnswer, view: &View) -> Vec<String> {
     let mut shown = head(&answer.thread, view);
     for post in &answer.messages {
@@ -76,7 +75,6 @@ pub fn page(answer: &ThreadTailAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// What a search found.
 pub fn found(answer: &ThreadSearchAnswer, view: &View) -> Vec<String> {
     let mut shown = lines(answer.threads.iter().map(|one| row(one, view)), 0, view);
     if shown.is_empty() {

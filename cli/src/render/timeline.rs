@@ -14,7 +14,6 @@ const GAP_SHOWN_MICROS: i64 = time::SECOND;
 /// Deeper steps are not indented further: a chain of causes may be as long as the story.
 const DEPTH_SHOWN_MAX: usize = 12;
 
-/// A trace with its heading.
 pub fn story(answer: &TraceAnswer, view: &View) -> Vec<String> {
     let count = time::plural(answer.count as u64, "event");
     let story = answer.story();

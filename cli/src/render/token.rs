@@ -14,7 +14,6 @@ pub fn list(answer: &TokenListAnswer, view: &View) -> Vec<String> {
     }
 }
 
-/// The same of some.
 pub fn rows(tokens: &[TokenShown], view: &View) -> Vec<String> {
     let head = ["token", "agent", "scope", "added", "revoked"];
     let head = head.map(|title| styled(Style::Dim, title)).to_vec();

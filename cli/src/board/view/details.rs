@@ -8,7 +8,6 @@ use teamlog_team::projections::Task;
 use teamlog_team::task::report;
 use teamlog_team::worker::who::{WhoAgent, WhoTask};
 
-/// Which keys there are.
 pub fn keys() -> Popup {
     let keys = [
         ("1 2 3 4", "Crew, Board, Attention, Live"),

@@ -21,17 +21,14 @@ pub enum Look {
     Name,
 }
 
-/// Texts of a line, and how they look.
 pub type Parts = Vec<(String, Look)>;
 
-/// Writes on cells.
 pub struct Pen<'a> {
     buffer: &'a mut Buffer,
     colours: bool,
 }
 
 impl<'a> Pen<'a> {
-    /// On these cells.
     pub fn new(buffer: &'a mut Buffer, colours: bool) -> Pen<'a> {
         Pen { buffer, colours }
     }
@@ -80,7 +77,6 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// Fills with one character.
     pub fn fill(&mut self, area: Rect, symbol: char, look: Look) {
         let style = self.style(look);
         let text = symbol.to_string();
@@ -94,7 +90,6 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// Makes a whole area stand out.
     pub fn reverse(&mut self, area: Rect) {
         let style = Style::new().add_modifier(Modifier::REVERSED);
         self.buffer.set_style(area, style);

@@ -16,7 +16,6 @@ use teamlog_team::worker::who::{WhoAgent, WhoTask};
 /// Microseconds without an event after which an agent counts as quiet.
 const QUIET: i64 = 15 * 60 * time::SECOND;
 
-/// The row, for so many columns.
 pub fn of(state: &State, panel: Panel, row: usize, width: usize) -> Parts {
     let parts = match panel {
         Panel::Crew => state.agent(row).map(|agent| crew(state, agent, width)),
@@ -66,7 +65,6 @@ pub fn nothing(state: &State, panel: Panel) -> String {
     }
 }
 
-/// A time that an answer holds as text.
 pub fn parsed(text: &str) -> Option<Timestamp> {
     Timestamp::parse(text).ok()
 }

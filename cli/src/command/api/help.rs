@@ -65,7 +65,6 @@ fn lines() -> Vec<String> {
     OPERATIONS.iter().map(line).collect()
 }
 
-/// The help of `api`.
 pub fn of_all(context: &mut Context) -> Outcome {
     match context.called() {
         // As of any other command.
@@ -81,7 +80,6 @@ pub fn of_all(context: &mut Context) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// The table.
 pub fn list(context: &mut Context) -> Outcome {
     let operations = OPERATIONS.iter().map(|operation| Listed {
         name: operation.name,

@@ -4,32 +4,23 @@ use crate::link::Called;
 use std::ffi::OsString;
 use teamlog_team::api::{Fault, OPERATIONS, Operation, find, meant};
 
-/// What is asked.
 pub enum Asked {
     /// What there is, or what one operation takes.
     Help(Option<&'static Operation>),
-    /// The table.
     List,
     /// What one operation takes and answers, for programs.
     Schema(&'static Operation),
-    /// To carry one out.
     Call(&'static Operation, Source),
 }
 
-/// Where the input is.
 pub enum Source {
     /// In the words.
     Given(String),
-    /// In a file.
     File(String),
-    /// On standard input.
     Standard,
 }
 
 /// Reads the words.
-///
-/// # Errors
-/// `invalid_input`: what is wrong, and what is right.
 pub fn read(words: &[OsString], called: Called, receipt: bool) -> Result<Asked, Fault> {
     let words: Vec<String> = words
         .iter()

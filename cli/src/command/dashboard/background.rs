@@ -18,15 +18,11 @@ use teamlog_server::lock::own_dir;
 const LOG_FILE: &str = "serve.log";
 /// How long it may take to be there: it looks at every team first.
 const START_DEADLINE: Duration = Duration::from_secs(30);
-/// How often to look.
 const LOOK: Duration = Duration::from_millis(20);
 /// Of what it wrote before it ended, as much is told.
 const TOLD_BYTES_MAX: u64 = 4 << 10;
 
 /// The daemon, and what it writes to if it was started now.
-///
-/// # Errors
-/// It cannot be started, or ends at once.
 pub fn daemon(root: &Path) -> Result<(Running, Option<PathBuf>), CommandError> {
     if let Some(running) = found(root)? {
         return Ok((running, None));

@@ -25,9 +25,6 @@ const KEPT: Duration = Duration::from_secs(120);
 
 /// Has a browser open the address; the name of the program that was given it, nothing where there is no display or no
 /// program.
-///
-/// # Errors
-/// The file cannot be written.
 pub fn open(root: &Path, env: &ProcessEnv, url: &str) -> Result<Option<String>, CommandError> {
     let displayed = DISPLAYS.iter().any(|name| env.var_set(name).is_some());
     if !displayed && !cfg!(target_os = "macos") {

@@ -13,7 +13,6 @@ use teamlog_team::task::assign::TaskAssign;
 use teamlog_team::task::update::TaskUpdate;
 use teamlog_team::{Failure, Root, RootOptions, Team};
 
-/// The team.
 pub const TEAM: &str = "demo";
 /// The story that most events belong to.
 pub const TRACE: &str = "tr-login";
@@ -25,16 +24,13 @@ pub const REPEATED: &str = "msg_t1_done";
 const MINUTE: i64 = 60_000_000;
 const STORY_MINUTES: i64 = 150;
 
-/// Where the story happens, and what time it is there.
 pub struct Stage {
-    /// The data root.
     pub root: Root,
     clock: Arc<ManualClock>,
     start: Timestamp,
 }
 
 impl Stage {
-    /// A stage in a fresh directory.
     pub fn new(dir: &Path) -> Result<Stage, Failure> {
         let start = SystemClock.now().plus_micros(-STORY_MINUTES * MINUTE);
         let clock = Arc::new(ManualClock::new(start));
@@ -51,7 +47,6 @@ impl Stage {
         self.start.plus_micros(minute * MINUTE)
     }
 
-    /// The team comes into the world.
     pub fn init(&self) -> Result<InitAnswer, Failure> {
         self.root.init(Init {
             team: TEAM.to_owned(),
@@ -60,7 +55,6 @@ impl Stage {
         })
     }
 
-    /// A task is assigned.
     pub fn assign(
         &self,
         team: &mut Team,
@@ -80,7 +74,6 @@ impl Stage {
         })
     }
 
-    /// An update arrives.
     pub fn update(
         &self,
         team: &mut Team,
@@ -129,15 +122,10 @@ impl Stage {
 
 /// An update as the story has it.
 pub struct Update<'a> {
-    /// Who reports.
     pub from: &'a str,
-    /// On which task.
     pub task: &'a str,
-    /// What its status is.
     pub status: &'a str,
-    /// In words.
     pub note: &'a str,
-    /// Its message id, if it matters.
     pub message_id: Option<&'a str>,
     /// The minute at which it was written, if that is not when it arrives.
     pub written_at: Option<i64>,
@@ -160,7 +148,6 @@ pub fn tear(segment: &Path) -> io::Result<usize> {
     Ok(half.len())
 }
 
-/// The active segment's file.
 pub fn segment(dir: &Path, name: &str) -> PathBuf {
     dir.join("teams").join(TEAM).join("events").join(name)
 }

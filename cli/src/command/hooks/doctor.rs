@@ -84,9 +84,7 @@ struct Check {
     hint: Option<String>,
 }
 
-/// What is installed.
 struct Found {
-    /// What is run.
     run: Vec<String>,
     /// Whether it is as this version would install it.
     current: bool,

@@ -128,7 +128,6 @@ impl Install {
         Ok(settings.text().to_owned())
     }
 
-    /// The hook that is there.
     fn there(&self, old: Option<&str>, file: &Path) -> Result<Option<GuardHook>, CommandError> {
         let Some(old) = old else {
             return Ok(None);

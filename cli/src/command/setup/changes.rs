@@ -55,7 +55,6 @@ impl Files {
         Ok(())
     }
 
-    /// The files that change.
     pub fn changes(&self) -> Vec<FileChange> {
         let drafts = self.drafts.iter();
         drafts
@@ -82,7 +81,6 @@ impl Files {
 }
 
 impl FileChange {
-    /// The lines that go and come, for people.
     pub fn lines(&self) -> Vec<String> {
         let old = visible_lines(self.old.as_deref().unwrap_or_default());
         let new = visible_lines(self.content.as_deref().unwrap_or_default());

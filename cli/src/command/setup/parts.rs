@@ -18,7 +18,6 @@ use std::path::{Path, PathBuf};
 use teamlog_team::lifecycle::ignored::IgnoreFile;
 use teamlog_team::shell::quoted;
 
-/// The hooks, with the names of their parts.
 const HOOKS: [(&str, Hook); 5] = [
     ("guard", Hook::Guard),
     ("session_start", Hook::Start),
@@ -26,7 +25,6 @@ const HOOKS: [(&str, Hook); 5] = [
     ("prompt", Hook::Prompt),
     ("stop", Hook::Stop),
 ];
-/// What an agent is taught.
 const SKILL: &str = include_str!("../../../SKILL.md");
 /// How the copy of it ends that a set-up wrote.
 const SKILL_END: &str = "\n<!-- Written by teamlog setup, and replaced by it. -->\n";
@@ -85,7 +83,6 @@ impl Part {
         Part::new("gitignore", &path.unwrap_or_default(), state)
     }
 
-    /// Whether it is as it should be.
     pub fn is_current(&self) -> bool {
         self.status == State::Current
     }
@@ -121,19 +118,13 @@ impl Part {
     }
 }
 
-/// What is set up.
 pub struct Plan {
-    /// For which agent.
     pub whose: Agent,
-    /// In which project.
     pub dir: PathBuf,
-    /// For which team.
     pub team: String,
-    /// The guard.
     pub hook: GuardHook,
 }
 
-/// The file that names the MCP server.
 fn mcp_file(whose: Agent, dir: &Path) -> PathBuf {
     file::followed(dir.join(match whose {
         Agent::Codex => ".codex/config.toml",
@@ -300,7 +291,6 @@ impl Plan {
         Ok(Part::new("instructions", &path, state))
     }
 
-    /// What `AGENTS.md` says.
     fn paragraph(&self, context: &Context) -> String {
         let team = quoted(&self.team);
         let typed = |rest: &str| context.command(rest);
