@@ -1,12 +1,8 @@
 //! `ack`: the recipient has read a message.
 
-use crate::call;
-use crate::context::Context;
-use crate::exit::{CommandError, Exit, Outcome};
-use crate::forward::Repeat;
+use crate::command::prelude::*;
 use crate::render::inbox;
 use teamlog_team::message::ack::{Ack, AckAnswer, AckStatus};
-use teamlog_team::shell::quoted;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

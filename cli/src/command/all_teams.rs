@@ -1,12 +1,6 @@
 //! One command on every team of the data root. A team that fails does not keep the others from theirs.
 
-use crate::context::Context;
-use crate::exit::{CommandError, Exit};
-use crate::render::View;
-use crate::render::escape::visible;
-use crate::render::style::Style;
-use schemars::JsonSchema;
-use serde::Serialize;
+use crate::command::prelude::*;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Which {

@@ -7,12 +7,9 @@ mod help;
 mod words;
 
 use crate::call::{API, ApiAnswer, ApiInput};
-use crate::context::Context;
-use crate::env::ProcessEnv;
-use crate::exit::{CommandError, Exit, Outcome};
-use crate::forward::Repeat;
+use crate::command::prelude::*;
 use crate::link::Called;
-use crate::render::escape::{visible, visible_json, visible_lines};
+use crate::render::escape::{visible_json, visible_lines};
 use crate::render::pretty;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};

@@ -1,12 +1,8 @@
 //! `append`: facts of somebody else's vocabulary, one or many.
 
 use crate::call::{APPEND, APPEND_GROUP};
-use crate::context::Context;
-use crate::env::ProcessEnv;
-use crate::exit::{CommandError, Exit, Outcome};
+use crate::command::prelude::*;
 use crate::file::open;
-use crate::forward::Repeat;
-use crate::render::time;
 use serde_json::Map;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};

@@ -1,13 +1,8 @@
 //! `artifact`: files that agents leave for others.
 
 use crate::call::{ARTIFACT, ARTIFACT_BYTES};
-use crate::command::printed::{read, recorded};
-use crate::command::stamp::Stamp;
-use crate::context::Context;
-use crate::env::ProcessEnv;
-use crate::exit::{CommandError, Exit, Outcome};
+use crate::command::prelude::*;
 use crate::file::open;
-use crate::question;
 use crate::render::artifact;
 use std::io::Read;
 use std::path::{Path, PathBuf};

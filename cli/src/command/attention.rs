@@ -1,9 +1,6 @@
 //! `attention`: what somebody has to see to.
 
-use crate::command::Past;
-use crate::context::Context;
-use crate::exit::Outcome;
-use crate::question;
+use crate::command::prelude::*;
 use teamlog_team::attention::Attention;
 
 #[derive(Debug, clap::Args)]

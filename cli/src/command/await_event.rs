@@ -1,8 +1,6 @@
 //! `await`: returns when something happens to a team that is worth waking up for.
 
-use crate::context::Context;
-use crate::exit::{Exit, Outcome};
-use crate::question;
+use crate::command::prelude::*;
 use crate::render::awaited::{Answer, Status, line};
 use teamlog_team::log::await_event::AwaitEvent;
 use teamlog_team::log::event_type::EventType;

@@ -1,7 +1,6 @@
 //! `backup`: a copy that goes on being one.
 
-use crate::context::Context;
-use crate::exit::{CommandError, Exit, Outcome};
+use crate::command::prelude::*;
 use crate::render::moving;
 use std::ffi::OsString;
 use std::path::Path;

@@ -1,9 +1,7 @@
 //! `board`: a team in the terminal, as it goes along.
 
 use crate::board::{self, BoardAnswer, Clock, Ended, Setting, Source, State};
-use crate::command::Past;
-use crate::context::Context;
-use crate::exit::{CommandError, Exit, Outcome};
+use crate::command::prelude::*;
 use teamlog_team::Team;
 
 #[derive(Debug, clap::Args)]

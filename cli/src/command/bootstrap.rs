@@ -1,13 +1,7 @@
 //! `bootstrap`: runs of the bootstrap contract, from the call that creates a team to the final synthesis.
 
 use crate::call::BOOTSTRAP_RECORD;
-use crate::command::Past;
-use crate::command::printed::{read, recorded};
-use crate::command::stamp::Stamp;
-use crate::context::Context;
-use crate::exit::{Exit, Outcome};
-use crate::given;
-use crate::question;
+use crate::command::prelude::*;
 use crate::render::bootstrap;
 use teamlog_team::bootstrap::list::BootstrapList;
 use teamlog_team::bootstrap::list::BootstrapListed;

@@ -1,8 +1,6 @@
 //! `can-write`: may an agent write a path now?
 
-use crate::context::Context;
-use crate::exit::Outcome;
-use crate::question;
+use crate::command::prelude::*;
 use teamlog_team::resource::can_write::CanWrite;
 
 #[derive(Debug, clap::Args)]

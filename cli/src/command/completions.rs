@@ -1,8 +1,7 @@
 //! `completions`: the few lines that make a shell ask teamlog what may come next.
 
+use crate::command::prelude::*;
 use crate::complete;
-use crate::context::Context;
-use crate::exit::{CommandError, Exit, Outcome};
 use clap::builder::PossibleValuesParser;
 
 #[derive(Debug, clap::Args)]

@@ -1,12 +1,6 @@
 //! `config list|get|set|unset`: the settings of a team.
 
-use crate::call;
-use crate::command::Past;
-use crate::command::printed::{read, recorded};
-use crate::context::Context;
-use crate::exit::{Exit, Outcome};
-use crate::forward::Repeat;
-use crate::question;
+use crate::command::prelude::*;
 use crate::render::config;
 use teamlog_team::lifecycle::config::{
     ConfigChange, ConfigChangeAnswer, ConfigGetAnswer, ConfigList, ConfigListAnswer,

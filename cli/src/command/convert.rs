@@ -1,8 +1,6 @@
 //! `convert`: the same history in the other format.
 
-use crate::context::Context;
-use crate::exit::{Exit, Outcome};
-use crate::forward::Repeat;
+use crate::command::prelude::*;
 use crate::render::moving;
 use teamlog_team::engine::Format;
 

@@ -8,13 +8,9 @@ mod background;
 mod browser;
 
 use super::serve::strange;
-use crate::context::Context;
-use crate::exit::{CommandError, Exit, Outcome};
+use crate::command::prelude::*;
 use crate::forward::control;
-use crate::render::escape::visible;
-use crate::render::style::Style;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::path::Path;
 use teamlog_team::names;
 

@@ -1,12 +1,6 @@
 //! `dead-letter list|requeue`: messages that nobody acknowledged in time.
 
-use crate::call;
-use crate::command::Past;
-use crate::command::printed::{read, recorded};
-use crate::context::Context;
-use crate::exit::{Exit, Outcome};
-use crate::forward::Repeat;
-use crate::question;
+use crate::command::prelude::*;
 use crate::render::delivery;
 use teamlog_team::message::dead_letter::{
     DeadLetterList, DeadLetterListAnswer, Requeue as Request, RequeueAnswer,

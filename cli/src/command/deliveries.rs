@@ -1,9 +1,6 @@
 //! `deliveries`: messages that wait for their ack.
 
-use crate::command::Past;
-use crate::context::Context;
-use crate::exit::Outcome;
-use crate::question;
+use crate::command::prelude::*;
 use teamlog_team::message::deliveries::DeliveryList;
 
 #[derive(Debug, clap::Args)]

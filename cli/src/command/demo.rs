@@ -2,16 +2,10 @@
 
 mod history;
 
-use crate::context::Context;
-use crate::env::ProcessEnv;
-use crate::exit::{CommandError, Exit, Outcome};
-use crate::render::escape::visible;
-use crate::render::style::Style;
+use crate::command::prelude::*;
 use crate::render::table::{Cell, lines, plain, styled};
-use crate::render::{View, event, integrity, timeline};
+use crate::render::{event, integrity, timeline};
 use history::{REPEATED, Stage, TASK, TEAM, TRACE, Update};
-use schemars::JsonSchema;
-use serde::Serialize;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use teamlog_team::engine::event_id::IdSource;
@@ -22,7 +16,6 @@ use teamlog_team::log::replay::Replay;
 use teamlog_team::log::trace::{Trace, TraceAnswer};
 use teamlog_team::log::verify::VerifyAnswer;
 use teamlog_team::message::send::SendAnswer;
-use teamlog_team::shell::quoted;
 use teamlog_team::task::show::TaskShow;
 use teamlog_team::{Team, projections};
 

@@ -1,8 +1,6 @@
 //! `diff`: what changed between two points of the log.
 
-use crate::context::Context;
-use crate::exit::Outcome;
-use crate::question;
+use crate::command::prelude::*;
 use crate::when::Spot;
 use teamlog_team::engine::reader::Point;
 use teamlog_team::log::points::ReadDiff;

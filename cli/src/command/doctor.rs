@@ -1,9 +1,6 @@
 //! `doctor`: is everything as it should be, and what mends it.
 
-use crate::command::printed::{answer, changed};
-use crate::context::Context;
-use crate::exit::{Exit, Outcome};
-use crate::forward::Repeat;
+use crate::command::prelude::*;
 use crate::progress::Progress;
 use crate::render::doctor;
 use std::path::PathBuf;
@@ -11,7 +8,6 @@ use teamlog_team::doctor::DoctorAnswer;
 use teamlog_team::doctor::repair::RepairAnswer;
 use teamlog_team::doctor::{DoctorCheck, SAMPLE, repair};
 use teamlog_team::handle::staging::CleanAnswer;
-use teamlog_team::shell::quoted;
 
 actions! {
     Check = "check", answer::<DoctorAnswer>;

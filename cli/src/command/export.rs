@@ -1,7 +1,6 @@
 //! `export`: every event, lossless; or an audit log.
 
-use crate::context::Context;
-use crate::exit::Outcome;
+use crate::command::prelude::*;
 use crate::question::Streamed;
 use clap::ValueEnum;
 

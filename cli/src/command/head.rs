@@ -2,8 +2,7 @@
 
 use crate::call::HEAD;
 use crate::command::keygen;
-use crate::context::Context;
-use crate::exit::{Exit, Outcome};
+use crate::command::prelude::*;
 use crate::render::integrity;
 use std::path::PathBuf;
 

@@ -1,10 +1,8 @@
 //! `import`: history that lies elsewhere, as message envelopes or as exported events.
 
 use crate::command::append::lines_of;
-use crate::context::Context;
-use crate::exit::{CommandError, Exit, Outcome};
+use crate::command::prelude::*;
 use crate::file::open;
-use crate::forward::Repeat;
 use crate::render::{integrity, moving};
 use std::io::{BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};

@@ -1,11 +1,6 @@
 //! `init`: a team comes into the world, or gains members.
 
-use crate::call;
-use crate::context::Context;
-use crate::exit::{Exit, Outcome};
-use crate::forward::Repeat;
-use crate::render::escape::visible;
-use crate::render::style::Style;
+use crate::command::prelude::*;
 use teamlog_team::engine::Format;
 use teamlog_team::lifecycle::init::Init;
 

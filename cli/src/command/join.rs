@@ -1,10 +1,7 @@
 //! `join`: a team that another host began, on this one.
 
-use crate::context::Context;
-use crate::exit::{CommandError, Exit, Outcome};
+use crate::command::prelude::*;
 use crate::progress::Progress;
-use crate::render::escape::visible;
-use crate::render::style::Style;
 use std::path::{Path, PathBuf};
 use teamlog_team::engine::Identity;
 use teamlog_team::engine::layout::LOG_FILE;

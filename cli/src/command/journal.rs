@@ -1,15 +1,7 @@
 //! `journal`: what orders the events of teams on several hosts.
 
-use crate::command::printed::{answer, changed};
-use crate::context::Context;
-use crate::exit::{CommandError, Exit, Outcome};
-use crate::forward::Repeat;
+use crate::command::prelude::*;
 use crate::progress::Progress;
-use crate::render::View;
-use crate::render::escape::visible;
-use crate::render::style::Style;
-use schemars::JsonSchema;
-use serde::Serialize;
 use std::path::PathBuf;
 use teamlog_team::Team;
 use teamlog_team::engine::journal::{Copies, Way};

@@ -3,11 +3,8 @@
 //! Invariants: a file that is there is never written to; the secret key's file is for its owner alone from the first
 //! moment on, and its text goes nowhere else.
 
-use crate::context::Context;
-use crate::env::ProcessEnv;
-use crate::exit::{CommandError, Exit, Outcome};
+use crate::command::prelude::*;
 use crate::file::{self, check_private, failed, fill, open, sync_names};
-use crate::render::escape::visible;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};

@@ -1,12 +1,8 @@
 //! `man`: manual pages, made from what may be typed.
 
-use crate::context::Context;
-use crate::exit::{CommandError, Exit, Outcome};
-use crate::render::time;
+use crate::command::prelude::*;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
-use schemars::JsonSchema;
-use serde::Serialize;
 use std::io;
 use std::path::{Path, PathBuf};
 

@@ -2,9 +2,7 @@
 
 use super::session::SessionScope;
 use crate::call::TOOL;
-use crate::context::Context;
-use crate::exit::{CommandError, Exit, Outcome};
-use crate::forward::Repeat;
+use crate::command::prelude::*;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use teamlog_mcp::{Elsewhere, Session, ToolError};

@@ -38,6 +38,7 @@ mod man;
 mod mcp;
 mod mode;
 mod nudge;
+mod prelude;
 mod prime;
 mod printed;
 mod purge;
@@ -311,7 +312,7 @@ commands! {
 // The point of a team's past that is meant. (A doc comment would become the text of every command that takes this.)
 #[derive(Debug, clap::Args)]
 #[group(skip)]
-struct Past {
+pub struct Past {
     /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
     #[arg(long, value_name = "SEQ|TIME", value_parser = point)]
     at: Option<Spot>,

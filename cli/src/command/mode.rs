@@ -4,14 +4,9 @@ mod outcome;
 pub mod prompt;
 
 use crate::agents::event::{ContextAnswer, StopAnswer};
-use crate::command::Past;
-use crate::command::printed::{Either, read, recorded};
+use crate::command::prelude::*;
+use crate::command::printed::Either;
 use crate::command::session::SessionScope;
-use crate::command::stamp::Stamp;
-use crate::context::Context;
-use crate::exit::{CommandError, Exit, Outcome};
-use crate::given;
-use crate::question;
 use crate::render::{mode, prompt as told_of};
 use outcome::Ended;
 use prompt::Prompt;

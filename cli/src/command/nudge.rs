@@ -3,9 +3,7 @@
 
 use super::all_teams::{AllAnswer, Which};
 use crate::call::NUDGE;
-use crate::context::Context;
-use crate::exit::{CommandError, Exit, Outcome};
-use crate::forward::Repeat;
+use crate::command::prelude::*;
 use crate::render::delivery;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};

@@ -1,11 +1,7 @@
 //! `prime`: what an agent should know when it wakes.
 
 use crate::agents::event::{ContextAnswer, HookEvent};
-use crate::command::Past;
-use crate::context::Context;
-use crate::exit::{CommandError, Exit, Outcome};
-use crate::question;
-use crate::render::View;
+use crate::command::prelude::*;
 use crate::render::style::Paint;
 use teamlog_team::message::prime::Prime;
 use teamlog_team::message::prime::PrimeAnswer;

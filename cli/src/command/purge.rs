@@ -1,10 +1,6 @@
 //! `purge`: a closed team is deleted, log and all.
 
-use crate::context::Context;
-use crate::exit::{CommandError, Exit, Outcome};
-use crate::render::View;
-use crate::render::escape::visible;
-use crate::render::time;
+use crate::command::prelude::*;
 use teamlog_team::lifecycle::purge::PurgeAnswer;
 
 #[derive(Debug, clap::Args)]

@@ -1,9 +1,6 @@
 //! `read`: a page of an inbox, towards older messages.
 
-use crate::command::Past;
-use crate::context::Context;
-use crate::exit::Outcome;
-use crate::question;
+use crate::command::prelude::*;
 use teamlog_team::message::read::Read;
 
 #[derive(Debug, clap::Args)]

@@ -1,9 +1,6 @@
 //! `ready`: what can be taken up now.
 
-use crate::command::Past;
-use crate::context::Context;
-use crate::exit::Outcome;
-use crate::question;
+use crate::command::prelude::*;
 use teamlog_team::task::ready::Ready;
 
 #[derive(Debug, clap::Args)]

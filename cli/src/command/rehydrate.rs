@@ -1,7 +1,6 @@
 //! `rehydrate`: everything derived, anew from the log.
 
-use crate::context::Context;
-use crate::exit::{Exit, Outcome};
+use crate::command::prelude::*;
 use crate::progress::Progress;
 use crate::render::integrity;
 use teamlog_team::log::rehydrate::Rehydrate;

@@ -1,7 +1,6 @@
 //! `replay`: events in order, filtered, streamed.
 
-use crate::context::Context;
-use crate::exit::{CommandError, Outcome};
+use crate::command::prelude::*;
 use crate::question::Streamed;
 use crate::when::When;
 use teamlog_team::log::replay::Replay;

@@ -1,7 +1,6 @@
 //! `restore`: a team from its backup.
 
-use crate::context::Context;
-use crate::exit::{Exit, Outcome};
+use crate::command::prelude::*;
 use crate::render::moving;
 use std::path::PathBuf;
 use teamlog_team::backup::restore::Restore;

@@ -2,10 +2,9 @@
 
 use super::PRINTED;
 use super::printed::{Printed, Prints, error};
-use crate::context::{Context, Note};
-use crate::exit::{CommandError, ErrorLine, Exit, Outcome};
-use schemars::JsonSchema;
-use serde::Serialize;
+use crate::command::prelude::*;
+use crate::context::Note;
+use crate::exit::ErrorLine;
 
 #[derive(Debug, clap::Args)]
 #[command(

@@ -1,16 +1,12 @@
 //! `send`: one message into one inbox. Its options are those of the task messages too.
 
-use crate::call;
-use crate::context::{Context, again};
-use crate::env::ProcessEnv;
-use crate::exit::{CommandError, Exit, Outcome};
-use crate::forward::Repeat;
+use crate::command::prelude::*;
+use crate::context::again;
 use crate::random;
 use crate::render::inbox;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use teamlog_team::message::send::{Require, Send, SendStatus};
-use teamlog_team::shell::quoted;
 
 #[derive(Debug, clap::Args)]
 #[command(

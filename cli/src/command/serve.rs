@@ -1,14 +1,10 @@
 //! `serve`: the daemon of a data root, and what is asked of one that runs.
 
-use crate::context::Context;
-use crate::exit::{self, CommandError, Exit, Outcome};
+use crate::command::prelude::*;
+use crate::exit;
 use crate::file::{check_private, open};
 use crate::forward::{Resident, control};
-use crate::render::escape::visible;
-use crate::render::style::Style;
-use crate::render::time;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -18,7 +14,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 use teamlog_server::{Daemon, Running, ServeOptions, StartError, TlsFiles, running, stream};
 use teamlog_team::RootOptions;
-use teamlog_team::shell::quoted;
 
 #[derive(Debug, clap::Args)]
 #[command(

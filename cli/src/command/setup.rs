@@ -10,17 +10,11 @@ use crate::agents::guard_hook::{GuardHook, GuardOptions};
 use crate::agents::json_text::JsonText;
 use crate::agents::settings::{self, Hook};
 use crate::agents::{Agent, file, guard_hook, text, top};
-use crate::context::Context;
-use crate::exit::{CommandError, Exit, Outcome};
-use crate::render::View;
-use crate::render::escape::visible;
+use crate::command::prelude::*;
 use changes::{FileChange, Files};
 use clap::ValueEnum;
 use parts::{Part, Plan};
-use schemars::JsonSchema;
-use serde::Serialize;
 use std::path::{Path, PathBuf};
-use teamlog_team::shell::quoted;
 
 #[derive(Debug, clap::Args)]
 #[command(

@@ -3,17 +3,13 @@
 //! What comes out is what these callers know: the payload alone, compact under `--json`, else indented; exit 1 is any
 //! refusal, one of the words themselves included.
 
-use super::printed::{Printed, read, recorded};
+use super::printed::Printed;
 use super::session::SessionScope;
 use crate::call::{Call, STATE_CLEAR, STATE_WRITE};
-use crate::context::Context;
-use crate::exit::{CommandError, Exit, Outcome};
-use crate::forward::Repeat;
-use crate::given;
-use crate::question::{self, Question};
+use crate::command::prelude::*;
+use crate::question::Question;
 use crate::render::escape::visible_json;
 use crate::render::pretty;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use teamlog_team::mode::state::{

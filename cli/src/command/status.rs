@@ -1,9 +1,6 @@
 //! `status`: a team at a glance.
 
-use crate::command::Past;
-use crate::context::Context;
-use crate::exit::Outcome;
-use crate::question;
+use crate::command::prelude::*;
 use teamlog_team::lifecycle::status::Status;
 
 #[derive(Debug, clap::Args)]

@@ -1,8 +1,7 @@
 //! `tail`: the newest events, and with `-f` those to come.
 
 use super::replay::Filter;
-use crate::context::Context;
-use crate::exit::Outcome;
+use crate::command::prelude::*;
 use crate::question::Streamed;
 use teamlog_team::log::tail::{LAST, Tail};
 

@@ -1,12 +1,7 @@
 //! `task`: one task in full, and what may be done to it: made, taken under a claim, finished, given back.
 
 use crate::call::Call;
-use crate::command::Past;
-use crate::command::printed::{read, recorded};
-use crate::command::stamp::Stamp;
-use crate::context::Context;
-use crate::exit::{CommandError, Exit, Outcome};
-use crate::question;
+use crate::command::prelude::*;
 use crate::render::claim;
 use serde_json::{Map, Value};
 use teamlog_team::api::{self, Op};

@@ -1,9 +1,7 @@
 //! `task-assign`: a task goes to an agent, by message.
 
+use crate::command::prelude::*;
 use crate::command::send::{Durable, Envelope};
-use crate::context::Context;
-use crate::exit::Outcome;
-use crate::forward::Repeat;
 use teamlog_team::task::assign::TaskAssign;
 
 #[derive(Debug, clap::Args)]

@@ -1,9 +1,7 @@
 //! `task-update`: an agent reports on a task, by message.
 
+use crate::command::prelude::*;
 use crate::command::send::{Durable, Envelope};
-use crate::context::Context;
-use crate::exit::Outcome;
-use crate::forward::Repeat;
 use teamlog_team::task::update::TaskUpdate;
 
 #[derive(Debug, clap::Args)]

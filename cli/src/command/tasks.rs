@@ -1,9 +1,6 @@
 //! `tasks`: the tasks of a team.
 
-use crate::command::Past;
-use crate::context::Context;
-use crate::exit::Outcome;
-use crate::question;
+use crate::command::prelude::*;
 use teamlog_team::task::list::Tasks;
 use teamlog_team::task::sorting::{SortOrder, TaskSort};
 

@@ -1,8 +1,7 @@
 //! `teams`: the teams of the data root.
 
 use super::all_teams::{AllAnswer, Which};
-use crate::context::Context;
-use crate::exit::{Exit, Outcome};
+use crate::command::prelude::*;
 use crate::render::teams;
 
 #[derive(Debug, clap::Args)]

@@ -1,12 +1,6 @@
 //! `thread`: talks between agents, perhaps about a task.
 
-use crate::command::Past;
-use crate::command::printed::{read, recorded};
-use crate::command::stamp::Stamp;
-use crate::context::Context;
-use crate::exit::Outcome;
-use crate::given;
-use crate::question;
+use crate::command::prelude::*;
 use crate::render::thread;
 use teamlog_team::thread::link::ThreadLink;
 use teamlog_team::thread::list::ThreadList;

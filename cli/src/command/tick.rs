@@ -2,9 +2,7 @@
 
 use super::all_teams::{AllAnswer, Which};
 use crate::call::TICK;
-use crate::context::Context;
-use crate::exit::{Exit, Outcome};
-use crate::forward::Repeat;
+use crate::command::prelude::*;
 use crate::render::delivery;
 use teamlog_team::lifecycle::tick::Tick;
 

@@ -2,18 +2,11 @@
 //! this machine gives way to another one.
 
 use crate::call::Call;
-use crate::command::printed::{answer, read, recorded};
-use crate::command::stamp::Stamp;
-use crate::context::Context;
-use crate::exit::{CommandError, Exit, Outcome};
+use crate::command::prelude::*;
 use crate::file;
 use crate::forward::control;
 use crate::forward::runtime::Runtime;
-use crate::question;
-use crate::render::escape::visible;
 use crate::render::token;
-use schemars::JsonSchema;
-use serde::Serialize;
 use std::path::PathBuf;
 use teamlog_server::agent_token;
 use teamlog_server::runtime::RUNTIME_FILE;

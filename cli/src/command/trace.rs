@@ -1,9 +1,6 @@
 //! `trace`: the events of one story.
 
-use crate::command::Past;
-use crate::context::Context;
-use crate::exit::{CommandError, Exit, Outcome};
-use crate::question;
+use crate::command::prelude::*;
 use crate::render::timeline;
 use clap::ValueEnum;
 use teamlog_team::log::trace::{Trace, TraceAnswer};

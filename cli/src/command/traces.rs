@@ -1,8 +1,6 @@
 //! `traces`: which stories there are.
 
-use crate::context::Context;
-use crate::exit::Outcome;
-use crate::question;
+use crate::command::prelude::*;
 use teamlog_team::log::traces::Traces;
 
 #[derive(Debug, clap::Args)]

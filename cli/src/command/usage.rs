@@ -1,9 +1,6 @@
 //! `usage`: tokens that agents used, and how many they may.
 
-use super::stamp::Stamp;
-use crate::context::Context;
-use crate::exit::{CommandError, Exit, Outcome};
-use crate::question;
+use crate::command::prelude::*;
 use crate::render::usage;
 use teamlog_team::usage::report::{ReportUsage, SetBudget, Usage};
 

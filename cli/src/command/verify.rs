@@ -2,15 +2,11 @@
 
 use super::all_teams::{AllAnswer, Which};
 use crate::command::keygen;
-use crate::context::{Context, receipt_file};
-use crate::exit::{Exit, Outcome};
-use crate::question;
+use crate::command::prelude::*;
+use crate::context::receipt_file;
 use crate::render::{heading, integrity};
-use schemars::JsonSchema;
-use serde::Serialize;
 use std::path::PathBuf;
 use teamlog_team::log::verify::VerifyAnswer;
-use teamlog_team::shell::quoted;
 
 #[derive(Debug, clap::Args)]
 #[command(

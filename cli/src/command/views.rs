@@ -1,9 +1,6 @@
 //! `views`: the files that a team keeps for people and other tools.
 
-use crate::command::printed::read;
-use crate::context::Context;
-use crate::exit::Outcome;
-use crate::question;
+use crate::command::prelude::*;
 use teamlog_team::log::sync_views::{SyncViews, SyncViewsAnswer};
 
 actions! {

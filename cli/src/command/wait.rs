@@ -1,8 +1,6 @@
 //! `wait`: returns when something arrives for an agent.
 
-use crate::context::Context;
-use crate::exit::Outcome;
-use crate::question;
+use crate::command::prelude::*;
 use std::time::Duration;
 use teamlog_team::message::wait::Wait;
 

@@ -1,9 +1,6 @@
 //! `who`: who does what.
 
-use crate::command::Past;
-use crate::context::Context;
-use crate::exit::Outcome;
-use crate::question;
+use crate::command::prelude::*;
 use teamlog_team::worker::who::Who;
 
 #[derive(Debug, clap::Args)]

@@ -1,9 +1,6 @@
 //! Artifacts: what became of one, and all of them.
 
-use crate::render::escape::visible;
-use crate::render::style::Style;
-use crate::render::table::{Cell, lines, number, plain, styled};
-use crate::render::{View, more};
+use crate::render::prelude::*;
 use teamlog_team::artifact::{
     ArtifactGetAnswer, ArtifactListAnswer, ArtifactPutAnswer, ArtifactShown,
 };

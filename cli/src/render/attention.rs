@@ -1,8 +1,6 @@
 //! What somebody has to see to: a line each, with the command that mends it.
 
-use crate::render::style::Style;
-use crate::render::table::{Cell, lines, plain, styled};
-use crate::render::{View, heading, time};
+use crate::render::prelude::*;
 use teamlog_team::attention::{AttentionAnswer, AttentionItem, AttentionSeverity};
 
 /// `since  what it is  the command that mends it`.

@@ -1,7 +1,6 @@
 //! What happened to a team that somebody waited for.
 
-use crate::render::View;
-use crate::render::escape::visible;
+use crate::render::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 use teamlog_team::log::await_event::{AwaitEventAnswer, AwaitStatus};

@@ -1,9 +1,8 @@
 //! Runs of the bootstrap contract: what came of a report, and where a run stands.
 
-use crate::render::escape::{visible, visible_json};
-use crate::render::style::Style;
-use crate::render::table::{Cell, lines, plain, styled};
-use crate::render::{View, heading, pretty, time};
+use crate::render::escape::visible_json;
+use crate::render::prelude::*;
+use crate::render::pretty;
 use teamlog_team::bootstrap::list::{BootstrapListed, RunListed};
 use teamlog_team::bootstrap::record::{BootstrapExplained, BootstrapRecorded};
 use teamlog_team::bootstrap::show::BootstrapShown;

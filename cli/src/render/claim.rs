@@ -1,9 +1,7 @@
 //! Claims: what became of a task that somebody makes, takes, finishes or gives back.
 
-use crate::render::View;
-use crate::render::escape::visible;
 use crate::render::paths;
-use crate::render::style::Style;
+use crate::render::prelude::*;
 use teamlog_team::engine::Timestamp;
 use teamlog_team::task::claim::ClaimAnswer;
 use teamlog_team::task::claim_next::ClaimNextAnswer;

@@ -1,8 +1,6 @@
 //! Settings: all of them, one, or what became of one.
 
-use crate::render::style::Style;
-use crate::render::table::{Cell, free_text, lines, number_styled, plain};
-use crate::render::{View, more_below};
+use crate::render::prelude::*;
 use teamlog_team::lifecycle::config::{
     ConfigChangeAnswer, ConfigGetAnswer, ConfigListAnswer, ConfigStatus, SettingShown,
 };

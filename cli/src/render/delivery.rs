@@ -1,10 +1,7 @@
 //! Deliveries: what a tick did, dead letters, and what became of one.
 
-use crate::render::escape::visible;
 use crate::render::event::said_text;
-use crate::render::style::Style;
-use crate::render::table::{Cell, free_text, lines, plain, styled};
-use crate::render::{View, heading, more_below, time};
+use crate::render::prelude::*;
 use teamlog_team::engine::Timestamp;
 use teamlog_team::lifecycle::tick::TickAnswer;
 use teamlog_team::message::dead_letter::{

@@ -1,9 +1,6 @@
 //! What changed between two points: tasks field by field, inboxes, members.
 
-use crate::render::escape::visible;
-use crate::render::style::Style;
-use crate::render::table::{lines, number, plain, styled};
-use crate::render::{View, heading, more, time};
+use crate::render::prelude::*;
 use serde_json::Value;
 use teamlog_team::log::diff::{Change, DiffAnswer, ModeTurn, TaskChange};
 

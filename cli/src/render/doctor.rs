@@ -1,9 +1,6 @@
 //! What `doctor` found and did.
 
-use crate::render::escape::visible;
-use crate::render::style::Style;
-use crate::render::table::{Cell, lines, number, plain, styled};
-use crate::render::{View, heading, time};
+use crate::render::prelude::*;
 use teamlog_team::doctor::repair::RepairAnswer;
 use teamlog_team::doctor::{DoctorAnswer, Health};
 use teamlog_team::engine::repair::{Lost, Salvaged};

@@ -1,11 +1,8 @@
 //! Work at hand: what can be taken up, what has arrived, what an agent should know.
 
-use crate::render::escape::visible;
 use crate::render::event;
-use crate::render::style::Style;
-use crate::render::table::{Cell, free_text, lines, plain, styled};
+use crate::render::prelude::*;
 use crate::render::task::subject;
-use crate::render::{View, heading, time};
 use teamlog_team::log::sync_views::{SyncViewsAnswer, SyncViewsStatus};
 use teamlog_team::message::prime::{Brief, Few, Mail, PrimeAnswer};
 use teamlog_team::message::wait::WaitAnswer;

@@ -1,10 +1,7 @@
 //! Messages: what was sent, what lies in an inbox, what was acknowledged.
 
-use crate::render::escape::visible;
 use crate::render::event::said_text;
-use crate::render::style::Style;
-use crate::render::table::{Cell, free_text, lines, plain, styled};
-use crate::render::{View, heading, more_below, time};
+use crate::render::prelude::*;
 use teamlog_team::message::ack::{AckAnswer, AckStatus};
 use teamlog_team::message::read::ReadAnswer;
 use teamlog_team::message::send::{KeptAsReport, SendAnswer, SendStatus};

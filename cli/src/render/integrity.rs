@@ -1,10 +1,7 @@
 //! Evidence: what was checked, rebuilt, imported, and what is not as it should be.
 
 use crate::render::doctor;
-use crate::render::escape::visible;
-use crate::render::style::Style;
-use crate::render::table::{Cell, lines, number, number_styled, plain, styled};
-use crate::render::{View, heading, time};
+use crate::render::prelude::*;
 use teamlog_team::import::report::{ImportAnswer, Reasons};
 use teamlog_team::log::head::HeadAnswer;
 use teamlog_team::log::rehydrate::RehydrateAnswer;

@@ -23,6 +23,7 @@ pub mod integrity;
 pub mod mode;
 pub mod moving;
 pub mod paths;
+mod prelude;
 pub mod pretty;
 pub mod prompt;
 pub mod status;

@@ -1,9 +1,6 @@
 //! Modes: what became of one, how it stands, and all of them.
 
-use crate::render::escape::visible;
-use crate::render::style::Style;
-use crate::render::table::{Cell, lines, plain, styled};
-use crate::render::{View, heading, more, time};
+use crate::render::prelude::*;
 use serde_json::Value;
 use teamlog_team::mode::clear::ModeCleared;
 use teamlog_team::mode::rules::shown::{ModeAnswer, ModeShown};

@@ -1,10 +1,7 @@
 //! What was moved: converted, backed up, restored.
 
-use crate::render::escape::visible;
 use crate::render::integrity;
-use crate::render::style::Style;
-use crate::render::table::{Cell, lines, number, plain, styled};
-use crate::render::{View, heading, time};
+use crate::render::prelude::*;
 use teamlog_team::backup::restore::RestoreAnswer;
 use teamlog_team::backup::take::{BackupAllAnswer, BackupAnswer};
 use teamlog_team::import::team_chat::ChatAnswer;

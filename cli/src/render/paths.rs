@@ -1,8 +1,6 @@
 //! Paths: who may write them, and what is held twice.
 
-use crate::render::View;
-use crate::render::escape::visible;
-use crate::render::style::Style;
+use crate::render::prelude::*;
 use std::borrow::Cow;
 use teamlog_team::engine::Timestamp;
 use teamlog_team::resource::Overlap;

@@ -1,7 +1,6 @@
 //! What became of a prompt, what would become of starting a mode, and how a state reads.
 
-use crate::render::View;
-use crate::render::escape::visible;
+use crate::render::prelude::*;
 use teamlog_team::mode::rules::outcome::{Lifecycle, RunOutcome};
 use teamlog_team::mode::rules::prompt::answer::PromptAnswer;
 use teamlog_team::mode::rules::reading::Reading;

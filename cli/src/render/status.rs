@@ -1,10 +1,7 @@
 //! A team at a glance: members and what they have not read, tasks and what holds them up.
 
-use crate::render::escape::visible;
-use crate::render::style::Style;
-use crate::render::table::{Cell, free_text, lines, number, number_styled, plain, styled};
+use crate::render::prelude::*;
 use crate::render::task::row as task_row;
-use crate::render::{View, heading, time};
 use teamlog_team::lifecycle::status::{ActiveMode, BootstrapRun, StaleMessage, StatusAnswer};
 use teamlog_team::task::listed::Listed;
 

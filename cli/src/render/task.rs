@@ -1,9 +1,7 @@
 //! Tasks: one a line, or one in full with its history.
 
-use crate::render::escape::visible;
-use crate::render::style::Style;
-use crate::render::table::{Cell, free_text, lines, plain, styled};
-use crate::render::{View, heading, more, more_below, time, timeline};
+use crate::render::prelude::*;
+use crate::render::timeline;
 use teamlog_team::engine::{Json, Timestamp};
 use teamlog_team::projections::Task;
 use teamlog_team::projections::task::Status;

@@ -1,8 +1,6 @@
 //! The teams of a data root, and the traces of a team.
 
-use crate::render::style::Style;
-use crate::render::table::{Cell, lines, number, plain, styled};
-use crate::render::{View, time};
+use crate::render::prelude::*;
 use teamlog_team::engine::Timestamp;
 use teamlog_team::lifecycle::teams::TeamListed;
 use teamlog_team::log::traces::{TraceOutcome, TracesAnswer};

@@ -1,11 +1,9 @@
 //! Threads: one of them, what was said in it, all of them, and what a search found.
 
-use crate::render::escape::{visible, visible_lines};
+use crate::render::escape::visible_lines;
 use crate::render::event::word;
 use crate::render::inbox::by;
-use crate::render::style::Style;
-use crate::render::table::{Cell, free_text, lines, plain, styled};
-use crate::render::{View, heading, more, time};
+use crate::render::prelude::*;
 use serde_json::Value;
 use teamlog_team::projections::thread::{PostShown, ThreadShown};
 use teamlog_team::thread::list::{ThreadListAnswer, ThreadListed};

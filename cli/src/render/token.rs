@@ -1,8 +1,6 @@
 //! Tokens of agents.
 
-use crate::render::View;
-use crate::render::style::Style;
-use crate::render::table::{Cell, lines, plain, styled};
+use crate::render::prelude::*;
 use teamlog_team::agent_token::{TokenListAnswer, TokenShown};
 use teamlog_team::engine::Timestamp;
 

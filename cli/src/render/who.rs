@@ -1,8 +1,6 @@
 //! Who does what: a line for each task in somebody's hands, and one for each agent that has none.
 
-use crate::render::style::Style;
-use crate::render::table::{Cell, free_text, lines, plain, styled};
-use crate::render::{View, heading, more_below, time};
+use crate::render::prelude::*;
 use teamlog_team::worker::who::{WhoAgent, WhoAnswer, WhoTask};
 
 /// `agent  task  status  lease  last event  what it is about`.

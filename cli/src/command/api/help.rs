@@ -1,11 +1,9 @@
 //! What the operations are, for people and for programs.
 
 use crate::command::api::words;
-use crate::context::Context;
-use crate::exit::{Exit, Outcome};
+use crate::command::prelude::*;
 use crate::link::Called;
-use schemars::{JsonSchema, Schema};
-use serde::Serialize;
+use schemars::Schema;
 use teamlog_team::api::shape::{Field, Kind, Shape};
 use teamlog_team::api::{self, OPERATIONS, Operation};
 

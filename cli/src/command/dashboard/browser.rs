@@ -3,9 +3,8 @@
 //! The address holds a code, and the arguments of a program can be read by every user of the machine. So the address stands in
 //! a file of the daemon's own directory, which nobody else may enter. The code in it is good once, and for two minutes.
 
+use crate::command::prelude::*;
 use crate::command::serve::refused;
-use crate::env::ProcessEnv;
-use crate::exit::CommandError;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;

@@ -1,8 +1,7 @@
 //! `guard exec`: a command that the kernel lets write what its agent may write.
 
 use super::{Who, absolute, denied, real};
-use crate::context::Context;
-use crate::exit::{CommandError, Exit, Outcome};
+use crate::command::prelude::*;
 use crate::fence::fenced::{Fenced, NotStarted};
 use crate::fence::grounds::Grounds;
 use crate::fence::{VARIABLE, rules};

@@ -8,14 +8,9 @@ use crate::agents::guard_hook::{self, GuardHook, GuardOptions};
 use crate::agents::json_text::JsonText;
 use crate::agents::settings::{self, Hook};
 use crate::agents::{Agent, extension, file};
-use crate::context::Context;
-use crate::exit::{CommandError, Exit, Outcome};
-use crate::render::View;
-use crate::render::escape::{visible, visible_lines};
-use schemars::JsonSchema;
-use serde::Serialize;
+use crate::command::prelude::*;
+use crate::render::escape::visible_lines;
 use std::path::Path;
-use teamlog_team::shell::quoted;
 
 /// Make a coding agent ask the guard before it writes; without --write only show what would be done
 #[derive(Debug, clap::Args)]

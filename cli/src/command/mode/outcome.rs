@@ -2,19 +2,14 @@
 //! have not.
 
 use crate::agents::event::{HookEvent, StopAnswer};
-use crate::command::Past;
+use crate::command::prelude::*;
 use crate::command::session::SessionScope;
-use crate::context::Context;
-use crate::exit::{CommandError, Exit, Outcome};
-use crate::given;
-use crate::question;
 use crate::render::prompt;
 use teamlog_team::mode::outcome::ModeOutcome;
 use teamlog_team::mode::rules::reading;
 use teamlog_team::mode::rules::shown::ScopeName;
 use teamlog_team::mode::show::ModeList;
 use teamlog_team::projections::mode::Mode;
-use teamlog_team::shell::quoted;
 
 /// Read from a state whether its mode ended, and how: finished, blocked, failed, userinterlude or askuserQuestion
 #[derive(Debug, clap::Args)]

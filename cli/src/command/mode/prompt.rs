@@ -2,12 +2,10 @@
 
 use crate::agents::event::ContextAnswer;
 use crate::call::PROMPT;
+use crate::command::prelude::*;
 use crate::command::session::SessionScope;
-use crate::command::stamp::Stamp;
-use crate::context::{Context, typed_here};
-use crate::exit::{CommandError, Exit, Outcome};
-use crate::given;
-use crate::render::{View, prompt};
+use crate::context::typed_here;
+use crate::render::prompt;
 use serde_json::{Map, Value};
 use teamlog_team::mode::prompt::ModePrompt;
 use teamlog_team::mode::rules::prompt::answer::PromptAnswer;

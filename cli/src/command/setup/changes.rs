@@ -1,10 +1,8 @@
 //! The files that a set-up changes: worked out in memory, then written.
 
 use crate::agents::file;
-use crate::exit::CommandError;
-use crate::render::escape::{visible, visible_lines};
-use schemars::JsonSchema;
-use serde::Serialize;
+use crate::command::prelude::*;
+use crate::render::escape::visible_lines;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

@@ -6,17 +6,10 @@ use crate::agents::guard_hook::{self, GuardHook};
 use crate::agents::json_text::JsonText;
 use crate::agents::settings::{self, Hook, MCP};
 use crate::agents::{Agent, data_root, file, program};
-use crate::context::Context;
-use crate::exit::CommandError;
-use crate::render::View;
-use crate::render::escape::visible;
-use crate::render::style::Style;
-use schemars::JsonSchema;
-use serde::Serialize;
+use crate::command::prelude::*;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use teamlog_team::lifecycle::ignored::IgnoreFile;
-use teamlog_team::shell::quoted;
 
 const HOOKS: [(&str, Hook); 5] = [
     ("guard", Hook::Guard),

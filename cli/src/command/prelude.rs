@@ -1,0 +1,16 @@
+//! What most commands name.
+
+pub use super::Past;
+pub use super::printed::{answer, changed, read, recorded};
+pub use super::stamp::Stamp;
+pub use crate::context::Context;
+pub use crate::env::ProcessEnv;
+pub use crate::exit::{CommandError, Exit, Outcome};
+pub use crate::forward::Repeat;
+pub use crate::render::escape::visible;
+pub use crate::render::style::Style;
+pub use crate::render::{View, time};
+pub(super) use crate::{call, given, question};
+pub use schemars::JsonSchema;
+pub use serde::Serialize;
+pub use teamlog_team::shell::quoted;

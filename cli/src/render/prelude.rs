@@ -1,0 +1,6 @@
+//! What most answers are shown with.
+
+pub use super::escape::visible;
+pub use super::style::Style;
+pub use super::table::{Cell, free_text, lines, number, number_styled, plain, styled};
+pub use super::{View, heading, more, more_below, time};
