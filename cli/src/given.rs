@@ -23,11 +23,16 @@ pub fn object(
         None if text == "-" => all(flag, &mut env.stdin())?,
         None => text.to_owned(),
     };
+    parsed(flag, &text)
+}
+
+/// The object that is the text of an option.
+pub fn parsed(flag: &str, text: &str) -> Result<Map<String, Value>, CommandError> {
     let invalid = |why: String| {
         CommandError::invalid(flag, format!("{flag} must be a JSON object, but {why}"))
     };
     // Stricter than the parser below: no key twice, no number out of bounds, nothing nested without end.
-    let json = Json::parse(&text).map_err(|error| invalid(error.to_string()))?;
+    let json = Json::parse(text).map_err(|error| invalid(error.to_string()))?;
     match serde_json::from_str(json.as_str()) {
         Ok(Value::Object(fields)) => Ok(fields),
         Ok(_) => Err(invalid("is none".to_owned())),

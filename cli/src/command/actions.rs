@@ -1,4 +1,5 @@
-//! Commands of several words: from a table of the last words to what clap, `schema` and the run ask for.
+//! Commands of several words: from a table of the last words to what clap, `schema` and the run ask for. And the two ways that most
+//! commands go: to ask something, and to change something.
 
 /// A row says the name of the arguments, the word and what is printed. (Nothing here has a doc comment, which would become
 /// the text of the command.)
@@ -22,6 +23,54 @@ macro_rules! actions {
                 match self.action {
                     $(Action::$action(action) => action.run(context),)+
                 }
+            }
+        }
+    };
+}
+
+/// Has a command ask a question, whose input has what was typed: the options of the same names, or as the closure says. With `at` it
+/// may be asked of the past.
+macro_rules! asks {
+    ($args:ident, at, $question:ident, |$typed:ident, $context:ident| $input:expr) => {
+        impl $args {
+            pub fn run(self, $context: &mut Context) -> Outcome {
+                let $typed = self;
+                let input = $input;
+                $context.ask_at(&$typed.team, $typed.at, &question::$question, input)
+            }
+        }
+    };
+    ($args:ident, $question:ident, |$typed:ident, $context:ident| $input:expr) => {
+        impl $args {
+            pub fn run(self, $context: &mut Context) -> Outcome {
+                let $typed = self;
+                let input = $input;
+                $context.ask(&$typed.team, &question::$question, input)
+            }
+        }
+    };
+    ($args:ident, at, $question:ident: $($input:ident)::+($($field:ident),+)) => {
+        asks!($args, at, $question, |typed, context| $($input)::+ { $($field: typed.$field),+ });
+    };
+    ($args:ident, $question:ident: $($input:ident)::+($($field:ident),+)) => {
+        asks!($args, $question, |typed, context| $($input)::+ { $($field: typed.$field),+ });
+    };
+}
+
+/// Has a command carry out an operation that changes something, and show its answer. Where they are not fields of its own, it says
+/// where the team and the stamp stand.
+macro_rules! records {
+    ($args:ident, $show:expr, |$typed:ident, $context:ident| $input:expr) => {
+        records!($args, team, stamp, $show, |$typed, $context| $input);
+    };
+    (
+        $args:ident, $($team:ident).+, $($stamp:ident).+, $show:expr, |$typed:ident, $context:ident| $input:expr
+    ) => {
+        impl $args {
+            fn run(self, $context: &mut Context) -> Outcome {
+                let $typed = self;
+                let input = $input;
+                $typed.$($stamp).+.carry_out($context, &$typed.$($team).+, input, $show)
             }
         }
     };

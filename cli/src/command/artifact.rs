@@ -167,13 +167,4 @@ struct List {
     cursor: Option<String>,
 }
 
-impl List {
-    fn run(self, context: &mut Context) -> Outcome {
-        let input = ArtifactList {
-            kind: self.kind,
-            limit: self.limit,
-            cursor: self.cursor,
-        };
-        context.ask(&self.team, &question::ARTIFACTS, input)
-    }
-}
+asks!(List, ARTIFACTS: ArtifactList(kind, limit, cursor));

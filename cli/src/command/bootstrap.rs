@@ -1,25 +1,19 @@
 //! `bootstrap`: runs of the bootstrap contract, from the call that creates a team to the final synthesis.
 
-use crate::call::BOOTSTRAP_RECORD;
 use crate::command::prelude::*;
 use crate::render::bootstrap;
 use teamlog_team::bootstrap::list::BootstrapList;
-use teamlog_team::bootstrap::list::BootstrapListed;
-use teamlog_team::bootstrap::record::{BootstrapExplain, BootstrapRecord};
-use teamlog_team::bootstrap::record::{BootstrapExplained, BootstrapRecorded};
-use teamlog_team::bootstrap::show::BootstrapShown;
+use teamlog_team::bootstrap::record::{BootstrapExplain, BootstrapRecord, BootstrapRecorded};
 use teamlog_team::bootstrap::show::{BootstrapEvidence, BootstrapShow};
 use teamlog_team::bootstrap::start::BootstrapStart;
-use teamlog_team::bootstrap::start::BootstrapStarted;
-use teamlog_team::projections;
 
 actions! {
-    Start = "start", recorded::<BootstrapStarted>;
+    Start = "start", of::<BootstrapStart>;
     Record = "record", recorded::<BootstrapRecorded>;
-    List = "list", read::<BootstrapListed>;
-    Show = "show", read::<BootstrapShown>;
-    Evidence = "evidence", read::<projections::bootstrap::Evidence>;
-    Explain = "explain", read::<BootstrapExplained>;
+    List = "list", of::<BootstrapList>;
+    Show = "show", of::<BootstrapShow>;
+    Evidence = "evidence", of::<BootstrapEvidence>;
+    Explain = "explain", of::<BootstrapExplain>;
 }
 
 /// Begin a run: it stands in INIT
@@ -41,16 +35,10 @@ struct Start {
     stamp: Stamp,
 }
 
-impl Start {
-    fn run(self, context: &mut Context) -> Outcome {
-        let input = BootstrapStart {
-            run: self.run,
-            domains: Some(self.domains).filter(|domains| !domains.is_empty()),
-        };
-        self.stamp
-            .carry_out(context, &self.team, input, bootstrap::started)
-    }
-}
+records!(Start, bootstrap::started, |args, context| BootstrapStart {
+    run: args.run,
+    domains: Some(args.domains).filter(|domains| !domains.is_empty()),
+});
 
 /// Report what happened in a run: what violates the contract is recorded too, and the run falls back
 #[derive(Debug, clap::Args)]
@@ -85,7 +73,7 @@ impl Record {
         };
         let answer = self
             .stamp
-            .execute(context, &BOOTSTRAP_RECORD, &self.team, input)?;
+            .execute(context, &call::BOOTSTRAP_RECORD, &self.team, input)?;
         context.answer(&answer, bootstrap::recorded)?;
         context.ended(match answer.accepted {
             true => Exit::Done,
@@ -113,15 +101,7 @@ struct List {
     at: Past,
 }
 
-impl List {
-    fn run(self, context: &mut Context) -> Outcome {
-        let input = BootstrapList {
-            limit: self.limit,
-            cursor: self.cursor,
-        };
-        context.ask_at(&self.team, self.at, &question::BOOTSTRAP_LIST, input)
-    }
-}
+asks!(List, at, BOOTSTRAP_LIST: BootstrapList(limit, cursor));
 
 /// Show where a run stands: what is done, what is next, and what must not happen now
 #[derive(Debug, clap::Args)]
@@ -139,12 +119,7 @@ struct Show {
     at: Past,
 }
 
-impl Show {
-    fn run(self, context: &mut Context) -> Outcome {
-        let input = BootstrapShow { run: self.run };
-        context.ask_at(&self.team, self.at, &question::BOOTSTRAP_SHOW, input)
-    }
-}
+asks!(Show, at, BOOTSTRAP_SHOW: BootstrapShow(run));
 
 /// Print the evidence of a run's launch, as the contract has it
 #[derive(Debug, clap::Args)]
@@ -162,12 +137,7 @@ struct Evidence {
     at: Past,
 }
 
-impl Evidence {
-    fn run(self, context: &mut Context) -> Outcome {
-        let input = BootstrapEvidence { run: self.run };
-        context.ask_at(&self.team, self.at, &question::BOOTSTRAP_EVIDENCE, input)
-    }
-}
+asks!(Evidence, at, BOOTSTRAP_EVIDENCE: BootstrapEvidence(run));
 
 /// Say what would come of a report, and record nothing
 #[derive(Debug, clap::Args)]
@@ -189,14 +159,10 @@ struct Explain {
     data: Option<String>,
 }
 
-impl Explain {
-    fn run(self, context: &mut Context) -> Outcome {
-        let data = given::maybe_object(context.env(), "data", self.data.as_deref())?;
-        let input = BootstrapExplain {
-            run: self.run,
-            event: self.event,
-            data,
-        };
-        context.ask(&self.team, &question::BOOTSTRAP_EXPLAIN, input)
+asks!(Explain, BOOTSTRAP_EXPLAIN, |args, context| {
+    BootstrapExplain {
+        run: args.run,
+        event: args.event,
+        data: given::maybe_object(context.env(), "data", args.data.as_deref())?,
     }
-}
+});

@@ -22,10 +22,7 @@ pub struct Args {
     agent: Option<String>,
 }
 
-impl Args {
-    pub fn run(self, context: &mut Context) -> Outcome {
-        let agent = context.agent("--agent", self.agent)?;
-        let path = self.path;
-        context.ask(&self.team, &question::CAN_WRITE, CanWrite { agent, path })
-    }
-}
+asks!(Args, CAN_WRITE, |args, context| CanWrite {
+    agent: context.agent("--agent", args.agent)?,
+    path: args.path,
+});

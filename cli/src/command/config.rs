@@ -87,21 +87,9 @@ impl Unset {
     }
 }
 
-impl List {
-    fn run(self, context: &mut Context) -> Outcome {
-        let input = ConfigList {
-            limit: self.limit,
-            cursor: self.cursor,
-        };
-        context.ask_at(&self.team, self.at, &question::CONFIG_LIST, input)
-    }
-}
+asks!(List, at, CONFIG_LIST: ConfigList(limit, cursor));
 
-impl Get {
-    fn run(self, context: &mut Context) -> Outcome {
-        context.ask_at(&self.team, self.at, &question::CONFIG_GET, self.key)
-    }
-}
+asks!(Get, at, CONFIG_GET, |args, context| args.key);
 
 fn change(context: &mut Context, team: String, key: String, value: Option<String>) -> Outcome {
     context.records(Repeat::Same);

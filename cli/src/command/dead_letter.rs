@@ -2,13 +2,11 @@
 
 use crate::command::prelude::*;
 use crate::render::delivery;
-use teamlog_team::message::dead_letter::{
-    DeadLetterList, DeadLetterListAnswer, Requeue as Request, RequeueAnswer,
-};
+use teamlog_team::message::dead_letter::{DeadLetterList, Requeue as Request, RequeueAnswer};
 use teamlog_team::message::send::Require;
 
 actions! {
-    List = "list", read::<DeadLetterListAnswer>;
+    List = "list", of::<DeadLetterList>;
     Requeue = "requeue", recorded::<RequeueAnswer>;
 }
 
@@ -57,16 +55,7 @@ struct Requeue {
     max_retries: Option<u64>,
 }
 
-impl List {
-    fn run(self, context: &mut Context) -> Outcome {
-        let input = DeadLetterList {
-            agent: self.agent,
-            limit: self.limit,
-            cursor: self.cursor,
-        };
-        context.ask_at(&self.team, self.at, &question::DEAD_LETTERS, input)
-    }
-}
+asks!(List, at, DEAD_LETTERS: DeadLetterList(agent, limit, cursor));
 
 impl Requeue {
     fn run(self, context: &mut Context) -> Outcome {

@@ -22,12 +22,4 @@ pub struct Args {
     at: Past,
 }
 
-impl Args {
-    pub fn run(self, context: &mut Context) -> Outcome {
-        let input = DeliveryList {
-            limit: self.limit,
-            cursor: self.cursor,
-        };
-        context.ask_at(&self.team, self.at, &question::DELIVERIES, input)
-    }
-}
+asks!(Args, at, DELIVERIES: DeliveryList(limit, cursor));

@@ -31,17 +31,12 @@ pub struct Args {
     cursor: Option<String>,
 }
 
-impl Args {
-    pub fn run(self, context: &mut Context) -> Outcome {
-        let input = ReadDiff {
-            from: text(context.point(self.from)?),
-            to: self.to.map(|to| context.point(to).map(text)).transpose()?,
-            limit: self.limit,
-            cursor: self.cursor,
-        };
-        context.ask(&self.team, &question::DIFF, input)
-    }
-}
+asks!(Args, DIFF, |args, context| ReadDiff {
+    from: text(context.point(args.from)?),
+    to: args.to.map(|to| context.point(to).map(text)).transpose()?,
+    limit: args.limit,
+    cursor: args.cursor,
+});
 
 /// A point as the question takes it.
 fn text(point: Point) -> String {

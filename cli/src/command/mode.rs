@@ -12,36 +12,31 @@ use outcome::Ended;
 use prompt::Prompt;
 use serde_json::{Map, Value};
 use teamlog_team::mode::clear::ModeClear;
-use teamlog_team::mode::clear::ModeCleared;
 use teamlog_team::mode::end::{ModeCancel, ModeComplete, ModeFail};
 use teamlog_team::mode::explain::{ModeExplain, explain};
 use teamlog_team::mode::rules::prompt::answer::PromptAnswer;
 use teamlog_team::mode::rules::reading::Reading;
-use teamlog_team::mode::rules::shown::ModeAnswer;
 use teamlog_team::mode::rules::transition::Review;
-use teamlog_team::mode::rules::transition::Transition;
 use teamlog_team::mode::sessions::{ModeEndSession, ModeSessions};
-use teamlog_team::mode::sessions::{SessionEndedAnswer, SessionsAnswer};
 use teamlog_team::mode::show::{ModeList, ModeShow};
-use teamlog_team::mode::show::{ModeListAnswer, ModeShowAnswer};
 use teamlog_team::mode::start::ModeStart;
 use teamlog_team::mode::write::{ModeUpdate, ModeWrite};
 
 actions! {
-    Start = "start", recorded::<ModeAnswer>;
-    Update = "update", recorded::<ModeAnswer>;
-    Complete = "complete", recorded::<ModeAnswer>;
-    Fail = "fail", recorded::<ModeAnswer>;
-    Cancel = "cancel", recorded::<ModeAnswer>;
-    Clear = "clear", recorded::<ModeCleared>;
-    Write = "write", recorded::<ModeAnswer>;
-    List = "list", read::<ModeListAnswer>;
-    Show = "show", read::<ModeShowAnswer>;
-    Explain = "explain", read::<Transition>;
+    Start = "start", of::<ModeStart>;
+    Update = "update", of::<ModeUpdate>;
+    Complete = "complete", of::<ModeComplete>;
+    Fail = "fail", of::<ModeFail>;
+    Cancel = "cancel", of::<ModeCancel>;
+    Clear = "clear", of::<ModeClear>;
+    Write = "write", of::<ModeWrite>;
+    List = "list", of::<ModeList>;
+    Show = "show", of::<ModeShow>;
+    Explain = "explain", of::<ModeExplain>;
     Prompt = "prompt", recorded::<Either<PromptAnswer, ContextAnswer>>;
     Ended = "outcome", read::<Either<Reading, StopAnswer>>;
-    Sessions = "sessions", read::<SessionsAnswer>;
-    EndSession = "end-session", recorded::<SessionEndedAnswer>;
+    Sessions = "sessions", of::<ModeSessions>;
+    EndSession = "end-session", of::<ModeEndSession>;
 }
 
 // The mode that is meant. (A doc comment would become the text of every command that takes these.)
@@ -109,20 +104,16 @@ struct Start {
     stamp: Stamp,
 }
 
-impl Start {
-    fn run(self, context: &mut Context) -> Outcome {
-        let input = ModeStart {
-            mode: self.target.mode,
-            session_id: self.target.scope.session(context)?,
-            task_description: self.task,
-            current_phase: self.phase,
-            max_iterations: self.max_iterations,
-            set: self.fields.all(context)?,
-        };
-        self.stamp
-            .carry_out(context, &self.target.team, input, mode::stands)
+records!(Start, target.team, stamp, mode::stands, |args, context| {
+    ModeStart {
+        mode: args.target.mode,
+        session_id: args.target.scope.session(context)?,
+        task_description: args.task,
+        current_phase: args.phase,
+        max_iterations: args.max_iterations,
+        set: args.fields.all(context)?,
     }
-}
+});
 
 /// Change fields of an active mode; a phase or an outcome that ends it does so
 #[derive(Debug, clap::Args)]
@@ -148,20 +139,16 @@ struct Update {
     stamp: Stamp,
 }
 
-impl Update {
-    fn run(self, context: &mut Context) -> Outcome {
-        let input = ModeUpdate {
-            mode: self.target.mode,
-            session_id: self.target.scope.session(context)?,
-            current_phase: self.phase,
-            iteration: self.iteration,
-            set: self.fields.all(context)?,
-            unset: Some(self.unset).filter(|fields| !fields.is_empty()),
-        };
-        self.stamp
-            .carry_out(context, &self.target.team, input, mode::stands)
+records!(Update, target.team, stamp, mode::stands, |args, context| {
+    ModeUpdate {
+        mode: args.target.mode,
+        session_id: args.target.scope.session(context)?,
+        current_phase: args.phase,
+        iteration: args.iteration,
+        set: args.fields.all(context)?,
+        unset: Some(args.unset).filter(|fields| !fields.is_empty()),
     }
-}
+});
 
 /// Complete an active mode
 #[derive(Debug, clap::Args)]
@@ -209,41 +196,33 @@ struct Cancel {
     stamp: Stamp,
 }
 
-impl Complete {
-    fn run(self, context: &mut Context) -> Outcome {
-        let input = ModeComplete {
-            mode: self.target.mode,
-            session_id: self.target.scope.session(context)?,
-            note: self.note,
-        };
-        self.stamp
-            .carry_out(context, &self.target.team, input, mode::stands)
+records!(
+    Complete,
+    target.team,
+    stamp,
+    mode::stands,
+    |args, context| ModeComplete {
+        mode: args.target.mode,
+        session_id: args.target.scope.session(context)?,
+        note: args.note,
     }
-}
+);
 
-impl Fail {
-    fn run(self, context: &mut Context) -> Outcome {
-        let input = ModeFail {
-            mode: self.target.mode,
-            session_id: self.target.scope.session(context)?,
-            error: self.error,
-        };
-        self.stamp
-            .carry_out(context, &self.target.team, input, mode::stands)
+records!(Fail, target.team, stamp, mode::stands, |args, context| {
+    ModeFail {
+        mode: args.target.mode,
+        session_id: args.target.scope.session(context)?,
+        error: args.error,
     }
-}
+});
 
-impl Cancel {
-    fn run(self, context: &mut Context) -> Outcome {
-        let input = ModeCancel {
-            mode: self.target.mode,
-            session_id: self.target.scope.session(context)?,
-            reason: self.reason,
-        };
-        self.stamp
-            .carry_out(context, &self.target.team, input, mode::stands)
+records!(Cancel, target.team, stamp, mode::stands, |args, context| {
+    ModeCancel {
+        mode: args.target.mode,
+        session_id: args.target.scope.session(context)?,
+        reason: args.reason,
     }
-}
+});
 
 /// Take the state of a mode away, active or not, so that others may start
 #[derive(Debug, clap::Args)]
@@ -266,20 +245,16 @@ struct Clear {
     stamp: Stamp,
 }
 
-impl Clear {
-    fn run(self, context: &mut Context) -> Outcome {
-        let input = ModeClear {
-            mode: self.target.mode,
-            session_id: match self.all_sessions {
-                true => None,
-                false => self.target.scope.session(context)?,
-            },
-            all_sessions: self.all_sessions,
-        };
-        self.stamp
-            .carry_out(context, &self.target.team, input, mode::cleared)
+records!(Clear, target.team, stamp, mode::cleared, |args, context| {
+    ModeClear {
+        mode: args.target.mode,
+        session_id: args
+            .target
+            .scope
+            .session_unless(args.all_sessions, context)?,
+        all_sessions: args.all_sessions,
     }
-}
+});
 
 /// Write fields of the state of a mode, which may start it, hand over to it or end it
 #[derive(Debug, clap::Args)]
@@ -308,16 +283,12 @@ struct Write {
     stamp: Stamp,
 }
 
-impl Write {
-    fn run(self, context: &mut Context) -> Outcome {
-        let mut input = given::object(context.env(), "input", &self.input)?;
-        self.scope.put_into(&mut input, context)?;
-        given::named(&mut input, "mode", self.mode)?;
-        let input: ModeWrite = given::typed(input)?;
-        self.stamp
-            .carry_out(context, &self.team, input, mode::stands)
-    }
-}
+records!(Write, mode::stands, |args, context| {
+    let mut input = given::object(context.env(), "input", &args.input)?;
+    args.scope.put_into(&mut input, context)?;
+    given::named(&mut input, "mode", args.mode)?;
+    given::typed::<ModeWrite>(input)?
+});
 
 /// List the states of modes, those of a session before those of the root
 #[derive(Debug, clap::Args)]
@@ -346,21 +317,13 @@ struct List {
     at: Past,
 }
 
-impl List {
-    fn run(self, context: &mut Context) -> Outcome {
-        let list = ModeList {
-            session_id: match self.all_sessions {
-                true => None,
-                false => self.scope.session(context)?,
-            },
-            all_sessions: self.all_sessions,
-            active: self.active,
-            limit: self.limit,
-            cursor: self.cursor,
-        };
-        context.ask_at(&self.team, self.at, &question::MODE_LIST, list)
-    }
-}
+asks!(List, at, MODE_LIST, |args, context| ModeList {
+    session_id: args.scope.session_unless(args.all_sessions, context)?,
+    all_sessions: args.all_sessions,
+    active: args.active,
+    limit: args.limit,
+    cursor: args.cursor,
+});
 
 /// Show the state of a mode: that of the session, else that of the root
 #[derive(Debug, clap::Args)]
@@ -478,27 +441,14 @@ struct EndSession {
     stamp: Stamp,
 }
 
-impl Sessions {
-    fn run(self, context: &mut Context) -> Outcome {
-        let asked = ModeSessions {
-            limit: self.limit,
-            cursor: self.cursor,
-        };
-        context.ask(&self.team, &question::MODE_SESSIONS, asked)
-    }
-}
+asks!(Sessions, MODE_SESSIONS: ModeSessions(limit, cursor));
 
-impl EndSession {
-    fn run(self, context: &mut Context) -> Outcome {
-        let Some(session_id) = self.scope.session(context)? else {
+records!(EndSession, mode::session_ended, |args, context| {
+    ModeEndSession {
+        session_id: args.scope.session(context)?.ok_or_else(|| {
             let message = "session_id must be given, as --session or by the environment";
-            return Err(CommandError::invalid("session_id", message));
-        };
-        let input = ModeEndSession {
-            session_id,
-            reason: self.reason,
-        };
-        self.stamp
-            .carry_out(context, &self.team, input, mode::session_ended)
+            CommandError::invalid("session_id", message)
+        })?,
+        reason: args.reason,
     }
-}
+});

@@ -1,7 +1,7 @@
 //! What most commands name.
 
 pub use super::Past;
-pub use super::printed::{answer, changed, read, recorded};
+pub use super::printed::{answer, changed, of, read, recorded};
 pub use super::stamp::Stamp;
 pub use crate::context::Context;
 pub use crate::env::ProcessEnv;

@@ -6,6 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::borrow::Cow;
+use teamlog_team::api::{Effect, Op};
 use teamlog_team::engine::Receipt;
 use teamlog_team::lifecycle::freshness::AsOf;
 
@@ -69,6 +70,14 @@ pub const fn changed<A: JsonSchema>(action: &'static str) -> Printed {
     Printed {
         records: true,
         ..answer::<A>(action)
+    }
+}
+
+/// The answer of an operation of the team API.
+pub const fn of<O: Op>(action: &'static str) -> Printed {
+    match O::EFFECT {
+        Effect::Records => recorded::<O::Data>(action),
+        Effect::Reads | Effect::Waits => read::<O::Data>(action),
     }
 }
 

@@ -28,15 +28,9 @@ pub struct Args {
     at: Past,
 }
 
-impl Args {
-    pub fn run(self, context: &mut Context) -> Outcome {
-        let agent = context.agent("--agent", self.agent)?;
-        let input = Read {
-            agent,
-            unread: self.unread,
-            limit: self.limit,
-            cursor: self.cursor,
-        };
-        context.ask_at(&self.team, self.at, &question::READ, input)
-    }
-}
+asks!(Args, at, READ, |args, context| Read {
+    agent: context.agent("--agent", args.agent)?,
+    unread: args.unread,
+    limit: args.limit,
+    cursor: args.cursor,
+});

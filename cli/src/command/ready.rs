@@ -24,13 +24,8 @@ pub struct Args {
     at: Past,
 }
 
-impl Args {
-    pub fn run(self, context: &mut Context) -> Outcome {
-        let input = Ready {
-            agent: self.agent.or_else(|| context.actor()),
-            limit: self.limit,
-            cursor: self.cursor,
-        };
-        context.ask_at(&self.team, self.at, &question::READY, input)
-    }
-}
+asks!(Args, at, READY, |args, context| Ready {
+    agent: args.agent.or_else(|| context.actor()),
+    limit: args.limit,
+    cursor: args.cursor,
+});

@@ -27,6 +27,15 @@ impl SessionScope {
         }
     }
 
+    /// The same, unless all are meant.
+    pub fn session_unless(
+        self,
+        all: bool,
+        context: &Context,
+    ) -> Result<Option<String>, CommandError> {
+        if all { Ok(None) } else { self.session(context) }
+    }
+
     /// The session that is meant, where another one is named beside these words, which count for more.
     pub fn session_or(
         self,

@@ -5,37 +5,22 @@ use crate::command::prelude::*;
 use crate::render::claim;
 use serde_json::{Map, Value};
 use teamlog_team::api::{self, Op};
-use teamlog_team::engine::Json;
-use teamlog_team::task::cancel::TaskCancel;
-use teamlog_team::task::claim::ClaimAnswer;
-use teamlog_team::task::claim::TaskClaim;
-use teamlog_team::task::claim_next::ClaimNext;
-use teamlog_team::task::claim_next::ClaimNextAnswer;
-use teamlog_team::task::create::TaskAnswer;
+use teamlog_team::task;
 use teamlog_team::task::create::TaskCreate;
-use teamlog_team::task::finish::HolderAnswer;
 use teamlog_team::task::finish::TaskFinish;
-use teamlog_team::task::history::TaskHistory;
-use teamlog_team::task::history::TaskHistoryAnswer;
-use teamlog_team::task::release::TaskRelease;
-use teamlog_team::task::renew::RenewAnswer;
-use teamlog_team::task::renew::TaskRenew;
-use teamlog_team::task::reopen::TaskReopen;
-use teamlog_team::task::show::TaskShow;
-use teamlog_team::task::show::TaskShowAnswer;
 
 actions! {
-    Show = "show", read::<TaskShowAnswer>;
-    History = "history", read::<TaskHistoryAnswer>;
-    Create = "create", recorded::<TaskAnswer>;
-    Next = "next", recorded::<ClaimNextAnswer>;
-    Claim = "claim", recorded::<ClaimAnswer>;
-    Renew = "renew", recorded::<RenewAnswer>;
-    Complete = "complete", recorded::<HolderAnswer>;
-    Fail = "fail", recorded::<HolderAnswer>;
-    Release = "release", recorded::<HolderAnswer>;
-    Cancel = "cancel", recorded::<TaskAnswer>;
-    Reopen = "reopen", recorded::<TaskAnswer>;
+    Show = "show", of::<task::show::TaskShow>;
+    History = "history", of::<task::history::TaskHistory>;
+    Create = "create", of::<TaskCreate>;
+    Next = "next", of::<task::claim_next::ClaimNext>;
+    Claim = "claim", of::<task::claim::TaskClaim>;
+    Renew = "renew", of::<task::renew::TaskRenew>;
+    Complete = "complete", of::<TaskFinish>;
+    Fail = "fail", of::<TaskFinish>;
+    Release = "release", of::<task::release::TaskRelease>;
+    Cancel = "cancel", of::<task::cancel::TaskCancel>;
+    Reopen = "reopen", of::<task::reopen::TaskReopen>;
 }
 
 // The task that is meant. (A doc comment would become the text of every command that takes these.)
@@ -103,17 +88,7 @@ struct Show {
     at: Past,
 }
 
-impl Show {
-    fn run(self, context: &mut Context) -> Outcome {
-        let input = TaskShow {
-            task_id: self.task_id,
-            history: self.history,
-            limit: self.limit,
-            cursor: self.cursor,
-        };
-        context.ask_at(&self.team, self.at, &question::TASK_SHOW, input)
-    }
-}
+asks!(Show, at, TASK_SHOW: task::show::TaskShow(task_id, history, limit, cursor));
 
 /// Show what happened to a task: its newest events, superseded ones marked
 #[derive(Debug, clap::Args)]
@@ -137,16 +112,7 @@ struct History {
     at: Past,
 }
 
-impl History {
-    fn run(self, context: &mut Context) -> Outcome {
-        let input = TaskHistory {
-            task_id: self.task_id,
-            limit: self.limit,
-            cursor: self.cursor,
-        };
-        context.ask_at(&self.team, self.at, &question::TASK_HISTORY, input)
-    }
-}
+asks!(History, at, TASK_HISTORY: task::history::TaskHistory(task_id, limit, cursor));
 
 /// Make a task, to be taken under a claim
 #[derive(Debug, clap::Args)]
@@ -192,44 +158,29 @@ struct Create {
     stamp: Stamp,
 }
 
-impl Create {
-    fn run(self, context: &mut Context) -> Outcome {
-        let input = TaskCreate {
-            subject: self.subject,
-            description: self.description.unwrap_or_default(),
-            task_id: self.task_id,
-            owner: self.owner,
-            blocked_by: Some(self.blocked_by).filter(|tasks| !tasks.is_empty()),
-            requires_code_change: self.requires_code_change.then_some(true),
-            priority: self.priority,
-            resources: Some(self.resources).filter(|paths| !paths.is_empty()),
-            shared: self.shared,
-            extra: extra(self.extra_json.as_deref())?,
-        };
-        self.stamp
-            .carry_out(context, &self.team, input, claim::created)
-    }
-}
+records!(Create, claim::created, |args, context| TaskCreate {
+    subject: args.subject,
+    description: args.description.unwrap_or_default(),
+    task_id: args.task_id,
+    owner: args.owner,
+    blocked_by: Some(args.blocked_by).filter(|tasks| !tasks.is_empty()),
+    requires_code_change: args.requires_code_change.then_some(true),
+    priority: args.priority,
+    resources: Some(args.resources).filter(|paths| !paths.is_empty()),
+    shared: args.shared,
+    extra: extra(args.extra_json.as_deref())?,
+});
 
 fn extra(text: Option<&str>) -> Result<Map<String, Value>, CommandError> {
-    let Some(text) = text else {
-        return Ok(Map::new());
-    };
-    let invalid = |why: String| {
-        CommandError::invalid(
-            "extra_json",
-            format!("extra_json must be a JSON object, but {why}"),
-        )
-    };
-    // Stricter than the parser below: no key twice, no number out of bounds, nothing nested without end.
-    let json = Json::parse(text).map_err(|error| invalid(error.to_string()))?;
-    match serde_json::from_str::<Value>(json.as_str()) {
-        Ok(Value::Object(fields)) => match fields.keys().find(|name| is_known(name)) {
-            Some(name) => Err(invalid(format!("{name} is not more than what options say"))),
-            None => Ok(fields),
-        },
-        Ok(_) => Err(invalid("is none".to_owned())),
-        Err(error) => Err(invalid(error.to_string())),
+    let fields = given::parsed("extra_json", text.unwrap_or("{}"))?;
+    match fields.keys().find(|name| is_known(name)) {
+        None => Ok(fields),
+        Some(name) => {
+            let message = format!(
+                "extra_json must be a JSON object, but {name} is not more than what options say"
+            );
+            Err(CommandError::invalid("extra_json", message))
+        }
     }
 }
 
@@ -267,7 +218,7 @@ struct Next {
 
 impl Next {
     fn run(self, context: &mut Context) -> Outcome {
-        let input = ClaimNext {
+        let input = task::claim_next::ClaimNext {
             worker: context.agent("--worker", self.worker)?,
             lease_ms: self.lease_ms,
         };
@@ -301,19 +252,18 @@ struct Claim {
     request: Request,
 }
 
-impl Claim {
-    fn run(self, context: &mut Context) -> Outcome {
-        let input = TaskClaim {
-            task_id: self.target.task_id,
-            worker: context.agent("--worker", self.worker)?,
-            expected_version: self.request.expected_version,
-            lease_ms: self.lease_ms,
-        };
-        self.request
-            .stamp
-            .carry_out(context, &self.target.team, input, claim::claimed)
+records!(
+    Claim,
+    target.team,
+    request.stamp,
+    claim::claimed,
+    |args, context| task::claim::TaskClaim {
+        task_id: args.target.task_id,
+        worker: context.agent("--worker", args.worker)?,
+        expected_version: args.request.expected_version,
+        lease_ms: args.lease_ms,
     }
-}
+);
 
 /// Prolong the lease of a claim; it is never made shorter
 #[derive(Debug, clap::Args)]
@@ -333,22 +283,21 @@ struct Renew {
     request: Request,
 }
 
-impl Renew {
-    fn run(self, context: &mut Context) -> Outcome {
-        let input = TaskRenew {
-            task_id: self.target.task_id,
-            claim_token: self.hold.claim_token,
-            epoch: self.hold.epoch,
-            worker: self.hold.worker,
-            force: self.hold.force,
-            lease_ms: self.lease_ms,
-            expected_version: self.request.expected_version,
-        };
-        self.request
-            .stamp
-            .carry_out(context, &self.target.team, input, claim::renewed)
+records!(
+    Renew,
+    target.team,
+    request.stamp,
+    claim::renewed,
+    |args, context| task::renew::TaskRenew {
+        task_id: args.target.task_id,
+        claim_token: args.hold.claim_token,
+        epoch: args.hold.epoch,
+        worker: args.hold.worker,
+        force: args.hold.force,
+        lease_ms: args.lease_ms,
+        expected_version: args.request.expected_version,
     }
-}
+);
 
 /// Complete a claimed task; what waited for it alone is then ready
 #[derive(Debug, clap::Args)]
@@ -385,25 +334,27 @@ struct Fail {
     request: Request,
 }
 
-impl Complete {
-    fn run(self, context: &mut Context) -> Outcome {
-        let mut input = finish("completed", self.target.task_id, self.hold, &self.request);
-        input.result = self.result;
-        self.request
-            .stamp
-            .carry_out(context, &self.target.team, input, claim::held)
+records!(
+    Complete,
+    target.team,
+    request.stamp,
+    claim::held,
+    |args, context| TaskFinish {
+        result: args.result,
+        ..finish("completed", args.target.task_id, args.hold, &args.request)
     }
-}
+);
 
-impl Fail {
-    fn run(self, context: &mut Context) -> Outcome {
-        let mut input = finish("failed", self.target.task_id, self.hold, &self.request);
-        input.error = self.error;
-        self.request
-            .stamp
-            .carry_out(context, &self.target.team, input, claim::held)
+records!(
+    Fail,
+    target.team,
+    request.stamp,
+    claim::held,
+    |args, context| TaskFinish {
+        error: args.error,
+        ..finish("failed", args.target.task_id, args.hold, &args.request)
     }
-}
+);
 
 fn finish(to: &str, task_id: String, hold: Hold, request: &Request) -> TaskFinish {
     TaskFinish {
@@ -434,21 +385,20 @@ struct Release {
     request: Request,
 }
 
-impl Release {
-    fn run(self, context: &mut Context) -> Outcome {
-        let input = TaskRelease {
-            task_id: self.target.task_id,
-            worker: context.agent("--worker", self.hold.worker)?,
-            claim_token: self.hold.claim_token,
-            epoch: self.hold.epoch,
-            force: self.hold.force,
-            expected_version: self.request.expected_version,
-        };
-        self.request
-            .stamp
-            .carry_out(context, &self.target.team, input, claim::held)
+records!(
+    Release,
+    target.team,
+    request.stamp,
+    claim::held,
+    |args, context| task::release::TaskRelease {
+        task_id: args.target.task_id,
+        worker: context.agent("--worker", args.hold.worker)?,
+        claim_token: args.hold.claim_token,
+        epoch: args.hold.epoch,
+        force: args.hold.force,
+        expected_version: args.request.expected_version,
     }
-}
+);
 
 /// Cancel a task: it is not to be done
 #[derive(Debug, clap::Args)]
@@ -483,22 +433,21 @@ struct Cancel {
     request: Request,
 }
 
-impl Cancel {
-    fn run(self, context: &mut Context) -> Outcome {
-        let input = TaskCancel {
-            task_id: self.target.task_id,
-            reason: self.reason,
-            worker: self.worker.or_else(|| context.actor()),
-            claim_token: self.claim_token,
-            epoch: self.epoch,
-            force: self.force,
-            expected_version: self.request.expected_version,
-        };
-        self.request
-            .stamp
-            .carry_out(context, &self.target.team, input, claim::changed)
+records!(
+    Cancel,
+    target.team,
+    request.stamp,
+    claim::changed,
+    |args, context| task::cancel::TaskCancel {
+        task_id: args.target.task_id,
+        reason: args.reason,
+        worker: args.worker.or_else(|| context.actor()),
+        claim_token: args.claim_token,
+        epoch: args.epoch,
+        force: args.force,
+        expected_version: args.request.expected_version,
     }
-}
+);
 
 /// Make a failed task pending again, for whoever wants it
 #[derive(Debug, clap::Args)]
@@ -516,15 +465,14 @@ struct Reopen {
     request: Request,
 }
 
-impl Reopen {
-    fn run(self, context: &mut Context) -> Outcome {
-        let input = TaskReopen {
-            task_id: self.target.task_id,
-            worker: self.worker.or_else(|| context.actor()),
-            expected_version: self.request.expected_version,
-        };
-        self.request
-            .stamp
-            .carry_out(context, &self.target.team, input, claim::changed)
+records!(
+    Reopen,
+    target.team,
+    request.stamp,
+    claim::changed,
+    |args, context| task::reopen::TaskReopen {
+        task_id: args.target.task_id,
+        worker: args.worker.or_else(|| context.actor()),
+        expected_version: args.request.expected_version,
     }
-}
+);

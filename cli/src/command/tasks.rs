@@ -40,20 +40,7 @@ pub struct Args {
     at: Past,
 }
 
-impl Args {
-    pub fn run(self, context: &mut Context) -> Outcome {
-        let input = Tasks {
-            status: self.status,
-            owner: self.owner,
-            limit: self.limit,
-            cursor: self.cursor,
-            sort: self.sort,
-            order: self.order,
-            since: self.since,
-        };
-        context.ask_at(&self.team, self.at, &question::TASKS, input)
-    }
-}
+asks!(Args, at, TASKS: Tasks(status, owner, limit, cursor, sort, order, since));
 
 fn sort(text: &str) -> Result<TaskSort, String> {
     TaskSort::from_name(text).ok_or_else(TaskSort::rule)

@@ -2,25 +2,15 @@
 
 use crate::command::prelude::*;
 use crate::render::thread;
-use teamlog_team::thread::link::ThreadLink;
-use teamlog_team::thread::list::ThreadList;
-use teamlog_team::thread::list::ThreadListAnswer;
-use teamlog_team::thread::post::ThreadPost;
-use teamlog_team::thread::post::ThreadPostAnswer;
-use teamlog_team::thread::search::ThreadSearch;
-use teamlog_team::thread::search::ThreadSearchAnswer;
-use teamlog_team::thread::start::ThreadAnswer;
-use teamlog_team::thread::start::ThreadStart;
-use teamlog_team::thread::tail::ThreadTail;
-use teamlog_team::thread::tail::ThreadTailAnswer;
+use teamlog_team::thread::{link, list, post, search, start, tail};
 
 actions! {
-    Start = "start", recorded::<ThreadAnswer>;
-    List = "list", read::<ThreadListAnswer>;
-    Post = "post", recorded::<ThreadPostAnswer>;
-    Tail = "tail", read::<ThreadTailAnswer>;
-    Search = "search", read::<ThreadSearchAnswer>;
-    Link = "link", recorded::<ThreadAnswer>;
+    Start = "start", of::<start::ThreadStart>;
+    List = "list", of::<list::ThreadList>;
+    Post = "post", of::<post::ThreadPost>;
+    Tail = "tail", of::<tail::ThreadTail>;
+    Search = "search", of::<search::ThreadSearch>;
+    Link = "link", of::<link::ThreadLink>;
 }
 
 /// Start a thread between agents, perhaps about a task
@@ -48,18 +38,12 @@ struct Start {
     stamp: Stamp,
 }
 
-impl Start {
-    fn run(self, context: &mut Context) -> Outcome {
-        let input = ThreadStart {
-            title: self.title,
-            participants: Some(self.participants).filter(|agents| !agents.is_empty()),
-            task_id: self.task_id,
-            worker: self.agent.or_else(|| context.actor()),
-        };
-        self.stamp
-            .carry_out(context, &self.team, input, thread::card)
-    }
-}
+records!(Start, thread::card, |args, context| start::ThreadStart {
+    title: args.title,
+    participants: Some(args.participants).filter(|agents| !agents.is_empty()),
+    task_id: args.task_id,
+    worker: args.agent.or_else(|| context.actor()),
+});
 
 /// List threads with what was said last in each, the newest thread first
 #[derive(Debug, clap::Args)]
@@ -80,15 +64,7 @@ struct List {
     at: Past,
 }
 
-impl List {
-    fn run(self, context: &mut Context) -> Outcome {
-        let list = ThreadList {
-            limit: self.limit,
-            cursor: self.cursor,
-        };
-        context.ask_at(&self.team, self.at, &question::THREADS, list)
-    }
-}
+asks!(List, at, THREADS: list::ThreadList(limit, cursor));
 
 /// Say something in a thread; whoever takes part is told
 #[derive(Debug, clap::Args)]
@@ -115,22 +91,15 @@ struct Post {
     stamp: Stamp,
 }
 
-impl Post {
-    fn run(self, context: &mut Context) -> Outcome {
-        let body = match &*self.body {
-            "-" => given::stdin(context.env(), "TEXT")?,
-            _ => self.body,
-        };
-        let input = ThreadPost {
-            thread_id: self.thread,
-            body,
-            worker: self.agent.or_else(|| context.actor()),
-            to: Some(self.to).filter(|agents| !agents.is_empty()),
-        };
-        self.stamp
-            .carry_out(context, &self.team, input, thread::posted)
-    }
-}
+records!(Post, thread::posted, |args, context| post::ThreadPost {
+    thread_id: args.thread,
+    body: match &*args.body {
+        "-" => given::stdin(context.env(), "TEXT")?,
+        _ => args.body,
+    },
+    worker: args.agent.or_else(|| context.actor()),
+    to: Some(args.to).filter(|agents| !agents.is_empty()),
+});
 
 /// Show the newest messages of a thread, oldest first
 #[derive(Debug, clap::Args)]
@@ -154,16 +123,11 @@ struct Tail {
     at: Past,
 }
 
-impl Tail {
-    fn run(self, context: &mut Context) -> Outcome {
-        let tail = ThreadTail {
-            thread_id: self.thread,
-            limit: self.limit,
-            cursor: self.cursor,
-        };
-        context.ask_at(&self.team, self.at, &question::THREAD_TAIL, tail)
-    }
-}
+asks!(Tail, at, THREAD_TAIL, |args, context| tail::ThreadTail {
+    thread_id: args.thread,
+    limit: args.limit,
+    cursor: args.cursor,
+});
 
 /// Find threads by their titles, messages, participants or task, the newest first; without a text, list them
 #[derive(Debug, clap::Args)]
@@ -192,16 +156,7 @@ struct Search {
     at: Past,
 }
 
-impl Search {
-    fn run(self, context: &mut Context) -> Outcome {
-        let search = ThreadSearch {
-            query: self.query,
-            limit: self.limit,
-            cursor: self.cursor,
-        };
-        context.ask_at(&self.team, self.at, &question::THREAD_SEARCH, search)
-    }
-}
+asks!(Search, at, THREAD_SEARCH: search::ThreadSearch(query, limit, cursor));
 
 /// Make a thread belong to a task, in the place of the one that it belonged to
 #[derive(Debug, clap::Args)]
@@ -224,14 +179,8 @@ struct Link {
     stamp: Stamp,
 }
 
-impl Link {
-    fn run(self, context: &mut Context) -> Outcome {
-        let input = ThreadLink {
-            thread_id: self.thread,
-            task_id: self.task,
-            worker: self.agent.or_else(|| context.actor()),
-        };
-        self.stamp
-            .carry_out(context, &self.team, input, thread::card)
-    }
-}
+records!(Link, thread::card, |args, context| link::ThreadLink {
+    thread_id: args.thread,
+    task_id: args.task,
+    worker: args.agent.or_else(|| context.actor()),
+});

@@ -10,15 +10,13 @@ use crate::render::token;
 use std::path::PathBuf;
 use teamlog_server::agent_token;
 use teamlog_server::runtime::RUNTIME_FILE;
-use teamlog_team::agent_token::{
-    TokenAdd, TokenAnswer, TokenList, TokenListAnswer, TokenRevoke, TokenShown,
-};
+use teamlog_team::agent_token::{TokenAdd, TokenAnswer, TokenList, TokenRevoke, TokenShown};
 use teamlog_team::names;
 
 actions! {
     Add = "add", recorded::<Added>;
-    List = "list", read::<TokenListAnswer>;
-    Revoke = "revoke", recorded::<TokenAnswer>;
+    List = "list", of::<TokenList>;
+    Revoke = "revoke", of::<TokenRevoke>;
     Rotate = "rotate", answer::<Rotated>;
 }
 
@@ -112,12 +110,7 @@ struct List {
     agent: Option<String>,
 }
 
-impl List {
-    fn run(self, context: &mut Context) -> Outcome {
-        let input = TokenList { agent: self.agent };
-        context.ask(&self.team, &question::TOKENS, input)
-    }
-}
+asks!(List, TOKENS: TokenList(agent));
 
 /// Let nobody in any more with a token
 #[derive(Debug, clap::Args)]
@@ -134,17 +127,13 @@ struct Revoke {
     stamp: Stamp,
 }
 
-impl Revoke {
-    fn run(self, context: &mut Context) -> Outcome {
-        let input = TokenRevoke {
-            token_id: self.token_id,
-        };
-        self.stamp
-            .carry_out(context, &self.team, input, |answer, view| {
-                token::rows(std::slice::from_ref(&answer.token), view)
-            })
+records!(
+    Revoke,
+    |answer, view| token::rows(std::slice::from_ref(&answer.token), view),
+    |args, context| TokenRevoke {
+        token_id: args.token_id,
     }
-}
+);
 
 /// Give a team that is served a new token; the old one lets nobody in from then on
 #[derive(Debug, clap::Args)]

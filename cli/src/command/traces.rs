@@ -20,9 +20,4 @@ pub struct Args {
     limit: Option<usize>,
 }
 
-impl Args {
-    pub fn run(self, context: &mut Context) -> Outcome {
-        let input = Traces { limit: self.limit };
-        context.ask(&self.team, &question::TRACES, input)
-    }
-}
+asks!(Args, TRACES: Traces(limit));

@@ -1,10 +1,10 @@
 //! `views`: the files that a team keeps for people and other tools.
 
 use crate::command::prelude::*;
-use teamlog_team::log::sync_views::{SyncViews, SyncViewsAnswer};
+use teamlog_team::log::sync_views::SyncViews;
 
 actions! {
-    Sync = "sync", read::<SyncViewsAnswer>;
+    Sync = "sync", of::<SyncViews>;
 }
 
 /// Wait until the view files hold all that is recorded now
@@ -26,11 +26,4 @@ struct Sync {
     timeout_ms: Option<u64>,
 }
 
-impl Sync {
-    fn run(self, context: &mut Context) -> Outcome {
-        let input = SyncViews {
-            timeout_ms: self.timeout_ms,
-        };
-        context.ask(&self.team, &question::SYNC_VIEWS, input)
-    }
-}
+asks!(Sync, SYNC_VIEWS: SyncViews(timeout_ms));

@@ -27,17 +27,11 @@ pub struct Args {
     since: Option<u64>,
 }
 
-impl Args {
-    pub fn run(self, context: &mut Context) -> Outcome {
-        let agent = context.agent("--agent", self.agent)?;
-        let input = Wait {
-            agent,
-            timeout: self.timeout,
-            since: self.since,
-        };
-        context.ask(&self.team, &question::WAIT, input)
-    }
-}
+asks!(Args, WAIT, |args, context| Wait {
+    agent: context.agent("--agent", args.agent)?,
+    timeout: args.timeout,
+    since: args.since,
+});
 
 /// A century is as good as for ever.
 const SECONDS_MAX: f64 = 3e9;

@@ -25,12 +25,4 @@ pub struct Args {
     at: Past,
 }
 
-impl Args {
-    pub fn run(self, context: &mut Context) -> Outcome {
-        let input = Who {
-            limit: self.limit,
-            cursor: self.cursor,
-        };
-        context.ask_at(&self.team, self.at, &question::WHO, input)
-    }
-}
+asks!(Args, at, WHO: Who(limit, cursor));
