@@ -53,6 +53,11 @@ pub enum Exit {
 impl Exit {
     /// What `doctor` ends with where something is unhealthy.
     pub const UNHEALTHY: Exit = Exit::Usage;
+
+    /// This one, unless it is done.
+    pub fn unless(self, done: bool) -> Exit {
+        if done { Exit::Done } else { self }
+    }
 }
 
 impl From<Exit> for u8 {

@@ -214,10 +214,7 @@ questions! {
     TRACES: Traces => teams::traces;
     TRACE: Trace => timeline::story;
     DIFF: ReadDiff => diff::changes;
-    CAN_WRITE: CanWrite => paths::verdict, |verdict| match verdict.allow {
-        true => Exit::Done,
-        false => Exit::Refused,
-    };
+    CAN_WRITE: CanWrite => paths::verdict, |verdict| Exit::Refused.unless(verdict.allow);
     ---
     STATUS_DIGEST = "status-digest", Status => StatusAnswer: |site, asked| {
         let asked = Status { digest: true, ..asked };
@@ -226,20 +223,14 @@ questions! {
     TASKS = "tasks", Tasks => TasksAnswer: tasks, task::page;
     WAIT = "wait", Wait => WaitAnswer: |site, asked| {
         site.waiting(|team| Ok(team.wait(&asked)?))
-    }, hand::arrived, |answer| match answer.status {
-        WaitStatus::Arrived => Exit::Done,
-        WaitStatus::TimedOut => Exit::Refused,
-    };
+    }, hand::arrived, |answer| Exit::Refused.unless(answer.status == WaitStatus::Arrived);
     AWAIT = AwaitEvent::NAME, AwaitEvent => awaited::Answer: |site, asked| {
         let answer = site.waiting(|team| Ok(team.await_event(&asked)?))?;
         Ok(awaited::Answer::of(site.team, answer))
     }, awaited::line;
     SYNC_VIEWS = SyncViews::NAME, SyncViews => SyncViewsAnswer: |site, asked| {
         site.waiting(|team| Ok(team.sync_views(&asked)?))
-    }, |answer, _| vec![hand::synced(answer)], |answer| match answer.status {
-        SyncViewsStatus::Timeout => Exit::Refused,
-        SyncViewsStatus::Synced | SyncViewsStatus::None => Exit::Done,
-    };
+    }, |answer, _| vec![hand::synced(answer)], |answer| Exit::Refused.unless(answer.status != SyncViewsStatus::Timeout);
     STATE_READ = "state-read", StateRead => StateShown: |site, asked| Ok(site.team()?.state_read(asked)?), indented;
     STATE_ACTIVE = "state-list-active", StateListActive => ActiveModes:
         |site, asked| Ok(site.team()?.state_list_active(asked)?), indented;
@@ -257,10 +248,8 @@ questions! {
         to_raw_value(&Otlp::of(&answer)).map_err(|error| unknown(&error.to_string()))
     }, |_, _| Vec::new();
     VERIFY = "verify", () => VerifyAnswer:
-        |site, ()| Ok(site.team()?.verify_noting(&mut |_, _| {})?), integrity::verified, |answer| match answer.ok {
-            true => Exit::Done,
-            false => Exit::Damaged,
-        };
+        |site, ()| Ok(site.team()?.verify_noting(&mut |_, _| {})?), integrity::verified,
+        |answer| Exit::Damaged.unless(answer.ok);
 }
 
 fn tasks(site: &mut Site<'_>, asked: Tasks) -> Result<TasksAnswer, CommandError> {
@@ -284,10 +273,7 @@ pub fn imported(
         Form::Lines(view) => to_raw_value(&integrity::imported(answer, &view)),
     };
     let shown = shown.map_err(|error| unknown(&error.to_string()))?;
-    let exit = match answer.status {
-        "rejected" => Exit::Refused,
-        _ => Exit::Done,
-    };
+    let exit = Exit::Refused.unless(answer.status != "rejected");
     Ok((shown, exit, integrity::left_aside(&answer.not_applied)))
 }
 

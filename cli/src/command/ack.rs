@@ -31,18 +31,9 @@ impl Args {
         let answer = context.execute(&call::ACK, &self.team, ack)?;
         match rejection(&answer, &self.team, context) {
             // For programs a rejection is an answer like any other; the exit code tells it from the rest.
-            Some(_) if context.out.is_json() => {
-                context.answer(&answer, inbox::acked)?;
-                context.ended(Exit::Refused)
-            }
-            Some(error) => {
-                context.ended(Exit::Refused)?;
-                Err(error)
-            }
-            None => {
-                context.answer(&answer, inbox::acked)?;
-                context.ended(Exit::Done)
-            }
+            Some(_) if context.out.is_json() => context.end(Exit::Refused, &answer, inbox::acked),
+            Some(error) => context.ended(Exit::Refused).and(Err(error)),
+            None => context.end(Exit::Done, &answer, inbox::acked),
         }
     }
 }
@@ -57,10 +48,8 @@ fn rejection(answer: &AckAnswer, team: &str, context: &Context) -> Option<Comman
             let message =
                 format!("message_id must name a message of {team}, but is {message_id:?}");
             let error = CommandError::new(Exit::Refused, "not_found", message);
-            Some(error.or_hint(|| {
-                let agent = quoted(agent);
-                context.command(&format!("read {} --agent {agent}", quoted(team)))
-            }))
+            let read = format!("read {} --agent {}", quoted(team), quoted(agent));
+            Some(error.or_hint(|| context.command(&read)))
         }
         AckStatus::WrongRecipient => {
             let expected = answer.expected.as_deref().unwrap_or("somebody else");
@@ -68,13 +57,9 @@ fn rejection(answer: &AckAnswer, team: &str, context: &Context) -> Option<Comman
                 "agent must be {expected}, the recipient of {message_id}, but is {agent:?}"
             );
             let error = CommandError::new(Exit::Refused, "wrong_recipient", message);
-            Some(error.or_hint(|| {
-                let (agent, id) = (quoted(expected), quoted(message_id));
-                context.command(&format!(
-                    "ack {} --agent {agent} --message-id {id}",
-                    quoted(team)
-                ))
-            }))
+            let (team, agent, id) = (quoted(team), quoted(expected), quoted(message_id));
+            let again = format!("ack {team} --agent {agent} --message-id {id}");
+            Some(error.or_hint(|| context.command(&again)))
         }
     }
 }

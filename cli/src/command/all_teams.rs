@@ -67,12 +67,9 @@ impl<A> AllAnswer<A> {
         Ok(all)
     }
 
-    /// How it ends: with `failed` where it failed for a team.
-    pub fn exit(&self, failed: Exit) -> Exit {
-        match self.failed.is_empty() {
-            true => Exit::Done,
-            false => failed,
-        }
+    /// How it ends: with `failed` where it failed for a team, or what they answered is not `sound`.
+    pub fn exit(&self, failed: Exit, sound: bool) -> Exit {
+        failed.unless(sound && self.failed.is_empty())
     }
 
     /// The answers as each team's own command shows them, then what failed.

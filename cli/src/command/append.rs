@@ -107,14 +107,13 @@ fn one(
     };
     let event = context.execute(&APPEND, team, append)?;
     let answer = AppendAnswer { event };
-    context.answer(&answer, |answer, _| {
+    context.end(Exit::Done, &answer, |answer, _| {
         let event = &answer.event.event;
         vec![format!(
             "event {} recorded at {} as {}",
             event.seq, event.created_at, event.id
         )]
-    })?;
-    context.ended(Exit::Done)
+    })
 }
 
 fn many(context: &mut Context, team: &str, path: &Path, batch_size: Option<usize>) -> Outcome {
@@ -140,7 +139,7 @@ fn many(context: &mut Context, team: &str, path: &Path, batch_size: Option<usize
         groups.advance(last_line, recorded);
     }
     let (answer, _) = groups.so_far();
-    context.answer(&answer, |answer, _| {
+    context.end(Exit::Done, &answer, |answer, _| {
         vec![match (answer.first_seq, answer.last_seq) {
             (Some(first), Some(last)) => format!(
                 "{} recorded, {first} to {last}",
@@ -148,8 +147,7 @@ fn many(context: &mut Context, team: &str, path: &Path, batch_size: Option<usize
             ),
             _ => "nothing to record".to_owned(),
         }]
-    })?;
-    context.ended(Exit::Done)
+    })
 }
 
 /// The error of a batch that ended early, with what of it is recorded. A refusal says that by itself.

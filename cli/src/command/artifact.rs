@@ -1,20 +1,17 @@
 //! `artifact`: files that agents leave for others.
 
-use crate::call::{ARTIFACT, ARTIFACT_BYTES};
+use crate::command::append::lines_of;
 use crate::command::prelude::*;
-use crate::file::open;
 use crate::render::artifact;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use teamlog_team::artifact::{
-    ARTIFACT_BYTES_MAX, ArtifactGet, ArtifactGetAnswer, ArtifactList, ArtifactPut,
-};
-use teamlog_team::artifact::{ArtifactListAnswer, ArtifactPutAnswer};
+use teamlog_team::artifact::{ARTIFACT_BYTES_MAX, ArtifactGet, ArtifactGetAnswer};
+use teamlog_team::artifact::{ArtifactList, ArtifactPut};
 
 actions! {
-    Put = "put", recorded::<ArtifactPutAnswer>;
-    Get = "get", read::<ArtifactGetAnswer>;
-    List = "list", read::<ArtifactListAnswer>;
+    Put = "put", of::<ArtifactPut>;
+    Get = "get", of::<ArtifactGet>;
+    List = "list", of::<ArtifactList>;
 }
 
 /// Leave a file for others, under a name
@@ -63,9 +60,10 @@ impl Put {
             worker: self.agent.or_else(|| context.actor()),
             replace: self.replace,
         };
-        let answer = self.stamp.execute(context, &ARTIFACT, &self.team, put)?;
-        context.answer(&answer, artifact::stored)?;
-        context.ended(Exit::Done)
+        let answer = self
+            .stamp
+            .execute(context, &call::ARTIFACT, &self.team, put)?;
+        context.end(Exit::Done, &answer, artifact::stored)
     }
 
     fn name(&self) -> Result<String, CommandError> {
@@ -73,7 +71,7 @@ impl Put {
             return Ok(name.clone());
         }
         let name = self.file.file_name().and_then(|name| name.to_str());
-        match name.filter(|_| !is_stdin(&self.file)) {
+        match name.filter(|name| *name != "-") {
             Some(name) => Ok(name.to_owned()),
             None => {
                 let message = "--name is required: standard input has none".to_owned();
@@ -83,18 +81,11 @@ impl Put {
     }
 }
 
-fn is_stdin(file: &Path) -> bool {
-    file == Path::new("-")
-}
-
 /// All of a file, or more than an artifact may have.
 fn bytes(env: &ProcessEnv, file: &Path) -> Result<Vec<u8>, CommandError> {
-    let mut from: Box<dyn Read> = match is_stdin(file) {
-        true => Box::new(env.stdin()),
-        false => Box::new(open(env, "FILE", file)?),
-    };
     let mut bytes = Vec::new();
-    Read::take(&mut from, ARTIFACT_BYTES_MAX + 1)
+    lines_of(env, "FILE", file)?
+        .take(ARTIFACT_BYTES_MAX + 1)
         .read_to_end(&mut bytes)
         .map_err(|error| CommandError::io("read", "FILE", &error))?;
     Ok(bytes)
@@ -124,7 +115,7 @@ struct Get {
 impl Get {
     fn run(self, context: &mut Context) -> Outcome {
         let asked = ArtifactGet { name: self.name };
-        let (shown, content) = context.fetch(&ARTIFACT_BYTES, &self.team, asked)?;
+        let (shown, content) = context.fetch(&call::ARTIFACT_BYTES, &self.team, asked)?;
         let bytes: Vec<u8> = content
             .chars()
             .filter_map(|c| u8::try_from(c).ok())

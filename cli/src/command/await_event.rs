@@ -67,8 +67,7 @@ impl Args {
             cursor: self.after.unwrap_or_default(),
             event: None,
         };
-        context.answer(&answer, line)?;
-        Ok(Exit::Done)
+        context.end(Exit::Done, &answer, line)
     }
 }
 

@@ -48,17 +48,13 @@ fn one(context: &mut Context, team: &str, dir: &Path) -> Outcome {
     let team = context.team(team)?;
     let backup_dir = context.new_backup_dir(dir)?;
     let answer = team.backup(&backup_dir)?;
-    context.answer(&answer, moving::backed_up)?;
-    context.out.flush()?;
-    Ok(Exit::Done)
+    context.end(Exit::Done, &answer, moving::backed_up)
 }
 
 fn all(context: &mut Context, dir: &Path) -> Outcome {
     let root = context.data()?;
     let backup_dir = context.new_backup_dir(dir)?;
     let answer = root.backup_all(&backup_dir)?;
-    context.answer(&answer, moving::all_backed_up)?;
-    context.out.flush()?;
-    let partial = answer.status == "partial";
-    Ok(if partial { Exit::Refused } else { Exit::Done })
+    let exit = Exit::Refused.unless(answer.status != "partial");
+    context.end(exit, &answer, moving::all_backed_up)
 }

@@ -74,11 +74,8 @@ impl Record {
         let answer = self
             .stamp
             .execute(context, &call::BOOTSTRAP_RECORD, &self.team, input)?;
-        context.answer(&answer, bootstrap::recorded)?;
-        context.ended(match answer.accepted {
-            true => Exit::Done,
-            false => Exit::Refused,
-        })
+        let exit = Exit::Refused.unless(answer.accepted);
+        context.end(exit, &answer, bootstrap::recorded)
     }
 }
 

@@ -96,6 +96,5 @@ fn change(context: &mut Context, team: String, key: String, value: Option<String
     let actor = context.doer();
     let change = ConfigChange { key, value, actor };
     let answer = context.execute(&call::CONFIG, &team, change)?;
-    context.answer(&answer, config::changed)?;
-    context.ended(Exit::Done)
+    context.end(Exit::Done, &answer, config::changed)
 }

@@ -96,7 +96,7 @@ impl Args {
             daemon_log: log.map(|log| log.display().to_string()),
             browser,
         };
-        context.answer(&opened, |opened, view| {
+        context.end(Exit::Done, &opened, |opened, view| {
             let mut lines = Vec::new();
             if let Some(log) = &opened.daemon_log {
                 let log = visible(log);
@@ -108,8 +108,7 @@ impl Args {
                 None => url.to_string(),
             });
             lines
-        })?;
-        Ok(Exit::Done)
+        })
     }
 }
 

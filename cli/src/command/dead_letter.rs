@@ -70,7 +70,6 @@ impl Requeue {
             actor: context.doer(),
         };
         let answer = context.execute(&call::REQUEUE, &self.team, requeue)?;
-        context.answer(&answer, delivery::requeued)?;
-        context.ended(Exit::Done)
+        context.end(Exit::Done, &answer, delivery::requeued)
     }
 }

@@ -86,13 +86,11 @@ impl Check {
         progress.clear();
         let answer = answer?;
         let deep = context.command(&format!("doctor check {} --deep", quoted(&answer.team)));
-        context.answer(&answer, |answer, view| doctor::checked(answer, &deep, view))?;
         // No maintenance: a check leaves everything as it found it.
-        context.out.flush()?;
-        match answer.exit_code {
-            0 => Ok(Exit::Done),
-            _ => Ok(Exit::UNHEALTHY),
-        }
+        let exit = Exit::UNHEALTHY.unless(answer.exit_code == 0);
+        context.end(exit, &answer, |answer, view| {
+            doctor::checked(answer, &deep, view)
+        })
     }
 }
 
@@ -100,11 +98,9 @@ impl Clean {
     fn run(self, context: &mut Context) -> Outcome {
         let answer = context.data()?.clean(self.yes)?;
         let again = context.command("doctor clean --yes");
-        context.answer(&answer, |answer, view| {
+        context.end(Exit::Done, &answer, |answer, view| {
             doctor::cleaned(answer, &again, view)
-        })?;
-        context.out.flush()?;
-        Ok(Exit::Done)
+        })
     }
 }
 
@@ -126,10 +122,8 @@ impl Repair {
             quoted(&self.team),
             self.to
         ));
-        context.answer(&answer, |answer, view| {
+        context.end(Exit::Done, &answer, |answer, view| {
             doctor::repaired(answer, &again, view)
-        })?;
-        context.out.flush()?;
-        Ok(Exit::Done)
+        })
     }
 }

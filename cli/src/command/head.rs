@@ -30,7 +30,6 @@ impl Args {
         if let Some(key) = &key {
             answer = answer.signed(key);
         }
-        context.answer(&answer, integrity::receipt)?;
-        context.ended(Exit::Done)
+        context.end(Exit::Done, &answer, integrity::receipt)
     }
 }

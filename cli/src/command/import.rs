@@ -157,6 +157,5 @@ fn end(context: &mut Context, status: &str, not_applied: &Reasons) -> Outcome {
     if let Some(note) = integrity::left_aside(not_applied) {
         context.note(&note);
     }
-    let rejected = status == "rejected";
-    Ok(if rejected { Exit::Refused } else { Exit::Done })
+    Ok(Exit::Refused.unless(status != "rejected"))
 }

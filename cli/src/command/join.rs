@@ -57,7 +57,7 @@ impl Args {
         });
         progress.clear();
         let answer = joined?;
-        context.answer(&answer, |answer, view| {
+        context.end(Exit::Done, &answer, |answer, view| {
             let team = view.paint.show(Style::Bold, visible(&answer.team));
             let done = if answer.joined {
                 "joined"
@@ -65,7 +65,6 @@ impl Args {
                 "is here already"
             };
             vec![format!("{team} {done}, up to event {}", answer.last_seq)]
-        })?;
-        Ok(Exit::Done)
+        })
     }
 }

@@ -307,8 +307,7 @@ impl Status {
             bytes: status.bytes,
             hosts: hosts.collect(),
         };
-        context.answer(&answer, JournalStatus::lines)?;
-        Ok(Exit::Done)
+        context.end(Exit::Done, &answer, JournalStatus::lines)
     }
 }
 
@@ -447,15 +446,14 @@ impl Trim {
             bytes,
             hosts,
         };
-        context.answer(&answer, |answer, view| {
+        context.end(Exit::Done, &answer, |answer, view| {
             let team = view.paint.show(Style::Bold, visible(&answer.team));
             let hosts = visible(&answer.hosts.join(", ")).into_owned();
             vec![format!(
                 "{} groups of {team} were removed, {} bytes; the backup and {hosts} have them",
                 answer.groups, answer.bytes
             )]
-        })?;
-        Ok(Exit::Done)
+        })
     }
 }
 

@@ -40,14 +40,13 @@ impl Args {
         store(&self.out, &public_file, &key)?;
         let shown = |path: &Path| path.display().to_string();
         let answer = KeygenAnswer::of(&key, shown(&self.out), shown(&public_file));
-        context.answer(&answer, |answer, _| {
+        context.end(Exit::Done, &answer, |answer, _| {
             vec![
                 format!("secret key in {}, for you alone", visible(&answer.key_file)),
                 format!("public key in {}", visible(&answer.public_key_file)),
                 format!("  {}", answer.public_key),
             ]
-        })?;
-        Ok(Exit::Done)
+        })
     }
 }
 

@@ -387,8 +387,7 @@ impl Explain {
         if let Some(active) = &self.active {
             let active: Vec<&str> = active.split(',').map(str::trim).collect();
             let told = explain(&active, &self.team, self.review.unwrap_or_default())?;
-            context.answer(&told, told_of::transition)?;
-            return Ok(Exit::Done);
+            return context.end(Exit::Done, &told, told_of::transition);
         }
         let Some(mode) = self.mode else {
             return Err(CommandError::invalid(

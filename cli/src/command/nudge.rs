@@ -59,21 +59,16 @@ impl Args {
             return self.all_teams(context).map_err(wrong);
         };
         let answer = self.nudge(context, team).map_err(wrong)?;
-        context.answer(&answer, delivery::nudged)?;
-        context.ended(exit(&answer))
+        context.end(exit(&answer), &answer, delivery::nudged)
     }
 
     fn all_teams(&self, context: &mut Context) -> Outcome {
         let all = AllAnswer::of(context, Which::Open, |context, team| {
             self.nudge(context, team)
         })?;
-        context.answer(&all, |all, view| all.shown(view, delivery::nudged))?;
-        context.out.flush()?;
         let done = all.teams.iter().all(|answer| exit(answer) == Exit::Done);
-        Ok(match done {
-            true => all.exit(Exit::Refused),
-            false => Exit::Refused,
-        })
+        let exit = all.exit(Exit::Refused, done);
+        context.end(exit, &all, |all, view| all.shown(view, delivery::nudged))
     }
 
     fn nudge(&self, context: &mut Context, team: &str) -> Result<NudgeAnswer, CommandError> {
@@ -98,10 +93,7 @@ impl Args {
 const LOOK: Duration = Duration::from_millis(20);
 
 fn exit(answer: &NudgeAnswer) -> Exit {
-    match answer.all().any(Nudged::failed) {
-        true => Exit::Refused,
-        false => Exit::Done,
-    }
+    Exit::Refused.unless(!answer.all().any(Nudged::failed))
 }
 
 fn run(

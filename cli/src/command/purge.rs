@@ -28,8 +28,7 @@ impl Args {
             return Err(CommandError::new(Exit::Usage, "usage", message).or_hint(|| again));
         }
         let answer = context.alone(&self.team, |_| Ok(root.purge(&self.team)?))?;
-        context.answer(&answer, gone)?;
-        Ok(Exit::Done)
+        context.end(Exit::Done, &answer, gone)
     }
 }
 

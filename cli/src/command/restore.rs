@@ -49,8 +49,6 @@ impl Args {
             allow_network_fs: self.allow_network_fs,
         };
         let answer = root.restore(restore, &backup_dir)?;
-        context.answer(&answer, moving::restored)?;
-        context.out.flush()?;
-        Ok(Exit::Done)
+        context.end(Exit::Done, &answer, moving::restored)
     }
 }

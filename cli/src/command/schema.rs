@@ -47,10 +47,9 @@ impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
         if self.command.is_empty() {
             let schemas = all().map(Listed::of).collect();
-            context.answer(&Listing { schemas }, |listing, _| {
+            return context.end(Exit::Done, &Listing { schemas }, |listing, _| {
                 listing.schemas.iter().map(Listed::line).collect()
-            })?;
-            return Ok(Exit::Done);
+            });
         }
         let name = self.command.join(" ");
         let (_, printed) = all()

@@ -302,7 +302,7 @@ fn status(context: &mut Context) -> Outcome {
         teams: told.teams.into_iter().map(team).collect(),
         ..Served::of(status, Some(running))
     };
-    context.answer(&served, |served, view| {
+    context.end(Exit::Done, &served, |served, view| {
         let mut lines = vec![said(served)];
         for team in &served.teams {
             let name = view.paint.show(Style::Bold, visible(&team.team));
@@ -314,8 +314,7 @@ fn status(context: &mut Context) -> Outcome {
             ));
         }
         lines
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 fn stop(context: &mut Context) -> Outcome {
@@ -323,8 +322,9 @@ fn stop(context: &mut Context) -> Outcome {
     let root = context.data_root().to_owned();
     let Some(running) = found(&root)? else {
         let served = Served::of("not_running", None);
-        context.answer(&served, |_, _| vec!["no daemon runs".to_owned()])?;
-        return Ok(Exit::Done);
+        return context.end(Exit::Done, &served, |_, _| {
+            vec!["no daemon runs".to_owned()]
+        });
     };
     let (code, body) = control::ask(&running.socket, "POST", "/control/stop")?;
     if code != 202 {
@@ -347,8 +347,7 @@ fn stop(context: &mut Context) -> Outcome {
         thread::sleep(LOOK);
     }
     let served = Served::of("stopped", Some(running));
-    context.answer(&served, |served, _| vec![said(served)])?;
-    Ok(Exit::Done)
+    context.end(Exit::Done, &served, |served, _| vec![said(served)])
 }
 
 /// The daemon's own words, where it refuses; else that it is strange.

@@ -233,8 +233,9 @@ impl Args {
             files: changes,
             notes: Vec::new(),
         };
-        context.answer(&answer, |answer, view| shown(answer, view, false))?;
-        Ok(Exit::Done)
+        context.end(Exit::Done, &answer, |answer, view| {
+            shown(answer, view, false)
+        })
     }
 
     /// What a person has to do beside.

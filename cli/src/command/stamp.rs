@@ -35,8 +35,7 @@ impl Stamp {
         O::Data: DeserializeOwned,
     {
         let answer = self.execute(context, &Call::operation(), team, input)?;
-        context.answer(&answer, show)?;
-        context.ended(Exit::Done)
+        context.end(Exit::Done, &answer, show)
     }
 
     /// Carries out a call under the key that was given.

@@ -225,11 +225,8 @@ impl Next {
         let answer = self
             .stamp
             .execute(context, &Call::operation(), &self.team, input)?;
-        context.answer(&answer, claim::next)?;
-        context.ended(match answer.task {
-            Some(_) => Exit::Done,
-            None => Exit::Refused,
-        })
+        let exit = Exit::Refused.unless(answer.task.is_some());
+        context.end(exit, &answer, claim::next)
     }
 }
 

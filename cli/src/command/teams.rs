@@ -20,12 +20,10 @@ impl Args {
         let all = AllAnswer::of(context, Which::All, |context, team| {
             Ok(context.data()?.team(team)?.listed()?)
         })?;
-        context.answer(&all, |all, view| {
+        context.end(all.exit(Exit::Refused, true), &all, |all, view| {
             let failed = all.failed.iter();
             let failed: Vec<_> = failed.map(|one| (&*one.team, &*one.message)).collect();
             teams::list(&all.teams, &failed, view)
-        })?;
-        context.out.flush()?;
-        Ok(all.exit(Exit::Refused))
+        })
     }
 }

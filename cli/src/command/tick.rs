@@ -30,12 +30,10 @@ impl Args {
                 let actor = actor.clone();
                 context.execute(&TICK, team, Tick { actor })
             })?;
-            context.answer(&all, |all, view| all.shown(view, delivery::ticked))?;
-            context.out.flush()?;
-            return Ok(all.exit(Exit::Refused));
+            let exit = all.exit(Exit::Refused, true);
+            return context.end(exit, &all, |all, view| all.shown(view, delivery::ticked));
         };
         let answer = context.execute(&TICK, &team, Tick { actor })?;
-        context.answer(&answer, delivery::ticked)?;
-        context.ended(Exit::Done)
+        context.end(Exit::Done, &answer, delivery::ticked)
     }
 }

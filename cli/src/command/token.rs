@@ -79,7 +79,7 @@ impl Add {
             }
         })?;
         let file = self.out.display().to_string();
-        context.answer(&Added { answer, file }, |added, _| {
+        context.end(Exit::Done, &Added { answer, file }, |added, _| {
             let TokenShown {
                 token_id,
                 agent,
@@ -91,8 +91,7 @@ impl Add {
                 "token {token_id} lets {agent} in ({}); it is in {file}, for you alone",
                 scope.name()
             )]
-        })?;
-        context.ended(Exit::Done)
+        })
     }
 }
 
@@ -203,11 +202,10 @@ impl Rotate {
             team: self.team,
             file: file.display().to_string(),
         };
-        context.answer(&rotated, |rotated, _| {
+        context.end(Exit::Done, &rotated, |rotated, _| {
             let file = visible(&rotated.file);
             let whose = rotated.team.as_deref().unwrap_or("the root");
             vec![format!("{} has a new token, in {file}", visible(whose))]
-        })?;
-        Ok(Exit::Done)
+        })
     }
 }

@@ -51,18 +51,15 @@ impl Args {
     fn one(self, context: &mut Context, name: &str) -> Outcome {
         if let Some(dir) = &self.backup {
             let answer = context.backup_dir(dir)?.verify(name, self.log.as_deref())?;
-            context.answer(&answer, integrity::verified)?;
-            context.out.flush()?;
-            return Ok(if answer.ok { Exit::Done } else { Exit::Damaged });
+            let exit = Exit::Damaged.unless(answer.ok);
+            return context.end(exit, &answer, integrity::verified);
         }
+        let env = context.env();
         let against = self.against.as_deref();
-        let presented = against
-            .map(|file| receipt_file(context.env(), "against", file))
-            .transpose()?;
+        let presented = against.map(|file| receipt_file(env, "against", file));
+        let presented = presented.transpose()?;
         let key = self.key.as_deref();
-        let key = key
-            .map(|file| keygen::public_key(context.env(), file))
-            .transpose()?;
+        let key = key.map(|file| keygen::public_key(env, file)).transpose()?;
         if let (Some(presented), Some(key)) = (&presented, &key) {
             presented.check(key)?;
         }
@@ -83,15 +80,13 @@ impl Args {
             Some(receipt) => team.verify(Some(receipt))?,
             None => team.verify_noting(&mut |_, _| {})?,
         };
-        context.answer(&answer, |answer, view| {
+        // No maintenance: a check leaves everything as it found it, beside the note of what it found.
+        let exit = Exit::Damaged.unless(answer.ok);
+        context.end(exit, &answer, |answer, view| {
             let mut shown = integrity::verified(answer, view);
             shown.extend(key.map(|key| format!("  receipt signed by {}", key.hex())));
             shown
-        })?;
-        let exit = if answer.ok { Exit::Done } else { Exit::Damaged };
-        // No maintenance: a check leaves everything as it found it, beside the note of what it found.
-        context.out.flush()?;
-        Ok(exit)
+        })
     }
 }
 
@@ -112,17 +107,13 @@ fn all(context: &mut Context) -> Outcome {
             team: team.to_owned(),
         })
     })?;
-    context.answer(&all, |all, view| {
+    let sound = all.teams.iter().all(|one| one.verified.ok);
+    let exit = all.exit(Exit::Damaged, sound);
+    context.end(exit, &all, |all, view| {
         all.shown(view, |one, view| {
             let mut shown = vec![heading(view, &one.team, "")];
             shown.extend(integrity::verified(&one.verified, view));
             shown
         })
-    })?;
-    context.out.flush()?;
-    let sound = all.teams.iter().all(|one| one.verified.ok);
-    Ok(match sound {
-        true => all.exit(Exit::Damaged),
-        false => Exit::Damaged,
     })
 }

@@ -85,6 +85,17 @@ impl Context {
         }
     }
 
+    /// Prints an answer, and ends the command.
+    pub fn end<A: Serialize>(
+        &mut self,
+        exit: Exit,
+        answer: &A,
+        human: impl FnOnce(&A, &View) -> Vec<String>,
+    ) -> Outcome {
+        self.answer(answer, human)?;
+        self.ended(exit)
+    }
+
     /// A receipt for everything up to the answer of a command that records something, if one is wanted.
     fn receipt_of_answer(&mut self) -> Option<Receipt> {
         if let Some(receipt) = self.answered.take() {

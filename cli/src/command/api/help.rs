@@ -87,8 +87,7 @@ pub fn list(context: &mut Context) -> Outcome {
     let listing = Listing {
         operations: operations.collect(),
     };
-    context.answer(&listing, |_, _| lines())?;
-    Ok(Exit::Done)
+    context.end(Exit::Done, &listing, |_, _| lines())
 }
 
 /// What one takes and answers, for programs.

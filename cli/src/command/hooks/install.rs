@@ -109,8 +109,7 @@ impl Install {
             content,
             trust: super::trust(self.whose).filter(|_| status != Status::Unchanged),
         };
-        context.answer(&answer, shown)?;
-        Ok(Exit::Done)
+        context.end(Exit::Done, &answer, shown)
     }
 
     fn content(&self, old: Option<&str>, words: &[String], line: &str) -> Result<String, String> {

@@ -47,8 +47,7 @@ impl Ended {
     pub fn run(self, context: &mut Context) -> Outcome {
         if let Some(input) = &self.input {
             let state = given::object(context.env(), "input", input)?;
-            context.answer(&reading::read(&state)?, prompt::reading)?;
-            return Ok(Exit::Done);
+            return context.end(Exit::Done, &reading::read(&state)?, prompt::reading);
         }
         if self.hook {
             let team = self.team.unwrap_or_default();

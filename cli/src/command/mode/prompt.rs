@@ -108,8 +108,7 @@ impl Prompt {
         let answer = self.stamp.execute(context, &PROMPT, &self.team, input)?;
         if self.hook {
             let program = context.program();
-            context.answer(&hook_answer(answer, &program), line)?;
-            return context.ended(Exit::Done);
+            return context.end(Exit::Done, &hook_answer(answer, &program), line);
         }
         context.answer(&answer, prompt::prompted)?;
         context.ended(Exit::Done)?;
