@@ -10,32 +10,20 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use teamlog_server::forward::Caller;
 use teamlog_team::api::{self, Effect, Fault, Op};
-use teamlog_team::artifact::{
-    ArtifactFile, ArtifactGet, ArtifactPut, ArtifactPutAnswer, ArtifactShown,
-};
 use teamlog_team::bootstrap::record::{BootstrapRecord, BootstrapRecorded};
 use teamlog_team::engine::reader::Point;
 use teamlog_team::engine::{Receipt, Timestamp};
 use teamlog_team::handle::command::{Control, Origin};
 use teamlog_team::handle::deadline::Deadline;
-use teamlog_team::lifecycle::config::{ConfigChange, ConfigChangeAnswer};
-use teamlog_team::lifecycle::init::{Init, InitAnswer};
-use teamlog_team::lifecycle::tick::{Tick, TickAnswer};
-use teamlog_team::log::append::Append;
-use teamlog_team::log::append_batch::{BatchAnswer, Group};
-use teamlog_team::log::head::HeadAnswer;
-use teamlog_team::message::ack::{Ack, AckAnswer};
-use teamlog_team::message::dead_letter::{Requeue, RequeueAnswer};
-use teamlog_team::message::nudge::{Nudge, NudgeAnswer};
-use teamlog_team::message::send::{Send, SendAnswer};
-use teamlog_team::mode::clear::ModeClear;
+use teamlog_team::lifecycle::{config, init, tick};
+use teamlog_team::log::{append, append_batch, head};
+use teamlog_team::message::{ack, dead_letter, nudge, send};
 use teamlog_team::mode::prompt::ModePrompt;
 use teamlog_team::mode::rules::prompt::answer::PromptAnswer;
-use teamlog_team::mode::state::{StateCleared, StateWritten};
-use teamlog_team::mode::write::ModeWrite;
+use teamlog_team::mode::{clear, state, write};
 use teamlog_team::projections::agent_token::event::AgentScope;
-use teamlog_team::resource::refused::RefusedWrites;
-use teamlog_team::{Failure, Recorded, Root, Team};
+use teamlog_team::resource::refused;
+use teamlog_team::{Failure, Recorded, Root, Team, artifact};
 
 /// Who asks, and under which key.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -302,14 +290,14 @@ macro_rules! calls {
 
 calls! {
     /// `init`; whether the team is new, and who was added, stand beside what is printed.
-    INIT = "init" Operate, Init => (InitAnswer, bool, Vec<String>): |site, init| {
+    INIT = "init" Operate, init::Init => (init::InitAnswer, bool, Vec<String>): |site, init| {
         let answer = site.root.init(init)?;
         let (created, added) = (answer.created, answer.added.clone());
         Ok((answer, created, added))
     };
 
     /// `send`, and whether to wait for the ack.
-    SEND = "send" Act, (Send, bool) => SendAnswer: |site, (send, wait)| {
+    SEND = "send" Act, (send::Send, bool) => send::SendAnswer: |site, (send, wait)| {
         let caller = site.caller;
         let team = site.team()?;
         let answer = match (wait, caller) {
@@ -320,40 +308,43 @@ calls! {
         Ok(answer.ok_or_else(crowded)??)
     };
 
-    ACK = "ack" Act, Ack => AckAnswer: |site, ack| Ok(site.team()?.ack(ack)?);
+    ACK = "ack" Act, ack::Ack => ack::AckAnswer: |site, ack| Ok(site.team()?.ack(ack)?);
 
-    TICK = "tick" Act, Tick => TickAnswer: |site, tick| Ok(site.team()?.tick(tick)?);
+    TICK = "tick" Act, tick::Tick => tick::TickAnswer: |site, tick| Ok(site.team()?.tick(tick)?);
 
     /// `nudge`, but for the programs.
-    NUDGE = "nudge" Act, Nudge => NudgeAnswer: |site, nudge| Ok(site.team()?.nudge(nudge)?);
+    NUDGE = "nudge" Act, nudge::Nudge => nudge::NudgeAnswer: |site, nudge| Ok(site.team()?.nudge(nudge)?);
 
-    REQUEUE = "requeue" Act, Requeue => RequeueAnswer: |site, requeue| Ok(site.team()?.requeue(requeue)?);
+    REQUEUE = "requeue" Act, dead_letter::Requeue => dead_letter::RequeueAnswer:
+        |site, requeue| Ok(site.team()?.requeue(requeue)?);
 
     /// What `guard` refused, behind its answer.
-    REFUSED_WRITES = "refused-writes" Act, RefusedWrites => usize: |site, refused| {
+    REFUSED_WRITES = "refused-writes" Act, refused::RefusedWrites => usize: |site, refused| {
         Ok(site.team()?.record_refused_writes(refused)?)
     };
 
     /// `config set` and `config unset`.
-    CONFIG = "config" Operate, ConfigChange => ConfigChangeAnswer: |site, change| Ok(site.team()?.config_change(change)?);
+    CONFIG = "config" Operate, config::ConfigChange => config::ConfigChangeAnswer:
+        |site, change| Ok(site.team()?.config_change(change)?);
 
     /// `append` of one fact.
-    APPEND = "append" Act, Append => Recorded: |site, append| Ok(site.team()?.append(append)?.event);
+    APPEND = "append" Act, append::Append => Recorded: |site, append| Ok(site.team()?.append(append)?.event);
 
     /// `append` of a group of a batch.
-    APPEND_GROUP = "append-group" Act, Group => BatchAnswer: |site, group| Ok(site.team()?.append_group(group)?);
+    APPEND_GROUP = "append-group" Act, append_batch::Group => append_batch::BatchAnswer:
+        |site, group| Ok(site.team()?.append_group(group)?);
 
     /// `artifact put`, whose content is bytes, each as the character of its number.
-    ARTIFACT = "artifact-put-bytes" Act, ArtifactPut => ArtifactPutAnswer: |site, mut put| {
+    ARTIFACT = "artifact-put-bytes" Act, artifact::ArtifactPut => artifact::ArtifactPutAnswer: |site, mut put| {
         let content = std::mem::take(&mut put.content);
         let bytes = content.chars().filter_map(|c| u8::try_from(c).ok());
-        let file = ArtifactFile::new(put, bytes.collect());
-        let team = site.stamped(ArtifactPut::NAME, &file)?;
+        let file = artifact::ArtifactFile::new(put, bytes.collect());
+        let team = site.stamped(artifact::ArtifactPut::NAME, &file)?;
         Ok(team.artifact_put_file(file)?)
     };
 
     /// `artifact get`: what is told of it, and its bytes, each as the character of its number.
-    ARTIFACT_BYTES = "artifact-get-bytes" Read, ArtifactGet => (ArtifactShown, String): |site, asked| {
+    ARTIFACT_BYTES = "artifact-get-bytes" Read, artifact::ArtifactGet => (artifact::ArtifactShown, String): |site, asked| {
         let (shown, bytes) = site.team()?.artifact_bytes(&asked)?;
         Ok((shown, bytes.into_iter().map(char::from).collect()))
     };
@@ -364,7 +355,7 @@ calls! {
         Some(seq) => Ok(site.team()?.know(seq)?),
     };
 
-    HEAD = "head" Read, () => HeadAnswer: |site, ()| Ok(site.team()?.head()?);
+    HEAD = "head" Read, () => head::HeadAnswer: |site, ()| Ok(site.team()?.head()?);
 
     /// `mode prompt`, which also answers where a prompt is denied.
     PROMPT = "prompt" Act, ModePrompt => PromptAnswer: |site, prompt| {
@@ -383,9 +374,11 @@ calls! {
         Ok(team.bootstrap_record(record)?)
     };
 
-    STATE_WRITE = "state-write" Act, ModeWrite => StateWritten: |site, write| Ok(site.acting()?.state_write(write)?);
+    STATE_WRITE = "state-write" Act, write::ModeWrite => state::StateWritten:
+        |site, write| Ok(site.acting()?.state_write(write)?);
 
-    STATE_CLEAR = "state-clear" Act, ModeClear => StateCleared: |site, clear| Ok(site.acting()?.state_clear(clear)?);
+    STATE_CLEAR = "state-clear" Act, clear::ModeClear => state::StateCleared:
+        |site, clear| Ok(site.acting()?.state_clear(clear)?);
 
     /// An operation of the team API by its name, with the input and the faults of the contract.
     API = "api" Read, ApiInput => ApiAnswer: |site, asked| {

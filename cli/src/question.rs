@@ -4,58 +4,23 @@
 
 use crate::call::{Call, Site};
 use crate::exit::{CommandError, Exit};
-use crate::render::{
-    View, age, artifact, attention, awaited, bootstrap, config, delivery, diff, hand, inbox,
-    integrity, mode, paths, prompt, status, task, teams, thread, timeline, token, usage, who,
-};
+use crate::render::{self, View, age, integrity};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use std::ops::ControlFlow;
-use teamlog_team::agent_token::TokenList;
 use teamlog_team::api::Op;
-use teamlog_team::artifact::ArtifactList;
-use teamlog_team::attention::Attention;
-use teamlog_team::bootstrap::list::BootstrapList;
-use teamlog_team::bootstrap::record::BootstrapExplain;
-use teamlog_team::bootstrap::show::{BootstrapEvidence, BootstrapShow};
 use teamlog_team::engine::Event;
 use teamlog_team::import::report::ImportAnswer;
-use teamlog_team::lifecycle::config::{ConfigGetAnswer, ConfigList, ConfigListAnswer};
-use teamlog_team::lifecycle::status::{Status, StatusAnswer};
-use teamlog_team::log::await_event::AwaitEvent;
-use teamlog_team::log::points::ReadDiff;
 use teamlog_team::log::replay::Replay;
-use teamlog_team::log::sync_views::{SyncViews, SyncViewsAnswer, SyncViewsStatus};
 use teamlog_team::log::tail::Tail;
-use teamlog_team::log::trace::Trace;
-use teamlog_team::log::traces::Traces;
-use teamlog_team::log::verify::VerifyAnswer;
-use teamlog_team::message::dead_letter::DeadLetterList;
-use teamlog_team::message::deliveries::DeliveryList;
-use teamlog_team::message::prime::Prime;
-use teamlog_team::message::read::Read;
-use teamlog_team::message::wait::{Wait, WaitAnswer, WaitStatus};
-use teamlog_team::mode::explain::ModeExplain;
-use teamlog_team::mode::outcome::ModeOutcome;
-use teamlog_team::mode::sessions::ModeSessions;
-use teamlog_team::mode::show::{ModeList, ModeShow};
-use teamlog_team::mode::state::{
-    ActiveModes, StateGetStatus, StateListActive, StateRead, StateShown, StateStatuses,
-};
+use teamlog_team::log::{await_event, sync_views};
+use teamlog_team::mode::state;
 use teamlog_team::projections::agent_token::event::AgentScope;
-use teamlog_team::resource::can_write::CanWrite;
-use teamlog_team::story::chrome::Chrome;
-use teamlog_team::story::otlp::Otlp;
-use teamlog_team::task::history::TaskHistory;
-use teamlog_team::task::list::{Tasks, TasksAnswer};
-use teamlog_team::task::ready::Ready;
-use teamlog_team::task::show::TaskShow;
-use teamlog_team::thread::list::ThreadList;
-use teamlog_team::thread::search::ThreadSearch;
-use teamlog_team::thread::tail::ThreadTail;
-use teamlog_team::usage::report::Usage;
-use teamlog_team::worker::who::Who;
+use teamlog_team::{
+    agent_token, artifact, attention, bootstrap, lifecycle, log, message, mode, resource, story,
+    task, thread, usage, worker,
+};
 
 /// What can be asked: takes `I`, answers `A`.
 pub struct Question<I, A> {
@@ -186,73 +151,80 @@ macro_rules! questions {
 }
 
 questions! {
-    STATUS: Status => status::overview;
-    WHO: Who => who::who;
-    ATTENTION: Attention => attention::attention;
-    TASK_SHOW: TaskShow => task::card;
-    TASK_HISTORY: TaskHistory => task::history;
-    READY: Ready => hand::ready;
-    PRIME: Prime => hand::primed;
-    READ: Read => inbox::page;
-    DELIVERIES: DeliveryList => delivery::open;
-    DEAD_LETTERS: DeadLetterList => delivery::page;
-    THREADS: ThreadList => thread::list;
-    THREAD_TAIL: ThreadTail => thread::page;
-    THREAD_SEARCH: ThreadSearch => thread::found;
-    MODE_LIST: ModeList => mode::page;
-    MODE_SHOW: ModeShow => mode::card;
-    MODE_EXPLAIN: ModeExplain => prompt::transition;
-    MODE_SESSIONS: ModeSessions => mode::sessions;
-    MODE_OUTCOME: ModeOutcome => prompt::reading;
-    BOOTSTRAP_LIST: BootstrapList => bootstrap::listed;
-    BOOTSTRAP_SHOW: BootstrapShow => bootstrap::shown;
-    BOOTSTRAP_EVIDENCE: BootstrapEvidence => |answer, _| bootstrap::evidence(answer);
-    BOOTSTRAP_EXPLAIN: BootstrapExplain => bootstrap::explained;
-    USAGE: Usage => usage::card;
-    ARTIFACTS: ArtifactList => artifact::page;
-    TOKENS: TokenList => token::list;
-    TRACES: Traces => teams::traces;
-    TRACE: Trace => timeline::story;
-    DIFF: ReadDiff => diff::changes;
-    CAN_WRITE: CanWrite => paths::verdict, |verdict| Exit::Refused.unless(verdict.allow);
+    STATUS: lifecycle::status::Status => render::status::overview;
+    WHO: worker::who::Who => render::who::who;
+    ATTENTION: attention::Attention => render::attention::attention;
+    TASK_SHOW: task::show::TaskShow => render::task::card;
+    TASK_HISTORY: task::history::TaskHistory => render::task::history;
+    READY: task::ready::Ready => render::hand::ready;
+    PRIME: message::prime::Prime => render::hand::primed;
+    READ: message::read::Read => render::inbox::page;
+    DELIVERIES: message::deliveries::DeliveryList => render::delivery::open;
+    DEAD_LETTERS: message::dead_letter::DeadLetterList => render::delivery::page;
+    THREADS: thread::list::ThreadList => render::thread::list;
+    THREAD_TAIL: thread::tail::ThreadTail => render::thread::page;
+    THREAD_SEARCH: thread::search::ThreadSearch => render::thread::found;
+    MODE_LIST: mode::show::ModeList => render::mode::page;
+    MODE_SHOW: mode::show::ModeShow => render::mode::card;
+    MODE_EXPLAIN: mode::explain::ModeExplain => render::prompt::transition;
+    MODE_SESSIONS: mode::sessions::ModeSessions => render::mode::sessions;
+    MODE_OUTCOME: mode::outcome::ModeOutcome => render::prompt::reading;
+    BOOTSTRAP_LIST: bootstrap::list::BootstrapList => render::bootstrap::listed;
+    BOOTSTRAP_SHOW: bootstrap::show::BootstrapShow => render::bootstrap::shown;
+    BOOTSTRAP_EVIDENCE: bootstrap::show::BootstrapEvidence => |answer, _| render::bootstrap::evidence(answer);
+    BOOTSTRAP_EXPLAIN: bootstrap::record::BootstrapExplain => render::bootstrap::explained;
+    USAGE: usage::report::Usage => render::usage::card;
+    ARTIFACTS: artifact::ArtifactList => render::artifact::page;
+    TOKENS: agent_token::TokenList => render::token::list;
+    TRACES: log::traces::Traces => render::teams::traces;
+    TRACE: log::trace::Trace => render::timeline::story;
+    DIFF: log::points::ReadDiff => render::diff::changes;
+    CAN_WRITE: resource::can_write::CanWrite => render::paths::verdict, |verdict| Exit::Refused.unless(verdict.allow);
     ---
-    STATUS_DIGEST = "status-digest", Status => StatusAnswer: |site, asked| {
-        let asked = Status { digest: true, ..asked };
+    STATUS_DIGEST = "status-digest", lifecycle::status::Status => lifecycle::status::StatusAnswer: |site, asked| {
+        let asked = lifecycle::status::Status { digest: true, ..asked };
         Ok(site.team()?.status(asked)?)
-    }, status::overview;
-    TASKS = "tasks", Tasks => TasksAnswer: tasks, task::page;
-    WAIT = "wait", Wait => WaitAnswer: |site, asked| {
+    }, render::status::overview;
+    TASKS = "tasks", task::list::Tasks => task::list::TasksAnswer: tasks, render::task::page;
+    WAIT = "wait", message::wait::Wait => message::wait::WaitAnswer: |site, asked| {
         site.waiting(|team| Ok(team.wait(&asked)?))
-    }, hand::arrived, |answer| Exit::Refused.unless(answer.status == WaitStatus::Arrived);
-    AWAIT = AwaitEvent::NAME, AwaitEvent => awaited::Answer: |site, asked| {
+    }, render::hand::arrived, |answer| Exit::Refused.unless(answer.status == message::wait::WaitStatus::Arrived);
+    AWAIT = await_event::AwaitEvent::NAME, await_event::AwaitEvent => render::awaited::Answer: |site, asked| {
         let answer = site.waiting(|team| Ok(team.await_event(&asked)?))?;
-        Ok(awaited::Answer::of(site.team, answer))
-    }, awaited::line;
-    SYNC_VIEWS = SyncViews::NAME, SyncViews => SyncViewsAnswer: |site, asked| {
+        Ok(render::awaited::Answer::of(site.team, answer))
+    }, render::awaited::line;
+    SYNC_VIEWS = sync_views::SyncViews::NAME, sync_views::SyncViews => sync_views::SyncViewsAnswer: |site, asked| {
         site.waiting(|team| Ok(team.sync_views(&asked)?))
-    }, |answer, _| vec![hand::synced(answer)], |answer| Exit::Refused.unless(answer.status != SyncViewsStatus::Timeout);
-    STATE_READ = "state-read", StateRead => StateShown: |site, asked| Ok(site.team()?.state_read(asked)?), indented;
-    STATE_ACTIVE = "state-list-active", StateListActive => ActiveModes:
+    }, |answer, _| vec![render::hand::synced(answer)], |answer| {
+        Exit::Refused.unless(answer.status != sync_views::SyncViewsStatus::Timeout)
+    };
+    STATE_READ = "state-read", state::StateRead => state::StateShown:
+        |site, asked| Ok(site.team()?.state_read(asked)?), indented;
+    STATE_ACTIVE = "state-list-active", state::StateListActive => state::ActiveModes:
         |site, asked| Ok(site.team()?.state_list_active(asked)?), indented;
-    STATE_STATUS = "state-get-status", StateGetStatus => StateStatuses:
+    STATE_STATUS = "state-get-status", state::StateGetStatus => state::StateStatuses:
         |site, asked| Ok(site.team()?.state_get_status(asked)?), indented;
-    CONFIG_LIST = "config-list", ConfigList => ConfigListAnswer:
-        |site, asked| Ok(site.team()?.config_list(asked)?), config::page;
-    CONFIG_GET = "config-get", String => ConfigGetAnswer: |site, key| Ok(site.team()?.config_get(&key)?), config::one;
-    TRACE_CHROME = "trace-chrome", Trace => Box<RawValue>: |site, asked| {
+    CONFIG_LIST = "config-list", lifecycle::config::ConfigList => lifecycle::config::ConfigListAnswer:
+        |site, asked| Ok(site.team()?.config_list(asked)?), render::config::page;
+    CONFIG_GET = "config-get", String => lifecycle::config::ConfigGetAnswer:
+        |site, key| Ok(site.team()?.config_get(&key)?), render::config::one;
+    TRACE_CHROME = "trace-chrome", log::trace::Trace => Box<RawValue>: |site, asked| {
         let answer = site.team()?.trace(asked)?;
-        to_raw_value(&Chrome::of(&answer)).map_err(|error| unknown(&error.to_string()))
+        to_raw_value(&story::chrome::Chrome::of(&answer)).map_err(|error| unknown(&error.to_string()))
     }, |_, _| Vec::new();
-    TRACE_OTLP = "trace-otlp", Trace => Box<RawValue>: |site, asked| {
+    TRACE_OTLP = "trace-otlp", log::trace::Trace => Box<RawValue>: |site, asked| {
         let answer = site.team()?.trace(asked)?;
-        to_raw_value(&Otlp::of(&answer)).map_err(|error| unknown(&error.to_string()))
+        to_raw_value(&story::otlp::Otlp::of(&answer)).map_err(|error| unknown(&error.to_string()))
     }, |_, _| Vec::new();
-    VERIFY = "verify", () => VerifyAnswer:
-        |site, ()| Ok(site.team()?.verify_noting(&mut |_, _| {})?), integrity::verified,
+    VERIFY = "verify", () => log::verify::VerifyAnswer:
+        |site, ()| Ok(site.team()?.verify_noting(&mut |_, _| {})?), render::integrity::verified,
         |answer| Exit::Damaged.unless(answer.ok);
 }
 
-fn tasks(site: &mut Site<'_>, asked: Tasks) -> Result<TasksAnswer, CommandError> {
+fn tasks(
+    site: &mut Site<'_>,
+    asked: task::list::Tasks,
+) -> Result<task::list::TasksAnswer, CommandError> {
     let unknown = match &asked.owner {
         Some(owner) => site.team()?.unknown_warning(owner)?,
         None => None,
@@ -385,7 +357,7 @@ mod tests {
                 at: None,
                 opened: None,
             };
-            let input = to_raw_value(&Status::default()).unwrap();
+            let input = to_raw_value(&lifecycle::status::Status::default()).unwrap();
             let name = STATUS.call.name;
             let (told, _) = answer(&mut site, name, &input, Form::Json).unwrap();
             let told: serde_json::Value = serde_json::from_str(told.get()).unwrap();

@@ -77,59 +77,33 @@ use crate::board::BoardAnswer;
 use crate::context::Context;
 use crate::exit::Outcome;
 use crate::when::{Spot, When};
+use crate::{call, question};
 use all_teams::AllAnswer;
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args as _, FromArgMatches};
 use printed::{AnySchema, Either, Printed, answer, changed, lines, read, recorded, text};
 use setup::SetupAnswer;
 use teamlog_guard::Effect;
-use teamlog_team::Recorded;
 use teamlog_team::api::Envelope;
-use teamlog_team::attention::AttentionAnswer;
 use teamlog_team::backup::restore::RestoreAnswer;
 use teamlog_team::backup::take::{BackupAllAnswer, BackupAnswer};
 use teamlog_team::engine::Format;
 use teamlog_team::import::report::ImportAnswer;
 use teamlog_team::import::team_chat::ChatAnswer;
-use teamlog_team::lifecycle::init::InitAnswer;
-use teamlog_team::lifecycle::join::JoinAnswer;
-use teamlog_team::lifecycle::purge::PurgeAnswer;
-use teamlog_team::lifecycle::status::StatusAnswer;
-use teamlog_team::lifecycle::teams::TeamListed;
-use teamlog_team::lifecycle::tick::TickAnswer;
-use teamlog_team::log::append::AppendAnswer;
-use teamlog_team::log::append_batch::BatchAnswer;
-use teamlog_team::log::convert::ConvertAnswer;
-use teamlog_team::log::diff::DiffAnswer;
-use teamlog_team::log::head::HeadAnswer;
-use teamlog_team::log::rehydrate::RehydrateAnswer;
-use teamlog_team::log::trace::TraceAnswer;
-use teamlog_team::log::traces::TracesAnswer;
-use teamlog_team::log::verify::VerifyAnswer;
-use teamlog_team::message::ack::AckAnswer;
-use teamlog_team::message::deliveries::DeliveryListAnswer;
-use teamlog_team::message::nudge::NudgeAnswer;
-use teamlog_team::message::prime::PrimeAnswer;
-use teamlog_team::message::read::ReadAnswer;
-use teamlog_team::message::send::SendAnswer;
-use teamlog_team::message::wait::WaitAnswer;
-use teamlog_team::receipt::keygen::KeygenAnswer;
-use teamlog_team::resource::can_write::WriteVerdict;
-use teamlog_team::task::list::TasksAnswer;
-use teamlog_team::task::ready::ReadyAnswer;
 use teamlog_team::usage::report::UsageAnswer;
-use teamlog_team::worker::who::WhoAnswer;
+use teamlog_team::{Recorded, lifecycle, log, message, receipt};
 use verify::VerifiedTeam;
 
 /// From the table of subcommands to what clap, the guard and `schema` ask for. A row says the module, what is printed, the
 /// name, what the command does to files (in parentheses the words by which it may write elsewhere than into a team's data,
-/// or run a program), and what it is for. A module with several commands says itself what each prints.
+/// or run a program), and what it is for. What is printed may be the answer of a question or a call; a module with several
+/// commands says itself what each prints.
 ///
 /// For clap it is written out rather than derived, because a derived tree defines
 /// every option of every subcommand before it looks at argv, and that is a good part of a short process.
 macro_rules! commands {
     ($(
-        $variant:ident($module:ident$(: $printed:expr)?) = $name:literal,
+        $variant:ident($module:ident $($way:ident $row:ident)? $(: $printed:expr)?) = $name:literal,
         $effect:ident$(($($raised:literal),+))?: $about:literal,
     )*) => {
         /// What each subcommand does to files, for the guard: an agent that types one is asked only where that says nothing
@@ -143,7 +117,7 @@ macro_rules! commands {
         ];
 
         /// What each subcommand prints, by its name.
-        const PRINTED: &[(&str, &[Printed])] = &[$(($name, printed!($module $($printed)?)),)*];
+        const PRINTED: &[(&str, &[Printed])] = &[$(($name, printed!($module $($way $row)? $($printed)?)),)*];
 
         #[derive(Debug)]
         pub enum Command {
@@ -203,6 +177,12 @@ macro_rules! printed {
     ($module:ident) => {
         $module::PRINTED
     };
+    ($module:ident asks $question:ident) => {
+        &[printed::asked(&question::$question)]
+    };
+    ($module:ident calls $call:ident) => {
+        &[printed::called(&call::$call)]
+    };
     ($module:ident $printed:expr) => {
         &[$printed("")]
     };
@@ -210,24 +190,26 @@ macro_rules! printed {
 
 commands! {
     // Where no team is, it makes the place for them in the working directory.
-    Init(init: recorded::<InitAnswer>) = "init", Files: "Create a team, or add members to one; repeating it is harmless",
-    Send(send: recorded::<SendAnswer>) = "send", TeamData: "Send a message to an agent",
-    TaskAssign(task_assign: recorded::<SendAnswer>) = "task-assign", TeamData: "Give a task to an agent",
-    TaskUpdate(task_update: recorded::<SendAnswer>) = "task-update", TeamData: "Report on a task",
-    Read(read: read::<ReadAnswer>) = "read", Reads: "Show an agent's inbox: the newest messages, oldest of the page first",
-    Ack(ack: recorded::<AckAnswer>) = "ack", TeamData: "Acknowledge a message; only its recipient can",
-    Tick(tick: recorded::<Either<TickAnswer, AllAnswer<TickAnswer>>>) = "tick", TeamData:
+    Init(init: recorded::<lifecycle::init::InitAnswer>) = "init", Files:
+        "Create a team, or add members to one; repeating it is harmless",
+    Send(send calls SEND) = "send", TeamData: "Send a message to an agent",
+    TaskAssign(task_assign calls SEND) = "task-assign", TeamData: "Give a task to an agent",
+    TaskUpdate(task_update calls SEND) = "task-update", TeamData: "Report on a task",
+    Read(read asks READ) = "read", Reads: "Show an agent's inbox: the newest messages, oldest of the page first",
+    Ack(ack calls ACK) = "ack", TeamData: "Acknowledge a message; only its recipient can",
+    Tick(tick: recorded::<Either<lifecycle::tick::TickAnswer, AllAnswer<lifecycle::tick::TickAnswer>>>) = "tick", TeamData:
         "Record what is due by now: retries and dead letters; for a timer",
-    Nudge(nudge: recorded::<Either<NudgeAnswer, AllAnswer<NudgeAnswer>>>) = "nudge", TeamData("--exec"):
+    Nudge(nudge: recorded::<Either<message::nudge::NudgeAnswer, AllAnswer<message::nudge::NudgeAnswer>>>) = "nudge", TeamData("--exec"):
         "Tell idle agents that they have mail, once per cooldown; for a timer",
-    DeadLetter(dead_letter) = "dead-letter", TeamData: "Look at messages that nobody acknowledged in time, or try one again",
-    Deliveries(deliveries: read::<DeliveryListAnswer>) = "deliveries", Reads:
+    DeadLetter(dead_letter) = "dead-letter", TeamData:
+        "Look at messages that nobody acknowledged in time, or try one again",
+    Deliveries(deliveries asks DELIVERIES) = "deliveries", Reads:
         "List the messages that wait for their ack, the next one that is due first",
     // An agent that changes a setting may change what the guard believes.
     Config(config) = "config", TeamData("set", "unset"): "Look at a team's settings, or change one",
-    Tasks(tasks: read::<TasksAnswer>) = "tasks", Reads: "List tasks, in natural order of their ids",
+    Tasks(tasks asks TASKS) = "tasks", Reads: "List tasks, in natural order of their ids",
     Task(task) = "task", TeamData: "Look at one task, or take, finish and give back work under claims",
-    CanWrite(can_write: read::<WriteVerdict>) = "can-write", Reads: "Say whether an agent may write a path now",
+    CanWrite(can_write asks CAN_WRITE) = "can-write", Reads: "Say whether an agent may write a path now",
     // `guard exec` runs a program.
     Guard(guard) = "guard", Reads("exec"): "Say whether a coding agent may carry out a tool call; for its hooks",
     Setup(setup: answer::<SetupAnswer>) = "setup", Files:
@@ -237,64 +219,71 @@ commands! {
         "Make a coding agent ask the guard before it writes, and check that it does",
     Bootstrap(bootstrap) = "bootstrap", TeamData:
         "Follow the bootstrap contract: from creating a team to its final synthesis, step by step",
-    Ready(ready: read::<ReadyAnswer>) = "ready", Reads:
+    Ready(ready asks READY) = "ready", Reads:
         "List what can be taken up now: unblocked and unclaimed, most urgent first",
     Mode(mode) = "mode", TeamData: "Say which workflow modes are active: start them, end them, look at them",
     State(state) = "state", TeamData: "Read and write states of modes as callers of `rcs state` do",
-    Thread(thread) = "thread", TeamData: "Talk in threads: start one, say something, read it, find it, link it to a task",
+    Thread(thread) = "thread", TeamData:
+        "Talk in threads: start one, say something, read it, find it, link it to a task",
     Artifact(artifact) = "artifact", TeamData("--out"): "Leave files for others, and get them: patches, summaries",
     Usage(usage: recorded::<UsageAnswer>) = "usage", TeamData:
         "Show how many tokens a team used and may use; report some, or set the budget",
-    Prime(prime: read::<Either<PrimeAnswer, ContextAnswer>>) = "prime", Reads:
+    Prime(prime: read::<Either<message::prime::PrimeAnswer, ContextAnswer>>) = "prime", Reads:
         "Show what an agent should know when it wakes, in few words",
-    Wait(wait: read::<WaitAnswer>) = "wait", Reads: "Wait until something arrives for an agent",
-    Await(await_event: read::<crate::render::awaited::Answer>) = "await", Reads:
+    Wait(wait asks WAIT) = "wait", Reads: "Wait until something arrives for an agent",
+    Await(await_event asks AWAIT) = "await", Reads:
         "Wait until something happens to a team that is worth waking up for",
-    Teams(teams: answer::<AllAnswer<TeamListed>>) = "teams", Reads: "List the teams of the data root",
-    Status(status: read::<StatusAnswer>) = "status", Reads: "Show members, unread messages, blocked and stale tasks",
+    Teams(teams: answer::<AllAnswer<lifecycle::teams::TeamListed>>) = "teams", Reads:
+        "List the teams of the data root",
+    Status(status asks STATUS) = "status", Reads: "Show members, unread messages, blocked and stale tasks",
     Views(views) = "views", TeamData: "Wait for the view files, which a daemon writes behind its answers",
-    Who(who: read::<WhoAnswer>) = "who", Reads:
+    Who(who asks WHO) = "who", Reads:
         "Show who does what: tasks, leases, last events, what was reported and what blocks",
-    Attention(attention: read::<AttentionAnswer>) = "attention", Reads:
+    Attention(attention asks ATTENTION) = "attention", Reads:
         "Show what somebody has to see to, each with the command that mends it",
     Board(board: answer::<BoardAnswer>) = "board", Reads:
         "Watch a team in the terminal: crew, tasks, what needs somebody, what happens",
-    Trace(trace: read::<TraceAnswer>) = "trace", Reads: "Show a story as a timeline, from the log itself",
-    Traces(traces: read::<TracesAnswer>) = "traces", Reads: "List traces, that of the newest event first",
-    Replay(replay: lines::<Recorded>) = "replay", Reads: "Print events in order; --actor shows only what that actor did",
+    Trace(trace asks TRACE) = "trace", Reads: "Show a story as a timeline, from the log itself",
+    Traces(traces asks TRACES) = "traces", Reads: "List traces, that of the newest event first",
+    Replay(replay: lines::<Recorded>) = "replay", Reads:
+        "Print events in order; --actor shows only what that actor did",
     Tail(tail: lines::<Recorded>) = "tail", Reads: "Print the newest events; -f goes on with those to come",
-    Diff(diff: read::<DiffAnswer>) = "diff", Reads:
+    Diff(diff asks DIFF) = "diff", Reads:
         "Show what changed between two points: tasks field by field, inboxes, members",
     Api(api: changed::<Either<Envelope<'static>, Either<api::Listing, api::Schemas>>>) = "api", TeamData:
         "Carry out an operation of the team API, for brokers and agents",
-    Append(append: recorded::<Either<AppendAnswer, BatchAnswer>>) = "append", TeamData:
+    Append(append: recorded::<Either<log::append::AppendAnswer, log::append_batch::BatchAnswer>>) = "append", TeamData:
         "Record facts of your own kinds: ordered, traced and indexed, they move no state",
-    Rehydrate(rehydrate: changed::<RehydrateAnswer>) = "rehydrate", TeamData:
+    Rehydrate(rehydrate: changed::<log::rehydrate::RehydrateAnswer>) = "rehydrate", TeamData:
         "Rebuild state, index and view files from the log alone",
-    Verify(verify: answer::<Either<VerifyAnswer, AllAnswer<VerifiedTeam>>>) = "verify", Reads:
+    Verify(verify: answer::<Either<log::verify::VerifyAnswer, AllAnswer<VerifiedTeam>>>) = "verify", Reads:
         "Check every byte of the log, and that it still holds what a receipt says",
     Doctor(doctor) = "doctor", TeamData: "Check that everything is as it should be; mend a damaged log",
-    Head(head: read::<HeadAnswer>) = "head", Reads:
+    Head(head: read::<log::head::HeadAnswer>) = "head", Reads:
         "Make a receipt for everything up to now, to be held against the log later",
-    Keygen(keygen: answer::<KeygenAnswer>) = "keygen", Files: "Make a pair of keys, to sign receipts with",
+    Keygen(keygen: answer::<receipt::keygen::KeygenAnswer>) = "keygen", Files:
+        "Make a pair of keys, to sign receipts with",
     Import(import: recorded::<Either<ImportAnswer, ChatAnswer>>) = "import", TeamData:
         "Bring in history: message envelopes in any order, or what `export` wrote",
     Export(export: lines::<Recorded>) = "export", Reads:
         "Print every event as JSON lines, lossless: `import --events` takes them back",
     // It replaces the whole log.
-    Convert(convert: recorded::<ConvertAnswer>) = "convert", Files:
+    Convert(convert: recorded::<log::convert::ConvertAnswer>) = "convert", Files:
         "Store a team's log in the other format, in place; the original is kept",
     Backup(backup: answer::<Either<BackupAnswer, BackupAllAnswer>>) = "backup", Files:
         "Back up a team, or all of them, while writers go on; a second run copies what is new",
     // It replaces the whole log.
-    Restore(restore: recorded::<RestoreAnswer>) = "restore", Files: "Restore a team from its backup: whole, or not at all",
+    Restore(restore: recorded::<RestoreAnswer>) = "restore", Files:
+        "Restore a team from its backup: whole, or not at all",
     // It brings a whole log.
-    Join(join: changed::<JoinAnswer>) = "join", Files: "Take a team in that another host began on a journal",
+    Join(join: changed::<lifecycle::join::JoinAnswer>) = "join", Files:
+        "Take a team in that another host began on a journal",
     // It gives a whole log away, and takes it back.
     Journal(journal) = "journal", Files:
         "Look after the journals that order the events of teams on several hosts",
     // It removes the whole log.
-    Purge(purge: changed::<PurgeAnswer>) = "purge", Files: "Delete a team that was closed, log and all",
+    Purge(purge: changed::<lifecycle::purge::PurgeAnswer>) = "purge", Files:
+        "Delete a team that was closed, log and all",
     Serve(serve: answer::<Either<serve::Ready, serve::Served>>) = "serve", Runs:
         "Serve the teams over HTTP, and keep them open for the command line",
     Dashboard(dashboard: answer::<dashboard::Opened>) = "dashboard", Runs:
@@ -302,10 +291,12 @@ commands! {
     Token(token) = "token", Files: "Look after the tokens that let HTTP clients in",
     Demo(demo: answer::<demo::Answer>) = "demo", Runs:
         "Show the whole story: append, crash, recover, replay, trace, rebuild, verify",
-    Mcp(mcp: text) = "mcp", Runs: "Serve an agent that speaks the Model Context Protocol, on standard input and output",
+    Mcp(mcp: text) = "mcp", Runs:
+        "Serve an agent that speaks the Model Context Protocol, on standard input and output",
     Schema(schema: answer::<Either<schema::Listing, AnySchema>>) = "schema", Reads:
         "Print the JSON Schema of a command's --json answer",
-    Completions(completions: text) = "completions", Reads: "Print the lines that make a shell complete teamlog's arguments",
+    Completions(completions: text) = "completions", Reads:
+        "Print the lines that make a shell complete teamlog's arguments",
     Man(man: answer::<man::Answer>) = "man", Reads("--out"): "Print a manual page, or write all of them",
 }
 

@@ -1,5 +1,7 @@
 //! What a command prints under `--json`, and whether it records something in a team.
 
+use crate::call::Call;
+use crate::question::Question;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -79,6 +81,16 @@ pub const fn of<O: Op>(action: &'static str) -> Printed {
         Effect::Records => recorded::<O::Data>(action),
         Effect::Reads | Effect::Waits => read::<O::Data>(action),
     }
+}
+
+/// The answer of a question.
+pub const fn asked<I, A: JsonSchema>(_: &Question<I, A>) -> Printed {
+    read::<A>("")
+}
+
+/// The answer of a call that records something.
+pub const fn called<I, A: JsonSchema>(_: &Call<I, A>) -> Printed {
+    recorded::<A>("")
 }
 
 /// Items of that type, a line each.
