@@ -40,35 +40,28 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     payload_file: Option<PathBuf>,
     #[command(flatten)]
-    envelope: Envelope,
-    #[command(flatten)]
-    durable: Durable,
+    options: Options,
 }
 
-// What every message may carry. (A doc comment would become the text of every command that takes these.)
+// What every message may carry, and whether it needs an ack. (A doc comment would become the text of every command that takes these.)
 #[derive(Debug, clap::Args)]
-pub struct Envelope {
+#[group(skip)]
+pub struct Options {
     /// The message's id [default: msg_ and 12 hex digits]
     #[arg(long, value_name = "ID")]
-    pub message_id: Option<String>,
+    message_id: Option<String>,
     /// The story that it belongs to [default: that of its task]
     #[arg(long, value_name = "TRACE")]
-    pub trace_id: Option<String>,
+    trace_id: Option<String>,
     /// low, normal, high or critical [default: normal]
     #[arg(long, value_name = "PRIORITY")]
-    pub priority: Option<String>,
+    priority: Option<String>,
     /// The message's own time, ISO 8601; a task message older than the task's last one changes nothing [default: now]
     #[arg(long, value_name = "TIME")]
-    pub created_at: Option<String>,
+    created_at: Option<String>,
     /// Suppress a repetition for the same recipient, task and type within so many seconds
     #[arg(long, value_name = "SECONDS", value_parser = super::whole::<u64>)]
-    pub cooldown_seconds: Option<u64>,
-}
-
-// Whether a message needs an ack. (A doc comment would become the text of every command that takes these.)
-#[derive(Debug, Clone, clap::Args)]
-#[group(skip)]
-pub struct Durable {
+    cooldown_seconds: Option<u64>,
     /// The message needs an ack: it is tried again, and becomes a dead letter without one (see `tick`)
     #[arg(long)]
     require_ack: bool,
@@ -83,12 +76,9 @@ pub struct Durable {
     max_retries: Option<u64>,
 }
 
-impl Durable {
-    /// What is asked of the delivery, if an ack is needed.
-    ///
-    /// # Errors
-    /// Usage, where something is asked of a delivery that nobody asked for.
-    pub fn require(&self) -> Result<Option<Require>, CommandError> {
+impl Options {
+    /// What is asked of the delivery, if an ack is needed; refused where something is asked of one that nobody asked for.
+    fn require(&self) -> Result<Option<Require>, CommandError> {
         if self.require_ack || self.wait {
             return Ok(Some(Require {
                 ack_timeout_seconds: self.ack_timeout_seconds,
@@ -104,7 +94,20 @@ impl Durable {
         Err(CommandError::new(Exit::Usage, "usage", message))
     }
 
-    pub fn send(&self, context: &mut Context, team: &str, mut send: Send) -> Outcome {
+    /// Sends a message that has these, waits if that was asked for, and answers.
+    pub fn send(self, context: &mut Context, team: &str, send: Send) -> Outcome {
+        context.records(Repeat::of_message(self.message_id.as_deref()));
+        let delivery = self.require()?;
+        let mut send = Send {
+            message_id: self.message_id,
+            trace_id: self.trace_id,
+            priority: self.priority,
+            created_at: self.created_at,
+            cooldown_seconds: self.cooldown_seconds,
+            delivery,
+            actor: context.actor(),
+            ..send
+        };
         let mut id = None;
         if context.is_remote() {
             // More gets lost on the way, and with an id the same can be sent again.
@@ -125,12 +128,8 @@ impl Durable {
         if let Some(kept) = &mut answer.reported {
             context.own_commands(&mut kept.next);
         }
-        context.answer(&answer, inbox::sent)?;
-        let exit = match answer.status {
-            SendStatus::DeadLetter => Exit::Refused,
-            _ => Exit::Done,
-        };
-        context.ended(exit)
+        let exit = Exit::Refused.unless(answer.status != SendStatus::DeadLetter);
+        context.end(exit, &answer, inbox::sent)
     }
 }
 
@@ -155,23 +154,15 @@ impl Args {
             Some(path) => Some(payload_from(context.env(), path)?),
             None => self.payload_json,
         };
-        let from = context.agent("--from", self.from)?;
-        context.records(Repeat::of_message(self.envelope.message_id.as_deref()));
         let send = Send {
-            from,
+            from: context.agent("--from", self.from)?,
             to: self.to,
             kind: self.kind,
-            message_id: self.envelope.message_id,
             task_id: self.task_id,
-            trace_id: self.envelope.trace_id,
-            priority: self.envelope.priority,
             payload,
-            created_at: self.envelope.created_at,
-            cooldown_seconds: self.envelope.cooldown_seconds,
-            delivery: self.durable.require()?,
-            actor: context.actor(),
+            ..Send::default()
         };
-        self.durable.send(context, &self.team, send)
+        self.options.send(context, &self.team, send)
     }
 }
 

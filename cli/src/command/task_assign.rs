@@ -1,7 +1,7 @@
 //! `task-assign`: a task goes to an agent, by message.
 
 use crate::command::prelude::*;
-use crate::command::send::{Durable, Envelope};
+use crate::command::send::Options;
 use teamlog_team::task::assign::TaskAssign;
 
 #[derive(Debug, clap::Args)]
@@ -31,30 +31,20 @@ pub struct Args {
     #[arg(long, value_name = "T,U", value_delimiter = ',')]
     deps: Vec<String>,
     #[command(flatten)]
-    envelope: Envelope,
-    #[command(flatten)]
-    durable: Durable,
+    options: Options,
 }
 
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
-        let from = context.agent("--from", self.from)?;
-        context.records(Repeat::of_message(self.envelope.message_id.as_deref()));
         let assign = TaskAssign {
-            from,
+            from: context.agent("--from", self.from)?,
             to: self.to,
             task_id: self.task_id,
             subject: self.subject,
             details: self.details,
             deps: self.deps,
-            trace_id: self.envelope.trace_id,
-            priority: self.envelope.priority,
-            message_id: self.envelope.message_id,
-            created_at: self.envelope.created_at,
-            cooldown_seconds: self.envelope.cooldown_seconds,
-            delivery: self.durable.require()?,
-            actor: context.actor(),
+            ..TaskAssign::default()
         };
-        self.durable.send(context, &self.team, assign.into())
+        self.options.send(context, &self.team, assign.into())
     }
 }

@@ -1,7 +1,7 @@
 //! `task-update`: an agent reports on a task, by message.
 
 use crate::command::prelude::*;
-use crate::command::send::{Durable, Envelope};
+use crate::command::send::Options;
 use teamlog_team::task::update::TaskUpdate;
 
 #[derive(Debug, clap::Args)]
@@ -41,17 +41,13 @@ pub struct Args {
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
     #[command(flatten)]
-    envelope: Envelope,
-    #[command(flatten)]
-    durable: Durable,
+    options: Options,
 }
 
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
-        let from = context.agent("--from", self.from)?;
-        context.records(Repeat::of_message(self.envelope.message_id.as_deref()));
         let update = TaskUpdate {
-            from,
+            from: context.agent("--from", self.from)?,
             to: self.to,
             task_id: self.task_id,
             status: self.status,
@@ -59,14 +55,8 @@ impl Args {
             eta: self.eta,
             blocked: (self.blocked || self.unblocked).then_some(self.blocked),
             note: self.note,
-            trace_id: self.envelope.trace_id,
-            priority: self.envelope.priority,
-            message_id: self.envelope.message_id,
-            created_at: self.envelope.created_at,
-            cooldown_seconds: self.envelope.cooldown_seconds,
-            delivery: self.durable.require()?,
-            actor: context.actor(),
+            ..TaskUpdate::default()
         };
-        self.durable.send(context, &self.team, update.into())
+        self.options.send(context, &self.team, update.into())
     }
 }
