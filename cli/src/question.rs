@@ -250,7 +250,7 @@ pub fn imported(
 }
 
 /// As callers of `rcs state` read it.
-fn indented<A: Serialize>(answer: &A, _: &View) -> Vec<String> {
+pub fn indented<A: Serialize>(answer: &A, _: &View) -> Vec<String> {
     let text = serde_json::to_string(answer).unwrap_or_default();
     let text = crate::render::pretty::indented(&crate::render::escape::visible_json(&text));
     text.lines().map(str::to_owned).collect()

@@ -178,10 +178,10 @@ macro_rules! printed {
         $module::PRINTED
     };
     ($module:ident asks $question:ident) => {
-        &[printed::asked(&question::$question)]
+        &[printed::asked(&question::$question, "")]
     };
     ($module:ident calls $call:ident) => {
-        &[printed::called(&call::$call)]
+        &[printed::called(&call::$call, "")]
     };
     ($module:ident $printed:expr) => {
         &[$printed("")]

@@ -67,9 +67,7 @@ struct Fields {
 impl Fields {
     /// All of them; what `--set` says counts before what `--input` holds.
     pub fn all(self, context: &Context) -> Result<Option<Map<String, Value>>, CommandError> {
-        let input = self.input;
-        let input = input.map(|text| given::object(context.env(), "input", &text));
-        let mut fields = input.transpose()?.unwrap_or_default();
+        let mut fields = given::maybe_object(context.env(), "input", self.input.as_deref())?;
         fields.extend(self.set);
         Ok(Some(fields).filter(|fields| !fields.is_empty()))
     }

@@ -84,13 +84,13 @@ pub const fn of<O: Op>(action: &'static str) -> Printed {
 }
 
 /// The answer of a question.
-pub const fn asked<I, A: JsonSchema>(_: &Question<I, A>) -> Printed {
-    read::<A>("")
+pub const fn asked<I, A: JsonSchema>(_: &Question<I, A>, action: &'static str) -> Printed {
+    read::<A>(action)
 }
 
 /// The answer of a call that records something.
-pub const fn called<I, A: JsonSchema>(_: &Call<I, A>) -> Printed {
-    recorded::<A>("")
+pub const fn called<I, A: JsonSchema>(_: &Call<I, A>, action: &'static str) -> Printed {
+    recorded::<A>(action)
 }
 
 /// Items of that type, a line each.
