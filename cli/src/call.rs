@@ -247,19 +247,18 @@ pub fn carry_out(
 /// Caller and daemon are of one version, so that this is nobody's fault but ours.
 fn unknown(what: &str) -> CommandError {
     let message = format!("the daemon must know what it is asked for, but: {what}");
-    CommandError::new(Exit::Bug, "bug", message)
+    CommandError::bug(message)
 }
 
 /// As many wait as may.
 pub fn crowded_waits() -> CommandError {
     let message = "the daemon lets as many commands wait as it can; nothing was done";
-    CommandError::new(Exit::Locked, "busy", message).or_hint(|| "try again".to_owned())
+    CommandError::new(Exit::Locked, "busy", message).or_hint("try again")
 }
 
 /// The same of a message whose ack is to be waited for.
 fn crowded() -> CommandError {
-    let hint = "try again, or send it with --require-ack and without --wait";
-    crowded_waits().hinting(hint.to_owned())
+    crowded_waits().hinting("try again, or send it with --require-ack and without --wait")
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

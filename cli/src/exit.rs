@@ -132,6 +132,21 @@ impl CommandError {
         CommandError { exit, body }
     }
 
+    /// Something was typed wrongly.
+    pub fn usage(message: impl Into<String>) -> CommandError {
+        CommandError::new(Exit::Usage, "usage", message)
+    }
+
+    /// We broke a promise of our own.
+    pub fn bug(message: impl Into<String>) -> CommandError {
+        CommandError::new(Exit::Bug, "bug", message)
+    }
+
+    /// The daemon does not do what a daemon does.
+    pub fn unreachable(message: impl Into<String>) -> CommandError {
+        CommandError::new(Exit::Unavailable, "daemon_unreachable", message)
+    }
+
     /// Input that cannot be taken.
     pub fn invalid(field: &str, message: impl Into<String>) -> CommandError {
         CommandError::new(Exit::Refused, "invalid_input", message).about(field)
@@ -139,25 +154,23 @@ impl CommandError {
 
     /// Standard output, standard input or a file that the user named failed.
     pub fn io(doing: &str, what: &str, source: &io::Error) -> CommandError {
-        let exit = io_exit(source);
-        CommandError::new(
-            exit,
-            code_of_io(source),
-            format!("cannot {doing} {what}: {source}"),
-        )
+        let code = code_of_io(source);
+        let exit = match code {
+            "not_permitted" => Exit::NotPermitted,
+            _ => Exit::Io,
+        };
+        CommandError::new(exit, code, format!("cannot {doing} {what}: {source}"))
     }
 
     /// Standard output failed, once what was asked for had been done.
     pub fn unwritten(source: &io::Error) -> CommandError {
         let mut error = CommandError::io("write", "standard output", source);
         error.body.unwritten = true;
-        error.hinting(
-            "what the command records is recorded; only its answer could not be written".to_owned(),
-        )
+        error.hinting("what the command records is recorded; only its answer could not be written")
     }
 
     /// What clap has to say, without its layout, and where help is to be had.
-    pub fn usage(error: &clap::Error, help: &str) -> CommandError {
+    pub fn of_clap(error: &clap::Error, help: &str) -> CommandError {
         let text = error.render().to_string();
         let first = text.split("\n\n").next().unwrap_or_default();
         let message = match error.kind() {
@@ -169,7 +182,7 @@ impl CommandError {
         let tip = text
             .lines()
             .find_map(|line| line.trim().strip_prefix("tip: "));
-        CommandError::new(Exit::Usage, "usage", message.join(" ")).or_hint(|| match tip {
+        CommandError::usage(message.join(" ")).or_hint(match tip {
             Some(tip) => format!("{tip}\n{help}"),
             None => help.to_owned(),
         })
@@ -177,15 +190,15 @@ impl CommandError {
 
     /// The same with a hint, unless it has one that knows better.
     #[must_use]
-    pub fn or_hint(mut self, hint: impl FnOnce() -> String) -> CommandError {
-        self.body.hint.get_or_insert_with(hint);
+    pub fn or_hint(mut self, hint: impl Into<String>) -> CommandError {
+        self.body.hint.get_or_insert_with(|| hint.into());
         self
     }
 
     /// The same with that hint alone, where what it has is for another surface.
     #[must_use]
-    pub fn hinting(mut self, hint: String) -> CommandError {
-        self.body.hint = Some(hint);
+    pub fn hinting(mut self, hint: impl Into<String>) -> CommandError {
+        self.body.hint = Some(hint.into());
         self
     }
 
@@ -366,17 +379,11 @@ impl From<Refusal> for CommandError {
             | Code::ReceiptOfAnotherLog => Exit::Damaged,
             _ => Exit::Refused,
         };
-        CommandError {
-            exit,
-            body: Box::new(Body {
-                code: refusal.code.as_str().to_owned(),
-                message: refusal.message,
-                field: refusal.field,
-                hint: refusal.hint,
-                details: refusal.details,
-                unwritten: false,
-            }),
-        }
+        let mut error = CommandError::new(exit, refusal.code.as_str(), refusal.message);
+        error.body.field = refusal.field;
+        error.body.hint = refusal.hint;
+        error.body.details = refusal.details;
+        error
     }
 }
 
@@ -452,13 +459,6 @@ impl From<Failure> for CommandError {
             Failure::Refused(refusal) => refusal.into(),
             Failure::Failed(error) => error.into(),
         }
-    }
-}
-
-fn io_exit(source: &io::Error) -> Exit {
-    match code_of_io(source) {
-        "not_permitted" => Exit::NotPermitted,
-        _ => Exit::Io,
     }
 }
 

@@ -151,7 +151,7 @@ impl KnownJournals {
             Err(error) => return Err(failed(error)),
         };
         check_private("journals", path, &file)
-            .map_err(|error| error.or_hint(|| format!("chmod 600 {shown}")))?;
+            .map_err(|error| error.or_hint(format!("chmod 600 {shown}")))?;
         let mut text = String::new();
         file.take(FILE_BYTES_MAX)
             .read_to_string(&mut text)
@@ -178,7 +178,7 @@ impl Entry {
                 CommandError::io("open", &format!("{field} {}", path.display()), &error)
             })?;
             check_private(field, path, &file)
-                .map_err(|error| error.or_hint(|| format!("chmod 600 {}", path.display())))?;
+                .map_err(|error| error.or_hint(format!("chmod 600 {}", path.display())))?;
         }
         match is_nats(&self.url) {
             true => self.nats(name),
@@ -232,7 +232,7 @@ impl Entry {
         let hint = "build it with that: cargo install --path cli --features nats";
         Err(
             CommandError::new(Exit::Unsafe, "journal_not_configured", message)
-                .or_hint(|| hint.to_owned()),
+                .or_hint(hint.to_owned()),
         )
     }
 }
@@ -315,7 +315,7 @@ impl KnownJournals {
 
 fn not_configured(message: String) -> CommandError {
     CommandError::new(Exit::Unsafe, "journal_not_configured", message)
-        .or_hint(|| "name it there: teamlog journal create --help shows how".to_owned())
+        .or_hint("name it there: teamlog journal create --help shows how")
 }
 
 fn host_name() -> String {

@@ -101,7 +101,7 @@ pub fn answer(
 /// Caller and daemon are of one version, so that this is nobody's fault but ours.
 fn unknown(what: &str) -> CommandError {
     let message = format!("the daemon must know what it is asked, but: {what}");
-    CommandError::new(Exit::Bug, "bug", message)
+    CommandError::bug(message)
 }
 
 impl<O: Op + 'static> Question<O, O::Data> {

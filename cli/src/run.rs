@@ -95,7 +95,7 @@ fn usage(error: &clap::Error, argv: &[OsString], json: bool, env: &ProcessEnv) -
         let _ = error.print();
         return Exit::Done;
     }
-    let error = CommandError::usage(error, &format!("{} --help", subcommand(argv)));
+    let error = CommandError::of_clap(error, &format!("{} --help", subcommand(argv)));
     match link::is_api(argv) {
         true => command::api::undone(env, json, None, error),
         false if link::is_state(argv) => {

@@ -49,7 +49,7 @@ fn rejection(answer: &AckAnswer, team: &str, context: &Context) -> Option<Comman
                 format!("message_id must name a message of {team}, but is {message_id:?}");
             let error = CommandError::new(Exit::Refused, "not_found", message);
             let read = format!("read {} --agent {}", quoted(team), quoted(agent));
-            Some(error.or_hint(|| context.command(&read)))
+            Some(error.or_hint(context.command(&read)))
         }
         AckStatus::WrongRecipient => {
             let expected = answer.expected.as_deref().unwrap_or("somebody else");
@@ -59,7 +59,7 @@ fn rejection(answer: &AckAnswer, team: &str, context: &Context) -> Option<Comman
             let error = CommandError::new(Exit::Refused, "wrong_recipient", message);
             let (team, agent, id) = (quoted(team), quoted(expected), quoted(message_id));
             let again = format!("ack {team} --agent {agent} --message-id {id}");
-            Some(error.or_hint(|| context.command(&again)))
+            Some(error.or_hint(context.command(&again)))
         }
     }
 }

@@ -75,7 +75,7 @@ impl Put {
             Some(name) => Ok(name.to_owned()),
             None => {
                 let message = "--name is required: standard input has none".to_owned();
-                Err(CommandError::new(Exit::Usage, "usage", message))
+                Err(CommandError::usage(message))
             }
         }
     }

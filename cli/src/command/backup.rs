@@ -40,8 +40,7 @@ impl Args {
 }
 
 fn usage(message: &str) -> CommandError {
-    CommandError::new(Exit::Usage, "usage", message)
-        .or_hint(|| "teamlog backup TEAM DIR, or teamlog backup --all DIR".to_owned())
+    CommandError::usage(message).or_hint("teamlog backup TEAM DIR, or teamlog backup --all DIR")
 }
 
 fn one(context: &mut Context, team: &str, dir: &Path) -> Outcome {

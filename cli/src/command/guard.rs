@@ -214,7 +214,7 @@ impl Args {
             message.push_str(&format!("; nor {} more", refused.len() - NAMED_MAX));
         }
         let error = CommandError::new(Exit::Usage, "write_denied", message);
-        Err(error.or_hint(|| match rootless {
+        Err(error.or_hint(match rootless {
             true => format!("teamlog config set {name} resources.root DIR"),
             false => format!("claim a task that declares it: teamlog ready {name} --agent {agent}"),
         }))

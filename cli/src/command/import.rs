@@ -65,9 +65,7 @@ impl Args {
             (Some(path), _) => self.messages(context, path)?,
             (_, Some(path)) => self.events(context, path)?,
             (None, None) => {
-                return Err(CommandError::new(
-                    Exit::Usage,
-                    "usage",
+                return Err(CommandError::usage(
                     "one of --messages, --events and --team-chat is required",
                 ));
             }

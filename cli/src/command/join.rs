@@ -40,7 +40,7 @@ impl Args {
             let begin = context.command(&format!("init {} --journal {}", self.team, self.journal));
             return Err(CommandError::new(Exit::Refused, "not_in_journal", message)
                 .about("team")
-                .or_hint(|| format!("to begin it: {begin}")));
+                .or_hint(format!("to begin it: {begin}")));
         };
         let join = Join {
             identity: Identity::decode(Path::new(LOG_FILE), &bytes)?,

@@ -425,7 +425,7 @@ impl Trim {
             );
             let again = format!("backup {} {}", self.team, self.backup.display());
             let error = CommandError::new(Exit::Refused, "not_covered", message).about("backup");
-            return Err(error.or_hint(|| context.command(&again)));
+            return Err(error.or_hint(context.command(&again)));
         }
         let hosts = trims.holders(identity.log, last)?;
         if hosts.len() < HOLDERS_MIN {
@@ -436,7 +436,7 @@ impl Trim {
             );
             let note = format!("on the others: teamlog doctor check {} --deep", self.team);
             let error = CommandError::new(Exit::Refused, "not_covered", message).about("before");
-            return Err(error.or_hint(|| note));
+            return Err(error.or_hint(note));
         }
         let (groups, bytes) = trims.trim(identity.log, self.before)?;
         let answer = Trimmed {

@@ -53,7 +53,7 @@ impl Args {
 pub fn secret_key(env: &ProcessEnv, path: &Path) -> Result<SecretKey, CommandError> {
     let file = open(env, "key", path)?;
     check_private("key", path, &file).map_err(|error| {
-        error.or_hint(|| "make a new key if somebody may have read it; else chmod 600".to_owned())
+        error.or_hint("make a new key if somebody may have read it; else chmod 600")
     })?;
     Ok(SecretKey::parse(&text_of(file, path)?)?)
 }

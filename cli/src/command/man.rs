@@ -79,7 +79,7 @@ fn find<'a>(
                 "command must be one that there is, but is {:?}",
                 words.join(" ")
             );
-            CommandError::invalid("command", message).or_hint(|| context.command("--help"))
+            CommandError::invalid("command", message).or_hint(context.command("--help"))
         })?;
     }
     Ok(command)

@@ -25,7 +25,7 @@ impl Args {
         if !self.yes {
             let message = "purge destroys every event of the team for good, so --yes is required";
             let again = context.command(&format!("purge {} --yes", self.team));
-            return Err(CommandError::new(Exit::Usage, "usage", message).or_hint(|| again));
+            return Err(CommandError::usage(message).or_hint(again));
         }
         let answer = context.alone(&self.team, |_| Ok(root.purge(&self.team)?))?;
         context.end(Exit::Done, &answer, gone)

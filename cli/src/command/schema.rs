@@ -106,5 +106,5 @@ impl Listed {
 
 fn refused(name: &str, rule: &str, context: &Context) -> CommandError {
     CommandError::invalid("command", format!("command {rule}, but is {name:?}"))
-        .or_hint(|| context.command("schema"))
+        .or_hint(context.command("schema"))
 }

@@ -91,7 +91,7 @@ impl Options {
             (None, Some(_)) => "--max-retries",
         };
         let message = format!("{stray} needs --require-ack or --wait");
-        Err(CommandError::new(Exit::Usage, "usage", message))
+        Err(CommandError::usage(message))
     }
 
     /// Sends a message that has these, waits if that was asked for, and answers.
@@ -139,10 +139,10 @@ fn left(id: &str) -> CommandError {
         "the daemon stopped before message {id} was acknowledged: the message is recorded, and needs its ack as before"
     );
     let error = CommandError::new(Exit::Unavailable, "daemon_gone", message);
-    error.detailing("message_id", id).or_hint(|| {
-        let id = quoted(id);
-        format!("type the same again with --message-id {id}: it sends nothing twice, and waits on")
-    })
+    error.detailing("message_id", id).or_hint(format!(
+        "type the same again with --message-id {}: it sends nothing twice, and waits on",
+        quoted(id)
+    ))
 }
 
 /// Most bytes of a payload file; far more than a payload may have, so that its own limit is the one people meet.

@@ -256,7 +256,7 @@ pub fn refused(error: StartError) -> CommandError {
     };
     let error = CommandError::new(exit, code, message);
     match hint {
-        Some(hint) => error.or_hint(|| hint),
+        Some(hint) => error.or_hint(hint),
         None => error,
     }
 }
@@ -280,7 +280,7 @@ fn status(context: &mut Context) -> Outcome {
         let start = context.command("serve");
         return Err(
             CommandError::new(Exit::Unavailable, "daemon_not_running", message)
-                .or_hint(|| format!("to start one: {start}")),
+                .or_hint(format!("to start one: {start}")),
         );
     };
     let (code, body) = control::ask(&running.socket, "GET", "/control/status")?;
@@ -338,11 +338,7 @@ fn stop(context: &mut Context) -> Outcome {
                 running.pid,
                 time::plural(STOP_DEADLINE.as_secs(), "second")
             );
-            return Err(CommandError::new(
-                Exit::Unavailable,
-                "daemon_unreachable",
-                message,
-            ));
+            return Err(CommandError::unreachable(message));
         }
         thread::sleep(LOOK);
     }
@@ -361,9 +357,7 @@ pub fn strange(status: u16, body: &[u8]) -> CommandError {
         (Some(code), Some(message)) if status < 500 => {
             CommandError::new(Exit::Refused, &code, message)
         }
-        (_, message) => CommandError::new(
-            Exit::Unavailable,
-            "daemon_unreachable",
+        (_, message) => CommandError::unreachable(
             message.unwrap_or_else(|| format!("the daemon answers with {status}")),
         ),
     }

@@ -188,11 +188,9 @@ impl Rotate {
                 None => root.display().to_string(),
             };
             let message = format!("no daemon serves {served}");
-            return Err(
-                CommandError::new(Exit::Unavailable, "daemon_not_running", message).or_hint(|| {
-                    "a token lives as long as its daemon; to start one: teamlog serve".to_owned()
-                }),
-            );
+            let hint = "a token lives as long as its daemon; to start one: teamlog serve";
+            let error = CommandError::new(Exit::Unavailable, "daemon_not_running", message);
+            return Err(error.or_hint(hint));
         };
         let (code, body) = control::ask(&socket, "POST", &path)?;
         if code != 200 {

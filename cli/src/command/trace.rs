@@ -86,5 +86,5 @@ impl Args {
 
 fn contradiction() -> CommandError {
     let message = "--format text and --json contradict each other";
-    CommandError::new(Exit::Usage, "usage", message)
+    CommandError::usage(message)
 }

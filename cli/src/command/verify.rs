@@ -72,7 +72,7 @@ impl Args {
         );
         let team = context.team(name).map_err(|error| match error.code() {
             // The others are sent here.
-            "damaged" => error.or_hint(|| unreadable),
+            "damaged" => error.or_hint(unreadable),
             _ => error,
         })?;
         let receipt = presented.as_ref().map(|presented| &presented.receipt);

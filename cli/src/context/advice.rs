@@ -27,22 +27,22 @@ impl Context {
         let command = |rest: String| self.command(&rest);
         match error.code() {
             "damaged" | "foreign_file" | "undecodable" => {
-                error.or_hint(|| command(format!("verify {team}")))
+                error.or_hint(command(format!("verify {team}")))
             }
-            "not_permitted" if self.env.var(VARIABLE).is_some() => error.or_hint(|| {
-                let serve = self.command("serve");
-                format!("teamlog guard exec keeps the data root read-only: type this outside of it, or first start the daemon: {serve}")
-            }),
-            "rolled_back" | "cut_below_receipt" | "changed_since_receipt" => error.or_hint(|| {
-                let verify = command(format!("verify {team} --against RECEIPT"));
-                format!("nothing was written; look at what is there: {verify}")
-            }),
+            "not_permitted" if self.env.var(VARIABLE).is_some() => error.or_hint(format!(
+                "teamlog guard exec keeps the data root read-only: type this outside of it, or first start the daemon: {}",
+                self.command("serve")
+            )),
+            "rolled_back" | "cut_below_receipt" | "changed_since_receipt" => error.or_hint(format!(
+                "nothing was written; look at what is there: {}",
+                command(format!("verify {team} --against RECEIPT"))
+            )),
             "sync_failed" => error.hinting(format!(
                 "{}\n{}",
                 self.command("serve --stop"),
                 self.command("serve")
             )),
-            "derived_unusable" => error.or_hint(|| command(format!("rehydrate {team}"))),
+            "derived_unusable" => error.or_hint(command(format!("rehydrate {team}"))),
             "worker_not_found" => match error.detail("worker").map(str::to_owned) {
                 // The leader of every team is none who works.
                 Some(worker) if worker != LEADER => error.and_hint(&format!(
@@ -53,7 +53,7 @@ impl Context {
             },
             "setting_unknown" => error.and_hint(&command(format!("config list {team}"))),
             "dead_letter_not_found" | "delivery_open" | "already_acked" => {
-                error.or_hint(|| command(format!("dead-letter list {team}")))
+                error.or_hint(command(format!("dead-letter list {team}")))
             }
             "task_not_found" => error.hinting(format!(
                 "list them with: {}",
@@ -79,9 +79,9 @@ impl Context {
                     Some(typed) => error.and_hint(&typed),
                     None => error,
                 };
-                error.or_hint(|| command(format!("mode list {team}{session}")))
+                error.or_hint(command(format!("mode list {team}{session}")))
             }
-            "blocked_dependency" => error.or_hint(|| command(format!("ready {team}"))),
+            "blocked_dependency" => error.or_hint(command(format!("ready {team}"))),
             "already_terminal" | "claim_conflict" | "invalid_transition" | "lease_expired"
             | "not_holder" | "resource_conflict" | "task_exists" | "version_conflict" => {
                 match error.detail("task_id").map(quoted) {
@@ -101,13 +101,14 @@ impl Context {
                 ))
             }
             "data_root_not_found" => {
-                error.or_hint(|| format!("to create it: {}", command(format!("init {team}"))))
+                error.or_hint(format!("to create it: {}", command(format!("init {team}"))))
             }
             "lock_lost" if error.hint().is_none() => {
                 let frees = "deleting the lock file frees nothing";
+                let error = error.hinting(frees);
                 match self.if_unknown(&team) {
-                    Some(next) => error.hinting(format!("{frees}\n{next}")),
-                    None => error.hinting(frees.to_owned()),
+                    Some(next) => error.and_hint(&next),
+                    None => error,
                 }
             }
             _ if error.exit() == Exit::Io && error.hint().is_none() => match self.if_unknown(&team)

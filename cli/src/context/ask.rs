@@ -211,6 +211,6 @@ impl Context {
 fn lines(answer: &RawValue) -> Result<Vec<String>, CommandError> {
     serde_json::from_str(answer.get()).map_err(|error| {
         let message = format!("the daemon must answer in lines, but: {error}");
-        CommandError::new(Exit::Bug, "bug", message)
+        CommandError::bug(message)
     })
 }

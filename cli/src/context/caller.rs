@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::env::ProcessEnv;
-use crate::exit::{CommandError, Exit};
+use crate::exit::CommandError;
 use crate::global::Global;
 use teamlog_team::handle::command::Origin;
 use teamlog_team::projections::mode::is_session_id;
@@ -41,8 +41,7 @@ impl Context {
             let message = format!(
                 "{flag} is required: there is neither --actor nor TEAMLOG_AGENT to stand in for it"
             );
-            CommandError::new(Exit::Usage, "usage", message)
-                .or_hint(|| "export TEAMLOG_AGENT=NAME".to_owned())
+            CommandError::usage(message).or_hint("export TEAMLOG_AGENT=NAME")
         })
     }
 
@@ -60,7 +59,9 @@ impl Context {
                 let message =
                     format!("{variable} must match ^[A-Za-z0-9_-]{{1,64}}$, but is {session:?}");
                 let error = CommandError::invalid("session_id", message);
-                Err(error.or_hint(|| format!("unset {variable}, or name a session with --session")))
+                Err(error.or_hint(format!(
+                    "unset {variable}, or name a session with --session"
+                )))
             }
         }
     }

@@ -176,9 +176,9 @@ impl Context {
         }
         let message = "this command works where the data root lies, but TEAMLOG_REMOTE names a daemon on another machine";
         let error = CommandError::new(Exit::Refused, "remote_unsupported", message);
-        Err(error.or_hint(|| {
-            "run it on that machine; or unset TEAMLOG_REMOTE, or name a data root with --data-root".to_owned()
-        }))
+        let hint =
+            "run it on that machine; or unset TEAMLOG_REMOTE, or name a data root with --data-root";
+        Err(error.or_hint(hint))
     }
 
     /// A directory for backups, created if it is missing; it must lie outside the data root.
@@ -212,12 +212,12 @@ impl Context {
 
     pub fn point(&self, spot: Spot) -> Result<Point, CommandError> {
         let point = spot.resolve(SystemClock.now(), &self.zone());
-        point.map_err(|why| CommandError::new(Exit::Usage, "usage", why))
+        point.map_err(|why| CommandError::usage(why))
     }
 
     pub fn time(&self, when: When) -> Result<Timestamp, CommandError> {
         let time = when.resolve(SystemClock.now(), &self.zone());
-        time.map_err(|why| CommandError::new(Exit::Usage, "usage", why))
+        time.map_err(|why| CommandError::usage(why))
     }
 
     pub fn is_utc(&self) -> bool {

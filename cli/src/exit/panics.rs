@@ -1,6 +1,6 @@
 //! Panics as errors: what a bug of ours ends, and what is said of it.
 
-use super::{CommandError, Exit};
+use super::CommandError;
 use crate::env::ProcessEnv;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
@@ -34,11 +34,7 @@ fn bug(panic: &PanicHookInfo<'_>) -> CommandError {
         .map(ToString::to_string)
         .unwrap_or_default();
     let what = what.lines().next().unwrap_or_default();
-    CommandError::new(
-        Exit::Bug,
-        "bug",
-        format!("teamlog has a bug: {what} ({place})"),
-    )
+    CommandError::bug(format!("teamlog has a bug: {what} ({place})"))
 }
 
 /// Runs something whose panic ends nothing but itself.
@@ -46,13 +42,14 @@ pub fn caught<A>(act: impl FnOnce() -> A) -> Result<A, CommandError> {
     // Whatever was in the middle of something says so itself: locks by their poison, the writer by its own.
     catch_unwind(AssertUnwindSafe(act)).map_err(|_| {
         let known = PANICKED.with_borrow_mut(Option::take);
-        known.unwrap_or_else(|| CommandError::new(Exit::Bug, "bug", "teamlog has a bug"))
+        known.unwrap_or_else(|| CommandError::bug("teamlog has a bug"))
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exit::Exit;
 
     #[test]
     fn a_panic_that_is_caught_is_an_error_and_says_where() {

@@ -217,28 +217,23 @@ fn mismatch(version: &str) -> CommandError {
     let message = format!(
         "the daemon that holds this team must be of version {VERSION}, as this program is, but is of version {version}"
     );
-    CommandError::new(Exit::Unavailable, "daemon_version_mismatch", message).or_hint(|| {
-        "restart the daemon with this program: teamlog serve --stop, then teamlog serve".to_owned()
-    })
+    CommandError::new(Exit::Unavailable, "daemon_version_mismatch", message)
+        .or_hint("restart the daemon with this program: teamlog serve --stop, then teamlog serve")
 }
 
 fn unknown_token() -> CommandError {
     let message = "the token of TEAMLOG_TOKEN_FILE must be one that lets its agent in, but is unknown there, or was revoked";
-    CommandError::new(Exit::NotPermitted, "unauthorized", message).or_hint(|| {
-        "teamlog token list TEAM, on the daemon's machine; for another one: teamlog token add TEAM --agent AGENT --out FILE"
-            .to_owned()
-    })
+    CommandError::new(Exit::NotPermitted, "unauthorized", message).or_hint("teamlog token list TEAM, on the daemon's machine; for another one: teamlog token add TEAM --agent AGENT --out FILE")
 }
 
 fn too_often() -> CommandError {
     let message = "the token is used for more calls a second than it may be; nothing was done";
-    CommandError::new(Exit::Locked, "rate_limited", message)
-        .or_hint(|| "try again in a second".to_owned())
+    CommandError::new(Exit::Locked, "rate_limited", message).or_hint("try again in a second")
 }
 
 fn busy() -> CommandError {
     let message = "the daemon that holds this team runs as many commands as it can";
-    CommandError::new(Exit::Locked, "busy", message).or_hint(|| "try again".to_owned())
+    CommandError::new(Exit::Locked, "busy", message).or_hint("try again")
 }
 
 fn unreachable_daemon(runtime: &Runtime, but: &str) -> CommandError {
@@ -246,6 +241,5 @@ fn unreachable_daemon(runtime: &Runtime, but: &str) -> CommandError {
         "the daemon that holds this team (pid {}) must take the command, but {but}",
         runtime.pid
     );
-    CommandError::new(Exit::Unavailable, "daemon_unreachable", message)
-        .or_hint(|| "teamlog serve --status".to_owned())
+    CommandError::unreachable(message).or_hint("teamlog serve --status")
 }

@@ -1,7 +1,7 @@
 //! What the daemon's own user may ask of it beside forwarded calls: how it is, that it stops, and new tokens. One HTTP
 //! request on its socket, one answer.
 
-use crate::exit::{CommandError, Exit};
+use crate::exit::CommandError;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -22,7 +22,7 @@ pub fn ask(socket: &Path, method: &str, path: &str) -> Result<(u16, Vec<u8>), Co
             "the daemon must answer at {}, but: {error}",
             socket.display()
         );
-        CommandError::new(Exit::Unavailable, "daemon_unreachable", message)
+        CommandError::unreachable(message)
     };
     let mut stream = UnixStream::connect(socket).map_err(unreachable)?;
     super::client::check_peer(&stream)?;

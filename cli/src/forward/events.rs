@@ -2,7 +2,7 @@
 
 use super::{Ended, NamedStream, Reply};
 use crate::call::{Site, crowded_waits};
-use crate::exit::{self, CommandError, Exit};
+use crate::exit::{self, CommandError};
 use crate::question::{Form, Sink, Streamed};
 use crate::render::event;
 use serde_json::value::RawValue;
@@ -30,13 +30,8 @@ pub fn sent(
 }
 
 fn run(site: &mut Site<'_>, asked: &NamedStream, caller: &Arc<Caller>) -> Result<(), CommandError> {
-    let wanted: Streamed = serde_json::from_str(asked.call.input.get()).map_err(|error| {
-        CommandError::new(
-            Exit::Bug,
-            "bug",
-            format!("which events are wanted: {error}"),
-        )
-    })?;
+    let wanted: Streamed = serde_json::from_str(asked.call.input.get())
+        .map_err(|error| CommandError::bug(format!("which events are wanted: {error}")))?;
     // Whoever reads slowly, or for ever, keeps nobody from working.
     let streamed = caller.wait(|deadline| {
         let team = site.team()?;

@@ -408,13 +408,13 @@ impl Client {
 fn cut_off() -> CommandError {
     let message = "the connection ended before all events had come";
     CommandError::new(Exit::Unavailable, "daemon_gone", message)
-        .or_hint(|| "go on behind the last one: --from-seq SEQ".to_owned())
+        .or_hint("go on behind the last one: --from-seq SEQ")
 }
 
 /// Only for the compiler: what is asked serialises.
 fn unsendable(error: &serde_json::Error) -> CommandError {
     let message = format!("what is asked must serialise, but: {error}");
-    CommandError::new(Exit::Bug, "bug", message)
+    CommandError::bug(message)
 }
 
 /// Which directory a path leads to.

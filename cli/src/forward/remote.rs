@@ -191,7 +191,7 @@ impl Peer for Remote {
             self.host, self.port
         );
         CommandError::new(Exit::Unavailable, "daemon_version_mismatch", message)
-            .or_hint(|| "install the same version on both machines".to_owned())
+            .or_hint("install the same version on both machines")
     }
 
     fn unreachable(&self, but: &str) -> CommandError {
@@ -199,11 +199,9 @@ impl Peer for Remote {
             "the daemon at {}:{} must take the command, but {but}; nothing was done",
             self.host, self.port
         );
-        CommandError::new(Exit::Unavailable, "daemon_unreachable", message).or_hint(|| {
-            format!(
-                "is it running, with that certificate? {REMOTE_CA} names whose word is taken for it"
-            )
-        })
+        CommandError::unreachable(message).or_hint(format!(
+            "is it running, with that certificate? {REMOTE_CA} names whose word is taken for it"
+        ))
     }
 }
 
@@ -233,13 +231,12 @@ fn place(url: &str) -> Option<(&str, u16)> {
 fn token(env: &ProcessEnv) -> Result<String, CommandError> {
     let Some(path) = env.var_set(TOKEN_FILE).map(PathBuf::from) else {
         let message = format!("{TOKEN_FILE} is required where {REMOTE} is set");
-        return Err(CommandError::invalid(TOKEN_FILE, message).or_hint(|| {
-            "teamlog token add TEAM --agent AGENT --out FILE, on the daemon's machine".to_owned()
-        }));
+        return Err(CommandError::invalid(TOKEN_FILE, message)
+            .or_hint("teamlog token add TEAM --agent AGENT --out FILE, on the daemon's machine"));
     };
     let file = open(env, TOKEN_FILE, &path)?;
     check_private(TOKEN_FILE, &path, &file)
-        .map_err(|error| error.or_hint(|| format!("chmod 600 {}", path.display())))?;
+        .map_err(|error| error.or_hint(format!("chmod 600 {}", path.display())))?;
     let mut text = String::new();
     file.take(TOKEN_BYTES_MAX)
         .read_to_string(&mut text)

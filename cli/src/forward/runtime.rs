@@ -80,8 +80,8 @@ impl Runtime {
                 "{} must be what a daemon wrote, but: {error}",
                 path.display()
             );
-            CommandError::new(Exit::Unavailable, "daemon_unreachable", message)
-                .or_hint(|| format!("if no daemon runs, remove {}", path.display()))
+            CommandError::unreachable(message)
+                .or_hint(format!("if no daemon runs, remove {}", path.display()))
         })
     }
 }
@@ -103,5 +103,5 @@ fn exposed(path: &Path, but: &str) -> CommandError {
         path.display()
     );
     CommandError::new(Exit::NotPermitted, "not_permitted", message)
-        .or_hint(|| "stop the daemon, remove the file and start it again".to_owned())
+        .or_hint("stop the daemon, remove the file and start it again")
 }

@@ -26,7 +26,7 @@ pub fn sent(file: &mut dyn Read, to: &mut dyn Write) -> Result<(), CommandError>
         send(to, filled).map_err(|error| {
             let message =
                 format!("the daemon must take all of the file, but: {error}; nothing was imported");
-            CommandError::new(Exit::Unavailable, "daemon_unreachable", message)
+            CommandError::unreachable(message)
         })?;
         if read == 0 {
             return Ok(());
@@ -59,9 +59,8 @@ fn run(
     caller: &Arc<Caller>,
 ) -> Result<Imported, CommandError> {
     site.check_scope(AgentScope::Operate)?;
-    let import: ImportMessages = serde_json::from_str(asked.call.input.get()).map_err(|error| {
-        CommandError::new(Exit::Bug, "bug", format!("what is to be imported: {error}"))
-    })?;
+    let import: ImportMessages = serde_json::from_str(asked.call.input.get())
+        .map_err(|error| CommandError::bug(format!("what is to be imported: {error}")))?;
     let failed = |error| CommandError::io("take in", "the file", &error);
     let file = caller
         .wait(|_| spooled(dir, caller))

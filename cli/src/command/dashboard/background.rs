@@ -49,8 +49,9 @@ pub fn daemon(root: &Path) -> Result<(Running, Option<PathBuf>), CommandError> {
         if ended.is_some() || Instant::now() >= until {
             let message = "the daemon must run, but did not start";
             return Err(
-                CommandError::new(Exit::Unavailable, "daemon_not_running", message)
-                    .or_hint(|| format!("what it said is in {}:\n{}", path.display(), told(&path))),
+                CommandError::new(Exit::Unavailable, "daemon_not_running", message).or_hint(
+                    format!("what it said is in {}:\n{}", path.display(), told(&path)),
+                ),
             );
         }
         thread::sleep(LOOK);

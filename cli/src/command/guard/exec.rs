@@ -55,9 +55,10 @@ impl Exec {
         let held = team.held_by(&agent)?;
         let grounds = self.grounds(context, &mut team, &held)?;
         warn(context, (&agent, &name), &held, &grounds);
-        let (program, words) = self.command.split_first().ok_or_else(|| {
-            CommandError::new(Exit::Usage, "usage", "COMMAND is required behind --")
-        })?;
+        let (program, words) = self
+            .command
+            .split_first()
+            .ok_or_else(|| CommandError::usage("COMMAND is required behind --"))?;
         let mut command = Command::new(program);
         command.args(words).env(VARIABLE, &name);
         let writable = grounds.writable(rules::listed);
@@ -86,7 +87,7 @@ impl Exec {
         if root.is_empty() {
             let hint = format!("teamlog config set {} resources.root DIR", team.name());
             let message = "--root is required, for the team has no setting resources.root";
-            return Err(CommandError::new(Exit::Usage, "usage", message).or_hint(|| hint));
+            return Err(CommandError::usage(message).or_hint(hint));
         }
         let repository = directory("root", Path::new(&root))?;
         let data_root = directory("data_root", context.data_root())?;
@@ -175,10 +176,9 @@ fn not_started(program: &OsString, error: NotStarted) -> CommandError {
     match error {
         NotStarted::Unfenced(why) => {
             let message = format!("the kernel must hold the command to its paths, but {why}");
-            CommandError::new(Exit::Unfenced, "landlock_unavailable", message).or_hint(|| {
-                "to have each tool call looked at before it runs: teamlog hooks install --help"
-                    .into()
-            })
+            let hint =
+                "to have each tool call looked at before it runs: teamlog hooks install --help";
+            CommandError::new(Exit::Unfenced, "landlock_unavailable", message).or_hint(hint)
         }
         NotStarted::Failed(error) => {
             CommandError::io("start", &shown, &error).ending(cause(&error))
