@@ -109,11 +109,15 @@ pub(super) fn exchanged(
     if connection.get_ref().within(within).is_err() {
         return Ok(Exchange::Lost);
     }
-    let reply = receive(&mut connection).ok();
-    let reply = reply.and_then(|reply| serde_json::from_slice(&reply).ok());
-    Ok(reply.map_or(Exchange::Lost, |reply| {
-        Exchange::Replied(Box::new(reply), connection)
-    }))
+    Ok(match received(&mut connection) {
+        Some(reply) => Exchange::Replied(Box::new(reply), connection),
+        None => Exchange::Lost,
+    })
+}
+
+/// The next reply, if one comes.
+pub(super) fn received(connection: &mut Stream) -> Option<Reply> {
+    serde_json::from_slice(&receive(connection).ok()?).ok()
 }
 
 /// A connection, if there is anybody: what is left of a daemon that was killed is a file that nobody listens on.

@@ -1,6 +1,6 @@
 //! Events on their way to another machine: lines, many to a message.
 
-use super::{Ended, NamedStream, Reply};
+use super::{Ended, FormedCall, Reply};
 use crate::call::{Site, crowded_waits};
 use crate::exit::{self, CommandError};
 use crate::question::{Form, Sink, Streamed};
@@ -17,11 +17,7 @@ use teamlog_team::handle::deadline::Deadline;
 const CHUNK_BYTES: usize = 64 << 10;
 
 /// Sends what is asked for, until it ends or its reader is gone.
-pub fn sent(
-    site: &mut Site<'_>,
-    asked: &NamedStream,
-    caller: &Arc<Caller>,
-) -> Ended<Box<RawValue>> {
+pub fn sent(site: &mut Site<'_>, asked: &FormedCall, caller: &Arc<Caller>) -> Ended<Box<RawValue>> {
     let outcome = exit::caught(|| run(site, asked, caller)).flatten();
     Ended {
         notes: site.root.options().notes.take(),
@@ -29,7 +25,7 @@ pub fn sent(
     }
 }
 
-fn run(site: &mut Site<'_>, asked: &NamedStream, caller: &Arc<Caller>) -> Result<(), CommandError> {
+fn run(site: &mut Site<'_>, asked: &FormedCall, caller: &Arc<Caller>) -> Result<(), CommandError> {
     let wanted: Streamed = serde_json::from_str(asked.call.input.get())
         .map_err(|error| CommandError::bug(format!("which events are wanted: {error}")))?;
     // Whoever reads slowly, or for ever, keeps nobody from working.

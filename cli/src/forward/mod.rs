@@ -22,7 +22,7 @@ pub use unknown::Repeat;
 use crate::call::{Call, Who};
 use crate::exit::{CommandError, Exit};
 use crate::question::{Form, Streamed};
-use client::{Exchange, Peer, Stream};
+use client::{Exchange, Peer, Stream, received};
 use runtime::Runtime;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,6 @@ use std::ops::ControlFlow;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use teamlog_server::forward::receive;
 use teamlog_team::api::Op;
 use teamlog_team::engine::reader::Point;
 use teamlog_team::engine::{Receipt, Timestamp};
@@ -63,17 +62,17 @@ enum Wanted {
     Call(Box<NamedCall>),
     /// That it answers a question, for another machine.
     Question(Box<NamedQuestion>),
-    /// That it sends events, to another machine.
-    Stream(Box<NamedStream>),
-    /// That it imports the messages of a file that another machine sends.
-    Import(Box<NamedImport>),
+    /// That it sends events, to another machine, as the input of the call says.
+    Stream(Box<FormedCall>),
+    /// That it imports the messages of a file that another machine sends: in messages, of which the last one is empty.
+    Import(Box<FormedCall>),
     /// That it keeps off the team for as long as the connection lasts.
     GiveWay,
 }
 
-/// An import; the file follows in messages, of which the last one is empty.
+/// A call whose answer is wanted in a form.
 #[derive(Debug, Serialize, Deserialize)]
-struct NamedImport {
+struct FormedCall {
     call: NamedCall,
     form: Form,
 }
@@ -82,14 +81,7 @@ struct NamedImport {
 struct NamedQuestion {
     call: NamedCall,
     /// The point of the team's past that is asked about.
-    at: Option<At>,
-    form: Form,
-}
-
-/// A stream of events, as the input of the call says.
-#[derive(Debug, Serialize, Deserialize)]
-struct NamedStream {
-    call: NamedCall,
+    at: Option<Point>,
     form: Form,
 }
 
@@ -102,31 +94,6 @@ struct NamedCall {
     lock_deadline: Duration,
     /// Whether the answer is to come with a receipt.
     receipt: bool,
-}
-
-/// A point of a team's past.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-enum At {
-    Seq(u64),
-    Time(Timestamp),
-}
-
-impl From<Point> for At {
-    fn from(point: Point) -> At {
-        match point {
-            Point::Seq(seq) => At::Seq(seq),
-            Point::Time(time) => At::Time(time),
-        }
-    }
-}
-
-impl From<At> for Point {
-    fn from(at: At) -> Point {
-        match at {
-            At::Seq(seq) => Point::Seq(seq),
-            At::Time(time) => Point::Time(time),
-        }
-    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -183,10 +150,7 @@ impl<A> Ended<A> {
 }
 
 /// While it lives, a daemon keeps off a team.
-#[derive(Debug)]
-pub struct GaveWay {
-    _connection: Stream,
-}
+pub type GaveWay = Stream;
 
 /// Asks the daemons of a data root, or the one on another machine.
 #[derive(Debug, Clone)]
@@ -241,7 +205,7 @@ impl Client {
     ) -> Result<Option<Ended<Box<RawValue>>>, CommandError> {
         let question = NamedQuestion {
             call: self.named(name, input, who)?,
-            at: at.map(At::from),
+            at,
             form,
         };
         match self.reply(team, Wanted::Question(Box::new(question)), None)? {
@@ -263,8 +227,8 @@ impl Client {
         each: &mut dyn FnMut(&str) -> ControlFlow<()>,
     ) -> Result<Option<Ended<Exit>>, CommandError> {
         let call = self.named("stream", &wanted, who)?;
-        let stream = NamedStream { call, form };
-        let reply = self.reply(team, Wanted::Stream(Box::new(stream)), None)?;
+        let wanted = Wanted::Stream(Box::new(FormedCall { call, form }));
+        let reply = self.reply(team, wanted, None)?;
         let Some((mut reply, mut connection)) = reply else {
             return Ok(None);
         };
@@ -280,9 +244,7 @@ impl Client {
                 }
                 Reply::GaveWay | Reply::Send | Reply::Elsewhere => return Ok(None),
             }
-            let next = receive(&mut connection).ok();
-            let next = next.and_then(|next| serde_json::from_slice(&next).ok());
-            reply = next.ok_or_else(cut_off)?;
+            reply = received(&mut connection).ok_or_else(cut_off)?;
         }
     }
 
@@ -299,7 +261,7 @@ impl Client {
         file: &mut dyn Read,
     ) -> Result<Option<Ended<Box<RawValue>>>, CommandError> {
         let call = self.named("import", import, who)?;
-        let wanted = Wanted::Import(Box::new(NamedImport { call, form }));
+        let wanted = Wanted::Import(Box::new(FormedCall { call, form }));
         let (reply, mut connection) = match self.reply(team, wanted, None)? {
             Some((Reply::Ended(ended), _)) => return Ok(Some(ended)),
             Some(replied) => replied,
@@ -307,8 +269,7 @@ impl Client {
         };
         debug_assert!(matches!(reply, Reply::Send), "{reply:?}");
         upload::sent(file, connection.get_mut())?;
-        let reply = receive(&mut connection).ok();
-        match reply.and_then(|reply| serde_json::from_slice(&reply).ok()) {
+        match received(&mut connection) {
             Some(Reply::Ended(ended)) => Ok(Some(ended)),
             _ => Err(outcome_unknown(team, Repeat::Same)),
         }
@@ -333,9 +294,7 @@ impl Client {
     pub fn give_way(&self, team: &str) -> Result<Option<GaveWay>, CommandError> {
         match self.reply(team, Wanted::GiveWay, None)? {
             Some((Reply::Ended(ended), _)) => ended.outcome.map(|_| None),
-            Some((_, connection)) => Ok(Some(GaveWay {
-                _connection: connection,
-            })),
+            Some((_, connection)) => Ok(Some(connection)),
             None => Ok(None),
         }
     }

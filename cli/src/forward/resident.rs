@@ -11,7 +11,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use teamlog_server::Served;
 use teamlog_server::forward::{Caller, Forward};
-use teamlog_team::engine::reader::Point;
 use teamlog_team::{Notes, RootOptions};
 
 /// Longest that a caller may have a lock waited for.
@@ -58,7 +57,7 @@ impl Forward for Resident {
             }
             Wanted::Question(question) => {
                 let mut site = site(served, &team, &question.call, caller);
-                site.at = question.at.map(Point::from);
+                site.at = question.at;
                 let ended = answer(&mut site, &question);
                 send(caller, &Reply::Ended(ended))?;
                 finish(site);

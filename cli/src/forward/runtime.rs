@@ -34,22 +34,17 @@ impl Runtime {
         let path = Runtime::place(root, team);
         match open(&path) {
             Ok(file) => Runtime::read(file, &path).map(Some),
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-                ) =>
-            {
-                Ok(None)
-            }
-            Err(error) if error.raw_os_error() == Some(LOOP) => {
-                Err(exposed(&path, "is a symbolic link"))
-            }
-            Err(error) => Err(CommandError::io(
-                "open",
-                &path.display().to_string(),
-                &error,
-            )),
+            Err(error) => match error.kind() {
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Ok(None),
+                _ if error.raw_os_error() == Some(LOOP) => {
+                    Err(exposed(&path, "is a symbolic link"))
+                }
+                _ => Err(CommandError::io(
+                    "open",
+                    &path.display().to_string(),
+                    &error,
+                )),
+            },
         }
     }
 

@@ -1,6 +1,6 @@
 //! A file on its way to the daemon of another machine: pieces, one a message, and an empty one behind the last.
 
-use super::{Ended, NamedImport, Reply};
+use super::{Ended, FormedCall, Reply};
 use crate::call::{Site, crowded_waits};
 use crate::exit::{self, CommandError, Exit};
 use crate::question;
@@ -37,7 +37,7 @@ pub fn sent(file: &mut dyn Read, to: &mut dyn Write) -> Result<(), CommandError>
 /// Takes a file in, and imports what it holds.
 pub fn imported(
     site: &mut Site<'_>,
-    asked: &NamedImport,
+    asked: &FormedCall,
     (dir, caller): (&Path, &Arc<Caller>),
 ) -> Ended<Box<RawValue>> {
     match exit::caught(|| run(site, asked, dir, caller)).flatten() {
@@ -54,7 +54,7 @@ type Imported = (Box<RawValue>, Exit, Option<String>);
 
 fn run(
     site: &mut Site<'_>,
-    asked: &NamedImport,
+    asked: &FormedCall,
     dir: &Path,
     caller: &Arc<Caller>,
 ) -> Result<Imported, CommandError> {

@@ -5,7 +5,7 @@ use crate::codec::{self, Envelope};
 use crate::prelude::*;
 
 /// A point of a log's past.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Point {
     /// When the event with that seq had been recorded.
     Seq(u64),
