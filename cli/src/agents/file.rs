@@ -1,5 +1,6 @@
 //! A file of configuration: read, replaced whole, removed. The file is whole at every moment.
 
+use super::json_text::JsonText;
 use crate::exit::CommandError;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -27,6 +28,11 @@ pub fn read(file: &Path) -> Result<Option<String>, CommandError> {
         true => Err(unusable(file, "it is too large")),
         false => fs::read_to_string(file).map(Some).map_err(failed),
     }
+}
+
+/// The settings in JSON that its text is.
+pub fn json(file: &Path, text: Option<&str>) -> Result<JsonText, CommandError> {
+    JsonText::parse(text).map_err(|why| unusable(file, &why))
 }
 
 /// Why the file cannot be taken, as the rest of a sentence.

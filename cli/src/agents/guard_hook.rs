@@ -1,6 +1,7 @@
 //! The command line by which an agent asks the guard: made, and read out of what is installed.
 
-use super::{Agent, data_root, program, text};
+use super::settings::{self, Hook};
+use super::{Agent, data_root, extension, file, program, text};
 use crate::context::Context;
 use crate::exit::CommandError;
 use clap::ValueEnum;
@@ -67,8 +68,7 @@ impl GuardOptions {
         &self,
         context: &Context,
         whose: Agent,
-        team: Option<String>,
-        agent: Option<String>,
+        (team, agent): (Option<String>, Option<String>),
         there: GuardHook,
     ) -> Result<GuardHook, CommandError> {
         let path = |path: &PathBuf| text(context, path);
@@ -78,8 +78,8 @@ impl GuardOptions {
             typed => typed,
         };
         let by_default = match whose {
-            Agent::Codex => OnUnknown::Deny,
-            Agent::Claude | Agent::Pi => OnUnknown::Ask,
+            Agent::Codex => "deny",
+            Agent::Claude | Agent::Pi => "ask",
         };
         let on_unknown = self.on_unknown.map(|answer| answer.name().to_owned());
         let on_unknown = on_unknown.or(there.on_unknown);
@@ -88,7 +88,7 @@ impl GuardOptions {
             agent: agent.or(there.agent),
             root: self.root.as_ref().map(path).transpose()?.or(there.root),
             scratch,
-            on_unknown: Some(on_unknown.unwrap_or_else(|| by_default.name().to_owned())),
+            on_unknown: Some(on_unknown.unwrap_or_else(|| by_default.to_owned())),
         })
     }
 }
@@ -102,24 +102,44 @@ impl GuardHook {
             "--data-root".to_owned(),
             data_root(context)?,
         ];
-        let mut option =
-            |name: &str, value: &str| words.extend([name.to_owned(), value.to_owned()]);
         if let Some(agent) = &self.agent {
-            option("--agent", agent);
+            words.extend(["--agent".to_owned(), agent.clone()]);
         }
-        if let Some(root) = &self.root {
-            option("--root", root);
-        }
-        for dir in &self.scratch {
-            option("--scratch", dir);
-        }
-        if let Some(answer) = &self.on_unknown {
-            option("--on-unknown", answer);
-        }
+        words.extend(self.options());
         if let Some(team) = &self.team {
             words.extend(["--".to_owned(), team.clone()]);
         }
         Ok(words)
+    }
+
+    /// What it is told beside who writes in which team, as words.
+    pub fn options(&self) -> Vec<String> {
+        let root = self.root.iter().map(|root| ("--root", root));
+        let scratch = self.scratch.iter().map(|dir| ("--scratch", dir));
+        let answer = self
+            .on_unknown
+            .iter()
+            .map(|answer| ("--on-unknown", answer));
+        let options = root.chain(scratch).chain(answer);
+        options
+            .flat_map(|(name, value)| [name.to_owned(), value.clone()])
+            .collect()
+    }
+
+    /// The one that an agent's file has.
+    pub fn installed(
+        whose: Agent,
+        file: &Path,
+        text: Option<&str>,
+    ) -> Result<Option<GuardHook>, CommandError> {
+        if whose == Agent::Pi {
+            let words = text.and_then(extension::words);
+            return Ok(words.and_then(|words| GuardHook::of_words(&words)));
+        }
+        let settings = file::json(file, text)?;
+        let installed = settings::installed(&settings, Hook::Guard);
+        let mut read = installed.iter().map(|one| GuardHook::read(&one.command));
+        Ok(read.find_map(|hook| hook))
     }
 
     /// What an installed command line was made of; `None` where teamlog did not make it.

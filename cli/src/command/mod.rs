@@ -14,6 +14,7 @@ mod backup;
 mod board;
 mod bootstrap;
 mod can_write;
+mod child;
 mod completions;
 mod config;
 mod convert;

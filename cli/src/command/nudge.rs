@@ -3,12 +3,13 @@
 
 use super::all_teams::{AllAnswer, Which};
 use crate::call::NUDGE;
+use crate::command::child;
 use crate::command::prelude::*;
 use crate::render::delivery;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
-use std::{io, thread};
+use std::process::{Command, Stdio};
+use std::time::Duration;
 use teamlog_team::message::nudge::{ExecStatus, Executed, Nudge, NudgeAnswer, Nudged};
 
 #[derive(Debug, clap::Args)]
@@ -89,9 +90,6 @@ impl Args {
     }
 }
 
-/// How often to look whether a program has ended.
-const LOOK: Duration = Duration::from_millis(20);
-
 fn exit(answer: &NudgeAnswer) -> Exit {
     Exit::Refused.unless(!answer.all().any(Nudged::failed))
 }
@@ -115,7 +113,7 @@ fn run(
         // Standard output is for the answer.
         .stdout(io::stderr())
         .spawn();
-    let ended = process.and_then(|mut process| ended(&mut process, deadline));
+    let ended = process.and_then(|mut process| child::ended(&mut process, deadline));
     let (status, exit_code, error) = match ended {
         Ok(Some(status)) if status.success() => (ExecStatus::Ok, Some(0), None),
         Ok(Some(status)) => (ExecStatus::Failed, status.code(), None),
@@ -126,21 +124,5 @@ fn run(
         status,
         exit_code,
         error,
-    }
-}
-
-/// How a program ended; `None` where it was killed at its deadline.
-fn ended(process: &mut Child, deadline: Duration) -> io::Result<Option<ExitStatus>> {
-    let started = Instant::now();
-    loop {
-        if let Some(status) = process.try_wait()? {
-            return Ok(Some(status));
-        }
-        if started.elapsed() >= deadline {
-            process.kill()?;
-            process.wait()?;
-            return Ok(None);
-        }
-        thread::sleep(LOOK);
     }
 }

@@ -7,8 +7,6 @@ mod changes;
 mod parts;
 
 use crate::agents::guard_hook::{GuardHook, GuardOptions};
-use crate::agents::json_text::JsonText;
-use crate::agents::settings::{self, Hook};
 use crate::agents::{Agent, file, guard_hook, text, top};
 use crate::command::prelude::*;
 use changes::{FileChange, Files};
@@ -112,11 +110,13 @@ pub struct SetupAnswer {
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
         let dir = top(context, self.dir.as_deref(), false)?;
-        let there = self.there(context, &dir)?;
+        let whose = self.whose.whose();
+        let file = whose.hooks_file(context, Some(&dir), false)?;
+        let there = GuardHook::installed(whose, &file, file::read(&file)?.as_deref())?;
         if self.remove {
             return self.take_out(context, &dir);
         }
-        let (plan, root) = self.plan(context, &dir, there)?;
+        let (plan, root) = self.plan(context, &dir, there.unwrap_or_default())?;
         let mut files = Files::default();
         let mut parts = plan.put(context, &mut files)?;
         parts.push(Part::ignored(context, &root.ignore_files(&plan.team)?));
@@ -125,9 +125,9 @@ impl Args {
         if writes {
             files.write(&dir)?;
             root.write_ignore_files(&plan.team)?;
-            parts.iter_mut().for_each(Part::written);
-        } else if self.dry_run {
-            parts.iter_mut().for_each(Part::would_be_written);
+        }
+        if !self.check {
+            parts.iter_mut().for_each(|part| part.written(self.dry_run));
         }
         let status = match (whole, self.check, self.dry_run) {
             (true, _, _) => Status::Unchanged,
@@ -152,18 +152,6 @@ impl Args {
         })
     }
 
-    fn there(&self, context: &Context, dir: &Path) -> Result<GuardHook, CommandError> {
-        let file = self.whose.whose().hooks_file(context, Some(dir), false)?;
-        let text = file::read(&file)?;
-        let settings =
-            JsonText::parse(text.as_deref()).map_err(|why| file::unusable(&file, &why))?;
-        let installed = settings::installed(&settings, Hook::Guard);
-        let hook = installed
-            .iter()
-            .find_map(|one| GuardHook::read(&one.command));
-        Ok(hook.unwrap_or_default())
-    }
-
     fn plan(
         &self,
         context: &mut Context,
@@ -177,16 +165,16 @@ impl Args {
         if let Some(agent) = &self.agent {
             handle.knows("agent", agent)?;
         }
-        let asked = (Some(team.clone()), self.agent.clone());
         let wished = GuardHook {
-            agent: asked.1.clone(),
+            agent: self.agent.clone(),
             ..GuardHook::default()
         };
         let file = whose.hooks_file(context, Some(dir), false)?;
         wished
             .check_agent(&there, &file)
             .map_err(|error| self.advise(context, error, &team))?;
-        let mut hook = self.guard.hook(context, whose, asked.0, asked.1, there)?;
+        let named = (Some(team.clone()), self.agent.clone());
+        let mut hook = self.guard.hook(context, whose, named, there)?;
         if hook.root.is_none() && handle.resources_root()?.is_empty() {
             hook.root = Some(text(context, dir)?);
         }
@@ -222,9 +210,10 @@ impl Args {
         let changes = files.changes();
         files.write(dir)?;
         let answer = SetupAnswer {
-            status: match changes.is_empty() {
-                true => Status::Unchanged,
-                false => Status::Removed,
+            status: if changes.is_empty() {
+                Status::Unchanged
+            } else {
+                Status::Removed
             },
             whose,
             team: None,

@@ -2,22 +2,20 @@
 
 use super::Place;
 use crate::agents::guard_hook::GuardHook;
-use crate::agents::json_text::JsonText;
 use crate::agents::settings::{self, Hook};
 use crate::agents::{Agent, extension, file, guard_hook, top};
+use crate::command::child;
 use crate::command::prelude::*;
 use serde_json::json;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::Duration;
 
 /// A file that no team's repository holds.
 pub const PROBE: &str = "/teamlog-hooks-doctor-probe";
 /// As long as agents wait.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
-/// How often the probe is looked at meanwhile.
-const LOOK: Duration = Duration::from_millis(10);
 /// Bytes of an answer that are read.
 const ANSWER_BYTES_MAX: u64 = 64 * 1024;
 
@@ -88,35 +86,32 @@ impl Doctor {
     pub fn run(self, context: &mut Context) -> Outcome {
         let dir = self.place.dir.as_deref();
         let file = self.whose.hooks_file(context, dir, self.place.user)?;
-        let mut checks = Vec::new();
-        let install = context.command(&format!("hooks install {} --write", self.whose.name()));
-        match self.found(context, &file)? {
-            None => checks.push(Check {
-                name: "installed",
-                status: Health::Failed,
-                message: format!("there is no hook of teamlog in {}", file.display()),
-                hint: Some(install),
-            }),
+        let install =
+            Some(context.command(&format!("hooks install {} --write", self.whose.name())));
+        let checks = match self.found(context, &file)? {
+            None => {
+                let message = format!("there is no hook of teamlog in {}", file.display());
+                vec![Check::new("installed", Health::Failed, message, install)]
+            }
             Some(found) => {
-                checks.push(good(
+                let mut checks = vec![good(
                     "installed",
                     format!("the hook is in {}", file.display()),
-                ));
+                )];
                 checks.push(match found.current {
-                    true => good("current", "it is as this version installs it".to_owned()),
-                    false => Check {
-                        name: "current",
-                        status: Health::Warning,
-                        message: "this version would install it otherwise".to_owned(),
-                        hint: Some(install),
-                    },
+                    true => good("current", "it is as this version installs it"),
+                    false => {
+                        let message = "this version would install it otherwise";
+                        Check::new("current", Health::Warning, message, install)
+                    }
                 });
                 checks.push(probe(&found.run, &top(context, dir, false)?, context));
                 if self.whose == Agent::Codex {
                     checks.push(trusted(context, &file)?);
                 }
+                checks
             }
-        }
+        };
         let worst = checks.iter().map(|check| check.status).max();
         let answer = HooksDoctorAnswer {
             status: worst.unwrap_or(Health::Ok),
@@ -124,11 +119,8 @@ impl Doctor {
             file: file.display().to_string(),
             checks,
         };
-        context.answer(&answer, shown)?;
-        Ok(match answer.status {
-            Health::Failed => Exit::Refused,
-            Health::Ok | Health::Warning => Exit::Done,
-        })
+        let exit = Exit::Refused.unless(answer.status != Health::Failed);
+        context.end(exit, &answer, shown)
     }
 
     fn found(&self, context: &Context, file: &Path) -> Result<Option<Found>, CommandError> {
@@ -142,7 +134,7 @@ impl Doctor {
                 run: words,
             }));
         }
-        let settings = JsonText::parse(Some(&text)).map_err(|why| file::unusable(file, &why))?;
+        let settings = file::json(file, Some(&text))?;
         let installed = settings::installed(&settings, Hook::Guard);
         Ok(installed.first().map(|one| {
             let hook = GuardHook::read(&one.command);
@@ -172,13 +164,25 @@ fn same_but_root(made: &str, installed: &str) -> bool {
     program(made) == program(installed)
 }
 
-fn good(name: &'static str, message: String) -> Check {
-    Check {
-        name,
-        status: Health::Ok,
-        message,
-        hint: None,
+impl Check {
+    fn new(
+        name: &'static str,
+        status: Health,
+        message: impl Into<String>,
+        hint: Option<String>,
+    ) -> Check {
+        let message = message.into();
+        Check {
+            name,
+            status,
+            message,
+            hint,
+        }
     }
+}
+
+fn good(name: &'static str, message: impl Into<String>) -> Check {
+    Check::new(name, Health::Ok, message, None)
 }
 
 /// Runs the hook as the agent does, with a write that no team allows.
@@ -190,14 +194,9 @@ fn probe(run: &[String], dir: &Path, context: &Context) -> Check {
         "tool_input": {"file_path": PROBE, "content": ""},
         "cwd": dir,
     });
-    let failed = |message: String, hint: Option<String>| Check {
-        name: "probe",
-        status: Health::Failed,
-        message,
-        hint,
-    };
+    let failed = |message: String| Check::new("probe", Health::Failed, message, None);
     let Some((program, rest)) = run.split_first() else {
-        return failed("the hook is empty".to_owned(), None);
+        return failed("the hook is empty".to_owned());
     };
     let mut command = Command::new(program);
     command.args(rest).current_dir(dir);
@@ -207,30 +206,27 @@ fn probe(run: &[String], dir: &Path, context: &Context) -> Check {
     let (status, said) = match asked(command, &call.to_string()) {
         Ok(Some(ended)) => ended,
         Ok(None) => {
-            let message = format!(
-                "it gave no answer within {} seconds",
-                LONGEST_WAIT.as_secs()
-            );
-            return failed(message, None);
+            let most = LONGEST_WAIT.as_secs();
+            return failed(format!("it gave no answer within {most} seconds"));
         }
-        Err(error) => return failed(format!("it cannot be run: {error}"), None),
+        Err(error) => return failed(format!("it cannot be run: {error}")),
     };
-    let first = said.lines().next().unwrap_or_default().to_owned();
+    let first = said.lines().next().unwrap_or_default();
     match status.code() {
-        Some(2) if said.contains(PROBE) => good(
-            "probe",
-            "it denied a write outside of the repository".to_owned(),
-        ),
-        Some(2) if first.contains("TEAMLOG_AGENT") => failed(
-            format!("it denies every write, since nobody says who acts: {first}"),
-            Some("export TEAMLOG_AGENT=NAME".to_owned()),
-        ),
-        Some(2) => failed(format!("it denies every write: {first}"), None),
-        Some(0) => failed(format!("it let a write to {PROBE} through"), None),
-        _ => failed(
-            format!("it ended with {status}, which agents take for a yes"),
-            None,
-        ),
+        Some(2) if said.contains(PROBE) => {
+            good("probe", "it denied a write outside of the repository")
+        }
+        Some(2) if first.contains("TEAMLOG_AGENT") => Check {
+            hint: Some("export TEAMLOG_AGENT=NAME".to_owned()),
+            ..failed(format!(
+                "it denies every write, since nobody says who acts: {first}"
+            ))
+        },
+        Some(2) => failed(format!("it denies every write: {first}")),
+        Some(0) => failed(format!("it let a write to {PROBE} through")),
+        _ => failed(format!(
+            "it ended with {status}, which agents take for a yes"
+        )),
     }
 }
 
@@ -245,9 +241,7 @@ fn asked(mut command: Command, input: &str) -> std::io::Result<Option<(ExitStatu
         // One that ends early leaves its input unread.
         let _ = stdin.write_all(input.as_bytes());
     }
-    let Some(status) = awaited(&mut child)? else {
-        child.kill()?;
-        child.wait()?;
+    let Some(status) = child::ended(&mut child, LONGEST_WAIT)? else {
         return Ok(None);
     };
     let mut said = Vec::new();
@@ -255,17 +249,6 @@ fn asked(mut command: Command, input: &str) -> std::io::Result<Option<(ExitStatu
         stderr.take(ANSWER_BYTES_MAX).read_to_end(&mut said)?;
     }
     Ok(Some((status, String::from_utf8_lossy(&said).into_owned())))
-}
-
-fn awaited(child: &mut Child) -> std::io::Result<Option<ExitStatus>> {
-    let begun = Instant::now();
-    while begun.elapsed() < LONGEST_WAIT {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
-        }
-        std::thread::sleep(LOOK);
-    }
-    Ok(None)
 }
 
 /// Whether Codex has been told to trust a hook of that file. For which text of the hook only Codex can tell.
@@ -276,24 +259,16 @@ fn trusted(context: &Context, hooks: &Path) -> Result<Check, CommandError> {
     let entry = text
         .lines()
         .any(|line| !line.trim_start().starts_with('#') && line.contains(&key));
-    Ok(match entry {
-        true => good(
-            "trusted",
-            format!(
-                "{} trusts a hook of this file; if the hook was changed since, /hooks in Codex says so",
-                config.display()
-            ),
-        ),
-        false => Check {
-            name: "trusted",
-            status: Health::Warning,
-            message: format!(
-                "{} does not trust it, so that Codex skips it",
-                config.display()
-            ),
-            hint: super::trust(Agent::Codex).map(str::to_owned),
-        },
-    })
+    let config = config.display();
+    if entry {
+        let message = format!(
+            "{config} trusts a hook of this file; if the hook was changed since, /hooks in Codex says so"
+        );
+        return Ok(good("trusted", message));
+    }
+    let message = format!("{config} does not trust it, so that Codex skips it");
+    let hint = super::trust(Agent::Codex).map(str::to_owned);
+    Ok(Check::new("trusted", Health::Warning, message, hint))
 }
 
 fn codex_home(context: &Context) -> Result<PathBuf, CommandError> {

@@ -10,7 +10,6 @@ use crate::agents::settings::{self, Hook};
 use crate::agents::{Agent, extension, file};
 use crate::command::prelude::*;
 use crate::render::escape::visible_lines;
-use std::path::Path;
 
 /// Make a coding agent ask the guard before it writes; without --write only show what would be done
 #[derive(Debug, clap::Args)]
@@ -76,14 +75,11 @@ impl Install {
         let dir = self.place.dir.as_deref();
         let file = self.whose.hooks_file(context, dir, self.place.user)?;
         let old = file::read(&file)?;
-        let hook = self.guard.hook(
-            context,
-            self.whose,
-            self.team.clone(),
-            self.agent.clone(),
-            GuardHook::default(),
-        )?;
-        if let Some(there) = self.there(old.as_deref(), &file)? {
+        let named = (self.team.clone(), self.agent.clone());
+        let hook = self
+            .guard
+            .hook(context, self.whose, named, GuardHook::default())?;
+        if let Some(there) = GuardHook::installed(self.whose, &file, old.as_deref())? {
             hook.check_agent(&there, &file)
                 .map_err(|error| self.advise(context, error, &there))?;
         }
@@ -122,38 +118,15 @@ impl Install {
         Ok(settings.text().to_owned())
     }
 
-    fn there(&self, old: Option<&str>, file: &Path) -> Result<Option<GuardHook>, CommandError> {
-        let Some(old) = old else {
-            return Ok(None);
-        };
-        if self.whose == Agent::Pi {
-            return Ok(extension::words(old).and_then(|words| GuardHook::of_words(&words)));
-        }
-        let settings = JsonText::parse(Some(old)).map_err(|why| file::unusable(file, &why))?;
-        let installed = settings::installed(&settings, Hook::Guard);
-        Ok(installed
-            .iter()
-            .find_map(|one| GuardHook::read(&one.command)))
-    }
-
     /// One hook for all agents of a directory: each says who it is.
     fn advise(&self, context: &Context, error: CommandError, there: &GuardHook) -> CommandError {
-        let mut words = vec!["hooks".to_owned(), "install".to_owned()];
-        words.push(self.whose.name().to_owned());
+        let mut words = ["hooks", "install", self.whose.name()]
+            .map(str::to_owned)
+            .to_vec();
         words.extend(self.team.clone());
-        let mut option =
-            |name: &str, value: &str| words.extend([name.to_owned(), value.to_owned()]);
-        if let Some(root) = &there.root {
-            option("--root", root);
-        }
-        for dir in &there.scratch {
-            option("--scratch", dir);
-        }
-        if let Some(answer) = &there.on_unknown {
-            option("--on-unknown", answer);
-        }
+        words.extend(there.options());
         if let Some(dir) = &self.place.dir {
-            option("--dir", &dir.display().to_string());
+            words.extend(["--dir".to_owned(), dir.display().to_string()]);
         }
         if self.place.user {
             words.push("--user".to_owned());

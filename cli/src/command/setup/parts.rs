@@ -80,17 +80,14 @@ impl Part {
         self.status == State::Current
     }
 
-    /// What had to be written was.
-    pub fn written(&mut self) {
+    /// What had to be written was, or would be.
+    pub fn written(&mut self, dry: bool) {
         if !self.is_current() {
-            self.status = State::Written;
-        }
-    }
-
-    /// What had to be written would be.
-    pub fn would_be_written(&mut self) {
-        if !self.is_current() {
-            self.status = State::WouldWrite;
+            self.status = if dry {
+                State::WouldWrite
+            } else {
+                State::Written
+            };
         }
     }
 
@@ -161,8 +158,7 @@ impl Plan {
     ) -> Result<Part, CommandError> {
         let path = self.whose.hooks_file(context, Some(&self.dir), false)?;
         let unusable = |why: String| file::unusable(&path, &why);
-        let text = files.text(&path)?;
-        let mut settings = JsonText::parse(text.as_deref()).map_err(unusable)?;
+        let mut settings = file::json(&path, files.text(&path)?.as_deref())?;
         let group = hook.group(self.whose, &self.line(context, hook)?);
         let there = settings::installed(&settings, hook);
         let state = match there.as_slice() {
@@ -198,12 +194,12 @@ impl Plan {
 
     /// How the MCP server is started.
     fn server(&self, context: &Context) -> Result<Vec<String>, CommandError> {
-        let mut words = vec![
-            program(context)?,
+        let mut words = vec![program(context)?];
+        words.extend([
             "mcp".to_owned(),
             "--data-root".to_owned(),
-        ];
-        words.push(data_root(context)?);
+            data_root(context)?,
+        ]);
         words.extend(["--team".to_owned(), self.team.clone()]);
         if let Some(agent) = &self.hook.agent {
             words.extend(["--actor".to_owned(), agent.clone()]);
@@ -214,16 +210,13 @@ impl Plan {
     fn put_mcp(&self, context: &Context, files: &mut Files) -> Result<Part, CommandError> {
         let path = mcp_file(self.whose, &self.dir);
         let unusable = |why: String| file::unusable(&path, &why);
-        let text = files.text(&path)?;
-        let mut settings = JsonText::parse(text.as_deref()).map_err(unusable)?;
+        let mut settings = file::json(&path, files.text(&path)?.as_deref())?;
         let entry = settings::mcp_entry(&self.server(context)?);
         let state = match settings::mcp(&settings) {
             None => State::Missing,
             Some(there) if there == entry => State::Current,
             Some(there) if settings::is_own_mcp(&there) => State::Outdated,
-            Some(_) => {
-                return Err(unusable("its server teamlog is another one".to_owned()));
-            }
+            Some(_) => return Err(unusable("its server teamlog is another one".to_owned())),
         };
         if state != State::Current {
             settings.put(&MCP, &entry).map_err(unusable)?;
@@ -388,10 +381,7 @@ fn take_out_instructions(
 }
 
 fn gone(there: bool) -> State {
-    match there {
-        true => State::Removed,
-        false => State::Absent,
-    }
+    if there { State::Removed } else { State::Absent }
 }
 
 /// Changes JSON; a file with nothing left in it goes. Says what `change` says.
@@ -403,7 +393,7 @@ fn change_json(
     let Some(text) = files.text(path)? else {
         return Ok(false);
     };
-    let mut settings = JsonText::parse(Some(&text)).map_err(|why| file::unusable(path, &why))?;
+    let mut settings = file::json(path, Some(&text))?;
     let changed = change(&mut settings);
     if changed {
         let left = (!settings.is_empty()).then(|| settings.text().to_owned());
