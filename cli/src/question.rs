@@ -160,11 +160,11 @@ questions! {
     PRIME: message::prime::Prime => render::hand::primed;
     READ: message::read::Read => render::inbox::page;
     DELIVERIES: message::deliveries::DeliveryList => render::delivery::open;
-    DEAD_LETTERS: message::dead_letter::DeadLetterList => render::delivery::page;
+    DEAD_LETTERS: message::dead_letter::DeadLetterList => render::delivery::dead;
     THREADS: thread::list::ThreadList => render::thread::list;
-    THREAD_TAIL: thread::tail::ThreadTail => render::thread::page;
+    THREAD_TAIL: thread::tail::ThreadTail => render::thread::talk;
     THREAD_SEARCH: thread::search::ThreadSearch => render::thread::found;
-    MODE_LIST: mode::show::ModeList => render::mode::page;
+    MODE_LIST: mode::show::ModeList => render::mode::all;
     MODE_SHOW: mode::show::ModeShow => render::mode::card;
     MODE_EXPLAIN: mode::explain::ModeExplain => render::prompt::transition;
     MODE_SESSIONS: mode::sessions::ModeSessions => render::mode::sessions;
@@ -174,7 +174,7 @@ questions! {
     BOOTSTRAP_EVIDENCE: bootstrap::show::BootstrapEvidence => |answer, _| render::bootstrap::evidence(answer);
     BOOTSTRAP_EXPLAIN: bootstrap::record::BootstrapExplain => render::bootstrap::explained;
     USAGE: usage::report::Usage => render::usage::card;
-    ARTIFACTS: artifact::ArtifactList => render::artifact::page;
+    ARTIFACTS: artifact::ArtifactList => render::artifact::all;
     TOKENS: agent_token::TokenList => render::token::list;
     TRACES: log::traces::Traces => render::teams::traces;
     TRACE: log::trace::Trace => render::timeline::story;

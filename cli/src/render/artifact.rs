@@ -7,11 +7,15 @@ use teamlog_team::artifact::{
 
 /// `stored fix.patch  120 bytes  artifacts/patches/…-fix.patch`.
 pub fn stored(answer: &ArtifactPutAnswer, view: &View) -> Vec<String> {
-    let word = match answer.stored {
-        true => view.paint.show(Style::Good, "stored").to_string(),
-        false => view.paint.show(Style::Warn, "there already").to_string(),
+    let (style, word) = match answer.stored {
+        true => (Style::Good, "stored"),
+        false => (Style::Warn, "there already"),
     };
-    vec![format!("{word} {}", line(&answer.artifact))]
+    vec![format!(
+        "{} {}",
+        view.paint.show(style, word),
+        line(&answer.artifact)
+    )]
 }
 
 /// What was written to a file.
@@ -28,22 +32,17 @@ fn line(artifact: &ArtifactShown) -> String {
     )
 }
 
-pub fn page(answer: &ArtifactListAnswer, view: &View) -> Vec<String> {
-    let mut shown = lines(answer.artifacts.iter().map(|one| row(one, view)), 0, view);
-    if shown.is_empty() {
-        shown.push("no artifacts".to_owned());
-    }
-    shown.extend(more("more", &answer.next_cursor));
-    shown
+pub fn all(answer: &ArtifactListAnswer, view: &View) -> Vec<String> {
+    let rows = answer.artifacts.iter().map(|one| row(one, view));
+    page(rows, "no artifacts", ("more", &answer.next_cursor), view)
 }
 
 fn row(artifact: &ArtifactShown, view: &View) -> Vec<Cell> {
-    let when = view.ago_of(&artifact.stored_at);
     vec![
         styled(Style::Bold, &*artifact.name),
         plain(artifact.kind.name()),
         number(artifact.size.to_string()),
         plain(artifact.worker.as_deref().unwrap_or("-")),
-        styled(Style::Dim, when),
+        styled(Style::Dim, view.ago_of(&artifact.stored_at)),
     ]
 }

@@ -52,11 +52,8 @@ pub fn open(answer: &DeliveryListAnswer, view: &View) -> Vec<String> {
     let count = time::plural(answer.count as u64, "message");
     let rest = format!(": {count} waiting for an ack");
     let mut shown = vec![heading(view, &answer.team, &rest)];
-    if !answer.deliveries.is_empty() {
-        shown.push(String::new());
-    }
     let waiting = answer.deliveries.iter().map(|one| waiting(one, view));
-    shown.extend(lines(waiting, 2, view));
+    push_below(&mut shown, lines(waiting, 2, view));
     shown.extend(more_below("more", &answer.next_cursor));
     shown
 }
@@ -83,17 +80,11 @@ fn waiting(delivery: &DeliveryShown, view: &View) -> Vec<Cell> {
 }
 
 /// Dead letters, oldest of the page first.
-pub fn page(answer: &DeadLetterListAnswer, view: &View) -> Vec<String> {
+pub fn dead(answer: &DeadLetterListAnswer, view: &View) -> Vec<String> {
     let count = time::plural(answer.count as u64, "dead letter");
     let mut shown = vec![heading(view, &answer.team, &format!(": {count}"))];
-    if !answer.dead_letters.is_empty() {
-        shown.push(String::new());
-    }
-    shown.extend(lines(
-        answer.dead_letters.iter().map(|letter| row(letter, view)),
-        2,
-        view,
-    ));
+    let letters = answer.dead_letters.iter().map(|letter| row(letter, view));
+    push_below(&mut shown, lines(letters, 2, view));
     shown.extend(more_below("older ones", &answer.next_cursor));
     shown
 }
@@ -149,22 +140,19 @@ pub fn nudged(answer: &NudgeAnswer, view: &View) -> Vec<String> {
         head.push_str(&format!(", with an unread wake-up already: {count}"));
     }
     let mut shown = vec![head];
-    let rows: Vec<Vec<Cell>> = answer
-        .all()
-        .map(|nudged| {
-            let since = match &nudged.idle_since {
-                Some(at) => format!("last active {}", view.ago_of(at)),
-                None => "never active".to_owned(),
-            };
-            vec![
-                styled(Style::Bold, &nudged.agent),
-                plain(format!("{} unread", nudged.unread)),
-                styled(Style::Dim, since),
-                plain(nudged.message_id.as_deref().unwrap_or("")),
-                ran(nudged.exec.as_ref()),
-            ]
-        })
-        .collect();
+    let rows = answer.all().map(|nudged| {
+        let since = match &nudged.idle_since {
+            Some(at) => format!("last active {}", view.ago_of(at)),
+            None => "never active".to_owned(),
+        };
+        vec![
+            styled(Style::Bold, &nudged.agent),
+            plain(format!("{} unread", nudged.unread)),
+            styled(Style::Dim, since),
+            plain(nudged.message_id.as_deref().unwrap_or("")),
+            ran(nudged.exec.as_ref()),
+        ]
+    });
     shown.extend(lines(rows, 2, view));
     shown
 }

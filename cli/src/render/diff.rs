@@ -1,5 +1,7 @@
 //! What changed between two points: tasks field by field, inboxes, members.
 
+use crate::render::event::cut;
+use crate::render::mode::place;
 use crate::render::prelude::*;
 use serde_json::Value;
 use teamlog_team::log::diff::{Change, DiffAnswer, ModeTurn, TaskChange};
@@ -24,25 +26,12 @@ pub fn changes(answer: &DiffAnswer, view: &View) -> Vec<String> {
         let members = visible(&answer.members_added.join(", ")).into_owned();
         shown.push(format!("new members: {members}"));
     }
-    if !answer.tasks.is_empty() {
-        shown.push(String::new());
-    }
-    for task in &answer.tasks {
-        shown.extend(change(task, view));
-    }
+    let tasks = answer.tasks.iter().flat_map(|task| change(task, view));
+    push_below(&mut shown, tasks.collect());
     shown.extend(more("more", &answer.next_cursor));
-    if !answer.inboxes.is_empty() {
-        shown.push(String::new());
-        shown.extend(inboxes(answer, view));
-    }
-    if !answer.modes.is_empty() {
-        shown.push(String::new());
-        shown.extend(modes(answer, view));
-    }
-    if !answer.runs.is_empty() {
-        shown.push(String::new());
-        shown.extend(runs(answer, view));
-    }
+    push_below(&mut shown, inboxes(answer, view));
+    push_below(&mut shown, modes(answer, view));
+    push_below(&mut shown, runs(answer, view));
     shown
 }
 
@@ -56,17 +45,13 @@ fn change(task: &TaskChange, view: &View) -> Vec<String> {
         view.paint.show(style, sign),
         view.paint.show(Style::Bold, visible(&task.task_id))
     )];
-    let rows: Vec<_> = task
-        .fields
-        .iter()
-        .map(|(name, field)| {
-            let text = match task.change {
-                Change::Created => value(&field.to),
-                Change::Changed => format!("{} -> {}", value(&field.from), value(&field.to)),
-            };
-            vec![styled(Style::Dim, name), plain(text)]
-        })
-        .collect();
+    let rows = task.fields.iter().map(|(name, field)| {
+        let text = match task.change {
+            Change::Created => value(&field.to),
+            Change::Changed => format!("{} -> {}", value(&field.from), value(&field.to)),
+        };
+        vec![styled(Style::Dim, name), plain(text)]
+    });
     shown.extend(lines(rows, 4, view));
     shown
 }
@@ -88,66 +73,53 @@ fn inboxes(answer: &DiffAnswer, view: &View) -> Vec<String> {
 
 /// `+ forge  starting`, `- blueprint  planning -> completed  in session s-1`.
 fn modes(answer: &DiffAnswer, view: &View) -> Vec<String> {
-    let rows: Vec<_> = answer
-        .modes
-        .iter()
-        .map(|mode| {
-            let (style, sign) = match mode.change {
-                ModeTurn::Started => (Style::Good, "+"),
-                ModeTurn::Ended => (Style::Dim, "-"),
-                ModeTurn::Changed => (Style::Warn, "~"),
-            };
-            let to = mode.to.as_deref().unwrap_or("gone");
-            let phases = match &mode.from {
-                None => to.to_owned(),
-                Some(from) => format!("{from} -> {to}"),
-            };
-            let session = mode.session_id.as_deref();
-            vec![
-                styled(style, sign),
-                styled(Style::Bold, mode.mode.name()),
-                plain(phases),
-                plain(session.map_or_else(String::new, |session| format!("in session {session}"))),
-            ]
-        })
-        .collect();
+    let rows = answer.modes.iter().map(|mode| {
+        let (style, sign) = match mode.change {
+            ModeTurn::Started => (Style::Good, "+"),
+            ModeTurn::Ended => (Style::Dim, "-"),
+            ModeTurn::Changed => (Style::Warn, "~"),
+        };
+        let to = mode.to.as_deref().unwrap_or("gone");
+        let phases = match &mode.from {
+            None => to.to_owned(),
+            Some(from) => format!("{from} -> {to}"),
+        };
+        vec![
+            styled(style, sign),
+            styled(Style::Bold, mode.mode.name()),
+            plain(phases),
+            plain(place(&mode.session_id)),
+        ]
+    });
     lines(rows, 0, view)
 }
 
 /// `run 1  INIT -> TEAM_READY  1 violation`.
 fn runs(answer: &DiffAnswer, view: &View) -> Vec<String> {
-    let rows: Vec<_> = answer
-        .runs
-        .iter()
-        .map(|run| {
-            let moved = match run.from {
-                None => run.to.name().to_owned(),
-                Some(from) if from == run.to => run.to.name().to_owned(),
-                Some(from) => format!("{} -> {}", from.name(), run.to.name()),
-            };
-            let breaches = match run.breaches {
-                0 => String::new(),
-                breaches => time::plural(breaches, "violation"),
-            };
-            vec![
-                styled(Style::Bold, format!("run {}", run.run)),
-                plain(moved),
-                styled(Style::Warn, breaches),
-            ]
-        })
-        .collect();
+    let rows = answer.runs.iter().map(|run| {
+        let moved = match run.from {
+            None => run.to.name().to_owned(),
+            Some(from) if from == run.to => run.to.name().to_owned(),
+            Some(from) => format!("{} -> {}", from.name(), run.to.name()),
+        };
+        let breaches = match run.breaches {
+            0 => String::new(),
+            breaches => time::plural(breaches, "violation"),
+        };
+        vec![
+            styled(Style::Bold, format!("run {}", run.run)),
+            plain(moved),
+            styled(Style::Warn, breaches),
+        ]
+    });
     lines(rows, 0, view)
 }
 
 /// A value in one short piece.
 fn value(value: &Value) -> String {
-    let text = match value {
+    match value {
         Value::Null => "-".to_owned(),
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
-    match text.char_indices().nth(SHOWN_MAX) {
-        None => text,
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        Value::String(text) => cut(text, SHOWN_MAX),
+        other => cut(&other.to_string(), SHOWN_MAX),
     }
 }

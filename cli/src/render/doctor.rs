@@ -14,18 +14,14 @@ pub fn checked(answer: &DoctorAnswer, deep: &str, view: &View) -> Vec<String> {
         view.paint.show(Style::Bold, visible(&answer.team)),
         view.paint.show(style, word)
     )];
-    let rows: Vec<_> = answer
-        .checks
-        .iter()
-        .map(|check| {
-            let (style, word) = shown(check.status);
-            vec![
-                styled(style, word),
-                plain(check.name),
-                plain(check.summary.as_str()),
-            ]
-        })
-        .collect();
+    let rows = answer.checks.iter().map(|check| {
+        let (style, word) = shown(check.status);
+        vec![
+            styled(style, word),
+            plain(check.name),
+            plain(check.summary.as_str()),
+        ]
+    });
     shown_lines.extend(lines(rows, 2, view));
     if !answer.stats.deep {
         shown_lines.push("a sample was looked at; to look at everything:".to_owned());

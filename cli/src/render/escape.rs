@@ -18,7 +18,8 @@ pub fn visible(text: &str) -> Cow<'_, str> {
             '\n' => shown.push_str("\\n"),
             '\r' => shown.push_str("\\r"),
             '\t' => shown.push_str("\\t"),
-            c if is_dangerous(c) => push_escape(&mut shown, c, "\\u{", "}"),
+            // Writing to a String cannot fail.
+            c if is_dangerous(c) => drop(write!(shown, "\\u{{{:x}}}", u32::from(c))),
             c => shown.push(c),
         }
     }
@@ -47,11 +48,6 @@ pub fn visible_json(json: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(shown)
-}
-
-fn push_escape(shown: &mut String, c: char, before: &str, after: &str) {
-    // Writing to a String cannot fail.
-    let _ = write!(shown, "{before}{:x}{after}", u32::from(c));
 }
 
 #[cfg(test)]

@@ -33,7 +33,8 @@ pub fn line(event: &Event<'_>, paint: Paint) -> String {
 pub fn what(event: &Event<'_>) -> String {
     let payload: Value = serde_json::from_str(&event.payload).unwrap_or_default();
     let text = match &*event.kind {
-        _ if event.foreign => foreign(event),
+        _ if event.foreign && event.payload == "{}" => String::new(),
+        _ if event.foreign => event.payload.to_string(),
         "message_sent" => message(event, &payload["message"]),
         "message_suppressed" if payload["reason"] == "unread" => format!(
             "{} (held back: an earlier one is unread)",
@@ -96,7 +97,7 @@ pub fn what(event: &Event<'_>) -> String {
         kind if kind.starts_with("bootstrap_") => flow::bootstrap(kind, &payload),
         _ => event.payload.to_string(),
     };
-    visible(&cut(&text)).into_owned()
+    visible(&cut(&text, SHOWN_MAX)).into_owned()
 }
 
 /// A message envelope: `task_update to lead  T-1  status=done note=…`; its sender too where somebody else recorded it.
@@ -144,12 +145,10 @@ pub fn said(payload: &Value) -> String {
     let others = fields
         .iter()
         .filter(|(name, _)| !FIRST.contains(&name.as_str()));
-    let filled: Vec<(&String, &Value)> = known
-        .chain(others)
-        .filter(|(_, value)| !is_empty(value))
-        .collect();
+    let filled = known.chain(others).filter(|(_, value)| !is_empty(value));
+    let filled: Vec<(&String, &Value)> = filled.collect();
     let alone = filled.len() == 1;
-    let words: Vec<String> = filled
+    let words = filled
         .into_iter()
         .map(|(name, value)| match (name.as_str(), value) {
             ("subject" | "note" | "body", Value::String(text)) if alone => text.clone(),
@@ -157,30 +156,17 @@ pub fn said(payload: &Value) -> String {
             ("status", Value::String(text)) => text.clone(),
             ("blocked", Value::Bool(true)) => "blocked".to_owned(),
             _ => format!("{name}={}", word(value)),
-        })
-        .collect();
-    words.join(" ")
+        });
+    words.collect::<Vec<String>>().join(" ")
 }
 
 fn is_empty(value: &Value) -> bool {
     value.is_null() || value.as_str().is_some_and(str::is_empty)
 }
 
-fn foreign(event: &Event<'_>) -> String {
-    if event.payload == "{}" {
-        String::new()
-    } else {
-        event.payload.to_string()
-    }
-}
-
 fn members(payload: &Value) -> String {
-    let names: Vec<String> = payload["members"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .map(word)
-        .collect();
+    let names = payload["members"].as_array().into_iter().flatten();
+    let names: Vec<String> = names.map(word).collect();
     let open = payload["open"].as_bool().unwrap_or(false);
     match (names.is_empty(), open) {
         (true, _) => "open to anybody".to_owned(),
@@ -214,9 +200,9 @@ pub fn word(value: &Value) -> String {
     }
 }
 
-/// At most [`SHOWN_MAX`] characters.
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(SHOWN_MAX) {
+/// At most so many characters.
+pub fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
     }
@@ -245,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_long_text_is_cut_between_characters() {
-        assert_eq!(cut(&"é".repeat(100)), "é".repeat(100));
-        assert_eq!(cut(&"é".repeat(101)), format!("{}…", "é".repeat(100)));
+        assert_eq!(cut(&"é".repeat(100), 100), "é".repeat(100));
+        assert_eq!(cut(&"é".repeat(101), 100), format!("{}…", "é".repeat(100)));
     }
 }

@@ -86,10 +86,9 @@ pub fn rehydrated(answer: &RehydrateAnswer, view: &View) -> Vec<String> {
         ("acks", answer.ack_count),
         ("tasks", answer.task_count),
     ];
-    let rows: Vec<_> = counts
+    let rows = counts
         .into_iter()
-        .map(|(name, count)| vec![plain(name), number(time::count(count))])
-        .collect();
+        .map(|(name, count)| vec![plain(name), number(time::count(count))]);
     // The rate of a moment says nothing.
     let rate = match answer.elapsed_ms {
         0..100 => String::new(),
@@ -114,13 +113,10 @@ pub fn counted(counts: &[(&str, u64, Style)], not_applied: &Reasons, view: &View
     let reasons = not_applied
         .iter()
         .map(|(reason, count)| (format!("not applied: {reason}"), *count, Style::Warn));
-    let rows: Vec<_> = counts
-        .chain(reasons)
-        .map(|(name, count, style)| {
-            let style = if count == 0 { Style::Plain } else { style };
-            vec![plain(name), number_styled(style, time::count(count))]
-        })
-        .collect();
+    let rows = counts.chain(reasons).map(|(name, count, style)| {
+        let style = if count == 0 { Style::Plain } else { style };
+        vec![plain(name), number_styled(style, time::count(count))]
+    });
     lines(rows, 2, view)
 }
 

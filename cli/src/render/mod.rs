@@ -77,6 +77,38 @@ pub fn more_below(words: &str, cursor: &Option<String>) -> Vec<String> {
     more.map_or_else(Vec::new, |more| vec![String::new(), more])
 }
 
+/// A page of rows and how to go on, or that there is nothing.
+pub fn page(
+    rows: impl IntoIterator<Item = Vec<table::Cell>>,
+    nothing: &str,
+    (words, cursor): (&str, &Option<String>),
+    view: &View,
+) -> Vec<String> {
+    let mut shown = table::lines(rows, 0, view);
+    if shown.is_empty() {
+        shown.push(nothing.to_owned());
+    }
+    shown.extend(more(words, cursor));
+    shown
+}
+
+/// Lines behind an empty one, if there are any.
+pub fn push_below(shown: &mut Vec<String>, below: Vec<String>) {
+    if !below.is_empty() {
+        shown.push(String::new());
+        shown.extend(below);
+    }
+}
+
+/// Names, or that word where there are none.
+pub fn names_or(none: &str, names: &[String]) -> String {
+    if names.is_empty() {
+        none.to_owned()
+    } else {
+        names.join(", ")
+    }
+}
+
 /// A heading that names what follows and for whom.
 pub fn heading(view: &View, name: &str, rest: &str) -> String {
     let name = escape::visible(name);

@@ -12,7 +12,7 @@ use teamlog_team::projections::mode::Mode;
 pub fn stands(answer: &ModeAnswer, view: &View) -> Vec<String> {
     let mut row = row(&answer.shown, view);
     row.truncate(3);
-    row.push(plain(place(&answer.shown)));
+    row.push(plain(place(&answer.shown.session_id)));
     let mut shown = lines([row], 0, view);
     if !answer.changed {
         shown.push("  it was so already".to_owned());
@@ -40,50 +40,32 @@ pub fn cleared(answer: &ModeCleared, view: &View) -> Vec<String> {
     ]
 }
 
-pub fn page(answer: &ModeListAnswer, view: &View) -> Vec<String> {
-    let rows: Vec<Vec<Cell>> = answer
-        .modes
-        .iter()
-        .map(|mode| {
-            let mut cells = row(mode, view);
-            cells.push(plain(place(mode)));
-            cells
-        })
-        .collect();
-    let mut shown = lines(rows, 0, view);
-    if shown.is_empty() {
-        shown.push("no modes".to_owned());
-    }
-    shown.extend(more("more", &answer.next_cursor));
-    shown
+pub fn all(answer: &ModeListAnswer, view: &View) -> Vec<String> {
+    let rows = answer.modes.iter().map(|mode| {
+        let mut cells = row(mode, view);
+        cells.push(plain(place(&mode.session_id)));
+        cells
+    });
+    page(rows, "no modes", ("more", &answer.next_cursor), view)
 }
 
 /// A page of sessions: `s-1  live  heard of 2 min ago  forge`.
 pub fn sessions(answer: &SessionsAnswer, view: &View) -> Vec<String> {
-    let rows: Vec<Vec<Cell>> = answer
-        .sessions
-        .iter()
-        .map(|session| {
-            let (style, word) = match (&session.ended_at, session.live) {
-                (Some(_), _) => (Style::Dim, "ended"),
-                (None, true) => (Style::Good, "live"),
-                (None, false) => (Style::Warn, "stale"),
-            };
-            let seen = view.ago_of(&session.last_seen_at);
-            vec![
-                styled(Style::Bold, &session.session_id),
-                styled(style, word),
-                styled(Style::Dim, format!("heard of {}", seen)),
-                plain(names(&session.active_modes)),
-            ]
-        })
-        .collect();
-    let mut shown = lines(rows, 0, view);
-    if shown.is_empty() {
-        shown.push("no sessions".to_owned());
-    }
-    shown.extend(more("more", &answer.next_cursor));
-    shown
+    let rows = answer.sessions.iter().map(|session| {
+        let (style, word) = match (&session.ended_at, session.live) {
+            (Some(_), _) => (Style::Dim, "ended"),
+            (None, true) => (Style::Good, "live"),
+            (None, false) => (Style::Warn, "stale"),
+        };
+        let seen = view.ago_of(&session.last_seen_at);
+        vec![
+            styled(Style::Bold, &session.session_id),
+            styled(style, word),
+            styled(Style::Dim, format!("heard of {seen}")),
+            plain(names(&session.active_modes)),
+        ]
+    });
+    page(rows, "no sessions", ("more", &answer.next_cursor), view)
 }
 
 pub fn session_ended(answer: &SessionEndedAnswer, view: &View) -> Vec<String> {
@@ -99,7 +81,7 @@ pub fn session_ended(answer: &SessionEndedAnswer, view: &View) -> Vec<String> {
 
 pub fn card(answer: &ModeShowAnswer, view: &View) -> Vec<String> {
     let mode = &answer.mode;
-    let at = match place(mode) {
+    let at = match place(&mode.session_id) {
         place if place.is_empty() => "  at the root".to_owned(),
         place => format!("  {place}"),
     };
@@ -127,41 +109,28 @@ const LEFT_OUT: [&str; 4] = ["mode", "schema_version", "schemaVersion", "session
 
 /// `mode  active  phase  when`.
 fn row(mode: &ModeShown, view: &View) -> Vec<Cell> {
-    let style = match mode.active {
-        true => Style::Good,
-        false => Style::Dim,
-    };
-    let when = view.ago_of(&mode.updated_at);
+    let style = if mode.active { Style::Good } else { Style::Dim };
     vec![
         styled(Style::Bold, mode.mode.name()),
         styled(style, word(mode.active)),
         plain(mode.current_phase.as_deref().unwrap_or("-")),
-        styled(Style::Dim, when),
+        styled(Style::Dim, view.ago_of(&mode.updated_at)),
     ]
 }
 
 fn word(active: bool) -> &'static str {
-    match active {
-        true => "active",
-        false => "ended",
-    }
+    if active { "active" } else { "ended" }
 }
 
 /// `in session s-1`; nothing at the root.
-fn place(mode: &ModeShown) -> String {
-    let session = mode.session_id.as_deref();
+pub fn place(session_id: &Option<String>) -> String {
+    let session = session_id.as_deref();
     session.map_or_else(String::new, |session| format!("in session {session}"))
 }
 
-fn names(modes: &[Mode]) -> String {
-    match modes {
-        [] => "none".to_owned(),
-        modes => modes
-            .iter()
-            .map(|mode| mode.name())
-            .collect::<Vec<_>>()
-            .join(", "),
-    }
+pub fn names(modes: &[Mode]) -> String {
+    let names: Vec<String> = modes.iter().map(|mode| mode.name().to_owned()).collect();
+    names_or("none", &names)
 }
 
 /// A string without its quotes, anything else as JSON.

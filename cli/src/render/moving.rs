@@ -149,21 +149,17 @@ pub fn team_chat(answer: &ChatAnswer, view: &View) -> Vec<String> {
     if !answer.problems.is_empty() {
         shown.push(String::new());
     }
-    let rows: Vec<_> = answer
-        .problems
-        .iter()
-        .map(|problem| {
-            let place = match problem.line {
-                0 => problem.file.clone(),
-                line => format!("{} line {line}", problem.file),
-            };
-            vec![
-                plain(place),
-                plain(problem.kind),
-                plain(problem.message.as_str()),
-            ]
-        })
-        .collect();
+    let rows = answer.problems.iter().map(|problem| {
+        let place = match problem.line {
+            0 => problem.file.clone(),
+            line => format!("{} line {line}", problem.file),
+        };
+        vec![
+            plain(place),
+            plain(problem.kind),
+            plain(problem.message.as_str()),
+        ]
+    });
     shown.extend(lines(rows, 2, view));
     if answer.problems_omitted > 0 {
         shown.push(format!(

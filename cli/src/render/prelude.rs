@@ -3,4 +3,4 @@
 pub use super::escape::visible;
 pub use super::style::Style;
 pub use super::table::{Cell, free_text, lines, number, number_styled, plain, styled};
-pub use super::{View, heading, more, more_below, time};
+pub use super::{View, heading, more, more_below, names_or, page, push_below, time};

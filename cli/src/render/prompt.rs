@@ -1,21 +1,22 @@
 //! What became of a prompt, what would become of starting a mode, and how a state reads.
 
+use crate::render::mode::names;
 use crate::render::prelude::*;
 use teamlog_team::mode::rules::outcome::{Lifecycle, RunOutcome};
 use teamlog_team::mode::rules::prompt::answer::PromptAnswer;
 use teamlog_team::mode::rules::reading::Reading;
 use teamlog_team::mode::rules::transition::{Kind, Transition};
-use teamlog_team::projections::mode::Mode;
 
 /// The paragraph for the agent, and what is active.
 pub fn prompted(answer: &PromptAnswer, _: &View) -> Vec<String> {
-    let mut lines = Vec::new();
-    match answer.additional_context.is_empty() {
-        true => lines.push("the prompt asks for no skill".to_owned()),
-        false => lines.push(visible(&answer.additional_context).into_owned()),
-    }
-    lines.push(format!("  active now: {}", names(&answer.active_skills)));
-    lines
+    let asked = match &*answer.additional_context {
+        "" => "the prompt asks for no skill".to_owned(),
+        told => visible(told).into_owned(),
+    };
+    vec![
+        asked,
+        format!("  active now: {}", names(&answer.active_skills)),
+    ]
 }
 
 /// `deny (rollback): team, forge + blueprint`, and why.
@@ -32,10 +33,8 @@ pub fn transition(told: &Transition, _: &View) -> Vec<String> {
         lines.push(format!("  active then: {}", names(&told.resulting)));
     }
     if !told.auto_completed.is_empty() {
-        lines.push(format!(
-            "  completed by it: {}",
-            names(&told.auto_completed)
-        ));
+        let completed = names(&told.auto_completed);
+        lines.push(format!("  completed by it: {completed}"));
     }
     let message = told.message.iter();
     lines.extend(message.map(|message| format!("  {}", visible(message))));
@@ -55,14 +54,4 @@ pub fn reading(reading: &Reading, _: &View) -> Vec<String> {
     let warnings = reading.warnings.iter();
     lines.extend(warnings.map(|warning| format!("  warning: {}", visible(warning))));
     lines
-}
-
-fn names(modes: &[Mode]) -> String {
-    match modes {
-        [] => "none".to_owned(),
-        modes => {
-            let names: Vec<&str> = modes.iter().map(|mode| mode.name()).collect();
-            names.join(", ")
-        }
-    }
 }

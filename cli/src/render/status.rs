@@ -1,5 +1,6 @@
 //! A team at a glance: members and what they have not read, tasks and what holds them up.
 
+use crate::render::mode::place;
 use crate::render::prelude::*;
 use crate::render::task::row as task_row;
 use teamlog_team::lifecycle::status::{ActiveMode, BootstrapRun, StaleMessage, StatusAnswer};
@@ -26,29 +27,12 @@ pub fn overview(answer: &StatusAnswer, view: &View) -> Vec<String> {
     section(&mut shown, "blocked", tasks(&answer.blocked_tasks));
     section(&mut shown, "waits in vain", in_vain(answer, view));
     section(&mut shown, "stale tasks", tasks(&answer.stale_tasks));
-    section(
-        &mut shown,
-        "stale messages",
-        lines(answer.stale_messages.iter().map(stale_message), 2, view),
-    );
-    section(
-        &mut shown,
-        "active modes",
-        lines(
-            answer.active_modes.iter().map(|mode| active(mode, view)),
-            2,
-            view,
-        ),
-    );
-    section(
-        &mut shown,
-        "bootstrap runs",
-        lines(
-            answer.bootstrap_runs.iter().map(|run| bootstrap(run, view)),
-            2,
-            view,
-        ),
-    );
+    let stale = lines(answer.stale_messages.iter().map(stale_message), 2, view);
+    section(&mut shown, "stale messages", stale);
+    let modes = answer.active_modes.iter().map(|mode| active(mode, view));
+    section(&mut shown, "active modes", lines(modes, 2, view));
+    let runs = answer.bootstrap_runs.iter().map(|run| bootstrap(run, view));
+    section(&mut shown, "bootstrap runs", lines(runs, 2, view));
     if !answer.truncated.is_empty() {
         shown.push(String::new());
         let names = answer.truncated.join(", ");
@@ -79,17 +63,13 @@ fn section(shown: &mut Vec<String>, name: &str, content: Vec<String>) {
 }
 
 fn members(answer: &StatusAnswer, view: &View) -> Vec<String> {
-    let rows: Vec<Vec<Cell>> = answer
-        .unread_counts
-        .iter()
-        .map(|(agent, unread)| {
-            let style = if *unread > 0 { Style::Bold } else { Style::Dim };
-            vec![
-                plain(visible(agent)),
-                number_styled(style, time::count(*unread)),
-            ]
-        })
-        .collect();
+    let rows = answer.unread_counts.iter().map(|(agent, unread)| {
+        let style = if *unread > 0 { Style::Bold } else { Style::Dim };
+        vec![
+            plain(visible(agent)),
+            number_styled(style, time::count(*unread)),
+        ]
+    });
     lines(rows, 2, view)
 }
 
@@ -104,13 +84,11 @@ fn statuses(answer: &StatusAnswer, view: &View) -> Vec<String> {
 
 /// `forge  executing  3m ago  in session s-1`.
 fn active(mode: &ActiveMode, view: &View) -> Vec<Cell> {
-    let updated = view.ago_of(&mode.updated_at);
-    let session = mode.session_id.as_deref();
     vec![
         styled(Style::Bold, mode.mode.name()),
         plain(mode.phase.as_deref().unwrap_or("-")),
-        styled(Style::Dim, updated),
-        plain(session.map_or_else(String::new, |session| format!("in session {session}"))),
+        styled(Style::Dim, view.ago_of(&mode.updated_at)),
+        plain(place(&mode.session_id)),
     ]
 }
 
@@ -120,7 +98,6 @@ fn bootstrap(run: &BootstrapRun, view: &View) -> Vec<Cell> {
         0 => Style::Plain,
         _ => Style::Warn,
     };
-    let updated = view.ago_of(&run.updated_at);
     let team = run.team_name.as_deref();
     let team = team.map(|team| format!("with {team}"));
     let domains = Some(run.domains.join(", ")).filter(|domains| !domains.is_empty());
@@ -132,7 +109,7 @@ fn bootstrap(run: &BootstrapRun, view: &View) -> Vec<Cell> {
     vec![
         styled(Style::Bold, &run.run),
         styled(style, run.state.name()),
-        styled(Style::Dim, updated),
+        styled(Style::Dim, view.ago_of(&run.updated_at)),
         free_text(Style::Plain, about.join(": ")),
         styled(Style::Warn, breaches),
     ]

@@ -5,7 +5,7 @@ use crate::render::event::word;
 use crate::render::inbox::by;
 use crate::render::prelude::*;
 use serde_json::Value;
-use teamlog_team::projections::thread::{PostShown, ThreadShown};
+use teamlog_team::projections::thread::ThreadShown;
 use teamlog_team::thread::list::{ThreadListAnswer, ThreadListed};
 use teamlog_team::thread::post::ThreadPostAnswer;
 use teamlog_team::thread::search::ThreadSearchAnswer;
@@ -18,10 +18,7 @@ pub fn card(answer: &ThreadAnswer, view: &View) -> Vec<String> {
 }
 
 fn head(thread: &ThreadShown, view: &View) -> Vec<String> {
-    let mut about = match thread.participants.is_empty() {
-        true => "nobody takes part".to_owned(),
-        false => thread.participants.join(", "),
-    };
+    let mut about = names_or("nobody takes part", &thread.participants);
     if let Some(task) = &thread.task_id {
         about.push_str(&format!("; about task {task}"));
     }
@@ -40,67 +37,46 @@ pub fn posted(answer: &ThreadPostAnswer, view: &View) -> Vec<String> {
         visible(&post.id),
         visible(&post.from),
         by(post.actor.as_deref()),
-        visible(&told(post)),
+        visible(&names_or("nobody", &post.to)),
         post.seq
     )]
 }
 
-fn told(post: &PostShown) -> String {
-    match post.to.is_empty() {
-        true => "nobody".to_owned(),
-        false => post.to.join(", "),
-    }
-}
-
-pub fn page(answer: &ThreadTailAnswer, view: &View) -> Vec<String> {
+pub fn talk(answer: &ThreadTailAnswer, view: &View) -> Vec<String> {
     let mut shown = head(&answer.thread, view);
     for post in &answer.messages {
-        let when = view.ago_of(&post.ts);
-        let from = visible(&post.from);
         shown.push(format!(
             "{}{}  {}",
-            view.paint.show(Style::Bold, &from),
+            view.paint.show(Style::Bold, visible(&post.from)),
             by(post.actor.as_deref()),
-            view.paint.show(Style::Dim, &when)
+            view.paint.show(Style::Dim, view.ago_of(&post.ts))
         ));
         let text = visible_lines(&post.body);
-        shown.extend(
-            text.lines()
-                .map(|line| format!("  {line}").trim_end().to_owned()),
-        );
+        let lines = text.lines().map(|line| format!("  {line}"));
+        shown.extend(lines.map(|line| line.trim_end().to_owned()));
     }
     shown.extend(more("older", &answer.next_cursor));
     shown
 }
 
 pub fn found(answer: &ThreadSearchAnswer, view: &View) -> Vec<String> {
-    let mut shown = lines(answer.threads.iter().map(|one| row(one, view)), 0, view);
-    if shown.is_empty() {
-        shown.push("no threads".to_owned());
-    }
-    shown.extend(more("more", &answer.next_cursor));
-    shown
+    let rows = answer.threads.iter().map(|one| row(one, view));
+    page(rows, "no threads", ("more", &answer.next_cursor), view)
 }
 
 fn row(thread: &ThreadShown, view: &View) -> Vec<Cell> {
-    let when = view.ago_of(&thread.updated_at);
     vec![
         styled(Style::Bold, &*thread.id),
         free_text(Style::Plain, &*thread.title),
         plain(time::plural(thread.messages, "message")),
-        styled(Style::Dim, when),
+        styled(Style::Dim, view.ago_of(&thread.updated_at)),
     ]
 }
 
 /// A page of threads, each with what was said last in it.
 pub fn list(answer: &ThreadListAnswer, view: &View) -> Vec<String> {
     let rows = answer.threads.iter().map(|one| listed(one, view));
-    let mut shown = lines(rows, 0, view);
-    if shown.is_empty() {
-        shown.push("no threads".to_owned());
-    }
-    shown.extend(more("older", &answer.next_cursor));
-    shown
+    page(rows, "no threads", ("older", &answer.next_cursor), view)
 }
 
 fn listed(thread: &ThreadListed, view: &View) -> Vec<Cell> {
