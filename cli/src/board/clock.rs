@@ -45,17 +45,13 @@ impl Clock {
         let (Ok(then), Ok(now)) = (civil(at), civil(now)) else {
             return at.to_string();
         };
-        let (date, clock) = (then.date(), then.time());
-        let clock = format!(
-            "{:02}:{:02}:{:02}{}",
-            clock.hour(),
-            clock.minute(),
-            clock.second(),
-            if self == Clock::Utc { "Z" } else { "" }
-        );
-        match date == now.date() {
-            true => clock,
-            false => format!("{date} {clock}"),
-        }
+        let today = then.date() == now.date();
+        let form = if today {
+            "%H:%M:%S"
+        } else {
+            "%Y-%m-%d %H:%M:%S"
+        };
+        let end = if self == Clock::Utc { "Z" } else { "" };
+        format!("{}{end}", then.strftime(form))
     }
 }

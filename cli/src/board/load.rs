@@ -1,8 +1,7 @@
 //! Reading a team for the board, once and again whenever its log grows. Takes no lock of a writer.
 
 use super::live::{KEPT, Line};
-use super::state::{Change, Fault};
-use crate::exit::CommandError;
+use super::state::Change;
 use crate::render::event;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -99,8 +98,7 @@ impl Source {
                 Ok(Ended::Unheard) => return,
                 Ok(Ended::Replaced) => {}
                 Err(failure) => {
-                    let fault = Fault::from(CommandError::from(failure));
-                    if tell(Change::Failed(fault)).is_break() {
+                    if tell(Change::Failed(failure.into())).is_break() {
                         return;
                     }
                     thread::sleep(SECOND);
@@ -153,16 +151,11 @@ pub fn look(team: &mut Team, known: Option<u64>) -> teamlog_team::Result<Loaded>
     let known = known.filter(|_| !fresh);
     let who = team.who(&Who::default())?;
     let grown = known != Some(seq);
-    let tasks = match grown {
-        true => Some(all_tasks(team)?),
-        false => None,
-    };
-    let (tasks, in_vain) = tasks.map_or((Vec::new(), BTreeMap::new()), |answer| {
-        let tasks = answer.tasks.into_iter().map(Listed::into_task);
-        (tasks.collect(), answer.failed_dependencies)
-    });
-    let mut lines = Vec::new();
+    let (mut tasks, mut lines) = (None, Vec::new());
     if grown {
+        let answer = all_tasks(team)?;
+        let all = answer.tasks.into_iter().map(Listed::into_task);
+        tasks = Some((all.collect(), answer.failed_dependencies));
         let newest = Tail {
             filter: Replay {
                 from_seq: known.map(|known| known + 1),
@@ -183,7 +176,7 @@ pub fn look(team: &mut Team, known: Option<u64>) -> teamlog_team::Result<Loaded>
         live_claims: who.live_claims,
         items: team.attention(&ATTENTION)?.items,
         agents: who.agents,
-        tasks: grown.then_some((tasks, in_vain)),
+        tasks,
         lines,
         fresh,
     })
@@ -237,15 +230,5 @@ fn without_token(event: &Event<'_>, json: &[u8]) -> String {
     match payload["token"].as_str() {
         Some(token) if !token.is_empty() => shown.replace(token, "…"),
         _ => shown.into_owned(),
-    }
-}
-
-impl From<CommandError> for Fault {
-    fn from(error: CommandError) -> Fault {
-        Fault {
-            code: error.code().to_owned(),
-            message: error.message().to_owned(),
-            hint: error.hint().map(str::to_owned),
-        }
     }
 }

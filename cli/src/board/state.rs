@@ -7,47 +7,24 @@ use super::live::Live;
 use super::load::{self, Loaded};
 use super::tasks::{Row, Tasks};
 use super::view::details;
+use crate::exit::CommandError;
 use jiff::tz::TimeZone;
+use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::Rect;
 use teamlog_team::Team;
 use teamlog_team::attention::{AttentionItem as Item, AttentionSeverity};
 use teamlog_team::engine::Timestamp;
 use teamlog_team::worker::who::WhoAgent;
 
-/// A key, as far as one means something here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Key {
-    Char(char),
-    Up,
-    Down,
-    PageUp,
-    PageDown,
-    Home,
-    End,
-    Enter,
-    Escape,
-    Tab,
-    BackTab,
-    Backspace,
-    /// Ctrl-C.
-    Interrupt,
-}
-
 #[derive(Debug)]
 pub enum Change {
-    Key(Key),
+    Key(KeyCode),
+    /// Ctrl-C.
+    Interrupt,
     Tick(Timestamp),
     Loaded(Box<Loaded>),
-    Failed(Fault),
+    Failed(CommandError),
     Size(u16, u16),
-}
-
-/// Why a team could not be read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
-    pub code: String,
-    pub message: String,
-    pub hint: Option<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -86,7 +63,7 @@ pub struct State {
     pub typing: bool,
     pub popup: Option<Popup>,
     /// Why what is shown may be old.
-    pub fault: Option<Fault>,
+    pub fault: Option<CommandError>,
     pub now: Timestamp,
     /// The last event that is known; nothing before the first load.
     pub seq: Option<u64>,
@@ -140,25 +117,15 @@ impl State {
 
     /// Goes on with what happened. Whether there is more to show; not where somebody leaves.
     pub fn update(&mut self, change: Change) -> bool {
-        let goes_on = match change {
-            Change::Key(key) => self.key(key),
-            Change::Tick(now) => {
-                self.now = now;
-                true
-            }
-            Change::Loaded(loaded) => {
-                self.take(*loaded);
-                true
-            }
-            Change::Failed(fault) => {
-                self.fault = Some(fault);
-                true
-            }
-            Change::Size(columns, rows) => {
-                self.setting.size = (columns, rows);
-                true
-            }
-        };
+        let mut goes_on = true;
+        match change {
+            Change::Key(key) => goes_on = self.key(key),
+            Change::Interrupt => goes_on = false,
+            Change::Tick(now) => self.now = now,
+            Change::Loaded(loaded) => self.take(*loaded),
+            Change::Failed(fault) => self.fault = Some(fault),
+            Change::Size(columns, rows) => self.setting.size = (columns, rows),
+        }
         self.settle();
         goes_on
     }
@@ -198,21 +165,16 @@ impl State {
     }
 
     pub fn agent(&self, row: usize) -> Option<&WhoAgent> {
-        self.shown_agents
-            .get(row)
-            .and_then(|place| self.agents.get(*place))
+        self.agents.get(*self.shown_agents.get(row)?)
     }
 
     pub fn item(&self, row: usize) -> Option<&Item> {
-        self.shown_items
-            .get(row)
-            .and_then(|place| self.items.get(*place))
+        self.items.get(*self.shown_items.get(row)?)
     }
 
     pub fn has_errors(&self) -> bool {
-        self.items
-            .iter()
-            .any(|item| item.severity == AttentionSeverity::Error)
+        let mut items = self.items.iter();
+        items.any(|item| item.severity == AttentionSeverity::Error)
     }
 
     pub fn time(&self, at: Timestamp) -> String {
@@ -239,10 +201,8 @@ impl State {
         }
         self.live.take(loaded.lines, loaded.fresh, &self.filter);
         self.choose_agents_and_items();
-        let rows = 0..self.shown_agents.len();
-        let row = rows
-            .clone()
-            .find(|row| self.agent(*row).map(|one| &one.agent) == agent.as_ref());
+        let mut rows = 0..self.shown_agents.len();
+        let row = rows.find(|row| self.agent(*row).map(|one| &one.agent) == agent.as_ref());
         self.crew.row = row.unwrap_or(self.crew.row);
         let mut rows = 0..self.shown_items.len();
         let row = rows.find(|row| self.item(*row).map(|one| &one.text) == item.as_ref());
@@ -257,21 +217,19 @@ impl State {
 
     fn choose_agents_and_items(&mut self) {
         let filter = self.filter.as_str();
-        let places = |passes: Vec<bool>| -> Vec<usize> {
-            let places = passes.into_iter().enumerate();
-            places
-                .filter_map(|(place, passes)| passes.then_some(place))
-                .collect()
-        };
-        let passes = |agent: &WhoAgent| {
+        let passes = |place: &usize| {
+            let agent = &self.agents[*place];
             let tasks = agent.working_on.iter().chain(&agent.waiting);
             let tasks = tasks.flat_map(|task| [Some(&task.task_id), task.subject.as_ref()]);
             let texts = tasks.flatten().chain([&agent.agent]);
             any_has(texts.map(String::as_str), filter)
         };
-        self.shown_agents = places(self.agents.iter().map(passes).collect());
-        let passes = |item: &Item| any_has([&*item.text, &*item.command], filter);
-        self.shown_items = places(self.items.iter().map(passes).collect());
+        self.shown_agents = (0..self.agents.len()).filter(passes).collect();
+        let passes = |place: &usize| {
+            let item = &self.items[*place];
+            any_has([&*item.text, &*item.command], filter)
+        };
+        self.shown_items = (0..self.items.len()).filter(passes).collect();
     }
 
     /// Every list stays within its rows, and shows where somebody stands.
@@ -295,10 +253,7 @@ impl State {
         }
     }
 
-    fn key(&mut self, key: Key) -> bool {
-        if key == Key::Interrupt {
-            return false;
-        }
+    fn key(&mut self, key: KeyCode) -> bool {
         if self.typing {
             self.typed(key);
             return true;
@@ -309,42 +264,42 @@ impl State {
         }
         let page = self.layout().rows(self.panel).max(2) as isize - 1;
         match key {
-            Key::Char('q') => return false,
-            Key::Escape if self.filter.is_empty() => return false,
-            Key::Escape => {
+            KeyCode::Char('q') => return false,
+            KeyCode::Esc if self.filter.is_empty() => return false,
+            KeyCode::Esc => {
                 self.filter.clear();
                 self.choose();
             }
-            Key::Char('?') => self.popup = Some(details::keys()),
-            Key::Char('/') => self.typing = true,
-            Key::Char('t') => self.setting.clock = self.setting.clock.next(),
-            Key::Char('p' | ' ') => self.live.toggle(&self.filter),
-            Key::Char(digit @ '1'..='4') => {
+            KeyCode::Char('?') => self.popup = Some(details::keys()),
+            KeyCode::Char('/') => self.typing = true,
+            KeyCode::Char('t') => self.setting.clock = self.setting.clock.next(),
+            KeyCode::Char('p' | ' ') => self.live.toggle(&self.filter),
+            KeyCode::Char(digit @ '1'..='4') => {
                 self.panel = Panel::ALL[digit as usize - '1' as usize];
             }
-            Key::Tab => self.panel = self.panel.on(1),
-            Key::BackTab => self.panel = self.panel.on(Panel::ALL.len() - 1),
-            Key::Down | Key::Char('j') => self.step(1),
-            Key::Up | Key::Char('k') => self.step(-1),
-            Key::PageDown => self.step(page),
-            Key::PageUp => self.step(-page),
-            Key::Home | Key::Char('g') => self.step(isize::MIN),
-            Key::End | Key::Char('G') if self.panel == Panel::Live => {
+            KeyCode::Tab => self.panel = self.panel.on(1),
+            KeyCode::BackTab => self.panel = self.panel.on(Panel::ALL.len() - 1),
+            KeyCode::Down | KeyCode::Char('j') => self.step(1),
+            KeyCode::Up | KeyCode::Char('k') => self.step(-1),
+            KeyCode::PageDown => self.step(page),
+            KeyCode::PageUp => self.step(-page),
+            KeyCode::Home | KeyCode::Char('g') => self.step(isize::MIN),
+            KeyCode::End | KeyCode::Char('G') if self.panel == Panel::Live => {
                 self.live.resume(&self.filter);
             }
-            Key::End | Key::Char('G') => self.step(isize::MAX),
-            Key::Enter => self.open(),
-            Key::Char(_) | Key::Backspace | Key::Interrupt => {}
+            KeyCode::End | KeyCode::Char('G') => self.step(isize::MAX),
+            KeyCode::Enter => self.open(),
+            _ => {}
         }
         true
     }
 
-    fn typed(&mut self, key: Key) {
+    fn typed(&mut self, key: KeyCode) {
         match key {
-            Key::Char(c) => self.filter.extend(c.to_lowercase()),
-            Key::Backspace => drop(self.filter.pop()),
-            Key::Enter => self.typing = false,
-            Key::Escape => {
+            KeyCode::Char(c) => self.filter.extend(c.to_lowercase()),
+            KeyCode::Backspace => drop(self.filter.pop()),
+            KeyCode::Enter => self.typing = false,
+            KeyCode::Esc => {
                 self.typing = false;
                 self.filter.clear();
             }
@@ -353,18 +308,18 @@ impl State {
         self.choose();
     }
 
-    fn popup_key(&mut self, key: Key) {
+    fn popup_key(&mut self, key: KeyCode) {
         let Some(popup) = &mut self.popup else {
             return;
         };
         let page = usize::from(self.setting.size.1 / 2).max(1);
         match key {
-            Key::Down | Key::Char('j') => popup.top += 1,
-            Key::Up | Key::Char('k') => popup.top = popup.top.saturating_sub(1),
-            Key::PageDown | Key::Char(' ') => popup.top += page,
-            Key::PageUp => popup.top = popup.top.saturating_sub(page),
-            Key::Home => popup.top = 0,
-            Key::Escape | Key::Enter | Key::Char('q' | '?') => self.popup = None,
+            KeyCode::Down | KeyCode::Char('j') => popup.top += 1,
+            KeyCode::Up | KeyCode::Char('k') => popup.top = popup.top.saturating_sub(1),
+            KeyCode::PageDown | KeyCode::Char(' ') => popup.top += page,
+            KeyCode::PageUp => popup.top = popup.top.saturating_sub(page),
+            KeyCode::Home => popup.top = 0,
+            KeyCode::Esc | KeyCode::Enter | KeyCode::Char('q' | '?') => self.popup = None,
             _ => {}
         }
     }

@@ -1,6 +1,7 @@
 //! The tasks, by status. A status can be folded away; those that nobody waits for begin so.
 
 use super::cursor::Cursor;
+use super::load::WaitsInVain;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use teamlog_team::projections::Task;
@@ -28,7 +29,7 @@ pub enum Row {
 #[derive(Debug)]
 pub struct Tasks {
     all: Vec<Task>,
-    in_vain: BTreeMap<String, Vec<String>>,
+    in_vain: WaitsInVain,
     rows: Vec<Row>,
     folded: BTreeSet<Status>,
     filtered: bool,
@@ -49,12 +50,7 @@ impl Default for Tasks {
 }
 
 impl Tasks {
-    pub fn take(
-        &mut self,
-        mut all: Vec<Task>,
-        in_vain: BTreeMap<String, Vec<String>>,
-        filter: &str,
-    ) {
+    pub fn take(&mut self, mut all: Vec<Task>, in_vain: WaitsInVain, filter: &str) {
         let chosen = self.task(self.cursor.row).map(|task| task.task_id.clone());
         all.sort_by_key(|task| Reverse(task.priority as u8));
         (self.all, self.in_vain) = (all, in_vain);

@@ -1,7 +1,7 @@
 //! The terminal: the one file that has one. Whatever ends the board, the terminal is as it was before.
 
 use super::load::Source;
-use super::state::{Change, Key, Setting, State};
+use super::state::{Change, Setting, State};
 use super::view;
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
@@ -119,8 +119,8 @@ fn listen_for_keys(said: &Sender<Heard>) {
     thread::spawn(move || {
         loop {
             let heard = match event::read() {
-                Ok(Event::Key(key)) => match key_of(key) {
-                    Some(key) => Heard::Change(Change::Key(key)),
+                Ok(Event::Key(key)) => match change_of(key) {
+                    Some(change) => Heard::Change(change),
                     None => continue,
                 },
                 Ok(Event::Resize(columns, rows)) => Heard::Change(Change::Size(columns, rows)),
@@ -135,28 +135,14 @@ fn listen_for_keys(said: &Sender<Heard>) {
     });
 }
 
-fn key_of(key: KeyEvent) -> Option<Key> {
-    if key.kind == KeyEventKind::Release {
-        return None;
-    }
+fn change_of(key: KeyEvent) -> Option<Change> {
     let control = key.modifiers.contains(KeyModifiers::CONTROL);
-    Some(match key.code {
-        KeyCode::Char('c') if control => Key::Interrupt,
-        KeyCode::Char(_) if control || key.modifiers.contains(KeyModifiers::ALT) => return None,
-        KeyCode::Char(c) => Key::Char(c),
-        KeyCode::Up => Key::Up,
-        KeyCode::Down => Key::Down,
-        KeyCode::PageUp => Key::PageUp,
-        KeyCode::PageDown => Key::PageDown,
-        KeyCode::Home => Key::Home,
-        KeyCode::End => Key::End,
-        KeyCode::Enter => Key::Enter,
-        KeyCode::Esc => Key::Escape,
-        KeyCode::Tab => Key::Tab,
-        KeyCode::BackTab => Key::BackTab,
-        KeyCode::Backspace => Key::Backspace,
-        _ => return None,
-    })
+    match key.code {
+        _ if key.kind == KeyEventKind::Release => None,
+        KeyCode::Char('c') if control => Some(Change::Interrupt),
+        KeyCode::Char(_) if control || key.modifiers.contains(KeyModifiers::ALT) => None,
+        code => Some(Change::Key(code)),
+    }
 }
 
 /// From now on these signals are told, and end nothing by themselves.

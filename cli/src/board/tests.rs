@@ -5,11 +5,13 @@ use super::clock::Clock;
 use super::layout::Panel;
 use super::live::Line;
 use super::load::Loaded;
-use super::state::{Change, Fault, Key, Setting, State};
+use super::state::{Change, Setting, State};
 use super::view;
+use crate::exit::{CommandError, Exit};
 use jiff::tz::{Offset, TimeZone};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
+use ratatui::crossterm::event::KeyCode;
 use ratatui::style::Color;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -140,13 +142,17 @@ fn board(columns: u16, rows: u16) -> State {
     state
 }
 
+fn damaged(message: &str, hint: &str) -> Change {
+    Change::Failed(CommandError::new(Exit::Damaged, "damaged", message).or_hint(hint))
+}
+
 fn typed(state: &mut State, keys: &str) {
     for c in keys.chars() {
         let key = match c {
-            '\n' => Key::Enter,
-            '\u{1b}' => Key::Escape,
-            '\t' => Key::Tab,
-            c => Key::Char(c),
+            '\n' => KeyCode::Enter,
+            '\u{1b}' => KeyCode::Esc,
+            '\t' => KeyCode::Tab,
+            c => KeyCode::Char(c),
         };
         assert!(state.update(Change::Key(key)), "left at {c:?}");
     }
@@ -219,11 +225,7 @@ fn no_size_is_too_small_or_odd() {
     ] {
         for keys in ["1", "2j\n", "4kk", "?", "/x", "3\n"] {
             let mut state = board(columns, rows);
-            state.update(Change::Failed(Fault {
-                code: "damaged".to_owned(),
-                message: "the log".to_owned(),
-                hint: Some("verify".to_owned()),
-            }));
+            state.update(damaged("the log", "verify"));
             typed(&mut state, keys);
             drawn(&state);
         }
@@ -263,18 +265,23 @@ fn keys_move_between_panels_and_rows() {
     let mut state = board(80, 24);
     typed(&mut state, "\t");
     assert_eq!(state.panel, Panel::Board);
-    state.update(Change::Key(Key::BackTab));
+    state.update(Change::Key(KeyCode::BackTab));
     assert_eq!(state.panel, Panel::Crew);
     typed(&mut state, "jjjjj");
     assert_eq!(state.cursor(Panel::Crew).row, 2);
-    state.update(Change::Key(Key::Up));
+    state.update(Change::Key(KeyCode::Up));
     assert_eq!(state.cursor(Panel::Crew).row, 1);
     typed(&mut state, "g");
     assert_eq!(state.cursor(Panel::Crew).row, 0);
-    state.update(Change::Key(Key::PageDown));
+    state.update(Change::Key(KeyCode::PageDown));
     assert_eq!(state.cursor(Panel::Crew).row, 2);
-    for key in [Key::Char('q'), Key::Escape, Key::Interrupt] {
-        assert!(!state.update(Change::Key(key)), "{key:?} leaves");
+    for change in [
+        Change::Key(KeyCode::Char('q')),
+        Change::Key(KeyCode::Esc),
+        Change::Interrupt,
+    ] {
+        let named = format!("{change:?} leaves");
+        assert!(!state.update(change), "{named}");
     }
 }
 
@@ -349,7 +356,7 @@ fn live_stands_still_counts_and_goes_on_without_a_gap() {
         assert_eq!(state.live.unseen(), 200);
         assert!(drawn(&state).contains("200 new"), "{}", drawn(&state));
         typed(&mut state, "4");
-        state.update(Change::Key(Key::End));
+        state.update(Change::Key(KeyCode::End));
         assert_eq!(seqs(&state), (1..=203).collect::<Vec<u64>>());
         assert_eq!(state.cursor(Panel::Live).row, 202);
         state.update(more(204, 1));
@@ -414,11 +421,8 @@ fn times_are_local_utc_and_relative_in_turn() {
 #[test]
 fn what_is_wrong_with_the_log_is_said_until_it_is_mended() {
     let mut state = board(80, 24);
-    state.update(Change::Failed(Fault {
-        code: "damaged".to_owned(),
-        message: "bytes of an event changed ".repeat(9),
-        hint: Some("teamlog verify demo\nmore".to_owned()),
-    }));
+    let message = "bytes of an event changed ".repeat(9);
+    state.update(damaged(&message, "teamlog verify demo\nmore"));
     let shown = drawn(&state);
     let said = shown.lines().nth(1).unwrap();
     assert!(said.starts_with(" !! damaged: bytes"), "{shown}");
@@ -440,7 +444,7 @@ fn thirty_thousand_tasks_cost_a_frame_no_more_than_thirty() {
         typed(&mut state, "2G");
         let best = (0..20).map(|_| {
             let began = Instant::now();
-            state.update(Change::Key(Key::Up));
+            state.update(Change::Key(KeyCode::Up));
             drawn(&state);
             began.elapsed()
         });

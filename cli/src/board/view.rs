@@ -8,7 +8,8 @@ mod rows;
 
 use super::layout::{Layout, Panel};
 use super::state::State;
-use pen::{Look, Pen};
+use crate::render::style::Style;
+use pen::Pen;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -70,22 +71,10 @@ fn draw_panel(state: &State, layout: &Layout, panel: Panel, pen: &mut Pen<'_>) {
     }
     let cursor = state.cursor(panel);
     if state.len(panel) == 0 {
-        let line = Rect {
-            height: area.height.min(1),
-            ..area
-        };
-        pen.line(line, &[(rows::nothing(state, panel), Look::Dim)], false);
-        return;
+        area.height = area.height.min(1);
+        return pen.line(area, &[(rows::nothing(state, panel), Style::Dim)], false);
     }
-    for (line, row) in (cursor.top..state.len(panel))
-        .take(usize::from(area.height))
-        .enumerate()
-    {
-        let place = Rect {
-            y: area.y + line as u16,
-            height: 1,
-            ..area
-        };
+    for (place, row) in area.rows().zip(cursor.top..state.len(panel)) {
         let chosen = row == cursor.row && panel == state.panel;
         let parts = rows::of(state, panel, row, usize::from(area.width));
         pen.line(place, &parts, chosen);

@@ -18,6 +18,8 @@ pub enum Style {
     Warn,
     /// It did not go well.
     Bad,
+    /// The name of something to go to.
+    Name,
 }
 
 /// Whether to colour; decided once per stream.
@@ -56,6 +58,7 @@ impl<T: Display> Display for Painted<T> {
             Style::Good => "32",
             Style::Warn => "33",
             Style::Bad => "31",
+            Style::Name => "36",
         };
         write!(f, "\x1b[{code}m{}\x1b[0m", self.text)
     }

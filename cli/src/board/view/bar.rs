@@ -1,8 +1,9 @@
 //! The lines around the panels: the team, what is wrong with its log, titles, keys.
 
-use super::pen::{Look, Parts, Pen};
+use super::pen::{Parts, Pen};
 use crate::board::layout::Panel;
 use crate::board::state::State;
+use crate::render::style::Style;
 use crate::render::time;
 use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr;
@@ -15,20 +16,20 @@ pub fn header(state: &State, area: Rect, pen: &mut Pen<'_>) {
         None => "  reading …".to_owned(),
     };
     let mut parts: Parts = vec![
-        (" teamlog  ".to_owned(), Look::Dim),
-        (setting.team.clone(), Look::Bold),
-        (seq, Look::Dim),
+        (" teamlog  ".to_owned(), Style::Dim),
+        (setting.team.clone(), Style::Bold),
+        (seq, Style::Dim),
     ];
     match setting.at {
-        Some((seq, _)) => parts.push((format!("  as of event {seq}"), Look::Warn)),
+        Some((seq, _)) => parts.push((format!("  as of event {seq}"), Style::Warn)),
         None if state.seq.is_some() => {
             let claims = time::plural(state.live_claims, "live claim");
-            parts.push((format!("  {claims}"), Look::Plain));
+            parts.push((format!("  {claims}"), Style::Plain));
         }
         None => {}
     }
     if !state.filter.is_empty() && !state.typing {
-        parts.push((format!("  /{}", state.filter), Look::Name));
+        parts.push((format!("  /{}", state.filter), Style::Name));
     }
     pen.line(area, &parts, false);
     let used: usize = parts.iter().map(|(text, _)| text.width()).sum();
@@ -39,12 +40,9 @@ pub fn header(state: &State, area: Rect, pen: &mut Pen<'_>) {
     let clock = format!("{} ", clock.show(state.now, state.now, &setting.zone));
     let (width, columns) = (clock.width(), usize::from(area.width));
     if used + width + 2 <= columns {
-        let place = Rect {
-            x: area.right() - width as u16,
-            width: width as u16,
-            ..area
-        };
-        pen.line(place, &[(clock, Look::Dim)], false);
+        let width = width as u16;
+        let place = Rect::new(area.right() - width, area.y, width, area.height);
+        pen.line(place, &[(clock, Style::Dim)], false);
     }
 }
 
@@ -53,17 +51,17 @@ pub fn fault(state: &State, area: Rect, pen: &mut Pen<'_>) {
     let Some(fault) = &state.fault else {
         return;
     };
-    let hint = fault.hint.as_deref().unwrap_or_default();
-    let hint = hint.lines().next().unwrap_or_default();
+    let hint = fault.hint().and_then(|hint| hint.lines().next());
+    let hint = hint.unwrap_or_default();
     let mut parts = vec![
-        (format!(" !! {}: ", fault.code), Look::Bad),
-        (fault.message.clone(), Look::Plain),
+        (format!(" !! {}: ", fault.code()), Style::Bad),
+        (fault.message().to_owned(), Style::Plain),
     ];
     if !hint.is_empty() {
         // The message may be long; what to do must be seen.
-        let room = usize::from(area.width).saturating_sub(hint.width() + fault.code.width() + 10);
-        parts[1].0 = super::pen::column(&fault.message, room.min(fault.message.width()));
-        parts.push((format!("; {hint}"), Look::Warn));
+        let room = usize::from(area.width).saturating_sub(hint.width() + fault.code().width() + 10);
+        parts[1].0 = super::pen::column(fault.message(), room.min(fault.message().width()));
+        parts.push((format!("; {hint}"), Style::Warn));
     }
     pen.line(area, &parts, false);
     pen.reverse(area);
@@ -81,17 +79,13 @@ pub fn tabs(state: &State, area: Rect, pen: &mut Pen<'_>) {
             _ => String::new(),
         };
         // Where it is narrow, the first four letters do.
-        let name: String = match area.width < 46 {
-            true => panel.name().chars().take(5).collect(),
-            false => panel.name().to_owned(),
-        };
+        let most = if area.width < 46 { 5 } else { usize::MAX };
+        let name: String = panel.name().chars().take(most).collect();
         let text = format!(" {} {name}{count} ", panel as usize + 1);
         place.width = (text.width() as u16).min(area.right().saturating_sub(place.x));
-        let look = match panel == state.panel {
-            true => Look::Bold,
-            false => Look::Dim,
-        };
-        pen.line(place, &[(text, look)], panel == state.panel);
+        let chosen = panel == state.panel;
+        let look = if chosen { Style::Bold } else { Style::Dim };
+        pen.line(place, &[(text, look)], chosen);
         place.x += place.width;
     }
 }
@@ -101,34 +95,30 @@ pub fn title(state: &State, panel: Panel, area: Rect, pen: &mut Pen<'_>) {
     let area = Rect { height: 1, ..area };
     let has_keys = panel == state.panel;
     let rule = if has_keys { '━' } else { '─' };
-    pen.fill(area, rule, Look::Dim);
-    let look = if has_keys { Look::Bold } else { Look::Plain };
+    pen.fill(area, rule, Style::Dim);
+    let look = if has_keys { Style::Bold } else { Style::Plain };
     let mut parts = vec![(format!(" {} {} ", panel as usize + 1, panel.name()), look)];
     let (words, look) = beside(state, panel);
     if !words.is_empty() {
         parts.push((format!("{words} "), look));
     }
-    let place = Rect {
-        x: area.x + 1,
-        width: area.width.saturating_sub(1),
-        ..area
-    };
+    let place = Rect::new(area.x + 1, area.y, area.width.saturating_sub(1), 1);
     pen.line(place, &parts, false);
 }
 
 /// What stands beside the name of a panel.
-fn beside(state: &State, panel: Panel) -> (String, Look) {
+fn beside(state: &State, panel: Panel) -> (String, Style) {
     let count = time::count(state.total(panel) as u64);
     match panel {
         Panel::Live if state.live.is_still() => {
             let new = time::count(state.live.unseen() as u64);
-            (format!("paused, {new} new (End: back to now)"), Look::Warn)
+            (format!("paused, {new} new (End: back to now)"), Style::Warn)
         }
-        Panel::Live => (String::new(), Look::Dim),
-        Panel::Attention if state.total(panel) == 0 => (String::new(), Look::Good),
-        Panel::Attention if state.has_errors() => (count, Look::Bad),
-        Panel::Attention => (count, Look::Warn),
-        Panel::Crew | Panel::Board => (count, Look::Dim),
+        Panel::Live => (String::new(), Style::Dim),
+        Panel::Attention if state.total(panel) == 0 => (String::new(), Style::Good),
+        Panel::Attention if state.has_errors() => (count, Style::Bad),
+        Panel::Attention => (count, Style::Warn),
+        Panel::Crew | Panel::Board => (count, Style::Dim),
     }
 }
 
@@ -136,17 +126,17 @@ fn beside(state: &State, panel: Panel) -> (String, Look) {
 pub fn footer(state: &State, area: Rect, pen: &mut Pen<'_>) {
     if state.typing {
         let parts = [
-            (" /".to_owned(), Look::Bold),
-            (state.filter.clone(), Look::Plain),
-            ("▏".to_owned(), Look::Plain),
-            ("  Enter keeps it, Esc drops it".to_owned(), Look::Dim),
+            (" /".to_owned(), Style::Bold),
+            (state.filter.clone(), Style::Plain),
+            ("▏".to_owned(), Style::Plain),
+            ("  Enter keeps it, Esc drops it".to_owned(), Style::Dim),
         ];
         return pen.line(area, &parts, false);
     }
     if state.live.is_still() && state.layout().panels[Panel::Live as usize].is_empty() {
         let new = time::count(state.live.unseen() as u64);
         let text = format!(" Live is paused, {new} new; p goes on");
-        return pen.line(area, &[(text, Look::Warn)], false);
+        return pen.line(area, &[(text, Style::Warn)], false);
     }
     let clock = state.setting.clock.name();
     let mut parts: Parts = Vec::new();
@@ -159,8 +149,8 @@ pub fn footer(state: &State, area: Rect, pen: &mut Pen<'_>) {
         ("t", clock),
         ("q", "leave"),
     ] {
-        parts.push((format!(" {key}"), Look::Bold));
-        parts.push((format!(" {does} "), Look::Dim));
+        parts.push((format!(" {key}"), Style::Bold));
+        parts.push((format!(" {does} "), Style::Dim));
     }
     pen.line(area, &parts, false);
 }

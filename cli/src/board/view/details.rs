@@ -54,11 +54,10 @@ pub fn of(state: &State, panel: Panel, row: usize) -> Option<Popup> {
 /// Without what says nothing.
 fn popup(title: &str, lines: impl IntoIterator<Item = (&'static str, String)>) -> Popup {
     let lines = lines.into_iter().filter(|(_, value)| !value.is_empty());
+    let lines = lines.map(|(name, value)| (name.to_owned(), value));
     Popup {
         title: title.to_owned(),
-        lines: lines
-            .map(|(name, value)| (name.to_owned(), value))
-            .collect(),
+        lines: lines.collect(),
         top: 0,
     }
 }
@@ -89,17 +88,12 @@ fn of_agent(state: &State, agent: &WhoAgent) -> Popup {
 }
 
 fn of_who_task(task: &WhoTask) -> String {
-    let waits: Vec<String> = task
-        .waits_for
-        .iter()
+    let waits = task.waits_for.iter();
+    let waits: Vec<String> = waits
         .map(|dep| format!("{} ({})", dep.task_id, dep.status))
         .collect();
-    let mut text = format!(
-        "{}  {}  {}",
-        task.task_id,
-        task.status,
-        one_line(task.subject.as_deref())
-    );
+    let subject = one_line(task.subject.as_deref());
+    let mut text = format!("{}  {}  {subject}", task.task_id, task.status);
     if let Some(reported) = &task.reported {
         text.push_str(&format!("; reported {}", one_line(Some(reported))));
     }
@@ -116,14 +110,10 @@ fn one_line(text: Option<&str>) -> String {
 
 fn of_task(state: &State, task: &Task) -> Popup {
     let text = |field: &Option<String>| field.clone().unwrap_or_default();
-    let deps: Vec<String> = task
-        .deps
-        .iter()
-        .map(|dep| match state.tasks.of_id(dep) {
-            Some(found) => format!("{dep} ({})", found.status.name()),
-            None => format!("{dep} (unknown)"),
-        })
-        .collect();
+    let deps = task.deps.iter().map(|dep| {
+        let status = state.tasks.of_id(dep).map(|found| found.status.name());
+        format!("{dep} ({})", status.unwrap_or("unknown"))
+    });
     let claim = task.claim().map(|claim| {
         let (epoch, left) = (task.governed.epoch, super::rows::lease(state, task).0);
         format!("{}, epoch {epoch}, {left}", claim.owner)
@@ -134,7 +124,7 @@ fn of_task(state: &State, task: &Task) -> Popup {
         ("owner", text(&task.owner)),
         ("claim", claim.unwrap_or_default()),
         ("priority", task.priority.name().to_owned()),
-        ("waits for", deps.join(", ")),
+        ("waits for", deps.collect::<Vec<String>>().join(", ")),
         ("in vain for", state.tasks.in_vain(&task.task_id).join(", ")),
         ("reported", report::words(task)),
         ("note", text(&task.note)),

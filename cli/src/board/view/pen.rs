@@ -1,27 +1,15 @@
 //! Putting texts on cells. Colours are a second sign only: whatever they say, a word or a character says too.
 
 use crate::render::escape::visible;
+use crate::render::style::Style;
 use crate::render::table::cut;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::{Color, Modifier, Style};
+use ratatui::style::{Color, Modifier, Style as CellStyle};
+use ratatui::widgets::{Block, BorderType, Widget};
 use unicode_width::UnicodeWidthStr;
 
-/// How a text stands out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Look {
-    #[default]
-    Plain,
-    Bold,
-    Dim,
-    Good,
-    Warn,
-    Bad,
-    /// A name of something to go to.
-    Name,
-}
-
-pub type Parts = Vec<(String, Look)>;
+pub type Parts = Vec<(String, Style)>;
 
 pub struct Pen<'a> {
     buffer: &'a mut Buffer,
@@ -33,51 +21,47 @@ impl<'a> Pen<'a> {
         Pen { buffer, colours }
     }
 
-    fn style(&self, look: Look) -> Style {
-        let plain = Style::new();
-        let coloured = |colour: Color| match self.colours {
-            true => plain.fg(colour),
-            false => plain,
+    fn style(&self, look: Style) -> CellStyle {
+        let plain = CellStyle::new();
+        let coloured = |colour: Color| {
+            if self.colours {
+                plain.fg(colour)
+            } else {
+                plain
+            }
         };
         match look {
-            Look::Plain => plain,
-            Look::Bold => plain.add_modifier(Modifier::BOLD),
-            Look::Dim => plain.add_modifier(Modifier::DIM),
-            Look::Good => coloured(Color::Green),
-            Look::Warn => coloured(Color::Yellow),
-            Look::Bad => coloured(Color::Red).add_modifier(Modifier::BOLD),
-            Look::Name => coloured(Color::Cyan),
+            Style::Plain => plain,
+            Style::Bold => plain.add_modifier(Modifier::BOLD),
+            Style::Dim => plain.add_modifier(Modifier::DIM),
+            Style::Good => coloured(Color::Green),
+            Style::Warn => coloured(Color::Yellow),
+            Style::Bad => coloured(Color::Red).add_modifier(Modifier::BOLD),
+            Style::Name => coloured(Color::Cyan),
         }
     }
 
     /// A line of texts, cut where it ends; the chosen one stands out, and begins with a mark where no terminal shows that.
-    pub fn line(&mut self, area: Rect, parts: &[(String, Look)], chosen: bool) {
+    pub fn line(&mut self, area: Rect, parts: &[(String, Style)], chosen: bool) {
         if area.is_empty() {
             return;
         }
         let mut column = area.x;
-        for (number, (text, look)) in parts.iter().enumerate() {
+        for (text, look) in parts {
             let room = usize::from(area.right().saturating_sub(column));
-            let text = visible(text);
-            let last = number + 1 == parts.len();
-            let text = match text.width() > room {
-                true => cut(&text, room),
-                false => text.into_owned(),
-            };
+            let text = cut(&visible(text), room);
             let style = self.style(*look);
-            let (end, _) = self.buffer.set_stringn(column, area.y, &text, room, style);
-            column = end;
-            if room == 0 || last {
+            (column, _) = self.buffer.set_stringn(column, area.y, &text, room, style);
+            if room == 0 {
                 break;
             }
         }
         if chosen {
-            let style = Style::new().add_modifier(Modifier::REVERSED);
-            self.buffer.set_style(area, style);
+            self.reverse(area);
         }
     }
 
-    pub fn fill(&mut self, area: Rect, symbol: char, look: Look) {
+    pub fn fill(&mut self, area: Rect, symbol: char, look: Style) {
         let style = self.style(look);
         let text = symbol.to_string();
         for row in area.top()..area.bottom() {
@@ -90,8 +74,15 @@ impl<'a> Pen<'a> {
         }
     }
 
+    /// A frame around an area.
+    pub fn frame(&mut self, area: Rect) {
+        let block = Block::bordered().border_type(BorderType::Rounded);
+        let style = self.style(Style::Dim);
+        block.border_style(style).render(area, self.buffer);
+    }
+
     pub fn reverse(&mut self, area: Rect) {
-        let style = Style::new().add_modifier(Modifier::REVERSED);
+        let style = CellStyle::new().add_modifier(Modifier::REVERSED);
         self.buffer.set_style(area, style);
     }
 }

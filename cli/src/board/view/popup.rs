@@ -1,8 +1,9 @@
 //! What lies in front of the panels: a frame, and names with their values in it.
 
-use super::pen::{Look, Pen};
+use super::pen::Pen;
 use crate::board::state::Popup;
 use crate::render::escape::visible;
+use crate::render::style::Style;
 use ratatui::layout::Rect;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -14,36 +15,21 @@ pub fn draw(popup: &Popup, (columns, rows): (u16, u16), pen: &mut Pen<'_>) {
     let margin = |size: u16| if size > 60 { 4 } else { 0 };
     let width = columns.saturating_sub(margin(columns)).min(100);
     let inner = usize::from(width.saturating_sub(4));
-    let names = match popup.lines.iter().any(|(name, _)| !name.is_empty()) {
-        true => NAMES.min(inner / 3),
-        false => 0,
-    };
+    let named = popup.lines.iter().any(|(name, _)| !name.is_empty());
+    let names = if named { NAMES.min(inner / 3) } else { 0 };
     let lines = wrapped(popup, inner, names);
     let wanted = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX);
     let height = wanted.min(rows.saturating_sub(if rows > 12 { 2 } else { 0 }));
-    let area = Rect {
-        x: (columns - width) / 2,
-        y: (rows - height) / 2,
-        width,
-        height,
-    };
-    pen.fill(area, ' ', Look::Plain);
+    let area = Rect::new((columns - width) / 2, (rows - height) / 2, width, height);
+    pen.fill(area, ' ', Style::Plain);
     frame(popup, area, pen);
     let seen = usize::from(height.saturating_sub(2));
     let top = popup.top.min(lines.len().saturating_sub(seen));
     for (number, (name, value)) in lines.iter().skip(top).take(seen).enumerate() {
-        let place = Rect {
-            x: area.x + 2,
-            y: area.y + 1 + number as u16,
-            width: area.width.saturating_sub(4),
-            height: 1,
-        };
-        let name = super::pen::column(name, names);
-        pen.line(
-            place,
-            &[(name, Look::Dim), (value.clone(), Look::Plain)],
-            false,
-        );
+        let y = area.y + 1 + number as u16;
+        let place = Rect::new(area.x + 2, y, area.width.saturating_sub(4), 1);
+        let name = (super::pen::column(name, names), Style::Dim);
+        pen.line(place, &[name, (value.clone(), Style::Plain)], false);
     }
 }
 
@@ -51,32 +37,14 @@ fn frame(popup: &Popup, area: Rect, pen: &mut Pen<'_>) {
     if area.width < 2 || area.height < 2 {
         return;
     }
-    let (right, bottom) = (area.right() - 1, area.bottom() - 1);
-    let piece = |x, y, width, height| Rect {
-        x,
-        y,
-        width,
-        height,
-    };
-    pen.fill(piece(area.x, area.y, area.width, 1), '─', Look::Dim);
-    pen.fill(piece(area.x, bottom, area.width, 1), '─', Look::Dim);
-    pen.fill(piece(area.x, area.y, 1, area.height), '│', Look::Dim);
-    pen.fill(piece(right, area.y, 1, area.height), '│', Look::Dim);
-    for (x, y, corner) in [
-        (area.x, area.y, '╭'),
-        (right, area.y, '╮'),
-        (area.x, bottom, '╰'),
-        (right, bottom, '╯'),
-    ] {
-        pen.fill(piece(x, y, 1, 1), corner, Look::Dim);
-    }
-    let title = piece(area.x + 1, area.y, area.width - 2, 1);
-    pen.line(title, &[(format!(" {} ", popup.title), Look::Bold)], false);
+    pen.frame(area);
+    let title = Rect::new(area.x + 1, area.y, area.width - 2, 1);
+    pen.line(title, &[(format!(" {} ", popup.title), Style::Bold)], false);
     let close = " Esc closes ";
     let width = close.width() as u16;
     if area.width > width + 4 {
-        let place = piece(right - width - 1, bottom, width, 1);
-        pen.line(place, &[(close.to_owned(), Look::Dim)], false);
+        let place = Rect::new(area.right() - width - 2, area.bottom() - 1, width, 1);
+        pen.line(place, &[(close.to_owned(), Style::Dim)], false);
     }
 }
 

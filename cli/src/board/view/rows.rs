@@ -1,9 +1,10 @@
 //! What a row of each panel says.
 
-use super::pen::{Look, Parts, column};
+use super::pen::{Parts, column};
 use crate::board::layout::Panel;
 use crate::board::state::State;
 use crate::board::tasks::Row;
+use crate::render::style::Style;
 use crate::render::time;
 use teamlog_team::attention::AttentionSeverity;
 use teamlog_team::engine::Timestamp;
@@ -22,26 +23,29 @@ pub fn of(state: &State, panel: Panel, row: usize, width: usize) -> Parts {
         Panel::Board => state.tasks.row(row).map(|row| board(state, row, width)),
         Panel::Attention => state.item(row).map(|item| {
             let (mark, look) = match item.severity {
-                AttentionSeverity::Error => (" ✗ ", Look::Bad),
-                AttentionSeverity::Warning => (" ! ", Look::Warn),
+                AttentionSeverity::Error => (" ✗ ", Style::Bad),
+                AttentionSeverity::Warning => (" ! ", Style::Warn),
             };
             vec![
                 (mark.to_owned(), look),
-                (item.text.clone(), Look::Plain),
-                (format!("  {}", item.command), Look::Dim),
+                (item.text.clone(), Style::Plain),
+                (format!("  {}", item.command), Style::Dim),
             ]
         }),
         Panel::Live => state.live.line(row).map(|line| {
             let name = if width < 70 { 10 } else { 14 };
-            let kind = if line.foreign { Look::Dim } else { Look::Plain };
-            let mut parts = vec![
-                (format!("{:>6} ", line.seq), Look::Dim),
-                (format!("{} ", state.time(line.at)), Look::Dim),
-                (column(&line.actor, name), Look::Name),
+            let kind = if line.foreign {
+                Style::Dim
+            } else {
+                Style::Plain
+            };
+            vec![
+                (format!("{:>6} ", line.seq), Style::Dim),
+                (format!("{} ", state.time(line.at)), Style::Dim),
+                (column(&line.actor, name), Style::Name),
                 (format!(" {}", column(&line.kind, name + 6)), kind),
-            ];
-            parts.push((format!(" {}", line.what), Look::Plain));
-            parts
+                (format!(" {}", line.what), Style::Plain),
+            ]
         }),
     };
     parts.unwrap_or_default()
@@ -78,13 +82,13 @@ fn crew(state: &State, agent: &WhoAgent, width: usize) -> Parts {
     let ran_out = leases().any(|until| until <= state.now);
     let quiet = last.is_none_or(|last| state.now.micros().saturating_sub(last.micros()) > QUIET);
     let (mark, mark_look) = match (ran_out, quiet) {
-        (true, _) => ("!", Look::Bad),
-        (false, false) => ("●", Look::Good),
-        (false, true) => ("○", Look::Dim),
+        (true, _) => ("!", Style::Bad),
+        (false, false) => ("●", Style::Good),
+        (false, true) => ("○", Style::Dim),
     };
     let (left, left_look) = match (ran_out, task.and_then(until)) {
-        (true, _) => ("ran out".to_owned(), Look::Bad),
-        (false, None) => (String::new(), Look::Plain),
+        (true, _) => ("ran out".to_owned(), Style::Bad),
+        (false, None) => (String::new(), Style::Plain),
         (false, Some(until)) => left_until(state, until),
     };
     let more = agent.working_on_total.saturating_sub(1);
@@ -96,44 +100,39 @@ fn crew(state: &State, agent: &WhoAgent, width: usize) -> Parts {
     let seen = last.map_or_else(|| "never".to_owned(), |last| state.time(last));
     let mut parts = vec![
         (format!(" {mark} "), mark_look),
-        (column(&agent.agent, 12), Look::Bold),
-        (format!(" {}", column(&on, 9)), Look::Name),
+        (column(&agent.agent, 12), Style::Bold),
+        (format!(" {}", column(&on, 9)), Style::Name),
         (format!(" {}", column(&left, 9)), left_look),
     ];
     if width >= 60 {
-        parts.push((format!(" {}", column(&seen, 9)), Look::Dim));
+        parts.push((format!(" {}", column(&seen, 9)), Style::Dim));
     }
     if agent.unread > 0 {
-        let unread = format!(" {} unread", time::count(agent.unread));
-        parts.push((unread, Look::Warn));
+        parts.push((
+            format!(" {} unread", time::count(agent.unread)),
+            Style::Warn,
+        ));
     }
-    let says = agent.state.map(|says| says.name());
+    let waits = (agent.waiting_total > 0).then_some("its tasks wait for others");
     let about = match task {
         Some(task) => [task.reported.as_deref(), task.subject.as_deref()],
-        None => [says, waits(agent)],
+        None => [agent.state.map(|says| says.name()), waits],
     };
     let about: Vec<&str> = about.into_iter().flatten().collect();
-    parts.push((format!("  {}", about.join("; ")), Look::Plain));
+    parts.push((format!("  {}", about.join("; ")), Style::Plain));
     parts
-}
-
-fn waits(agent: &WhoAgent) -> Option<&'static str> {
-    (agent.waiting_total > 0).then_some("its tasks wait for others")
 }
 
 /// `T-1  ada  12m left  high  subject`.
 fn board(state: &State, row: Row, width: usize) -> Parts {
     let place = match row {
         Row::Group(status, count) => {
-            let fold = if state.tasks.is_folded(status) {
-                '▸'
-            } else {
-                '▾'
-            };
+            let folded = state.tasks.is_folded(status);
+            let fold = if folded { '▸' } else { '▾' };
             return vec![
-                (format!(" {fold} "), Look::Dim),
+                (format!(" {fold} "), Style::Dim),
                 (status.name().to_owned(), look_of(status)),
-                (format!(" {}", time::count(count as u64)), Look::Dim),
+                (format!(" {}", time::count(count as u64)), Style::Dim),
             ];
         }
         Row::Task(place) => place,
@@ -143,30 +142,27 @@ fn board(state: &State, row: Row, width: usize) -> Parts {
     };
     let (left, left_look) = lease(state, task);
     let (id, owner) = if width < 70 { (8, 8) } else { (10, 12) };
+    let owner = column(task.owner.as_deref().unwrap_or("-"), owner);
     let mut parts = vec![
-        (format!("   {}", column(&task.task_id, id)), Look::Bold),
-        (
-            format!(" {}", column(task.owner.as_deref().unwrap_or("-"), owner)),
-            Look::Name,
-        ),
+        (format!("   {}", column(&task.task_id, id)), Style::Bold),
+        (format!(" {owner}"), Style::Name),
         (format!(" {}", column(&left, 9)), left_look),
     ];
-    let priority = task.priority as u8;
-    if priority > 1 {
-        parts.push((format!(" {}", task.priority.name()), Look::Warn));
+    if task.priority as u8 > 1 {
+        parts.push((format!(" {}", task.priority.name()), Style::Warn));
     }
     let in_vain = state.tasks.in_vain(&task.task_id);
     if !in_vain.is_empty() {
         let text = format!(" waits in vain for {};", in_vain.join(", "));
-        parts.push((text, Look::Bad));
+        parts.push((text, Style::Bad));
     } else if task.status == Status::Blocked && !task.deps.is_empty() {
-        parts.push((format!(" waits for {};", task.deps.join(", ")), Look::Warn));
+        parts.push((format!(" waits for {};", task.deps.join(", ")), Style::Warn));
     }
     if task.blocked && task.status != Status::Blocked || task.reported.blocked {
-        parts.push((" blocked;".to_owned(), Look::Warn));
+        parts.push((" blocked;".to_owned(), Style::Warn));
     }
     let subject = task.subject.as_deref().unwrap_or_default();
-    parts.push((format!(" {subject}"), Look::Plain));
+    parts.push((format!(" {subject}"), Style::Plain));
     let reported = report::words(task);
     let note = task.note.as_deref().unwrap_or_default();
     let said = if reported.is_empty() {
@@ -175,34 +171,34 @@ fn board(state: &State, row: Row, width: usize) -> Parts {
         &*reported
     };
     if !said.is_empty() {
-        parts.push((format!("  {said}"), Look::Dim));
+        parts.push((format!("  {said}"), Style::Dim));
     }
     parts
 }
 
 /// What is left of a claim on a task.
-pub fn lease(state: &State, task: &Task) -> (String, Look) {
+pub fn lease(state: &State, task: &Task) -> (String, Style) {
     match task.claim() {
-        None => (String::new(), Look::Plain),
+        None => (String::new(), Style::Plain),
         Some(claim) => left_until(state, claim.leased_until),
     }
 }
 
-fn left_until(state: &State, until: Timestamp) -> (String, Look) {
+fn left_until(state: &State, until: Timestamp) -> (String, Style) {
     let left = until.micros().saturating_sub(state.now.micros());
     match left {
-        ..=0 => ("ran out".to_owned(), Look::Bad),
-        left if left < 60 * time::SECOND => (format!("{} left", time::about(left)), Look::Warn),
-        left => (format!("{} left", time::about(left)), Look::Plain),
+        ..=0 => ("ran out".to_owned(), Style::Bad),
+        left if left < 60 * time::SECOND => (format!("{} left", time::about(left)), Style::Warn),
+        left => (format!("{} left", time::about(left)), Style::Plain),
     }
 }
 
-fn look_of(status: Status) -> Look {
+fn look_of(status: Status) -> Style {
     match status {
-        Status::InProgress => Look::Good,
-        Status::Blocked => Look::Warn,
-        Status::Failed => Look::Bad,
-        Status::Completed | Status::Canceled => Look::Dim,
-        Status::Pending | Status::Assigned => Look::Bold,
+        Status::InProgress => Style::Good,
+        Status::Blocked => Style::Warn,
+        Status::Failed => Style::Bad,
+        Status::Completed | Status::Canceled => Style::Dim,
+        Status::Pending | Status::Assigned => Style::Bold,
     }
 }
