@@ -52,8 +52,6 @@ pub struct Site<'a> {
 /// What can be asked: takes `I`, answers `A`.
 pub struct Call<I, A> {
     pub name: &'static str,
-    /// How far the token of an agent has to let it.
-    pub scope: AgentScope,
     pub run: fn(&mut Site<'_>, I) -> Result<A, CommandError>,
 }
 
@@ -181,7 +179,6 @@ impl<O: Op + Serialize> Call<O, O::Data> {
     pub const fn operation() -> Call<O, O::Data> {
         Call {
             name: O::NAME,
-            scope: O::SCOPE,
             run: |site, input| {
                 let team = site.stamped(O::NAME, &input)?;
                 Ok(input.run(team)?)
@@ -195,33 +192,27 @@ impl<O: Op> Call<O, O::Data> {
     pub const fn reading() -> Call<O, O::Data> {
         Call {
             name: O::NAME,
-            scope: O::SCOPE,
             run: |site, input| Ok(input.run(site.team()?)?),
         }
     }
 }
 
 /// What a daemon calls by name.
-trait Handler: Sync {
-    fn name(&self) -> &'static str;
-    fn scope(&self) -> AgentScope;
-    fn handle(&self, site: &mut Site<'_>, input: &str) -> Result<Box<RawValue>, CommandError>;
+struct Handler {
+    name: &'static str,
+    /// How far the token of an agent has to let it.
+    scope: AgentScope,
+    handle: fn(&mut Site<'_>, &str) -> Result<Box<RawValue>, CommandError>,
 }
 
-impl<I: DeserializeOwned, A: Serialize> Handler for Call<I, A> {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn scope(&self) -> AgentScope {
-        self.scope
-    }
-
-    fn handle(&self, site: &mut Site<'_>, input: &str) -> Result<Box<RawValue>, CommandError> {
-        let input = serde_json::from_str(input).map_err(|error| unknown(&error.to_string()))?;
-        let answer = (self.run)(site, input)?;
-        serde_json::value::to_raw_value(&answer).map_err(|error| unknown(&error.to_string()))
-    }
+fn handle<I: DeserializeOwned, A: Serialize>(
+    call: &Call<I, A>,
+    site: &mut Site<'_>,
+    input: &str,
+) -> Result<Box<RawValue>, CommandError> {
+    let input = serde_json::from_str(input).map_err(|error| unknown(&error.to_string()))?;
+    let answer = (call.run)(site, input)?;
+    serde_json::value::to_raw_value(&answer).map_err(|error| unknown(&error.to_string()))
 }
 
 pub fn carry_out(
@@ -229,9 +220,9 @@ pub fn carry_out(
     name: &str,
     input: &RawValue,
 ) -> Result<Box<RawValue>, CommandError> {
-    if let Some(call) = CALLS.iter().find(|call| call.name() == name) {
-        site.check_scope(call.scope())?;
-        return call.handle(site, input.get());
+    if let Some(call) = CALLS.iter().find(|call| call.name == name) {
+        site.check_scope(call.scope)?;
+        return (call.handle)(site, input.get());
     }
     let Some(operation) = api::find(name).filter(|found| found.name == name) else {
         return Err(unknown(name));
@@ -280,10 +271,14 @@ macro_rules! calls {
         $(
             $(#[doc = $doc])*
             pub const $call: Call<$input, $answer> =
-                Call { name: $name, scope: AgentScope::$scope, run: $run };
+                Call { name: $name, run: $run };
         )+
 
-        static CALLS: &[&dyn Handler] = &[$(&$call),+];
+        static CALLS: &[Handler] = &[$(Handler {
+            name: $name,
+            scope: AgentScope::$scope,
+            handle: |site, input| handle(&$call, site, input),
+        }),+];
     };
 }
 
@@ -421,7 +416,7 @@ mod tests {
 
     #[test]
     fn every_call_has_a_name_of_its_own() {
-        let names = CALLS.iter().map(|call| call.name());
+        let names = CALLS.iter().map(|call| call.name);
         let names = names.chain(OPERATIONS.iter().map(|operation| operation.name));
         let all: Vec<&str> = names.collect();
         let different: BTreeSet<&str> = all.iter().copied().collect();

@@ -16,7 +16,6 @@ use teamlog_team::log::replay::Replay;
 use teamlog_team::log::tail::Tail;
 use teamlog_team::log::{await_event, sync_views};
 use teamlog_team::mode::state;
-use teamlog_team::projections::agent_token::event::AgentScope;
 use teamlog_team::{
     agent_token, artifact, attention, bootstrap, lifecycle, log, message, mode, resource, story,
     task, thread, usage, worker,
@@ -39,51 +38,37 @@ pub enum Form {
     Lines(View),
 }
 
-/// What a daemon answers by name.
-trait Answering: Sync {
-    fn name(&self) -> &'static str;
-    fn answer(
-        &self,
-        site: &mut Site<'_>,
-        input: &str,
-        form: Form,
-    ) -> Result<(Box<RawValue>, Exit), CommandError>;
-}
+/// What answers a question that a daemon is asked by name.
+type Answering = fn(&mut Site<'_>, &str, Form) -> Result<(Box<RawValue>, Exit), CommandError>;
 
-impl<I: DeserializeOwned, A: Serialize> Answering for Question<I, A> {
-    fn name(&self) -> &'static str {
-        self.call.name
-    }
-
-    fn answer(
-        &self,
-        site: &mut Site<'_>,
-        input: &str,
-        form: Form,
-    ) -> Result<(Box<RawValue>, Exit), CommandError> {
-        let input = serde_json::from_str(input).map_err(|error| unknown(&error.to_string()))?;
-        let answer = (self.call.run)(site, input)?;
-        let as_of = match (site.at, &site.opened) {
-            (None, Some(team)) => team.as_of()?,
-            _ => None,
-        };
-        let with_age = as_of
-            .as_ref()
-            .and_then(|as_of| age::with_age(&answer, as_of));
-        let shown = match (form, with_age) {
-            (Form::Json, Some(answer)) => Ok(answer),
-            (Form::Json, None) => to_raw_value(&answer),
-            (Form::Lines(view), _) => {
-                if let Some(old) = as_of.as_ref().and_then(age::note) {
-                    site.root.options().notes.say(old);
-                }
-                let now = site.moment().map_or(view.now, |(_, time)| time);
-                to_raw_value(&(self.show)(&answer, &View { now, ..view }))
+fn answered<I: DeserializeOwned, A: Serialize>(
+    question: &Question<I, A>,
+    site: &mut Site<'_>,
+    input: &str,
+    form: Form,
+) -> Result<(Box<RawValue>, Exit), CommandError> {
+    let input = serde_json::from_str(input).map_err(|error| unknown(&error.to_string()))?;
+    let answer = (question.call.run)(site, input)?;
+    let as_of = match (site.at, &site.opened) {
+        (None, Some(team)) => team.as_of()?,
+        _ => None,
+    };
+    let with_age = as_of
+        .as_ref()
+        .and_then(|as_of| age::with_age(&answer, as_of));
+    let shown = match (form, with_age) {
+        (Form::Json, Some(answer)) => Ok(answer),
+        (Form::Json, None) => to_raw_value(&answer),
+        (Form::Lines(view), _) => {
+            if let Some(old) = as_of.as_ref().and_then(age::note) {
+                site.root.options().notes.say(old);
             }
-        };
-        let shown = shown.map_err(|error| unknown(&error.to_string()))?;
-        Ok((shown, (self.exit)(&answer)))
-    }
+            let now = site.moment().map_or(view.now, |(_, time)| time);
+            to_raw_value(&(question.show)(&answer, &View { now, ..view }))
+        }
+    };
+    let shown = shown.map_err(|error| unknown(&error.to_string()))?;
+    Ok((shown, (question.exit)(&answer)))
 }
 
 /// Answers the question of that name: its JSON, or its lines.
@@ -93,9 +78,9 @@ pub fn answer(
     input: &RawValue,
     form: Form,
 ) -> Result<(Box<RawValue>, Exit), CommandError> {
-    let question = QUESTIONS.iter().find(|question| question.name() == name);
-    let question = question.ok_or_else(|| unknown(name))?;
-    question.answer(site, input.get(), form)
+    let question = QUESTIONS.iter().find(|(known, _)| *known == name);
+    let (_, answer) = question.ok_or_else(|| unknown(name))?;
+    answer(site, input.get(), form)
 }
 
 /// Caller and daemon are of one version, so that this is nobody's fault but ours.
@@ -140,13 +125,16 @@ macro_rules! questions {
         $(
             #[doc = concat!("What answers `", stringify!($input), "`.")]
             pub const $question: Question<$input, $answer> = Question {
-                call: Call { name: $name, scope: AgentScope::Read, run: $run },
+                call: Call { name: $name, run: $run },
                 show: $show,
                 exit: |_| Exit::Done,
             }$(.ending($exit))?;
         )+
 
-        static QUESTIONS: &[&dyn Answering] = &[$(&$operation,)+ $(&$question),+];
+        static QUESTIONS: &[(&str, Answering)] = &[
+            $((<$op as Op>::NAME, |site, input, form| answered(&$operation, site, input, form)),)+
+            $(($name, |site, input, form| answered(&$question, site, input, form)),)+
+        ];
     };
 }
 
@@ -251,9 +239,7 @@ pub fn imported(
 
 /// As callers of `rcs state` read it.
 pub fn indented<A: Serialize>(answer: &A, _: &View) -> Vec<String> {
-    let text = serde_json::to_string(answer).unwrap_or_default();
-    let text = crate::render::pretty::indented(&crate::render::escape::visible_json(&text));
-    text.lines().map(str::to_owned).collect()
+    render::pretty::of(answer)
 }
 
 /// What is asked for a stream of events, which ends when it was read, or never.
@@ -324,7 +310,7 @@ mod tests {
 
     #[test]
     fn every_question_has_a_name_of_its_own() {
-        let all: Vec<&str> = QUESTIONS.iter().map(|question| question.name()).collect();
+        let all: Vec<&str> = QUESTIONS.iter().map(|(name, _)| *name).collect();
         let different: BTreeSet<&str> = all.iter().copied().collect();
         assert_eq!(different.len(), all.len(), "{all:?}");
     }

@@ -14,7 +14,6 @@ use crate::render::pretty;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::io::Read;
-use std::path::Path;
 use teamlog_team::api::{Envelope, Fault, Operation};
 use teamlog_team::engine::{Clock, SystemClock, Timestamp};
 use teamlog_team::names;
@@ -62,7 +61,7 @@ impl Args {
         let began = SystemClock.now();
         let asked = match words::read(&self.words, called, context.wants_receipt()) {
             Ok(asked) => asked,
-            Err(fault) => return unread(context, began, &fault),
+            Err(fault) => return failed(context, None, began, &fault),
         };
         match asked {
             Asked::Help(None) => help::of_all(context),
@@ -71,20 +70,26 @@ impl Args {
             Asked::Schema(operation) => help::schemas(context, operation),
             Asked::Call(operation, source) => match read(context.env(), &source) {
                 Ok(input) => carry_out(context, began, operation, input),
-                Err(fault) => unread(context, began, &fault),
+                Err(fault) => failed(context, None, began, &fault),
             },
         }
     }
 }
 
-/// Answers that the call could not be read.
-fn unread(context: &mut Context, began: Timestamp, fault: &Fault) -> Outcome {
-    let program = context.called().words("api");
+/// Answers that an operation was not carried out, or that the call could not be read.
+fn failed(
+    context: &mut Context,
+    operation: Option<&'static Operation>,
+    began: Timestamp,
+    fault: &Fault,
+) -> Outcome {
     if context.out.is_json() {
-        let envelope = Envelope::failed(&program, None, began, fault);
+        let program = context.called().words("api");
+        let name = operation.map(|operation| operation.name);
+        let envelope = Envelope::failed(&program, name, began, fault);
         context.out.json(&envelope)?;
     } else {
-        say_failed(context.env(), None, fault);
+        say_failed(context.env(), operation, fault);
     }
     Ok(Exit::Refused)
 }
@@ -135,33 +140,23 @@ fn carry_out(
     operation: &'static Operation,
     input: Input,
 ) -> Outcome {
-    let answered = call(context, operation, input)?;
-    let program = context.called().words("api");
-    match answered {
-        Ok(data) => {
-            if context.out.is_json() {
-                let envelope = Envelope::done(&program, operation.name, began, &data);
-                let envelope = envelope.replayed(context.replayed());
-                context.out.json(&envelope)?;
-            } else {
-                let shown = pretty::indented(&visible_json(data.get()));
-                context
-                    .out
-                    .line(format!("ok operation={}", operation.name))?;
-                context.out.line(shown)?;
-            }
-            context.ended(Exit::Done)
-        }
-        Err(fault) => {
-            if context.out.is_json() {
-                let envelope = Envelope::failed(&program, Some(operation.name), began, &fault);
-                context.out.json(&envelope)?;
-            } else {
-                say_failed(context.env(), Some(operation), &fault);
-            }
-            Ok(Exit::Refused)
-        }
+    let data = match call(context, operation, input)? {
+        Ok(data) => data,
+        Err(fault) => return failed(context, Some(operation), began, &fault),
+    };
+    if context.out.is_json() {
+        let program = context.called().words("api");
+        let envelope = Envelope::done(&program, operation.name, began, &data);
+        let envelope = envelope.replayed(context.replayed());
+        context.out.json(&envelope)?;
+    } else {
+        let shown = pretty::indented(&visible_json(data.get()));
+        context
+            .out
+            .line(format!("ok operation={}", operation.name))?;
+        context.out.line(shown)?;
     }
+    context.ended(Exit::Done)
 }
 
 /// What the operation gives, by the daemon that has the team, else here.
@@ -209,10 +204,8 @@ fn call(
 
 /// Whether another process has the lock, so that nothing was done.
 fn is_locked(fault: &Fault) -> bool {
-    fault
-        .details
-        .get("code")
-        .is_some_and(|code| code == "locked")
+    let code = fault.details.get("code");
+    code.is_some_and(|code| code == "locked")
 }
 
 struct Input {
@@ -226,9 +219,11 @@ fn read(env: &ProcessEnv, source: &Source) -> Result<Input, Fault> {
         Source::Given(text) => text.clone(),
         Source::Standard => read_all("standard input", &mut env.stdin())?,
         Source::File(path) => {
-            let mut file =
-                crate::file::open(env, "--input", Path::new(path)).map_err(failed_input)?;
-            read_all(path, &mut file)?
+            let file = crate::file::open(env, "--input", Path::new(path));
+            let file = file.map_err(|error| {
+                Fault::new("invalid_input", error.message()).detail("code", error.code())
+            });
+            read_all(path, &mut file?)?
         }
     };
     // Stricter than the parser below: no key twice, no number out of bounds, nothing nested without end.
@@ -243,10 +238,6 @@ fn read(env: &ProcessEnv, source: &Source) -> Result<Input, Fault> {
         Ok(_) => Err(invalid("input must be a JSON object")),
         Err(error) => Err(invalid(&error.to_string())),
     }
-}
-
-fn failed_input(error: CommandError) -> Fault {
-    Fault::new("invalid_input", error.message()).detail("code", error.code())
 }
 
 fn read_all(what: &str, from: &mut dyn Read) -> Result<String, Fault> {

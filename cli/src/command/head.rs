@@ -1,10 +1,8 @@
 //! `head`: a receipt for everything up to now.
 
-use crate::call::HEAD;
 use crate::command::keygen;
 use crate::command::prelude::*;
 use crate::render::integrity;
-use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -22,11 +20,10 @@ pub struct Args {
 
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
-        let key = self.sign.as_deref();
-        let key = key
-            .map(|file| keygen::secret_key(context.env(), file))
-            .transpose()?;
-        let mut answer = context.fetch(&HEAD, &self.team, ())?;
+        let sign = self.sign.as_deref();
+        let key = sign.map(|file| keygen::secret_key(context.env(), file));
+        let key = key.transpose()?;
+        let mut answer = context.fetch(&call::HEAD, &self.team, ())?;
         if let Some(key) = &key {
             answer = answer.signed(key);
         }

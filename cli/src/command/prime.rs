@@ -36,10 +36,7 @@ const START: &str = "SessionStart";
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
         let agent = context.agent("--agent", self.agent)?;
-        let told = match self.hook {
-            true => Some(HookEvent::read(context)?),
-            false => None,
-        };
+        let told = self.hook.then(|| HookEvent::read(context)).transpose()?;
         let input = Prime { agent };
         let own = |answer: &mut PrimeAnswer, context: &Context| {
             context.own_commands(&mut answer.commands);
@@ -54,17 +51,13 @@ impl Args {
             ..context.view()
         };
         let lines = context.lines(&self.team, self.at, &question::PRIME, input, (plain, own))?;
-        hooked(context, &told, &lines)?;
+        // Before a compaction agents take no JSON that adds anything, but may heed a text.
+        match told.event == START || context.out.is_json() {
+            true => context
+                .out
+                .json(&ContextAnswer::of(START, lines.join("\n")))?,
+            false => context.out.lines(&lines)?,
+        }
         context.ended(Exit::Done)
-    }
-}
-
-/// The text as the hook takes it. Before a compaction agents take no JSON that adds anything, but may heed a text.
-fn hooked(context: &mut Context, told: &HookEvent, lines: &[String]) -> Result<(), CommandError> {
-    match told.event == START || context.out.is_json() {
-        true => context
-            .out
-            .json(&ContextAnswer::of(START, lines.join("\n"))),
-        false => context.out.lines(lines),
     }
 }

@@ -53,6 +53,6 @@ impl Stamp {
             trace_id: self.trace_id,
             ..context.who()
         };
-        context.execute_for(&who, call, team, input)
+        context.execute_in(Context::data, &who, call, team, input)
     }
 }

@@ -64,14 +64,13 @@ pub struct Args {
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
         match (self.report, self.set) {
-            (true, _) => self.report(context)?,
-            (_, true) => self.set(context)?,
-            _ => return self.show(context),
+            (true, _) => self.report(context),
+            (_, true) => self.set(context),
+            _ => self.show(context),
         }
-        Ok(Exit::Done)
     }
 
-    fn report(self, context: &mut Context) -> Result<(), CommandError> {
+    fn report(self, context: &mut Context) -> Outcome {
         let input = ReportUsage {
             worker: context.agent("--agent", self.agent)?,
             task_id: self.task_id,
@@ -81,10 +80,9 @@ impl Args {
         };
         self.stamp
             .carry_out(context, &self.team, input, usage::card)
-            .map(drop)
     }
 
-    fn set(self, context: &mut Context) -> Result<(), CommandError> {
+    fn set(self, context: &mut Context) -> Outcome {
         let input = SetBudget {
             max_tokens: self.max_tokens,
             soft_limit_tokens: self.soft_limit,
@@ -93,7 +91,6 @@ impl Args {
         };
         self.stamp
             .carry_out(context, &self.team, input, usage::card)
-            .map(drop)
     }
 
     fn show(self, context: &mut Context) -> Outcome {

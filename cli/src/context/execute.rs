@@ -38,21 +38,10 @@ impl Context {
         input: I,
     ) -> Result<A, CommandError> {
         let who = self.who();
-        self.execute_for(&who, call, team, input)
+        self.execute_in(Context::data, &who, call, team, input)
     }
 
-    /// The same on behalf of that caller.
-    pub fn execute_for<I: Serialize + Clone, A: DeserializeOwned>(
-        &mut self,
-        who: &Who,
-        call: &Call<I, A>,
-        team: &str,
-        input: I,
-    ) -> Result<A, CommandError> {
-        self.execute_in(Context::data, who, call, team, input)
-    }
-
-    /// The same in the data root that `open` gives where no daemon has the team.
+    /// The same on behalf of that caller, in the data root that `open` gives where no daemon has the team.
     pub fn execute_in<I: Serialize + Clone, A: DeserializeOwned>(
         &mut self,
         open: impl FnOnce(&Context) -> Result<Root, CommandError>,

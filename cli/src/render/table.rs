@@ -66,6 +66,11 @@ pub fn number_styled(style: Style, text: impl AsRef<str>) -> Cell {
     }
 }
 
+/// What stands above the columns.
+pub fn titles<const N: usize>(titles: [&str; N]) -> Vec<Cell> {
+    titles.map(|title| styled(Style::Dim, title)).to_vec()
+}
+
 /// The rows with two spaces between columns and `indent` spaces before; nothing is padded behind a row's last cell.
 pub fn lines(rows: impl IntoIterator<Item = Vec<Cell>>, indent: usize, view: &View) -> Vec<String> {
     let rows: Vec<Vec<Cell>> = rows.into_iter().collect();
