@@ -40,14 +40,6 @@ pub enum Agent {
 }
 
 impl Agent {
-    pub fn name(self) -> &'static str {
-        match self {
-            Agent::Claude => "claude",
-            Agent::Codex => "codex",
-            Agent::Pi => "pi",
-        }
-    }
-
     /// The file that holds its hooks.
     pub fn hooks_file(
         self,
@@ -65,6 +57,12 @@ impl Agent {
         };
         Ok(file::followed(top(context, dir, user)?.join(name)))
     }
+}
+
+/// A choice as it is typed.
+pub fn typed(choice: &impl ValueEnum) -> String {
+    let value = choice.to_possible_value();
+    value.map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
 /// The directory that an agent's files lie below: the project's, or the home of the user.

@@ -8,11 +8,19 @@ const BYTES: usize = 12;
 
 /// `prefix_` and 24 random hex digits.
 pub fn name(prefix: &str) -> Result<String, CommandError> {
-    let mut bytes = [0; BYTES];
+    let digits: String = bytes::<BYTES>()?
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    Ok(format!("{prefix}_{digits}"))
+}
+
+/// Random bytes.
+pub fn bytes<const N: usize>() -> Result<[u8; N], CommandError> {
+    let mut bytes = [0; N];
     getrandom::fill(&mut bytes)
         .map_err(|error| CommandError::io("get", "random bits", &io::Error::other(error)))?;
-    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(format!("{prefix}_{digits}"))
+    Ok(bytes)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The command line by which an agent asks the guard: made, and read out of what is installed.
 
 use super::settings::{self, Hook};
-use super::{Agent, data_root, extension, file, program, text};
+use super::{Agent, data_root, extension, file, program, text, typed};
 use crate::context::Context;
 use crate::exit::CommandError;
 use clap::ValueEnum;
@@ -22,16 +22,6 @@ pub enum OnUnknown {
     Allow,
 }
 
-impl OnUnknown {
-    pub fn name(self) -> &'static str {
-        match self {
-            OnUnknown::Ask => "ask",
-            OnUnknown::Deny => "deny",
-            OnUnknown::Allow => "allow",
-        }
-    }
-}
-
 /// What a guard is started with.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GuardHook {
@@ -44,7 +34,7 @@ pub struct GuardHook {
     /// What may be written without a lease.
     pub scratch: Vec<String>,
     /// What is answered where nobody can tell.
-    pub on_unknown: Option<String>,
+    pub on_unknown: Option<OnUnknown>,
 }
 
 // What the guard is told. (A doc comment would become the text of every command that takes these.)
@@ -78,17 +68,16 @@ impl GuardOptions {
             typed => typed,
         };
         let by_default = match whose {
-            Agent::Codex => "deny",
-            Agent::Claude | Agent::Pi => "ask",
+            Agent::Codex => OnUnknown::Deny,
+            Agent::Claude | Agent::Pi => OnUnknown::Ask,
         };
-        let on_unknown = self.on_unknown.map(|answer| answer.name().to_owned());
-        let on_unknown = on_unknown.or(there.on_unknown);
+        let on_unknown = self.on_unknown.or(there.on_unknown);
         Ok(GuardHook {
             team: team.or(there.team),
             agent: agent.or(there.agent),
             root: self.root.as_ref().map(path).transpose()?.or(there.root),
             scratch,
-            on_unknown: Some(on_unknown.unwrap_or_else(|| by_default.to_owned())),
+            on_unknown: on_unknown.or(Some(by_default)),
         })
     }
 }
@@ -114,15 +103,13 @@ impl GuardHook {
 
     /// What it is told beside who writes in which team, as words.
     pub fn options(&self) -> Vec<String> {
-        let root = self.root.iter().map(|root| ("--root", root));
-        let scratch = self.scratch.iter().map(|dir| ("--scratch", dir));
-        let answer = self
-            .on_unknown
-            .iter()
-            .map(|answer| ("--on-unknown", answer));
+        let root = self.root.iter().map(|root| ("--root", root.clone()));
+        let scratch = self.scratch.iter().map(|dir| ("--scratch", dir.clone()));
+        let answer = self.on_unknown.iter();
+        let answer = answer.map(|answer| ("--on-unknown", typed(answer)));
         let options = root.chain(scratch).chain(answer);
         options
-            .flat_map(|(name, value)| [name.to_owned(), value.clone()])
+            .flat_map(|(name, value)| [name.to_owned(), value])
             .collect()
     }
 
@@ -161,10 +148,7 @@ impl GuardHook {
                 "--agent" => hook.agent = Some(value),
                 "--root" => hook.root = Some(value),
                 "--scratch" => hook.scratch.push(value),
-                "--on-unknown" => {
-                    OnUnknown::from_str(&value, false).ok()?;
-                    hook.on_unknown = Some(value);
-                }
+                "--on-unknown" => hook.on_unknown = Some(OnUnknown::from_str(&value, false).ok()?),
                 "--" => hook.team = Some(value),
                 _ => return None,
             }

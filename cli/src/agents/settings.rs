@@ -35,6 +35,11 @@ impl Hook {
         }
     }
 
+    /// Where its groups stand.
+    fn place(self, group: Step<'static>) -> [Step<'static>; 3] {
+        [Step::Key("hooks"), Step::Key(self.event()), group]
+    }
+
     /// The command of teamlog that is run.
     pub fn verb(self) -> &'static str {
         match self {
@@ -121,20 +126,12 @@ pub fn put(settings: &mut JsonText, hook: Hook, group: &Value) -> Result<(), Str
     if let Some(kept) = &kept
         && kept.group != *group
     {
-        let at = [
-            Step::Key("hooks"),
-            Step::Key(hook.event()),
-            Step::At(kept.at),
-        ];
-        settings.put(&at, group)?;
+        settings.put(&hook.place(Step::At(kept.at)), group)?;
     }
     take_out(settings, hook, &found);
     match kept {
         Some(_) => Ok(()),
-        None => {
-            let end = [Step::Key("hooks"), Step::Key(hook.event()), Step::End];
-            settings.put(&end, group)
-        }
+        None => settings.put(&hook.place(Step::End), group),
     }
 }
 
@@ -146,11 +143,7 @@ pub fn remove(settings: &mut JsonText, hook: Hook) {
 fn take_out(settings: &mut JsonText, hook: Hook, found: &[Installed]) {
     // From behind, so that the places of the others stay.
     for one in found.iter().rev() {
-        let group = [
-            Step::Key("hooks"),
-            Step::Key(hook.event()),
-            Step::At(one.at),
-        ];
+        let group = hook.place(Step::At(one.at));
         match one.beside {
             None => settings.remove(&group),
             Some(nth) => {

@@ -1,11 +1,9 @@
 //! `append`: facts of somebody else's vocabulary, one or many.
 
-use crate::call::{APPEND, APPEND_GROUP};
 use crate::command::prelude::*;
 use crate::file::open;
 use serde_json::Map;
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
 use teamlog_team::engine::EventId;
 use teamlog_team::log::append::{Append, AppendAnswer};
 use teamlog_team::log::append_batch::{AppendBatch, Groups};
@@ -71,49 +69,37 @@ struct Refs {
 
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
-        match (self.kind, self.batch) {
-            (_, Some(path)) => many(context, &self.team, &path, self.batch_size),
-            (kind, None) => one(
-                context,
-                &self.team,
-                kind.unwrap_or_default(),
-                self.data,
-                self.refs,
-            ),
+        match &self.batch {
+            Some(path) => many(context, &self.team, path, self.batch_size),
+            None => self.one(context),
         }
     }
-}
 
-fn one(
-    context: &mut Context,
-    team: &str,
-    kind: String,
-    payload: Option<String>,
-    refs: Refs,
-) -> Outcome {
-    context.records(Repeat::Never);
-    let append = Append {
-        kind,
-        actor: context.doer(),
-        trace_id: refs.trace_id,
-        task_id: refs.task_id,
-        agent: refs.agent,
-        message_id: refs.message_id,
-        thread_id: refs.thread_id,
-        session_id: refs.session_id,
-        key: refs.key,
-        cause: refs.cause,
-        payload,
-    };
-    let event = context.execute(&APPEND, team, append)?;
-    let answer = AppendAnswer { event };
-    context.end(Exit::Done, &answer, |answer, _| {
-        let event = &answer.event.event;
-        vec![format!(
-            "event {} recorded at {} as {}",
-            event.seq, event.created_at, event.id
-        )]
-    })
+    fn one(self, context: &mut Context) -> Outcome {
+        context.records(Repeat::Never);
+        let append = Append {
+            kind: self.kind.unwrap_or_default(),
+            actor: context.doer(),
+            trace_id: self.refs.trace_id,
+            task_id: self.refs.task_id,
+            agent: self.refs.agent,
+            message_id: self.refs.message_id,
+            thread_id: self.refs.thread_id,
+            session_id: self.refs.session_id,
+            key: self.refs.key,
+            cause: self.refs.cause,
+            payload: self.data,
+        };
+        let event = context.execute(&call::APPEND, &self.team, append)?;
+        let answer = AppendAnswer { event };
+        context.end(Exit::Done, &answer, |answer, _| {
+            let event = &answer.event.event;
+            vec![format!(
+                "event {} recorded at {} as {}",
+                event.seq, event.created_at, event.id
+            )]
+        })
+    }
 }
 
 fn many(context: &mut Context, team: &str, path: &Path, batch_size: Option<usize>) -> Outcome {
@@ -134,7 +120,7 @@ fn many(context: &mut Context, team: &str, path: &Path, batch_size: Option<usize
     {
         let last_line = group.last_line();
         let recorded = context
-            .execute(&APPEND_GROUP, team, group)
+            .execute(&call::APPEND_GROUP, team, group)
             .map_err(|error| stopped(error, &groups))?;
         groups.advance(last_line, recorded);
     }

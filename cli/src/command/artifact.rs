@@ -4,7 +4,6 @@ use crate::command::append::lines_of;
 use crate::command::prelude::*;
 use crate::render::artifact;
 use std::io::Read;
-use std::path::{Path, PathBuf};
 use teamlog_team::artifact::{ARTIFACT_BYTES_MAX, ArtifactGet, ArtifactGetAnswer};
 use teamlog_team::artifact::{ArtifactList, ArtifactPut};
 

@@ -3,7 +3,6 @@
 use crate::command::prelude::*;
 use crate::render::moving;
 use std::ffi::OsString;
-use std::path::Path;
 
 #[derive(Debug, clap::Args)]
 #[command(

@@ -11,7 +11,6 @@ use super::serve::strange;
 use crate::command::prelude::*;
 use crate::forward::control;
 use serde::Deserialize;
-use std::path::Path;
 use teamlog_team::names;
 
 #[derive(Debug, clap::Args)]

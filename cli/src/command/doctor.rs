@@ -3,7 +3,6 @@
 use crate::command::prelude::*;
 use crate::progress::Progress;
 use crate::render::doctor;
-use std::path::PathBuf;
 use teamlog_team::doctor::DoctorAnswer;
 use teamlog_team::doctor::repair::RepairAnswer;
 use teamlog_team::doctor::{DoctorCheck, SAMPLE, repair};

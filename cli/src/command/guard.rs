@@ -13,7 +13,6 @@ use crate::global::Global;
 use crate::render::paths::STALE;
 use serde_json::{Value, json};
 use std::panic::{self, AssertUnwindSafe};
-use std::path::{Path, PathBuf};
 use teamlog_guard::{Call, Deed, Form, Own, Place, Programs, Target, Writes};
 use teamlog_team::Team;
 use teamlog_team::resource::Tree;

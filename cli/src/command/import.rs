@@ -5,7 +5,6 @@ use crate::command::prelude::*;
 use crate::file::open;
 use crate::render::{integrity, moving};
 use std::io::{BufReader, Cursor, Read};
-use std::path::{Path, PathBuf};
 use teamlog_team::Root;
 use teamlog_team::engine::Format;
 use teamlog_team::engine::storage::Files;
@@ -58,7 +57,7 @@ impl Args {
         }
         if let Some(path) = self.messages.as_ref().filter(|_| context.is_remote()) {
             context.records(Repeat::Same);
-            let mut file = read(context, path)?;
+            let mut file = lines_of(context.env(), "messages", path)?;
             return context.import_remote(&self.import(), &mut *file);
         }
         let answer = match (&self.messages, &self.events) {
@@ -139,14 +138,6 @@ impl Args {
         let mut source = lines_of(context.env(), "events", path)?;
         Ok(self.new_root(context)?.import_events(import, &mut source)?)
     }
-}
-
-/// What is to be imported, wherever it comes from.
-fn read(context: &Context, path: &Path) -> Result<Box<dyn Read>, CommandError> {
-    Ok(match path == Path::new("-") {
-        true => Box::new(context.env().stdin()),
-        false => Box::new(open(context.env(), "messages", path)?),
-    })
 }
 
 /// What is said behind the answer, and how the command exits.

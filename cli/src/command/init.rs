@@ -38,6 +38,8 @@ impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
         context.records(Repeat::Same);
         let team = self.team.clone();
+        let journal = self.journal.map(|name| context.journal(&name));
+        let journal = journal.transpose()?;
         let init = Init {
             team: self.team,
             members: self.members,
@@ -46,10 +48,7 @@ impl Args {
             no_views: self.no_views,
             allow_network_fs: self.allow_network_fs,
             actor: context.doer(),
-            journal: self
-                .journal
-                .map(|name| context.journal(&name))
-                .transpose()?,
+            journal,
         };
         let who = context.who();
         let (answer, created, added) =
@@ -62,11 +61,11 @@ impl Args {
                 (false, true) => "is there already, unchanged".to_owned(),
                 (false, false) => format!("gained {}", visible(&added.join(", "))),
             };
-            let members = match answer.members.is_empty() {
-                true => "no members yet; agents join by acting".to_owned(),
-                false => visible(&answer.members.join(", ")).into_owned(),
-            };
-            vec![format!("{team} {done}"), format!("  members: {members}")]
+            let members = names_or("no members yet; agents join by acting", &answer.members);
+            vec![
+                format!("{team} {done}"),
+                format!("  members: {}", visible(&members)),
+            ]
         })?;
         Ok(Exit::Done)
     }

@@ -2,7 +2,6 @@
 
 use crate::command::prelude::*;
 use crate::progress::Progress;
-use std::path::{Path, PathBuf};
 use teamlog_team::engine::Identity;
 use teamlog_team::engine::layout::LOG_FILE;
 use teamlog_team::lifecycle::join::Join;

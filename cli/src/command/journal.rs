@@ -2,7 +2,6 @@
 
 use crate::command::prelude::*;
 use crate::progress::Progress;
-use std::path::PathBuf;
 use teamlog_team::Team;
 use teamlog_team::engine::journal::{Copies, Way};
 use teamlog_team::lifecycle::journal::JournalAnswer as Moved;

@@ -5,10 +5,10 @@
 
 use crate::command::prelude::*;
 use crate::file::{self, check_private, failed, fill, open, sync_names};
+use crate::random;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::io::Read;
 use teamlog_team::receipt::key::SEED_BYTES;
 use teamlog_team::receipt::keygen::KeygenAnswer;
 use teamlog_team::{PublicKey, SecretKey};
@@ -32,10 +32,7 @@ const KEY_BYTES_MAX: u64 = 64 << 10;
 
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
-        let mut seed = [0; SEED_BYTES];
-        getrandom::fill(&mut seed)
-            .map_err(|error| CommandError::io("get", "random bits", &io::Error::other(error)))?;
-        let key = SecretKey::from_seed(seed);
+        let key = SecretKey::from_seed(random::bytes::<SEED_BYTES>()?);
         let public_file = beside(&self.out);
         store(&self.out, &public_file, &key)?;
         let shown = |path: &Path| path.display().to_string();

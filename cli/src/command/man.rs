@@ -4,7 +4,6 @@ use crate::command::prelude::*;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 use std::io;
-use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 #[command(

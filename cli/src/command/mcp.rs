@@ -1,7 +1,6 @@
 //! `mcp`: a server for agents that speak the Model Context Protocol.
 
 use super::session::SessionScope;
-use crate::call::TOOL;
 use crate::command::prelude::*;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -62,7 +61,7 @@ fn elsewhere(context: &Context) -> Elsewhere {
     let (client, who) = (context.client(None), context.who());
     Arc::new(move |tool, team, arguments: &Map<String, Value>| {
         let input = (tool.to_owned(), arguments.clone());
-        let called = client.call(&TOOL, team, &who, &input, Repeat::Unsafe);
+        let called = client.call(&call::TOOL, team, &who, &input, Repeat::Unsafe);
         let said = match called.and_then(|ended| ended.map(|ended| ended.outcome).transpose()) {
             Ok(said) => said?.map_err(ToolError),
             Err(error) => Err(ToolError::new(error.code(), error.message(), error.hint())),

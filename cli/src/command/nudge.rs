@@ -2,12 +2,10 @@
 //! 2 what it was told to work with is wrong.
 
 use super::all_teams::{AllAnswer, Which};
-use crate::call::NUDGE;
 use crate::command::child;
 use crate::command::prelude::*;
 use crate::render::delivery;
 use std::io;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 use teamlog_team::message::nudge::{ExecStatus, Executed, Nudge, NudgeAnswer, Nudged};
@@ -79,7 +77,7 @@ impl Args {
             idle_seconds: self.idle_seconds,
             actor: context.actor(),
         };
-        let mut answer = context.execute(&NUDGE, team, nudge)?;
+        let mut answer = context.execute(&call::NUDGE, team, nudge)?;
         if let Some(program) = &self.exec {
             let timeout = Duration::from_secs(self.exec_timeout_seconds);
             for nudged in answer.nudged.iter_mut().chain(&mut answer.reminded) {

@@ -2,7 +2,6 @@
 
 use crate::command::prelude::*;
 use crate::render::moving;
-use std::path::PathBuf;
 use teamlog_team::backup::restore::Restore;
 use teamlog_team::engine::Format;
 

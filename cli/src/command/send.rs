@@ -5,7 +5,6 @@ use crate::context::again;
 use crate::random;
 use crate::render::inbox;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
 use teamlog_team::message::send::{Require, Send, SendStatus};
 
 #[derive(Debug, clap::Args)]

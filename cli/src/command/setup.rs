@@ -7,12 +7,11 @@ mod changes;
 mod parts;
 
 use crate::agents::guard_hook::{GuardHook, GuardOptions};
-use crate::agents::{Agent, file, guard_hook, text, top};
+use crate::agents::{Agent, file, guard_hook, text, top, typed};
 use crate::command::prelude::*;
 use changes::{FileChange, Files};
 use clap::ValueEnum;
 use parts::{Part, Plan};
-use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -190,7 +189,7 @@ impl Args {
     }
 
     fn advise(&self, context: &Context, error: CommandError, team: &str) -> CommandError {
-        let name = self.whose.whose().name();
+        let name = typed(&self.whose.whose());
         let dir = self.dir.as_ref().map(|dir| dir.display().to_string());
         let dir = dir.map(|dir| format!(" --dir {}", quoted(&dir)));
         let dir = dir.unwrap_or_default();
@@ -257,7 +256,7 @@ impl Args {
         }
         let check = format!(
             "hooks doctor {} --dir {}",
-            plan.whose.name(),
+            typed(&plan.whose),
             guard_hook::joined(&[dir.display().to_string()])
         );
         notes.push(format!("to try the guard: {}", context.command(&check)));

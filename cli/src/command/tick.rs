@@ -1,7 +1,6 @@
 //! `tick`: what is due by now is recorded.
 
 use super::all_teams::{AllAnswer, Which};
-use crate::call::TICK;
 use crate::command::prelude::*;
 use crate::render::delivery;
 use teamlog_team::lifecycle::tick::Tick;
@@ -28,12 +27,12 @@ impl Args {
         let Some(team) = self.team else {
             let all = AllAnswer::of(context, Which::Open, |context, team| {
                 let actor = actor.clone();
-                context.execute(&TICK, team, Tick { actor })
+                context.execute(&call::TICK, team, Tick { actor })
             })?;
             let exit = all.exit(Exit::Refused, true);
             return context.end(exit, &all, |all, view| all.shown(view, delivery::ticked));
         };
-        let answer = context.execute(&TICK, &team, Tick { actor })?;
+        let answer = context.execute(&call::TICK, &team, Tick { actor })?;
         context.end(Exit::Done, &answer, delivery::ticked)
     }
 }

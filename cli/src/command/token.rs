@@ -7,7 +7,6 @@ use crate::file;
 use crate::forward::control;
 use crate::forward::runtime::Runtime;
 use crate::render::token;
-use std::path::PathBuf;
 use teamlog_server::agent_token;
 use teamlog_server::runtime::RUNTIME_FILE;
 use teamlog_team::agent_token::{TokenAdd, TokenAnswer, TokenList, TokenRevoke, TokenShown};

@@ -5,7 +5,6 @@ use crate::command::keygen;
 use crate::command::prelude::*;
 use crate::context::receipt_file;
 use crate::render::{heading, integrity};
-use std::path::PathBuf;
 use teamlog_team::log::verify::VerifyAnswer;
 
 #[derive(Debug, clap::Args)]

@@ -8,7 +8,6 @@ use crate::command::serve::refused;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 use teamlog_server::lock::own_dir;

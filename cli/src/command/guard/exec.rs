@@ -8,7 +8,6 @@ use crate::fence::{VARIABLE, rules};
 use crate::render::paths::STALE;
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
 use std::process::Command;
 use teamlog_server::lock;
 use teamlog_team::Team;
@@ -94,10 +93,12 @@ impl Exec {
         let scratch = self.scratch.iter().map(|dir| {
             let dir = absolute(context, dir).map_or_else(|| dir.clone(), PathBuf::from);
             let dir = directory("scratch", &dir)?;
-            match dir == repository || dir == data_root {
-                true => Err(whole(&dir)),
-                false => Ok(dir),
+            if dir != repository && dir != data_root {
+                return Ok(dir);
             }
+            let rule = "scratch must not be all of the repository or the data root";
+            let message = format!("{rule}, but is {}", dir.display());
+            Err(CommandError::invalid("scratch", message))
         });
         let scratch = scratch.collect::<Result<_, CommandError>>()?;
         let leased = held.iter().flat_map(|held| &held.resources);
@@ -162,13 +163,6 @@ fn directory(field: &str, dir: &Path) -> Result<PathBuf, CommandError> {
             Err(CommandError::invalid(field, message))
         }
     }
-}
-
-fn whole(dir: &Path) -> CommandError {
-    let shown = dir.display();
-    let message =
-        format!("scratch must not be all of the repository or the data root, but is {shown}");
-    CommandError::invalid("scratch", message)
 }
 
 fn not_started(program: &OsString, error: NotStarted) -> CommandError {

@@ -3,12 +3,11 @@
 use super::Place;
 use crate::agents::guard_hook::GuardHook;
 use crate::agents::settings::{self, Hook};
-use crate::agents::{Agent, extension, file, guard_hook, top};
+use crate::agents::{Agent, extension, file, guard_hook, top, typed};
 use crate::command::child;
 use crate::command::prelude::*;
 use serde_json::json;
 use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -87,7 +86,7 @@ impl Doctor {
         let dir = self.place.dir.as_deref();
         let file = self.whose.hooks_file(context, dir, self.place.user)?;
         let install =
-            Some(context.command(&format!("hooks install {} --write", self.whose.name())));
+            Some(context.command(&format!("hooks install {} --write", typed(&self.whose))));
         let checks = match self.found(context, &file)? {
             None => {
                 let message = format!("there is no hook of teamlog in {}", file.display());

@@ -7,7 +7,7 @@ use super::Place;
 use crate::agents::guard_hook::{self, GuardHook, GuardOptions};
 use crate::agents::json_text::JsonText;
 use crate::agents::settings::{self, Hook};
-use crate::agents::{Agent, extension, file};
+use crate::agents::{Agent, extension, file, typed};
 use crate::command::prelude::*;
 use crate::render::escape::visible_lines;
 
@@ -120,9 +120,8 @@ impl Install {
 
     /// One hook for all agents of a directory: each says who it is.
     fn advise(&self, context: &Context, error: CommandError, there: &GuardHook) -> CommandError {
-        let mut words = ["hooks", "install", self.whose.name()]
-            .map(str::to_owned)
-            .to_vec();
+        let mut words = ["hooks", "install"].map(str::to_owned).to_vec();
+        words.push(typed(&self.whose));
         words.extend(self.team.clone());
         words.extend(there.options());
         if let Some(dir) = &self.place.dir {

@@ -4,7 +4,6 @@ use crate::agents::file;
 use crate::command::prelude::*;
 use crate::render::escape::visible_lines;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 /// Files as they are, and as they are to be.
 #[derive(Debug, Default)]

@@ -8,7 +8,6 @@ use crate::agents::settings::{self, Hook, MCP};
 use crate::agents::{Agent, data_root, file, program};
 use crate::command::prelude::*;
 use serde_json::json;
-use std::path::{Path, PathBuf};
 use teamlog_team::lifecycle::ignored::IgnoreFile;
 
 const HOOKS: [(&str, Hook); 5] = [
