@@ -10,14 +10,10 @@ pub fn attention(answer: &AttentionAnswer, view: &View) -> Vec<String> {
         count => format!(": {} to see to", time::plural(count as u64, "thing")),
     };
     let mut shown = vec![heading(view, &answer.team, &said)];
-    if !answer.items.is_empty() {
-        shown.push(String::new());
-        let rows = answer.items.iter().map(|item| row(item, view));
-        shown.extend(lines(rows, 2, view));
-    }
+    let rows = answer.items.iter().map(|item| row(item, view));
+    push_below(&mut shown, lines(rows, 2, view));
     if answer.more {
-        shown.push(String::new());
-        shown.push("there may be more: --limit".to_owned());
+        push_below(&mut shown, vec!["there may be more: --limit".to_owned()]);
     }
     shown
 }

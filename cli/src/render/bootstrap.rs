@@ -1,13 +1,11 @@
 //! Runs of the bootstrap contract: what came of a report, and where a run stands.
 
-use crate::render::escape::visible_json;
 use crate::render::prelude::*;
 use crate::render::pretty;
 use teamlog_team::bootstrap::list::{BootstrapListed, RunListed};
 use teamlog_team::bootstrap::record::{BootstrapExplained, BootstrapRecorded};
 use teamlog_team::bootstrap::show::BootstrapShown;
 use teamlog_team::bootstrap::start::BootstrapStarted;
-use teamlog_team::engine::Timestamp;
 use teamlog_team::projections::bootstrap::{DomainShown, Evidence, RunShown, State, StepStatus};
 
 /// `run 1  INIT  for a, b`.
@@ -16,10 +14,8 @@ pub fn started(answer: &BootstrapStarted, view: &View) -> Vec<String> {
         true => String::new(),
         false => format!("  for {}", visible(&answer.domains.join(", "))),
     };
-    let mut shown = vec![format!(
-        "{}{domains}",
-        standing(&answer.run, answer.state, view)
-    )];
+    let standing = standing(&answer.run, answer.state, view);
+    let mut shown = vec![format!("{standing}{domains}")];
     shown.extend(next(&answer.next));
     shown
 }
@@ -70,10 +66,7 @@ fn outcome(answer: &BootstrapRecorded, words: &Words, view: &View) -> Vec<String
 
 /// The same of what did not happen.
 pub fn explained(answer: &BootstrapExplained, view: &View) -> Vec<String> {
-    let records = match answer.records.is_empty() {
-        true => "nothing".to_owned(),
-        false => answer.records.join(", "),
-    };
+    let records = names_or("nothing", &answer.records);
     let mut shown = vec![format!(
         "{} in {} would record {}",
         visible(&answer.event),
@@ -89,20 +82,14 @@ pub fn explained(answer: &BootstrapExplained, view: &View) -> Vec<String> {
 
 /// The contract's JSON, indented.
 pub fn evidence(evidence: &Evidence) -> Vec<String> {
-    let text = serde_json::to_string(evidence).unwrap_or_default();
-    let shown = pretty::indented(&visible_json(&text));
-    shown.lines().map(str::to_owned).collect()
+    pretty::of(evidence)
 }
 
 /// The runs, a line each.
 pub fn listed(answer: &BootstrapListed, view: &View) -> Vec<String> {
-    let mut shown: Vec<String> = match answer.runs.is_empty() {
-        true => vec!["no run began yet; begin one with bootstrap start".to_owned()],
-        false => lines(answer.runs.iter().map(run), 0, view),
-    };
-    let more = answer.next_cursor.as_deref();
-    shown.extend(more.map(|cursor| format!("older ones: --cursor {cursor}")));
-    shown
+    let runs = answer.runs.iter().map(run);
+    let nothing = "no run began yet; begin one with bootstrap start";
+    page(runs, nothing, ("older ones", &answer.next_cursor), view)
 }
 
 /// `1  RUNNING  case A  2026-…  alpha`.
@@ -144,11 +131,7 @@ pub fn shown(answer: &BootstrapShown, view: &View) -> Vec<String> {
         shown.push(format!("  {head} {}", visible(forbidden)));
     }
     shown.extend(lines(facts(run, view), 2, view));
-    let work: Vec<_> = run.work.iter().map(domain).collect();
-    if !work.is_empty() {
-        shown.push(String::new());
-        shown.extend(lines(work, 2, view));
-    }
+    push_below(&mut shown, lines(run.work.iter().map(domain), 2, view));
     shown
 }
 
@@ -159,10 +142,8 @@ fn facts(run: &RunShown, view: &View) -> Vec<Vec<Cell>> {
         let (count, at) = (time::count(run.breaches), breach.at_state.name());
         format!("{count}, the last {} in {at}", breach.code)
     });
-    let due = run
-        .due_at
-        .as_deref()
-        .and_then(|at| Timestamp::parse(at).ok());
+    let due = run.due_at.as_deref();
+    let due = due.and_then(|at| Timestamp::parse(at).ok());
     let due = due.map(|at| format!("{at}  ({})", view.ago(at)));
     let synthesis = match &*run.synthesis {
         "none" => String::new(),
@@ -187,10 +168,8 @@ fn facts(run: &RunShown, view: &View) -> Vec<Vec<Cell>> {
 
 /// `a  active  round 1  obstruction acked  synthesizer sent  PASS`.
 fn domain(domain: &DomainShown) -> Vec<Cell> {
-    let style = match &*domain.status {
-        "active" => Style::Plain,
-        _ => Style::Warn,
-    };
+    let active = domain.status == "active";
+    let style = if active { Style::Plain } else { Style::Warn };
     let verdict = match domain.verdict {
         None => String::new(),
         Some(verdict) if domain.reviewed_round == domain.round => verdict.name().to_owned(),
@@ -225,8 +204,6 @@ fn standing(run: &str, state: State, view: &View) -> String {
 }
 
 fn next(events: &[String]) -> Option<String> {
-    match events.is_empty() {
-        true => None,
-        false => Some(format!("  next: {}", visible(&events.join(", ")))),
-    }
+    let next = || format!("  next: {}", visible(&events.join(", ")));
+    (!events.is_empty()).then(next)
 }

@@ -2,7 +2,6 @@
 
 use crate::render::paths;
 use crate::render::prelude::*;
-use teamlog_team::engine::Timestamp;
 use teamlog_team::task::claim::ClaimAnswer;
 use teamlog_team::task::claim_next::ClaimNextAnswer;
 use teamlog_team::task::create::TaskAnswer;
@@ -77,21 +76,16 @@ fn stands(did: &str, task: &TaskRecord, view: &View) -> Vec<String> {
 fn taken(task: &TaskRecord, token: Option<&str>, until: &str, view: &View) -> Vec<String> {
     let owner = task.owner.as_deref().unwrap_or_default();
     let ends = Timestamp::parse(until).map(|until| view.ago(until));
+    let ends = ends.map_or_else(|_| String::new(), |ends| format!("  ({ends})"));
+    let token = token.map(|token| format!(", token {}", visible(token)));
+    let id = view.paint.show(Style::Bold, visible(&task.id));
     vec![
+        format!("{id}  {}", visible(&task.subject)),
         format!(
-            "{}  {}",
-            view.paint.show(Style::Bold, visible(&task.id)),
-            visible(&task.subject)
-        ),
-        format!(
-            "  {} holds it until {}{}",
+            "  {} holds it until {}{ends}",
             visible(owner),
-            visible(until),
-            ends.map(|ends| format!("  ({ends})")).unwrap_or_default()
+            visible(until)
         ),
-        match token {
-            Some(token) => format!("  claim {}, token {}", task.epoch, visible(token)),
-            None => format!("  claim {}", task.epoch),
-        },
+        format!("  claim {}{}", task.epoch, token.unwrap_or_default()),
     ]
 }

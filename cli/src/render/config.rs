@@ -13,14 +13,12 @@ pub fn page(answer: &ConfigListAnswer, view: &View) -> Vec<String> {
 }
 
 fn row(setting: &SettingShown) -> Vec<Cell> {
-    let style = if setting.set {
-        Style::Bold
-    } else {
-        Style::Plain
-    };
-    let about = match setting.set {
-        true => format!("{} (default {})", setting.about, setting.default),
-        false => setting.about.to_owned(),
+    let (style, about) = match setting.set {
+        true => (
+            Style::Bold,
+            format!("{} (default {})", setting.about, setting.default),
+        ),
+        false => (Style::Plain, setting.about.to_owned()),
     };
     vec![
         plain(&setting.key),

@@ -2,7 +2,6 @@
 
 use crate::render::event::said_text;
 use crate::render::prelude::*;
-use teamlog_team::engine::Timestamp;
 use teamlog_team::lifecycle::tick::TickAnswer;
 use teamlog_team::message::dead_letter::{
     DeadLetterListAnswer, DeadLetterShown, DeadLetterStatus, RequeueAnswer,
@@ -15,36 +14,29 @@ pub fn ticked(answer: &TickAnswer, view: &View) -> Vec<String> {
     let delivery = &answer.delivery;
     let next = match answer.next_due_at.as_deref().map(parsed) {
         None => "nothing waits".to_owned(),
-        Some(at) => format!(
-            "next due in {}",
-            time::span(at.micros() - view.now.micros())
-        ),
+        Some(at) => {
+            let left = time::span(at.micros() - view.now.micros());
+            format!("next due in {left}")
+        }
     };
     let mut parts = vec![
         format!("{} retried", delivery.retried),
         time::plural(delivery.dead_lettered, "dead letter"),
     ];
-    if answer.leases.expired > 0 {
-        parts.push(format!(
-            "{} expired",
-            time::plural(answer.leases.expired, "lease")
-        ));
-    }
-    if answer.tasks.unblocked > 0 {
-        parts.push(format!(
-            "{} unblocked",
-            time::plural(answer.tasks.unblocked, "task")
-        ));
+    for (count, noun, became) in [
+        (answer.leases.expired, "lease", "expired"),
+        (answer.tasks.unblocked, "task", "unblocked"),
+    ] {
+        if count > 0 {
+            parts.push(format!("{} {became}", time::plural(count, noun)));
+        }
     }
     let timed_out = answer.bootstrap.handshakes + answer.bootstrap.deliveries;
     if timed_out > 0 {
         parts.push(format!("{timed_out} timed out in bootstrap runs"));
     }
-    vec![format!(
-        "{}: {}; {next}",
-        visible(&answer.team),
-        parts.join(", ")
-    )]
+    let team = visible(&answer.team);
+    vec![format!("{team}: {}; {next}", parts.join(", "))]
 }
 
 /// Messages that wait for their ack, the next one that is due first.

@@ -9,31 +9,24 @@ use teamlog_team::handle::staging::CleanAnswer;
 /// What `doctor check` found; `deep` is the command that looks at everything.
 pub fn checked(answer: &DoctorAnswer, deep: &str, view: &View) -> Vec<String> {
     let (style, word) = shown(answer.overall_status);
-    let mut shown_lines = vec![format!(
-        "{}: {}",
-        view.paint.show(Style::Bold, visible(&answer.team)),
-        view.paint.show(style, word)
-    )];
+    let team = view.paint.show(Style::Bold, visible(&answer.team));
+    let mut told = vec![format!("{team}: {}", view.paint.show(style, word))];
     let rows = answer.checks.iter().map(|check| {
         let (style, word) = shown(check.status);
-        vec![
-            styled(style, word),
-            plain(check.name),
-            plain(check.summary.as_str()),
-        ]
+        let (name, summary) = (plain(check.name), plain(&check.summary));
+        vec![styled(style, word), name, summary]
     });
-    shown_lines.extend(lines(rows, 2, view));
+    told.extend(lines(rows, 2, view));
     if !answer.stats.deep {
-        shown_lines.push("a sample was looked at; to look at everything:".to_owned());
-        shown_lines.push(format!("  {}", visible(deep)));
+        told.push("a sample was looked at; to look at everything:".to_owned());
+        told.push(format!("  {}", visible(deep)));
     }
     if !answer.recommendations.is_empty() {
-        shown_lines.push("to mend it:".to_owned());
-        for command in &answer.recommendations {
-            shown_lines.push(format!("  {}", visible(command)));
-        }
+        told.push("to mend it:".to_owned());
+        let commands = answer.recommendations.iter();
+        told.extend(commands.map(|command| format!("  {}", visible(command))));
     }
-    shown_lines
+    told
 }
 
 /// What `doctor repair` took away, or would; `again` is the command that does.
@@ -48,41 +41,36 @@ pub fn repaired(answer: &RepairAnswer, again: &str, view: &View) -> Vec<String> 
             answer.archive.as_deref().unwrap_or("-")
         ),
     };
-    let mut shown_lines = vec![heading(view, &answer.team, &rest)];
+    let mut told = vec![heading(view, &answer.team, &rest)];
     if answer.status == "unchanged" {
-        return shown_lines;
+        return told;
     }
-    let rows = vec![
-        vec![plain("events"), number(time::count(cut.events))],
-        vec![plain("bytes"), number(time::count(cut.bytes))],
-        vec![
-            plain("segments"),
-            number(time::count(cut.segments.len() as u64)),
-        ],
+    let counts = [
+        ("events", cut.events),
+        ("bytes", cut.bytes),
+        ("segments", cut.segments.len() as u64),
     ];
-    shown_lines.extend(lines(rows, 2, view));
-    let rows: Vec<_> = cut.lost.iter().map(lost).collect();
-    if !rows.is_empty() {
-        shown_lines.push("and what cannot be read:".to_owned());
-        shown_lines.extend(lines(rows, 2, view));
+    let rows = counts.map(|(name, count)| vec![plain(name), number(time::count(count))]);
+    told.extend(lines(rows, 2, view));
+    if !cut.lost.is_empty() {
+        told.push("and what cannot be read:".to_owned());
+        told.extend(lines(cut.lost.iter().map(lost), 2, view));
     }
     if answer.status == "planned" {
-        shown_lines.push("nothing is changed; to do it:".to_owned());
-        shown_lines.push(format!("  {}", visible(again)));
+        told.push("nothing is changed; to do it:".to_owned());
+        told.push(format!("  {}", visible(again)));
     }
-    shown_lines
+    told
 }
 
 /// What `doctor clean` removed, or would; `again` is the command that does.
 pub fn cleaned(answer: &CleanAnswer, again: &str, view: &View) -> Vec<String> {
-    let mut shown_lines = vec![
-        match answer.status {
-            "unchanged" => "nothing is left of killed commands",
-            "planned" => "left by killed commands:",
-            _ => "removed what killed commands left:",
-        }
-        .to_owned(),
-    ];
+    let head = match answer.status {
+        "unchanged" => "nothing is left of killed commands",
+        "planned" => "left by killed commands:",
+        _ => "removed what killed commands left:",
+    };
+    let mut told = vec![head.to_owned()];
     let rows = answer.leftovers.iter().map(|leftover| {
         let state = match (&leftover.holder, leftover.removed) {
             (Some(holder), _) => format!("stays: {holder} works in it"),
@@ -92,46 +80,40 @@ pub fn cleaned(answer: &CleanAnswer, again: &str, view: &View) -> Vec<String> {
         };
         vec![plain(leftover.path.as_str()), plain(state)]
     });
-    shown_lines.extend(lines(rows, 2, view));
+    told.extend(lines(rows, 2, view));
     if answer.status == "planned" {
-        shown_lines.push("nothing is changed; to remove it:".to_owned());
-        shown_lines.push(format!("  {}", visible(again)));
+        told.push("nothing is changed; to remove it:".to_owned());
+        told.push(format!("  {}", visible(again)));
     }
-    shown_lines
+    told
 }
 
 /// What a salvage took and could not.
 pub fn salvaged(salvaged: &Salvaged, view: &View) -> Vec<String> {
-    let mut shown_lines = vec![format!(
+    let mut told = vec![format!(
         "salvaged {} in {}; the damaged log is kept in {}",
         time::plural(salvaged.events, "event"),
         time::plural(salvaged.groups, "group"),
         visible(&salvaged.archive)
     )];
-    if salvaged.lost.is_empty() {
-        shown_lines.push("  nothing is lost".to_owned());
-    } else {
-        shown_lines.push(format!(
-            "  {} lost:",
-            time::plural(salvaged.lost_events, "event")
-        ));
-    }
-    shown_lines.extend(lines(salvaged.lost.iter().map(lost), 4, view));
+    told.push(match salvaged.lost.is_empty() {
+        true => "  nothing is lost".to_owned(),
+        false => format!("  {} lost:", time::plural(salvaged.lost_events, "event")),
+    });
+    told.extend(lines(salvaged.lost.iter().map(lost), 4, view));
     if salvaged.lost_omitted > 0 {
-        shown_lines.push(format!(
-            "    and {} more places",
-            time::count(salvaged.lost_omitted)
-        ));
+        let more = time::count(salvaged.lost_omitted);
+        told.push(format!("    and {more} more places"));
     }
     for split in &salvaged.split {
-        shown_lines.push(format!(
+        told.push(format!(
             "  of events {} to {}, which were one group, {} were taken one by one",
             split.from_seq,
             split.to_seq,
             time::count(split.events)
         ));
     }
-    shown_lines
+    told
 }
 
 fn lost(lost: &Lost) -> Vec<Cell> {
@@ -140,16 +122,9 @@ fn lost(lost: &Lost) -> Vec<Cell> {
         (Some(from), Some(to)) => format!("events {from} to {to}"),
         _ => "no event".to_owned(),
     };
-    vec![
-        plain(events),
-        plain(format!(
-            "{} at byte {}, {}",
-            lost.file,
-            lost.offset,
-            time::bytes(lost.length)
-        )),
-        plain(lost.why.as_str()),
-    ]
+    let (file, offset, length) = (&lost.file, lost.offset, time::bytes(lost.length));
+    let place = format!("{file} at byte {offset}, {length}");
+    vec![plain(events), plain(place), plain(&lost.why)]
 }
 
 fn shown(health: Health) -> (Style, &'static str) {

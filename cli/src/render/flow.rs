@@ -1,7 +1,7 @@
 //! Events of modes and of bootstrap runs, in words: whose and what first, then the fields that tell something.
 
 use super::event::{said, word};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// Fields of a state that the kind of the event says already, or that only programs look at.
 const UNSAID: [&str; 12] = [
@@ -27,13 +27,11 @@ pub fn mode(kind: &str, payload: &Value) -> String {
         "mode_cleared" if payload["tombstone"] == true => {
             format!("{}  marked as cleared", whose(payload))
         }
-        "mode_cleared" => whose(payload),
-        "mode_input_locked" => whose(payload),
+        "mode_cleared" | "mode_input_locked" | "mode_session_seen" => whose(payload),
         "mode_input_unlocked" => {
             let reason = payload["input_lock"]["exit_reason"].as_str();
             joined(vec![whose(payload), reason.unwrap_or_default().to_owned()])
         }
-        "mode_session_seen" => whose(payload),
         "mode_session_ended" => joined(vec![
             whose(payload),
             payload["reason"].as_str().unwrap_or_default().to_owned(),
@@ -43,9 +41,7 @@ pub fn mode(kind: &str, payload: &Value) -> String {
             payload["reason"].as_str().unwrap_or("-").to_owned(),
             format!("for {}", list(&payload["skills"])),
         ]),
-        "mode_skills_synced" => {
-            format!("{}  {}", whose(payload), list(&payload["skills"]))
-        }
+        "mode_skills_synced" => joined(vec![whose(payload), list(&payload["skills"])]),
         _ => {
             let changed = match &payload["state"] {
                 Value::Null => &payload["set"],
@@ -135,22 +131,17 @@ fn told(state: &Value) -> Value {
     let nothing = |value: &Value| value.is_null() || *value == 0;
     let fields = state.as_object().into_iter().flatten();
     let fields = fields.filter(|(name, value)| !UNSAID.contains(&&***name) && !nothing(value));
-    Value::Object(
-        fields
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect(),
-    )
+    let fields = fields.map(|(name, value)| (name.clone(), value.clone()));
+    Value::Object(fields.collect())
 }
 
 /// The payload without what is said already.
 fn others(payload: &Value, but: &[&str]) -> Value {
     let said = |name: &str| matches!(name, "run" | "mode" | "session_id") || but.contains(&name);
     let fields = payload.as_object().into_iter().flatten();
-    let fields: Map<String, Value> = fields
-        .filter(|(name, _)| !said(name))
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect();
-    Value::Object(fields)
+    let fields = fields.filter(|(name, _)| !said(name));
+    let fields = fields.map(|(name, value)| (name.clone(), value.clone()));
+    Value::Object(fields.collect())
 }
 
 /// `without error`.

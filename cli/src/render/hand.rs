@@ -51,10 +51,8 @@ pub fn arrived(answer: &WaitAnswer, view: &View) -> Vec<String> {
             answer.last_seq
         )];
     }
-    let events = answer.events.iter();
-    events
-        .map(|recorded| event::line(&recorded.event, view.paint))
-        .collect()
+    let events = answer.events.iter().map(|recorded| &recorded.event);
+    events.map(|event| event::line(event, view.paint)).collect()
 }
 
 pub fn primed(answer: &PrimeAnswer, view: &View) -> Vec<String> {
@@ -63,42 +61,29 @@ pub fn primed(answer: &PrimeAnswer, view: &View) -> Vec<String> {
     if wakeups.total > 0 {
         count = format!("{count}, {}", time::plural(wakeups.total, "wake-up"));
     }
-    let mut shown = vec![heading(
-        view,
-        &answer.agent,
-        &format!(" in {}, event {}: {count}", answer.team, answer.last_seq),
-    )];
+    let rest = format!(" in {}, event {}: {count}", answer.team, answer.last_seq);
+    let mut shown = vec![heading(view, &answer.agent, &rest)];
     let states = answer.tasks_by_status.iter();
-    let states: Vec<String> = states
-        .map(|(status, count)| format!("{status} {}", time::count(*count)))
-        .collect();
+    let states = states.map(|(status, count)| format!("{status} {}", time::count(*count)));
+    let states = states.collect::<Vec<String>>().join(", ");
     if !states.is_empty() {
-        shown.push(format!("own tasks: {}", states.join(", ")));
+        shown.push(format!("own tasks: {states}"));
     }
     list(&mut shown, "in progress", &answer.in_progress, brief);
     list(&mut shown, "blocked", &answer.blocked, brief);
     list(&mut shown, "ready", &answer.ready, brief);
     list(&mut shown, "unread, newest first", &unread, mail);
     list(&mut shown, "wake-ups", &wakeups, mail);
-    shown.push(String::new());
-    shown.push("next".to_owned());
-    shown.extend(
-        answer
-            .commands
-            .iter()
-            .map(|command| format!("  {}", visible(command))),
-    );
+    shown.extend([String::new(), "next".to_owned()]);
+    let commands = answer.commands.iter();
+    shown.extend(commands.map(|command| format!("  {}", visible(command))));
     shown
 }
 
 /// The unread messages, and the wake-ups among them apart.
 fn parted(answer: &PrimeAnswer) -> (Few<Mail>, Few<Mail>) {
-    let (wakeups, mail) = answer
-        .unread
-        .items
-        .iter()
-        .cloned()
-        .partition(Mail::is_wakeup);
+    let all = answer.unread.items.iter().cloned();
+    let (wakeups, mail) = all.partition(Mail::is_wakeup);
     let all = answer.unread.total;
     let unread = Few {
         total: all.saturating_sub(answer.unread_wakeups),
@@ -117,19 +102,13 @@ fn list<T>(shown: &mut Vec<String>, name: &str, some: &Few<T>, line: fn(&T) -> S
     }
     shown.push(String::new());
     let left_out = some.total.saturating_sub(some.items.len() as u64);
+    let (few, all) = (some.items.len(), time::count(some.total));
     shown.push(match left_out {
         0 => name.to_owned(),
-        _ => format!(
-            "{name} ({} of {})",
-            some.items.len(),
-            time::count(some.total)
-        ),
+        _ => format!("{name} ({few} of {all})"),
     });
-    shown.extend(
-        some.items
-            .iter()
-            .map(|item| visible(&line(item)).trim_end().to_owned()),
-    );
+    let items = some.items.iter();
+    shown.extend(items.map(|item| visible(&line(item)).trim_end().to_owned()));
 }
 
 fn brief(task: &Brief) -> String {

@@ -12,7 +12,13 @@ pub fn sent(answer: &SendAnswer, view: &View) -> Vec<String> {
     let message = &answer.message;
     let seq = answer.event.event.seq;
     let (style, word, rest) = match answer.status {
-        SendStatus::Sent => (Style::Good, "sent", String::new()),
+        SendStatus::Sent => {
+            let rest = answer.delivery.as_ref().map(|terms| {
+                let (seconds, retries) = (terms.ack_timeout_seconds, terms.max_retries);
+                format!(": needs an ack within {seconds}s, {retries} retries")
+            });
+            (Style::Good, "sent", rest.unwrap_or_default())
+        }
         SendStatus::Duplicate => (
             Style::Warn,
             "duplicate",
@@ -31,33 +37,17 @@ pub fn sent(answer: &SendAnswer, view: &View) -> Vec<String> {
             "acked",
             format!(": attempt {} was answered", answer.attempt.unwrap_or(1)),
         ),
-        SendStatus::DeadLetter => (
-            Style::Bad,
-            "dead letter",
-            answer
-                .dead_letter
-                .as_ref()
-                .map_or_else(String::new, |dead| {
-                    format!(
-                        ": nobody acked {} attempts, {}",
-                        dead.attempts,
-                        visible(&dead.id)
-                    )
-                }),
-        ),
-    };
-    let rest = match (&answer.delivery, answer.status) {
-        (Some(terms), SendStatus::Sent) => format!(
-            ": needs an ack within {}s, {} retries",
-            terms.ack_timeout_seconds, terms.max_retries
-        ),
-        _ => rest,
+        SendStatus::DeadLetter => {
+            let rest = answer.dead_letter.as_ref().map(|dead| {
+                let (attempts, id) = (dead.attempts, visible(&dead.id));
+                format!(": nobody acked {attempts} attempts, {id}")
+            });
+            (Style::Bad, "dead letter", rest.unwrap_or_default())
+        }
     };
     let head = view.paint.show(style, word);
-    let task = match &message.task_id {
-        Some(task) => format!("  task {}", visible(task)),
-        None => String::new(),
-    };
+    let task = message.task_id.as_deref();
+    let task = task.map_or_else(String::new, |task| format!("  task {}", visible(task)));
     let line = format!(
         "{head} {}  {}  {}{} -> {}{task}  (event {seq}){rest}",
         visible(&message.id),
@@ -77,14 +67,11 @@ pub fn sent(answer: &SendAnswer, view: &View) -> Vec<String> {
 fn not_applied(answer: &SendAnswer) -> Vec<String> {
     let told = |field: &String| answer.not_applied.contains_key(field);
     let unapplied = answer.message.unapplied().into_iter();
-    unapplied
+    let rules = unapplied
         .filter(|one| told(&one.field))
-        .map(|one| {
-            format!(
-                "  not applied to a task: {}",
-                visible(&one.rule.to_string())
-            )
-        })
+        .map(|one| one.rule.to_string());
+    rules
+        .map(|rule| format!("  not applied to a task: {}", visible(&rule)))
         .collect()
 }
 
@@ -96,10 +83,8 @@ fn kept(kept: &KeptAsReport) -> Vec<String> {
     });
     let said =
         format!("  kept as a report: task {task} moves by claims alone, and stays {status}{held}");
-    let next = kept
-        .next
-        .iter()
-        .map(|next| format!("    {}", visible(next)));
+    let next = kept.next.iter();
+    let next = next.map(|next| format!("    {}", visible(next)));
     std::iter::once(said).chain(next).collect()
 }
 
@@ -111,14 +96,8 @@ pub fn by(actor: Option<&str>) -> String {
 /// An inbox page, oldest first.
 pub fn page(answer: &ReadAnswer, view: &View) -> Vec<String> {
     let count = time::plural(answer.count as u64, "message");
-    let mut shown = vec![heading(
-        view,
-        &answer.agent,
-        &format!(" in {}: {count}", answer.team),
-    )];
-    if !answer.messages.is_empty() {
-        shown.push(String::new());
-    }
+    let rest = format!(" in {}: {count}", answer.team);
+    let mut shown = vec![heading(view, &answer.agent, &rest)];
     let (wakeups, mail): (Vec<&Message>, Vec<&Message>) = answer
         .messages
         .iter()
@@ -127,12 +106,9 @@ pub fn page(answer: &ReadAnswer, view: &View) -> Vec<String> {
         let rows = messages.iter().map(|message| row(message, view));
         lines(rows, 2, view)
     };
-    shown.extend(rows(&mail));
+    push_below(&mut shown, rows(&mail));
     if !wakeups.is_empty() {
-        if !mail.is_empty() {
-            shown.push(String::new());
-        }
-        shown.push("wake-ups".to_owned());
+        shown.extend([String::new(), "wake-ups".to_owned()]);
         shown.extend(rows(&wakeups));
     }
     shown.extend(more_below("older ones", &answer.next_cursor));

@@ -26,7 +26,7 @@ pub fn verified(answer: &VerifyAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-fn omitted(problems: u64) -> Option<String> {
+pub fn omitted(problems: u64) -> Option<String> {
     (problems > 0).then(|| format!("  and {} more", time::count(problems)))
 }
 
@@ -35,16 +35,13 @@ fn problem(problem: &Problem) -> Vec<Cell> {
         Severity::Warning => (Style::Warn, "warning"),
         Severity::Error => (Style::Bad, "error"),
     };
-    let seq = problem
-        .seq
-        .map(|seq| format!("event {seq}"))
-        .unwrap_or_default();
+    let seq = problem.seq.map(|seq| format!("event {seq}"));
     vec![
         styled(style, word),
         plain(problem.kind.name()),
         plain(format!("{} at byte {}", problem.file, problem.offset)),
-        plain(seq),
-        plain(problem.message.as_str()),
+        plain(seq.unwrap_or_default()),
+        plain(&problem.message),
     ]
 }
 
@@ -52,21 +49,17 @@ fn problem(problem: &Problem) -> Vec<Cell> {
 pub fn receipt(answer: &HeadAnswer, view: &View) -> Vec<String> {
     let receipt = &answer.receipt;
     let rows = [
-        ("log", receipt.log.clone()),
-        ("seq", receipt.seq.to_string()),
-        ("segment", receipt.segment.clone()),
-        ("length", receipt.length.to_string()),
-        ("digest", receipt.digest.clone()),
-    ]
-    .into_iter()
-    .chain(answer.public_key.clone().map(|key| ("signed by", key)))
-    .chain(
-        answer
-            .signature
-            .clone()
-            .map(|signature| ("signature", signature)),
-    )
-    .map(|(name, value)| vec![styled(Style::Dim, name), plain(value)]);
+        ("log", Some(receipt.log.clone())),
+        ("seq", Some(receipt.seq.to_string())),
+        ("segment", Some(receipt.segment.clone())),
+        ("length", Some(receipt.length.to_string())),
+        ("digest", Some(receipt.digest.clone())),
+        ("signed by", answer.public_key.clone()),
+        ("signature", answer.signature.clone()),
+    ];
+    let rows = rows
+        .into_iter()
+        .filter_map(|(name, value)| Some(vec![styled(Style::Dim, name), plain(value?)]));
     let mut shown = vec![heading(view, &answer.team, " up to now")];
     shown.extend(lines(rows, 2, view));
     shown.push(String::new());
@@ -107,12 +100,11 @@ pub fn rehydrated(answer: &RehydrateAnswer, view: &View) -> Vec<String> {
 
 /// Counts of an import, and how many messages have something that was not applied to a task.
 pub fn counted(counts: &[(&str, u64, Style)], not_applied: &Reasons, view: &View) -> Vec<String> {
-    let counts = counts
-        .iter()
-        .map(|(name, count, style)| ((*name).to_owned(), *count, *style));
-    let reasons = not_applied
-        .iter()
-        .map(|(reason, count)| (format!("not applied: {reason}"), *count, Style::Warn));
+    let counts = counts.iter();
+    let counts = counts.map(|(name, count, style)| ((*name).to_owned(), *count, *style));
+    let reasons = not_applied.iter();
+    let reasons =
+        reasons.map(|(reason, count)| (format!("not applied: {reason}"), *count, Style::Warn));
     let rows = counts.chain(reasons).map(|(name, count, style)| {
         let style = if count == 0 { Style::Plain } else { style };
         vec![plain(name), number_styled(style, time::count(count))]
@@ -122,16 +114,11 @@ pub fn counted(counts: &[(&str, u64, Style)], not_applied: &Reasons, view: &View
 
 /// What an import says on standard error where it left something of a message aside; `None` where it did not.
 pub fn left_aside(not_applied: &Reasons) -> Option<String> {
-    let parts: Vec<String> = not_applied
-        .iter()
-        .map(|(reason, count)| format!("{reason} {}", time::count(*count)))
-        .collect();
-    (!parts.is_empty()).then(|| {
-        format!(
-            "some messages say of a task what is not applied to it: {}",
-            parts.join(", ")
-        )
-    })
+    let parts = not_applied.iter();
+    let parts = parts.map(|(reason, count)| format!("{reason} {}", time::count(*count)));
+    let parts = parts.collect::<Vec<String>>().join(", ");
+    let told = || format!("some messages say of a task what is not applied to it: {parts}");
+    (!parts.is_empty()).then(told)
 }
 
 pub fn imported(answer: &ImportAnswer, view: &View) -> Vec<String> {
@@ -148,17 +135,11 @@ pub fn imported(answer: &ImportAnswer, view: &View) -> Vec<String> {
     ];
     let mut shown = vec![heading(view, &answer.team, &state)];
     shown.extend(counted(&counts, &answer.not_applied, view));
-    if !answer.problems.is_empty() {
-        shown.push(String::new());
-    }
     let rows = answer.problems.iter().map(|problem| {
-        vec![
-            number(format!("line {}", problem.line)),
-            plain(problem.kind),
-            plain(problem.message.as_str()),
-        ]
+        let line = number(format!("line {}", problem.line));
+        vec![line, plain(problem.kind), plain(&problem.message)]
     });
-    shown.extend(lines(rows, 2, view));
+    push_below(&mut shown, lines(rows, 2, view));
     shown.extend(omitted(answer.problems_omitted));
     shown
 }

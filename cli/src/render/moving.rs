@@ -74,18 +74,12 @@ pub fn backed_up(answer: &BackupAnswer, view: &View) -> Vec<String> {
 }
 
 pub fn all_backed_up(answer: &BackupAllAnswer, view: &View) -> Vec<String> {
-    let mut shown: Vec<String> = answer
-        .backups
-        .iter()
-        .flat_map(|backup| backed_up(backup, view))
-        .collect();
+    let backups = answer.backups.iter();
+    let mut shown: Vec<String> = backups.flat_map(|backup| backed_up(backup, view)).collect();
     for failed in &answer.failed {
         let word = view.paint.show(Style::Bad, "not backed up");
-        shown.push(format!(
-            "{}: {word}: {}",
-            visible(&failed.team),
-            visible(&failed.message)
-        ));
+        let (team, why) = (visible(&failed.team), visible(&failed.message));
+        shown.push(format!("{team}: {word}: {why}"));
     }
     shown.push(format!(
         "{}, {} copied in {}",
@@ -146,26 +140,14 @@ pub fn team_chat(answer: &ChatAnswer, view: &View) -> Vec<String> {
     ];
     let mut shown = vec![heading(view, &answer.team, &state)];
     shown.extend(integrity::counted(&rows, &counts.not_applied, view));
-    if !answer.problems.is_empty() {
-        shown.push(String::new());
-    }
     let rows = answer.problems.iter().map(|problem| {
         let place = match problem.line {
             0 => problem.file.clone(),
             line => format!("{} line {line}", problem.file),
         };
-        vec![
-            plain(place),
-            plain(problem.kind),
-            plain(problem.message.as_str()),
-        ]
+        vec![plain(place), plain(problem.kind), plain(&problem.message)]
     });
-    shown.extend(lines(rows, 2, view));
-    if answer.problems_omitted > 0 {
-        shown.push(format!(
-            "  and {} more",
-            time::count(answer.problems_omitted)
-        ));
-    }
+    push_below(&mut shown, lines(rows, 2, view));
+    shown.extend(integrity::omitted(answer.problems_omitted));
     shown
 }

@@ -2,7 +2,6 @@
 
 use crate::render::prelude::*;
 use std::borrow::Cow;
-use teamlog_team::engine::Timestamp;
 use teamlog_team::resource::Overlap;
 use teamlog_team::resource::can_write::{WriteReason, WriteVerdict};
 

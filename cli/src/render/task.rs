@@ -2,7 +2,7 @@
 
 use crate::render::prelude::*;
 use crate::render::timeline;
-use teamlog_team::engine::{Json, Timestamp};
+use teamlog_team::engine::Json;
 use teamlog_team::projections::Task;
 use teamlog_team::projections::task::Status;
 use teamlog_team::task::history::TaskHistoryAnswer;
@@ -107,7 +107,7 @@ fn fields(answer: &TaskShowAnswer, view: &View) -> Vec<(&'static str, Cell)> {
     let (task, failed) = (&answer.task, &answer.failed_dependencies);
     let text = |field: &Option<String>| plain(field.as_deref().unwrap_or(""));
     let json = |field: &Option<Json>| plain(field.as_ref().map(unquoted).unwrap_or_default());
-    let when = |at: Timestamp| plain(format!("{}  ({})", at, view.ago(at)));
+    let when = |at: Timestamp| format!("{at}  ({})", view.ago(at));
     vec![
         ("status", status(task.status)),
         ("blocked", plain(if task.blocked { "yes" } else { "" })),
@@ -123,13 +123,13 @@ fn fields(answer: &TaskShowAnswer, view: &View) -> Vec<(&'static str, Cell)> {
         ("reported by", text(&task.reported.by)),
         (
             "reported at",
-            task.reported.at.map_or_else(|| plain(""), when),
+            plain(task.reported.at.map(when).unwrap_or_default()),
         ),
         ("waits for", plain(task.deps.join(", "))),
         ("in vain for", styled(Style::Warn, failed.join(", "))),
         ("trace", text(&task.trace_id)),
-        ("created", when(task.created_at)),
-        ("updated", when(task.updated_at)),
+        ("created", plain(when(task.created_at))),
+        ("updated", plain(when(task.updated_at))),
         ("last from", text(&task.last_update_from)),
         ("last message", plain(&task.last_message_id)),
     ]

@@ -1,7 +1,6 @@
 //! The teams of a data root, and the traces of a team.
 
 use crate::render::prelude::*;
-use teamlog_team::engine::Timestamp;
 use teamlog_team::lifecycle::teams::TeamListed;
 use teamlog_team::log::traces::{TraceOutcome, TracesAnswer};
 
@@ -20,21 +19,15 @@ pub fn list(teams: &[TeamListed], failed: &[(&str, &str)], view: &View) -> Vec<S
     if rows.is_empty() {
         return vec!["there is no team yet; to create one: teamlog init TEAM".to_owned()];
     }
-    let titles = ["team", "state"].map(|title| styled(Style::Dim, title));
-    let counts = ["members", "events"].map(number);
-    let mut head = titles.to_vec();
-    head.extend(counts);
-    head.push(styled(Style::Dim, "last event"));
+    let mut head = titles(["team", "state", "last event"]);
+    head.splice(2..2, ["members", "events"].map(number));
     rows.insert(0, head);
     lines(rows, 0, view)
 }
 
 fn row(team: &TeamListed, view: &View) -> Vec<Cell> {
     let last = match (&team.last_event_kind, &team.last_event_at) {
-        (Some(kind), Some(at)) => {
-            let at = Timestamp::from_canonical(at.as_bytes()).unwrap_or_default();
-            format!("{kind} {}", view.ago(at))
-        }
+        (Some(kind), Some(at)) => format!("{kind} {}", view.ago_of(at)),
         _ => "none".to_owned(),
     };
     vec![
@@ -55,12 +48,11 @@ pub fn traces(answer: &TracesAnswer, view: &View) -> Vec<String> {
         .traces
         .iter()
         .map(|trace| {
-            let at = Timestamp::from_canonical(trace.last_at.as_bytes()).unwrap_or_default();
             let span = i64::try_from(trace.span_ms).unwrap_or(i64::MAX);
             let more = if trace.events_more { "+" } else { "" };
             vec![
                 styled(Style::Bold, &trace.trace_id),
-                plain(view.ago(at)),
+                plain(view.ago_of(&trace.last_at)),
                 number(time::span(span.saturating_mul(1_000))),
                 number(format!("{}{more}", time::count(trace.events as u64))),
                 outcome(trace.outcome),
@@ -71,17 +63,9 @@ pub fn traces(answer: &TracesAnswer, view: &View) -> Vec<String> {
     if rows.is_empty() {
         return vec!["no event of the newest belongs to a trace".to_owned()];
     }
-    rows.insert(
-        0,
-        vec![
-            styled(Style::Dim, "trace"),
-            styled(Style::Dim, "last event"),
-            number("span"),
-            number("events"),
-            styled(Style::Dim, "outcome"),
-            styled(Style::Dim, "agents"),
-        ],
-    );
+    let mut head = titles(["trace", "last event", "outcome", "agents"]);
+    head.splice(2..2, ["span", "events"].map(number));
+    rows.insert(0, head);
     let mut shown = lines(rows, 0, view);
     if answer.more {
         shown.push(String::new());

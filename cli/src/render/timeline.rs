@@ -3,7 +3,7 @@
 
 use crate::render::style::Style;
 use crate::render::table::{self, Cell, free_text, number_styled, plain, styled};
-use crate::render::{View, event, heading, more_below, time};
+use crate::render::{View, event, heading, more_below, push_below, time};
 use teamlog_team::Recorded;
 use teamlog_team::log::trace::TraceAnswer;
 use teamlog_team::story::{Outcome, OutsideCause, Parent, Span, Step, Story};
@@ -26,10 +26,7 @@ pub fn story(answer: &TraceAnswer, view: &View) -> Vec<String> {
         &answer.trace_id,
         &format!(" in {}: {count}{over}", answer.team),
     )];
-    if !answer.events.is_empty() {
-        shown.push(String::new());
-        shown.extend(steps(&story, view));
-    }
+    push_below(&mut shown, steps(&story, view));
     shown.extend(more_below("older ones", &answer.next_cursor));
     shown
 }
@@ -42,18 +39,16 @@ pub fn lines(events: &[Recorded], view: &View) -> Vec<String> {
 /// The steps, each behind its offset, the time since the one before and its seq.
 fn steps(story: &Story<'_>, view: &View) -> Vec<String> {
     let mut tree = Tree::default();
-    let rows: Vec<_> = story
-        .steps
-        .iter()
-        .enumerate()
-        .map(|(at, step)| row(story, at, step, tree.parent_shown(at, step)))
-        .collect();
+    let steps = story.steps.iter().enumerate();
+    let rows = steps.map(|(at, step)| row(story, at, step, tree.parent_shown(at, step)));
+    let rows: Vec<_> = rows.collect();
     let started = story.steps.first().map(|step| {
         let at = step.recorded.event.created_at.to_string();
+        let (day, clock) = (at.get(..10), at.get(11..19));
         format!(
             "  {} {} UTC",
-            at.get(..10).unwrap_or_default(),
-            at.get(11..19).unwrap_or_default()
+            day.unwrap_or_default(),
+            clock.unwrap_or_default()
         )
     });
     let mut shown: Vec<String> = started.into_iter().collect();
@@ -86,10 +81,9 @@ fn row(story: &Story<'_>, at: usize, step: &Step<'_>, parent_shown: Option<usize
     } else {
         Style::Plain
     };
-    let gap = if step.gap >= GAP_SHOWN_MICROS {
-        format!("({} later)", time::span(step.gap))
-    } else {
-        String::new()
+    let gap = match step.gap {
+        ..GAP_SHOWN_MICROS => String::new(),
+        gap => format!("({} later)", time::span(gap)),
     };
     let what = match marks.is_empty() {
         true => event::what(event),

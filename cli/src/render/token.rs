@@ -2,7 +2,6 @@
 
 use crate::render::prelude::*;
 use teamlog_team::agent_token::{TokenListAnswer, TokenShown};
-use teamlog_team::engine::Timestamp;
 
 /// `token  agent  scope  added  revoked`.
 pub fn list(answer: &TokenListAnswer, view: &View) -> Vec<String> {
@@ -13,17 +12,13 @@ pub fn list(answer: &TokenListAnswer, view: &View) -> Vec<String> {
 }
 
 pub fn rows(tokens: &[TokenShown], view: &View) -> Vec<String> {
-    let head = ["token", "agent", "scope", "added", "revoked"];
-    let head = head.map(|title| styled(Style::Dim, title)).to_vec();
+    let head = titles(["token", "agent", "scope", "added", "revoked"]);
     let rows = tokens.iter().map(|token| row(token, view));
     lines(std::iter::once(head).chain(rows), 0, view)
 }
 
 fn row(token: &TokenShown, view: &View) -> Vec<Cell> {
-    let signed = |by: &str, at: &str| {
-        let at = Timestamp::from_canonical(at.as_bytes()).unwrap_or_default();
-        format!("{} by {by}", view.ago(at))
-    };
+    let signed = |by: &str, at: &str| format!("{} by {by}", view.ago_of(at));
     let revoked = token.revoked_by.as_deref().zip(token.revoked_at.as_deref());
     vec![
         styled(Style::Bold, &token.token_id),

@@ -7,19 +7,18 @@ use teamlog_team::worker::who::{WhoAgent, WhoAnswer, WhoTask};
 pub fn who(answer: &WhoAnswer, view: &View) -> Vec<String> {
     let agents = time::plural(answer.count as u64, "agent");
     let claims = time::plural(answer.live_claims, "live claim");
-    let mut shown = vec![heading(
-        view,
-        &answer.team,
-        &format!(": {agents}, {claims}"),
-    )];
-    let titles = ["agent", "task", "status", "lease", "last event", "about"];
-    let mut rows = vec![titles.map(|title| styled(Style::Dim, title)).to_vec()];
-    for agent in &answer.agents {
-        rows.extend(agent_rows(agent, view));
-    }
+    let rest = format!(": {agents}, {claims}");
+    let mut shown = vec![heading(view, &answer.team, &rest)];
     if !answer.agents.is_empty() {
-        shown.push(String::new());
-        shown.extend(lines(rows, 2, view));
+        let rows = answer
+            .agents
+            .iter()
+            .flat_map(|agent| agent_rows(agent, view));
+        let titles = titles(["agent", "task", "status", "lease", "last event", "about"]);
+        push_below(
+            &mut shown,
+            lines(std::iter::once(titles).chain(rows), 2, view),
+        );
     }
     shown.extend(more_below("more", &answer.next_cursor));
     shown
@@ -54,9 +53,8 @@ fn agent_rows(agent: &WhoAgent, view: &View) -> Vec<Vec<Cell>> {
 
 /// What an agent without a task is to be told of.
 fn said(agent: &WhoAgent) -> String {
-    let state = agent
-        .state
-        .map(|state| format!("says that it is {}", state.name()));
+    let state = agent.state;
+    let state = state.map(|state| format!("says that it is {}", state.name()));
     let unread = (agent.unread > 0).then(|| time::plural(agent.unread, "unread message"));
     let said: Vec<String> = state.into_iter().chain(unread).collect();
     said.join(", ")
@@ -67,10 +65,11 @@ fn task_row(task: &WhoTask) -> Vec<Cell> {
         None => plain("-"),
         Some(0) => styled(Style::Warn, "ran out"),
         Some(left) => {
-            let micros = i64::try_from(left)
-                .unwrap_or(i64::MAX)
-                .saturating_mul(1_000);
-            plain(format!("{} left", time::about(micros)))
+            let millis = i64::try_from(left).unwrap_or(i64::MAX);
+            plain(format!(
+                "{} left",
+                time::about(millis.saturating_mul(1_000))
+            ))
         }
     };
     let mut about = vec![task.subject.clone().unwrap_or_default()];
@@ -78,14 +77,11 @@ fn task_row(task: &WhoTask) -> Vec<Cell> {
         about.push(format!("reported: {reported}"));
     }
     if !task.waits_for.is_empty() {
-        let mut waits: Vec<String> = task
-            .waits_for
-            .iter()
-            .map(|dep| match &dep.owner {
-                Some(owner) => format!("{} ({}, {owner})", dep.task_id, dep.status),
-                None => format!("{} ({})", dep.task_id, dep.status),
-            })
-            .collect();
+        let waits = task.waits_for.iter().map(|dep| match &dep.owner {
+            Some(owner) => format!("{} ({}, {owner})", dep.task_id, dep.status),
+            None => format!("{} ({})", dep.task_id, dep.status),
+        });
+        let mut waits: Vec<String> = waits.collect();
         let more = task.waits_for_total.saturating_sub(waits.len());
         if more > 0 {
             waits.push(format!("{more} more"));
