@@ -1,5 +1,6 @@
 //! What a command sees of its process: its variables, its directory, its streams. The one reader of these in the crate.
 
+use crate::render::escape::visible_json;
 use crate::render::style::Paint;
 use std::ffi::OsString;
 use std::fs::File;
@@ -132,6 +133,15 @@ impl ProcessEnv {
 
     pub fn stdout(&self) -> io::Stdout {
         io::stdout()
+    }
+
+    /// A value as a line of JSON for standard error.
+    pub fn json_line(&self, value: &impl serde::Serialize) -> String {
+        let line = serde_json::to_string(value).unwrap_or_default();
+        match self.terminals.stderr {
+            true => visible_json(&line).into_owned(),
+            false => line,
+        }
     }
 
     /// Says something on standard error. Nobody is left to tell when that is gone.

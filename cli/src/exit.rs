@@ -312,15 +312,9 @@ impl CommandError {
 
     /// Says it on standard error.
     pub fn report(&self, json: bool, env: &ProcessEnv) -> Exit {
-        let text = if json {
-            let line = serde_json::to_string(&ErrorLine { error: &self.body }).unwrap_or_default();
-            if env.terminals().stderr {
-                visible_json(&line).into_owned()
-            } else {
-                line
-            }
-        } else {
-            self.human(env.paint_err())
+        let text = match json {
+            true => env.json_line(&ErrorLine { error: &self.body }),
+            false => self.human(env.paint_err()),
         };
         env.say(&format!("{text}\n"));
         self.exit

@@ -291,10 +291,9 @@ impl KnownJournals {
                 "its kind is {}, and this teamlog knows {}{}",
                 journal.kind,
                 KINDS.join(" and "),
-                if journal.kind == "nats" {
-                    ": it was built without the feature nats"
-                } else {
-                    ""
+                match &*journal.kind {
+                    "nats" => ": it was built without the feature nats",
+                    _ => "",
                 }
             );
             return Err(unconfigured(why));

@@ -6,8 +6,8 @@ use crate::command::prelude::*;
 use crate::render::table::{Cell, lines, plain, styled};
 use crate::render::{event, integrity, timeline};
 use history::{REPEATED, Stage, TASK, TEAM, TRACE, Update};
+use serde_json::{Value, json};
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
 use teamlog_team::engine::event_id::IdSource;
 use teamlog_team::engine::{Event, RandomIds};
 use teamlog_team::lifecycle::status::Status;
@@ -15,7 +15,7 @@ use teamlog_team::log::rehydrate::{Rehydrate, RehydrateAnswer};
 use teamlog_team::log::replay::Replay;
 use teamlog_team::log::trace::{Trace, TraceAnswer};
 use teamlog_team::log::verify::VerifyAnswer;
-use teamlog_team::message::send::SendAnswer;
+use teamlog_team::message::send::{SendAnswer, SendStatus};
 use teamlog_team::task::show::TaskShow;
 use teamlog_team::{Team, projections};
 
@@ -67,10 +67,7 @@ impl Args {
         let wanted = self.dir.or_else(|| context.data_root_flag());
         let dir = fresh_dir(wanted, context.env())?;
         let mut demo = Demo {
-            program: context
-                .env()
-                .program()
-                .map_or_else(|| "teamlog".into(), PathBuf::from),
+            program: context.env().program().unwrap_or("teamlog".into()).into(),
             view: context.view(),
             lines: Vec::new(),
             checks: Vec::new(),
@@ -81,7 +78,7 @@ impl Args {
         } else {
             context.out.lines(&demo.lines)?;
         }
-        Ok(if answer.ok { Exit::Done } else { Exit::Refused })
+        Ok(Exit::Refused.unless(answer.ok))
     }
 }
 
@@ -168,7 +165,7 @@ impl Demo {
         let status = task_status(team)?;
         self.check(
             "the repeated message changed nothing",
-            word(&again) == "duplicate",
+            again.status == SendStatus::Duplicate,
         );
         self.check(
             "the late update rolled nothing back: T-1 is completed",
@@ -235,13 +232,9 @@ impl Demo {
             trace_id: TRACE.to_owned(),
             ..Trace::default()
         })?;
-        let view = self.view;
-        self.say_all(timeline::story(&answer, &view).into_iter().map(indented));
-        let superseded = answer
-            .events
-            .iter()
-            .filter(|event| event.marks.superseded)
-            .count();
+        self.say_indented(timeline::story(&answer, &self.view));
+        let events = answer.events.iter();
+        let superseded = events.filter(|event| event.marks.superseded).count();
         self.check(
             "the late update is in the story, marked superseded",
             superseded == 1,
@@ -252,12 +245,7 @@ impl Demo {
     fn rebuild(&mut self, team: &mut Team) -> Result<(String, String), CommandError> {
         let live = digest(team)?;
         let rebuilt: RehydrateAnswer = team.rehydrate(Rehydrate::default(), &mut |_, _| {})?;
-        let view = self.view;
-        self.say_all(
-            integrity::rehydrated(&rebuilt, &view)
-                .into_iter()
-                .map(indented),
-        );
+        self.say_indented(integrity::rehydrated(&rebuilt, &self.view));
         self.say(format!("    live digest  {live}"));
         self.check(
             "the live state is byte for byte the rebuilt one",
@@ -268,12 +256,7 @@ impl Demo {
 
     fn verify(&mut self, team: &Team) -> Result<(), CommandError> {
         let answer: VerifyAnswer = team.verify(None)?;
-        let view = self.view;
-        self.say_all(
-            integrity::verified(&answer, &view)
-                .into_iter()
-                .map(indented),
-        );
+        self.say_indented(integrity::verified(&answer, &self.view));
         self.check("no byte differs from what was acknowledged", answer.ok);
         Ok(())
     }
@@ -304,18 +287,25 @@ impl Demo {
         self.lines.push(line.into());
     }
 
-    fn say_all(&mut self, lines: impl IntoIterator<Item = String>) {
+    fn say_all(&mut self, lines: Vec<String>) {
         self.lines.extend(lines);
     }
 
+    fn say_indented(&mut self, lines: Vec<String>) {
+        let indented = lines.into_iter().map(|line| match line.is_empty() {
+            true => line,
+            false => format!("  {line}"),
+        });
+        self.lines.extend(indented);
+    }
+
     fn check(&mut self, claim: &'static str, holds: bool) {
-        let (style, word) = if holds {
-            (Style::Good, "ok")
-        } else {
-            (Style::Bad, "NOT SO")
+        let (style, word) = match holds {
+            true => (Style::Good, "ok"),
+            false => (Style::Bad, "NOT SO"),
         };
-        self.lines
-            .push(format!("  {}  {claim}", self.view.paint.show(style, word)));
+        let word = self.view.paint.show(style, word);
+        self.lines.push(format!("  {word}  {claim}"));
         self.checks.push(Check { claim, holds });
     }
 }
@@ -325,7 +315,7 @@ fn sent(answer: &SendAnswer) -> Vec<Cell> {
     let task = message.task_id.as_deref().unwrap_or("-");
     let said = event::said_text(message.payload.as_str());
     vec![
-        styled(Style::Dim, word(answer)),
+        styled(Style::Dim, event::word(&json!(answer.status))),
         plain(format!("{} -> {}", message.from, message.to)),
         plain(format!("{} {task}  {said}", message.kind.name())),
     ]
@@ -333,25 +323,6 @@ fn sent(answer: &SendAnswer) -> Vec<Cell> {
 
 fn fact(word: &str, who: &str, what: &str) -> Vec<Cell> {
     vec![styled(Style::Dim, word), plain(who), plain(what)]
-}
-
-fn word(answer: &SendAnswer) -> &'static str {
-    use teamlog_team::message::send::SendStatus;
-    match answer.status {
-        SendStatus::Sent => "sent",
-        SendStatus::Duplicate => "duplicate",
-        SendStatus::Suppressed => "suppressed",
-        SendStatus::Acked => "acked",
-        SendStatus::DeadLetter => "dead letter",
-    }
-}
-
-fn indented(line: String) -> String {
-    if line.is_empty() {
-        line
-    } else {
-        format!("  {line}")
-    }
 }
 
 fn task_status(team: &mut Team) -> Result<projections::task::Status, CommandError> {
@@ -379,7 +350,7 @@ fn kept(team: &mut Team, torn: usize) -> Result<bool, CommandError> {
     };
     let mut lengths = Vec::new();
     team.replay(replay, &mut |event, _| {
-        let payload: serde_json::Value = serde_json::from_str(&event.payload).unwrap_or_default();
+        let payload: Value = serde_json::from_str(&event.payload).unwrap_or_default();
         lengths.push(payload["length"].as_u64());
         ControlFlow::Continue(())
     })?;

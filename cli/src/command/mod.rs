@@ -318,10 +318,8 @@ impl From<Past> for Option<Spot> {
 
 /// A count or a position.
 fn whole<N: TryFrom<u64>>(text: &str) -> Result<N, String> {
-    let number = text
-        .parse()
-        .ok()
-        .and_then(|number| N::try_from(number).ok());
+    let number = text.parse().ok();
+    let number = number.and_then(|number| N::try_from(number).ok());
     number.ok_or_else(|| format!("must be a whole number from 0 to {}", u64::MAX))
 }
 

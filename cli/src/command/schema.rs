@@ -58,13 +58,7 @@ impl Args {
         let schema = printed
             .schema(&name)
             .ok_or_else(|| refused(&name, "must be one that prints JSON", context))?;
-        if context.out.is_json() {
-            context.out.json(&schema)?;
-        } else {
-            let text = serde_json::to_string_pretty(&schema).unwrap_or_default();
-            context.out.line(text)?;
-        }
-        Ok(Exit::Done)
+        context.document(&schema)
     }
 }
 

@@ -8,7 +8,6 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -112,6 +111,12 @@ pub struct Served {
 pub struct TeamServed {
     /// Its name
     team: String,
+    #[serde(flatten)]
+    condition: Condition,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct Condition {
     /// `starting`, `sound` or `unready`
     condition: String,
     /// The stable word for why it is not
@@ -127,13 +132,6 @@ pub struct TeamServed {
 struct DaemonState {
     stopping: bool,
     teams: BTreeMap<String, Condition>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Condition {
-    condition: String,
-    code: Option<String>,
-    why: Option<String>,
 }
 
 /// Of `runtime.json`.
@@ -186,14 +184,11 @@ impl Args {
         exit::install_resident_panic_hook();
         let daemon = teamlog_server::serve(options).map_err(refused)?;
         ready(context, &daemon)?;
-        match daemon.wait() {
-            true => Ok(Exit::Done),
-            false => Err(CommandError::new(
-                Exit::Io,
-                "io",
-                "the daemon stopped before all that ran had come to its end",
-            )),
+        if daemon.wait() {
+            return Ok(Exit::Done);
         }
+        let message = "the daemon stopped before all that ran had come to its end";
+        Err(CommandError::new(Exit::Io, "io", message))
     }
 }
 
@@ -207,10 +202,8 @@ fn address(text: &str) -> Result<SocketAddr, String> {
 /// How commands for this data root begin, wherever they are typed.
 fn program(root: &Path) -> String {
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
-    format!(
-        "teamlog --data-root {}",
-        quoted(&root.display().to_string())
-    )
+    let root = root.display().to_string();
+    format!("teamlog --data-root {}", quoted(&root))
 }
 
 fn ready(context: &mut Context, daemon: &Daemon) -> Result<(), CommandError> {
@@ -226,19 +219,12 @@ fn ready(context: &mut Context, daemon: &Daemon) -> Result<(), CommandError> {
     };
     context.answer(&ready, |ready, view| {
         let url = view.paint.show(Style::Bold, &ready.url);
-        let teams = match ready.teams.is_empty() {
-            true => "no teams yet".to_owned(),
-            false => visible(&ready.teams.join(", ")).into_owned(),
-        };
+        let teams = names_or("no teams yet", &ready.teams);
+        let mut lines = vec![format!("serving at {url}  {}", visible(&teams))];
         let remote = ready.remote_url.iter();
-        let remote = remote.map(|url| format!("  for other machines at {url}"));
-        let mut lines = vec![format!("serving at {url}  {teams}")];
-        lines.extend(remote);
-        lines.push(format!(
-            "  socket {}  pid {}",
-            visible(&ready.socket),
-            ready.pid
-        ));
+        lines.extend(remote.map(|url| format!("  for other machines at {url}")));
+        let socket = visible(&ready.socket);
+        lines.push(format!("  socket {socket}  pid {}", ready.pid));
         lines
     })?;
     context.out.flush()
@@ -274,44 +260,32 @@ pub fn found(root: &Path) -> Result<Option<Running>, CommandError> {
 
 fn status(context: &mut Context) -> Outcome {
     context.data()?;
-    let root = context.data_root().to_owned();
-    let Some(running) = found(&root)? else {
-        let message = format!("no daemon serves {}", context.data_root().display());
-        let start = context.command("serve");
-        return Err(
-            CommandError::new(Exit::Unavailable, "daemon_not_running", message)
-                .or_hint(format!("to start one: {start}")),
-        );
+    let root = context.data_root();
+    let Some(running) = found(root)? else {
+        let message = format!("no daemon serves {}", root.display());
+        let error = CommandError::new(Exit::Unavailable, "daemon_not_running", message);
+        return Err(error.or_hint(format!("to start one: {}", context.command("serve"))));
     };
     let (code, body) = control::ask(&running.socket, "GET", "/control/status")?;
     let told: DaemonState = match (code, serde_json::from_slice(&body)) {
         (200, Ok(told)) => told,
         _ => return Err(strange(code, &body)),
     };
-    let status = match told.stopping {
-        true => "stopping",
-        false => "running",
-    };
-    let team = |(team, told): (String, Condition)| TeamServed {
-        team,
-        condition: told.condition,
-        code: told.code,
-        why: told.why,
-    };
+    let status = if told.stopping { "stopping" } else { "running" };
+    let teams = told.teams.into_iter();
     let served = Served {
-        teams: told.teams.into_iter().map(team).collect(),
+        teams: teams
+            .map(|(team, condition)| TeamServed { team, condition })
+            .collect(),
         ..Served::of(status, Some(running))
     };
     context.end(Exit::Done, &served, |served, view| {
         let mut lines = vec![said(served)];
         for team in &served.teams {
             let name = view.paint.show(Style::Bold, visible(&team.team));
-            let why = team.why.as_deref().map(|why| format!("  {}", visible(why)));
-            lines.push(format!(
-                "  {name}  {}{}",
-                team.condition,
-                why.unwrap_or_default()
-            ));
+            let Condition { condition, why, .. } = &team.condition;
+            let why = why.as_deref().map(|why| format!("  {}", visible(why)));
+            lines.push(format!("  {name}  {condition}{}", why.unwrap_or_default()));
         }
         lines
     })

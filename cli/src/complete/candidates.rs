@@ -141,18 +141,13 @@ impl Source {
             ..Tasks::default()
         };
         let answer = self.team()?.tasks(asked).ok()?;
-        let tasks = answer
-            .tasks
-            .into_iter()
-            .filter(|task| task.task_id.starts_with(begun));
-        Some(offered(
-            tasks.map(|task| (format!("{before}{}", task.task_id), task)),
-            "",
-            |task| {
-                let subject = task.subject.as_deref().unwrap_or_default();
-                format!("{}: {subject}", task.status.name())
-            },
-        ))
+        let tasks = answer.tasks.into_iter();
+        let tasks = tasks.filter(|task| task.task_id.starts_with(begun));
+        let tasks = tasks.map(|task| (format!("{before}{}", task.task_id), task));
+        Some(offered(tasks, "", |task| {
+            let subject = task.subject.as_deref().unwrap_or_default();
+            format!("{}: {subject}", task.status.name())
+        }))
     }
 
     fn messages(&self, begun: &str) -> Option<Candidates> {
@@ -168,11 +163,10 @@ impl Source {
         };
         let messages = team.read(read).ok()?.messages;
         let newest_first = messages.into_iter().rev();
-        Some(offered(
-            newest_first.map(|message| (message.id.clone(), message)),
-            begun,
-            |message| format!("{} from {}", message.kind.name(), message.from),
-        ))
+        let messages = newest_first.map(|message| (message.id.clone(), message));
+        Some(offered(messages, begun, |message| {
+            format!("{} from {}", message.kind.name(), message.from)
+        }))
     }
 
     fn dead_letters(
@@ -187,11 +181,10 @@ impl Source {
         let dead_letters = self.team()?.dead_letters(list).ok()?.dead_letters;
         let newest_first = dead_letters.into_iter().rev();
         let dead = newest_first.filter(|dead| dead.status == DeadLetterStatus::Dead);
-        Some(offered(
-            dead.map(|dead| (name(&dead), dead)),
-            begun,
-            |dead| format!("to {}, {} attempts", dead.to, dead.attempts),
-        ))
+        let dead = dead.map(|dead| (name(&dead), dead));
+        Some(offered(dead, begun, |dead| {
+            format!("to {}, {} attempts", dead.to, dead.attempts)
+        }))
     }
 
     fn sessions(&self, begun: &str) -> Option<Candidates> {
@@ -235,12 +228,8 @@ impl Source {
             limit: Some(OFFERED_MAX),
             ..ThreadSearch::default()
         };
-        let threads = self
-            .team()?
-            .thread_search(&search)
-            .ok()?
-            .threads
-            .into_iter();
+        let found = self.team()?.thread_search(&search).ok()?;
+        let threads = found.threads.into_iter();
         let threads = threads.map(|thread| (thread.id, thread.title));
         Some(offered(threads, begun, |title| title))
     }
@@ -250,12 +239,8 @@ impl Source {
             limit: Some(OFFERED_MAX),
             ..ArtifactList::default()
         };
-        let artifacts = self
-            .team()?
-            .artifact_list(&list)
-            .ok()?
-            .artifacts
-            .into_iter();
+        let found = self.team()?.artifact_list(&list).ok()?;
+        let artifacts = found.artifacts.into_iter();
         let artifacts = artifacts.map(|artifact| (artifact.name, artifact.kind));
         Some(offered(artifacts, begun, |kind| kind.name().to_owned()))
     }
@@ -311,11 +296,8 @@ fn offered<T>(
         .take(OFFERED_MAX)
         .enumerate()
         .map(|(order, (name, item))| {
-            let help: String = about(item)
-                .chars()
-                .filter(|c| !c.is_control())
-                .take(60)
-                .collect();
+            let about = about(item);
+            let help: String = about.chars().filter(|c| !c.is_control()).take(60).collect();
             CompletionCandidate::new(name)
                 .help(Some(help.into()))
                 .display_order(Some(order))

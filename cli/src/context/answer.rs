@@ -3,7 +3,7 @@
 use super::Context;
 use crate::call;
 use crate::exit::{CommandError, Exit, Outcome};
-use crate::render::escape::{visible, visible_json};
+use crate::render::escape::visible;
 use crate::render::{View, age};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -40,6 +40,17 @@ impl Context {
             now: self.now.unwrap_or_else(|| SystemClock.now()),
             width: self.env.columns(),
         }
+    }
+
+    /// Prints a document and ends: a line of JSON for programs, many for people.
+    pub fn document<D: Serialize>(&mut self, document: &D) -> Outcome {
+        if self.out.is_json() {
+            self.out.json(document)?;
+        } else {
+            let text = serde_json::to_string_pretty(document).unwrap_or_default();
+            self.out.line(text)?;
+        }
+        Ok(Exit::Done)
     }
 
     /// Prints an answer, as JSON or for people.
@@ -151,15 +162,9 @@ impl Context {
 
     /// Says something beside the answer, on standard error.
     pub fn note(&self, text: &str) {
-        let line = if self.out.is_json() {
-            let line = serde_json::to_string(&Note { note: text }).unwrap_or_default();
-            if self.env.terminals().stderr {
-                visible_json(&line).into_owned()
-            } else {
-                line
-            }
-        } else {
-            format!("note: {}", visible(text))
+        let line = match self.out.is_json() {
+            true => self.env.json_line(&Note { note: text }),
+            false => format!("note: {}", visible(text)),
         };
         self.env.say(&format!("{line}\n"));
     }

@@ -212,12 +212,12 @@ impl Context {
 
     pub fn point(&self, spot: Spot) -> Result<Point, CommandError> {
         let point = spot.resolve(SystemClock.now(), &self.zone());
-        point.map_err(|why| CommandError::usage(why))
+        point.map_err(CommandError::usage)
     }
 
     pub fn time(&self, when: When) -> Result<Timestamp, CommandError> {
         let time = when.resolve(SystemClock.now(), &self.zone());
-        time.map_err(|why| CommandError::usage(why))
+        time.map_err(CommandError::usage)
     }
 
     pub fn is_utc(&self) -> bool {

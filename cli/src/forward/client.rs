@@ -60,11 +60,20 @@ impl Peer for Runtime {
     }
 
     fn mismatch(&self) -> CommandError {
-        mismatch(&self.version)
+        let message = format!(
+            "the daemon that holds this team must be of version {VERSION}, as this program is, but is of version {}",
+            self.version
+        );
+        let hint = "restart the daemon with this program: teamlog serve --stop, then teamlog serve";
+        CommandError::new(Exit::Unavailable, "daemon_version_mismatch", message).or_hint(hint)
     }
 
     fn unreachable(&self, but: &str) -> CommandError {
-        unreachable_daemon(self, but)
+        let message = format!(
+            "the daemon that holds this team (pid {}) must take the command, but {but}",
+            self.pid
+        );
+        CommandError::unreachable(message).or_hint("teamlog serve --status")
     }
 }
 
@@ -217,14 +226,6 @@ fn is_deadline(error: &io::Error) -> bool {
     )
 }
 
-fn mismatch(version: &str) -> CommandError {
-    let message = format!(
-        "the daemon that holds this team must be of version {VERSION}, as this program is, but is of version {version}"
-    );
-    CommandError::new(Exit::Unavailable, "daemon_version_mismatch", message)
-        .or_hint("restart the daemon with this program: teamlog serve --stop, then teamlog serve")
-}
-
 fn unknown_token() -> CommandError {
     let message = "the token of TEAMLOG_TOKEN_FILE must be one that lets its agent in, but is unknown there, or was revoked";
     CommandError::new(Exit::NotPermitted, "unauthorized", message).or_hint("teamlog token list TEAM, on the daemon's machine; for another one: teamlog token add TEAM --agent AGENT --out FILE")
@@ -238,12 +239,4 @@ fn too_often() -> CommandError {
 fn busy() -> CommandError {
     let message = "the daemon that holds this team runs as many commands as it can";
     CommandError::new(Exit::Locked, "busy", message).or_hint("try again")
-}
-
-fn unreachable_daemon(runtime: &Runtime, but: &str) -> CommandError {
-    let message = format!(
-        "the daemon that holds this team (pid {}) must take the command, but {but}",
-        runtime.pid
-    );
-    CommandError::unreachable(message).or_hint("teamlog serve --status")
 }

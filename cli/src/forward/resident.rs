@@ -46,22 +46,23 @@ impl Forward for Resident {
             return send(caller, &Reply::Elsewhere);
         }
         match wanted {
-            Wanted::GiveWay if admitted.is_some() => send(caller, &Reply::Ended(not_for_agents())),
+            // The whole log is changed where it lies.
+            Wanted::GiveWay if admitted.is_some() => {
+                let message = "the daemon gives way to commands of its own machine alone";
+                let error = CommandError::new(Exit::NotPermitted, "forbidden", message);
+                send(caller, &Reply::Ended(Ended::of(Err(error))))
+            }
             Wanted::GiveWay => give_way(served, &team, caller),
             Wanted::Call(call) => {
                 let mut site = site(served, &team, &call, caller);
                 let ended = carry_out(&mut site, &call);
-                send(caller, &Reply::Ended(ended))?;
-                finish(site);
-                Ok(())
+                finish(site, caller, ended)
             }
             Wanted::Question(question) => {
                 let mut site = site(served, &team, &question.call, caller);
                 site.at = question.at;
                 let ended = answer(&mut site, &question);
-                send(caller, &Reply::Ended(ended))?;
-                finish(site);
-                Ok(())
+                finish(site, caller, ended)
             }
             Wanted::Import(import) => {
                 let mut site = site(served, &team, &import.call, caller);
@@ -77,11 +78,13 @@ impl Forward for Resident {
     }
 }
 
-/// What is left to do behind an answer; what fails there costs time later, and loses nothing.
-fn finish(site: Site<'_>) {
+/// Sends an answer, and does what is left to do behind it; what fails there costs time later, and loses nothing.
+fn finish(site: Site<'_>, caller: &Caller, ended: Ended<Box<RawValue>>) -> io::Result<()> {
+    send(caller, &Reply::Ended(ended))?;
     if let Some(mut team) = site.opened {
         let _ = team.finish();
     }
+    Ok(())
 }
 
 fn send(caller: &Caller, reply: &Reply) -> io::Result<()> {
@@ -147,16 +150,6 @@ fn answer(site: &mut Site<'_>, asked: &NamedQuestion) -> Ended<Box<RawValue>> {
         exit,
         ..Ended::of(outcome)
     }
-}
-
-/// The whole log is changed where it lies.
-fn not_for_agents() -> Ended<Box<RawValue>> {
-    let message = "the daemon gives way to commands of its own machine alone";
-    Ended::of(Err(CommandError::new(
-        Exit::NotPermitted,
-        "forbidden",
-        message,
-    )))
 }
 
 /// Keeps off the team until the caller hangs up. What it changed meanwhile is read anew by whoever needs the team next.

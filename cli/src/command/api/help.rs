@@ -97,13 +97,7 @@ pub fn schemas(context: &mut Context, operation: &'static Operation) -> Outcome 
         input: operation.input_schema(),
         data: operation.data_schema(),
     };
-    if context.out.is_json() {
-        context.out.json(&schemas)?;
-    } else {
-        let text = serde_json::to_string_pretty(&schemas).unwrap_or_default();
-        context.out.line(text)?;
-    }
-    Ok(Exit::Done)
+    context.document(&schemas)
 }
 
 /// What one takes and answers, for people.
