@@ -5,89 +5,17 @@ use super::fault::Fault;
 use super::input::Request;
 use super::rules::{self, Rules};
 use super::shape::Shape;
-use crate::agent_token::{TokenAdd, TokenList, TokenRevoke};
-use crate::artifact::{ArtifactGet, ArtifactList, ArtifactPut};
-use crate::attention::Attention;
-use crate::bootstrap::list::BootstrapList;
-use crate::bootstrap::record::{BootstrapExplain, BootstrapRecord};
-use crate::bootstrap::show::{BootstrapEvidence, BootstrapShow};
-use crate::bootstrap::start::BootstrapStart;
 use crate::failure::{Failure, Result};
 use crate::handle::root::Root;
 use crate::handle::team::Team;
-use crate::integrity::doctor::{DoctorLast, DoctorStart};
-use crate::integrity::verify::{VerifyLast, VerifyStart};
-use crate::lifecycle::cleanup::{Cleanup, OrphanCleanup};
-use crate::lifecycle::machines::Machines;
-use crate::lifecycle::manifest::{ReadConfig, ReadManifest};
 use crate::lifecycle::membership;
-use crate::lifecycle::read_team::ReadTeam;
-use crate::lifecycle::status::Status;
-use crate::log::append_event::AppendEvent;
-use crate::log::await_event::AwaitEvent;
-use crate::log::events::Events;
-use crate::log::head::ReadHead;
-use crate::log::points::ReadDiff;
-use crate::log::read_events::ReadEvents;
-use crate::log::replay_events::ReplayEvents;
-use crate::log::storage::ReadStorage;
-use crate::log::sync_views::SyncViews;
-use crate::log::trace::Trace;
-use crate::log::traces::Traces;
-use crate::message::broadcast::Broadcast;
-use crate::message::dead_letter::{DeadLetterList, DeadLetterRequeue};
-use crate::message::deliveries::DeliveryList;
-use crate::message::inbox_feed::InboxFeed;
-use crate::message::mailbox_list::MailboxList;
-use crate::message::mailbox_mark::{MarkDelivered, MarkNotified};
-use crate::message::prime::Prime;
-use crate::message::read::Read;
-use crate::message::send_message::SendMessage;
-use crate::mode::clear::ModeClear;
-use crate::mode::end::{ModeCancel, ModeComplete, ModeFail};
-use crate::mode::explain::ModeExplain;
-use crate::mode::outcome::ModeOutcome;
-use crate::mode::prompt::ModePrompt;
-use crate::mode::sessions::{ModeEndSession, ModeSessions};
-use crate::mode::show::{ModeList, ModeShow};
-use crate::mode::start::ModeStart;
-use crate::mode::write::{ModeUpdate, ModeWrite};
 use crate::projections::agent_token::event::AgentScope;
 use crate::projections::spelling;
-use crate::receipt::check::CheckReceipt;
 use crate::refusal::{Code, Refusal};
-use crate::resource::can_write::CanWrite;
-use crate::task::approval::{ReadApproval, WriteApproval};
-use crate::task::cancel::TaskCancel;
-use crate::task::change::TaskChange;
-use crate::task::claim::TaskClaim;
-use crate::task::claim_next::ClaimNext;
-use crate::task::create::TaskCreate;
-use crate::task::finish::TaskFinish;
-use crate::task::history::TaskHistory;
-use crate::task::read::{ListTasks, ReadTask};
-use crate::task::ready::Ready;
-use crate::task::release::TaskRelease;
-use crate::task::renew::TaskRenew;
-use crate::task::reopen::TaskReopen;
-use crate::task::show::TaskShow;
-use crate::thread::link::ThreadLink;
-use crate::thread::list::ThreadList;
-use crate::thread::post::ThreadPost;
-use crate::thread::search::ThreadSearch;
-use crate::thread::start::ThreadStart;
-use crate::thread::tail::ThreadTail;
-use crate::usage::report::{ReportUsage, SetBudget, Usage};
-use crate::usage::series::UsageSeries;
-use crate::worker::attention::WriteAttention;
-use crate::worker::idle::ReadIdle;
-use crate::worker::record::{ReadHeartbeat, UpdateHeartbeat, WriteIdentity, WriteInbox};
-use crate::worker::shutdown::{ReadAck, RequestShutdown, WriteAck};
-use crate::worker::snapshot::{ReadSnapshot, WriteSnapshot};
-use crate::worker::stall::ReadStall;
-use crate::worker::status::{ReadStatus, WriteStatus};
-use crate::worker::summary::GetSummary;
-use crate::worker::who::Who;
+use crate::{
+    agent_token, artifact, attention, bootstrap, integrity, lifecycle, log, message, mode, receipt,
+    resource, task, thread, usage, worker,
+};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
@@ -382,120 +310,120 @@ pub fn meant(name: &str) -> Option<&'static str> {
 /// Every operation, in the order in which they are documented.
 pub static OPERATIONS: &[Operation] = &[
     // messages and their delivery
-    row::<SendMessage>(),
-    row::<Broadcast>(),
-    row::<MailboxList>(),
-    row::<MarkNotified>(),
-    row::<MarkDelivered>(),
-    row::<Read>(),
-    row::<DeliveryList>(),
-    row::<DeadLetterList>(),
-    row::<DeadLetterRequeue>(),
+    row::<message::send_message::SendMessage>(),
+    row::<message::broadcast::Broadcast>(),
+    row::<message::mailbox_list::MailboxList>(),
+    row::<message::mailbox_mark::MarkNotified>(),
+    row::<message::mailbox_mark::MarkDelivered>(),
+    row::<message::read::Read>(),
+    row::<message::deliveries::DeliveryList>(),
+    row::<message::dead_letter::DeadLetterList>(),
+    row::<message::dead_letter::DeadLetterRequeue>(),
     // tasks
-    row::<TaskCreate>(),
-    row::<ReadTask>(),
-    row::<ListTasks>(),
-    row::<TaskShow>(),
-    row::<TaskHistory>(),
-    row::<Ready>(),
-    row::<TaskChange>(),
-    row::<TaskClaim>(),
-    row::<ClaimNext>(),
-    row::<TaskRenew>(),
-    row::<TaskFinish>(),
-    row::<TaskRelease>(),
-    row::<TaskCancel>(),
-    row::<TaskReopen>(),
+    row::<task::create::TaskCreate>(),
+    row::<task::read::ReadTask>(),
+    row::<task::read::ListTasks>(),
+    row::<task::show::TaskShow>(),
+    row::<task::history::TaskHistory>(),
+    row::<task::ready::Ready>(),
+    row::<task::change::TaskChange>(),
+    row::<task::claim::TaskClaim>(),
+    row::<task::claim_next::ClaimNext>(),
+    row::<task::renew::TaskRenew>(),
+    row::<task::finish::TaskFinish>(),
+    row::<task::release::TaskRelease>(),
+    row::<task::cancel::TaskCancel>(),
+    row::<task::reopen::TaskReopen>(),
     // threads, and what agents are told
-    row::<ThreadStart>(),
-    row::<ThreadPost>(),
-    row::<ThreadList>(),
-    row::<ThreadTail>(),
-    row::<ThreadSearch>(),
-    row::<ThreadLink>(),
-    row::<InboxFeed>(),
-    row::<Prime>(),
-    row::<CanWrite>(),
+    row::<thread::start::ThreadStart>(),
+    row::<thread::post::ThreadPost>(),
+    row::<thread::list::ThreadList>(),
+    row::<thread::tail::ThreadTail>(),
+    row::<thread::search::ThreadSearch>(),
+    row::<thread::link::ThreadLink>(),
+    row::<message::inbox_feed::InboxFeed>(),
+    row::<message::prime::Prime>(),
+    row::<resource::can_write::CanWrite>(),
     // tokens
-    row::<ReportUsage>(),
-    row::<SetBudget>(),
-    row::<Usage>(),
-    row::<UsageSeries>(),
+    row::<usage::report::ReportUsage>(),
+    row::<usage::report::SetBudget>(),
+    row::<usage::report::Usage>(),
+    row::<usage::series::UsageSeries>(),
     // artifacts
-    row::<ArtifactPut>(),
-    row::<ArtifactGet>(),
-    row::<ArtifactList>(),
+    row::<artifact::ArtifactPut>(),
+    row::<artifact::ArtifactGet>(),
+    row::<artifact::ArtifactList>(),
     // the team
-    row::<ReadTeam>(),
-    row::<ReadConfig>(),
-    row::<ReadManifest>(),
-    row::<TokenAdd>(),
-    row::<TokenList>(),
-    row::<TokenRevoke>(),
+    row::<lifecycle::read_team::ReadTeam>(),
+    row::<lifecycle::manifest::ReadConfig>(),
+    row::<lifecycle::manifest::ReadManifest>(),
+    row::<agent_token::TokenAdd>(),
+    row::<agent_token::TokenList>(),
+    row::<agent_token::TokenRevoke>(),
     // workers
-    row::<WriteIdentity>(),
-    row::<ReadStatus>(),
-    row::<WriteStatus>(),
-    row::<ReadHeartbeat>(),
-    row::<UpdateHeartbeat>(),
-    row::<WriteInbox>(),
+    row::<worker::record::WriteIdentity>(),
+    row::<worker::status::ReadStatus>(),
+    row::<worker::status::WriteStatus>(),
+    row::<worker::record::ReadHeartbeat>(),
+    row::<worker::record::UpdateHeartbeat>(),
+    row::<worker::record::WriteInbox>(),
     // events
-    row::<AppendEvent>(),
-    row::<ReadEvents>(),
-    row::<AwaitEvent>(),
-    row::<SyncViews>(),
-    row::<Events>(),
-    row::<ReplayEvents>(),
-    row::<Trace>(),
-    row::<Traces>(),
-    row::<ReadDiff>(),
+    row::<log::append_event::AppendEvent>(),
+    row::<log::read_events::ReadEvents>(),
+    row::<log::await_event::AwaitEvent>(),
+    row::<log::sync_views::SyncViews>(),
+    row::<log::events::Events>(),
+    row::<log::replay_events::ReplayEvents>(),
+    row::<log::trace::Trace>(),
+    row::<log::traces::Traces>(),
+    row::<log::points::ReadDiff>(),
     // is it as it was written
-    row::<VerifyLast>(),
-    row::<VerifyStart>(),
-    row::<DoctorLast>(),
-    row::<DoctorStart>(),
-    row::<ReadHead>(),
-    row::<CheckReceipt>(),
-    row::<ReadStorage>(),
+    row::<integrity::verify::VerifyLast>(),
+    row::<integrity::verify::VerifyStart>(),
+    row::<integrity::doctor::DoctorLast>(),
+    row::<integrity::doctor::DoctorStart>(),
+    row::<log::head::ReadHead>(),
+    row::<receipt::check::CheckReceipt>(),
+    row::<log::storage::ReadStorage>(),
     // supervision
-    row::<GetSummary>(),
-    row::<Status>(),
-    row::<Who>(),
-    row::<Attention>(),
-    row::<ReadIdle>(),
-    row::<ReadStall>(),
-    row::<ReadSnapshot>(),
-    row::<WriteSnapshot>(),
-    row::<WriteAttention>(),
-    row::<ReadApproval>(),
-    row::<WriteApproval>(),
+    row::<worker::summary::GetSummary>(),
+    row::<lifecycle::status::Status>(),
+    row::<worker::who::Who>(),
+    row::<attention::Attention>(),
+    row::<worker::idle::ReadIdle>(),
+    row::<worker::stall::ReadStall>(),
+    row::<worker::snapshot::ReadSnapshot>(),
+    row::<worker::snapshot::WriteSnapshot>(),
+    row::<worker::attention::WriteAttention>(),
+    row::<task::approval::ReadApproval>(),
+    row::<task::approval::WriteApproval>(),
     // modes
-    row::<ModePrompt>(),
-    row::<ModeExplain>(),
-    row::<Machines>(),
-    row::<ModeOutcome>(),
-    row::<ModeStart>(),
-    row::<ModeUpdate>(),
-    row::<ModeComplete>(),
-    row::<ModeFail>(),
-    row::<ModeCancel>(),
-    row::<ModeClear>(),
-    row::<ModeList>(),
-    row::<ModeShow>(),
-    row::<ModeSessions>(),
-    row::<ModeEndSession>(),
-    row::<ModeWrite>(),
+    row::<mode::prompt::ModePrompt>(),
+    row::<mode::explain::ModeExplain>(),
+    row::<lifecycle::machines::Machines>(),
+    row::<mode::outcome::ModeOutcome>(),
+    row::<mode::start::ModeStart>(),
+    row::<mode::write::ModeUpdate>(),
+    row::<mode::end::ModeComplete>(),
+    row::<mode::end::ModeFail>(),
+    row::<mode::end::ModeCancel>(),
+    row::<mode::clear::ModeClear>(),
+    row::<mode::show::ModeList>(),
+    row::<mode::show::ModeShow>(),
+    row::<mode::sessions::ModeSessions>(),
+    row::<mode::sessions::ModeEndSession>(),
+    row::<mode::write::ModeWrite>(),
     // the bootstrap
-    row::<BootstrapStart>(),
-    row::<BootstrapRecord>(),
-    row::<BootstrapList>(),
-    row::<BootstrapShow>(),
-    row::<BootstrapEvidence>(),
-    row::<BootstrapExplain>(),
+    row::<bootstrap::start::BootstrapStart>(),
+    row::<bootstrap::record::BootstrapRecord>(),
+    row::<bootstrap::list::BootstrapList>(),
+    row::<bootstrap::show::BootstrapShow>(),
+    row::<bootstrap::show::BootstrapEvidence>(),
+    row::<bootstrap::record::BootstrapExplain>(),
     // the end
-    row::<RequestShutdown>(),
-    row::<ReadAck>(),
-    row::<WriteAck>(),
-    row::<Cleanup>(),
-    row::<OrphanCleanup>(),
+    row::<worker::shutdown::RequestShutdown>(),
+    row::<worker::shutdown::ReadAck>(),
+    row::<worker::shutdown::WriteAck>(),
+    row::<lifecycle::cleanup::Cleanup>(),
+    row::<lifecycle::cleanup::OrphanCleanup>(),
 ];
