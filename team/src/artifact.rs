@@ -4,17 +4,14 @@
 //! are durable before the event that names them: what the log says of an artifact is there, and what a crash left of one
 //! that it does not name is of no account.
 
-use crate::api::rules::Rules;
 use crate::prelude::*;
 use crate::projections::artifact::Artifact;
 use crate::projections::artifact::event::{ArtifactFact, ArtifactKind, ArtifactStored};
 use crate::thread::start::{SYSTEM, author, existing};
 use page::unknown_cursor;
 use std::collections::BTreeSet;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
 use teamlog_engine::JournalIdentity;
-use teamlog_engine::storage::{Open, Storage};
+use teamlog_engine::storage::Open;
 
 operation! {
     /// Leave a text for others, under a name

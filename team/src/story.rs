@@ -11,10 +11,7 @@ mod spans;
 
 pub use spans::{Outcome, Span, SpanKind};
 
-use crate::log::recorded::Recorded;
-use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
-use teamlog_engine::{Event, EventId, RefKind};
+use crate::prelude::*;
 
 /// Some events in the order of the log, and what they are to each other.
 #[derive(Debug)]

@@ -1,11 +1,7 @@
 //! The envelope around every answer of the contract.
 
 use super::fault::Fault;
-use schemars::JsonSchema;
-use serde::Serialize;
-use serde_json::value::RawValue;
-use serde_json::{Map, Value};
-use teamlog_engine::Timestamp;
+use crate::prelude::*;
 
 /// `{schema_version, timestamp, command, ok, operation, replayed?, data | error}`, in a line.
 #[derive(Debug, Serialize, JsonSchema)]

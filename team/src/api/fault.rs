@@ -4,12 +4,9 @@
 //! the rule that refused. Where it says less than is known, the precise one is `details.code`.
 
 use super::rules::TEAM;
-use crate::failure::{Failure, code_of, details_of};
+use crate::failure::{code_of, details_of};
+use crate::prelude::*;
 use crate::projections;
-use crate::refusal::{Code, Refusal};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 /// `{code, message, details?}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -5,26 +5,16 @@ use super::fault::Fault;
 use super::input::Request;
 use super::rules::{self, Rules};
 use super::shape::Shape;
-use crate::failure::{Failure, Result};
-use crate::handle::root::Root;
-use crate::handle::team::Team;
-use crate::lifecycle::membership;
+use crate::prelude::*;
 use crate::projections::agent_token::event::AgentScope;
-use crate::projections::spelling;
-use crate::refusal::{Code, Refusal};
 use crate::{
     agent_token, artifact, attention, bootstrap, integrity, lifecycle, log, message, mode, receipt,
     resource, task, thread, usage, worker,
 };
+use schemars::Schema;
 use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, Schema};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
-use serde_json::value::RawValue;
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
-use teamlog_engine::Error;
+use std::sync::{Mutex, PoisonError};
 
 /// What an operation does to the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

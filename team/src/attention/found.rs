@@ -3,7 +3,6 @@
 use super::{AttentionItem, AttentionKind, AttentionWaitsFor, LOOKED_AT, Look};
 use crate::handle::next;
 use crate::prelude::*;
-use crate::projections::TaskFilter;
 use crate::projections::task::ClaimState;
 use crate::resource::refused;
 use crate::shell::quoted;

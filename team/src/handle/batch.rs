@@ -9,8 +9,7 @@ use crate::handle::resident::{Resident, WriterEnd, WriterSlot, locked};
 use crate::handle::team::input_fault;
 use crate::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, RwLockReadGuard};
-use teamlog_engine::Log;
+use std::sync::{Mutex, OnceLock, RwLockReadGuard};
 
 /// A batch of one team, which [`Root::in_batch`] takes commands into. Cheap to clone.
 #[derive(Debug, Clone)]

@@ -7,7 +7,6 @@ use crate::prelude::*;
 use crate::task::grant;
 use serde::de::DeserializeOwned;
 use std::any::Any;
-use std::time::Instant;
 use teamlog_projections::response::event::{ResponseFact, ResponseStored};
 
 /// Kinds that follow from what any command, or time, did.

@@ -1,11 +1,9 @@
 //! How long a caller waits for an answer, and whether it still does. A wait on behalf of a caller that may hang up checks
 //! that every 250 ms.
 
-use crate::refusal::{Code, Refusal};
+use crate::prelude::*;
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 /// How often a wait checks whether its caller is still there.
 const LOOK: Duration = Duration::from_millis(250);

@@ -5,7 +5,6 @@
 //! state behind the events, and that is what is stored.
 
 use crate::prelude::*;
-use serde_json::value::RawValue;
 
 /// An answer as it goes out.
 #[derive(Debug, Clone, Serialize, Deserialize)]

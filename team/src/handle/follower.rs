@@ -4,9 +4,7 @@
 //! another history of the same log, takes the place of the one it follows.
 
 use crate::prelude::*;
-use std::ops::ControlFlow;
-use std::time::Duration;
-use teamlog_engine::{EventId, Identity, Place, Watch};
+use teamlog_engine::{Identity, Place, Watch};
 
 /// Where a follower stands.
 #[derive(Debug)]

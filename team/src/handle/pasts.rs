@@ -7,9 +7,7 @@
 use crate::handle::past::Past;
 use crate::prelude::*;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
-use teamlog_engine::EventId;
+use std::sync::{Mutex, PoisonError};
 use teamlog_engine::reader::Point;
 
 /// So many pasts are kept of each team.

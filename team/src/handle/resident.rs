@@ -12,12 +12,11 @@ use crate::handle::team::{Question, input_fault};
 use crate::prelude::*;
 use crossbeam_channel::{Sender, bounded};
 use std::sync::{
-    Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard,
-    RwLockWriteGuard, Weak,
+    Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
+    Weak,
 };
-use std::time::{Duration, Instant};
 use teamlog_engine::layout::LOCK_FILE;
-use teamlog_engine::{CommitError, Committed, Log, Writer, WriterCounts};
+use teamlog_engine::{CommitError, Committed, Writer, WriterCounts};
 
 /// The least time between two batches of view files, so that a file is written once however often it changed meanwhile.
 const VIEWS_PAUSE: Duration = Duration::from_millis(50);

@@ -6,17 +6,12 @@ use crate::handle::resident::{Pause, Residents};
 use crate::integrity::Background;
 use crate::prelude::*;
 use crate::projections::live::fold_version;
-use crate::projections::spelling;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
 use teamlog_engine::event_id::IdSource;
 use teamlog_engine::journal::Journals;
 use teamlog_engine::layout::{EVENTS_DIR, LOG_FILE};
 use teamlog_engine::limits::SEGMENT_BYTES_MAX;
-use teamlog_engine::storage::{FileSystemKind, Files, Space, Storage};
-use teamlog_engine::{Clock, Identity, Log, LogOptions, RandomIds, SystemClock};
+use teamlog_engine::storage::{FileSystemKind, Files, Space};
+use teamlog_engine::{Clock, Identity, LogOptions, RandomIds, SystemClock};
 
 /// The directory of the teams in a root.
 pub const TEAMS_DIR: &str = "teams";

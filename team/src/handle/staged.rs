@@ -5,11 +5,8 @@ use crate::handle::root::{TEAMS_DIR, team_dir};
 use crate::handle::staging::{Purpose, Staging};
 use crate::lifecycle::ignored;
 use crate::prelude::*;
-use std::io::ErrorKind;
-use std::path::Path;
-use std::sync::Arc;
-use teamlog_engine::storage::{Deferred, Storage};
-use teamlog_engine::{Format, Log, LogOptions, NewLog, Writer};
+use teamlog_engine::storage::Deferred;
+use teamlog_engine::{LogOptions, NewLog, Writer};
 
 /// A team that nobody sees yet. Dropping it removes it.
 pub(crate) struct StagedTeam {

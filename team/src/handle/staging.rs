@@ -4,11 +4,8 @@
 
 use crate::handle::root::TEAMS_DIR;
 use crate::prelude::*;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
 use teamlog_engine::layout::{EVENTS_DIR, LOCK_FILE};
-use teamlog_engine::storage::{HeldLock, LockError, Storage};
+use teamlog_engine::storage::{HeldLock, LockError};
 
 /// What a staging directory is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]

@@ -5,16 +5,12 @@
 //! saves time later waits for [`Team::finish`].
 
 use crate::handle::batch::Batch;
-use crate::handle::command::Control;
 use crate::handle::past::Past;
 use crate::handle::resident::{Pause, Resident};
 use crate::handle::root::RootOptions;
 use crate::prelude::*;
-use std::sync::Arc;
 use teamlog_engine::storage::Files;
-use teamlog_engine::{
-    CommitError, Committed, Durability, Exclusive, Format, Log, Writer, WriterCounts,
-};
+use teamlog_engine::{CommitError, Committed, Durability, Exclusive, Writer, WriterCounts};
 
 /// A handle on one team.
 pub struct Team {

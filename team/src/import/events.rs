@@ -7,8 +7,7 @@ use crate::import::source::{Found, append};
 use crate::log::lines::Lines;
 use crate::prelude::*;
 use std::io::BufRead;
-use std::time::Instant;
-use teamlog_engine::{Format, Json, codec};
+use teamlog_engine::codec;
 
 /// How events are imported. The team must not exist.
 #[derive(Debug, Clone, Default)]

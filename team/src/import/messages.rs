@@ -12,8 +12,7 @@ use crate::log::lines::unreadable;
 use crate::prelude::*;
 use crate::projections::team::event::{MembersAdded, TeamCreated, TeamFact};
 use std::io::{BufRead, Seek};
-use std::time::Instant;
-use teamlog_engine::{Format, Head, State, Writer};
+use teamlog_engine::{Head, State, Writer};
 
 /// How messages are imported.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

@@ -4,7 +4,6 @@ use crate::backup::take::millis;
 use crate::import::source::Found;
 use crate::prelude::*;
 use crate::projections::message::{NotApplied, Unapplied};
-use std::time::Instant;
 
 /// Most problems that a report lists.
 pub const PROBLEMS_MAX: usize = 100;

@@ -10,9 +10,6 @@ use crate::import::team_chat_history::{Item, history};
 use crate::import::team_chat_source::{Chat, FileProblem, read_chat};
 use crate::prelude::*;
 use crate::projections::team::event::{TeamCreated, TeamFact};
-use std::time::Instant;
-use teamlog_engine::storage::Storage;
-use teamlog_engine::{Format, Json};
 
 /// How a directory is imported. The team must not exist.
 #[derive(Debug, Clone, Default)]

@@ -3,12 +3,9 @@
 //! the payload of one of the same kind with the `foreign` mark. Only here a reserved kind gets that mark.
 
 use crate::import::source::EVENT_REST_BYTES_MAX;
-use crate::log::append::DEFAULT_ACTOR;
-use crate::names;
+use crate::prelude::*;
 use crate::projections::message::{Names, check_id, check_name};
-use serde_json::{Map, Value};
 use teamlog_engine::limits::EVENT_BYTES_MAX;
-use teamlog_engine::{Json, NewEvent, RefKind};
 
 /// An event of an old file.
 pub(crate) struct OldEvent {

@@ -6,7 +6,6 @@ use crate::import::team_chat::ChatCounts;
 use crate::import::team_chat_events::OldEvent;
 use crate::import::team_chat_source::{Chat, Problems, ReadAck, ReadLetter, ReadMessage, ReadTask};
 use crate::prelude::*;
-use crate::projections::Message;
 use crate::projections::delivery::event::{DeliveryDead, DeliveryFact};
 use crate::projections::message::MessageInfo;
 use crate::projections::message::event::MessageAcked;

@@ -10,17 +10,14 @@ use crate::import::team_chat_config::settings;
 use crate::import::team_chat_events::OldEvent;
 use crate::log::lines::Lines;
 use crate::prelude::*;
+use crate::projections::Envelope;
 use crate::projections::delivery::event::DeliveryDead;
 use crate::projections::message::{Names, NotApplied, check_id, check_name};
 use crate::projections::task::imported::TaskImported;
 use crate::projections::team::event::ConfigChanged;
-use crate::projections::{Envelope, Message};
-use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::io::{Cursor, ErrorKind};
-use std::path::Path;
-use teamlog_engine::storage::Storage;
+use std::io::Cursor;
 
 /// A larger file is refused: it is read whole.
 const FILE_BYTES_MAX: u64 = 4 << 30;

@@ -1,12 +1,9 @@
 //! `append`: a fact of somebody else's vocabulary.
 
-use crate::Recorded;
 use crate::prelude::*;
 use crate::projections::vocabulary;
 use schemars::{Schema, SchemaGenerator};
 use serde::Serializer;
-use std::borrow::Cow;
-use teamlog_engine::{EventId, Json};
 
 /// What `append` is asked. The kind must lie outside teamlog's own vocabulary.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

@@ -3,10 +3,8 @@
 use crate::log::append::{Append, inherit_trace};
 use crate::log::lines::{Line, Lines, unreadable};
 use crate::prelude::*;
-use serde_json::value::RawValue;
 use std::io::{self, BufRead};
 use teamlog_engine as engine;
-use teamlog_engine::EventId;
 use teamlog_engine::limits::{GROUP_BYTES_MAX, GROUP_EVENTS_MAX};
 
 /// How a batch is appended. The lines are JSON objects

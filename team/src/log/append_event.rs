@@ -1,12 +1,10 @@
 //! `append-event`: what a worker reports. It is there for others to read, and moves no state, whatever its type says.
 
-use crate::api::rules::Rules;
 use crate::handle::command::unrecorded;
 use crate::log::append::inherit_trace;
 use crate::log::event_type::EventType;
 use crate::log::team_event::{REPORTED, TeamEvent};
 use crate::prelude::*;
-use teamlog_engine::Json;
 
 operation! {
     /// Record what a worker reports; it moves no state

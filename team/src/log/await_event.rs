@@ -6,8 +6,6 @@ use crate::log::read_events::FILTERS;
 use crate::log::read_events::{Filter, Stream, place_of};
 use crate::log::team_event::TeamEvent;
 use crate::prelude::*;
-use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
 
 operation! {
     /// Wait until something happens to a team

@@ -2,9 +2,7 @@
 
 use crate::backup::take::millis;
 use crate::prelude::*;
-use std::time::Instant;
 use teamlog_engine::convert::Size;
-use teamlog_engine::{Format, Log, Receipt};
 
 /// `{status, team, format, events, groups, from, to, archive, original_receipt, …}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]

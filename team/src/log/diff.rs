@@ -6,7 +6,6 @@ use crate::handle::past::{Moment, Past};
 use crate::prelude::*;
 use crate::projections::bootstrap::State;
 use crate::projections::mode::{Mode, ModeState, Scope};
-use std::ops::ControlFlow;
 use teamlog_engine::reader::Point;
 
 /// What `diff` is asked.

@@ -1,8 +1,6 @@
 //! The types of team events, and which of them are worth waking somebody up for: one table.
 
-use crate::projections::words;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 
 words! {
     /// The type of a team event.

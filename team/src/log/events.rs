@@ -5,11 +5,9 @@
 
 mod newest;
 
-use crate::Recorded;
-use crate::log::replay::{Replay, postings};
+use crate::log::replay::postings;
 use crate::log::text::Text;
 use crate::prelude::*;
-use std::ops::ControlFlow;
 use teamlog_engine::Place;
 
 /// Events of a page unless the caller says otherwise.

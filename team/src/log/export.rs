@@ -2,10 +2,7 @@
 //! audit log in the shape of the HTTP protocol.
 
 use crate::api::milliseconds;
-use crate::log::replay::Replay;
 use crate::prelude::*;
-use serde_json::value::RawValue;
-use std::ops::ControlFlow;
 use teamlog_projections::task::transitions::{Transition, Transitions};
 
 /// What a change of a task's status is called in an audit log.

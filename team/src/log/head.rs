@@ -2,7 +2,6 @@
 
 use crate::prelude::*;
 use crate::receipt::key::SecretKey;
-use teamlog_engine::Receipt;
 
 operation! {
     /// Read a receipt for everything up to now

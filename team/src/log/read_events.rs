@@ -1,11 +1,9 @@
 //! `read-events`: what happened to a team, for brokers, from a cursor on.
 
-use crate::api::rules::Rules;
 use crate::log::event_type::EventType;
 use crate::log::team_event::TeamEvent;
 use crate::prelude::*;
 use page::event_cursor;
-use std::ops::ControlFlow;
 use teamlog_engine::Place;
 
 /// What chooses events must be right, or nothing could be looked up.

@@ -4,8 +4,6 @@ use crate::prelude::*;
 use schemars::{Schema, SchemaGenerator};
 use serde::de::Error as _;
 use serde::{Deserializer, Serializer};
-use serde_json::value::RawValue;
-use std::borrow::Cow;
 use teamlog_engine::codec;
 
 /// An event of the log with what the team's state says about it. Serialises to the event's public JSON, with each

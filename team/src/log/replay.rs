@@ -7,7 +7,6 @@
 use crate::log::text::Text;
 use crate::prelude::*;
 use page::{event, first_not};
-use std::ops::ControlFlow;
 use teamlog_engine::{Place, codec};
 
 /// Which events; everything absent lets everything through.

@@ -1,9 +1,6 @@
 //! `replay-events`: the events behind a seq, in order, for a program that asks again from the last one.
 
-use crate::log::recorded::Recorded;
-use crate::log::replay::Replay;
 use crate::prelude::*;
-use std::ops::ControlFlow;
 
 operation! {
     /// Read the events since a seq, in order

@@ -3,7 +3,6 @@
 use crate::prelude::*;
 use crate::projections::views::ViewsSource;
 use std::thread;
-use std::time::{Duration, Instant};
 
 operation! {
     /// Wait until the view files hold all that was recorded

@@ -1,9 +1,8 @@
 //! `tail` and every other way to follow: the newest events, then those to come.
 
 use crate::handle::follower::Follower;
-use crate::log::replay::{Output, Replay, Sink, each};
+use crate::log::replay::{Output, Sink, each};
 use crate::prelude::*;
-use std::ops::ControlFlow;
 
 /// Which events.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

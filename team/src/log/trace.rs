@@ -1,9 +1,7 @@
 //! `trace`: the events of one story.
 
-use crate::Recorded;
 use crate::prelude::*;
 use crate::story::{self, OutsideCause, Span, Story};
-use teamlog_engine::EventId;
 
 operation! {
     /// Read the story of a trace id, as events in order with their causes

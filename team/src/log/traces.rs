@@ -1,9 +1,7 @@
 //! `traces`: the stories that the newest events belong to, newest first. It looks at so many events and no more, however
 //! long the log is.
 
-use crate::log::replay::Replay;
 use crate::prelude::*;
-use std::ops::ControlFlow;
 
 /// Traces that are listed unless the caller says otherwise.
 const LISTED: usize = 20;

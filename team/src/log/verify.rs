@@ -1,8 +1,6 @@
 //! `verify`: is every byte of the log as it was written, and does an old receipt still hold?
 
-use crate::failure::Result;
-use crate::handle::team::Team;
-use teamlog_engine::Receipt;
+use crate::prelude::*;
 pub use teamlog_engine::verify::{Problem, Report as VerifyAnswer, Severity};
 
 impl Team {

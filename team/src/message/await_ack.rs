@@ -2,16 +2,13 @@
 //! A waiting sender records what falls due for its own message, as `tick` does. Nothing is lost when it dies: `tick`,
 //! or the next one who waits, continues from the log.
 
-use crate::Recorded;
-use crate::failure::{Failure, Result};
 use crate::handle::deadline::Deadline;
-use crate::handle::team::Team;
 use crate::lifecycle::tick::Round;
 use crate::message::dead_letter;
 use crate::message::send::{Send, SendAnswer, SendStatus, Terms};
+use crate::prelude::*;
 use crate::projections::delivery::{Delivery, State};
-use std::time::{Duration, Instant};
-use teamlog_engine::{Error, Watch};
+use teamlog_engine::Watch;
 
 /// The clock may jump; it is looked at again after this long at the latest.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);

@@ -3,7 +3,6 @@
 use crate::message::mail::Mail;
 use crate::message::send_message::{Letter, Posted, body};
 use crate::prelude::*;
-use crate::usage::budget;
 use crate::uuid;
 
 operation! {

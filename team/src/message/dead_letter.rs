@@ -1,13 +1,10 @@
 //! `dead-letter`: messages that nobody acknowledged in time; look at them, or give one another chance.
 
-use crate::Recorded;
 use crate::message::send::{Require, Terms};
 use crate::prelude::*;
 use crate::projections::delivery::State;
 use crate::projections::delivery::event::DeliveryFact;
-use crate::projections::{DeadLetter, Message, fact};
-use serde_json::value::RawValue;
-use std::borrow::Cow;
+use crate::projections::{DeadLetter, fact};
 
 operation! {
     /// List dead letters: the newest, oldest of the page first

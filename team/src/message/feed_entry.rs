@@ -4,7 +4,7 @@ use crate::prelude::*;
 use crate::projections::task::event::{TaskAct, TaskFact};
 use crate::projections::thread::SCHEMA_VERSION;
 use crate::projections::thread::event::ThreadAct;
-use crate::projections::{Fact, Message, fact};
+use crate::projections::{Fact, fact};
 
 /// Most characters of what is only an excerpt.
 const SUMMARY_MAX: usize = 120;

@@ -7,7 +7,6 @@
 use crate::doctor::AHEAD_TOLERATED_MICROS;
 use crate::message::send::{NewMessage, Send, within};
 use crate::prelude::*;
-use crate::projections::Setting;
 use crate::projections::message::AgentInfo;
 
 /// Most agents that are nudged by one group.

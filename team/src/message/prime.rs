@@ -5,7 +5,6 @@
 
 use crate::handle::next;
 use crate::prelude::*;
-use crate::projections::{Message, Priority, TaskFilter};
 use crate::shell;
 use crate::task::listed;
 use crate::task::report;

@@ -1,7 +1,6 @@
 //! `read`: a page of an inbox, towards older messages.
 
 use crate::prelude::*;
-use crate::projections::Message;
 use crate::projections::message::InboxQuery;
 
 operation! {

@@ -3,18 +3,15 @@
 //! Order of the checks: the envelope, its time, who may send and receive, a known id, the cooldown. A known id comes
 //! before the cooldown so that a retry is told that its message lies there.
 
-use crate::Recorded;
 use crate::handle::command::unrecorded;
 use crate::handle::next;
 use crate::message::dead_letter::DeadLetterShown;
 use crate::prelude::*;
 use crate::projections::delivery::Delivery;
 use crate::projections::delivery::event::DeliveryFact;
-use crate::projections::message::{Message, MessageInfo, Names, NotApplied};
-use crate::projections::{Envelope, Policy, Setting};
+use crate::projections::message::{MessageInfo, Names, NotApplied};
+use crate::projections::{Envelope, Policy};
 use crate::task::blocking::{self, Turn};
-use crate::usage::budget;
-use std::borrow::Cow;
 
 /// What `send` is asked.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

@@ -6,9 +6,7 @@ use crate::prelude::*;
 use crate::projections::message::event::{DispatchRequested, MailFact};
 use crate::projections::message::{DispatchStatus, MessageInfo};
 use crate::projections::{Envelope, Names};
-use crate::usage::budget;
 use crate::uuid;
-use teamlog_engine::Json;
 
 operation! {
     /// Send plain mail to a worker, and request that it be told

@@ -1,10 +1,7 @@
 //! `wait`: returns when something arrives for an agent.
 
-use crate::Recorded;
 use crate::handle::follower::Follower;
 use crate::prelude::*;
-use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
 
 /// What `wait` is asked.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

@@ -4,9 +4,9 @@ use crate::log::verify::{Problem, Severity, VerifyAnswer};
 use crate::prelude::*;
 use crate::receipt::given::GivenReceipt;
 use crate::receipt::key::PublicKey;
+use teamlog_engine::Standing;
 use teamlog_engine::layout::EVENTS_DIR;
 use teamlog_engine::verify::Kind;
-use teamlog_engine::{Receipt, Standing};
 
 operation! {
     /// Say whether the log still holds what a receipt vouches for, who signed it, and else what changed first

@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 use crate::receipt::key::{PublicKey, Signed};
-use teamlog_engine::{Receipt, Standing};
+use teamlog_engine::Standing;
 
 /// A receipt, and its signature if it has one.
 #[derive(Debug, Clone, PartialEq, Eq)]

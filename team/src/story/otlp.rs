@@ -7,11 +7,9 @@
 
 use super::{Outcome, OutsideCause, Parent, Span, SpanKind, Step, Story};
 use crate::log::trace::TraceAnswer;
+use crate::prelude::*;
+use serde::Serializer;
 use serde::ser::SerializeSeq;
-use serde::{Serialize, Serializer};
-use std::borrow::Cow;
-use std::collections::BTreeMap;
-use teamlog_engine::{EventId, RefKind};
 
 /// A page of a trace as one `ExportTraceServiceRequest`.
 #[derive(Debug)]

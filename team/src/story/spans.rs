@@ -4,10 +4,8 @@
 //! or claim by which somebody got it to the report that nothing is left to do; given out again after that, it has
 //! another span. What came too late, was repeated or refused begins and ends nothing.
 
-use crate::log::recorded::Recorded;
 use crate::prelude::*;
 use crate::projections::fact::{Fact, Sent};
-use crate::projections::words;
 
 words! {
     /// What a span is about.

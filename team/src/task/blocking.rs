@@ -1,10 +1,8 @@
 //! Which claim-governed tasks wait for others, and the events by which they begin and cease to.
 
-use crate::prelude::*;
-use crate::projections::Message;
-use crate::projections::task::event::{TaskAct, TaskBlocked};
+use crate::projections::task::event::TaskBlocked;
 use crate::task::holding::event;
-use std::borrow::Cow;
+use crate::task::prelude::*;
 
 /// Most tasks that the event which frees them frees at once, so that it fits into a group with them; `tick` sees to the
 /// others, which can be claimed meanwhile.

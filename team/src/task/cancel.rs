@@ -1,11 +1,7 @@
 //! `cancel-task`: a task is not to be done.
 
-use crate::prelude::*;
-use crate::projections::task::Claim;
-use crate::projections::task::event::{TaskAct, TaskCanceled};
-use crate::task::claimant::claimant;
-use crate::task::create::TaskAnswer;
-use crate::task::holding::{Draft, check_expected};
+use crate::projections::task::event::TaskCanceled;
+use crate::task::prelude::*;
 
 operation! {
     /// Cancel a task

@@ -1,12 +1,9 @@
 //! `update-task`: what a task is about, what it waits for, which paths it needs. Its lifecycle is changed by other commands only.
 
-use crate::api::rules::Rules;
-use crate::prelude::*;
-use crate::projections::task::event::{DepsChanged, Resources, TaskAct, TaskUpdated};
+use crate::projections::task::event::{DepsChanged, Resources, TaskUpdated};
 use crate::resource;
-use crate::task::blocking;
-use crate::task::create::{TaskAnswer, check_cycle, dependencies};
-use crate::task::holding::{Draft, check_expected};
+use crate::task::create::{check_cycle, dependencies};
+use crate::task::prelude::*;
 
 operation! {
     /// Change what a task is about, or what it waits for

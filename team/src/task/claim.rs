@@ -1,12 +1,8 @@
 //! `claim-task`: a worker takes a task, for a time.
 
-use crate::prelude::*;
-use crate::projections::task::event::{Held, Lease, TaskAct, TaskClaimed};
+use crate::projections::task::event::TaskClaimed;
 use crate::resource::{Holdings, Overlap};
-use crate::task::create::record;
-use crate::task::holding::{self, Draft, lease_end};
-use crate::task::record::TaskRecord;
-use crate::usage::budget;
+use crate::task::prelude::*;
 use crate::uuid;
 use teamlog_engine::IdSource;
 

@@ -1,13 +1,9 @@
 //! `claim-next-task`: a worker takes the best task that there is for it.
 
-use crate::prelude::*;
 use crate::resource::{Holdings, Overlap};
 use crate::task::claim::{check_worker, claimed, take, token};
-use crate::task::create::record;
-use crate::task::holding::{self, Draft, lease_end};
 use crate::task::listed::rank;
-use crate::task::record::TaskRecord;
-use crate::usage::budget;
+use crate::task::prelude::*;
 
 operation! {
     /// Take the best task that is ready for a worker

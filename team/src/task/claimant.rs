@@ -1,8 +1,6 @@
 //! Who presents a claim on a task: what every command of a holder says of itself.
 
-use crate::prelude::*;
-use crate::projections::task::Claim;
-use crate::task::holding::Hold;
+use crate::task::prelude::*;
 
 /// What a command presents of a claim, and who does.
 #[derive(Debug, Clone, Copy)]

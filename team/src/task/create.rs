@@ -1,15 +1,10 @@
 //! `create-task`: a task that is governed by claims from its birth.
 
-use crate::api::rules::Rules;
-use crate::prelude::*;
-use crate::projections::Priority;
 use crate::projections::natural::NUMBER_DIGITS_MAX;
-use crate::projections::task::event::{Resources, TaskAct, TaskCreated, TaskFact};
+use crate::projections::task::event::{Resources, TaskCreated};
 use crate::resource;
-use crate::task::record::{RESERVED, TaskRecord};
-use crate::task::{blocking, holding};
-use crate::usage::budget;
-use teamlog_engine::Json;
+use crate::task::prelude::*;
+use crate::task::record::RESERVED;
 
 operation! {
     /// Make a task

@@ -3,9 +3,8 @@
 //! The checks have one order, so that each caller learns what is wrong with *its* view of the task: the task, the epoch,
 //! the state, the holder, the lease.
 
-use crate::prelude::*;
 use crate::task::finish::TaskFinish;
-use crate::task::holding::{Draft, Hold, Standing};
+use crate::task::prelude::*;
 use crate::task::renew::TaskRenew;
 
 /// A claim as its holder presents it.

@@ -1,13 +1,8 @@
 //! `transition-task-status`: the holder of a claim completes its task, or gives it up.
 
-use crate::prelude::*;
-use crate::projections::task::Claim;
-use crate::projections::task::event::{TaskAct, TaskCompleted, TaskFailed};
-use crate::task::claimant::{claimant, of_claimant};
-use crate::task::create::record;
-use crate::task::holding::{Draft, Hold, Standing, check_expected};
-use crate::task::record::TaskRecord;
-use crate::task::{blocking, evidence};
+use crate::projections::task::event::{TaskCompleted, TaskFailed};
+use crate::task::evidence;
+use crate::task::prelude::*;
 
 operation! {
     /// Complete a claimed task, or fail it

@@ -2,8 +2,7 @@
 //! like one that does.
 
 use crate::handle::command::mismatch;
-use crate::prelude::*;
-use crate::task::holding::{Draft, Hold, Standing};
+use crate::task::prelude::*;
 
 /// What every surface's answer to a claim says of the task that was claimed.
 #[derive(Deserialize)]

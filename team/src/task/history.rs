@@ -1,6 +1,5 @@
 //! `task history`: what happened to a task.
 
-use crate::Recorded;
 use crate::prelude::*;
 use crate::task::show::not_found;
 

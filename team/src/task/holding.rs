@@ -3,10 +3,8 @@
 //! A lease runs out by itself, but a task only moves by events. So a command that meets a lease which ran out records
 //! that first, and goes on with the task as it then is.
 
-use crate::prelude::*;
-use crate::projections::task::event::{Held, Lease, TaskAct, TaskFact};
-use crate::projections::task::{Claim, ClaimState};
-use crate::task::blocking;
+use crate::projections::task::ClaimState;
+use crate::task::prelude::*;
 
 /// How long a lease lasts unless the caller says otherwise.
 pub const LEASE_MS: u64 = 900_000;

@@ -1,9 +1,6 @@
 //! `tasks`: the tasks of a team, in natural order of their ids or in another one.
 
-use crate::prelude::*;
-use crate::projections::TaskFilter;
-use crate::task::blocking;
-use crate::task::listed::Listed;
+use crate::task::prelude::*;
 use crate::task::sorting::{SortOrder, Sorting, TaskSort};
 
 /// What `tasks` is asked.

@@ -18,6 +18,7 @@ pub mod history;
 pub mod holding;
 pub mod list;
 pub mod listed;
+pub(crate) mod prelude;
 pub mod read;
 pub mod ready;
 pub mod record;

@@ -1,10 +1,7 @@
 //! `read-task` and `list-tasks`: tasks as the mutation contract shows them.
 
-use crate::prelude::*;
-use crate::task::create::{TaskAnswer, record};
 use crate::task::list::Tasks;
-use crate::task::listed::Listed;
-use crate::task::record::TaskRecord;
+use crate::task::prelude::*;
 use crate::task::sorting::{SortOrder, TaskSort};
 
 operation! {

@@ -1,7 +1,7 @@
 //! `ready`: what can be taken up now, the most urgent first.
 
-use crate::prelude::*;
-use crate::task::listed::{self, Listed};
+use crate::task::listed;
+use crate::task::prelude::*;
 
 operation! {
     /// List the tasks that can be taken up now, most urgent first

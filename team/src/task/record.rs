@@ -1,8 +1,6 @@
 //! A task as the mutation contract shows it.
 
 use crate::prelude::*;
-use crate::projections::Priority;
-use teamlog_engine::Json;
 
 /// A task: the contract's fields, then what its creator said beside them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,10 +1,7 @@
 //! `release-task-claim`: the holder of a claim gives its task back. That is no completion.
 
-use crate::prelude::*;
-use crate::projections::task::event::TaskAct;
-use crate::task::claimant::{claimant, of_claimant};
 use crate::task::finish::HolderAnswer;
-use crate::task::holding::{Draft, check_expected};
+use crate::task::prelude::*;
 
 operation! {
     /// Give a claimed task back; that is no completion

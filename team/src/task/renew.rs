@@ -1,11 +1,6 @@
 //! `renew-task-claim`: the holder of a claim gets more time.
 
-use crate::prelude::*;
-use crate::projections::task::event::{Lease, TaskAct};
-use crate::task::claimant::{claimant, of_claimant};
-use crate::task::create::record;
-use crate::task::holding::{Draft, check_expected, lease_end};
-use crate::task::record::TaskRecord;
+use crate::task::prelude::*;
 
 operation! {
     /// Prolong the lease of a claim

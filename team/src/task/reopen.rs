@@ -1,9 +1,6 @@
 //! `reopen-task`: a failed task is to be done after all.
 
-use crate::prelude::*;
-use crate::projections::task::event::TaskAct;
-use crate::task::create::TaskAnswer;
-use crate::task::holding::{Draft, check_expected};
+use crate::task::prelude::*;
 
 operation! {
     /// Make a failed task pending again

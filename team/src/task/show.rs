@@ -1,8 +1,7 @@
 //! `task show`: one task, and what happened to it.
 
-use crate::Recorded;
-use crate::prelude::*;
-use crate::task::{blocking, history};
+use crate::task::history;
+use crate::task::prelude::*;
 
 operation! {
     /// Show one task, and its newest events where they are asked for

@@ -4,8 +4,8 @@
 //! every task that the filters let through, and keep a page of them.
 
 use crate::prelude::*;
+use crate::projections::natural;
 use crate::projections::task::TaskPage;
-use crate::projections::{TaskFilter, natural, words};
 
 words! {
     /// By what tasks are sorted

@@ -1,9 +1,7 @@
 //! `thread-link`: a thread belongs to a task from now on.
 
-use crate::prelude::*;
-use crate::projections::thread::event::{ThreadAct, ThreadFact, ThreadLinked};
-use crate::thread::RULES;
-use crate::thread::start::{SYSTEM, ThreadAnswer, author, existing, found, shown};
+use crate::projections::thread::event::ThreadLinked;
+use crate::thread::prelude::*;
 
 operation! {
     /// Make a thread belong to a task

@@ -1,9 +1,6 @@
 //! `list-threads`: threads with what was said last in each, the one that began last first.
 
-use crate::prelude::*;
-use crate::projections::thread::Thread;
-use crate::thread::RULES;
-use crate::thread::tail::post;
+use crate::thread::prelude::*;
 
 operation! {
     /// List threads with what was said last in each, the newest thread first

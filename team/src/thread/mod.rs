@@ -3,6 +3,7 @@
 pub mod link;
 pub mod list;
 pub mod post;
+pub(crate) mod prelude;
 pub mod search;
 pub mod start;
 pub mod tail;

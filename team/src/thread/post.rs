@@ -1,12 +1,8 @@
 //! `thread-post`: a message in a thread, for those who take part or are named.
 
-use crate::prelude::*;
-use crate::projections::thread::event::{Posted, ThreadAct, ThreadFact};
-use crate::projections::thread::{PostShown, Thread};
-use crate::thread::RULES;
-use crate::thread::start::{SYSTEM, agents, author, found};
-use crate::usage::budget;
-use teamlog_engine::EventId;
+use crate::projections::thread::event::Posted;
+use crate::thread::prelude::*;
+use crate::thread::start::agents;
 
 operation! {
     /// Say something in a thread; whoever takes part is told

@@ -2,10 +2,7 @@
 //!
 //! There is no index: a call examines a bounded part of what was said, and its cursor says where the next one goes on.
 
-use crate::prelude::*;
-use crate::projections::thread::{Thread, ThreadShown};
-use crate::thread::RULES;
-use crate::thread::tail::post;
+use crate::thread::prelude::*;
 use page::unknown_cursor;
 
 operation! {

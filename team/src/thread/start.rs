@@ -1,11 +1,9 @@
 //! `thread-start`: a talk between agents, perhaps about a task.
 
-use crate::prelude::*;
-use crate::projections::thread::event::{ThreadAct, ThreadFact, ThreadStarted};
-use crate::projections::thread::{self, ThreadShown};
+use crate::projections::thread;
+use crate::projections::thread::event::ThreadStarted;
 use crate::task::holding;
-use crate::thread::RULES;
-use crate::usage::budget;
+use crate::thread::prelude::*;
 
 operation! {
     /// Start a thread between agents, perhaps about a task

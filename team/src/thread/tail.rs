@@ -1,11 +1,7 @@
 //! `thread-tail`: the newest messages of a thread, oldest of the page first.
 
-use crate::prelude::*;
 use crate::projections::Fact;
-use crate::projections::thread::event::ThreadAct;
-use crate::projections::thread::{PostShown, ThreadShown};
-use crate::thread::RULES;
-use crate::thread::start::found;
+use crate::thread::prelude::*;
 use page::unknown_cursor;
 
 operation! {

@@ -1,12 +1,10 @@
 //! `report-usage`, `set-budget`, `usage`: tokens that agents used, and how many they may.
 
-use crate::api::rules::Rules;
 use crate::prelude::*;
 use crate::projections::usage::event::UsageFact;
 use crate::projections::usage::event::{Budget, UsageReported};
 use crate::projections::usage::{BudgetInfo, Used, Whose};
 use crate::thread::start::existing;
-use crate::usage::budget;
 
 /// As callers of the HTTP contract name the fields.
 const RULES: Rules = Rules {

@@ -1,12 +1,9 @@
 //! `usage series`: tokens over time, by agent or by task. The log has no index of reports, so that all events between the
 //! two times are read, and none outside.
 
-use crate::log::replay::Replay;
 use crate::prelude::*;
 use crate::projections::usage::event::UsageReported;
-use crate::projections::words;
 use std::cmp::Reverse;
-use std::ops::ControlFlow;
 
 operation! {
     /// Read how many tokens were used over time, by agent or by task; it reads the events between the two times

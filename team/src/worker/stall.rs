@@ -1,7 +1,6 @@
 //! `read-stall-state`: whether the team gets on, and what its leader has to decide. It moves no baseline.
 
 use crate::prelude::*;
-use crate::projections::words;
 use crate::worker::attention::{self, AttentionShown};
 use crate::worker::idle::{IdleAnswer, Told, idle};
 use crate::worker::summary::{Polled, TaskNumbers, poll, recorded};

@@ -5,7 +5,6 @@ use crate::prelude::*;
 use crate::projections::task::TaskCounts;
 use crate::projections::worker::event::{StatusChange, WorkerState};
 use crate::projections::worker::supervision::{Baseline, Baselines};
-use std::sync::Arc;
 use teamlog_engine::Clock;
 
 operation! {

@@ -2,7 +2,6 @@
 //! waits for. Reads as much as there are agents and tasks in their hands, whatever lies behind them.
 
 use crate::prelude::*;
-use crate::projections::TaskFilter;
 use crate::projections::worker::event::WorkerState;
 use crate::task::report;
 

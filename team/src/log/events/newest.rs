@@ -4,11 +4,8 @@
 //! ref. Either way it examines so many events and no more, however long the log is.
 
 use super::{EXAMINED, Events, EventsAnswer, PAGE_BYTES, ahead, page_limit};
-use crate::Recorded;
-use crate::log::replay::Replay;
 use crate::prelude::*;
 use std::collections::VecDeque;
-use std::ops::ControlFlow;
 use teamlog_engine::Place;
 
 /// Events of the first block that is read, and of the largest one.
