@@ -9,30 +9,25 @@ use crate::prelude::*;
 
 operation! {
     /// Wait until something happens to a team
-    "await-event": Waits(AwaitEvent) -> AwaitEventAnswer = |team, asked| team.await_event(&asked),
+    "await-event": Waits(AwaitEvent {
+        /// The last event that is known; default the newest there is, so that only one to come counts
+        after_event_id: Option<String>,
+        /// Only events that wake whoever waits; default false
+        wakeable_only: Option<bool>,
+        /// Only events of that type, or that were reported as such
+        #[serde(rename = "type")]
+        kind: Option<EventType>,
+        /// Only events of that worker
+        worker: Option<String>,
+        /// Only events of that task
+        task_id: Option<String>,
+        /// How long to wait, in milliseconds; default 30000
+        timeout_ms: Option<u64>,
+        /// Taken and passed by: nothing is polled
+        poll_ms: Option<u64>,
+    }) -> AwaitEventAnswer = |team, asked| team.await_event(&asked),
     refuses = [LogReplaced],
     rules = FILTERS
-}
-
-/// What `await-event` is asked.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct AwaitEvent {
-    /// The last event that is known; default the newest there is, so that only one to come counts
-    pub after_event_id: Option<String>,
-    /// Only events that wake whoever waits; default false
-    pub wakeable_only: Option<bool>,
-    /// Only events of that type, or that were reported as such
-    #[serde(rename = "type")]
-    pub kind: Option<EventType>,
-    /// Only events of that worker
-    pub worker: Option<String>,
-    /// Only events of that task
-    pub task_id: Option<String>,
-    /// How long to wait, in milliseconds; default 30000
-    pub timeout_ms: Option<u64>,
-    /// Taken and passed by: nothing is polled
-    pub poll_ms: Option<u64>,
 }
 
 /// How a wait ended.

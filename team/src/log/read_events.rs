@@ -15,32 +15,27 @@ pub(crate) const FILTERS: Rules = Rules {
 
 operation! {
     /// Read what happened to a team, from a cursor on
-    "read-events": Reads(ReadEvents) -> ReadEventsAnswer = |team, asked| team.read_events(&asked),
+    "read-events": Reads(ReadEvents {
+        /// The last event that is known; only those behind it are read
+        after_event_id: Option<String>,
+        /// Only events that wake whoever waits; default false
+        wakeable_only: Option<bool>,
+        /// Only events of that type, or that were reported as such
+        #[serde(rename = "type")]
+        kind: Option<EventType>,
+        /// Only events of that worker
+        worker: Option<String>,
+        /// Only events of that task
+        task_id: Option<String>,
+        /// Most events to read; default all
+        #[schemars(range(min = 1))]
+        limit: Option<usize>,
+        /// Only the newest so many of them, in place of `limit`
+        #[schemars(range(min = 1, max = LAST_MAX))]
+        last: Option<usize>,
+    }) -> ReadEventsAnswer = |team, asked| team.read_events(&asked),
     rules = FILTERS,
     empty = |asked, _| asked.empty()
-}
-
-/// What `read-events` is asked.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ReadEvents {
-    /// The last event that is known; only those behind it are read
-    pub after_event_id: Option<String>,
-    /// Only events that wake whoever waits; default false
-    pub wakeable_only: Option<bool>,
-    /// Only events of that type, or that were reported as such
-    #[serde(rename = "type")]
-    pub kind: Option<EventType>,
-    /// Only events of that worker
-    pub worker: Option<String>,
-    /// Only events of that task
-    pub task_id: Option<String>,
-    /// Most events to read; default all
-    #[schemars(range(min = 1))]
-    pub limit: Option<usize>,
-    /// Only the newest so many of them, in place of `limit`
-    #[schemars(range(min = 1, max = LAST_MAX))]
-    pub last: Option<usize>,
 }
 
 /// Most of the newest events that are read at once.

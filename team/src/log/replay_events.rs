@@ -4,29 +4,24 @@ use crate::prelude::*;
 
 operation! {
     /// Read the events since a seq, in order
-    "replay-events": Reads(ReplayEvents) -> ReplayEventsAnswer = Team::replay_events
+    "replay-events": Reads(ReplayEvents {
+        /// The last seq that is known already; 0 if left out
+        #[serde(default)]
+        since: u64,
+        /// Only events of this kind
+        kind: Option<String>,
+        /// Only events of this task
+        task_id: Option<String>,
+        /// Only events that concern this agent
+        agent: Option<String>,
+        /// Most events, 1 to 1000; 50 if left out
+        #[schemars(range(min = 1, max = 1000))]
+        limit: Option<u64>,
+    }) -> ReplayEventsAnswer = Team::replay_events
 }
 
 /// Events of an answer unless the caller says otherwise.
 const EVENTS: u64 = 50;
-
-/// What `replay-events` is asked.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ReplayEvents {
-    /// The last seq that is known already; 0 if left out
-    #[serde(default)]
-    pub since: u64,
-    /// Only events of this kind
-    pub kind: Option<String>,
-    /// Only events of this task
-    pub task_id: Option<String>,
-    /// Only events that concern this agent
-    pub agent: Option<String>,
-    /// Most events, 1 to 1000; 50 if left out
-    #[schemars(range(min = 1, max = 1000))]
-    pub limit: Option<u64>,
-}
 
 /// `{team, events, count, last_seq}`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]

@@ -6,15 +6,10 @@ use std::thread;
 
 operation! {
     /// Wait until the view files hold all that was recorded
-    "sync-views": Waits(SyncViews) -> SyncViewsAnswer = |team, asked| team.sync_views(&asked)
-}
-
-/// What `sync-views` is asked.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct SyncViews {
-    /// How long to wait, in milliseconds; default 30000
-    pub timeout_ms: Option<u64>,
+    "sync-views": Waits(SyncViews {
+        /// How long to wait, in milliseconds; default 30000
+        timeout_ms: Option<u64>,
+    }) -> SyncViewsAnswer = |team, asked| team.sync_views(&asked)
 }
 
 /// How the wait ended.

@@ -6,43 +6,33 @@ use crate::projections::worker::supervision::{Approval, ApprovalStatus};
 
 operation! {
     /// Read what a reviewer last decided on a task
-    "read-task-approval": Reads(ReadApproval) -> ApprovalAnswer = Team::read_approval,
+    "read-task-approval": Reads(ReadApproval {
+        /// The task
+        task_id: String,
+    }) -> ApprovalAnswer = Team::read_approval,
     empty = |_, _| ApprovalAnswer::default()
 }
 
 operation! {
     /// Record what a reviewer decided on a task
-    "write-task-approval": Records(WriteApproval) -> ApprovalWritten as write_approval
-}
-
-/// What `write-task-approval` is asked.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct WriteApproval {
-    /// The task
-    pub task_id: String,
-    /// The decision
-    #[schemars(with = "ApprovalStatus")]
-    pub status: String,
-    /// Who decided
-    pub reviewer: String,
-    /// Why
-    pub decision_reason: String,
-    /// Whether the task needs it
-    #[serde(default = "yes")]
-    pub required: bool,
+    "write-task-approval": Records(WriteApproval {
+        /// The task
+        task_id: String,
+        /// The decision
+        #[schemars(with = "ApprovalStatus")]
+        status: String,
+        /// Who decided
+        reviewer: String,
+        /// Why
+        decision_reason: String,
+        /// Whether the task needs it
+        #[serde(default = "yes")]
+        required: bool,
+    }) -> ApprovalWritten as write_approval
 }
 
 fn yes() -> bool {
     true
-}
-
-/// What `read-task-approval` is asked.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ReadApproval {
-    /// The task
-    pub task_id: String,
 }
 
 /// `{task_id, status}`.

@@ -5,36 +5,26 @@ use crate::task::prelude::*;
 
 operation! {
     /// Cancel a task
-    "cancel-task": Records(TaskCancel) -> TaskAnswer as task_cancel,
+    "cancel-task": Records(TaskCancel {
+        /// The task
+        task_id: String,
+        /// Why
+        reason: Option<String>,
+        /// Who cancels it; else the leader, `leader-fixed`
+        worker: Option<String>,
+        /// What the claim was answered with; a task that somebody works on needs it, or `epoch`, or `force`
+        claim_token: Option<String>,
+        /// The number of the claim, in place of its token
+        epoch: Option<u64>,
+        /// Whether the claim of whoever works on it may end: with its token or epoch anybody may say so, without only the
+        /// leader; recorded
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        force: bool,
+        /// The version that the task must have
+        #[schemars(range(min = 1))]
+        expected_version: Option<u64>,
+    }) -> TaskAnswer as task_cancel,
     refuses = [TaskNotFound, AlreadyTerminal, ClaimConflict, NotHolder, LeaseExpired, VersionConflict]
-}
-
-/// What `cancel-task` is asked.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct TaskCancel {
-    /// The task
-    pub task_id: String,
-    /// Why
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// Who cancels it; else the leader, `leader-fixed`
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub worker: Option<String>,
-    /// What the claim was answered with; a task that somebody works on needs it, or `epoch`, or `force`
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub claim_token: Option<String>,
-    /// The number of the claim, in place of its token
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub epoch: Option<u64>,
-    /// Whether the claim of whoever works on it may end: with its token or epoch anybody may say so, without only the
-    /// leader; recorded
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub force: bool,
-    /// The version that the task must have
-    #[schemars(range(min = 1))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expected_version: Option<u64>,
 }
 
 claimant!(TaskCancel, |it| it.worker.as_deref());

@@ -8,29 +8,22 @@ use teamlog_engine::IdSource;
 
 operation! {
     /// Take a task, for a time
-    "claim-task": Records(TaskClaim) -> ClaimAnswer = Team::task_claim,
+    "claim-task": Records(TaskClaim {
+        /// The task
+        task_id: String,
+        /// Who takes it
+        worker: String,
+        /// The version that the task must have
+        #[schemars(range(min = 1))]
+        expected_version: Option<u64>,
+        /// How long the claim counts unless it is renewed, in milliseconds; else 15 minutes
+        #[schemars(range(min = 1_000, max = 86_400_000))]
+        lease_ms: Option<u64>,
+    }) -> ClaimAnswer = Team::task_claim,
     refuses = [
         TaskNotFound, WorkerNotFound, AlreadyTerminal, ClaimConflict, LeaseExpired, BlockedDependency,
         ResourceConflict, BudgetExceeded,
     ]
-}
-
-/// What `claim-task` is asked.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct TaskClaim {
-    /// The task
-    pub task_id: String,
-    /// Who takes it
-    pub worker: String,
-    /// The version that the task must have
-    #[schemars(range(min = 1))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expected_version: Option<u64>,
-    /// How long the claim counts unless it is renewed, in milliseconds; else 15 minutes
-    #[schemars(range(min = 1_000, max = 86_400_000))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lease_ms: Option<u64>,
 }
 
 /// `{ok, task, claimToken, epoch, leased_until, overlaps?}`.

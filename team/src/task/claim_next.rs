@@ -7,7 +7,13 @@ use crate::task::prelude::*;
 
 operation! {
     /// Take the best task that is ready for a worker
-    "claim-next-task": Records(ClaimNext) -> ClaimNextAnswer = Team::claim_next,
+    "claim-next-task": Records(ClaimNext {
+        /// Who takes it
+        worker: String,
+        /// How long the claim counts unless it is renewed, in milliseconds; else 15 minutes
+        #[schemars(range(min = 1_000, max = 86_400_000))]
+        lease_ms: Option<u64>,
+    }) -> ClaimNextAnswer = Team::claim_next,
     refuses = [WorkerNotFound, ClaimConflict, LeaseExpired, BudgetExceeded]
 }
 
@@ -17,18 +23,6 @@ const LOOKED_AT: usize = 16;
 const LOOKED_AT_MAX: usize = 256;
 /// Most leases that ran out and are looked at; `tick` sees to more.
 const EXPIRED_MAX: usize = 64;
-
-/// What `claim-next-task` is asked.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ClaimNext {
-    /// Who takes it
-    pub worker: String,
-    /// How long the claim counts unless it is renewed, in milliseconds; else 15 minutes
-    #[schemars(range(min = 1_000, max = 86_400_000))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lease_ms: Option<u64>,
-}
 
 /// `{ok, task, claimToken?, epoch?, leased_until?, overlaps?}`; `task` is `null` where nothing is ready for the worker.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -6,47 +6,36 @@ use crate::task::prelude::*;
 
 operation! {
     /// Complete a claimed task, or fail it
-    "transition-task-status": Records(TaskFinish) -> HolderAnswer as task_finish,
+    "transition-task-status": Records(TaskFinish {
+        /// The task
+        task_id: String,
+        /// The status it has: only `in_progress` leads anywhere
+        #[schemars(with = "Status")]
+        from: String,
+        /// The status it gets: `completed` or `failed`
+        #[schemars(with = "Status")]
+        to: String,
+        /// What the claim was answered with; required unless `epoch` is given
+        claim_token: Option<String>,
+        /// The number of the claim, in place of its token
+        epoch: Option<u64>,
+        /// Who presents the claim; with an epoch alone that must be its holder, and so must an `actor`
+        worker: Option<String>,
+        /// Whether the claim may be somebody else's; recorded. Its token or epoch must be right all the same
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        force: bool,
+        /// What the completion brought; kept if the task is completed
+        result: Option<String>,
+        /// Why it failed; kept if the task failed
+        error: Option<String>,
+        /// The version that the task must have
+        #[schemars(range(min = 1))]
+        expected_version: Option<u64>,
+    }) -> HolderAnswer as task_finish,
     refuses = [
         TaskNotFound, AlreadyTerminal, ClaimConflict, NotHolder, LeaseExpired, VersionConflict, InvalidTransition,
         MissingEvidence,
     ]
-}
-
-/// What `transition-task-status` is asked.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct TaskFinish {
-    /// The task
-    pub task_id: String,
-    /// The status it has: only `in_progress` leads anywhere
-    #[schemars(with = "Status")]
-    pub from: String,
-    /// The status it gets: `completed` or `failed`
-    #[schemars(with = "Status")]
-    pub to: String,
-    /// What the claim was answered with; required unless `epoch` is given
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub claim_token: Option<String>,
-    /// The number of the claim, in place of its token
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub epoch: Option<u64>,
-    /// Who presents the claim; with an epoch alone that must be its holder, and so must an `actor`
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub worker: Option<String>,
-    /// Whether the claim may be somebody else's; recorded. Its token or epoch must be right all the same
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub force: bool,
-    /// What the completion brought; kept if the task is completed
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub result: Option<String>,
-    /// Why it failed; kept if the task failed
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
-    /// The version that the task must have
-    #[schemars(range(min = 1))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expected_version: Option<u64>,
 }
 
 /// `{ok, task}`.

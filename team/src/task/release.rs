@@ -5,31 +5,23 @@ use crate::task::prelude::*;
 
 operation! {
     /// Give a claimed task back; that is no completion
-    "release-task-claim": Records(TaskRelease) -> HolderAnswer as task_release,
+    "release-task-claim": Records(TaskRelease {
+        /// The task
+        task_id: String,
+        /// Who gives it back; with an epoch alone that must be the holder of the claim, and so must an `actor`
+        worker: String,
+        /// What the claim was answered with; required unless `epoch` is given
+        claim_token: Option<String>,
+        /// The number of the claim, in place of its token
+        epoch: Option<u64>,
+        /// Whether the claim may be somebody else's; recorded. Its token or epoch must be right all the same
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        force: bool,
+        /// The version that the task must have
+        #[schemars(range(min = 1))]
+        expected_version: Option<u64>,
+    }) -> HolderAnswer as task_release,
     refuses = [TaskNotFound, AlreadyTerminal, ClaimConflict, NotHolder, LeaseExpired, VersionConflict]
-}
-
-/// What `release-task-claim` is asked.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct TaskRelease {
-    /// The task
-    pub task_id: String,
-    /// Who gives it back; with an epoch alone that must be the holder of the claim, and so must an `actor`
-    pub worker: String,
-    /// What the claim was answered with; required unless `epoch` is given
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub claim_token: Option<String>,
-    /// The number of the claim, in place of its token
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub epoch: Option<u64>,
-    /// Whether the claim may be somebody else's; recorded. Its token or epoch must be right all the same
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub force: bool,
-    /// The version that the task must have
-    #[schemars(range(min = 1))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expected_version: Option<u64>,
 }
 
 claimant!(TaskRelease, |it| Some(&it.worker));

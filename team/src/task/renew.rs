@@ -4,36 +4,26 @@ use crate::task::prelude::*;
 
 operation! {
     /// Prolong the lease of a claim
-    "renew-task-claim": Records(TaskRenew) -> RenewAnswer as task_renew,
+    "renew-task-claim": Records(TaskRenew {
+        /// The task
+        task_id: String,
+        /// What the claim was answered with; required unless `epoch` is given
+        claim_token: Option<String>,
+        /// The number of the claim, in place of its token
+        epoch: Option<u64>,
+        /// Who presents the claim; with an epoch alone that must be its holder, and so must an `actor`
+        worker: Option<String>,
+        /// Whether the claim may be somebody else's; recorded. Its token or epoch must be right all the same
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        force: bool,
+        /// How long the claim counts from now on at least, in milliseconds; else 15 minutes
+        #[schemars(range(min = 1_000, max = 86_400_000))]
+        lease_ms: Option<u64>,
+        /// The version that the task must have
+        #[schemars(range(min = 1))]
+        expected_version: Option<u64>,
+    }) -> RenewAnswer as task_renew,
     refuses = [TaskNotFound, AlreadyTerminal, ClaimConflict, NotHolder, LeaseExpired, VersionConflict]
-}
-
-/// What `renew-task-claim` is asked.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct TaskRenew {
-    /// The task
-    pub task_id: String,
-    /// What the claim was answered with; required unless `epoch` is given
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub claim_token: Option<String>,
-    /// The number of the claim, in place of its token
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub epoch: Option<u64>,
-    /// Who presents the claim; with an epoch alone that must be its holder, and so must an `actor`
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub worker: Option<String>,
-    /// Whether the claim may be somebody else's; recorded. Its token or epoch must be right all the same
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub force: bool,
-    /// How long the claim counts from now on at least, in milliseconds; else 15 minutes
-    #[schemars(range(min = 1_000, max = 86_400_000))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lease_ms: Option<u64>,
-    /// The version that the task must have
-    #[schemars(range(min = 1))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expected_version: Option<u64>,
 }
 
 /// `{ok, task, claimToken?, epoch, leased_until}`.

@@ -4,23 +4,16 @@ use crate::task::prelude::*;
 
 operation! {
     /// Make a failed task pending again
-    "reopen-task": Records(TaskReopen) -> TaskAnswer as task_reopen,
+    "reopen-task": Records(TaskReopen {
+        /// The task, which failed
+        task_id: String,
+        /// Who reopens it
+        worker: Option<String>,
+        /// The version that the task must have
+        #[schemars(range(min = 1))]
+        expected_version: Option<u64>,
+    }) -> TaskAnswer as task_reopen,
     refuses = [TaskNotFound, InvalidTransition, VersionConflict]
-}
-
-/// What `reopen-task` is asked.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct TaskReopen {
-    /// The task, which failed
-    pub task_id: String,
-    /// Who reopens it
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub worker: Option<String>,
-    /// The version that the task must have
-    #[schemars(range(min = 1))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expected_version: Option<u64>,
 }
 
 impl Command for TaskReopen {
