@@ -49,6 +49,10 @@ impl Failure {
             None => self.engine().map_or("failed", code_of),
         }
     }
+    /// Whether somebody else holds the log's lock.
+    pub(crate) fn is_locked(&self) -> bool {
+        matches!(self.engine(), Some(engine::Error::Locked { .. }))
+    }
     /// Whether a newer teamlog wrote an event that stands in the way.
     pub(crate) fn is_newer(&self) -> bool {
         matches!(self.engine(), Some(engine::Error::Newer { .. }))

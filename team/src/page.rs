@@ -4,6 +4,7 @@ use crate::failure::Result;
 use crate::projections::message::Message;
 use crate::projections::{Error, Live};
 use crate::refusal::{Code, Refusal};
+use std::ops::ControlFlow;
 use teamlog_engine::{Event, EventId, Reader, RefKind};
 
 /// Items of a page unless the caller says otherwise.
@@ -14,6 +15,39 @@ pub(crate) fn limit(asked: Option<usize>, default: usize) -> usize {
     match asked.unwrap_or(default) {
         0 => usize::MAX,
         limit => limit,
+    }
+}
+
+/// A page's limit where there is a most: `default` where none is given, or 0.
+pub(crate) fn at_most(asked: Option<usize>, default: usize, most: usize) -> usize {
+    match asked {
+        None | Some(0) => default,
+        Some(limit) => limit.min(most),
+    }
+}
+
+/// A number that must lie between 1 and `most`.
+pub(crate) fn within(
+    field: &'static str,
+    asked: Option<usize>,
+    default: usize,
+    most: usize,
+) -> Result<usize, Refusal> {
+    match asked.unwrap_or(default) {
+        number if (1..=most).contains(&number) => Ok(number),
+        number => Err(Refusal::invalid(
+            field,
+            number,
+            format!("must be 1 to {most}"),
+        )),
+    }
+}
+
+/// Whether a reading of events goes on.
+pub(crate) fn goes_on(more: bool) -> ControlFlow<()> {
+    match more {
+        true => ControlFlow::Continue(()),
+        false => ControlFlow::Break(()),
     }
 }
 

@@ -159,10 +159,7 @@ impl AttentionItem {
 impl Team {
     /// What somebody has to see to. In a closed team nothing is: nothing can be changed there.
     pub fn attention(&mut self, asked: &Attention) -> Result<AttentionAnswer> {
-        let limit = asked.limit.unwrap_or(LISTED);
-        if !(1..=LISTED_MAX).contains(&limit) {
-            return Err(Refusal::invalid("limit", limit, "must be 1 to 1000").into());
-        }
+        let limit = page::within("limit", asked.limit, LISTED, LISTED_MAX)?;
         let (team, now) = (self.name().to_owned(), self.now());
         let minutes = asked.stale_minutes.unwrap_or(STALE_MINUTES);
         let micros = i64::try_from(minutes.saturating_mul(60_000_000)).unwrap_or(i64::MAX);

@@ -8,6 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// How often a wait checks whether its caller is still there.
 const LOOK: Duration = Duration::from_millis(250);
 
+/// How long to wait where nobody says.
+const USUAL: Duration = Duration::from_millis(30_000);
+
 /// The deadline of a caller; clones are the same one. By default there is no end to it.
 #[derive(Debug, Clone, Default)]
 pub struct Deadline(Option<Arc<Bounded>>);
@@ -67,21 +70,24 @@ impl Deadline {
         bounded.ended.load(Ordering::Acquire)
     }
 
-    /// A wait that is no longer than the deadline; `field` says how long, in milliseconds.
-    pub(crate) fn check(&self, field: &'static str, wait: Duration) -> Result<Duration, Refusal> {
-        let Some(bounded) = self.0.as_ref().filter(|bounded| wait > bounded.longest) else {
-            return Ok(wait);
+    /// How long to wait: as long as `timeout_ms` says, which must not be longer than the deadline; else the usual time, or
+    /// less.
+    pub(crate) fn wait(&self, timeout_ms: Option<u64>) -> Result<Duration, Refusal> {
+        let longest = self
+            .0
+            .as_ref()
+            .map_or(Duration::MAX, |bounded| bounded.longest);
+        let Some(asked) = timeout_ms else {
+            return Ok(USUAL.min(longest));
         };
-        let (longest, wait) = (bounded.longest.as_millis(), wait.as_millis());
-        let message = format!("{field} must be at most {longest}, but is {wait}");
-        let refusal = Refusal::new(Code::InvalidInput, message).field(field);
+        let wait = Duration::from_millis(asked);
+        if wait <= longest {
+            return Ok(wait);
+        }
+        let longest = longest.as_millis();
+        let message = format!("timeout_ms must be at most {longest}, but is {asked}");
+        let refusal = Refusal::new(Code::InvalidInput, message).field("timeout_ms");
         Err(refusal.hint("wait again behind the cursor of the answer, which misses nothing"))
-    }
-
-    /// How long somebody waits who did not say.
-    pub(crate) fn within(&self, usual: Duration) -> Duration {
-        let longest = self.0.as_ref().map(|bounded| bounded.longest);
-        longest.map_or(usual, |longest| usual.min(longest))
     }
 
     /// How long to wait at a time.

@@ -57,10 +57,7 @@ impl Follower {
             self.last = Some((event.seq, event.id, located.place));
             each(event)
         })?;
-        Ok(match broken {
-            Some(()) => ControlFlow::Break(()),
-            None => ControlFlow::Continue(()),
-        })
+        Ok(page::goes_on(broken.is_none()))
     }
 
     /// Waits until there may be more to read, at most `timeout`, and for less where other hosts record in the team too. Whether

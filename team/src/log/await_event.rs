@@ -51,28 +51,11 @@ pub struct AwaitEventAnswer {
     pub event: Option<TeamEvent>,
 }
 
-/// How long to wait where nobody says.
-const TIMEOUT: Duration = Duration::from_millis(30_000);
-
-impl AwaitEvent {
-    fn filter(&self) -> Filter {
-        Filter {
-            wakeable_only: self.wakeable_only.unwrap_or_default(),
-            kind: self.kind,
-            worker: self.worker.clone(),
-            task_id: self.task_id.clone(),
-        }
-    }
-}
-
 impl Team {
     /// Waits until something happens to the team, or whoever asked is gone. Takes no lock.
     pub fn await_event(&mut self, wait: &AwaitEvent) -> Result<AwaitEventAnswer> {
         let deadline = self.control.deadline.clone();
-        let timeout = match wait.timeout_ms.map(Duration::from_millis) {
-            Some(asked) => deadline.check("timeout_ms", asked)?,
-            None => deadline.within(TIMEOUT),
-        };
+        let timeout = deadline.wait(wait.timeout_ms)?;
         // One that ends behind the end of time never ends.
         let end = Instant::now().checked_add(timeout);
         let known = wait.after_event_id.as_deref().map(str::trim);
@@ -90,15 +73,18 @@ impl Team {
             cursor = id;
             Ok(seq)
         })?;
-        let mut stream = Stream::new(self.name(), wait.filter());
+        let filter = Filter {
+            wakeable_only: wait.wakeable_only.unwrap_or_default(),
+            kind: wait.kind,
+            worker: wait.worker.clone(),
+            task_id: wait.task_id.clone(),
+        };
+        let mut stream = Stream::new(self.name(), filter);
         loop {
             let mut found = None;
             let _ = follower.read(self, |event| {
                 found = stream.take(event);
-                Ok(match found {
-                    None => ControlFlow::Continue(()),
-                    Some(_) => ControlFlow::Break(()),
-                })
+                Ok(page::goes_on(found.is_none()))
             })?;
             if let Some(event) = found {
                 return Ok(AwaitEventAnswer {

@@ -155,14 +155,6 @@ impl Events {
     }
 }
 
-/// Events of a page.
-fn page_limit(asked: Option<usize>) -> usize {
-    match asked {
-        None | Some(0) => EVENTS,
-        Some(limit) => limit.min(EVENTS_MAX),
-    }
-}
-
 fn plan(filter: &Replay, after: u64, live: &Live, to: u64) -> Result<Plan> {
     let Some((kind, value)) = filter.posting() else {
         let behind = match after {
@@ -193,7 +185,7 @@ impl Page {
     fn new(filter: Replay, limit: Option<usize>) -> Page {
         Page {
             filter,
-            limit: page_limit(limit),
+            limit: page::at_most(limit, EVENTS, EVENTS_MAX),
             events: Vec::new(),
             bytes: 0,
             stopped: None,
@@ -229,11 +221,9 @@ impl Page {
         self.bytes += event.payload.len();
         self.events
             .push(Recorded::plain(event.clone().into_owned()));
-        if self.events.len() < self.limit && self.bytes < PAGE_BYTES {
-            return ControlFlow::Continue(());
-        }
-        self.stopped = Some(event.seq);
-        ControlFlow::Break(())
+        let more = self.events.len() < self.limit && self.bytes < PAGE_BYTES;
+        self.stopped = (!more).then_some(event.seq);
+        page::goes_on(more)
     }
 }
 

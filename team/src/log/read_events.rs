@@ -200,10 +200,7 @@ impl Team {
                     let mut stream = Stream::new(&name, read.filter());
                     reader.each(after.map(|(_, place)| place), |located| {
                         answer.events.extend(stream.take(&located.frame.event));
-                        Ok::<_, crate::Failure>(match answer.events.len() < limit {
-                            true => ControlFlow::Continue(()),
-                            false => ControlFlow::Break(()),
-                        })
+                        Ok::<_, Failure>(page::goes_on(answer.events.len() < limit))
                     })?;
                 }
             }

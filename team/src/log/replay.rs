@@ -303,9 +303,6 @@ impl<'a> Output<'a> {
         self.left -= 1;
         self.last = Some(event.seq);
         self.done = (self.each)(event, &self.line).is_break() || self.left == 0;
-        match self.done {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        }
+        page::goes_on(!self.done)
     }
 }

@@ -35,8 +35,6 @@ pub struct SyncViewsAnswer {
     pub seq: u64,
 }
 
-/// How long to wait where nobody says.
-const TIMEOUT: Duration = Duration::from_millis(30_000);
 /// How often to look at the cursor.
 const LOOK: Duration = Duration::from_millis(5);
 /// A daemon takes at most 250 ms; behind that nobody is at work.
@@ -47,10 +45,7 @@ impl Team {
     /// crash, it brings them up to date itself, under the lock.
     pub fn sync_views(&mut self, sync: &SyncViews) -> Result<SyncViewsAnswer> {
         let deadline = self.control.deadline.clone();
-        let timeout = match sync.timeout_ms.map(Duration::from_millis) {
-            Some(asked) => deadline.check("timeout_ms", asked)?,
-            None => deadline.within(TIMEOUT),
-        };
+        let timeout = deadline.wait(sync.timeout_ms)?;
         let begun = Instant::now();
         let (seq, kept) = self.query(|live, _| {
             let kept = live.team()?.is_some_and(|team| team.keeps_views());
@@ -79,7 +74,7 @@ impl Team {
     /// Brings the views up to date, unless another process has the lock, which then does so itself.
     fn mend_unless_locked(&mut self) -> Result<()> {
         match self.mend_views() {
-            Err(failure) if matches!(failure.engine(), Some(Error::Locked { .. })) => Ok(()),
+            Err(failure) if failure.is_locked() => Ok(()),
             mended => mended,
         }
     }

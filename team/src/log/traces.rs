@@ -95,11 +95,7 @@ impl TraceOutcome {
 impl Team {
     /// The stories that the newest events belong to.
     pub fn traces(&mut self, traces: &Traces) -> Result<TracesAnswer> {
-        let limit = traces.limit.unwrap_or(LISTED);
-        if !(1..=LISTED_MAX).contains(&limit) {
-            let rule = "must be 1 to 200";
-            return Err(Refusal::invalid("limit", limit, rule).into());
-        }
+        let limit = page::within("limit", traces.limit, LISTED, LISTED_MAX)?;
         let (mut found, mut oldest) = (Vec::<String>::new(), 1);
         let newest = Replay {
             reverse: true,
@@ -113,10 +109,7 @@ impl Team {
             {
                 found.push(trace.to_owned());
             }
-            match found.len() > limit {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            }
+            page::goes_on(found.len() <= limit)
         })?;
         let more = found.len() > limit || oldest > 1;
         found.truncate(limit);

@@ -91,7 +91,7 @@ impl Team {
         match self.rounds(&round) {
             Ok(_) => Ok(()),
             // The holder of the lock may be recording the ack.
-            Err(failure) if is_locked(&failure) => {
+            Err(failure) if failure.is_locked() => {
                 watch.wait(Some(WHILE_LOCKED))?;
                 Ok(())
             }
@@ -110,8 +110,4 @@ impl Team {
             }
         }
     }
-}
-
-fn is_locked(failure: &Failure) -> bool {
-    matches!(failure.engine(), Some(Error::Locked { .. }))
 }

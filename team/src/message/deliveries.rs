@@ -67,10 +67,7 @@ impl Team {
     /// Messages that wait for their ack, the next one that is due first.
     pub fn open_deliveries(&mut self, list: &DeliveryList) -> Result<DeliveryListAnswer> {
         let (team, now) = (self.name().to_owned(), self.now());
-        let limit = match list.limit {
-            None | Some(0) => page::PAGE,
-            Some(limit) => limit.min(PAGE_MAX),
-        };
+        let limit = page::at_most(list.limit, page::PAGE, PAGE_MAX);
         let behind = list.behind()?;
         self.query(|live, reader| {
             let behind = behind.as_ref().map(|(due, id)| (*due, &**id));

@@ -44,10 +44,7 @@ impl Team {
     pub fn inbox_feed(&mut self, feed: &InboxFeed) -> Result<InboxFeedAnswer> {
         names::check_known("worker", &feed.worker)?;
         let since = feed.since.unwrap_or(0);
-        let limit = match feed.limit {
-            None | Some(0) => usize::MAX,
-            Some(limit) => limit.min(FEED_MAX),
-        };
+        let limit = page::at_most(feed.limit, usize::MAX, FEED_MAX);
         let team = self.name().to_owned();
         self.query(|live, reader| {
             let head = live.seq();

@@ -65,10 +65,7 @@ impl Team {
                 if may_concern(event, &wait.agent) {
                     new.push(event.clone().into_owned());
                 }
-                Ok(match new.len() < page::PAGE {
-                    true => ControlFlow::Continue(()),
-                    false => ControlFlow::Break(()),
-                })
+                Ok(page::goes_on(new.len() < page::PAGE))
             })?;
             let arrived = match new.is_empty() {
                 true => Vec::new(),

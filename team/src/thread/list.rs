@@ -63,10 +63,7 @@ impl Team {
     /// Threads, the newest first: reads one event of each thread of the page.
     pub fn threads(&mut self, list: &ThreadList) -> Result<ThreadListAnswer> {
         let team = self.name().to_owned();
-        let limit = match list.limit {
-            None | Some(0) => page::PAGE,
-            Some(limit) => limit.min(LIST_MAX),
-        };
+        let limit = page::at_most(list.limit, page::PAGE, LIST_MAX);
         self.query(|live, reader| {
             if let Some(cursor) = &list.cursor {
                 let unknown = || page::unknown_cursor(cursor, "the id of a thread");

@@ -76,10 +76,7 @@ impl Team {
 
 impl ThreadSearch {
     fn page(&self, live: &Live, reader: &Reader, wanted: &str) -> Result<ThreadSearchAnswer> {
-        let limit = match self.limit {
-            None | Some(0) => page::PAGE,
-            Some(limit) => limit.min(SEARCH_MAX),
-        };
+        let limit = page::at_most(self.limit, page::PAGE, SEARCH_MAX);
         let mut left = Left {
             bytes: EXAMINED_BYTES,
             things: EXAMINED,

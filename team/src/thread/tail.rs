@@ -42,10 +42,7 @@ impl Team {
     /// The newest messages of a thread.
     pub fn thread_tail(&mut self, tail: &ThreadTail) -> Result<ThreadTailAnswer> {
         let before = tail.before()?;
-        let limit = match tail.limit {
-            None | Some(0) => TAIL,
-            Some(limit) => limit.min(TAIL_MAX),
-        };
+        let limit = page::at_most(tail.limit, TAIL, TAIL_MAX);
         self.query(|live, reader| {
             let thread = found(live, &tail.thread_id)?;
             let page = live.thread_posts(&thread.id, before, limit)?;

@@ -72,10 +72,7 @@ pub struct Series {
 impl Team {
     /// Tokens over time.
     pub fn usage_series(&mut self, asked: &UsageSeries) -> Result<UsageSeriesAnswer> {
-        let buckets = asked.buckets.unwrap_or(BUCKETS);
-        if !(1..=BUCKETS_MAX).contains(&buckets) {
-            return Err(Refusal::invalid("buckets", buckets, "must be 1 to 500").into());
-        }
+        let buckets = page::within("buckets", asked.buckets, BUCKETS, BUCKETS_MAX)?;
         let to = time("to", asked.to.as_ref())?.unwrap_or_else(|| self.now());
         let from = time("from", asked.from.as_ref())?;
         let from = from.unwrap_or_else(|| to.plus_micros(-DAY_MICROS));

@@ -122,11 +122,7 @@ pub struct WaitsFor {
 impl Team {
     /// Who does what.
     pub fn who(&mut self, who: &Who) -> Result<WhoAnswer> {
-        let limit = who.limit.unwrap_or(AGENTS_MAX);
-        if !(1..=AGENTS_MAX).contains(&limit) {
-            let rule = "must be 1 to 1000";
-            return Err(Refusal::invalid("limit", limit, rule).into());
-        }
+        let limit = page::within("limit", who.limit, AGENTS_MAX, AGENTS_MAX)?;
         let (team, now) = (self.name().to_owned(), self.now());
         self.query(|live, reader| {
             let mut names = membership::workers(live)?;

@@ -3,7 +3,7 @@
 //! Without a ref a page reads blocks of the log, each found by one look into the index; with one, the postings of that
 //! ref. Either way it examines so many events and no more, however long the log is.
 
-use super::{EXAMINED, Events, EventsAnswer, PAGE_BYTES, ahead, page_limit};
+use super::{EVENTS, EVENTS_MAX, EXAMINED, Events, EventsAnswer, PAGE_BYTES, ahead};
 use crate::prelude::*;
 use std::collections::VecDeque;
 use teamlog_engine::Place;
@@ -24,7 +24,7 @@ pub(super) fn page(team: &mut Team, asked: &Events) -> Result<EventsAnswer> {
         .before
         .map_or(head, |before| head.min(before.saturating_sub(1)));
     let mut page = Page {
-        limit: page_limit(asked.limit),
+        limit: page::at_most(asked.limit, EVENTS, EVENTS_MAX),
         events: Vec::new(),
         bytes: 0,
         after,
