@@ -163,14 +163,13 @@ impl Team {
     /// # Errors
     /// `dead_letter_not_found`, `delivery_open`, `already_acked`, `invalid_input`; the log's.
     pub fn requeue(&mut self, requeue: Requeue) -> Result<RequeueAnswer> {
-        let (letter, delivery, event) = self.execute_unkeyed(requeue)?;
-        Ok(RequeueAnswer::of(self.name(), letter, delivery, event))
+        self.execute_unkeyed(requeue)
     }
 }
 
 impl Command for Requeue {
     type Decided = DeadLetter;
-    type Answer = (DeadLetter, Terms, Recorded);
+    type Answer = RequeueAnswer;
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<DeadLetter>> {
         let actor = self.actor.as_deref().unwrap_or(DEFAULT_ACTOR);
@@ -201,12 +200,18 @@ impl Command for Requeue {
         Ok(Decision::Granted(letter, vec![event]))
     }
 
-    fn answer(&self, letter: &DeadLetter, after: &After<'_>) -> Result<Self::Answer> {
+    fn answer(&self, letter: &DeadLetter, after: &After<'_>) -> Result<RequeueAnswer> {
         let event = after.last_event()?;
-        match after.live.delivery(&letter.message_id)? {
-            Some(delivery) => Ok((letter.clone(), Terms::of(&delivery), Recorded::plain(event))),
-            None => Err(page::missing(event.seq).into()),
-        }
+        let delivery = after.live.delivery(&letter.message_id)?;
+        let delivery = delivery.ok_or_else(|| page::missing(event.seq))?;
+        Ok(RequeueAnswer {
+            status: "requeued".into(),
+            team: after.team.to_owned(),
+            id: letter.id.clone(),
+            message_id: letter.message_id.clone(),
+            delivery: Terms::of(&delivery),
+            event: Recorded::plain(event),
+        })
     }
 }
 
@@ -233,21 +238,7 @@ impl Command for DeadLetterRequeue {
     }
 
     fn answer(&self, letter: &DeadLetter, after: &After<'_>) -> Result<RequeueAnswer> {
-        let (letter, delivery, event) = self.requeue().answer(letter, after)?;
-        Ok(RequeueAnswer::of(after.team, letter, delivery, event))
-    }
-}
-
-impl RequeueAnswer {
-    fn of(team: &str, letter: DeadLetter, delivery: Terms, event: Recorded) -> RequeueAnswer {
-        RequeueAnswer {
-            status: "requeued".into(),
-            team: team.to_owned(),
-            id: letter.id,
-            message_id: letter.message_id,
-            delivery,
-            event,
-        }
+        self.requeue().answer(letter, after)
     }
 }
 
