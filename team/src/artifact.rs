@@ -182,8 +182,7 @@ impl ArtifactFile {
 }
 
 fn kind_of(name: &str) -> Result<ArtifactKind, Refusal> {
-    ArtifactKind::from_name(name)
-        .ok_or_else(|| Refusal::invalid("kind", name, ArtifactKind::rule()))
+    names::word("kind", name, ArtifactKind::from_name, ArtifactKind::rule)
 }
 
 impl Team {
@@ -402,10 +401,7 @@ impl Command for RecordArtifact {
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<bool>> {
         let stored = &self.stored;
         let mut events = author(live, stored.worker.as_deref())?;
-        let trace = match &stored.task_id {
-            None => None,
-            Some(task) => existing(live, task)?,
-        };
+        let trace = existing(live, stored.task_id.as_deref())?;
         if self.check(live)? {
             return Ok(Decision::Granted(false, Vec::new()));
         }

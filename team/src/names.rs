@@ -48,6 +48,16 @@ pub(crate) fn filled<'a>(field: &'static str, value: &'a str) -> Result<&'a str,
     }
 }
 
+/// The word of that name, of a list that finds it and says what there is.
+pub(crate) fn word<W>(
+    field: &'static str,
+    name: &str,
+    from_name: fn(&str) -> Option<W>,
+    rule: fn() -> String,
+) -> Result<W, Refusal> {
+    from_name(name).ok_or_else(|| Refusal::invalid(field, name, rule()))
+}
+
 impl From<InvalidMessage> for Refusal {
     fn from(invalid: InvalidMessage) -> Refusal {
         Refusal::new(Code::InvalidInput, invalid.to_string()).field(invalid.field)

@@ -66,9 +66,8 @@ impl Team {
 impl WriteApproval {
     fn approval(&self) -> Result<Approval, Refusal> {
         names::check_known("task_id", &self.task_id)?;
-        let status = ApprovalStatus::from_name(&self.status);
-        let rule = ApprovalStatus::rule;
-        let status = status.ok_or_else(|| Refusal::invalid("status", &self.status, rule()))?;
+        let (from_name, rule) = (ApprovalStatus::from_name, ApprovalStatus::rule);
+        let status = names::word("status", &self.status, from_name, rule)?;
         let reviewer = names::filled("reviewer", &self.reviewer)?;
         names::check_free("reviewer", reviewer)?;
         Ok(Approval {

@@ -111,6 +111,7 @@ impl TaskCreate {
         }
         let depends_on = dependencies(self.blocked_by.as_deref().unwrap_or_default())?;
         let blocked = !live.open_deps(&depends_on)?.is_empty();
+        let priority = self.priority.as_deref().unwrap_or("normal");
         Ok(TaskCreated {
             subject: self.subject.clone(),
             description: self.description.clone(),
@@ -118,19 +119,13 @@ impl TaskCreate {
             owner: self.owner.clone(),
             depends_on,
             requires_code_change: self.requires_code_change,
-            priority: self.priority()?,
+            priority: names::word("priority", priority, Priority::from_name, Priority::rule)?,
             resources: Resources {
                 resources: resource::declared(self.resources.as_deref().unwrap_or_default())?,
                 shared: self.shared,
             },
             extra: self.extra()?,
         })
-    }
-
-    fn priority(&self) -> Result<Priority, Refusal> {
-        let name = self.priority.as_deref().unwrap_or("normal");
-        let known = Priority::from_name(name);
-        known.ok_or_else(|| Refusal::invalid("priority", name, Priority::rule()))
     }
 
     /// What the creator says beside what is known, as it will lie in an event.

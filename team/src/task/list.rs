@@ -57,11 +57,8 @@ impl Team {
 }
 
 fn filter(tasks: &Tasks) -> Result<TaskFilter> {
-    let known = |name: &String| {
-        let status = Status::from_name(name);
-        status.ok_or_else(|| Refusal::invalid("status", name, Status::rule()))
-    };
-    let status = tasks.status.as_ref().map(known).transpose()?;
+    let known = |name: &str| names::word("status", name, Status::from_name, Status::rule);
+    let status = tasks.status.as_deref().map(known).transpose()?;
     if let Some(owner) = &tasks.owner {
         names::check_known("owner", owner)?;
     }

@@ -27,7 +27,7 @@ impl Command for ThreadLink {
 
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
         let mut events = author(live, self.worker.as_deref())?;
-        let trace = existing(live, &self.task_id)?;
+        let trace = existing(live, Some(&self.task_id))?;
         let thread = found(live, &self.thread_id)?;
         if thread.task_id.as_ref() == Some(&self.task_id) {
             return Ok(Decision::Granted((), Vec::new()));

@@ -54,10 +54,7 @@ impl Command for ThreadStart {
             participants: self.participants(live)?,
             task_id: self.task_id.clone(),
         };
-        let trace = match &self.task_id {
-            None => None,
-            Some(task) => existing(live, task)?,
-        };
+        let trace = existing(live, self.task_id.as_deref())?;
         let thread_id = thread::id(live.next_thread_number()?);
         let fact = ThreadFact {
             thread_id: thread_id.clone(),
@@ -126,8 +123,11 @@ pub(crate) fn author(live: &Live, worker: Option<&str>) -> Result<Vec<NewEvent>>
     }
 }
 
-/// The story of a task, which there must be.
-pub(crate) fn existing(live: &Live, task_id: &str) -> Result<Option<String>> {
+/// The story of a task, which there must be where one is named.
+pub(crate) fn existing(live: &Live, task_id: Option<&str>) -> Result<Option<String>> {
+    let Some(task_id) = task_id else {
+        return Ok(None);
+    };
     names::check_known("task_id", task_id)?;
     match live.task(task_id)? {
         Some(task) => Ok(task.trace_id),

@@ -234,10 +234,7 @@ impl Command for ReportUsage {
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
         let reported = self.reported()?;
         let mut events = membership::enter(live, "worker", &self.worker)?;
-        let trace = match &self.task_id {
-            None => None,
-            Some(task) => existing(live, task)?,
-        };
+        let trace = existing(live, self.task_id.as_deref())?;
         let tokens = reported.tokens;
         let fact = UsageFact::Reported(reported);
         events.push(fact.event(&self.worker, trace.as_deref()));

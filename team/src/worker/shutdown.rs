@@ -78,10 +78,6 @@ impl Team {
     }
 }
 
-fn status(name: &str) -> Result<AckStatus, Refusal> {
-    AckStatus::from_name(name).ok_or_else(|| Refusal::invalid("status", name, AckStatus::rule()))
-}
-
 impl Command for RequestShutdown {
     type Decided = ();
     type Answer = WorkerAnswer;
@@ -108,7 +104,12 @@ impl Command for WriteAck {
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
         let mut events = membership::enter(live, "worker", &self.worker)?;
         let ack = WorkerAct::ShutdownAcked(ShutdownAck {
-            status: status(&self.status)?,
+            status: names::word(
+                "status",
+                &self.status,
+                AckStatus::from_name,
+                AckStatus::rule,
+            )?,
             reason: self.reason.clone(),
         });
         events.push(ack.event(&self.worker, &self.worker));

@@ -67,10 +67,6 @@ impl Team {
     }
 }
 
-fn state(name: &str) -> Result<WorkerState, Refusal> {
-    WorkerState::from_name(name).ok_or_else(|| Refusal::invalid("state", name, WorkerState::rule()))
-}
-
 impl Command for WriteStatus {
     type Decided = ();
     type Answer = StatusAnswer;
@@ -82,7 +78,12 @@ impl Command for WriteStatus {
         }
         let before = live.worker_status(&self.worker)?.map(|noted| noted.what);
         let change = StatusChange {
-            state: state(&self.state)?,
+            state: names::word(
+                "state",
+                &self.state,
+                WorkerState::from_name,
+                WorkerState::rule,
+            )?,
             prev_state: before.as_ref().map(|before| before.state),
             current_task_id: self.current_task_id.clone(),
             reason: self.reason.clone(),
