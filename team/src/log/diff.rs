@@ -6,6 +6,7 @@ use crate::handle::past::{Moment, Past};
 use crate::prelude::*;
 use crate::projections::bootstrap::State;
 use crate::projections::mode::{Mode, ModeState, Scope};
+use crate::projections::natural;
 use teamlog_engine::reader::Point;
 
 /// What `diff` is asked.
@@ -272,7 +273,7 @@ impl Touched {
     /// What an event of ours is about.
     fn note(&mut self, event: &Event<'_>) {
         if let Some(task) = event.refs.get(RefKind::Task) {
-            let known = self.tasks.entry(natural(task));
+            let known = self.tasks.entry(natural::key(task));
             known.or_insert_with(|| task.to_owned());
         }
         let agent = event.refs.get(RefKind::Agent);
@@ -288,15 +289,9 @@ impl Touched {
         if event.kind.starts_with("bootstrap_")
             && let Ok(of) = serde_json::from_str::<OfRun>(&event.payload)
         {
-            self.runs.entry(natural(&of.run)).or_insert(of.run);
+            self.runs.entry(natural::key(&of.run)).or_insert(of.run);
         }
     }
-}
-
-fn natural(id: &str) -> Vec<u8> {
-    let mut key = Vec::new();
-    crate::projections::natural::encode(id, &mut key);
-    key
 }
 
 fn task_change(before: &Live, after: &Live, id: &str) -> Result<Option<TaskChange>> {

@@ -87,7 +87,6 @@ pub(crate) fn can_start(
 
 /// The order in which work is taken up: most urgent first, then oldest, then by id.
 pub(crate) fn rank(task: &Task) -> (Reverse<u8>, Timestamp, Vec<u8>) {
-    let mut key = Vec::new();
-    natural::encode(&task.task_id, &mut key);
-    (Reverse(task.priority as u8), task.created_at, key)
+    let id = natural::key(&task.task_id);
+    (Reverse(task.priority as u8), task.created_at, id)
 }

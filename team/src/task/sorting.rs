@@ -207,7 +207,7 @@ impl Sorting {
     }
 
     fn placed(self, key: u64, id: &str) -> Place {
-        let mut id = natural_key(id);
+        let mut id = natural::key(id);
         if (self.sort, self.order) == (TaskSort::Id, SortOrder::Desc) {
             id.iter_mut().for_each(|byte| *byte = !*byte);
             // A longer one comes before its beginning.
@@ -215,10 +215,4 @@ impl Sorting {
         }
         (self.turned(key), id)
     }
-}
-
-fn natural_key(id: &str) -> Vec<u8> {
-    let mut key = Vec::new();
-    natural::encode(id, &mut key);
-    key
 }
