@@ -76,7 +76,6 @@ impl MarkDelivered {
 struct MarkMessage {
     mark: Mark,
     marked: MessageMarked,
-    team: String,
 }
 
 /// What came of it.
@@ -127,7 +126,6 @@ impl Team {
                 message_id: message_id.to_owned(),
                 agent: worker.to_owned(),
             },
-            team: self.name().to_owned(),
         })
     }
 }
@@ -171,7 +169,7 @@ impl Command for MarkMessage {
         let dispatch = dispatch(after.live, &self.marked.message_id)?;
         Ok(Outcome {
             known: true,
-            dispatch: dispatch.map(|dispatch| DispatchShown::of(dispatch, &self.team)),
+            dispatch: dispatch.map(|dispatch| DispatchShown::of(dispatch, after.team)),
         })
     }
 }

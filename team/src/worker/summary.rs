@@ -201,11 +201,10 @@ impl Team {
     pub fn summary(&mut self, _: GetSummary) -> Result<SummaryAnswer> {
         let clock = Arc::clone(&self.options.clock);
         let start = clock.now();
-        let team = self.name().to_owned();
-        let mut answer = self.execute(TimedSummary {
-            team,
+        let timed = TimedSummary {
             clock: Arc::clone(&clock),
-        })?;
+        };
+        let mut answer = self.execute(timed)?;
         answer.summary.performance.total_ms = millis(start, clock.now());
         Ok(answer)
     }
@@ -218,7 +217,6 @@ fn millis(from: Timestamp, to: Timestamp) -> u64 {
 /// A summary with its clock, which only measures how long it took.
 #[derive(Debug, Clone)]
 struct TimedSummary {
-    team: String,
     clock: Arc<dyn Clock>,
 }
 
@@ -262,7 +260,7 @@ impl Command for TimedSummary {
         let stalled = polled.iter().filter(|polled| polled.is_stalled());
         Ok(SummaryAnswer {
             summary: Summary {
-                team_name: self.team.clone(),
+                team_name: after.team.to_owned(),
                 worker_count: polled.len(),
                 tasks,
                 non_reporting_workers: stalled.map(|polled| polled.summary.name.clone()).collect(),
