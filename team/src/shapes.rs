@@ -49,6 +49,11 @@ pub(crate) fn raw(json: Json) -> Option<Box<RawValue>> {
     RawValue::from_string(json.as_str().to_owned()).ok()
 }
 
+/// Whether a count is left out.
+pub(crate) fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
 /// Bytes in lower-case hex.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()

@@ -78,7 +78,7 @@ pub struct Brief {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waits_for: Vec<Dependency>,
     /// How many more of these there are.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::shapes::is_zero")]
     pub waits_for_more: usize,
     /// What to type next about it.
     #[serde(skip)]
@@ -419,8 +419,4 @@ fn cut(text: &str) -> String {
         None => line,
         Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
     }
-}
-
-fn is_zero(count: &usize) -> bool {
-    *count == 0
 }

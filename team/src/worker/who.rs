@@ -103,7 +103,7 @@ pub struct WhoTask {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waits_for: Vec<WaitsFor>,
     /// How many these are
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::shapes::is_zero")]
     pub waits_for_total: usize,
 }
 
@@ -215,8 +215,4 @@ fn brief(live: &Live, task: Task, now: Timestamp) -> Result<WhoTask> {
         subject: task.subject,
         task_id: task.task_id,
     })
-}
-
-fn is_zero(count: &usize) -> bool {
-    *count == 0
 }
