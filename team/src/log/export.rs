@@ -2,13 +2,12 @@
 //! audit log in the shape of the HTTP protocol.
 
 use crate::api::milliseconds;
+use crate::log::replay::BOOKKEEPING;
 use crate::prelude::*;
 use teamlog_projections::task::transitions::{Transition, Transitions};
 
 /// What a change of a task's status is called in an audit log.
 const STATUS_CHANGED: &str = "task_status_changed";
-/// Bookkeeping of answers under a key, which tells nothing of the team.
-const RESPONSE: &str = "response_stored";
 
 impl Team {
     /// Hands every event to `each` as its public JSON line (without newline), until it breaks. Returns how many.
@@ -75,12 +74,16 @@ struct AuditRefs<'a> {
 }
 
 fn line(event: &Event<'_>, transitions: &mut Transitions) -> Result<Option<Vec<u8>>> {
-    if event.kind == RESPONSE && !event.foreign {
+    if event.kind == BOOKKEEPING && !event.foreign {
         return Ok(None);
     }
     let change = transitions.next(event)?;
     let (kind, data) = match &change {
-        Some(change) => (STATUS_CHANGED, of_status(change, event).to_string()),
+        Some(Transition { old, new, .. }) => {
+            let old = old.map(Status::name);
+            let data = json!({"old": old, "new": new.name(), "event": event.kind});
+            (STATUS_CHANGED, data.to_string())
+        }
         None => (&*event.kind, event.payload.to_string()),
     };
     let refs = |kind| event.refs.get(kind);
@@ -103,12 +106,4 @@ fn line(event: &Event<'_>, transitions: &mut Transitions) -> Result<Option<Vec<u
         ts: milliseconds(event.created_at),
     };
     Ok(Some(serde_json::to_vec(&line).unwrap_or_default()))
-}
-
-fn of_status(change: &Transition, event: &Event<'_>) -> Value {
-    json!({
-        "old": change.old.map(|status| status.name()),
-        "new": change.new.name(),
-        "event": event.kind,
-    })
 }

@@ -40,8 +40,8 @@ pub struct Replay {
     pub without_bookkeeping: bool,
 }
 
-/// The kind of events that only keep an answer for retries.
-const BOOKKEEPING: &str = "response_stored";
+/// The kind of events that only keep an answer for retries, and tell nothing of the team.
+pub(super) const BOOKKEEPING: &str = "response_stored";
 
 /// Seqs that one page of postings holds.
 const PAGE: usize = 1_024;

@@ -186,7 +186,9 @@ impl Team {
                 Settled::Sent(message) | Settled::Suppressed { message, .. } => {
                     message.clone().by(&event.actor)
                 }
-                Settled::Duplicate { first } => self.stored(*first)?,
+                Settled::Duplicate { first } => {
+                    self.query(|live, reader| page::sent(live, reader, *first))?
+                }
             },
             event: Recorded::plain(event),
             reason: None,
@@ -248,11 +250,6 @@ impl Team {
             }))
         })
     }
-
-    /// The message that an event recorded.
-    fn stored(&mut self, seq: u64) -> Result<Message> {
-        self.query(|live, reader| page::sent(live, reader, seq))
-    }
 }
 
 impl Command for NewMessage {
@@ -294,7 +291,7 @@ impl NewMessage {
             names::check_free("actor", actor)?;
             event.actor = actor.clone();
         }
-        let sent = settled.is_sent();
+        let sent = matches!(settled, Settled::Sent(_));
         let joins = membership::joining(live, &self.send.from)?.filter(|_| sent);
         let mut events: Vec<NewEvent> = joins.into_iter().chain([event]).collect();
         let Settled::Sent(message) = &settled else {
@@ -375,12 +372,6 @@ fn info(message: &Message) -> MessageInfo {
         task_id: message.task_id.clone(),
         trace_id: message.trace_id.clone(),
         acked: None,
-    }
-}
-
-impl Settled {
-    fn is_sent(&self) -> bool {
-        matches!(self, Settled::Sent(_))
     }
 }
 

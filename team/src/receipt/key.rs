@@ -146,8 +146,9 @@ impl PublicKey {
             );
             return Err(Refusal::new(Code::SignedByAnotherKey, message).field("key"));
         }
+        let signature = bytes_of(&signed.signature).map(|bytes| Signature::from_bytes(&bytes));
         let verifies = |good| self.0.verify_strict(&signed_bytes(receipt), &good).is_ok();
-        if signature_of(&signed.signature).is_some_and(verifies) {
+        if signature.is_some_and(verifies) {
             return Ok(());
         }
         let message =
@@ -163,10 +164,6 @@ pub fn signed_bytes(receipt: &Receipt) -> Vec<u8> {
         receipt.log, receipt.seq, receipt.segment, receipt.length, receipt.digest
     )
     .into_bytes()
-}
-
-fn signature_of(text: &str) -> Option<Signature> {
-    bytes_of(text).map(|bytes| Signature::from_bytes(&bytes))
 }
 
 /// So many bytes as hex digits: only lower-case ones, and no signs.
