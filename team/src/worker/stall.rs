@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 use crate::worker::attention::{self, AttentionShown};
-use crate::worker::idle::{IdleAnswer, Told, idle};
+use crate::worker::idle::{IdleAnswer, IdleSource, Told, idle};
 use crate::worker::summary::{Polled, TaskNumbers, poll, recorded};
 
 operation! {
@@ -59,12 +59,9 @@ pub struct StallAnswer {
 /// What a stall state rests on
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct StallSource {
-    /// Whether workers were looked at: always
-    pub summary_available: bool,
-    /// Whether there is a monitor's snapshot
-    pub snapshot_available: bool,
-    /// How many recent team events there are, up to 50
-    pub recent_event_count: u64,
+    /// What its idle state rests on
+    #[serde(flatten)]
+    pub idle: IdleSource,
     /// Whether somebody said how far the team is
     pub phase_available: bool,
 }
@@ -197,9 +194,7 @@ fn stall(live: &Live, reader: &Reader, now: Timestamp) -> Result<StallAnswer> {
         last_leader_notification_deferred_event: last("leader_notification_deferred")?,
         last_all_workers_idle_event: idle.last_all_workers_idle_event,
         source: StallSource {
-            summary_available: idle.source.summary_available,
-            snapshot_available: idle.source.snapshot_available,
-            recent_event_count: idle.source.recent_event_count,
+            idle: idle.source,
             phase_available: live.phase()?.is_some(),
         },
         team_name: idle.team_name,
