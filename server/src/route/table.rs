@@ -35,7 +35,7 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
             .of::<Attention>(),
         // tasks
         Route::reads("/v1/tasks", "listTasks", tasks::list)
-            .of::<task::read::ListTasks>()
+            .of::<task::list::Tasks>()
             .page(1_000),
         Route::records::<_, tasks::OneTask>("/v1/tasks", "createTask", tasks::create)
             .of::<task::create::TaskCreate>()

@@ -15,8 +15,9 @@ use teamlog_team::task::create::{TaskAnswer, TaskCreate};
 use teamlog_team::task::fenced::Fence;
 use teamlog_team::task::finish::HolderAnswer;
 use teamlog_team::task::holding;
+use teamlog_team::task::list::Tasks;
 use teamlog_team::task::listed::Listed;
-use teamlog_team::task::read::{ListTasks, ReadTask};
+use teamlog_team::task::read::ReadTask;
 use teamlog_team::task::renew::RenewAnswer;
 use teamlog_team::task::show::TaskShow;
 use teamlog_team::{Code, Exchange, Result, Team};
@@ -61,8 +62,8 @@ pub struct SomeTasks {
 }
 
 /// `GET /v1/tasks`.
-pub fn list(asked: ListTasks, team: &mut Team) -> Result<SomeTasks, Problem> {
-    let (page, now) = (team.tasks(asked.into())?, team.now());
+pub fn list(asked: Tasks, team: &mut Team) -> Result<SomeTasks, Problem> {
+    let (page, now) = (team.tasks(asked.or_all())?, team.now());
     let mut failed = page.failed_dependencies;
     let shown = |task: Listed| {
         let failed = failed.remove(&task.task_id).unwrap_or_default();

@@ -312,7 +312,7 @@ pub static OPERATIONS: &[Operation] = &[
     // tasks
     row::<task::create::TaskCreate>(),
     row::<task::read::ReadTask>(),
-    row::<task::read::ListTasks>(),
+    row::<task::list::Tasks>(),
     row::<task::show::TaskShow>(),
     row::<task::history::TaskHistory>(),
     row::<task::ready::Ready>(),

@@ -3,23 +3,45 @@
 use crate::task::prelude::*;
 use crate::task::sorting::{SortOrder, Sorting, TaskSort};
 
-/// What `tasks` is asked.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+/// `list-tasks`.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ListTasks")]
+#[serde(deny_unknown_fields)]
 pub struct Tasks {
-    /// Only tasks of that status (old names are taken for today's).
+    /// Only those of that status
+    // Old names are taken for today's.
+    #[schemars(with = "Option<Status>")]
+    #[serde(default)]
     pub status: Option<String>,
-    /// Only tasks of that owner.
+    /// Only those of that owner
+    #[serde(default)]
     pub owner: Option<String>,
-    /// Most tasks on the page; `None` is 50, 0 is all.
+    /// Most tasks on the page; else all
+    // To [`Team::tasks`] `None` is 50, and 0 is all.
+    #[serde(default)]
     pub limit: Option<usize>,
-    /// The `next_cursor` of the page before.
+    /// The next_cursor of the page before
+    #[serde(default)]
     pub cursor: Option<String>,
-    /// By what they are sorted; `None` is by their ids.
+    /// By what they are sorted; else by id. By id from the least on and by status the index has the order; any other reads
+    /// every task that the filters let through
+    #[serde(default)]
     pub sort: Option<TaskSort>,
-    /// Which end comes first.
+    /// Which end comes first; else by id and status the least, by update and priority the most
+    #[serde(default)]
     pub order: Option<SortOrder>,
-    /// Only tasks that an event behind that seq changed.
+    /// Only those that an event behind that seq changed; reads every task that the filters let through
+    #[serde(default)]
     pub since: Option<u64>,
+}
+
+impl Tasks {
+    /// The same, where no limit stands for all.
+    #[must_use]
+    pub fn or_all(self) -> Tasks {
+        let limit = Some(self.limit.unwrap_or(0));
+        Tasks { limit, ..self }
+    }
 }
 
 /// `{tasks[], failed_dependencies?, count, next_cursor}`.

@@ -2,7 +2,6 @@
 
 use crate::task::list::Tasks;
 use crate::task::prelude::*;
-use crate::task::sorting::{SortOrder, TaskSort};
 
 operation! {
     /// Read one task
@@ -19,7 +18,7 @@ operation! {
 
 operation! {
     /// List tasks, in natural order of their ids or as asked for
-    "list-tasks": Reads(ListTasks) -> TasksData = |team, asked| team.task_records(asked.into()),
+    "list-tasks": Reads(Tasks) -> TasksData = |team, asked| team.task_records(asked.or_all()),
     refuses = [CursorUnknown],
     empty = |_, _| TasksData::default()
 }
@@ -30,49 +29,6 @@ operation! {
 pub struct ReadTask {
     /// The task's id
     pub task_id: String,
-}
-
-/// `list-tasks`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ListTasks {
-    /// Only those of that status
-    #[schemars(with = "Option<Status>")]
-    #[serde(default)]
-    pub status: Option<String>,
-    /// Only those of that owner
-    #[serde(default)]
-    pub owner: Option<String>,
-    /// Most tasks on the page; else all
-    #[serde(default)]
-    pub limit: Option<usize>,
-    /// The next_cursor of the page before
-    #[serde(default)]
-    pub cursor: Option<String>,
-    /// By what they are sorted; else by id. By id from the least on and by status the index has the order; any other reads
-    /// every task that the filters let through
-    #[serde(default)]
-    pub sort: Option<TaskSort>,
-    /// Which end comes first; else by id and status the least, by update and priority the most
-    #[serde(default)]
-    pub order: Option<SortOrder>,
-    /// Only those that an event behind that seq changed; reads every task that the filters let through
-    #[serde(default)]
-    pub since: Option<u64>,
-}
-
-impl From<ListTasks> for Tasks {
-    fn from(asked: ListTasks) -> Tasks {
-        Tasks {
-            status: asked.status,
-            owner: asked.owner,
-            limit: Some(asked.limit.unwrap_or(0)),
-            cursor: asked.cursor,
-            sort: asked.sort,
-            order: asked.order,
-            since: asked.since,
-        }
-    }
 }
 
 /// `{count, tasks, next_cursor?}`.
