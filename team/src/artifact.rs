@@ -99,8 +99,7 @@ pub struct ArtifactShown {
     /// How many versions it has had
     pub versions: u64,
     /// When the last of them was left
-    #[schemars(with = "Timestamp")]
-    pub stored_at: String,
+    pub stored_at: Timestamp,
 }
 
 /// `{stored, artifact}`.
@@ -144,7 +143,7 @@ impl From<&Artifact> for ArtifactShown {
             task_id: stored.task_id.clone(),
             worker: stored.worker.clone(),
             versions: artifact.versions,
-            stored_at: artifact.at.to_string(),
+            stored_at: artifact.at,
         }
     }
 }

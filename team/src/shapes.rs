@@ -66,8 +66,3 @@ pub(crate) fn as_text(value: &Value) -> String {
         other => other.to_string(),
     }
 }
-
-/// Serialises a time as its canonical text.
-pub(crate) fn time<S: Serializer>(time: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(time)
-}

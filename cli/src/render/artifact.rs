@@ -43,6 +43,6 @@ fn row(artifact: &ArtifactShown, view: &View) -> Vec<Cell> {
         plain(artifact.kind.name()),
         number(artifact.size.to_string()),
         plain(artifact.worker.as_deref().unwrap_or("-")),
-        styled(Style::Dim, view.ago_of(&artifact.stored_at)),
+        styled(Style::Dim, view.ago(artifact.stored_at)),
     ]
 }

@@ -23,7 +23,7 @@ fn row(item: &AttentionItem, view: &View) -> Vec<Cell> {
         AttentionSeverity::Error => Style::Bad,
         AttentionSeverity::Warning => Style::Warn,
     };
-    let since = item.since.as_deref().map(|at| view.ago_of(at));
+    let since = item.since.map(|at| view.ago(at));
     vec![
         styled(style, &item.text),
         styled(Style::Dim, since.unwrap_or_default()),

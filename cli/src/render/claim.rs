@@ -26,7 +26,7 @@ pub fn held(answer: &HolderAnswer, view: &View) -> Vec<String> {
 
 /// A task that somebody took, and what shows that it is theirs.
 pub fn claimed(answer: &ClaimAnswer, view: &View) -> Vec<String> {
-    let (task, until) = (&answer.task, &answer.leased_until);
+    let (task, until) = (&answer.task, answer.leased_until);
     let mut shown = taken(task, Some(&answer.claim_token), until, view);
     shown.extend(paths::overlaps(&answer.overlaps, view));
     shown
@@ -34,13 +34,13 @@ pub fn claimed(answer: &ClaimAnswer, view: &View) -> Vec<String> {
 
 /// A task whose claim was prolonged; what shows that it is theirs only to whoever may learn it.
 pub fn renewed(answer: &RenewAnswer, view: &View) -> Vec<String> {
-    let (token, until) = (answer.claim_token.as_deref(), &answer.leased_until);
+    let (token, until) = (answer.claim_token.as_deref(), answer.leased_until);
     taken(&answer.task, token, until, view)
 }
 
 /// The same, if there was one to take.
 pub fn next(answer: &ClaimNextAnswer, view: &View) -> Vec<String> {
-    match (&answer.task, &answer.claim_token, &answer.leased_until) {
+    match (&answer.task, &answer.claim_token, answer.leased_until) {
         (Some(task), Some(token), Some(until)) => {
             let mut shown = taken(task, Some(token), until, view);
             shown.extend(paths::overlaps(&answer.overlaps, view));
@@ -73,18 +73,16 @@ fn stands(did: &str, task: &TaskRecord, view: &View) -> Vec<String> {
     [line].into_iter().chain(outcome).collect()
 }
 
-fn taken(task: &TaskRecord, token: Option<&str>, until: &str, view: &View) -> Vec<String> {
+fn taken(task: &TaskRecord, token: Option<&str>, until: Timestamp, view: &View) -> Vec<String> {
     let owner = task.owner.as_deref().unwrap_or_default();
-    let ends = Timestamp::parse(until).map(|until| view.ago(until));
-    let ends = ends.map_or_else(|_| String::new(), |ends| format!("  ({ends})"));
     let token = token.map(|token| format!(", token {}", visible(token)));
     let id = view.paint.show(Style::Bold, visible(&task.id));
     vec![
         format!("{id}  {}", visible(&task.subject)),
         format!(
-            "  {} holds it until {}{ends}",
+            "  {} holds it until {until}  ({})",
             visible(owner),
-            visible(until)
+            view.ago(until)
         ),
         format!("  claim {}{}", task.epoch, token.unwrap_or_default()),
     ]

@@ -51,7 +51,7 @@ pub fn open(answer: &DeliveryListAnswer, view: &View) -> Vec<String> {
 }
 
 fn waiting(delivery: &DeliveryShown, view: &View) -> Vec<Cell> {
-    let left = parsed(&delivery.due_at).micros() - view.now.micros();
+    let left = delivery.due_at.micros() - view.now.micros();
     let due = match left {
         0.. => styled(Style::Plain, format!("due in {}", time::span(left))),
         _ => styled(Style::Bad, format!("due for {}", time::span(-left))),
@@ -67,7 +67,7 @@ fn waiting(delivery: &DeliveryShown, view: &View) -> Vec<Cell> {
         plain(delivery.from.as_deref().unwrap_or("unknown")),
         plain(delivery.kind.unwrap_or("unknown")),
         plain(delivery.task_id.as_deref().unwrap_or("")),
-        styled(Style::Dim, view.ago_of(&delivery.sent_at)),
+        styled(Style::Dim, view.ago(delivery.sent_at)),
     ]
 }
 

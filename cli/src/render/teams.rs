@@ -52,7 +52,7 @@ pub fn traces(answer: &TracesAnswer, view: &View) -> Vec<String> {
             let more = if trace.events_more { "+" } else { "" };
             vec![
                 styled(Style::Bold, &trace.trace_id),
-                plain(view.ago_of(&trace.last_at)),
+                plain(view.ago(trace.last_at)),
                 number(time::span(span.saturating_mul(1_000))),
                 number(format!("{}{more}", time::count(trace.events as u64))),
                 outcome(trace.outcome),

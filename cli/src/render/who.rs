@@ -26,7 +26,7 @@ pub fn who(answer: &WhoAnswer, view: &View) -> Vec<String> {
 
 fn agent_rows(agent: &WhoAgent, view: &View) -> Vec<Vec<Cell>> {
     let last = match &agent.last_event {
-        Some(last) => format!("{} {}", last.kind, view.ago_of(&last.at)),
+        Some(last) => format!("{} {}", last.kind, view.ago(last.at)),
         None => "none".to_owned(),
     };
     let tasks: Vec<&WhoTask> = agent.working_on.iter().chain(&agent.waiting).collect();

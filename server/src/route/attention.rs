@@ -19,7 +19,7 @@ pub fn list(
         // What else there is cannot be read then.
         Err(_) if damage.is_some() => AttentionAnswer {
             team: team.name().to_owned(),
-            now: request.now().to_string(),
+            now: request.now(),
             items: Vec::new(),
             count: 0,
             more: true,

@@ -106,7 +106,7 @@ fn dead_letters(look: &mut Look<'_>) -> Result<()> {
             agent: Some(letter.to),
             message_id: Some(letter.message_id),
             seq: Some(seq),
-            since: Some(letter.created_at.to_string()),
+            since: Some(letter.created_at),
             ..AttentionItem::new(AttentionKind::DeadLetter, text, command)
         });
     }
@@ -132,7 +132,7 @@ fn bootstrap_breached(look: &mut Look<'_>) -> Result<()> {
     }
     look.items.push(AttentionItem {
         seq: Some(breach.seq),
-        since: Timestamp::from_micros(run.updated_at).map(|at| at.to_string()),
+        since: Timestamp::from_micros(run.updated_at),
         ..AttentionItem::new(AttentionKind::BootstrapBreached, text, command)
     });
     Ok(())
@@ -154,7 +154,7 @@ fn leases_expired(look: &mut Look<'_>) -> Result<()> {
             task_id: Some(task.task_id.clone()),
             agent: Some(claim.owner.clone()),
             seq: Some(task.seq),
-            since: Some(claim.leased_until.to_string()),
+            since: Some(claim.leased_until),
             ..AttentionItem::new(AttentionKind::LeaseExpired, text, command)
         });
     }
@@ -180,7 +180,7 @@ fn overdue_acks(look: &mut Look<'_>) -> Result<()> {
             agent: Some(to.clone()),
             message_id: Some(id.clone()),
             seq: Some(delivery.required),
-            since: Some(due.to_string()),
+            since: Some(due),
             ..AttentionItem::new(AttentionKind::OverdueAck, text, command)
         });
     }
@@ -215,7 +215,7 @@ fn writes_refused(look: &mut Look<'_>) -> Result<()> {
             agent: Some(agent),
             path: Some(path),
             seq: Some(write.seq),
-            since: Some(write.refused.refused_at.to_string()),
+            since: Some(write.refused.refused_at),
             ..AttentionItem::new(AttentionKind::WriteRefused, text, command)
         });
     }
@@ -247,7 +247,7 @@ fn stale_tasks(look: &mut Look<'_>) -> Result<()> {
                 task_id: Some(task.task_id.clone()),
                 agent: Some(owner.clone()),
                 seq: Some(task.seq),
-                since: Some(heard.to_string()),
+                since: Some(heard),
                 ..AttentionItem::new(AttentionKind::StaleTask, text, command)
             });
         }

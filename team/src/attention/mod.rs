@@ -32,8 +32,7 @@ pub struct AttentionAnswer {
     /// The team
     pub team: String,
     /// The moment for which leases and deadlines are shown
-    #[schemars(with = "Timestamp")]
-    pub now: String,
+    pub now: Timestamp,
     /// What somebody has to see to, most severe first
     pub items: Vec<AttentionItem>,
     /// How many are shown
@@ -120,8 +119,7 @@ pub struct AttentionItem {
     pub seq: Option<u64>,
     /// Since when it is so
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<Timestamp>")]
-    pub since: Option<String>,
+    pub since: Option<Timestamp>,
     /// The tasks that are waited for in vain
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waits_for: Vec<AttentionWaitsFor>,
@@ -188,7 +186,7 @@ impl Team {
             more |= page::cut(&mut items, limit);
             Ok(AttentionAnswer {
                 team: team.clone(),
-                now: now.to_string(),
+                now,
                 count: items.len(),
                 items,
                 more,

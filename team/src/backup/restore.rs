@@ -49,7 +49,6 @@ pub struct RestoreAnswer {
     pub bytes: u64,
     /// When the backup was made.
     #[schemars(with = "String")]
-    #[serde(serialize_with = "crate::shapes::time")]
     pub backed_up_at: Timestamp,
     /// The receipt of the backup; `null` where it held no event.
     pub backup_receipt: Option<Receipt>,

@@ -12,8 +12,6 @@ pub struct Moment {
     /// The last event that it knows.
     pub seq: u64,
     /// Its now: the time asked for, or that of the event.
-    #[serde(serialize_with = "crate::shapes::time")]
-    #[schemars(with = "Timestamp")]
     pub time: Timestamp,
 }
 

@@ -42,11 +42,9 @@ pub struct TraceListed {
     /// Its id.
     pub trace_id: String,
     /// When its first event was recorded; of a story of more than 1,000 events, the first of the newest 1,000.
-    #[schemars(with = "Timestamp")]
-    pub first_at: String,
+    pub first_at: Timestamp,
     /// When its last event was recorded.
-    #[schemars(with = "Timestamp")]
-    pub last_at: String,
+    pub last_at: Timestamp,
     /// Milliseconds between the two.
     pub span_ms: u64,
     /// How many events it has, counted up to 1,000.
@@ -149,8 +147,8 @@ fn listed(live: &Live, reader: &Reader, trace: &str) -> Result<Option<TraceListe
     }
     Ok(Some(TraceListed {
         trace_id: trace.to_owned(),
-        first_at: first.to_string(),
-        last_at: last.to_string(),
+        first_at: first,
+        last_at: last,
         span_ms: u64::try_from((last.micros() - first.micros()) / 1_000).unwrap_or(0),
         events: page.seqs.len(),
         events_more: page.older,

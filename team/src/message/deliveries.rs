@@ -54,11 +54,9 @@ pub struct DeliveryShown {
     /// How many there are before it becomes a dead letter
     pub attempts_max: u32,
     /// When its first attempt began
-    #[schemars(with = "Timestamp")]
-    pub sent_at: String,
+    pub sent_at: Timestamp,
     /// When its attempt ends
-    #[schemars(with = "Timestamp")]
-    pub due_at: String,
+    pub due_at: Timestamp,
     /// Whether its first attempt ended without an ack
     pub overdue: bool,
 }
@@ -122,8 +120,8 @@ fn shown(
         task_id: sent.and_then(|sent| sent.task_id),
         attempt: delivery.attempt,
         attempts_max: delivery.policy.max_retries.saturating_add(1),
-        sent_at: delivery.started_at.to_string(),
-        due_at: delivery.due_at().to_string(),
+        sent_at: delivery.started_at,
+        due_at: delivery.due_at(),
         overdue: delivery.first_due_at() <= now,
         message_id: delivery.message_id,
         to: delivery.to,

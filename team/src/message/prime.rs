@@ -69,8 +69,7 @@ pub struct Brief {
     pub epoch: Option<u64>,
     /// When the claim on it ends unless it is renewed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<Timestamp>")]
-    pub leased_until: Option<String>,
+    pub leased_until: Option<Timestamp>,
     /// Whether that moment has passed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub lease_expired: bool,
@@ -304,7 +303,7 @@ fn brief(live: &Live, task: Task, seen: &Seen<'_>) -> Result<Brief> {
         note: cut(&task.note.unwrap_or_default()),
         reported,
         epoch,
-        leased_until: leased_until.map(|until| until.to_string()),
+        leased_until,
         lease_expired,
         waits_for,
         waits_for_more: more,

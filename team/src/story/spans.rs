@@ -55,8 +55,7 @@ pub struct Span {
     /// How it ended.
     pub outcome: Outcome,
     /// When it began.
-    #[schemars(with = "Timestamp")]
-    pub started_at: String,
+    pub started_at: Timestamp,
     /// Seq of the event that began it.
     pub first_seq: u64,
     /// Seq of the event that ended it, where that is on the page.
@@ -204,7 +203,7 @@ impl<'a> Fold<'a> {
             id: id.to_owned(),
             agent: agent.to_owned(),
             outcome,
-            started_at: began.unwrap_or_default().to_string(),
+            started_at: began.unwrap_or_default(),
             first_seq: self.seq(at),
             last_seq: None,
             duration_us: None,

@@ -39,8 +39,7 @@ pub struct ClaimAnswer {
     /// The same in short: the number of this claim among those of the task
     pub epoch: u64,
     /// The claim counts before that moment
-    #[schemars(with = "Timestamp")]
-    pub leased_until: String,
+    pub leased_until: Timestamp,
     /// What others hold of the same paths, where that is allowed with a warning
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overlaps: Vec<Overlap>,
@@ -103,7 +102,7 @@ impl Command for ClaimWithToken {
 
 /// The answer to a claim.
 pub(crate) fn claimed(task: TaskRecord, claim_token: String) -> ClaimAnswer {
-    let leased_until = task.claim.as_ref().map(|claim| claim.leased_until.clone());
+    let leased_until = task.claim.as_ref().map(|claim| claim.leased_until);
     ClaimAnswer {
         ok: true,
         epoch: task.epoch,

@@ -42,9 +42,8 @@ pub struct ClaimNextAnswer {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epoch: Option<u64>,
     /// The claim counts before that moment
-    #[schemars(with = "Option<Timestamp>")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub leased_until: Option<String>,
+    pub leased_until: Option<Timestamp>,
     /// What others hold of the same paths, where that is allowed with a warning
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overlaps: Vec<Overlap>,

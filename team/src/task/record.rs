@@ -80,23 +80,19 @@ pub struct TaskRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reported_by: Option<String>,
     /// The time of that message
-    #[schemars(with = "Option<Timestamp>")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reported_at: Option<String>,
+    pub reported_at: Option<Timestamp>,
     /// When it came to be
-    #[schemars(with = "Timestamp")]
-    pub created_at: String,
+    pub created_at: Timestamp,
     /// When it was last updated
-    #[schemars(with = "Option<Timestamp>")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub updated_at: Option<String>,
+    pub updated_at: Option<Timestamp>,
     /// Seq of the event that changed it last, reports included
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated_seq: Option<u64>,
     /// When it was completed, failed or canceled
-    #[schemars(with = "Option<Timestamp>")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub completed_at: Option<String>,
+    pub completed_at: Option<Timestamp>,
     /// What else its creator said of it
     #[serde(flatten)]
     pub extra: Map<String, Value>,
@@ -110,8 +106,7 @@ pub struct ClaimRecord {
     /// What its holder presents
     pub token: String,
     /// It counts before that moment
-    #[schemars(with = "Timestamp")]
-    pub leased_until: String,
+    pub leased_until: Timestamp,
 }
 
 /// Names that say something of a task in some answer or view, so that no field of a creator's own may have them. What a
@@ -170,7 +165,7 @@ impl TaskRecord {
         let claim = task.claim().map(|claim| ClaimRecord {
             owner: claim.owner.clone(),
             token: claim.token.clone(),
-            leased_until: claim.leased_until.to_string(),
+            leased_until: claim.leased_until,
         });
         let lease_expired = task.lease_expired(now);
         let extra = task.governed.extra.as_ref();
@@ -203,11 +198,11 @@ impl TaskRecord {
             reported_eta: task.reported.eta.as_ref().and_then(value),
             reported_note: task.reported.note,
             reported_by: task.reported.by,
-            reported_at: task.reported.at.map(|at| at.to_string()),
-            created_at: task.created_at.to_string(),
-            updated_at: Some(task.updated_at.to_string()),
+            reported_at: task.reported.at,
+            created_at: task.created_at,
+            updated_at: Some(task.updated_at),
             updated_seq: Some(task.seq),
-            completed_at: task.governed.completed_at.map(|at| at.to_string()),
+            completed_at: task.governed.completed_at,
             extra: extra.unwrap_or_default(),
         }
     }

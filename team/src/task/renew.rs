@@ -43,8 +43,7 @@ pub struct RenewAnswer {
     /// The same in short: the number of this claim among those of the task
     pub epoch: u64,
     /// The claim counts before that moment
-    #[schemars(with = "Timestamp")]
-    pub leased_until: String,
+    pub leased_until: Timestamp,
 }
 
 claimant!(TaskRenew, |it| it.worker.as_deref());
@@ -80,7 +79,7 @@ impl Command for TaskRenew {
 
     fn answer(&self, token: &Option<String>, after: &After<'_>) -> Result<RenewAnswer> {
         let mut task = record(after.live, &self.task_id, after.now)?;
-        let until = task.claim.as_ref().map(|claim| claim.leased_until.clone());
+        let until = task.claim.as_ref().map(|claim| claim.leased_until);
         // The record of a claim says its token.
         if token.is_none() {
             task.claim = None;

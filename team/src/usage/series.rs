@@ -46,11 +46,9 @@ pub struct UsageSeriesAnswer {
     /// The team
     pub team: String,
     /// When the first span begins
-    #[schemars(with = "Timestamp")]
-    pub from: String,
+    pub from: Timestamp,
     /// Until when tokens are counted
-    #[schemars(with = "Timestamp")]
-    pub to: String,
+    pub to: Timestamp,
     /// How long each span is, in milliseconds
     pub bucket_ms: u64,
     /// The 100 that used most, by name
@@ -114,8 +112,8 @@ impl Team {
         let (series, others) = told_apart(found, buckets);
         Ok(UsageSeriesAnswer {
             team: self.name().to_owned(),
-            from: from.to_string(),
-            to: to.to_string(),
+            from,
+            to,
             bucket_ms: u64::try_from(bucket_ms).unwrap_or(0),
             series,
             others,

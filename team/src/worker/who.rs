@@ -69,8 +69,7 @@ pub struct LastEvent {
     /// Its kind
     pub kind: String,
     /// When it was recorded
-    #[schemars(with = "Timestamp")]
-    pub at: String,
+    pub at: Timestamp,
 }
 
 /// A task in somebody's hands
@@ -84,15 +83,13 @@ pub struct WhoTask {
     #[schemars(with = "Status")]
     pub status: &'static str,
     /// When it was last updated
-    #[schemars(with = "Timestamp")]
-    pub updated_at: String,
+    pub updated_at: Timestamp,
     /// The number of the claim on it
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epoch: Option<u64>,
     /// When its lease ends
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<Timestamp>")]
-    pub leased_until: Option<String>,
+    pub leased_until: Option<Timestamp>,
     /// Milliseconds until then; 0 where the lease ran out
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lease_left_ms: Option<u64>,
@@ -183,7 +180,7 @@ fn last_event(live: &Live, reader: &Reader, name: &str) -> Result<Option<LastEve
     Ok(Some(LastEvent {
         seq: event.seq,
         kind: event.kind.into_owned(),
-        at: activity.at.to_string(),
+        at: activity.at,
     }))
 }
 
@@ -207,9 +204,9 @@ fn brief(live: &Live, task: Task, now: Timestamp) -> Result<WhoTask> {
         waits_for: waits_for.collect::<Result<_>>()?,
         waits_for_total: open.len(),
         status: task.status.name(),
-        updated_at: task.updated_at.to_string(),
+        updated_at: task.updated_at,
         epoch: claim.map(|_| task.governed.epoch),
-        leased_until: until.map(|until| until.to_string()),
+        leased_until: until,
         lease_left_ms: until.map(left),
         reported: (!reported.is_empty()).then_some(reported),
         subject: task.subject,

@@ -78,7 +78,7 @@ fn a_claim_gives_token_lease_and_epoch() {
     let answer = team.task_claim(claim("1", "dev")).unwrap();
     assert!(answer.ok);
     assert_eq!((answer.epoch, answer.task.version), (1, 2));
-    assert_eq!(answer.leased_until, "2026-11-21T12:15:01.000000Z");
+    assert_eq!(answer.leased_until, time("2026-11-21T12:15:01.000000Z"));
     assert_eq!(answer.task.status, "in_progress");
     assert_eq!(answer.task.owner.as_deref(), Some("dev"));
     let held = answer.task.claim.clone().unwrap();

@@ -34,9 +34,9 @@ fn a_lease_lasts_as_long_as_was_asked_within_bounds() {
         assert_eq!(refusal.field.as_deref(), Some("lease_ms"));
     }
     let short = team.task_claim(lasting("1", 1_000)).unwrap();
-    assert_eq!(short.leased_until, "2026-11-21T12:00:01.000000Z");
+    assert_eq!(short.leased_until, time("2026-11-21T12:00:01.000000Z"));
     let long = team.task_claim(lasting("2", 86_400_000)).unwrap();
-    assert_eq!(long.leased_until, "2026-11-22T12:00:00.000000Z");
+    assert_eq!(long.leased_until, time("2026-11-22T12:00:00.000000Z"));
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn a_renewal_prolongs_and_never_shortens() {
         (&held.leased_until, 3)
     );
     let renewed = team.task_renew(renew(&held)).unwrap();
-    assert_eq!(renewed.leased_until, "2026-11-21T12:20:00.000000Z");
+    assert_eq!(renewed.leased_until, time("2026-11-21T12:20:00.000000Z"));
     assert_eq!(
         (renewed.claim_token.as_ref(), renewed.epoch),
         (Some(&held.claim_token), 1)
@@ -370,7 +370,7 @@ fn a_lease_outlives_the_handle_and_the_derived_store() {
     let mut team = world.root.team("demo").unwrap();
     world.later(10 * MINUTE);
     let renewed = team.task_renew(renew(&held)).unwrap();
-    assert_eq!(renewed.leased_until, "2026-11-21T12:25:00.000000Z");
+    assert_eq!(renewed.leased_until, time("2026-11-21T12:25:00.000000Z"));
     drop(team);
     world.later(16 * MINUTE);
     let mut team = world.root.team("demo").unwrap();

@@ -238,7 +238,7 @@ fn a_story_says_what_became_of_its_tasks() {
             .events
             .iter()
             .find(|event| event.event.seq == span.first_seq);
-        assert_eq!(span.started_at, began.unwrap().event.created_at.to_string());
+        assert_eq!(span.started_at, began.unwrap().event.created_at);
     }
 }
 
@@ -290,7 +290,7 @@ fn tokens_are_summed_by_spans_of_time() {
         ..UsageSeries::default()
     };
     let answer = team.usage_series(&asked(None)).unwrap();
-    assert_eq!((answer.bucket_ms, &answer.from), (120_000, &from));
+    assert_eq!((answer.bucket_ms, answer.from), (120_000, time(&from)));
     assert_eq!(
         json(&answer.series),
         json!([{"name": "dev", "tokens": [10, 8]}, {"name": "qa", "tokens": [0, 5]}])

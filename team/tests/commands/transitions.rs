@@ -30,10 +30,7 @@ fn the_holder_completes_its_task_with_a_result() {
     );
     assert_eq!((task.result.as_deref(), task.error), (Some("merged"), None));
     assert_eq!(task.claim, None);
-    assert_eq!(
-        task.completed_at.as_deref(),
-        Some("2026-11-21T12:00:01.000000Z")
-    );
+    assert_eq!(task.completed_at, Some(time("2026-11-21T12:00:01.000000Z")));
     let event = after(&mut team, 3).pop().unwrap();
     has!(event, {"kind": "task_completed", "agent": "dev",
         "payload": {"task_id": "1", "worker": "dev", "epoch": 1, "result": "merged"}});

@@ -32,12 +32,14 @@ pub fn of(state: &State, panel: Panel, row: usize) -> Option<Popup> {
         Panel::Crew => state.agent(row).map(|agent| of_agent(state, agent)),
         Panel::Board => state.tasks.task(row).map(|task| of_task(state, task)),
         Panel::Attention => state.item(row).map(|item| {
-            let since = item.since.as_deref().and_then(super::rows::parsed);
             let waits = item.waits_for.iter();
             let waits = waits.map(|dep| format!("{} ({})", dep.task_id, dep.status));
             let lines = [
                 ("what", item.text.clone()),
-                ("since", since.map_or_else(String::new, |at| state.time(at))),
+                (
+                    "since",
+                    item.since.map_or_else(String::new, |at| state.time(at)),
+                ),
                 ("waits for", waits.collect::<Vec<String>>().join(", ")),
                 ("message", item.message_id.clone().unwrap_or_default()),
                 ("path", item.path.clone().unwrap_or_default()),
@@ -63,10 +65,10 @@ fn popup(title: &str, lines: impl IntoIterator<Item = (&'static str, String)>) -
 }
 
 fn of_agent(state: &State, agent: &WhoAgent) -> Popup {
-    let last = agent.last_event.as_ref().map(|last| {
-        let at = super::rows::parsed(&last.at).map(|at| state.time(at));
-        format!("#{} {}  {}", last.seq, last.kind, at.unwrap_or_default())
-    });
+    let last = agent
+        .last_event
+        .as_ref()
+        .map(|last| format!("#{} {}  {}", last.seq, last.kind, state.time(last.at)));
     let says = agent.state.map(|state| state.name().to_owned());
     let mut lines = vec![
         ("says", says.unwrap_or_default()),

@@ -12,7 +12,7 @@ use teamlog_team::projections::Task;
 use teamlog_team::projections::task::Status;
 use teamlog_team::shell::quoted;
 use teamlog_team::task::report;
-use teamlog_team::worker::who::{WhoAgent, WhoTask};
+use teamlog_team::worker::who::WhoAgent;
 
 /// Microseconds without an event after which an agent counts as quiet.
 const QUIET: i64 = 15 * 60 * time::SECOND;
@@ -69,16 +69,11 @@ pub fn nothing(state: &State, panel: Panel) -> String {
     }
 }
 
-pub fn parsed(text: &str) -> Option<Timestamp> {
-    Timestamp::parse(text).ok()
-}
-
 /// `● ada   T-1 +2   12m left  3m ago  2 unread  what it is about`.
 fn crew(state: &State, agent: &WhoAgent, width: usize) -> Parts {
     let task = agent.working_on.first();
-    let last = agent.last_event.as_ref().and_then(|last| parsed(&last.at));
-    let until = |task: &WhoTask| task.leased_until.as_deref().and_then(parsed);
-    let leases = || agent.working_on.iter().filter_map(until);
+    let last = agent.last_event.as_ref().map(|last| last.at);
+    let leases = || agent.working_on.iter().filter_map(|task| task.leased_until);
     let ran_out = leases().any(|until| until <= state.now);
     let quiet = last.is_none_or(|last| state.now.micros().saturating_sub(last.micros()) > QUIET);
     let (mark, mark_look) = match (ran_out, quiet) {
@@ -86,7 +81,7 @@ fn crew(state: &State, agent: &WhoAgent, width: usize) -> Parts {
         (false, false) => ("●", Style::Good),
         (false, true) => ("○", Style::Dim),
     };
-    let (left, left_look) = match (ran_out, task.and_then(until)) {
+    let (left, left_look) = match (ran_out, task.and_then(|task| task.leased_until)) {
         (true, _) => ("ran out".to_owned(), Style::Bad),
         (false, None) => (String::new(), Style::Plain),
         (false, Some(until)) => left_until(state, until),
