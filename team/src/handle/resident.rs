@@ -200,16 +200,17 @@ impl Resident {
         team: &Team,
         record: impl FnOnce(&Writer<Live>) -> Result<Committed<R>, CommitError<Failure>>,
     ) -> Result<Committed<R>> {
-        let slot = match team.batch() {
+        let slot = match &team.batch {
             Some(batch) => batch.slot(self, team)?,
             None => self.filled(team)?,
         };
         let WriterSlot::Taken { writer, end, .. } = &*slot else {
-            return Err(no_writer());
+            // Cannot happen: a slot that was just filled holds a writer.
+            return Err(Error::Poisoned("the writer left its slot".into()).into());
         };
         let (failure, failed) = match record(writer) {
             Ok(committed) => {
-                match team.batch() {
+                match &team.batch {
                     Some(batch) => batch.waits_for(end),
                     None => self.follow(writer),
                 }
@@ -487,11 +488,6 @@ fn may_not_write(options: &RootOptions, team: &str, why: &str) -> Failure {
     let mut refusal = Refusal::new(Code::SyncFailed, message);
     refusal.hint.clone_from(&options.restart);
     refusal.into()
-}
-
-/// Cannot happen: a slot that was just filled holds a writer.
-fn no_writer() -> Failure {
-    Error::Poisoned("the writer left its slot".into()).into()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::handle::batch::Batch;
 use crate::handle::notes::Notes;
-use crate::handle::resident::{Pause, Residents};
+use crate::handle::resident::{Pause, Resident, Residents};
 use crate::integrity::Background;
 use crate::prelude::*;
 use crate::projections::live::fold_version;
@@ -285,21 +285,20 @@ impl Root {
         names::check_known("team", name)?;
         self.check_reach(name)?;
         if let Some(batch) = self.batch.as_ref().filter(|batch| batch.team() == name) {
-            let resident = Some(batch.resident().clone());
-            let team = Team::new(batch.log().clone(), self.options.clone(), resident);
-            let team = team.on_files(self.files.clone());
-            return Ok(Some(team.in_batch(batch.clone())));
+            let (log, resident) = (batch.log().clone(), batch.resident().clone());
+            return Ok(Some(Team {
+                batch: Some(batch.clone()),
+                ..self.handle(log, Some(resident))
+            }));
         }
         if let Some((log, resident)) = self.residents.as_ref().and_then(|all| all.log(name)) {
             let log = log.with_options(self.log_options());
-            let team = Team::new(log, self.options.clone(), Some(resident));
-            return Ok(Some(team.on_files(self.files.clone())));
+            return Ok(Some(self.handle(log, Some(resident))));
         }
         match Log::open(self.storage.clone(), &team_dir(name), self.log_options()) {
             Ok(log) => {
                 let resident = self.residents.as_ref().map(|all| all.of(name));
-                let team = Team::new(log, self.options.clone(), resident);
-                Ok(Some(team.on_files(self.files.clone())))
+                Ok(Some(self.handle(log, resident)))
             }
             Err(Error::NoLog { .. }) if self.lost_its_identity(name)? => Err(Error::Corrupt {
                 path: team_dir(name).join(LOG_FILE),
@@ -310,6 +309,13 @@ impl Root {
             .into()),
             Err(Error::NoLog { .. }) => Ok(None),
             Err(error) => Err(error.into()),
+        }
+    }
+
+    fn handle(&self, log: Log, resident: Option<Arc<Resident>>) -> Team {
+        Team {
+            files: self.files.clone(),
+            ..Team::new(log, self.options.clone(), resident)
         }
     }
 

@@ -21,13 +21,13 @@ pub struct Team {
     /// The state as this handle last saw it; good as long as the head names its last event.
     pub(super) live: Option<Live>,
     /// Where the writer is that all handles of this process share, if it stays.
-    resident: Option<Arc<Resident>>,
+    pub(super) resident: Option<Arc<Resident>>,
     /// Set for a handle that had the whole log for itself: the writer stays away until it is gone.
-    pause: Option<Pause>,
+    pub(super) pause: Option<Pause>,
     /// Set for a handle that stands at a point of the past.
-    past: Option<Past>,
+    pub(super) past: Option<Past>,
     /// Set for a handle whose answers wait for the sync of a batch.
-    batch: Option<Batch>,
+    pub(super) batch: Option<Batch>,
     /// On whose behalf, and under which key, this handle acts.
     pub(crate) control: Control,
     /// Whether its last answer was the repetition of an earlier one.
@@ -55,20 +55,6 @@ impl Team {
             control: Control::default(),
             repeated: false,
         }
-    }
-    /// The same, in a directory tree.
-    pub(crate) fn on_files(self, files: Option<Arc<Files>>) -> Team {
-        Team { files, ..self }
-    }
-    /// The same, whose commands belong to a batch.
-    pub(crate) fn in_batch(self, batch: Batch) -> Team {
-        Team {
-            batch: Some(batch),
-            ..self
-        }
-    }
-    pub(crate) fn batch(&self) -> Option<&Batch> {
-        self.batch.as_ref()
     }
     /// When what this handle records is to be durable.
     pub(crate) fn durability(&self) -> Durability {
