@@ -156,14 +156,14 @@ impl Events {
 }
 
 fn plan(filter: &Replay, after: u64, live: &Live, to: u64) -> Result<Plan> {
-    let Some((kind, value)) = filter.posting() else {
+    let Some(of) = filter.posting() else {
         let behind = match after {
             0 => None,
             after => live.place(after)?,
         };
         return Ok(Plan::Behind(behind, to));
     };
-    let seqs = postings(live, kind, value, after + 1, to)?;
+    let seqs = postings(live, of, (after + 1, to))?;
     let mut places = Vec::with_capacity(seqs.len());
     for seq in seqs.into_iter().rev() {
         places.extend(live.place(seq)?);

@@ -135,6 +135,16 @@ impl Replay {
                 None => return Ok(()),
             },
         };
+        self.stream(reader, behind, output)
+    }
+
+    /// Reads the log forward from behind a place.
+    fn stream(
+        &self,
+        reader: &Reader,
+        behind: Option<Place>,
+        output: &mut Output<'_>,
+    ) -> Result<()> {
         let last = self.to_seq.unwrap_or(u64::MAX);
         reader.each(behind, |located| {
             let event = &located.frame.event;
@@ -159,11 +169,12 @@ impl Replay {
             return Ok(());
         };
         match (self.posting(), self.reverse) {
-            (Some((kind, value)), true) => {
-                backward(live, reader, kind, value, (first, last), output)
-            }
-            (Some((kind, value)), false) => {
-                let seqs = postings(live, kind, value, first, last)?;
+            (Some(of), true) => newest_first(live, of, (first, last), |seqs| {
+                each(live, reader, seqs.iter().rev().copied(), output)?;
+                Ok(!output.done)
+            }),
+            (Some(of), false) => {
+                let seqs = postings(live, of, (first, last))?;
                 each(live, reader, seqs.into_iter().rev(), output)
             }
             (None, true) => each(live, reader, (first..=last).rev(), output),
@@ -172,7 +183,7 @@ impl Replay {
                     1 => None,
                     first => live.place(first - 1)?,
                 };
-                stream(reader, behind, last, output)
+                self.stream(reader, behind, output)
             }
         }
     }
@@ -194,54 +205,30 @@ impl Replay {
     }
 }
 
-/// Reads the log forward from behind a place.
-fn stream(reader: &Reader, behind: Option<Place>, last: u64, to: &mut Output<'_>) -> Result<()> {
-    reader.each(behind, |located| {
-        let event = &located.frame.event;
-        Ok::<_, Failure>(match event.seq > last {
-            true => ControlFlow::Break(()),
-            false => to.give(event),
-        })
-    })?;
-    Ok(())
-}
-
 /// All seqs of a ref within the range, newest first.
-pub(super) fn postings(
-    live: &Live,
-    kind: RefKind,
-    value: &str,
-    first: u64,
-    last: u64,
-) -> Result<Vec<u64>> {
-    let mut seqs = Vec::new();
-    let mut before = last + 1;
-    loop {
-        let page = live.with_ref(kind, value, Some(before), PAGE)?;
-        seqs.extend(page.seqs.iter().rev().filter(|seq| **seq >= first));
-        match page.seqs.first() {
-            Some(oldest) if page.older && *oldest > first => before = *oldest,
-            _ => return Ok(seqs),
-        }
-    }
+pub(super) fn postings(live: &Live, of: (RefKind, &str), range: (u64, u64)) -> Result<Vec<u64>> {
+    let mut all = Vec::new();
+    newest_first(live, of, range, |seqs| {
+        all.extend(seqs.iter().rev());
+        Ok(true)
+    })?;
+    Ok(all)
 }
 
-/// The events of a ref, newest first, a page of postings at a time.
-fn backward(
+/// Hands out the seqs of a ref within the range, the newest page of postings first, for as long as more are wanted.
+fn newest_first(
     live: &Live,
-    reader: &Reader,
-    kind: RefKind,
-    value: &str,
+    (kind, value): (RefKind, &str),
     (first, last): (u64, u64),
-    output: &mut Output<'_>,
+    mut more: impl FnMut(&[u64]) -> Result<bool>,
 ) -> Result<()> {
     let mut before = last + 1;
     loop {
         let page = live.with_ref(kind, value, Some(before), PAGE)?;
-        let wanted = page.seqs.iter().rev().copied();
-        each(live, reader, wanted.take_while(|seq| *seq >= first), output)?;
+        let from = page.seqs.partition_point(|seq| *seq < first);
+        let wanted = more(page.seqs.get(from..).unwrap_or_default())?;
         match page.seqs.first() {
-            Some(oldest) if page.older && *oldest > first && !output.done => before = *oldest,
+            Some(oldest) if page.older && *oldest > first && wanted => before = *oldest,
             _ => return Ok(()),
         }
     }
