@@ -21,16 +21,25 @@ pub fn check_free(field: &'static str, value: &str) -> Result<(), Refusal> {
     Ok(check_id(field, value)?)
 }
 
-/// Checks free identifiers as far as they are given.
-pub(crate) fn check_free_given<const N: usize>(
-    given: [(&'static str, &Option<String>); N],
+/// Names or identifiers, each with its field, as far as they are given.
+type Given<'a, const N: usize> = [(&'static str, &'a Option<String>); N];
+
+/// Checks names that are looked up, as far as they are given.
+pub(crate) fn check_known_given<const N: usize>(given: Given<'_, N>) -> Result<(), Refusal> {
+    check_given(check_known, &given)
+}
+
+/// Checks free identifiers, as far as they are given.
+pub(crate) fn check_free_given<const N: usize>(given: Given<'_, N>) -> Result<(), Refusal> {
+    check_given(check_free, &given)
+}
+
+fn check_given(
+    check: fn(&'static str, &str) -> Result<(), Refusal>,
+    given: &[(&'static str, &Option<String>)],
 ) -> Result<(), Refusal> {
-    for (field, value) in given {
-        if let Some(value) = value {
-            check_free(field, value)?;
-        }
-    }
-    Ok(())
+    let mut given = given.iter();
+    given.try_for_each(|(field, value)| value.as_ref().map_or(Ok(()), |it| check(field, it)))
 }
 
 /// Whether a text can be the kind of an event: `^[a-z][a-z0-9_]*$`.

@@ -61,7 +61,7 @@ impl Hub {
         // A client that comes again asks as it did at first, and its header says how far it came.
         let after = last_event_id(call)?.or(asked.after).unwrap_or(head);
         if after > head {
-            return Err(ahead(after, head).into());
+            return Err(ahead("after", after, head).into());
         }
         let (listener, frames) = Listener::new(asked, after);
         self.feed(&call.team).join(served, listener)?;

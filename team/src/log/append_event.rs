@@ -81,15 +81,9 @@ impl Team {
 impl AppendEvent {
     fn event(&self) -> Result<NewEvent, Refusal> {
         names::check_known("worker", &self.worker)?;
-        if let Some(task) = &self.task_id {
-            names::check_known("task_id", task)?;
-        }
-        if let Some(message) = &self.message_id {
-            names::check_free("message_id", message)?;
-        }
-        if let Some(worker) = &self.to_worker {
-            names::check_known("to_worker", worker)?;
-        }
+        names::check_known_given([("task_id", &self.task_id)])?;
+        names::check_free_given([("message_id", &self.message_id)])?;
+        names::check_known_given([("to_worker", &self.to_worker)])?;
         if let Some((name, value)) = OWN.iter().find_map(|name| self.extra.get_key_value(*name)) {
             let rule = "must be left to the log, which sets it";
             return Err(Refusal::invalid(name, value, rule));

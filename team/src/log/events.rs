@@ -103,7 +103,7 @@ impl Team {
         let (reader, to, plan) = self.query(|live, reader| {
             let head = reader.head().last_seq;
             if after > head {
-                return Err(ahead(after, head).into());
+                return Err(ahead("after", after, head).into());
             }
             let to = head.min(after.saturating_add(EXAMINED));
             Ok((reader.clone(), to, plan(&filter, after, live, to)?))
@@ -227,12 +227,12 @@ impl Page {
     }
 }
 
-/// The refusal of a cursor behind the end of the log.
-pub fn ahead(after: u64, head: u64) -> Refusal {
-    let message = format!("after must be at most {head}, the end of the log, but is {after}");
+/// The refusal of a cursor, given as that field, behind the end of the log.
+pub fn ahead(field: &str, seq: u64, head: u64) -> Refusal {
+    let message = format!("{field} must be at most {head}, the end of the log, but is {seq}");
     Refusal::new(Code::CursorAhead, message)
-        .field("after")
-        .detail("after", after)
+        .field(field)
+        .detail(field, seq)
         .detail("last_seq", head)
         .hint("an older state of the log may have been put back; begin again from 0")
 }

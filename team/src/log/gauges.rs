@@ -38,15 +38,12 @@ impl Team {
         let now = self.options.clock.now();
         let gauges = self.query(|live, reader| {
             let counts = live.task_counts()?;
-            let tasks = Status::ALL
-                .map(Status::name)
-                .into_iter()
-                .zip(counts.by_status);
+            let tasks = Status::ALL.map(Status::name).into_iter();
             Ok(Gauges {
                 events: reader.head().last_seq,
                 lag: reader.head().last_seq.saturating_sub(live.seq()),
                 views_behind: live.views_error().is_some(),
-                tasks: tasks.collect(),
+                tasks: tasks.zip(counts.by_status).collect(),
                 leases: live.lease_count(now)?,
                 leases_granted: live.count_of("task_claimed")?,
                 leases_expired: live.count_of("task_lease_expired")?,

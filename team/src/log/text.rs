@@ -28,13 +28,10 @@ impl Text {
 
     /// Whether an event holds it.
     pub fn is_in(&self, event: &Event<'_>) -> bool {
-        let refs = RefKind::ALL
-            .into_iter()
-            .filter_map(|kind| event.refs.get(kind));
-        [&*event.kind, &*event.actor]
-            .into_iter()
-            .chain(refs)
-            .any(|text| text.to_lowercase().contains(&self.wanted))
+        let refs = RefKind::ALL.map(|kind| event.refs.get(kind));
+        let names = [&*event.kind, &*event.actor].into_iter();
+        let mut names = names.chain(refs.into_iter().flatten());
+        names.any(|text| text.to_lowercase().contains(&self.wanted))
             || self.is_said(&event.payload.to_lowercase())
     }
 

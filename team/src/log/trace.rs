@@ -52,7 +52,6 @@ impl TraceAnswer {
 impl Team {
     /// The events of a story.
     pub fn trace(&mut self, trace: Trace) -> Result<TraceAnswer> {
-        let team = self.name().to_owned();
         names::check_free("trace_id", &trace.trace_id)?;
         self.survey(|live, reader| {
             let story = (RefKind::Trace, trace.trace_id.as_str());
@@ -67,7 +66,7 @@ impl Team {
             Ok(TraceAnswer {
                 spans: Story::of(&events, &causes_outside).spans,
                 causes_outside,
-                team: team.clone(),
+                team: reader.identity().team.clone(),
                 trace_id: trace.trace_id.clone(),
                 count: events.len(),
                 next_cursor: oldest.map(|oldest| oldest.event.id.to_string()),

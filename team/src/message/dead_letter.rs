@@ -132,7 +132,6 @@ pub struct RequeueAnswer {
 impl Team {
     /// A page of dead letters.
     pub fn dead_letters(&mut self, list: DeadLetterList) -> Result<DeadLetterListAnswer> {
-        let team = self.name().to_owned();
         self.query(|live, reader| {
             if let Some(agent) = &list.agent {
                 membership::check(live, "agent", agent)?;
@@ -146,13 +145,11 @@ impl Team {
                     dead_letters.push(shown(live, reader, letter)?);
                 }
             }
+            let oldest = dead_letters.first().filter(|_| page.older);
             Ok(DeadLetterListAnswer {
-                team: team.clone(),
+                team: reader.identity().team.clone(),
                 count: dead_letters.len(),
-                next_cursor: dead_letters
-                    .first()
-                    .filter(|_| page.older)
-                    .map(|oldest| oldest.id.clone()),
+                next_cursor: oldest.map(|oldest| oldest.id.clone()),
                 dead_letters,
             })
         })

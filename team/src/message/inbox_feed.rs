@@ -1,6 +1,7 @@
 //! `inbox-feed`: what an agent is to be told, in the order of the log, behind a cursor of its own.
 //! The cursor is a seq of the log, so nothing is missed or told twice when a reader restarts.
 
+use crate::log::events::ahead;
 use crate::message::feed_entry::FeedEntry;
 use crate::prelude::*;
 use crate::thread::RULES;
@@ -49,7 +50,7 @@ impl Team {
         self.query(|live, reader| {
             let head = live.seq();
             if since > head {
-                return Err(ahead(since, head).into());
+                return Err(ahead("since", since, head).into());
             }
             let mut page = Page::behind(since);
             while page.more && page.events.len() < limit && page.bytes < PAGE_BYTES {
@@ -111,13 +112,4 @@ impl Page {
         self.more = found.more;
         Ok(())
     }
-}
-
-fn ahead(since: u64, head: u64) -> Refusal {
-    let message = format!("since must be at most {head}, the end of the log, but is {since}");
-    Refusal::new(Code::CursorAhead, message)
-        .field("since")
-        .detail("since", since)
-        .detail("last_seq", head)
-        .hint("an older state of the log may have been put back; begin again from 0")
 }

@@ -160,15 +160,13 @@ impl Team {
             };
             let counts = live.owned_counts(agent)?;
             let inbox = live.agent(agent)?;
-            let named = Status::ALL.into_iter().map(Status::name);
+            let named = Status::ALL.map(Status::name).into_iter();
+            let counted = named.zip(counts.by_status);
             let mut answer = PrimeAnswer {
                 team: team.to_owned(),
                 agent: agent.to_owned(),
                 last_seq: reader.head().last_seq,
-                tasks_by_status: named
-                    .zip(counts.by_status)
-                    .filter(|(_, count)| *count > 0)
-                    .collect(),
+                tasks_by_status: counted.filter(|(_, count)| *count > 0).collect(),
                 in_progress: Few {
                     total: counts.by_status[Status::InProgress as usize],
                     items: in_progress(live, &seen)?,
@@ -266,10 +264,8 @@ fn in_progress(live: &Live, seen: &Seen<'_>) -> Result<Vec<Brief>> {
 }
 
 fn briefs(live: &Live, tasks: Vec<Task>, seen: &Seen<'_>) -> Result<Vec<Brief>> {
-    tasks
-        .into_iter()
-        .map(|task| brief(live, task, seen))
-        .collect()
+    let briefs = tasks.into_iter().map(|task| brief(live, task, seen));
+    briefs.collect()
 }
 
 fn brief(live: &Live, task: Task, seen: &Seen<'_>) -> Result<Brief> {
@@ -313,13 +309,9 @@ fn brief(live: &Live, task: Task, seen: &Seen<'_>) -> Result<Brief> {
 
 fn unread(live: &Live, reader: &Reader, agent: &str, now: Timestamp) -> Result<Vec<Mail>> {
     let unread = live.unread_mail(agent, ITEMS_MAX)?;
-    unread
-        .mail
-        .into_iter()
-        .chain(unread.wakeups)
-        .take(ITEMS_MAX)
-        .map(|seq| Ok(mail(page::sent(live, reader, seq)?, now)))
-        .collect()
+    let seqs = unread.mail.into_iter().chain(unread.wakeups);
+    let shown = seqs.map(|seq| Ok(mail(page::sent(live, reader, seq)?, now)));
+    shown.take(ITEMS_MAX).collect()
 }
 
 impl Mail {
@@ -345,16 +337,12 @@ fn mail(message: Message, now: Timestamp) -> Mail {
 fn said(payload: &str) -> String {
     let fields: Value = serde_json::from_str(payload).unwrap_or_default();
     let text = |name: &str| {
-        fields
-            .get(name)
-            .and_then(Value::as_str)
-            .filter(|text| !text.is_empty())
+        let text = fields.get(name).and_then(Value::as_str);
+        text.filter(|text| !text.is_empty())
     };
-    let texts = ["subject", "note", "body", "text", "details"];
-    let words: Vec<&str> = text("status")
-        .into_iter()
-        .chain(texts.into_iter().find_map(text))
-        .collect();
+    let first = ["subject", "note", "body", "text", "details"];
+    let first = first.into_iter().find_map(text);
+    let words: Vec<&str> = text("status").into_iter().chain(first).collect();
     match words.is_empty() && payload != "{}" {
         true => payload.to_owned(),
         false => words.join(": "),
@@ -409,11 +397,8 @@ fn minutes(now: Timestamp, then: Timestamp) -> u64 {
 
 /// One line of at most [`TEXT_MAX`] characters.
 fn cut(text: &str) -> String {
-    let line: String = text
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .take(TEXT_MAX + 1)
-        .collect();
+    let signs = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let line: String = signs.take(TEXT_MAX + 1).collect();
     match line.char_indices().nth(TEXT_MAX) {
         None => line,
         Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),

@@ -45,7 +45,6 @@ pub struct ReadAnswer {
 impl Team {
     /// A page of an inbox.
     pub fn read(&mut self, read: Read) -> Result<ReadAnswer> {
-        let team = self.name().to_owned();
         self.query(|live, reader| {
             membership::check(live, "agent", &read.agent)?;
             let cursor = read.cursor.as_deref();
@@ -55,19 +54,14 @@ impl Team {
                 limit: page::limit(read.limit, page::PAGE),
             };
             let page = live.inbox(&read.agent, query)?;
-            let messages = page
-                .seqs
-                .iter()
-                .map(|seq| page::sent(live, reader, *seq))
-                .collect::<Result<Vec<Message>>>()?;
+            let messages = page.seqs.iter().map(|seq| page::sent(live, reader, *seq));
+            let messages = messages.collect::<Result<Vec<Message>>>()?;
+            let oldest = messages.first().filter(|_| page.older);
             Ok(ReadAnswer {
-                team: team.clone(),
+                team: reader.identity().team.clone(),
                 agent: read.agent.clone(),
                 count: messages.len(),
-                next_cursor: messages
-                    .first()
-                    .filter(|_| page.older)
-                    .map(|oldest| oldest.id.clone()),
+                next_cursor: oldest.map(|oldest| oldest.id.clone()),
                 messages,
             })
         })

@@ -224,11 +224,8 @@ impl Team {
     /// What a message about a task did not move, because only claims do.
     fn kept_as_report(&mut self, message: &Message) -> Result<Option<KeptAsReport>> {
         let kinds = [MessageType::TaskAssign, MessageType::TaskUpdate];
-        let Some(id) = message
-            .task_id
-            .as_ref()
-            .filter(|_| kinds.contains(&message.kind))
-        else {
+        let id = message.task_id.as_ref();
+        let Some(id) = id.filter(|_| kinds.contains(&message.kind)) else {
             return Ok(None);
         };
         let (team, now) = (self.name().to_owned(), self.now());
@@ -403,10 +400,8 @@ impl NewMessage {
         };
         let mut random = self.random;
         loop {
-            let message = envelope
-                .clone()
-                .complete(self.names(), now, random)
-                .map_err(Refusal::from)?;
+            let message = envelope.clone().complete(self.names(), now, random);
+            let message = message.map_err(Refusal::from)?;
             if send.message_id.is_some() || live.message(&message.id)?.is_none() {
                 return Ok(message);
             }

@@ -81,12 +81,7 @@ impl Team {
 fn filter(tasks: &Tasks) -> Result<TaskFilter> {
     let known = |name: &str| names::word("status", name, Status::from_name, Status::rule);
     let status = tasks.status.as_deref().map(known).transpose()?;
-    if let Some(owner) = &tasks.owner {
-        names::check_known("owner", owner)?;
-    }
-    if let Some(cursor) = &tasks.cursor {
-        names::check_known("cursor", cursor)?;
-    }
+    names::check_known_given([("owner", &tasks.owner), ("cursor", &tasks.cursor)])?;
     Ok(TaskFilter {
         status,
         owner: tasks.owner.clone(),

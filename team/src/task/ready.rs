@@ -48,9 +48,7 @@ impl Team {
     pub fn ready(&mut self, ready: &Ready) -> Result<ReadyAnswer> {
         let (team, now) = (self.name().to_owned(), self.now());
         let limit = page::limit(ready.limit, page::PAGE);
-        if let Some(cursor) = &ready.cursor {
-            names::check_known("cursor", cursor)?;
-        }
+        names::check_known_given([("cursor", &ready.cursor)])?;
         self.query(|live, _| {
             let agent = ready.agent.as_deref();
             if let Some(agent) = agent {

@@ -21,9 +21,7 @@ impl Command for TaskReopen {
     type Answer = TaskAnswer;
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<()>> {
-        if let Some(worker) = &self.worker {
-            names::check_known("worker", worker)?;
-        }
+        names::check_known_given([("worker", &self.worker)])?;
         check_expected(self.expected_version)?;
         let draft = Draft::of(live, &self.task_id, now)?;
         draft.decision(|draft| {

@@ -62,7 +62,6 @@ pub struct ThreadListed {
 impl Team {
     /// Threads, the newest first: reads one event of each thread of the page.
     pub fn threads(&mut self, list: &ThreadList) -> Result<ThreadListAnswer> {
-        let team = self.name().to_owned();
         let limit = page::at_most(list.limit, page::PAGE, LIST_MAX);
         self.query(|live, reader| {
             if let Some(cursor) = &list.cursor {
@@ -75,7 +74,7 @@ impl Team {
             let listed = found.into_iter().map(|one| listed(live, reader, one));
             let threads = listed.collect::<Result<Vec<ThreadListed>>>()?;
             Ok(ThreadListAnswer {
-                team: team.clone(),
+                team: reader.identity().team.clone(),
                 count: threads.len(),
                 threads,
                 next_cursor,

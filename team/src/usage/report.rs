@@ -140,15 +140,11 @@ pub struct BudgetShown {
 impl Team {
     /// How many tokens were used.
     pub fn usage(&mut self, usage: &Usage) -> Result<UsageAnswer> {
-        for (field, name) in [
+        names::check_known_given([
             ("worker", &usage.worker),
             ("cursor", &usage.cursor),
             ("task_id", &usage.task_id),
-        ] {
-            if let Some(name) = name {
-                names::check_known(field, name)?;
-            }
-        }
+        ])?;
         let limit = page::limit(usage.limit, page::PAGE);
         self.query(|live, _| {
             let mut answer = standing(live, usage.worker.as_deref(), usage.task_id.as_deref())?;

@@ -73,9 +73,7 @@ impl Command for WriteStatus {
 
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
         let mut events = membership::enter(live, "worker", &self.worker)?;
-        if let Some(task) = &self.current_task_id {
-            names::check_known("current_task_id", task)?;
-        }
+        names::check_known_given([("current_task_id", &self.current_task_id)])?;
         let before = live.worker_status(&self.worker)?.map(|noted| noted.what);
         let change = StatusChange {
             state: names::word(

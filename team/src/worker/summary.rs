@@ -139,11 +139,10 @@ pub(crate) fn poll(
             turn_count: heartbeat.as_ref().map_or(0, |noted| noted.what.turn_count),
             task_id: status
                 .as_ref()
-                .and_then(|status| status.current_task_id.clone()),
+                .and_then(|said| said.current_task_id.clone()),
         };
-        let working = status
-            .as_ref()
-            .is_some_and(|s| s.state == WorkerState::Working);
+        let said = status.as_ref().map(|said| said.state);
+        let working = said == Some(WorkerState::Working);
         let turns = turns_without_progress(live, status.as_ref(), &now, before(&name)?)?;
         all.push(Polled {
             summary: WorkerSummary {
@@ -166,26 +165,17 @@ fn turns_without_progress(
     now: &Baseline,
     before: Option<Baseline>,
 ) -> Result<u32> {
-    let (Some(status), Some(before)) = (status, before) else {
+    let (Some(status), Some(before), Some(id)) = (status, before, &now.task_id) else {
         return Ok(0);
     };
-    let same = now.task_id.is_some() && now.task_id == before.task_id;
-    if status.state != WorkerState::Working || !same {
+    if status.state != WorkerState::Working || before.task_id.as_ref() != Some(id) {
         return Ok(0);
     }
-    let task = now
-        .task_id
-        .as_deref()
-        .map(|id| live.task(id))
-        .transpose()?
-        .flatten();
-    let unfinished = task.is_some_and(|task| {
-        matches!(
-            task.status,
-            Status::Pending | Status::Assigned | Status::InProgress
-        )
-    });
-    match unfinished {
+    let unfinished = [Status::Pending, Status::Assigned, Status::InProgress];
+    match live
+        .task(id)?
+        .is_some_and(|task| unfinished.contains(&task.status))
+    {
         true => Ok(now.turn_count.saturating_sub(before.turn_count)),
         false => Ok(0),
     }

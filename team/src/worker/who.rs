@@ -127,10 +127,8 @@ impl Team {
                 names.retain(|name| name > cursor);
             }
             let more = page::cut(&mut names, limit);
-            let agents = names
-                .into_iter()
-                .map(|name| agent(live, reader, name, now))
-                .collect::<Result<Vec<_>>>()?;
+            let agents = names.into_iter().map(|name| agent(live, reader, name, now));
+            let agents = agents.collect::<Result<Vec<_>>>()?;
             let last = agents.last().filter(|_| more);
             Ok(WhoAnswer {
                 team: team.clone(),
@@ -150,10 +148,8 @@ fn agent(live: &Live, reader: &Reader, name: String, now: Timestamp) -> Result<W
         owner: Some(name.clone()),
     };
     let briefs = |tasks: Vec<Task>| -> Result<Vec<WhoTask>> {
-        tasks
-            .into_iter()
-            .map(|task| brief(live, task, now))
-            .collect()
+        let briefs = tasks.into_iter().map(|task| brief(live, task, now));
+        briefs.collect()
     };
     let counts = live.owned_counts(&name)?;
     Ok(WhoAgent {

@@ -18,7 +18,7 @@ pub(super) fn page(team: &mut Team, asked: &Events) -> Result<EventsAnswer> {
     let (filter, after) = (asked.filter(), asked.after.unwrap_or(0));
     let head = team.query(|_, reader| Ok(reader.head().last_seq))?;
     if after > head {
-        return Err(ahead(after, head).into());
+        return Err(ahead("after", after, head).into());
     }
     let newest = asked
         .before
@@ -34,7 +34,7 @@ pub(super) fn page(team: &mut Team, asked: &Events) -> Result<EventsAnswer> {
     let mut block = BLOCK.0;
     while page.goes_on() {
         match filter.posting() {
-            Some((kind, value)) => page.look_up(team, &filter, kind, value)?,
+            Some(of) => page.look_up(team, &filter, of)?,
             None => page.read_back(team, &filter, block)?,
         }
         block = BLOCK.1.min(block * 2);
@@ -128,8 +128,7 @@ impl Page {
         &mut self,
         team: &mut Team,
         filter: &Replay,
-        kind: RefKind,
-        value: &str,
+        (kind, value): (RefKind, &str),
     ) -> Result<()> {
         let count = POSTINGS.min(self.left);
         let before = Some(self.end + 1);
