@@ -28,7 +28,6 @@ pub struct Envelope<'a> {
     pub error: Option<&'a Fault>,
 }
 
-/// The version of the envelope.
 const SCHEMA_VERSION: &str = "1.0";
 /// What stands in the place of an operation that could not be read.
 const UNKNOWN: &str = "unknown";

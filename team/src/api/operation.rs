@@ -84,7 +84,6 @@ pub fn refusals(records: bool, own: &[Code]) -> impl Iterator<Item = Code> {
     REFUSALS.iter().chain(recording).chain(own).copied()
 }
 
-/// What an input looks like.
 #[derive(Debug)]
 pub(super) struct Shapes {
     /// With what every operation takes.
@@ -174,7 +173,6 @@ impl Operation {
     pub fn input_schema(&self) -> Schema {
         rules::complete(self.own_schema(), self.mutates())
     }
-    /// The schema of its own part.
     pub(super) fn own_schema(&self) -> Schema {
         (self.input)()
     }

@@ -3,7 +3,6 @@
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 
-/// The field that names the team.
 pub(super) const TEAM: &str = "team_name";
 
 /// How an operation's input differs from that of the others.

@@ -19,9 +19,7 @@ operation! {
 
 /// Items unless the caller says otherwise.
 pub const LISTED: usize = 100;
-/// Most items.
 const LISTED_MAX: usize = 1_000;
-/// Entries of each sort that are looked at.
 const LOOKED_AT: usize = 1_000;
 /// Minutes without a word after which a task is stale, unless the caller says otherwise.
 const STALE_MINUTES: u64 = 90;

@@ -40,7 +40,6 @@ impl Batch {
         }))
     }
 
-    /// The team.
     pub(crate) fn team(&self) -> &str {
         &self.0.log.identity().team
     }

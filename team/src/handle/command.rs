@@ -87,7 +87,6 @@ pub(crate) trait Command: Clone + Send + 'static {
     fn answer(&self, decided: &Self::Decided, after: &After<'_>) -> Result<Self::Answer>;
 }
 
-/// What was decided.
 pub(crate) enum Decision<D> {
     /// It happens; these events record it (none, where nothing changes).
     Granted(D, Vec<NewEvent>),
@@ -136,11 +135,9 @@ where
 
 /// How things are once a command is recorded.
 pub(crate) struct After<'a> {
-    /// The team's name.
     pub team: &'a str,
     /// The state behind its events.
     pub live: &'a Live,
-    /// Its events.
     pub events: &'a [Event<'static>],
     /// When it was decided.
     pub now: Timestamp,
@@ -169,7 +166,6 @@ impl Team {
     }
 }
 
-/// How far a command has come.
 enum Stage<C: Command> {
     Granted(C::Decided, Timestamp),
     Denied(Refusal),

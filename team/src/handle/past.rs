@@ -15,7 +15,6 @@ pub struct Moment {
     pub time: Timestamp,
 }
 
-/// What a handle on the past keeps.
 #[derive(Debug)]
 pub(crate) struct Past {
     pub reader: Reader,
@@ -31,7 +30,6 @@ pub fn point(text: &str) -> Result<Point, String> {
     seq.map_err(|_| format!("a seq must be below 2^64, but is {text}"))
 }
 
-/// The time of the last event.
 fn last_time(reader: &Reader) -> Timestamp {
     let last = reader.head().last_id;
     last.map(|id| id.created_at()).unwrap_or_default()

@@ -27,13 +27,11 @@ const QUEUED: Duration = Duration::from_millis(100);
 /// Teams that are closed at a time.
 const CLOSED_AT_ONCE: usize = 16;
 
-/// The teams of a root that stay open, by name.
 #[derive(Debug, Default)]
 pub(crate) struct Residents {
     teams: Mutex<BTreeMap<String, Arc<Resident>>>,
 }
 
-/// One team that stays open.
 pub(crate) struct Resident {
     pub(super) slot: RwLock<WriterSlot>,
     /// How many commands on the whole log want the writer to stay away.
@@ -469,7 +467,6 @@ fn unsynced(failure: &Failure) -> Option<String> {
     Some(error.to_string())
 }
 
-/// The log's lock was not to be had in time.
 fn not_in_time(team: &Team, holder: &str) -> Failure {
     let waited = team.options.lock_deadline.as_millis();
     Error::Locked {

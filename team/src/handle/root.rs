@@ -280,7 +280,6 @@ impl Root {
         }
     }
 
-    /// The team, if there is one.
     pub(crate) fn find(&self, name: &str) -> Result<Option<Team>> {
         names::check_known("team", name)?;
         self.check_reach(name)?;
@@ -364,7 +363,6 @@ impl Root {
             .into())
     }
 
-    /// Whether there is a directory for teams.
     pub(crate) fn holds_teams(&self) -> Result<bool> {
         let stat = self.storage.stat(Path::new(TEAMS_DIR));
         match stat.map_err(Error::io("stat", TEAMS_DIR))? {
@@ -395,14 +393,12 @@ impl Root {
     }
 }
 
-/// The refusal of a new team whose name is taken.
 pub(crate) fn team_exists(team: &str) -> Refusal {
     let message = format!("team must be new, but {team:?} exists");
     let refusal = Refusal::new(Code::TeamExists, message).field("team");
     refusal.detail("team", team)
 }
 
-/// Where a team lies.
 pub(crate) fn team_dir(name: &str) -> PathBuf {
     Path::new(TEAMS_DIR).join(name)
 }

@@ -93,7 +93,6 @@ impl StagedTeam {
         })
     }
 
-    /// Where it is built.
     pub fn dir(&self) -> &Path {
         self.staging.dir()
     }

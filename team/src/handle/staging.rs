@@ -17,13 +17,11 @@ pub enum Purpose {
     Purged,
 }
 
-/// How the name of a lock file ends.
 const LOCK_ENDING: &str = ".lock";
 /// Hex digits at the end of a directory's name.
 const DIGITS: usize = 16;
 
 impl Purpose {
-    /// How the names of such directories begin.
     fn prefix(self) -> &'static str {
         match self {
             Purpose::New => ".new-",

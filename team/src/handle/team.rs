@@ -319,7 +319,6 @@ impl Team {
 /// What is asked of a state, and of the log behind it.
 pub(super) type Question<'a> = &'a mut dyn FnMut(&Live, &Reader) -> Result<()>;
 
-/// A question that was asked gave no answer.
 fn unanswered() -> Failure {
     Error::Poisoned("a question was not asked".into()).into()
 }

@@ -55,7 +55,6 @@ pub struct ImportAnswer {
 /// How many messages have something that was not applied to a task, by reason.
 pub type Reasons = BTreeMap<&'static str, u64>;
 
-/// Counts a message under each of its reasons.
 pub(crate) fn count(reasons: &mut Reasons, its: impl Iterator<Item = NotApplied>) {
     let its: BTreeSet<&'static str> = its.map(NotApplied::name).collect();
     for reason in its {
@@ -63,7 +62,6 @@ pub(crate) fn count(reasons: &mut Reasons, its: impl Iterator<Item = NotApplied>
     }
 }
 
-/// The problems so far.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     pub duplicates: u64,

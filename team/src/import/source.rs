@@ -29,7 +29,6 @@ pub(crate) struct Entry {
 /// So many bytes of lines stay in memory as messages between the two passes.
 const HELD_BYTES_MAX: u64 = 32 << 20;
 
-/// How an import ended.
 pub(crate) enum Found {
     Imported {
         created: bool,
@@ -40,7 +39,6 @@ pub(crate) enum Found {
     Rejected,
 }
 
-/// Appends an event to the log of an import.
 pub(crate) fn append<S: State>(writer: &Writer<S>, event: NewEvent) -> Result<Option<u64>> {
     let appended = writer.append(vec![event], Durability::Buffered);
     Ok(appended.map_err(input_fault)?.map(|last| last.last_seq))

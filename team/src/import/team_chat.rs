@@ -81,7 +81,6 @@ pub struct ChatAnswer {
     pub elapsed_ms: u64,
 }
 
-/// The payload of `log_imported`.
 #[derive(Serialize)]
 struct Imported<'a> {
     source: &'a str,

@@ -7,11 +7,9 @@ use crate::prelude::*;
 use crate::projections::message::{Names, check_id, check_name};
 use teamlog_engine::limits::EVENT_BYTES_MAX;
 
-/// An event of an old file.
 pub(crate) struct OldEvent {
     /// Its id; files may hold it twice.
     pub id: Option<String>,
-    /// What happened.
     pub kind: String,
     /// When, as it says.
     pub created_at: String,
@@ -23,7 +21,6 @@ pub(crate) struct OldEvent {
 const PLACES: [&[&str]; 3] = [&[], &["payload"], &["payload", "message"]];
 
 impl OldEvent {
-    /// Reads a line.
     pub fn parse(text: &str) -> Result<OldEvent, String> {
         let whole = Json::parse(text)
             .map_err(|error| format!("the line must be a JSON object ({error})"))?;
@@ -64,7 +61,6 @@ impl OldEvent {
         payload.map_or_else(|| "null".to_owned(), Value::to_string)
     }
 
-    /// The event that keeps it.
     pub fn kept(self) -> NewEvent {
         let is_name = |name: &str| check_name("name", name, Names::Imported).is_ok();
         let named = |field| self.first(field, is_name);

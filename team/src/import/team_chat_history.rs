@@ -56,7 +56,6 @@ pub(crate) fn history(chat: &mut Chat) -> Vec<Item> {
     items
 }
 
-/// The history so far.
 struct History<'a> {
     known: &'a BTreeMap<&'a str, &'a Message>,
     items: Vec<Item>,

@@ -47,7 +47,6 @@ pub(crate) struct Problems {
 }
 
 impl Problems {
-    /// How many there are.
     pub fn all(&self) -> u64 {
         self.all
     }
@@ -77,7 +76,6 @@ impl Problems {
     }
 }
 
-/// A message, and where it was found.
 pub(crate) struct ReadMessage {
     pub message: Message,
     pub file: String,
@@ -104,13 +102,11 @@ pub(crate) struct ReadTask {
 /// Why something of a snapshot is left out, and the same in words.
 pub(crate) type LeftOut = (NotApplied, String);
 
-/// A dead letter.
 pub(crate) struct ReadLetter {
     pub dead: DeliveryDead,
     pub at: Timestamp,
 }
 
-/// What a directory holds.
 #[derive(Default)]
 pub(crate) struct Chat {
     pub members: Vec<String>,
@@ -180,7 +176,6 @@ pub(crate) fn read_chat(source: &dyn Storage, latest: Timestamp) -> Result<Chat>
     Ok(reading.chat)
 }
 
-/// What the lines of a file are.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Sort {
     Message,
@@ -310,7 +305,6 @@ impl Reading<'_> {
         }
     }
 
-    /// How long deliveries wait for acks.
     fn config(&mut self) -> Result<()> {
         let file = "config.json";
         let Some(bytes) = self.read(file, SNAPSHOT_BYTES_MAX)? else {

@@ -141,7 +141,6 @@ fn check_kind(kind: &str) -> Result<(), Refusal> {
     }
 }
 
-/// One checked fact.
 #[derive(Debug, Clone)]
 struct Fact(NewEvent);
 

@@ -54,7 +54,6 @@ pub const BATCH_SIZE: usize = 1_000;
 /// More than the framing of one event adds to its line.
 const FRAMING_BYTES: usize = 512;
 
-/// What a line says.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Fields<'a> {

@@ -87,7 +87,6 @@ pub struct EventsAnswer {
 enum Plan {
     /// Behind that place, up to that seq.
     Behind(Option<Place>, u64),
-    /// At these places.
     At(Vec<Place>),
 }
 
@@ -171,7 +170,6 @@ fn plan(filter: &Replay, after: u64, live: &Live, to: u64) -> Result<Plan> {
     Ok(Plan::At(places))
 }
 
-/// A page that is being filled.
 struct Page {
     filter: Replay,
     limit: usize,

@@ -53,7 +53,6 @@ struct AuditLine<'a> {
     ts: String,
 }
 
-/// What an event points at.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct AuditRefs<'a> {

@@ -18,7 +18,6 @@ pub(crate) struct Line {
     pub text: String,
 }
 
-/// Hands out the lines of a source.
 pub(crate) struct Lines<R> {
     source: R,
     number: u64,
@@ -72,7 +71,6 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// Number of the last line that was looked at.
     pub fn number(&self) -> u64 {
         self.number
     }
@@ -97,7 +95,6 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// The source failed.
 pub(crate) fn unreadable(error: io::Error) -> Failure {
     Error::io("read", "the input")(error).into()
 }

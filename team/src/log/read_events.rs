@@ -52,7 +52,6 @@ pub struct ReadEventsAnswer {
     pub events: Vec<TeamEvent>,
 }
 
-/// Which team events are asked for.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Filter {
     pub wakeable_only: bool,

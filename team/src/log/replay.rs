@@ -234,7 +234,6 @@ fn newest_first(
     }
 }
 
-/// Reads events one by one.
 pub(super) fn each(
     live: &Live,
     reader: &Reader,

@@ -35,7 +35,6 @@ pub struct SyncViewsAnswer {
     pub seq: u64,
 }
 
-/// How often to look at the cursor.
 const LOOK: Duration = Duration::from_millis(5);
 /// A daemon takes at most 250 ms; behind that nobody is at work.
 const NOBODY: Duration = Duration::from_millis(300);

@@ -7,7 +7,6 @@ use crate::log::event_type::{self, EventType};
 use crate::prelude::*;
 use crate::projections::worker::event::WorkerState;
 
-/// The kind of event that holds what was reported.
 pub(crate) const REPORTED: &str = "worker_event_reported";
 
 /// `{event_id, team, type, worker, task_id?, message_id, …, created_at}` and whatever else was reported.

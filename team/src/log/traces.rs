@@ -5,7 +5,6 @@ use crate::prelude::*;
 
 /// Traces that are listed unless the caller says otherwise.
 const LISTED: usize = 20;
-/// Most traces of a list.
 const LISTED_MAX: usize = 200;
 /// Events in which traces are looked for, the newest.
 const LOOKED_AT: u64 = 10_000;

@@ -59,7 +59,6 @@ impl SendLetters {
         }
     }
 
-    /// The id of the message for one of them.
     fn id(&self, to: &str) -> String {
         let mut hasher = blake3::Hasher::new();
         for bits in self.random {

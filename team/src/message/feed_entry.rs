@@ -132,7 +132,6 @@ fn mail(message: &Message) -> FeedEntry {
     }
 }
 
-/// What happened to a task.
 fn task(fact: &TaskFact, actor: &str) -> Option<FeedEntry> {
     let id = &fact.task_id;
     let (kind, actor, summary, content) = match &fact.act {
@@ -179,7 +178,6 @@ fn task(fact: &TaskFact, actor: &str) -> Option<FeedEntry> {
     })
 }
 
-/// The beginning of a text.
 fn excerpt(text: &str) -> String {
     text.chars().take(SUMMARY_MAX).collect()
 }

@@ -67,7 +67,6 @@ impl Team {
     }
 }
 
-/// What an answer holds so far.
 struct Page {
     events: Vec<FeedEntry>,
     bytes: usize,
@@ -87,7 +86,6 @@ impl Page {
         }
     }
 
-    /// Adds what follows, as far as there is room.
     fn extend(
         &mut self,
         live: &Live,

@@ -42,7 +42,6 @@ pub struct Mail {
 const BODY: &str = "body";
 
 impl Mail {
-    /// Plain mail.
     pub(crate) fn plain(id: &str, from: &str, to: &str, body: &str, created_at: Timestamp) -> Mail {
         Mail {
             message_id: id.to_owned(),
@@ -55,7 +54,6 @@ impl Mail {
         }
     }
 
-    /// Any message.
     pub(crate) fn of(message: &Message) -> Mail {
         let text = message.payload.as_str();
         let payload: Map<String, Value> = serde_json::from_str(text).unwrap_or_default();
@@ -79,7 +77,6 @@ impl Mail {
         }
     }
 
-    /// The same with the marks on it.
     #[must_use]
     pub(crate) fn marked(self, marks: &Marks) -> Mail {
         Mail {

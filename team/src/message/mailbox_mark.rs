@@ -71,17 +71,14 @@ impl MarkDelivered {
     }
 }
 
-/// One mark.
 #[derive(Debug, Clone)]
 struct MarkMessage {
     mark: Mark,
     marked: MessageMarked,
 }
 
-/// What came of it.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Outcome {
-    /// Whether the mailbox holds the message.
     known: bool,
     dispatch: Option<DispatchShown>,
 }
@@ -131,7 +128,6 @@ impl Team {
 }
 
 impl Command for MarkMessage {
-    /// Whether the mailbox holds the message.
     type Decided = bool;
     type Answer = Outcome;
 

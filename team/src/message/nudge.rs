@@ -128,7 +128,6 @@ struct Terms {
     idle_seconds: u64,
 }
 
-/// One group of nudges.
 #[derive(Debug, Clone)]
 struct Group {
     terms: Terms,
@@ -183,7 +182,6 @@ impl Team {
 /// The kinds of the events that say of an agent that it was nudged.
 const WAKE_KINDS: [&str; 2] = ["message_sent", "message_suppressed"];
 
-/// An agent that is to be woken up.
 #[derive(Debug, Clone)]
 struct Wake {
     nudged: Nudged,
@@ -242,7 +240,6 @@ impl Command for Group {
     }
 }
 
-/// How an agent stands.
 enum Readiness {
     NoMail,
     Active,

@@ -14,7 +14,6 @@ use crate::usage::tokens;
 pub const TOKENS_MAX: usize = 2_000;
 /// For a reader that counts otherwise, and what text puts around the items.
 const TOKENS_AIMED_AT: usize = 1_800;
-/// Items that a list holds at most.
 const ITEMS_MAX: usize = 10;
 /// Dependencies that a task shows at most.
 const DEPS_MAX: usize = 4;
@@ -221,7 +220,6 @@ impl PrimeAnswer {
     }
 }
 
-/// Who looks, and when.
 struct Seen<'a> {
     team: &'a str,
     agent: &'a str,

@@ -158,7 +158,6 @@ pub(crate) struct NewMessage {
     pub random: u64,
 }
 
-/// How a send is decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Settled {
     Sent(Message),
@@ -268,7 +267,6 @@ impl Command for NewMessage {
 }
 
 impl NewMessage {
-    /// The decision, and the events that record it.
     pub(crate) fn settle(&self, live: &Live, now: Timestamp) -> Result<(Settled, Vec<NewEvent>)> {
         let mut message = self.message(live, now)?;
         if message.created_at > now.plus_micros(AHEAD_MAX_MICROS) {
@@ -326,7 +324,6 @@ impl Require {
         Ok(DeliveryFact::required(now, &message.id, policy, false))
     }
 
-    /// What was asked for, over a policy.
     pub(crate) fn over(self, mut policy: Policy) -> Result<Policy, Refusal> {
         if let Some(seconds) = self.ack_timeout_seconds {
             policy.ack_timeout_seconds =

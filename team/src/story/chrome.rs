@@ -66,7 +66,6 @@ struct Agent<'a> {
     free: BinaryHeap<Reverse<(i64, usize)>>,
 }
 
-/// A span on its lane.
 #[derive(Debug)]
 struct Bar<'a> {
     span: &'a Span,
@@ -77,7 +76,6 @@ struct Bar<'a> {
 }
 
 impl<'a> Tracks<'a> {
-    /// The process of an agent.
     fn process(&mut self, name: &'a str) -> usize {
         let agents = &mut self.agents;
         *self.processes.entry(name).or_insert_with(|| {
@@ -116,7 +114,6 @@ impl<'a> Tracks<'a> {
     }
 }
 
-/// One entry of `traceEvents`.
 #[derive(Serialize)]
 struct Entry<'a, A> {
     name: &'a str,

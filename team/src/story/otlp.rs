@@ -22,7 +22,6 @@ pub struct Otlp<'a> {
     span_steps: Vec<Vec<usize>>,
 }
 
-/// The spans of a step, by index.
 #[derive(Debug, Clone, Copy, Default)]
 struct StepSpans {
     /// The one that it lies on; `None` is that of the page.
@@ -58,7 +57,6 @@ impl<'a> Otlp<'a> {
         self.step(at).map(|step| step.recorded.event.id)
     }
 
-    /// Nanoseconds since 1970 of a step.
     fn nanos(&self, at: Option<usize>) -> String {
         let step = at.and_then(|at| self.step(at));
         let micros = step.map_or(0, |step| step.recorded.event.created_at.micros());
@@ -103,7 +101,6 @@ impl<'a> Otlp<'a> {
         cause.trace_id.as_ref() == Some(&self.answer.trace_id)
     }
 
-    /// The span of the page itself.
     fn page(&self) -> OtlpSpan<'_> {
         let steps = 0..self.step_spans.len();
         let loose = steps.filter(|step| self.spans_of(*step).home.is_none());
@@ -170,7 +167,6 @@ impl<'a> Otlp<'a> {
     }
 }
 
-/// Each step's spans, in one walk.
 fn step_spans(story: &Story<'_>) -> Vec<StepSpans> {
     let (mut tasks, mut messages) = (BTreeMap::new(), BTreeMap::new());
     let mut spans = story.spans.iter().enumerate().peekable();
@@ -211,7 +207,6 @@ fn trace_id(trace: &str) -> String {
     derived("trace", trace.as_bytes(), 16)
 }
 
-/// 8 bytes in hex.
 fn span_id(kind: &str, first: EventId) -> String {
     derived(kind, &first.bytes(), 8)
 }
@@ -231,7 +226,6 @@ const UNSET: u8 = 0;
 const OK: u8 = 1;
 const ERROR: u8 = 2;
 
-/// A span as OTLP has it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct OtlpSpan<'a> {
@@ -289,7 +283,6 @@ fn count(key: &'static str, value: u64) -> Attribute<'static> {
     Attribute { key, value }
 }
 
-/// The events of a span.
 struct Events<'a>(&'a Otlp<'a>, Vec<usize>);
 
 #[derive(Serialize)]

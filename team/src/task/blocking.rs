@@ -64,7 +64,6 @@ pub(crate) enum Turn {
     Resumed,
 }
 
-/// The task that a message turns, and how.
 pub(crate) fn turned_by<'a>(live: &Live, message: &'a Message) -> Result<Option<(&'a str, Turn)>> {
     let (Some(id), Some(status)) = (&message.task_id, reported(message)) else {
         return Ok(None);

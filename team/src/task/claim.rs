@@ -100,7 +100,6 @@ impl Command for ClaimWithToken {
     }
 }
 
-/// The answer to a claim.
 pub(crate) fn claimed(task: TaskRecord, claim_token: String) -> ClaimAnswer {
     let leased_until = task.claim.as_ref().map(|claim| claim.leased_until);
     ClaimAnswer {

@@ -5,9 +5,7 @@ use crate::task::prelude::*;
 /// What a command presents of a claim, and who does.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Claimant<'a> {
-    /// The task.
     pub task_id: &'a str,
-    /// What is presented.
     pub hold: Hold<'a>,
     /// Who presents it, if the command says.
     pub worker: Option<&'a str>,

@@ -70,7 +70,6 @@ impl TaskAnswer {
 }
 
 impl Command for TaskCreate {
-    /// The task's id.
     type Decided = String;
     type Answer = TaskAnswer;
 

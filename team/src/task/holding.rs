@@ -13,7 +13,6 @@ pub const LEASE_MS_MIN: u64 = 1_000;
 /// The longest.
 pub const LEASE_MS_MAX: u64 = 86_400_000;
 
-/// When a lease that begins now ends.
 pub(crate) fn lease_end(lease_ms: Option<u64>, now: Timestamp) -> Result<Timestamp, Refusal> {
     let asked = lease_ms.unwrap_or(LEASE_MS);
     if !(LEASE_MS_MIN..=LEASE_MS_MAX).contains(&asked) {
@@ -78,7 +77,6 @@ impl Hold<'_> {
         }
     }
 
-    /// Whether it says nothing.
     pub fn is_empty(self) -> bool {
         self.token.is_none() && self.epoch.is_none()
     }
@@ -94,7 +92,6 @@ pub(crate) enum Standing<'a> {
     Holds(&'a Claim),
     /// The task is in nobody's hands, and was in nobody else's since the caller gave it up.
     GaveUp,
-    /// The task was never claimed.
     Unclaimed,
 }
 

@@ -44,14 +44,11 @@ impl Serialize for Listed {
     }
 }
 
-/// Some of what can be taken up.
 #[derive(Default)]
 pub(crate) struct CanStart {
-    /// The page.
     pub tasks: Vec<Task>,
     /// Whether there are more behind it.
     pub more: bool,
-    /// How many there are in all.
     pub total: u64,
 }
 

@@ -48,7 +48,6 @@ pub(super) struct Sorting {
     pub since: Option<u64>,
 }
 
-/// Where a task stands.
 type Place = (u64, Vec<u8>);
 
 impl Sorting {
@@ -67,7 +66,6 @@ impl Sorting {
         self.sort == TaskSort::Id && self.order == SortOrder::Asc && self.since.is_none()
     }
 
-    /// A page behind a cursor.
     pub fn page(
         self,
         live: &Live,
@@ -201,7 +199,6 @@ impl Sorting {
         Ok(TaskPage { tasks, more })
     }
 
-    /// Where a task stands in the order.
     fn place(self, task: &Task) -> Place {
         self.placed(self.key(task), &task.task_id)
     }

@@ -15,7 +15,6 @@ operation! {
     rules = RULES
 }
 
-/// Most threads of a page.
 const LIST_MAX: usize = 200;
 /// Most bytes that are shown of what was said last.
 const TEXT_MAX: usize = 280;

@@ -41,7 +41,6 @@ pub struct ThreadSearchAnswer {
     pub next_cursor: Option<String>,
 }
 
-/// How much may still be examined.
 struct Left {
     bytes: usize,
     things: usize,
@@ -57,7 +56,6 @@ impl Left {
     }
 }
 
-/// What examining a thread came to.
 enum Found {
     Holds,
     HoldsNot,

@@ -38,7 +38,6 @@ pub struct ThreadAnswer {
 }
 
 impl Command for ThreadStart {
-    /// The thread's id.
     type Decided = String;
     type Answer = ThreadAnswer;
 
@@ -135,14 +134,12 @@ pub(crate) fn existing(live: &Live, task_id: Option<&str>) -> Result<Option<Stri
     }
 }
 
-/// A thread as it stands.
 pub(crate) fn shown(live: &Live, id: &str) -> Result<ThreadAnswer> {
     Ok(ThreadAnswer {
         thread: ThreadShown::from(&found(live, id)?),
     })
 }
 
-/// The thread of that id.
 pub(crate) fn found(live: &Live, id: &str) -> Result<thread::Thread> {
     names::check_known("thread_id", id)?;
     if let Some(thread) = live.thread(id)? {

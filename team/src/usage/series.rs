@@ -22,7 +22,6 @@ operation! {
 
 /// Spans of time unless the caller says otherwise.
 const BUCKETS: usize = 60;
-/// Most of them.
 const BUCKETS_MAX: usize = 500;
 /// Series that are told apart.
 const SERIES_MAX: usize = 100;

@@ -123,7 +123,6 @@ impl AttentionShown {
         })
     }
 
-    /// Whether the leader's program said that it stopped.
     fn tells_of_stop(&self) -> bool {
         !self.leader_session_active && self.source == AttentionSource::NativeStop
     }

@@ -73,7 +73,6 @@ pub struct Told {
     pub worker_count: Option<u64>,
 }
 
-/// Kinds of events that are team events.
 const TEAM_EVENTS: [&str; 8] = [
     "worker_event_reported",
     "worker_status_changed",
@@ -106,7 +105,6 @@ impl Told {
         })
     }
 
-    /// The event at that seq, if there is one.
     pub(crate) fn at(live: &Live, reader: &Reader, seq: Option<u64>) -> Result<Option<Told>> {
         match seq {
             None => Ok(None),
@@ -118,7 +116,6 @@ impl Told {
     }
 }
 
-/// Who has nothing to do, by a state.
 pub(crate) fn idle(live: &Live, reader: &Reader) -> Result<IdleAnswer> {
     let workers = membership::workers(live)?;
     let seen = monitor_snapshot::last(live, reader)?;

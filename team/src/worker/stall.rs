@@ -138,7 +138,6 @@ impl Findings {
         })
     }
 
-    /// Whether something waits for the leader.
     fn attention(&self) -> bool {
         !self.terminal && (self.unread > 0 || self.dispatches > 0 || self.stopped)
     }

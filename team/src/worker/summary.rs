@@ -106,7 +106,6 @@ impl TaskNumbers {
             canceled: of(Status::Canceled),
         }
     }
-    /// Tasks that are not over.
     pub(crate) fn open(&self) -> u64 {
         self.pending + self.assigned + self.blocked + self.in_progress
     }

@@ -16,11 +16,9 @@ operation! {
     }) -> WhoAnswer = |team, asked| team.who(&asked)
 }
 
-/// Agents on a page.
 const AGENTS_MAX: usize = 1_000;
 /// Tasks of each list of an agent.
 const TASKS_MAX: usize = 20;
-/// Dependencies that a task shows.
 const DEPS_MAX: usize = 8;
 
 /// `{team, now, agents, count, live_claims, next_cursor}`.

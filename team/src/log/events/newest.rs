@@ -13,7 +13,6 @@ const BLOCK: (u64, u64) = (64, 4_096);
 /// Postings that are looked up at once.
 const POSTINGS: u64 = 1_024;
 
-/// A page of events, the newest first.
 pub(super) fn page(team: &mut Team, asked: &Events) -> Result<EventsAnswer> {
     let (filter, after) = (asked.filter(), asked.after.unwrap_or(0));
     let head = team.query(|_, reader| Ok(reader.head().last_seq))?;
@@ -50,7 +49,6 @@ pub(super) fn page(team: &mut Team, asked: &Events) -> Result<EventsAnswer> {
     })
 }
 
-/// A page that is being filled.
 struct Page {
     limit: usize,
     events: Vec<Recorded>,
@@ -123,7 +121,6 @@ impl Page {
         Ok(())
     }
 
-    /// Looks up the next events of a ref.
     fn look_up(
         &mut self,
         team: &mut Team,
@@ -159,7 +156,6 @@ impl Page {
     }
 }
 
-/// Where the event with that seq lies.
 fn found(live: &Live, seq: u64) -> Result<Place> {
     let place = live.place(seq)?;
     Ok(place.ok_or_else(|| page::missing(seq))?)
