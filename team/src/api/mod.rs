@@ -31,9 +31,6 @@ pub struct Answered {
 }
 
 /// Carries out an operation. `control` gives what the input itself does not say (`key`, `trace_id`, `actor`).
-///
-/// # Errors
-/// The fault that the envelope shows.
 pub fn call(
     root: &Root,
     operation: &Operation,

@@ -51,15 +51,9 @@ pub trait Op: DeserializeOwned + JsonSchema + 'static {
     const ANSWERS_EMPTY: bool = false;
 
     /// Carries it out.
-    ///
-    /// # Errors
-    /// Refusals with a code that is declared; the log's.
     fn run(self, team: &mut Team) -> Result<Self::Data>;
 
     /// The answer where there is no such team.
-    ///
-    /// # Errors
-    /// That there is none, unless that is an answer.
     fn without_team(&self, missing: Refusal) -> Result<Self::Data> {
         Err(missing.into())
     }

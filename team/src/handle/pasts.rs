@@ -51,9 +51,6 @@ impl std::fmt::Debug for Pasts {
 
 impl Pasts {
     /// Asks the team as it was at that point, which `field` named; with the answer comes the last event that it knows.
-    ///
-    /// # Errors
-    /// `point_unknown`, as [`Team::at`]; the log's.
     pub fn ask<A>(
         &self,
         team: Team,

@@ -246,13 +246,8 @@ impl Team {
 
     /// Answers from the state up to the head of this moment. A derived file that proves damaged is rebuilt, once.
     /// Where the writer stays it waits for the answer: what takes long is for `survey`.
-    pub fn query<A>(&mut self, mut answer: impl FnMut(&Live, &Reader) -> Result<A>) -> Result<A> {
-        let mut answered = None;
-        self.queried(&mut |live, reader| {
-            answered = Some(answer(live, reader)?);
-            Ok(())
-        })?;
-        answered.ok_or_else(unanswered)
+    pub fn query<A>(&mut self, answer: impl FnMut(&Live, &Reader) -> Result<A>) -> Result<A> {
+        answered(answer, |question| self.queried(question))
     }
 
     // The way to an answer is the same for every question, and built once.
@@ -276,14 +271,9 @@ impl Team {
     /// As [`Team::query`], from a state of its own: an answer that takes long holds up nobody.
     pub(crate) fn survey<A>(
         &mut self,
-        mut answer: impl FnMut(&Live, &Reader) -> Result<A>,
+        answer: impl FnMut(&Live, &Reader) -> Result<A>,
     ) -> Result<A> {
-        let mut answered = None;
-        self.surveyed(&mut |live, reader| {
-            answered = Some(answer(live, reader)?);
-            Ok(())
-        })?;
-        answered.ok_or_else(unanswered)
+        answered(answer, |question| self.surveyed(question))
     }
 
     fn surveyed(&mut self, answer: Question<'_>) -> Result<()> {
@@ -319,8 +309,17 @@ impl Team {
 /// What is asked of a state, and of the log behind it.
 pub(super) type Question<'a> = &'a mut dyn FnMut(&Live, &Reader) -> Result<()>;
 
-fn unanswered() -> Failure {
-    Error::Poisoned("a question was not asked".into()).into()
+/// What is answered to a question, however that is asked.
+fn answered<A>(
+    mut answer: impl FnMut(&Live, &Reader) -> Result<A>,
+    ask: impl FnOnce(Question<'_>) -> Result<()>,
+) -> Result<A> {
+    let mut answered = None;
+    ask(&mut |live, reader| {
+        answered = Some(answer(live, reader)?);
+        Ok(())
+    })?;
+    answered.ok_or_else(|| Error::Poisoned("a question was not asked".into()).into())
 }
 
 /// Refuses to change a team that was closed.

@@ -41,9 +41,6 @@ impl HeadAnswer {
 
 impl Team {
     /// As [`Team::head`], for who has no key.
-    ///
-    /// # Errors
-    /// `invalid_input` where it should be signed; as [`Team::head`].
     pub fn read_head(&mut self, asked: ReadHead) -> Result<HeadAnswer> {
         if asked.sign == Some(true) {
             let message = "sign must be false, since there is no key here, but is true";

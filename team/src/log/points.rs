@@ -23,9 +23,6 @@ operation! {
 
 impl ReadDiff {
     /// What changed.
-    ///
-    /// # Errors
-    /// Those of [`Team::diff`], and `invalid_input` for what is no point.
     pub fn answer(self, team: &mut Team) -> Result<DiffAnswer> {
         team.diff(&self.parsed()?)
     }

@@ -156,9 +156,6 @@ impl Team {
     }
 
     /// Gives a dead letter another chance: the delivery of its message begins anew.
-    ///
-    /// # Errors
-    /// `dead_letter_not_found`, `delivery_open`, `already_acked`, `invalid_input`; the log's.
     pub fn requeue(&mut self, requeue: Requeue) -> Result<RequeueAnswer> {
         self.execute_unkeyed(requeue)
     }

@@ -2,6 +2,7 @@
 //! same sender and text, is not sent twice.
 
 use crate::message::mail::{DispatchOutcome, Mail};
+use crate::message::mailbox_mark::dispatch;
 use crate::prelude::*;
 use crate::projections::message::event::{DispatchRequested, MailFact};
 use crate::projections::message::{DispatchStatus, MessageInfo};
@@ -185,10 +186,7 @@ impl Command for SendLetter {
 impl SendLetter {
     /// A request that failed is made again; one that is still open is not.
     fn telling(&self, live: &Live, mail: &Mail) -> Result<Telling> {
-        let known = match live.marks(&mail.message_id)?.dispatch {
-            Some(request) => live.dispatch(&request)?,
-            None => None,
-        };
+        let known = dispatch(live, &mail.message_id)?;
         let queued = || Telling::Queued(self.request_id.clone());
         Ok(match known.map(|known| (known.status, known.request)) {
             _ if mail.notified_at.is_some() => Telling::Told,

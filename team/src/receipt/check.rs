@@ -50,9 +50,6 @@ pub struct ReceiptProblem {
 
 impl Team {
     /// Holds a receipt against the log. Reads all of the log, as `verify --against` does, and changes nothing.
-    ///
-    /// # Errors
-    /// `invalid_input` for what is no receipt; I/O.
     pub fn check_receipt(&mut self, asked: CheckReceipt) -> Result<CheckedReceipt> {
         let given = GivenReceipt::read(&Value::Object(asked.receipt).to_string())?;
         let mut checked = CheckedReceipt {

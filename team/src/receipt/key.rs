@@ -113,9 +113,6 @@ impl PublicKey {
     }
 
     /// Reads what [`PublicKey::hex`] writes.
-    ///
-    /// # Errors
-    /// `signature_invalid`.
     pub fn from_hex(text: &str) -> Result<PublicKey, Refusal> {
         let point = bytes_of::<{ ed25519_dalek::PUBLIC_KEY_LENGTH }>(text);
         let key = point.and_then(|point| VerifyingKey::from_bytes(&point).ok());
