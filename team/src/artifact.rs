@@ -218,10 +218,7 @@ impl Team {
     /// What an artifact holds, which is what was left.
     pub fn artifact_bytes(&mut self, get: &ArtifactGet) -> Result<(ArtifactShown, Vec<u8>)> {
         names::check_known("name", &get.name)?;
-        let artifact = self.query(|live, _| match live.artifact(&get.name)? {
-            Some(artifact) => Ok(artifact),
-            None => Err(missing(&get.name).into()),
-        })?;
+        let artifact = self.query(|live, _| found(live, &get.name))?;
         let path = self.log.dir().join(artifact.stored.path());
         let storage = self.log.storage();
         let bytes = match storage.read(&path, ARTIFACT_BYTES_MAX) {
@@ -411,22 +408,22 @@ impl Command for RecordArtifact {
     }
 
     fn answer(&self, stored: &bool, after: &After<'_>) -> Result<ArtifactPutAnswer> {
-        match after.live.artifact(&self.stored.name)? {
-            Some(artifact) => Ok(ArtifactPutAnswer {
-                stored: *stored,
-                artifact: ArtifactShown::from(&artifact),
-            }),
-            None => Err(missing(&self.stored.name).into()),
-        }
+        Ok(ArtifactPutAnswer {
+            stored: *stored,
+            artifact: ArtifactShown::from(&found(after.live, &self.stored.name)?),
+        })
     }
 }
 
-fn missing(name: &str) -> Refusal {
-    let message = format!("name must be that of an artifact, but is {name:?}");
-    Refusal::new(Code::ArtifactNotFound, message)
-        .field("name")
-        .detail("name", name)
-        .hint("list them with: teamlog artifact list TEAM")
+fn found(live: &Live, name: &str) -> Result<Artifact> {
+    let missing = || {
+        let message = format!("name must be that of an artifact, but is {name:?}");
+        Refusal::new(Code::ArtifactNotFound, message)
+            .field("name")
+            .detail("name", name)
+            .hint("list them with: teamlog artifact list TEAM")
+    };
+    Ok(live.artifact(name)?.ok_or_else(missing)?)
 }
 
 fn damaged(artifact: &Artifact, what: &str) -> Refusal {

@@ -65,18 +65,14 @@ pub(crate) fn json_text(value: &impl serde::Serialize) -> Option<String> {
 
 /// The event with that seq, which the state covers.
 pub(crate) fn event(live: &Live, reader: &Reader, seq: u64) -> Result<Event<'static>> {
-    match live.event(reader, seq)? {
-        Some(event) => Ok(event),
-        None => Err(missing(seq).into()),
-    }
+    let event = live.event(reader, seq)?;
+    Ok(event.ok_or_else(|| missing(seq))?)
 }
 
 /// The message that the event with that seq recorded.
 pub(crate) fn sent(live: &Live, reader: &Reader, seq: u64) -> Result<Message> {
-    match live.sent(reader, seq)? {
-        Some(message) => Ok(message),
-        None => Err(missing(seq).into()),
-    }
+    let message = live.sent(reader, seq)?;
+    Ok(message.ok_or_else(|| missing(seq))?)
 }
 
 pub(crate) fn missing(seq: u64) -> Error {
@@ -109,10 +105,9 @@ pub(crate) fn first_not(
 
 /// The seq of the event that a cursor names.
 pub(crate) fn event_cursor(live: &Live, reader: &Reader, cursor: &str) -> Result<Option<u64>> {
-    match EventId::from_text(cursor.as_bytes()) {
-        Some(id) => Ok(event_of(live, reader, id)?.map(|event| event.seq)),
-        None => Ok(None),
-    }
+    let id = EventId::from_text(cursor.as_bytes());
+    let event = id.map(|id| event_of(live, reader, id)).transpose()?;
+    Ok(event.flatten().map(|event| event.seq))
 }
 
 /// The event of that id.
@@ -164,8 +159,6 @@ pub(crate) fn unknown_cursor(cursor: &str, what: &str) -> Refusal {
 
 /// The story that a task belongs to, if there is such a task and such a story.
 pub(crate) fn trace_of_task(live: &Live, task: Option<&str>) -> Result<Option<String>> {
-    match task {
-        None => Ok(None),
-        Some(task) => Ok(live.task(task)?.and_then(|task| task.trace_id)),
-    }
+    let task = task.map(|task| live.task(task)).transpose()?;
+    Ok(task.flatten().and_then(|task| task.trace_id))
 }

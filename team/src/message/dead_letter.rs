@@ -284,10 +284,8 @@ fn at(live: &Live, list: &DeadLetterList, cursor: &str) -> Result<u64> {
     names::check_free("cursor", cursor)?;
     let letter = live.dead_letter(cursor)?;
     let theirs = |letter: &DeadLetter| list.agent.as_ref().is_none_or(|agent| *agent == letter.to);
-    match letter.filter(theirs) {
-        Some(letter) => Ok(letter.seq),
-        None => Err(page::unknown_cursor(cursor, "the id of a dead letter of this listing").into()),
-    }
+    let unknown = || page::unknown_cursor(cursor, "the id of a dead letter of this listing");
+    Ok(letter.filter(theirs).ok_or_else(unknown)?.seq)
 }
 
 /// A dead letter with its message, and whether it was requeued or acknowledged.

@@ -98,10 +98,8 @@ impl DeliveryList {
             let due = Timestamp::from_micros(due.parse().ok()?)?;
             Some((due, id.to_owned()))
         });
-        match found {
-            Some(found) => Ok(Some(found)),
-            None => Err(page::unknown_cursor(cursor, "the next_cursor of this listing").into()),
-        }
+        let unknown = || page::unknown_cursor(cursor, "the next_cursor of this listing");
+        Ok(Some(found.ok_or_else(unknown)?))
     }
 }
 

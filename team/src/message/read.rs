@@ -80,11 +80,7 @@ pub(crate) fn before(
     };
     names::check_free("cursor", cursor)?;
     let message = live.message(cursor)?.filter(|message| message.to == owner);
-    match message {
-        Some(message) => Ok(Some(message.seq)),
-        None => {
-            let what = format!("the id of a message in this {called}");
-            Err(page::unknown_cursor(cursor, &what).into())
-        }
-    }
+    let what = format!("the id of a message in this {called}");
+    let message = message.ok_or_else(|| page::unknown_cursor(cursor, &what))?;
+    Ok(Some(message.seq))
 }

@@ -123,10 +123,8 @@ impl ThreadSearch {
             None => (cursor.as_str(), None),
             Some((id, seq)) => (id, Some(seq.parse().map_err(|_| unknown())?)),
         };
-        match live.thread(id)? {
-            Some(thread) => Ok(Some((thread, within))),
-            None => Err(unknown().into()),
-        }
+        let thread = live.thread(id)?.ok_or_else(unknown)?;
+        Ok(Some((thread, within)))
     }
 }
 

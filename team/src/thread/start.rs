@@ -128,10 +128,8 @@ pub(crate) fn existing(live: &Live, task_id: Option<&str>) -> Result<Option<Stri
         return Ok(None);
     };
     names::check_known("task_id", task_id)?;
-    match live.task(task_id)? {
-        Some(task) => Ok(task.trace_id),
-        None => Err(holding::not_found(task_id).into()),
-    }
+    let task = live.task(task_id)?;
+    Ok(task.ok_or_else(|| holding::not_found(task_id))?.trace_id)
 }
 
 pub(crate) fn shown(live: &Live, id: &str) -> Result<ThreadAnswer> {

@@ -74,12 +74,8 @@ impl ThreadTail {
         let Some(cursor) = &self.cursor else {
             return Ok(None);
         };
-        match cursor.parse() {
-            Ok(seq) => Ok(Some(seq)),
-            Err(_) => {
-                Err(unknown_cursor(cursor, "the next_cursor of a page of this thread").into())
-            }
-        }
+        let unknown = |_| unknown_cursor(cursor, "the next_cursor of a page of this thread");
+        Ok(Some(cursor.parse().map_err(unknown)?))
     }
 }
 
