@@ -428,10 +428,8 @@ fn found(live: &Live, name: &str) -> Result<Artifact> {
 
 fn damaged(artifact: &Artifact, what: &str) -> Refusal {
     let path = artifact.stored.path();
-    let message = format!(
-        "{path} must hold the artifact {:?}, but {what}",
-        artifact.stored.name
-    );
+    let name = &artifact.stored.name;
+    let message = format!("{path} must hold the artifact {name:?}, but {what}");
     Refusal::new(Code::ArtifactDamaged, message)
         .field("name")
         .detail("path", path)

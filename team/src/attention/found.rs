@@ -78,10 +78,8 @@ fn without(team: &str, task: &Task, lost: &[String]) -> String {
     let others = task.deps.iter().filter(|dep| !lost.contains(dep));
     let others: Vec<&String> = others.collect();
     let input = json!({"team_name": team, "task_id": task.task_id, "blocked_by": others});
-    format!(
-        "teamlog api update-task --input {}",
-        quoted(&input.to_string())
-    )
+    let input = quoted(&input.to_string());
+    format!("teamlog api update-task --input {input}")
 }
 
 /// Dead letters that were neither given another chance nor acknowledged, among the newest.
@@ -96,11 +94,8 @@ fn dead_letters(look: &mut Look<'_>) -> Result<()> {
             continue;
         }
         let text = format!("dead letter: {} to {}", letter.message_id, letter.to);
-        let command = format!(
-            "teamlog dead-letter requeue {} --message-id {}",
-            look.team,
-            quoted(&letter.message_id)
-        );
+        let (team, id) = (look.team, quoted(&letter.message_id));
+        let command = format!("teamlog dead-letter requeue {team} --message-id {id}");
         look.items.push(AttentionItem {
             task_id: letter.task_id,
             agent: Some(letter.to),
@@ -121,10 +116,8 @@ fn bootstrap_breached(look: &mut Look<'_>) -> Result<()> {
     let Some(breach) = run.last_breach.filter(|breach| breach.seq == run.seq) else {
         return Ok(());
     };
-    let text = format!(
-        "bootstrap run {} broke its contract: {}",
-        run.run, breach.why
-    );
+    let (name, why) = (&run.run, &breach.why);
+    let text = format!("bootstrap run {name} broke its contract: {why}");
     let mut command = format!("teamlog bootstrap start {}", look.team);
     if !run.selected.is_empty() {
         let domains = quoted(&run.selected.join(","));
@@ -171,11 +164,8 @@ fn overdue_acks(look: &mut Look<'_>) -> Result<()> {
         }
         let (id, to) = (&delivery.message_id, &delivery.to);
         let text = format!("not acknowledged: {id} by {to}");
-        let command = format!(
-            "teamlog ack {} --agent {to} --message-id {}",
-            look.team,
-            quoted(id)
-        );
+        let (team, message) = (look.team, quoted(id));
+        let command = format!("teamlog ack {team} --agent {to} --message-id {message}");
         look.items.push(AttentionItem {
             agent: Some(to.clone()),
             message_id: Some(id.clone()),
@@ -206,11 +196,8 @@ fn writes_refused(look: &mut Look<'_>) -> Result<()> {
         let holder = write.refused.holder;
         let held = holder.map_or_else(String::new, |holder| format!(", held by {holder}"));
         let text = format!("refused {agent} to write {path}{held}");
-        let command = format!(
-            "teamlog can-write {} {} --agent {agent}",
-            look.team,
-            quoted(&path)
-        );
+        let (team, quoted) = (look.team, quoted(&path));
+        let command = format!("teamlog can-write {team} {quoted} --agent {agent}");
         look.items.push(AttentionItem {
             agent: Some(agent),
             path: Some(path),

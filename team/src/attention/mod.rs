@@ -175,13 +175,9 @@ impl Team {
                     find(&mut look)?;
                 }
             }
-            let Look {
-                mut items,
-                mut more,
-                ..
-            } = look;
+            let mut items = look.items;
             items.sort_by_key(|item| item.kind);
-            more |= page::cut(&mut items, limit);
+            let more = page::cut(&mut items, limit) || look.more;
             Ok(AttentionAnswer {
                 team: team.clone(),
                 now,

@@ -458,11 +458,8 @@ impl Control {
 
 /// The token is one agent's, and the other is said to act.
 pub(crate) fn mismatch(agent: &str, actor: &str) -> Refusal {
-    let message = format!(
-        "actor must be {}, to whom the token belongs, but is {}",
-        shown(agent),
-        shown(actor)
-    );
+    let (agent, actor) = (shown(agent), shown(actor));
+    let message = format!("actor must be {agent}, to whom the token belongs, but is {actor}");
     Refusal::new(Code::ActorMismatch, message).field("actor")
 }
 

@@ -174,20 +174,10 @@ impl Resident {
             pauses: Mutex::default(),
             resumed: Condvar::new(),
             // Without the thread the state is as right, and only slower to open.
-            maintain: woken(
-                "teamlog-merge",
-                resident,
-                Resident::maintain,
-                Duration::ZERO,
-            )
-            .unwrap_or_else(|| bounded(0).0),
+            maintain: woken("merge", resident, Resident::maintain, Duration::ZERO)
+                .unwrap_or_else(|| bounded(0).0),
             // Without it views are written before the answers.
-            views: woken(
-                "teamlog-views",
-                resident,
-                Resident::write_views,
-                VIEWS_PAUSE,
-            ),
+            views: woken("views", resident, Resident::write_views, VIEWS_PAUSE),
             before: Mutex::default(),
         })
     }
@@ -453,7 +443,8 @@ fn woken(
             std::thread::sleep(pause);
         }
     };
-    let started = std::thread::Builder::new().name(name.into()).spawn(works);
+    let thread = std::thread::Builder::new().name(format!("teamlog-{name}"));
+    let started = thread.spawn(works);
     started.is_ok().then_some(wake)
 }
 

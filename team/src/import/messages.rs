@@ -81,13 +81,8 @@ impl Root {
         let event = created.event(DEFAULT_ACTOR, just_before(&entries, import.restamp));
         let recorded = StagedTeam::import(self, name, format, anywhere, |writer| {
             append(writer, event)?;
-            record(
-                writer,
-                &mut entries,
-                import.restamp,
-                source,
-                &mut |_| Ok(()),
-            )
+            let flush = &mut |_: &Writer<()>| Ok(());
+            record(writer, &mut entries, import.restamp, source, flush)
         })?;
         let (first, last) = recorded.ok_or_else(|| appeared(name))?;
         Ok(Found::Imported {

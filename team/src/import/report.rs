@@ -85,10 +85,8 @@ impl Report {
     }
     /// A message that says something of a task in vain; it is recorded all the same.
     pub fn unapplied(&mut self, line: u64, unapplied: &[Unapplied]) {
-        count(
-            &mut self.not_applied,
-            unapplied.iter().map(|one| one.reason),
-        );
+        let reasons = unapplied.iter().map(|one| one.reason);
+        count(&mut self.not_applied, reasons);
         for one in unapplied {
             self.note(line, "not_applied", one.rule.to_string());
         }

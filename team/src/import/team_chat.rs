@@ -150,10 +150,8 @@ impl Root {
                 event.created_at = Some(item.at);
                 append(writer, event)?;
             }
-            append(
-                writer,
-                NewEvent::new("log_imported", DEFAULT_ACTOR, payload),
-            )?;
+            let imported = NewEvent::new("log_imported", DEFAULT_ACTOR, payload);
+            append(writer, imported)?;
             writer.sync()?;
             Ok(writer.head().last_seq)
         })?;

@@ -65,11 +65,10 @@ struct History<'a> {
 
 impl History<'_> {
     fn push(&mut self, at: Timestamp, rank: u8, id: &str, event: NewEvent) {
-        let id = id.to_owned();
         self.items.push(Item {
             at,
             rank,
-            id,
+            id: id.to_owned(),
             event,
         });
     }
@@ -87,10 +86,8 @@ impl History<'_> {
         self.counts.messages += 1;
         self.push(message.created_at, 0, &message.id, event);
         let unapplied = message.unapplied();
-        count(
-            &mut self.counts.not_applied,
-            unapplied.iter().map(|one| one.reason),
-        );
+        let reasons = unapplied.iter().map(|one| one.reason);
+        count(&mut self.counts.not_applied, reasons);
         for one in unapplied {
             let (file, why) = (&read.file, one.rule.to_string());
             self.problems.note(file, read.line, "not_applied", why);

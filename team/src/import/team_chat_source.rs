@@ -57,9 +57,8 @@ impl Problems {
             .listed
             .partition_point(|known| (known.file.as_str(), known.line) <= (file, line));
         if at < PROBLEMS_MAX {
-            let file = file.to_owned();
             let problem = FileProblem {
-                file,
+                file: file.to_owned(),
                 line,
                 kind,
                 message,
@@ -148,12 +147,11 @@ struct LegacyLetter<'a> {
 
 /// Reads a directory. Times past `latest` break a rule.
 pub(crate) fn read_chat(source: &dyn Storage, latest: Timestamp) -> Result<Chat> {
-    let (chat, first) = (Chat::default(), HashMap::new());
     let mut reading = Reading {
         source,
         latest,
-        chat,
-        first,
+        chat: Chat::default(),
+        first: HashMap::new(),
     };
     reading.team()?;
     reading.config()?;
@@ -354,13 +352,11 @@ impl Reading<'_> {
     }
 
     fn found(&mut self, message: Message, file: &str, line: u64) {
-        let file = file.to_owned();
-        let read = ReadMessage {
+        self.chat.messages.push(ReadMessage {
             message,
-            file,
+            file: file.to_owned(),
             line,
-        };
-        self.chat.messages.push(read);
+        });
     }
 
     /// Acks are recorded as acks; whether another event says what nothing else does is seen once all is read.
@@ -444,15 +440,11 @@ impl Reading<'_> {
             .and_then(snapshot)
             .and_then(|read| self.time(&read.0.updated_at.to_string()).map(|_| read));
         match parsed {
-            Ok((task, left_out)) => {
-                let file = file.to_owned();
-                let read = ReadTask {
-                    task,
-                    left_out,
-                    file,
-                };
-                self.chat.tasks.push(read);
-            }
+            Ok((task, left_out)) => self.chat.tasks.push(ReadTask {
+                task,
+                left_out,
+                file: file.to_owned(),
+            }),
             Err(why) => self.malformed(file, 0, why),
         }
         Ok(())

@@ -219,11 +219,9 @@ impl Team {
         let created = tasks.iter().filter(|task| task.change == Change::Created);
         let created = created.count() as u64;
         let changed = tasks.len() as u64 - created;
-        let rest = behind(tasks, diff.cursor.as_deref())?;
-        let limit = page::limit(diff.limit, page::PAGE);
-        let more = rest.len() > limit;
-        let page: Vec<TaskChange> = rest.into_iter().take(limit).collect();
-        let last = page.last().filter(|_| more);
+        let mut tasks = behind(tasks, diff.cursor.as_deref())?;
+        let more = page::cut(&mut tasks, page::limit(diff.limit, page::PAGE));
+        let last = tasks.last().filter(|_| more);
         Ok(DiffAnswer {
             team: self.name().to_owned(),
             from: from.moment,
@@ -233,9 +231,9 @@ impl Team {
             members_added: members_added(before, after)?,
             tasks_created: created,
             tasks_changed: changed,
-            count: page.len(),
+            count: tasks.len(),
             next_cursor: last.map(|last| last.task_id.clone()),
-            tasks: page,
+            tasks,
             inboxes: inboxes(before, after, &touched.agents)?,
             modes: modes(before, after, &touched.modes)?,
             runs: runs(before, after, touched.runs.values())?,
@@ -253,7 +251,7 @@ fn touched(from: &Reader, to: &Reader) -> Result<Touched> {
             true => "foreign",
             false => &*event.kind,
         };
-        touched.count(kind);
+        *touched.kinds.entry(kind.to_owned()).or_default() += 1;
         if !event.foreign {
             touched.note(event);
         }
@@ -263,13 +261,6 @@ fn touched(from: &Reader, to: &Reader) -> Result<Touched> {
 }
 
 impl Touched {
-    fn count(&mut self, kind: &str) {
-        match self.kinds.get_mut(kind) {
-            Some(count) => *count += 1,
-            None => drop(self.kinds.insert(kind.to_owned(), 1)),
-        }
-    }
-
     /// What an event of ours is about.
     fn note(&mut self, event: &Event<'_>) {
         if let Some(task) = event.refs.get(RefKind::Task) {

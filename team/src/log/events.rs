@@ -107,7 +107,13 @@ impl Team {
             let to = head.min(after.saturating_add(EXAMINED));
             Ok((reader.clone(), to, plan(&filter, after, live, to)?))
         })?;
-        let mut page = Page::new(filter, asked.limit);
+        let mut page = Page {
+            filter,
+            limit: page::at_most(asked.limit, EVENTS, EVENTS_MAX),
+            events: Vec::new(),
+            bytes: 0,
+            stopped: None,
+        };
         page.read(&reader, plan)?;
         let next_after = page.stopped.unwrap_or(to);
         let last_seq = reader.head().last_seq;
@@ -180,16 +186,6 @@ struct Page {
 }
 
 impl Page {
-    fn new(filter: Replay, limit: Option<usize>) -> Page {
-        Page {
-            filter,
-            limit: page::at_most(limit, EVENTS, EVENTS_MAX),
-            events: Vec::new(),
-            bytes: 0,
-            stopped: None,
-        }
-    }
-
     fn read(&mut self, reader: &Reader, plan: Plan) -> Result<()> {
         match plan {
             Plan::At(places) => {

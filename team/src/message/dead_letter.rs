@@ -261,10 +261,8 @@ impl Requeue {
 
 fn not_found(field: &str, asked: &str) -> Refusal {
     let what = if field == "id" { "" } else { "the message of " };
-    let message = format!(
-        "{field} must be that of {what}a dead letter, but is {}",
-        crate::refusal::shown(asked)
-    );
+    let asked = crate::refusal::shown(asked);
+    let message = format!("{field} must be that of {what}a dead letter, but is {asked}");
     Refusal::new(Code::DeadLetterNotFound, message).field(field)
 }
 

@@ -52,7 +52,12 @@ impl Team {
             if since > head {
                 return Err(ahead("since", since, head).into());
             }
-            let mut page = Page::behind(since);
+            let mut page = Page {
+                events: Vec::new(),
+                bytes: 0,
+                seen: since,
+                more: true,
+            };
             while page.more && page.events.len() < limit && page.bytes < PAGE_BYTES {
                 page.extend(live, reader, feed, &team, limit)?;
             }
@@ -77,15 +82,6 @@ struct Page {
 }
 
 impl Page {
-    fn behind(seen: u64) -> Page {
-        Page {
-            events: Vec::new(),
-            bytes: 0,
-            seen,
-            more: true,
-        }
-    }
-
     fn extend(
         &mut self,
         live: &Live,

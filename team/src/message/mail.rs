@@ -60,20 +60,14 @@ impl Mail {
         let body = payload.get(BODY).and_then(Value::as_str);
         let is_plain = message.kind == MessageType::Message && body.is_some() && payload.len() == 1;
         let body = body.unwrap_or(text);
-        let Message {
-            id,
-            from,
-            to,
-            created_at,
-            ..
-        } = message;
+        let (from, to) = (&message.from, &message.to);
         Mail {
             kind: message.kind.name().to_owned(),
             task_id: message.task_id.clone(),
             trace_id: message.trace_id.clone(),
             actor: message.actor.clone(),
             payload: (!is_plain).then(|| payload.clone()),
-            ..Mail::plain(id, from, to, body, *created_at)
+            ..Mail::plain(&message.id, from, to, body, message.created_at)
         }
     }
 

@@ -213,11 +213,8 @@ impl Command for Group {
                 let (_, decided) = new.settle(live, now)?;
                 // The sender joins once.
                 let joined = events.iter().any(|event| event.kind == "message_sent");
-                events.extend(
-                    decided
-                        .into_iter()
-                        .filter(|event| !joined || event.kind == "message_sent"),
-                );
+                let new = decided.into_iter();
+                events.extend(new.filter(|event| !joined || event.kind == "message_sent"));
             }
             due.push(wake);
         }
@@ -318,10 +315,7 @@ impl Terms {
             from: self.from.clone(),
             to: nudged.agent.clone(),
             kind: MessageType::AgentWakeupRequired.name().to_owned(),
-            payload: Some(format!(
-                "{{\"reason\":\"unread\",\"unread\":{}}}",
-                nudged.unread
-            )),
+            payload: Some(json!({"reason": "unread", "unread": nudged.unread}).to_string()),
             ..Send::default()
         }
     }

@@ -157,6 +157,7 @@ impl Team {
                 now,
                 closed,
             };
+            let waiting = live.waiting_tasks(agent, None, ITEMS_MAX)?;
             let counts = live.owned_counts(agent)?;
             let inbox = live.agent(agent)?;
             let named = Status::ALL.map(Status::name).into_iter();
@@ -172,11 +173,7 @@ impl Team {
                 },
                 blocked: Few {
                     total: live.waiting_count(agent)?,
-                    items: briefs(
-                        live,
-                        live.waiting_tasks(agent, None, ITEMS_MAX)?.tasks,
-                        &seen,
-                    )?,
+                    items: briefs(live, waiting.tasks, &seen)?,
                 },
                 ready: Few {
                     total: ready.total,
@@ -349,12 +346,7 @@ fn said(payload: &str) -> String {
 
 /// In a closed team only what reads.
 fn commands(answer: &PrimeAnswer, closed: bool) -> Vec<String> {
-    let PrimeAnswer {
-        team,
-        agent,
-        last_seq,
-        ..
-    } = answer;
+    let (team, agent, last_seq) = (&answer.team, &answer.agent, answer.last_seq);
     let mut commands = Vec::new();
     if answer.unread.total > 0 {
         commands.push(format!("teamlog read {team} --agent {agent} --unread"));

@@ -197,10 +197,8 @@ pub(crate) fn check_cycle(live: &Live, id: &str, deps: &[String]) -> Result<()> 
     let Some(cycle) = live.dependency_cycle(id, deps)? else {
         return Ok(());
     };
-    let message = format!(
-        "blocked_by must not lead back to task {id}, but does: {}",
-        cycle.join(" -> ")
-    );
+    let way = cycle.join(" -> ");
+    let message = format!("blocked_by must not lead back to task {id}, but does: {way}");
     let refusal = Refusal::new(Code::DependencyCycle, message).field("blocked_by");
     Err(refusal.detail("cycle", cycle).into())
 }

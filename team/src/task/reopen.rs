@@ -26,11 +26,8 @@ impl Command for TaskReopen {
         let draft = Draft::of(live, &self.task_id, now)?;
         draft.decision(|draft| {
             if draft.task.status != Status::Failed {
-                let message = format!(
-                    "task {} must have failed to be reopened, but is {}",
-                    draft.task.task_id,
-                    draft.task.status.name()
-                );
+                let (id, status) = (&draft.task.task_id, draft.task.status.name());
+                let message = format!("task {id} must have failed to be reopened, but is {status}");
                 return Err(draft.refusal(Code::InvalidTransition, message).into());
             }
             draft.check_version(self.expected_version)?;

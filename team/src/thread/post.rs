@@ -86,10 +86,8 @@ impl ThreadPost {
             return Err(Refusal::invalid("body", &self.body, "must not be blank"));
         }
         if body.len() > BODY_BYTES_MAX {
-            let message = format!(
-                "body must have at most {BODY_BYTES_MAX} bytes, but has {}",
-                body.len()
-            );
+            let bytes = body.len();
+            let message = format!("body must have at most {BODY_BYTES_MAX} bytes, but has {bytes}");
             return Err(Refusal::new(Code::TooLarge, message).field("body"));
         }
         Ok(body)

@@ -73,10 +73,9 @@ impl ThreadStart {
     fn title(&self) -> Result<String, Refusal> {
         let title = self.title.as_deref().unwrap_or_default().trim();
         if title.len() > TITLE_BYTES_MAX {
-            let message = format!(
-                "title must have at most {TITLE_BYTES_MAX} bytes, but has {}",
-                title.len()
-            );
+            let bytes = title.len();
+            let message =
+                format!("title must have at most {TITLE_BYTES_MAX} bytes, but has {bytes}");
             return Err(Refusal::new(Code::TooLarge, message).field("title"));
         }
         Ok(match title {

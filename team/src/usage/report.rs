@@ -213,14 +213,11 @@ impl ReportUsage {
 }
 
 fn bounded(field: &'static str, tokens: Option<u64>) -> Result<(), Refusal> {
-    match tokens {
-        Some(tokens) if tokens > TOKENS_MAX => Err(Refusal::invalid(
-            field,
-            tokens,
-            format!("must be at most {TOKENS_MAX}"),
-        )),
-        _ => Ok(()),
-    }
+    let Some(tokens) = tokens.filter(|tokens| *tokens > TOKENS_MAX) else {
+        return Ok(());
+    };
+    let rule = format!("must be at most {TOKENS_MAX}");
+    Err(Refusal::invalid(field, tokens, rule))
 }
 
 impl Command for ReportUsage {

@@ -106,13 +106,8 @@ impl Told {
     }
 
     pub(crate) fn at(live: &Live, reader: &Reader, seq: Option<u64>) -> Result<Option<Told>> {
-        match seq {
-            None => Ok(None),
-            Some(seq) => Ok(Told::of(
-                &page::event(live, reader, seq)?,
-                &reader.identity().team,
-            )),
-        }
+        let event = seq.map(|seq| page::event(live, reader, seq)).transpose()?;
+        Ok(event.and_then(|event| Told::of(&event, &reader.identity().team)))
     }
 }
 

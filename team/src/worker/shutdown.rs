@@ -103,13 +103,9 @@ impl Command for WriteAck {
 
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
         let mut events = membership::enter(live, "worker", &self.worker)?;
+        let (from_name, rule) = (AckStatus::from_name, AckStatus::rule);
         let ack = WorkerAct::ShutdownAcked(ShutdownAck {
-            status: names::word(
-                "status",
-                &self.status,
-                AckStatus::from_name,
-                AckStatus::rule,
-            )?,
+            status: names::word("status", &self.status, from_name, rule)?,
             reason: self.reason.clone(),
         });
         events.push(ack.event(&self.worker, &self.worker));

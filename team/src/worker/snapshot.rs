@@ -144,11 +144,8 @@ impl Command for WriteSnapshot {
     fn decide(&self, _: &Live, _: Timestamp) -> Result<Decision<()>> {
         let text = page::json_text(&self.snapshot).unwrap_or_default();
         let event = snapshot_written(DEFAULT_ACTOR, &text).map_err(|error| {
-            Refusal::invalid(
-                "snapshot",
-                &text,
-                format!("must fit into an event ({error})"),
-            )
+            let rule = format!("must fit into an event ({error})");
+            Refusal::invalid("snapshot", &text, rule)
         })?;
         Ok(Decision::Granted((), vec![event]))
     }

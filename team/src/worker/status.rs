@@ -75,13 +75,9 @@ impl Command for WriteStatus {
         let mut events = membership::enter(live, "worker", &self.worker)?;
         names::check_known_given([("current_task_id", &self.current_task_id)])?;
         let before = live.worker_status(&self.worker)?.map(|noted| noted.what);
+        let (from_name, rule) = (WorkerState::from_name, WorkerState::rule);
         let change = StatusChange {
-            state: names::word(
-                "state",
-                &self.state,
-                WorkerState::from_name,
-                WorkerState::rule,
-            )?,
+            state: names::word("state", &self.state, from_name, rule)?,
             prev_state: before.as_ref().map(|before| before.state),
             current_task_id: self.current_task_id.clone(),
             reason: self.reason.clone(),
