@@ -111,9 +111,8 @@ impl Kind {
         if let Some(words) = words(property, root, depth) {
             return Kind::Choice(words);
         }
-        let of = ["anyOf", "oneOf"]
-            .iter()
-            .find_map(|name| property.get(*name)?.as_array());
+        let mut ways = ["anyOf", "oneOf"].iter();
+        let of = ways.find_map(|name| property.get(*name)?.as_array());
         if let Some(kinds) = of {
             let mut kinds = kinds.iter().filter(|kind| !is_null(kind));
             return match (kinds.next(), kinds.next()) {
@@ -180,9 +179,10 @@ impl Kind {
             }
             Kind::Number => value.is_number(),
             Kind::Boolean => value.is_boolean(),
-            Kind::Texts => value
-                .as_array()
-                .is_some_and(|items| items.iter().all(Value::is_string)),
+            Kind::Texts => {
+                let items = value.as_array();
+                items.is_some_and(|items| items.iter().all(Value::is_string))
+            }
             Kind::List => value.is_array(),
             Kind::Object => value.is_object(),
             Kind::Any => true,
@@ -213,10 +213,8 @@ fn type_name(property: &Map<String, Value>) -> Option<&str> {
     match property.get("type")? {
         Value::String(name) => Some(name),
         Value::Array(names) => {
-            let mut names = names
-                .iter()
-                .filter_map(Value::as_str)
-                .filter(|name| *name != "null");
+            let names = names.iter().filter_map(Value::as_str);
+            let mut names = names.filter(|name| *name != "null");
             let name = names.next();
             name.filter(|_| names.next().is_none())
         }

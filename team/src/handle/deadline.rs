@@ -73,10 +73,8 @@ impl Deadline {
     /// How long to wait: as long as `timeout_ms` says, which must not be longer than the deadline; else the usual time, or
     /// less.
     pub(crate) fn wait(&self, timeout_ms: Option<u64>) -> Result<Duration, Refusal> {
-        let longest = self
-            .0
-            .as_ref()
-            .map_or(Duration::MAX, |bounded| bounded.longest);
+        let bounded = self.0.as_ref();
+        let longest = bounded.map_or(Duration::MAX, |bounded| bounded.longest);
         let Some(asked) = timeout_ms else {
             return Ok(USUAL.min(longest));
         };

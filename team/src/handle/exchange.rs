@@ -110,9 +110,8 @@ impl Team {
                 return Ok(None);
             };
             let event = live.event(reader, *seq)?;
-            Ok(event
-                .filter(|event| event.kind == "response_stored")
-                .map(|event| event.created_at))
+            let event = event.filter(|event| event.kind == "response_stored");
+            Ok(event.map(|event| event.created_at))
         })
     }
 }

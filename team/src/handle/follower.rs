@@ -69,14 +69,11 @@ impl Follower {
     /// A reader of the log that was followed so far.
     fn reader(&self, team: &Team) -> Result<Reader> {
         self.check_identity(team)?;
-        let reader = match team.reader() {
-            Ok(reader) => reader,
-            Err(failure) => {
-                // It may have been replaced between two looks.
-                self.check_identity(team)?;
-                return Err(failure);
-            }
-        };
+        let reader = team.reader().or_else(|failure| {
+            // It may have been replaced between two looks.
+            self.check_identity(team)?;
+            Err(failure)
+        })?;
         let Some((seq, id, place)) = self.last else {
             return Ok(reader);
         };

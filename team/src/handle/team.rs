@@ -82,10 +82,8 @@ impl Team {
     }
     /// What the writer that stays has written; nothing where it does not.
     pub fn counts(&self) -> WriterCounts {
-        let resident = self.resident();
-        resident
-            .map(|resident| resident.counts())
-            .unwrap_or_default()
+        let counts = self.resident().map(|resident| resident.counts());
+        counts.unwrap_or_default()
     }
     /// The same team, at a point of its past for good.
     pub(crate) fn standing_at(self, past: Past) -> Team {

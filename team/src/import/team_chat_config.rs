@@ -35,15 +35,12 @@ pub(crate) fn settings(bytes: &[u8]) -> Result<(ConfigChanged, Vec<String>), Str
                     ("max_retries", Setting::MaxRetries(kind)),
                 ];
                 for (field, setting) in fields {
-                    match policy
-                        .get(field)
-                        .map(|value| setting.parse(&value.to_string()))
-                    {
-                        None => {}
+                    let value = policy.get(field);
+                    match value.map(|value| setting.parse(&value.to_string())) {
                         Some(Ok(value @ Value::Number(_))) => {
                             changed.changes.push((setting, Some(value)));
                         }
-                        Some(Ok(_)) => {}
+                        None | Some(Ok(_)) => {}
                         Some(Err(rule)) => {
                             problems.push(format!("ack_policy.{name}.{field} {rule}"));
                         }

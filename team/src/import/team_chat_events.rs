@@ -86,21 +86,18 @@ impl OldEvent {
 
     /// The first of its texts under that name that keeps a rule.
     fn first(&self, field: &str, keeps: impl Fn(&str) -> bool) -> Option<String> {
-        self.texts(field)
-            .find(|text| keeps(text))
-            .map(str::to_owned)
+        let text = self.texts(field).find(|text| keeps(text));
+        text.map(str::to_owned)
     }
 
     fn texts<'a>(&'a self, field: &'a str) -> impl Iterator<Item = &'a str> {
-        PLACES
-            .iter()
-            .filter_map(move |place| self.at(place)?.get(field)?.as_str())
+        let at = move |place: &&[&str]| self.at(place)?.get(field)?.as_str();
+        PLACES.iter().filter_map(at)
     }
 
     fn at(&self, place: &[&str]) -> Option<&Map<String, Value>> {
-        place
-            .iter()
-            .try_fold(&self.fields, |fields, name| fields.get(*name)?.as_object())
+        let mut place = place.iter();
+        place.try_fold(&self.fields, |fields, name| fields.get(*name)?.as_object())
     }
 }
 

@@ -24,9 +24,8 @@ pub(crate) fn history(chat: &mut Chat) -> Vec<Item> {
     let known = messages.iter().map(|read| &read.message);
     let known: BTreeMap<&str, &Message> = known.map(|message| (&*message.id, message)).collect();
     let about = known.values().filter(|message| message.is_about_a_task());
-    let told: BTreeSet<&str> = about
-        .filter_map(|message| message.task_id.as_deref())
-        .collect();
+    let told = about.filter_map(|message| message.task_id.as_deref());
+    let told: BTreeSet<&str> = told.collect();
     let letters = chat.dead_letters.iter();
     let letters: BTreeSet<&str> = letters.map(|letter| &*letter.dead.message_id).collect();
     let mut history = History {

@@ -53,9 +53,8 @@ impl Problems {
 
     pub fn note(&mut self, file: &str, line: u64, kind: &'static str, message: String) {
         self.all += 1;
-        let at = self
-            .listed
-            .partition_point(|known| (known.file.as_str(), known.line) <= (file, line));
+        let before = |known: &FileProblem| (known.file.as_str(), known.line) <= (file, line);
+        let at = self.listed.partition_point(before);
         if at < PROBLEMS_MAX {
             let problem = FileProblem {
                 file: file.to_owned(),

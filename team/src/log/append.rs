@@ -123,9 +123,8 @@ impl Append {
 fn check_kind(kind: &str) -> Result<(), Refusal> {
     if let Some(reserved) = vocabulary::find(kind) {
         let message = format!("kind must lie outside teamlog's own vocabulary, but is {kind:?}");
-        let refusal = Refusal::new(Code::ReservedKind, message)
-            .field("kind")
-            .detail("kind", kind);
+        let refusal = Refusal::new(Code::ReservedKind, message).field("kind");
+        let refusal = refusal.detail("kind", kind);
         let Some(command) = reserved.command else {
             return Err(refusal.hint("no command produces it; it is kept for later versions"));
         };

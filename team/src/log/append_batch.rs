@@ -203,10 +203,8 @@ impl Team {
     ) -> Result<BatchAnswer, Box<Stopped>> {
         let mut groups = batch.groups(source);
         loop {
-            let group = groups
-                .read_next()
-                .map_err(|failure| groups.stopped(failure))?;
-            let Some(group) = group else {
+            let group = groups.read_next();
+            let Some(group) = group.map_err(|failure| groups.stopped(failure))? else {
                 return Ok(groups.recorded);
             };
             let last_line = group.last_line;
@@ -228,10 +226,8 @@ impl Team {
             .execute_unkeyed(facts)
             .map_err(|failure| match failure {
                 Failure::Refused(refusal) => {
-                    let refusal = refusal
-                        .detail("first_line", first)
-                        .detail("last_line", last);
-                    so_far(refusal.into(), &answer)
+                    let refusal = refusal.detail("first_line", first);
+                    so_far(refusal.detail("last_line", last).into(), &answer)
                 }
                 failed => cut_short(failed, first, &answer),
             })?;

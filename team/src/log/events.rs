@@ -151,9 +151,8 @@ impl Events {
         match (self.order, self.before) {
             (Some(Order::Oldest), Some(_)) => {
                 let message = "order must be newest where before is given, but is oldest";
-                Err(Refusal::new(Code::InvalidInput, message)
-                    .field("order")
-                    .into())
+                let refusal = Refusal::new(Code::InvalidInput, message);
+                Err(refusal.field("order").into())
             }
             (order, before) => Ok(order == Some(Order::Newest) || before.is_some()),
         }

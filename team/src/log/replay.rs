@@ -78,9 +78,8 @@ impl Replay {
         let kinds = self.kind.as_deref().unwrap_or("any");
         if kinds.split(',').count() > KINDS_MAX {
             let message = format!("kind must be at most {KINDS_MAX} kinds");
-            return Err(Refusal::new(Code::InvalidInput, message)
-                .field("kind")
-                .into());
+            let refusal = Refusal::new(Code::InvalidInput, message);
+            return Err(refusal.field("kind").into());
         }
         for kind in kinds.split(',') {
             names::check_free("kind", kind)?;

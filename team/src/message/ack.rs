@@ -91,9 +91,8 @@ impl Command for Ack {
             names::check_free("actor", actor)?;
             event.actor = actor.clone();
         }
-        let expected = message
-            .as_ref()
-            .filter(|_| status == AckStatus::WrongRecipient);
+        let wrong = status == AckStatus::WrongRecipient;
+        let expected = message.as_ref().filter(|_| wrong);
         let answer = AckAnswer {
             status,
             message_id: ack.message_id,

@@ -58,10 +58,8 @@ impl Team {
                 State::Dead(seq) => {
                     answer.status = SendStatus::DeadLetter;
                     answer.dead_letter = self.query(|live, reader| {
-                        let letter = live.dead_letter_at(seq)?;
-                        letter
-                            .map(|letter| dead_letter::shown(live, reader, letter))
-                            .transpose()
+                        let shown = |letter| dead_letter::shown(live, reader, letter);
+                        live.dead_letter_at(seq)?.map(shown).transpose()
                     })?;
                     return Ok(answer);
                 }

@@ -173,9 +173,8 @@ impl Command for Requeue {
             return Err(not_found("message_id", &letter.message_id).into());
         };
         let delivery = live.delivery(&letter.message_id)?;
-        let open = delivery
-            .as_ref()
-            .is_some_and(|found| found.state == State::Open);
+        let state = delivery.as_ref().map(|found| found.state);
+        let open = state == Some(State::Open);
         if message.acked.is_some() {
             return Err(closed(Code::AlreadyAcked, &letter, "is acknowledged already").into());
         }

@@ -74,9 +74,8 @@ impl Team {
             let last = open.last().filter(|_| more);
             let next_cursor =
                 last.map(|last| format!("{}{OF}{}", last.due_at().micros(), last.message_id));
-            let shown = open
-                .into_iter()
-                .map(|delivery| shown(live, reader, delivery, now));
+            let open = open.into_iter();
+            let shown = open.map(|delivery| shown(live, reader, delivery, now));
             let deliveries = shown.collect::<Result<Vec<DeliveryShown>>>()?;
             Ok(DeliveryListAnswer {
                 team: team.clone(),

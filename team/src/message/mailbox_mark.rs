@@ -100,16 +100,13 @@ impl Team {
         let MarkDelivered { worker, message_id } = mark;
         let Outcome { known, dispatch } = self.mark(Mark::Delivered, &worker, &message_id)?;
         let delivered = DispatchStatus::Delivered.name();
+        let shown = dispatch.as_ref();
         Ok(MarkDeliveredAnswer {
             worker,
             message_id,
             updated: known,
-            dispatch_request_id: dispatch
-                .as_ref()
-                .map(|dispatch| dispatch.request_id.clone()),
-            dispatch_updated: dispatch
-                .as_ref()
-                .is_some_and(|dispatch| dispatch.status == delivered),
+            dispatch_request_id: shown.map(|shown| shown.request_id.clone()),
+            dispatch_updated: shown.is_some_and(|shown| shown.status == delivered),
             dispatch,
         })
     }

@@ -174,10 +174,7 @@ impl Team {
         let random = self.options.ids.random();
         let (settled, mut events) = self.execute_unkeyed(NewMessage { send, random })?;
         let delivery = events.pop_if(|event| event.kind == REQUIRED);
-        while events
-            .pop_if(|event| DEPENDENTS.contains(&&*event.kind))
-            .is_some()
-        {}
+        events.retain(|event| !DEPENDENTS.contains(&&*event.kind));
         let event = events.pop().ok_or_else(unrecorded)?;
         let mut answer = SendAnswer {
             status: SendStatus::Sent,
@@ -234,10 +231,9 @@ impl Team {
                 let claim = task.claim().filter(|claim| claim.leased_until > now);
                 let epoch = task.governed.epoch;
                 let own = claim.filter(|claim| claim.owner == message.from);
+                let next = own.map(|claim| next::of_holder(&team, id, &claim.owner, epoch));
                 KeptAsReport {
-                    next: own
-                        .map(|claim| next::of_holder(&team, id, &claim.owner, epoch))
-                        .unwrap_or_default(),
+                    next: next.unwrap_or_default(),
                     task_id: id.clone(),
                     status: task.status.name().into(),
                     holder: claim.map(|claim| claim.owner.clone()),

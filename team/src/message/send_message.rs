@@ -99,9 +99,8 @@ impl Letter {
         if let Some(same) = live.same_mail(&self.from, &self.to, &self.body)? {
             let marks = live.marks(&same.id)?;
             let stored = live.message(&same.id)?;
-            let (task_id, trace_id) = stored
-                .map(|stored| (stored.task_id, stored.trace_id))
-                .unwrap_or_default();
+            let stored = stored.map(|stored| (stored.task_id, stored.trace_id));
+            let (task_id, trace_id) = stored.unwrap_or_default();
             let mail = Mail {
                 task_id,
                 trace_id,
@@ -125,9 +124,8 @@ impl Letter {
             ..Envelope::default()
         };
         // Who may send and receive was held against what the team knows.
-        let message = envelope
-            .complete(Names::Known, now, 0)
-            .map_err(Refusal::from)?;
+        let message = envelope.complete(Names::Known, now, 0);
+        let message = message.map_err(Refusal::from)?;
         Ok(Posted {
             event: Some(message.sent_at(now).map_err(Refusal::from)?),
             mail: Mail::of(&message),

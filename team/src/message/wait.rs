@@ -48,9 +48,8 @@ impl Team {
     /// `worker_not_found`, `invalid_input` for a `since` ahead of the log, `log_replaced`; the log's.
     pub fn wait(&mut self, wait: &Wait) -> Result<WaitAnswer> {
         let gone = self.control.deadline.clone();
-        let deadline = wait
-            .timeout
-            .and_then(|timeout| Instant::now().checked_add(timeout));
+        let end = |timeout| Instant::now().checked_add(timeout);
+        let deadline = wait.timeout.and_then(end);
         let mut follower = Follower::start(self, |live, reader| {
             membership::check(live, "agent", &wait.agent)?;
             let last = reader.head().last_seq;
@@ -126,12 +125,9 @@ fn may_concern(event: &Event<'_>, agent: &str) -> bool {
 fn arrived(live: &Live, events: &[Event<'static>], agent: &str) -> Result<Vec<Recorded>> {
     let mut found = Vec::new();
     for event in events {
-        let own_task = match event.refs.get(RefKind::Task) {
-            Some(task) => live
-                .task(task)?
-                .is_some_and(|task| task.owner.as_deref() == Some(agent)),
-            None => false,
-        };
+        let task = event.refs.get(RefKind::Task).map(|task| live.task(task));
+        let owner = task.transpose()?.flatten().and_then(|task| task.owner);
+        let own_task = owner.as_deref() == Some(agent);
         if own_task || event.refs.get(RefKind::Agent) == Some(agent) {
             found.push(Recorded::marked(live, event.clone())?);
         }

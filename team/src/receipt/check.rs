@@ -169,12 +169,8 @@ fn first_change<'a>(report: &'a VerifyAnswer, receipt: &Receipt) -> Option<&'a P
         let problems = report.problems.iter();
         problems.filter(|problem| problem.severity == Severity::Error)
     };
-    let other = errors().find(|problem| {
-        matches!(
-            problem.kind,
-            Kind::ReceiptOfAnotherLog | Kind::ReceiptMalformed
-        )
-    });
+    let others = [Kind::ReceiptOfAnotherLog, Kind::ReceiptMalformed];
+    let other = errors().find(|problem| others.contains(&problem.kind));
     let covered = |problem: &&Problem| problem.seq.is_some_and(|seq| seq <= receipt.seq);
     let changed = errors()
         .filter(|problem| !of_receipt(problem.kind) && !beside(problem.kind))

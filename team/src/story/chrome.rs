@@ -30,9 +30,9 @@ impl<'a> Chrome<'a> {
         let at = |at: usize| answer.events.get(at).map_or(0, micros);
         let last = answer.events.len().saturating_sub(1);
         let drawn = answer.spans.iter().filter(|span| is_drawn(span));
-        let bars = drawn
-            .map(|span| tracks.bar(span, at(span.first), at(span.last.unwrap_or(last))))
-            .collect();
+        let end = |span: &Span| at(span.last.unwrap_or(last));
+        let bars = drawn.map(|span| tracks.bar(span, at(span.first), end(span)));
+        let bars = bars.collect();
         Chrome {
             answer,
             tracks,

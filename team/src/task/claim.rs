@@ -140,9 +140,7 @@ fn check_ready(live: &Live, draft: &Draft) -> Result<()> {
     let mut refusal = refusal.detail("dependencies", open);
     if !lost.is_empty() {
         let names = lost.join(", ");
-        refusal
-            .message
-            .push_str(&format!("; failed or canceled: {names}"));
+        refusal.message += &format!("; failed or canceled: {names}");
         refusal = refusal.detail("failed_dependencies", lost);
     }
     Err(refusal.into())
@@ -158,20 +156,17 @@ fn check_free(draft: &Draft, worker: &str) -> Result<(), Refusal> {
             "task {} must be free, but {worker} holds it already, with epoch {} until {}",
             task.task_id, task.governed.epoch, claim.leased_until
         );
-        let refusal = draft
-            .refusal(Code::ClaimConflict, message)
-            .detail("yours", true);
+        let refusal = draft.refusal(Code::ClaimConflict, message);
+        let refusal = refusal.detail("yours", true);
         return Err(refusal.hint("present that epoch to renew, complete, fail or release it"));
     }
     if task.status == Status::InProgress {
-        let until = task
-            .claim()
-            .map(|claim| format!(" until {}", claim.leased_until));
+        let claim = task.claim();
+        let until = claim.map(|claim| format!(" until {}", claim.leased_until));
         let (id, until) = (&task.task_id, until.unwrap_or_default());
         let owner = owner.unwrap_or("somebody");
-        return conflict(format!(
-            "task {id} must be free, but {owner} works on it{until}"
-        ));
+        let message = format!("task {id} must be free, but {owner} works on it{until}");
+        return conflict(message);
     }
     // Messages assign a task to say whose it is; a pending one they leave to anybody.
     let own = task.claim_governed || task.status != Status::Pending;

@@ -169,9 +169,8 @@ impl TaskCreate {
             let message = format!(
                 "task_id must be given, since a task has the last number that is counted, {NUMBER_MAX}"
             );
-            return Err(Refusal::new(Code::InvalidInput, message)
-                .field("task_id")
-                .into());
+            let refusal = Refusal::new(Code::InvalidInput, message);
+            return Err(refusal.field("task_id").into());
         }
         Ok(number.to_string())
     }

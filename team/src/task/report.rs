@@ -12,10 +12,8 @@ pub fn words(task: &Task) -> String {
     };
     let blocked = reported.blocked.then(|| "blocked".to_owned());
     let progress = reported.progress.as_ref().map(said);
-    let eta = reported
-        .eta
-        .as_ref()
-        .map(|eta| format!("eta {}", said(eta)));
+    let eta = reported.eta.as_ref().map(said);
+    let eta = eta.map(|eta| format!("eta {eta}"));
     let words = [status, blocked, progress, eta].into_iter().flatten();
     let words = words.collect::<Vec<String>>().join(", ");
     match &reported.note {

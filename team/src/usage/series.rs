@@ -135,11 +135,8 @@ fn told_apart(found: BTreeMap<String, Vec<u64>>, buckets: usize) -> (Vec<Series>
     if series.len() <= SERIES_MAX {
         return (series, Vec::new());
     }
-    let total = |one: &Series| {
-        one.tokens
-            .iter()
-            .fold(0_u64, |sum, tokens| sum.saturating_add(*tokens))
-    };
+    let sum = |sum: u64, tokens: &u64| sum.saturating_add(*tokens);
+    let total = |one: &Series| one.tokens.iter().fold(0, sum);
     series.sort_by_key(|one| Reverse(total(one)));
     let mut others = vec![0_u64; buckets];
     for one in series.drain(SERIES_MAX..) {

@@ -103,13 +103,12 @@ impl AttentionShown {
     /// What an event recorded; what it leaves out is taken as nothing.
     fn of(event: &Event<'_>, team: &str) -> Result<AttentionShown> {
         let said: WriteAttention = attention(event)?;
+        let decision = said.leader_decision_state;
         Ok(AttentionShown {
             team_name: team.to_owned(),
             updated_at: event.created_at.to_string(),
             source: said.source,
-            leader_decision_state: said
-                .leader_decision_state
-                .unwrap_or(Decision::StillActionable),
+            leader_decision_state: decision.unwrap_or(Decision::StillActionable),
             leader_attention_pending: said.leader_attention_pending.unwrap_or_default(),
             leader_attention_reason: said.leader_attention_reason,
             attention_reasons: said.attention_reasons.unwrap_or_default(),

@@ -134,14 +134,12 @@ pub(crate) fn poll(
     for name in membership::workers(live)? {
         let heartbeat = live.heartbeat(&name)?;
         let status = live.worker_status(&name)?.map(|noted| noted.what);
+        let said = status.as_ref();
         let now = Baseline {
             turn_count: heartbeat.as_ref().map_or(0, |noted| noted.what.turn_count),
-            task_id: status
-                .as_ref()
-                .and_then(|said| said.current_task_id.clone()),
+            task_id: said.and_then(|said| said.current_task_id.clone()),
         };
-        let said = status.as_ref().map(|said| said.state);
-        let working = said == Some(WorkerState::Working);
+        let working = said.map(|said| said.state) == Some(WorkerState::Working);
         let turns = turns_without_progress(live, status.as_ref(), &now, before(&name)?)?;
         all.push(Polled {
             summary: WorkerSummary {
@@ -171,10 +169,8 @@ fn turns_without_progress(
         return Ok(0);
     }
     let unfinished = [Status::Pending, Status::Assigned, Status::InProgress];
-    match live
-        .task(id)?
-        .is_some_and(|task| unfinished.contains(&task.status))
-    {
+    let status = live.task(id)?.map(|task| task.status);
+    match status.is_some_and(|status| unfinished.contains(&status)) {
         true => Ok(now.turn_count.saturating_sub(before.turn_count)),
         false => Ok(0),
     }

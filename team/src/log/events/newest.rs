@@ -19,9 +19,8 @@ pub(super) fn page(team: &mut Team, asked: &Events) -> Result<EventsAnswer> {
     if after > head {
         return Err(ahead("after", after, head).into());
     }
-    let newest = asked
-        .before
-        .map_or(head, |before| head.min(before.saturating_sub(1)));
+    let before = asked.before.map(|before| before.saturating_sub(1));
+    let newest = before.map_or(head, |newest| head.min(newest));
     let mut page = Page {
         limit: page::at_most(asked.limit, EVENTS, EVENTS_MAX),
         events: Vec::new(),
