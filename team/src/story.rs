@@ -158,10 +158,8 @@ impl<'a> Index<'a> {
         if let Some(step) = self.steps.get(&cause) {
             return Parent::Cause(*step);
         }
-        match self.outside.get(cause.to_string().as_str()) {
-            Some(outside) => Parent::Outside(outside),
-            None => Parent::Unknown(cause),
-        }
+        let outside = self.outside.get(cause.to_string().as_str());
+        outside.map_or(Parent::Unknown(cause), |outside| Parent::Outside(outside))
     }
 
     /// A fact of ours about a message follows from the message.
@@ -170,9 +168,7 @@ impl<'a> Index<'a> {
             return Parent::None;
         }
         let message = event.refs.get(RefKind::Message);
-        match message.and_then(|message| self.sent.get(message)) {
-            Some(step) => Parent::Message(*step),
-            None => Parent::None,
-        }
+        let step = message.and_then(|message| self.sent.get(message));
+        step.map_or(Parent::None, |step| Parent::Message(*step))
     }
 }

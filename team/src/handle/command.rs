@@ -392,10 +392,8 @@ impl Control {
             || command.is_consequence(event);
         let actor = (!unnamed).then_some(&*event.actor);
         let mut named = command.acts_for().into_iter().chain(actor);
-        match named.find(|named| named != agent) {
-            Some(other) => Err(mismatch(agent, other)),
-            None => Ok(()),
-        }
+        let other = named.find(|named| named != agent);
+        other.map_or(Ok(()), |other| Err(mismatch(agent, other)))
     }
 
     /// What the caller said of what the command records.

@@ -25,10 +25,8 @@ impl Follower {
         let watch = team.log.watch()?;
         let last = team.survey(|live, reader| {
             let seq = start(live, reader)?;
-            Ok(match live.event(reader, seq)?.zip(live.place(seq)?) {
-                Some((event, place)) => Some((seq, event.id, place)),
-                None => None,
-            })
+            let found = live.event(reader, seq)?.zip(live.place(seq)?);
+            Ok(found.map(|(event, place)| (seq, event.id, place)))
         })?;
         Ok(Follower { watch, last })
     }

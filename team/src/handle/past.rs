@@ -92,10 +92,8 @@ impl Team {
 
     /// The time that queries take for now.
     pub fn now(&self) -> Timestamp {
-        match self.past() {
-            Some(past) => past.moment.time,
-            None => self.options.clock.now(),
-        }
+        let past = self.past().map(|past| past.moment.time);
+        past.unwrap_or_else(|| self.options.clock.now())
     }
 }
 

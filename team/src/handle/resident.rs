@@ -282,10 +282,8 @@ impl Resident {
 
     fn close(&self) -> Result<()> {
         // The slot is held until the log is closed.
-        match self.write().leave() {
-            Some(writer) => Ok(writer.close().map(drop)?),
-            None => Ok(()),
-        }
+        let writer = self.write().leave();
+        writer.map_or(Ok(()), |writer| Ok(writer.close().map(drop)?))
     }
 
     /// Makes the slot dead, for a sync that failed outside the writer.

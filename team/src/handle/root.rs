@@ -194,10 +194,8 @@ impl Root {
     /// Refuses a name for a new team that breaks the rule or is taken.
     pub(crate) fn check_new(&self, team: &str) -> Result<()> {
         names::check_new("team", team)?;
-        match self.find(team)? {
-            None => Ok(()),
-            Some(_) => Err(team_exists(team).into()),
-        }
+        let found = self.find(team)?;
+        found.map_or(Ok(()), |_| Err(team_exists(team).into()))
     }
     /// The storage.
     pub fn storage(&self) -> &Arc<dyn Storage> {

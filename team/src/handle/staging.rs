@@ -175,10 +175,7 @@ impl Root {
         if status == "cleaned" {
             self.sync_teams()?;
         }
-        match failed {
-            Some(failure) => Err(failure),
-            None => Ok(CleanAnswer { status, leftovers }),
-        }
+        failed.map_or(Ok(CleanAnswer { status, leftovers }), Err)
     }
 
     fn leftover(&self, name: &str, purpose: Purpose, team: &str) -> Result<Leftover> {

@@ -118,18 +118,14 @@ impl Team {
     /// Work that may follow the answer: flush and merge derived runs. Call it once the answer is printed; a failure
     /// here costs time later and loses nothing.
     pub fn finish(&mut self) -> Result<()> {
-        match &mut self.live {
-            Some(live) => Ok(live.flush_if_due()?),
-            None => Ok(()),
-        }
+        let live = self.live.as_mut();
+        live.map_or(Ok(()), |live| Ok(live.flush_if_due()?))
     }
 
     /// Merges runs of the derived store, however large they are: for a caller that has the time.
     pub(crate) fn merge_runs(&mut self) -> Result<()> {
-        match &mut self.live {
-            Some(live) => Ok(live.merge_runs(u64::MAX)?),
-            None => Ok(()),
-        }
+        let live = self.live.as_mut();
+        live.map_or(Ok(()), |live| Ok(live.merge_runs(u64::MAX)?))
     }
 
     /// Lets `record` write under the lock, on the state up to the head, and keeps that state.
@@ -163,10 +159,8 @@ impl Team {
 
     /// Refuses to change what is past.
     pub(crate) fn changeable(&self) -> Result<()> {
-        match &self.past {
-            Some(past) => Err(past.unchangeable().into()),
-            None => Ok(()),
-        }
+        self.past()
+            .map_or(Ok(()), |past| Err(past.unchangeable().into()))
     }
 
     /// The lock; the log is recovered.
@@ -251,19 +245,15 @@ impl Team {
     // The way to an answer is the same for every question, and built once.
     fn queried(&mut self, answer: Question<'_>) -> Result<()> {
         let resident = self.resident();
-        match resident.and_then(|resident| resident.query(self, &mut *answer)) {
-            Some(answered) => answered,
-            None => self.surveyed(answer),
-        }
+        let answered = resident.and_then(|resident| resident.query(self, &mut *answer));
+        answered.unwrap_or_else(|| self.surveyed(answer))
     }
 
     /// As [`Team::query`], from the state alone. In a batch what is not durable yet counts, for whose sync the answer waits.
     pub(crate) fn peek<A>(&mut self, mut answer: impl FnMut(&Live) -> Result<A>) -> Result<A> {
         let resident = self.resident().filter(|_| self.batch.is_some());
-        match resident.and_then(|resident| resident.peek(&mut answer)) {
-            Some(answered) => answered,
-            None => self.query(|live, _| answer(live)),
-        }
+        let answered = resident.and_then(|resident| resident.peek(&mut answer));
+        answered.unwrap_or_else(|| self.query(|live, _| answer(live)))
     }
 
     /// As [`Team::query`], from a state of its own: an answer that takes long holds up nobody.

@@ -32,10 +32,7 @@ impl Team {
             }
         };
         self.replay(Replay::default(), &mut audit)?;
-        match failed {
-            Some(failure) => Err(failure),
-            None => Ok(given),
-        }
+        failed.map_or(Ok(given), Err)
     }
 }
 

@@ -78,10 +78,8 @@ impl<R: BufRead> Lines<R> {
     fn skip_rest(&mut self) -> Result<()> {
         loop {
             let chunk = self.source.fill_buf().map_err(unreadable)?;
-            let (used, done) = match chunk.iter().position(|byte| *byte == b'\n') {
-                Some(at) => (at + 1, true),
-                None => (chunk.len(), chunk.is_empty()),
-            };
+            let end = chunk.iter().position(|byte| *byte == b'\n');
+            let (used, done) = end.map_or((chunk.len(), chunk.is_empty()), |at| (at + 1, true));
             self.source.consume(used);
             self.offset += used as u64;
             if done {

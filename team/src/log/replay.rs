@@ -264,10 +264,7 @@ impl<'a> Output<'a> {
             replay,
             each,
             line: Vec::new(),
-            left: match replay.limit {
-                None | Some(0) => u64::MAX,
-                Some(limit) => limit,
-            },
+            left: replay.limit.filter(|limit| *limit > 0).unwrap_or(u64::MAX),
             given: 0,
             last: None,
             done: false,

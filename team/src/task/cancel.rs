@@ -42,10 +42,10 @@ impl Command for TaskCancel {
             return Ok(());
         }
         let draft = Draft::of(live, &self.task_id, now)?;
-        match draft.task.claim() {
-            Some(claim) => Err(self.needs_claim(&draft, claim, who).into()),
-            None => Ok(()),
-        }
+        let claim = draft.task.claim();
+        claim.map_or(Ok(()), |claim| {
+            Err(self.needs_claim(&draft, claim, who).into())
+        })
     }
 
     fn names_actor(&self) -> bool {

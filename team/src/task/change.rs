@@ -82,10 +82,7 @@ impl Command for TaskChange {
             });
             let cause = draft.act(updated, DEFAULT_ACTOR, owner.as_deref());
             self.declare(draft, resources, cause)?;
-            match wanted {
-                Some(wanted) => wait_for(live, draft, wanted, cause),
-                None => Ok(()),
-            }
+            wanted.map_or(Ok(()), |wanted| wait_for(live, draft, wanted, cause))
         })
     }
 

@@ -60,10 +60,8 @@ impl<'a> Claimant<'a> {
 
     /// Refuses a worker whose name breaks the rule.
     pub fn check_worker(self) -> Result<(), Refusal> {
-        match self.worker {
-            Some(worker) => names::check_known("worker", worker),
-            None => Ok(()),
-        }
+        let worker = self.worker;
+        worker.map_or(Ok(()), |worker| names::check_known("worker", worker))
     }
 
     /// Who is recorded as acting on a claim: the holder, where nobody else is named and nothing is forced.
