@@ -191,7 +191,7 @@ impl Found {
                 continue;
             }
             self.active += 1;
-            let since = seen.unwrap_or_else(|| entry.at);
+            let since = seen.unwrap_or(entry.at);
             let silent = now.micros().saturating_sub(since.micros());
             let most = self.stale_seconds.saturating_mul(1_000_000);
             let stale = u64::try_from(silent).is_ok_and(|silent| silent > most);
