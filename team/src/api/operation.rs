@@ -250,7 +250,7 @@ fn data_schema<T: JsonSchema>() -> Schema {
     settings.into_generator().into_root_schema_for::<T>()
 }
 
-/// What an answer says where there is no such team or worker.
+/// What an answer says beside its data.
 #[derive(JsonSchema)]
 #[schemars(rename = "{D}")]
 #[expect(dead_code, reason = "only its schema is used")]
@@ -258,6 +258,7 @@ struct Warned<D> {
     #[serde(flatten)]
     data: D,
     /// That there is no such team or worker, and which may be meant
+    #[schemars(skip_serializing_if = "Option::is_none")]
     warning: Option<String>,
 }
 
@@ -265,7 +266,7 @@ fn warned_schema<T: JsonSchema>() -> Schema {
     data_schema::<Warned<T>>()
 }
 
-/// The same as JSON, its fields in the order in which they stand.
+/// An answer with a warning as its last field.
 fn warned(data: &RawValue, warning: &str) -> serde_json::Result<Box<RawValue>> {
     let data = data.get();
     let fields = data.strip_suffix('}').unwrap_or(data);
