@@ -2,12 +2,12 @@
 //!
 //! | step | where |
 //! |---|---|
-//! | `$skill` tokens, which are the user's own decision | [`token`] |
-//! | phrases that call for a mode, where there is no such token | [`keyword`] |
-//! | a plan before anything is executed, for such words | [`gate`] |
-//! | planning before execution, then one transition after the other | [`plan`] |
-//! | input that an interview does not take for an answer | [`lock`] |
-//! | what the agent is told | [`text`] |
+//! | `$skill` tokens, which are the user's own decision | `token` |
+//! | phrases that call for a mode, where there is no such token | `keyword` |
+//! | a plan before anything is executed, for such words | `gate` |
+//! | planning before execution, then one transition after the other | `plan` |
+//! | input that an interview does not take for an answer | `lock` |
+//! | what the agent is told | `text` |
 
 pub mod answer;
 pub mod gate;

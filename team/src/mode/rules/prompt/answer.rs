@@ -1,4 +1,4 @@
-//! The answer to a prompt, for programs; [`crate::mode::rules::prompt::text`] says the same to agents.
+//! The answer to a prompt, for programs; `text` says the same to agents.
 
 use crate::mode::prelude::*;
 use crate::mode::rules::prompt::gate::Gate;
