@@ -143,7 +143,7 @@ pub enum Error {
 macro_rules! faults {
     ($($(#[doc = $doc:literal])+ $fault:ident = $code:literal, $text:literal;)*) => {
         /// What kept a journal from taking a group, or from telling of those that it has.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum JournalFault {
             $($(#[doc = $doc])+ $fault,)*
         }

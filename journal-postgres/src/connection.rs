@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use teamlog_engine::JournalFault::{NotDurable, OfAnother, Refused, Unconfigured, Unreachable};
 use teamlog_engine::journal::{Copies, Term};
-use teamlog_engine::{Error, Result};
+use teamlog_engine::{Error, JournalFault, Result};
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::tls::MakeTlsConnect;
@@ -289,6 +289,9 @@ impl Connection {
     }
 }
 
+/// Why a server is not reached: what says more comes later.
+const TELLING: [JournalFault; 4] = [Unreachable, NotDurable, OfAnother, Unconfigured];
+
 /// The first server of a configuration with which that works; else what says most about why none does, of each that says it.
 pub fn any_server<T>(config: &Config, connect: impl Fn(&Server) -> Result<T>) -> Result<T> {
     let servers = config.servers();
@@ -301,9 +304,9 @@ pub fn any_server<T>(config: &Config, connect: impl Fn(&Server) -> Result<T>) ->
             Err(error) => return Err(error),
         }
     }
-    // What says more about it comes later among the faults.
-    let most = failed.iter().map(|(_, fault, _)| *fault).max();
-    let most = most.unwrap_or(Unreachable);
+    let telling = |fault: &JournalFault| TELLING.iter().position(|one| one == fault);
+    let faults = failed.iter().map(|(_, fault, _)| *fault);
+    let most = faults.max_by_key(telling).unwrap_or(Unreachable);
     let same = failed.iter().filter(|(_, fault, _)| *fault == most);
     let whys = same.map(|(server, _, why)| match failed.len() {
         1 => why.clone(),
