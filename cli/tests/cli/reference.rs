@@ -85,7 +85,8 @@ pub fn prepared() -> Cli {
             .status();
         assert!(git.unwrap().success(), "{words:?}");
     };
-    git(&["init", "--quiet"]);
+    // Without the samples of hooks, which every copy would carry along.
+    git(&["init", "--quiet", "--template="]);
     cli.file("notes.md", "one\n");
     git(&["add", "notes.md"]);
     cli.file("notes.md", "two\n");
