@@ -1,15 +1,18 @@
-//! Logs of 200 events with every bit flipped in turn, and cut at every byte: nothing is silent.
+//! Logs of 200 events in all with every bit flipped in turn, and cut at every byte: nothing is silent.
 
 use crate::support::*;
 
-/// Logs of 20 events each, 200 in all, in groups of one to three, the last acknowledged. What stands before a flipped bit
-/// is read again for each, so that one long log would cost ten times as much and show no more.
+/// How many events each log has.
+const EVENTS: usize = 10;
+
+/// Twenty logs, in groups of one to three events, the last acknowledged. What stands before a flipped bit is read again for
+/// each, so that one long log would cost twenty times as much and show no more.
 fn golden(format: Format) -> impl Iterator<Item = Memory> {
-    (0..10).map(move |log| {
+    (0..20).map(move |log| {
         let memory = Memory::new();
         let writer = writer(&create(&arc(&memory), format, &options().1));
-        let mut events: Vec<_> = (0..20)
-            .map(|n| said(&format!("event {}", log * 20 + n)))
+        let mut events: Vec<_> = (0..EVENTS)
+            .map(|n| said(&format!("event {}", log * EVENTS + n)))
             .collect();
         while !events.is_empty() {
             let group = events.split_off(events.len() - (events.len() % 3 + 1).min(events.len()));
@@ -108,7 +111,7 @@ fn every_flipped_bit_of_head_and_identity_is_harmless_or_reported() {
                         .reader()
                         .map(|reader| reader.events(None).filter_map(Result::ok).count());
                     assert!(
-                        matches!(events, Ok(20) | Err(_)),
+                        matches!(events, Ok(EVENTS) | Err(_)),
                         "{format:?} {file} {offset}.{bit}: {events:?}"
                     );
                 }

@@ -34,7 +34,7 @@ pub fn check_name(field: &'static str, value: &str, names: Names) -> Result<(), 
     } else {
         return Ok(());
     };
-    Err(InvalidMessage::new(field, shown(&quoted(value)), rule))
+    Err(InvalidMessage::new(field, shown_quoted(value), rule))
 }
 
 /// Checks a message or trace id: 1 to 128 bytes without control characters.
@@ -51,7 +51,7 @@ pub fn check_id(field: &'static str, value: &str) -> Result<(), InvalidMessage> 
     } else {
         return Ok(());
     };
-    Err(InvalidMessage::new(field, shown(&quoted(value)), rule))
+    Err(InvalidMessage::new(field, shown_quoted(value), rule))
 }
 
 /// Checks every field of a message.
@@ -104,10 +104,21 @@ pub(super) fn quoted(text: &str) -> String {
     serde_json::to_string(text).unwrap_or_else(|_| "\"\"".to_owned())
 }
 
+/// As much of a text as an error shows.
+fn beginning(text: &str) -> &str {
+    let end = text.char_indices().nth(SHOWN_MAX);
+    end.and_then(|(at, _)| text.get(..at)).unwrap_or(text)
+}
+
 /// A text shortened for an error.
 pub(super) fn shown(text: &str) -> String {
-    match text.char_indices().nth(SHOWN_MAX) {
-        None => text.to_owned(),
-        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+    match beginning(text) {
+        whole if whole.len() == text.len() => text.to_owned(),
+        beginning => format!("{beginning}…"),
     }
+}
+
+/// A string as JSON text, shortened for an error.
+pub(super) fn shown_quoted(text: &str) -> String {
+    shown(&quoted(beginning(text)))
 }

@@ -1,7 +1,7 @@
 //! What a task message says that cannot be applied to a task. It is a message like any other; its event says what was
 //! left out, so that a later version which could apply it leaves old tasks as they were.
 
-use super::rules::{quoted, shown, statuses};
+use super::rules::{shown, shown_quoted, statuses};
 use super::{InvalidMessage, Message, MessageType, Names, check_id, check_name};
 use crate::fields::Fields;
 use crate::prelude::*;
@@ -108,7 +108,7 @@ fn field(
             Ok(None) => Ok(()),
             Ok(Some(status)) if Status::from_name(&status).is_some() => Ok(()),
             Ok(Some(status)) => {
-                let status = shown(&quoted(&status));
+                let status = shown_quoted(&status);
                 let rule = InvalidMessage::new("message.payload.status", status, statuses());
                 Err((NotApplied::UnknownStatus, rule))
             }

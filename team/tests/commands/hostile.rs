@@ -68,18 +68,20 @@ fn refused(
     field: &str,
     said: &str,
 ) -> Option<String> {
-    let shown = Value::Object(input.clone()).to_string();
-    let shown = format!("{} {shown:.200}", operation.name);
+    let shown = || {
+        let input = Value::Object(input.clone()).to_string();
+        format!("{} {input:.200}", operation.name)
+    };
     let count = recorded(world);
-    let fault = match call(world, operation, input) {
-        Ok(data) => return Some(format!("{shown} was taken: {data}")),
+    let fault = match call(world, operation, input.clone()) {
+        Ok(data) => return Some(format!("{} was taken: {data}", shown())),
         Err(fault) => fault,
     };
     let good = ["invalid_input", "operation_failed", "unsupported_mode"].contains(&&*fault.code)
         && fault.message.contains(said)
         && fault.details["field"] == field
         && recorded(world) == count;
-    (!good).then(|| format!("{shown}: {fault:?}"))
+    (!good).then(|| format!("{}: {fault:?}", shown()))
 }
 
 #[test]
@@ -254,10 +256,9 @@ fn whatever_a_field_holds_there_is_an_answer_and_the_log_stays_whole() {
         let fields = shape.names().filter(|name| *name != "timeout_ms");
         for field in fields {
             for value in hostile() {
-                let shown = value.to_string();
-                let what = || format!("{} {field}={:.80}", operation.name, shown);
+                let what = || format!("{} {field}={:.80}", operation.name, value.to_string());
                 let count = recorded(world);
-                let input = with(input, field, value);
+                let input = with(input, field, value.clone());
                 if let Err(fault) = call(world, operation, input) {
                     assert!(
                         fault.message.len() < MESSAGE_MAX,
