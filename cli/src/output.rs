@@ -68,11 +68,7 @@ impl Output {
 
     /// One JSON value as one line.
     pub fn json(&mut self, value: &impl Serialize) -> Result<(), CommandError> {
-        let line = serde_json::to_vec(value).map_err(|error| {
-            let source = io::Error::other(error);
-            CommandError::io("write", "standard output", &source)
-        })?;
-        self.json_line(&line)
+        self.json_line(json_text(value)?.as_bytes())
     }
 
     /// The same for a long value, whose text is not held whole.
@@ -87,10 +83,7 @@ impl Output {
         let written = serde_json::to_writer(&mut sink, value);
         match (sink.failed, written) {
             (Some(error), _) => Err(error),
-            (None, Err(error)) => {
-                let source = io::Error::other(error);
-                Err(CommandError::io("write", "standard output", &source))
-            }
+            (None, Err(error)) => Err(unwritable(error)),
             (None, Ok(())) => self.write(b"\n"),
         }
     }
@@ -153,4 +146,30 @@ impl Output {
             Ok(()) => Ok(()),
         }
     }
+}
+
+/// A value as JSON text.
+pub fn json_text(value: &impl Serialize) -> Result<String, CommandError> {
+    serde_json::to_string(value).map_err(unwritable)
+}
+
+/// Puts a field behind those of a JSON text that is an object; any other stays as it is. Text, so that an answer of each type is
+/// written by one serialiser alone.
+pub fn add_field(
+    text: &mut String,
+    name: &str,
+    value: &impl Serialize,
+) -> Result<(), CommandError> {
+    if text.ends_with('}') {
+        text.pop();
+        let comma = if text == "{" { "" } else { "," };
+        let value = json_text(value)?;
+        text.push_str(&format!("{comma}\"{name}\":{value}}}"));
+    }
+    Ok(())
+}
+
+fn unwritable(error: serde_json::Error) -> CommandError {
+    let source = io::Error::other(error);
+    CommandError::io("write", "standard output", &source)
 }

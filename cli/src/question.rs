@@ -4,6 +4,7 @@
 
 use crate::call::{Call, Site};
 use crate::exit::{CommandError, Exit};
+use crate::output;
 use crate::render::{self, View, age, integrity};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -12,6 +13,7 @@ use std::ops::ControlFlow;
 use teamlog_team::api::Op;
 use teamlog_team::engine::Event;
 use teamlog_team::import::report::ImportAnswer;
+use teamlog_team::lifecycle::freshness::AsOf;
 use teamlog_team::log::replay::Replay;
 use teamlog_team::log::tail::Tail;
 use teamlog_team::log::{await_event, sync_views};
@@ -53,13 +55,9 @@ fn answered<I: DeserializeOwned, A: Serialize>(
         (None, Some(team)) => team.as_of()?,
         _ => None,
     };
-    let with_age = as_of
-        .as_ref()
-        .and_then(|as_of| age::with_age(&answer, as_of));
-    let shown = match (form, with_age) {
-        (Form::Json, Some(answer)) => Ok(answer),
-        (Form::Json, None) => to_raw_value(&answer),
-        (Form::Lines(view), _) => {
+    let shown = match form {
+        Form::Json => to_raw_value(&answer),
+        Form::Lines(view) => {
             if let Some(old) = as_of.as_ref().and_then(age::note) {
                 site.root.options().notes.say(old);
             }
@@ -68,7 +66,17 @@ fn answered<I: DeserializeOwned, A: Serialize>(
         }
     };
     let shown = shown.map_err(|error| unknown(&error.to_string()))?;
+    let shown = match (form, as_of) {
+        (Form::Json, Some(as_of)) => with_age(&shown, &as_of)?,
+        _ => shown,
+    };
     Ok((shown, (question.exit)(&answer)))
+}
+
+fn with_age(answer: &RawValue, as_of: &AsOf) -> Result<Box<RawValue>, CommandError> {
+    let mut text = answer.get().to_owned();
+    output::add_field(&mut text, "as_of", as_of)?;
+    RawValue::from_string(text).map_err(|error| unknown(&error.to_string()))
 }
 
 /// Answers the question of that name: its JSON, or its lines.

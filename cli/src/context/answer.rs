@@ -3,12 +3,14 @@
 use super::Context;
 use crate::call;
 use crate::exit::{CommandError, Exit, Outcome};
+use crate::output;
 use crate::render::escape::visible;
 use crate::render::{View, age};
 use schemars::JsonSchema;
 use serde::Serialize;
 use teamlog_team::Team;
 use teamlog_team::engine::{Clock, Receipt, SystemClock};
+use teamlog_team::lifecycle::freshness::AsOf;
 
 /// The note beside an answer that was given before.
 const REPLAYED: &str = "answered again: this key was used before, and nothing new was recorded";
@@ -18,6 +20,29 @@ const REPLAYED: &str = "answered again: this key was used before, and nothing ne
 pub struct Note<'a> {
     /// Something beside the answer, for people
     note: &'a str,
+}
+
+/// What may stand behind the fields of an answer.
+struct More {
+    replayed: bool,
+    receipt: Option<Receipt>,
+    as_of: Option<AsOf>,
+}
+
+impl More {
+    fn behind(&self, mut answer: String) -> Result<String, CommandError> {
+        if self.replayed {
+            output::add_field(&mut answer, "replayed", &true)?;
+        }
+        if let Some(receipt) = &self.receipt {
+            output::add_field(&mut answer, "receipt", receipt)?;
+        }
+        // What is recorded here is as new as can be.
+        if let (false, None, Some(as_of)) = (self.replayed, &self.receipt, &self.as_of) {
+            output::add_field(&mut answer, "as_of", as_of)?;
+        }
+        Ok(answer)
+    }
 }
 
 impl Context {
@@ -59,38 +84,21 @@ impl Context {
         answer: &A,
         human: impl FnOnce(&A, &View) -> Vec<String>,
     ) -> Result<(), CommandError> {
-        #[derive(Serialize)]
-        struct WithMore<'a, A> {
-            #[serde(flatten)]
-            answer: &'a A,
-            #[serde(skip_serializing_if = "std::ops::Not::not")]
-            replayed: bool,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            receipt: Option<Receipt>,
-        }
-        let receipt = self.receipt_of_answer();
-        let as_of = self.as_of.take();
+        let more = More {
+            replayed: self.replayed,
+            receipt: self.receipt_of_answer(),
+            as_of: self.as_of.take(),
+        };
         if self.out.is_json() {
-            let replayed = self.replayed;
-            return match (replayed, &receipt, as_of) {
-                (false, None, None) => self.out.json(answer),
-                (false, None, Some(as_of)) => match age::with_age(answer, &as_of) {
-                    Some(answer) => self.out.json(&answer),
-                    None => self.out.json(answer),
-                },
-                _ => self.out.json(&WithMore {
-                    answer,
-                    replayed,
-                    receipt,
-                }),
-            };
+            let text = output::json_text(answer)?;
+            return self.out.json_line(more.behind(text)?.as_bytes());
         }
-        if let Some(old) = as_of.as_ref().and_then(age::note) {
+        if let Some(old) = more.as_of.as_ref().and_then(age::note) {
             self.note(&old);
         }
         let lines = human(answer, &self.view());
         self.out.lines(&lines)?;
-        match receipt.map(|receipt| serde_json::to_string(&receipt)) {
+        match more.receipt.map(|receipt| serde_json::to_string(&receipt)) {
             Some(Ok(receipt)) => self.out.line(format!("  receipt: {receipt}")),
             _ => Ok(()),
         }

@@ -1,25 +1,10 @@
 //! How new an answer is, where other hosts record in the team too.
 
-use serde::Serialize;
-use serde_json::value::RawValue;
 use teamlog_team::engine::{Clock, SystemClock, Timestamp};
 use teamlog_team::lifecycle::freshness::AsOf;
 
 /// An answer that may be older than this says so to people, in microseconds.
 const OLD: i64 = 5_000_000;
-
-/// An answer that is an object, with how new it is; any other as it is.
-pub fn with_age<A: Serialize>(answer: &A, as_of: &AsOf) -> Option<Box<RawValue>> {
-    let text = serde_json::to_string(answer).ok()?;
-    let text = match text.strip_suffix('}').filter(|fields| fields.len() > 1) {
-        Some(fields) => format!(
-            "{fields},\"as_of\":{}}}",
-            serde_json::to_string(as_of).ok()?
-        ),
-        None => text,
-    };
-    RawValue::from_string(text).ok()
-}
 
 /// What people are told of an answer that may be old.
 pub fn note(as_of: &AsOf) -> Option<String> {
