@@ -83,7 +83,12 @@ impl Route {
     {
         let run: Run = Box::new(move |request, fields| {
             let input = typed(id, fields)?;
-            request.look(|team, request| look(input, team, request))
+            request.look(Box::new(|team, request| {
+                Ok(Reply::json(
+                    request.route.status,
+                    &look(input, team, request)?,
+                ))
+            }))
         });
         Route {
             of_any_time: true,

@@ -5,7 +5,6 @@ use super::problem::Problem;
 use crate::call::Call;
 use crate::reply::Reply;
 use crate::served::Served;
-use serde::Serialize;
 use teamlog_team::api::Effect;
 use teamlog_team::engine::Timestamp;
 use teamlog_team::engine::reader::Point;
@@ -24,6 +23,9 @@ pub const NOTE: &str = "X-Teamlog-Note";
 
 /// Says which event an answer about the past knows last.
 pub const AT: &str = "X-Teamlog-At";
+
+/// What answers a question.
+pub type Look<'a> = Box<dyn FnOnce(&mut Team, &RequestContext<'_>) -> Result<Reply, Problem> + 'a>;
 
 /// What a handler has at hand.
 pub struct RequestContext<'a> {
@@ -85,19 +87,14 @@ impl<'a> RequestContext<'a> {
     }
 
     /// What a question is answered, now or at the point of the past that the request names.
-    pub fn look<A: Serialize>(
-        &self,
-        question: impl FnOnce(&mut Team, &RequestContext<'_>) -> Result<A, Problem>,
-    ) -> Result<Reply, Problem> {
+    pub fn look(&self, question: Look<'_>) -> Result<Reply, Problem> {
         let mut team = self.team()?;
         let Some(point) = self.at else {
-            let answer = question(&mut team, self)?;
-            return Ok(Reply::json(self.route.status, &answer));
+            return question(&mut team, self);
         };
         let pasts = self.served.pasts();
-        let (answer, seq) = pasts.ask(team, point, |team| question(team, self))?;
-        let reply = Reply::json(self.route.status, &answer?);
-        Ok(reply.header(AT, seq.to_string()))
+        let (reply, seq) = pasts.ask(team, point, |team| question(team, self))?;
+        Ok(reply?.header(AT, seq.to_string()))
     }
 
     /// What stands beside the input: the same method, path and body under one key are one request.
