@@ -12,6 +12,8 @@
 
 #[path = "../tests/journal/cluster.rs"]
 mod cluster;
+#[path = "../../engine/tests/support/ports.rs"]
+mod ports;
 
 use cluster::Cluster;
 use std::io::Write;

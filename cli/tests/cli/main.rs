@@ -58,6 +58,8 @@ mod next_steps;
 mod operations;
 mod paths;
 mod people;
+#[path = "../../../engine/tests/support/ports.rs"]
+mod ports;
 mod prelude;
 mod printed;
 mod processes;

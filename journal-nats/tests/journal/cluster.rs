@@ -1,9 +1,10 @@
 //! Servers of the test's own, on loopback ports.
 
+use crate::ports::free_port;
 use serde_json::Value;
 use std::fs;
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -56,15 +57,7 @@ impl Cluster {
             eprintln!("skipped: TEAMLOG_NATS does not name a server's program");
             return None;
         };
-        // All at once, so that no two are the same.
-        let listeners: Vec<TcpListener> = (0..3 * settings.servers)
-            .map(|_| TcpListener::bind("127.0.0.1:0").unwrap())
-            .collect();
-        let ports: Vec<u16> = listeners
-            .iter()
-            .map(|one| one.local_addr().unwrap().port())
-            .collect();
-        drop(listeners);
+        let ports: Vec<u16> = (0..3 * settings.servers).map(|_| free_port()).collect();
         let mut cluster = Cluster {
             program: program.into(),
             dir: tempfile::tempdir().unwrap(),

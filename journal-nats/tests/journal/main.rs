@@ -14,6 +14,8 @@ mod cluster;
 mod conformance;
 mod faults;
 mod nats;
+#[path = "../../../engine/tests/support/ports.rs"]
+mod ports;
 mod raw;
 mod tls;
 mod traps;

@@ -1,8 +1,8 @@
 //! Servers of the test's own, on loopback ports, as an unprivileged user.
 
+use crate::ports::free_port;
 use std::fs;
 use std::io::Write;
-use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -37,11 +37,6 @@ pub struct Cluster {
     dir: tempfile::TempDir,
     pub servers: Vec<Server>,
     owner: Option<u32>,
-}
-
-fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
 }
 
 /// PostgreSQL does not run as root.
@@ -137,33 +132,32 @@ impl Cluster {
     /// Starts a server and waits until it answers.
     pub fn begin(&mut self, at: usize) {
         let server = &self.servers[at];
+        let log_path = self.dir.path().join(format!("{}.log", server.name));
         let log = fs::File::options()
             .create(true)
             .append(true)
-            .open(self.dir.path().join(format!("{}.log", server.name)))
-            .unwrap();
+            .open(&log_path);
         let (data, port) = (server.dir.display().to_string(), server.port.to_string());
         let mut command = self.command("postgres");
         command.args(["-D", &data, "-p", &port]);
-        command.stdout(Stdio::null()).stderr(log);
-        let child = command.spawn().unwrap();
-        self.servers[at].child = Some(child);
+        command.stdout(Stdio::null()).stderr(log.unwrap());
+        let mut child = command.spawn().unwrap();
         let end = Instant::now() + Duration::from_secs(60);
         let ready = ["-h", "127.0.0.1", "-p", &port, "-q", "-t", "1"];
-        while !self
-            .command("pg_isready")
-            .args(ready)
-            .status()
-            .unwrap()
-            .success()
-        {
-            assert!(
-                Instant::now() < end,
-                "{} does not start",
-                self.servers[at].name
-            );
+        let answers = || self.command("pg_isready").args(ready).status().unwrap();
+        while !answers().success() {
+            let ended = child.try_wait().unwrap();
+            if ended.is_some() || Instant::now() > end {
+                let _ = child.kill();
+                let log = fs::read_to_string(&log_path).unwrap();
+                panic!(
+                    "{} does not start ({ended:?}); its log:\n{log}",
+                    server.name
+                );
+            }
             thread::sleep(Duration::from_millis(50));
         }
+        self.servers[at].child = Some(child);
     }
 
     /// Asks a server in SQL, and gives what it answers as text.

@@ -14,6 +14,8 @@ mod cluster;
 mod conformance;
 mod doubt;
 mod history;
+#[path = "../../../engine/tests/support/ports.rs"]
+mod ports;
 mod postgres;
 mod proxy;
 mod tls;
