@@ -76,7 +76,8 @@ impl Cluster {
         primary.configure(
             "listen_addresses = '127.0.0.1'\nmax_connections = 60\n\
              synchronous_standby_names = 'ANY 1 (one, two)'\nunix_socket_directories = ''\n\
-             wal_receiver_timeout = '5s'\nwal_retrieve_retry_interval = '200ms'\n",
+             wal_receiver_timeout = '5s'\nwal_retrieve_retry_interval = '200ms'\n\
+             dynamic_shared_memory_type = mmap\n",
         );
         cluster.servers.push(primary);
         cluster.begin(0);
@@ -333,6 +334,22 @@ impl Server {
         let mut file = fs::File::options().append(true).open(path).unwrap();
         file.write_all(lines.as_bytes()).unwrap();
     }
+
+    /// Removes the shared memory of a server that was killed: the system has 4,096 pieces, and keeps them.
+    fn remove_shared_memory(&self) {
+        let Ok(state) = fs::read_to_string(self.dir.join("postmaster.pid")) else {
+            return;
+        };
+        // Its seventh line is the key and the number.
+        let number = state
+            .lines()
+            .nth(6)
+            .and_then(|line| line.split_whitespace().nth(1));
+        if let Some(number) = number {
+            // What nobody removes is no failure of the test.
+            let _ = Command::new("ipcrm").args(["-m", number]).status();
+        }
+    }
 }
 
 impl Drop for Cluster {
@@ -341,6 +358,7 @@ impl Drop for Cluster {
             if self.servers[at].child.is_some() {
                 self.kill(at);
             }
+            self.servers[at].remove_shared_memory();
         }
     }
 }
