@@ -62,12 +62,12 @@ limits! {
     upgraded_waits: usize = 256;
     /// Wrong tokens in a second, all clients together, before the next answers to wrong tokens are delayed.
     guesses: u32 = 10;
+    /// By how much they are.
+    guess_delay: Duration = Duration::from_secs(1);
     /// Calls in a second that the token of an agent may make, in the mean; as many again at once after a rest.
     agent_calls: u32 = 200;
     /// Commands that the token of an agent may have carried out at a time.
     agent_connections: usize = 32;
-    /// By how much they are.
-    guess_delay: Duration = Duration::from_secs(1);
     /// How long a one-time code of the page is good.
     code_time: Duration = Duration::from_secs(120);
     /// One-time codes that are kept; with one more the oldest goes.

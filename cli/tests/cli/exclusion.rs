@@ -101,79 +101,95 @@ fn assert_sound(cli: &Cli) {
 
 #[test]
 fn of_two_senders_one_wins_when_the_lock_file_is_removed_under_the_first() {
-    for format in ["jsonl", "binary"] {
-        for when in ["enter", "exit"] {
-            let cli = Cli::with_team_of(format);
-            let line = format!("send demo {MESSAGE} --message-id first --json");
-            let segment = cli.segment("demo");
-            let len = || std::fs::metadata(&segment).unwrap().len();
-            let before = len();
-            let Some(first) = Delayed::start(&cli, &line, "pwrite64", when) else {
-                return;
-            };
-            match when {
-                "enter" => wait_for_holder(&cli),
-                _ => wait_until("the group is awaited", || len() > before),
-            }
-            std::fs::remove_file(lock_of(&cli)).unwrap();
-            let second = cli.run(&format!("send demo {MESSAGE} --message-id second"));
-            let first = first.ended();
-            let what = format!("{format}, {when}: {first:?} {second:?}");
-            assert_eq!(second.code, Some(0), "{what}");
-            assert_eq!((first.code, &*first.stdout), (Some(75), ""), "{what}");
-            assert!(first.stderr.contains("deleting the"), "{what}");
-            let found = messages(&cli);
-            assert_eq!(found.last().map(String::as_str), Some("second"), "{what}");
-            if when == "exit" {
-                // Written, so kept; it was not acknowledged, and its code says that nobody knows.
-                assert_eq!(found, ["first", "second"], "{what}");
-                assert!(first.stderr.contains("\"lock_lost\""), "{what}");
-            }
-            assert_sound(&cli);
-            // Asked again it is there once.
-            assert_eq!(cli.run(&line).code, Some(0));
-            let again = messages(&cli);
-            assert_eq!(
-                again.iter().filter(|id| *id == "first").count(),
-                1,
-                "{what}"
-            );
+    // Beside each other, since each waits for its delay.
+    std::thread::scope(|scope| {
+        for (format, when) in [
+            ("jsonl", "enter"),
+            ("jsonl", "exit"),
+            ("binary", "enter"),
+            ("binary", "exit"),
+        ] {
+            scope.spawn(move || one_of_two_senders_wins(format, when));
         }
+    });
+}
+
+fn one_of_two_senders_wins(format: &str, when: &str) {
+    let cli = Cli::with_team_of(format);
+    let line = format!("send demo {MESSAGE} --message-id first --json");
+    let segment = cli.segment("demo");
+    let len = || std::fs::metadata(&segment).unwrap().len();
+    let before = len();
+    let Some(first) = Delayed::start(&cli, &line, "pwrite64", when) else {
+        return;
+    };
+    match when {
+        "enter" => wait_for_holder(&cli),
+        _ => wait_until("the group is awaited", || len() > before),
     }
+    std::fs::remove_file(lock_of(&cli)).unwrap();
+    let second = cli.run(&format!("send demo {MESSAGE} --message-id second"));
+    let first = first.ended();
+    let what = format!("{format}, {when}: {first:?} {second:?}");
+    assert_eq!(second.code, Some(0), "{what}");
+    assert_eq!((first.code, &*first.stdout), (Some(75), ""), "{what}");
+    assert!(first.stderr.contains("deleting the"), "{what}");
+    let found = messages(&cli);
+    assert_eq!(found.last().map(String::as_str), Some("second"), "{what}");
+    if when == "exit" {
+        // Written, so kept; it was not acknowledged, and its code says that nobody knows.
+        assert_eq!(found, ["first", "second"], "{what}");
+        assert!(first.stderr.contains("\"lock_lost\""), "{what}");
+    }
+    assert_sound(&cli);
+    // Asked again it is there once.
+    assert_eq!(cli.run(&line).code, Some(0));
+    let again = messages(&cli);
+    assert_eq!(
+        again.iter().filter(|id| *id == "first").count(),
+        1,
+        "{what}"
+    );
 }
 
 #[test]
 fn a_conversion_or_a_repair_whose_lock_file_is_removed_changes_nothing() {
-    for (line, damage) in [
-        ("convert demo --to binary", false),
-        ("doctor repair demo --to 1 --yes", false),
-        ("rehydrate demo --salvage", true),
-    ] {
-        let cli = Cli::with_team();
-        cli.ok(&format!("send demo {MESSAGE} --message-id kept"));
-        if damage {
-            let segment = cli.segment("demo");
-            let mut bytes = std::fs::read(&segment).unwrap();
-            let at = bytes.len() - 40;
-            bytes[at] ^= 1;
-            std::fs::write(&segment, bytes).unwrap();
+    std::thread::scope(|scope| {
+        for (line, damage) in [
+            ("convert demo --to binary", false),
+            ("doctor repair demo --to 1 --yes", false),
+            ("rehydrate demo --salvage", true),
+        ] {
+            scope.spawn(move || nothing_is_changed(line, damage));
         }
+    });
+}
+
+fn nothing_is_changed(line: &str, damage: bool) {
+    let cli = Cli::with_team();
+    cli.ok(&format!("send demo {MESSAGE} --message-id kept"));
+    if damage {
         let segment = cli.segment("demo");
-        let before = std::fs::read(&segment).unwrap();
-        let Some(first) = Delayed::start(&cli, line, "fsync", "enter") else {
-            return;
-        };
-        wait_for_holder(&cli);
-        std::fs::remove_file(lock_of(&cli)).unwrap();
-        let first = first.ended();
-        assert_eq!(first.code, Some(75), "{line}: {first:?}");
-        assert!(std::fs::read(&segment).unwrap() == before, "{line}");
-        if !damage {
-            cli.ok(&format!("send demo {MESSAGE} --message-id after"));
-            assert_eq!(messages(&cli), ["kept", "after"], "{line}");
-            // What a conversion built may lie there until the next one, which is told as a warning.
-            assert!(cli.json::<Verify>("verify demo").ok, "{line}");
-        }
+        let mut bytes = std::fs::read(&segment).unwrap();
+        let at = bytes.len() - 40;
+        bytes[at] ^= 1;
+        std::fs::write(&segment, bytes).unwrap();
+    }
+    let segment = cli.segment("demo");
+    let before = std::fs::read(&segment).unwrap();
+    let Some(first) = Delayed::start(&cli, line, "fsync", "enter") else {
+        return;
+    };
+    wait_for_holder(&cli);
+    std::fs::remove_file(lock_of(&cli)).unwrap();
+    let first = first.ended();
+    assert_eq!(first.code, Some(75), "{line}: {first:?}");
+    assert!(std::fs::read(&segment).unwrap() == before, "{line}");
+    if !damage {
+        cli.ok(&format!("send demo {MESSAGE} --message-id after"));
+        assert_eq!(messages(&cli), ["kept", "after"], "{line}");
+        // What a conversion built may lie there until the next one, which is told as a warning.
+        assert!(cli.json::<Verify>("verify demo").ok, "{line}");
     }
 }
 

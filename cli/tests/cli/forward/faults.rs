@@ -263,15 +263,17 @@ fn a_daemon_of_another_version_is_told_from_one_that_is_none() {
 
 #[test]
 fn a_daemon_that_came_while_the_lock_was_waited_for_is_found() {
-    for line in [
-        "append demo --kind waited",
-        "rehydrate demo",
-        "rehydrate demo --salvage",
-        "convert demo --to binary",
-        "doctor repair demo --to 1 --yes",
-    ] {
-        is_found_while_waiting(line);
-    }
+    thread::scope(|scope| {
+        for line in [
+            "append demo --kind waited",
+            "rehydrate demo",
+            "rehydrate demo --salvage",
+            "convert demo --to binary",
+            "doctor repair demo --to 1 --yes",
+        ] {
+            scope.spawn(|| is_found_while_waiting(line));
+        }
+    });
 }
 
 /// A command waits for the lock, and asks a daemon that came meanwhile before it gives up.

@@ -72,7 +72,7 @@ fn only_the_daemons_own_pages_are_origins() {
 #[test]
 fn a_call_wants_the_token_of_a_team_whichever_path_it_names() {
     let stand = Stand::new(&["demo", "other"]);
-    let daemon = stand.serve();
+    let daemon = stand.serve_within(|limits| limits.guess_delay = Duration::ZERO);
     let (demo, other) = (stand.token("demo"), stand.token("other"));
     assert_ne!(demo, other);
     let longer = format!("{demo}0");
