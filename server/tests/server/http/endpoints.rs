@@ -1,8 +1,10 @@
 //! Every route as it is meant to be asked, asked wrongly, and asked without a token.
 
-use super::stand::Stand;
+use super::stand::{Stand, TEAM};
+use crate::client::until;
 use std::collections::BTreeSet;
 use std::time::Duration;
+use teamlog_server::agent_token;
 use teamlog_server::route::{ROUTES, Route};
 
 /// A good call of each route, in an order in which each finds what it is about.
@@ -199,4 +201,28 @@ fn a_budget_refuses_new_work_and_warns_before() {
             assert_eq!(heard.header("retry-after"), None);
         }
     }
+}
+
+#[test]
+fn a_token_that_is_used_too_often_has_to_rest() {
+    let stand = Stand::within(|limits| limits.agent_calls = 1);
+    let [ada, bob] = ["ada", "bob"].map(|agent| {
+        let joins = format!(r#"{{"agentId":"{agent}","tokens":1}}"#);
+        stand.with_token("POST", "/v1/usage", &joins).is(200);
+        let token = agent_token::new(TEAM, agent).unwrap();
+        let digest = agent_token::digest(&token);
+        let adds = format!(r#"{{"agent":"{agent}","digest":"{digest}"}}"#);
+        stand.with_token("POST", "/v1/api/token-add", &adds).is(200);
+        format!("Bearer {token}")
+    });
+    let asks = |bearer: &str| stand.ask("GET", "/v1/status", &[("Authorization", bearer)], "");
+    asks(&ada).is(200);
+    // At once, but for a machine that is busy.
+    let mut others = (0..60).map(|_| asks(&ada));
+    let refused = others.find(|heard| heard.status != 200).unwrap();
+    refused.refused(429, "rate_limited");
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    // Another agent's is none the worse.
+    asks(&bob).is(200);
+    until("it has rested", || asks(&ada).status == 200);
 }
