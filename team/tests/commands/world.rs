@@ -35,11 +35,25 @@ impl World {
     }
 
     pub fn new() -> World {
-        let memory = Arc::new(Memory::new());
-        let clock = Arc::new(ManualClock::new(time(NOON)));
+        World::of(Memory::new(), time(NOON), 7)
+    }
+
+    /// One that is the same by now, and goes its own way.
+    pub fn copy(&self) -> World {
+        // Other ids than those that stand there.
+        World::of(
+            self.memory.keep_unsynced(),
+            self.root.options().clock.now(),
+            8,
+        )
+    }
+
+    fn of(memory: Memory, now: Timestamp, seed: u64) -> World {
+        let memory = Arc::new(memory);
+        let clock = Arc::new(ManualClock::new(now));
         let options = RootOptions {
             clock: clock.clone(),
-            ids: Arc::new(SeededIds(7.into())),
+            ids: Arc::new(SeededIds(seed.into())),
             lock_deadline: Duration::from_secs(1),
             ..RootOptions::default()
         };
