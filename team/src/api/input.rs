@@ -292,10 +292,14 @@ impl Reading<'_> {
         let key = take(&mut self.input, "key");
         self.input.remove(WORKING_DIRECTORY);
         control.operation = self.operation.name.to_owned();
-        control.request = serde_json::to_vec(&self.input).unwrap_or_default();
-        let team = take(&mut self.input, TEAM).unwrap_or_default();
         if self.operation.mutates() {
             control.key = key.or(control.key);
+        }
+        if control.key.is_some() {
+            control.request = serde_json::to_vec(&self.input).unwrap_or_default();
+        }
+        let team = take(&mut self.input, TEAM).unwrap_or_default();
+        if self.operation.mutates() {
             let trace = take(&mut self.input, "trace_id").filter(|trace| !trace.is_empty());
             control.trace_id = trace.or(control.trace_id);
             control.actor = take(&mut self.input, "actor").or(control.actor);

@@ -17,7 +17,7 @@ const CONSEQUENCES: [&str; 3] = ["task_blocked", "task_unblocked", "task_lease_e
 pub struct Control {
     /// The command's name, as its answer is stored under.
     pub operation: String,
-    /// What identifies the request, in any form: the same bytes mean the same request.
+    /// What identifies a request with a key, in any form: the same bytes mean the same request.
     pub request: Vec<u8>,
     /// The idempotency key.
     pub key: Option<String>,
