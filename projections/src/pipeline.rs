@@ -44,6 +44,9 @@ pub(crate) const PROJECTIONS: [Projection; 14] = [
 /// A run is written after so much log; the tables then take about twice as much memory.
 const RUN_BYTES: u64 = 32 << 20;
 
+/// So many events are folded, and so many changes sorted, in the time that it takes to start the threads.
+const ALONE_MAX: u64 = 512;
+
 /// How a bulk fold goes about it.
 #[derive(Debug, Clone, Copy)]
 pub struct Bulk {
@@ -53,6 +56,8 @@ pub struct Bulk {
     pub span_bytes: usize,
     /// A run is written after so many bytes of log.
     pub run_bytes: u64,
+    /// Up to so many events are folded on this thread alone. Has no influence on any byte.
+    pub alone_max: u64,
 }
 
 impl Bulk {
@@ -62,6 +67,7 @@ impl Bulk {
             decoders: decoders.clamp(1, 64),
             span_bytes: SPAN_BYTES,
             run_bytes: RUN_BYTES,
+            alone_max: ALONE_MAX,
         }
     }
 }
@@ -181,13 +187,18 @@ pub(crate) fn fold_all(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Folded> {
     let mut steps = steps(sink);
-    match side_by_side(reader, &store, bulk, &mut steps, progress) {
+    let covered = store.covered().map_or(0, |anchor| anchor.seq);
+    let folded = match reader.head().last_seq.saturating_sub(covered) > bulk.alone_max {
+        true => side_by_side(reader, &store, bulk, &mut steps, progress),
+        false => Err(NoThread),
+    };
+    match folded {
         Ok(folded) => folded,
         Err(NoThread) => alone(reader, store, bulk, &mut steps, progress),
     }
 }
 
-/// The system starts no more threads for this user; nothing was folded yet.
+/// No thread is started, or the system starts no more for this user; nothing was folded yet.
 struct NoThread;
 
 fn side_by_side(
@@ -513,12 +524,15 @@ impl<'a, 'step> Sequencer<'a, 'step> {
     }
 }
 
-/// The changes of each table in order, sorted side by side as far as threads can be started.
+/// The changes of each table in order; those of large ones are sorted side by side as far as threads can be started.
 fn sorted(tables: &[Table]) -> Vec<Vec<Change<'_>>> {
     thread::scope(|scope| {
         let sorting: Vec<_> = tables
             .iter()
-            .map(|table| (table, started(scope, || table.changes())))
+            .map(|table| match table.len() as u64 > ALONE_MAX {
+                true => (table, started(scope, || table.changes())),
+                false => (table, Err(NoThread)),
+            })
             .collect();
         sorting
             .into_iter()

@@ -48,6 +48,10 @@ impl Table {
             hasher: RandomState::new(),
         }
     }
+    /// How many changes there are.
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
     /// Whether there are no changes.
     pub fn is_empty(&self) -> bool {
         self.slots.is_empty()

@@ -36,6 +36,10 @@ fn a_failure_behind_which_a_cut_waits_is_told() {
         std::thread::sleep(Duration::from_millis(100));
         Err(Error::Poisoned("the sink".into()).into())
     });
-    let folded = fold_all(&reader, store, Bulk::new(1), Some(sink), &mut |_| {});
+    let bulk = Bulk {
+        alone_max: 0,
+        ..Bulk::new(1)
+    };
+    let folded = fold_all(&reader, store, bulk, Some(sink), &mut |_| {});
     assert!(folded.err().unwrap().to_string().contains("the sink"));
 }

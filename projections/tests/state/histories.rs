@@ -403,7 +403,7 @@ proptest! {
         }
         let mut first: Option<Vec<Vec<u8>>> = None;
         for decoders in [1, 2, 3, 8] {
-            let bulk = Bulk { decoders, span_bytes: 700, run_bytes: 2000 };
+            let bulk = Bulk { decoders, span_bytes: 700, run_bytes: 2000, alone_max: 0 };
             let (found, live) = rehydrate_with(&team.log, &reader, bulk, &mut |_| {}).unwrap();
             prop_assert_eq!(&found.digest, &digest, "{} decoders", decoders);
             prop_assert_eq!(found.views.written + found.views.removed, 0, "{:?}", found.views);
