@@ -326,8 +326,8 @@ fn a_lease_that_is_renewed_does_not_end_the_command() {
     if World::new().is_none() {
         return;
     }
-    let world = World::with("--lease-ms 6000");
-    let running = Running::new(&world, "echo ready; sleep 7; exit 3");
+    let world = World::with("--lease-ms 10000");
+    let running = Running::new(&world, "echo ready; sleep 12; exit 3");
     world
         .cli
         .ok("task renew demo 1 --worker dev --epoch 1 --lease-ms 60000");
