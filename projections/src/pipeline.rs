@@ -44,7 +44,7 @@ pub(crate) const PROJECTIONS: [Projection; 14] = [
 /// A run is written after so much log; the tables then take about twice as much memory.
 const RUN_BYTES: u64 = 32 << 20;
 
-/// So many events are folded, and so many changes sorted, in the time that it takes to start the threads.
+/// Up to so many events one thread folds, and up to so many changes it sorts, sooner than the others are started.
 const ALONE_MAX: u64 = 512;
 
 /// How a bulk fold goes about it.

@@ -205,8 +205,8 @@ fn leaves_the_world(command: &str) -> bool {
     !writes && !schemas::records(command)
 }
 
-/// Runs every example of every command, each that changes something in a world of its own, and hands over what each `teamlog` was
-/// asked and printed.
+/// Runs every example of every command, each that changes something in a world of its own, and hands over what each
+/// `teamlog` was asked and printed.
 fn each_run(before: &str, mut check: impl FnMut(&[String], &str)) {
     let cli = Cli::new();
     let first = prepared();

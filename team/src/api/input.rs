@@ -294,16 +294,14 @@ impl Reading<'_> {
         control.operation = self.operation.name.to_owned();
         if self.operation.mutates() {
             control.key = key.or(control.key);
-        }
-        if control.key.is_some() {
-            control.request = serde_json::to_vec(&self.input).unwrap_or_default();
-        }
-        let team = take(&mut self.input, TEAM).unwrap_or_default();
-        if self.operation.mutates() {
+            if control.key.is_some() {
+                control.request = serde_json::to_vec(&self.input).unwrap_or_default();
+            }
             let trace = take(&mut self.input, "trace_id").filter(|trace| !trace.is_empty());
             control.trace_id = trace.or(control.trace_id);
             control.actor = take(&mut self.input, "actor").or(control.actor);
         }
+        let team = take(&mut self.input, TEAM).unwrap_or_default();
         if self.shapes.own.field(EXPECTED_VERSION).is_none() {
             self.input.remove(EXPECTED_VERSION);
         }
