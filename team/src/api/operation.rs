@@ -236,8 +236,11 @@ impl<O: Op> Input for O {
 }
 
 fn json<D: Serialize>(data: &D) -> Result<Box<RawValue>> {
-    let broken = |error| Error::io("serialise", "the answer")(std::io::Error::other(error));
-    Ok(serde_json::value::to_raw_value(data).map_err(broken)?)
+    serde_json::value::to_raw_value(data).map_err(broken)
+}
+
+fn broken(error: serde_json::Error) -> Failure {
+    Error::io("serialise", "the answer")(std::io::Error::other(error)).into()
 }
 
 fn input_schema<T: JsonSchema>() -> Schema {

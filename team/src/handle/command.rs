@@ -1,12 +1,12 @@
 //! Acting under a key: a command whose answer is recorded with its events, and repeated for whoever asks again.
 
+use super::attempt::{AnyAttempt, Attempt, Terms};
 use crate::handle::deadline::Deadline;
 use crate::handle::root::Authenticated;
 use crate::handle::team;
 use crate::prelude::*;
 use crate::task::grant;
 use serde::de::DeserializeOwned;
-use std::any::Any;
 use teamlog_projections::response::event::{ResponseFact, ResponseStored};
 
 /// Kinds that follow from what any command, or time, did.
@@ -166,22 +166,26 @@ impl Team {
     }
 }
 
-enum Stage<C: Command> {
-    Granted(C::Decided, Timestamp),
+/// An attempt behind its decision.
+struct Stage {
+    attempt: Box<dyn AnyAttempt>,
+    outcome: Outcome,
+}
+
+enum Outcome {
+    /// It happens, and was not answered yet.
+    Granted(Timestamp),
     Denied(Refusal),
-    Answered(C::Answer),
+    Answered,
     /// The key is known: the first answer.
     Repeated(String),
 }
 
-/// Decides a command, of which the stage is kept.
-type Decide =
-    Box<dyn FnOnce(&Live, Timestamp) -> Result<(Box<dyn Any + Send>, Vec<NewEvent>)> + Send>;
-/// Answers it, and gives what is recorded of the answer.
-type Sequel = Box<dyn FnOnce(&Live, &mut dyn Any, &[Event<'static>]) -> Vec<NewEvent> + Send>;
-
-/// Writes an answer down, to be stored under a key.
-type Text<A> = fn(&A) -> Option<String>;
+/// How a command was answered.
+enum Done {
+    Answered(Box<dyn AnyAttempt>),
+    Repeated(String),
+}
 
 impl Team {
     /// Acts on whose behalf, and under which key, the control says, from now on.
@@ -198,91 +202,69 @@ impl Team {
         self.repeated = false;
         let control = self.control.clone();
         control.check()?;
-        let text = |answer: &C::Answer| serde_json::to_string(answer).ok();
-        let stage = self.record(&command, &control, text)?;
-        self.repeated = matches!(stage.0, Stage::Repeated(_));
-        self.answered(&command, stage, stored)
-    }
-
-    /// Carries out a command on nobody's behalf and under no key, whatever this handle's control says.
-    pub(crate) fn execute_unkeyed<C: Command>(&mut self, command: C) -> Result<C::Answer> {
-        let stage = self.record(&command, &Control::default(), |_| None)?;
-        self.answered(&command, stage, |_| {
-            Err(Error::Poisoned("a command without a key was repeated".into()).into())
-        })
-    }
-
-    /// Decides under the lock and records. A derived file that proves damaged is rebuilt, once; and where another host of the
-    /// team came first, it is decided again on what that one recorded, for as long as a lock is waited for.
-    fn record<C: Command>(
-        &mut self,
-        command: &C,
-        control: &Control,
-        text: Text<C::Answer>,
-    ) -> Result<(Stage<C>, Vec<Event<'static>>)> {
-        let control = &control.authenticated(self.options.authenticated.as_ref())?;
-        let deadline = Instant::now() + self.options.lock_deadline;
-        let mut once = || self.record_once(command.clone(), control.clone(), text);
-        let mut repaired = false;
-        loop {
-            match once() {
-                Err(failure) if failure.is_derived() && !repaired => repaired = true,
-                Err(failure) if failure.is_conflict() && Instant::now() < deadline => {}
-                other => return other,
+        let first = Attempt::new(command, |answer| serde_json::to_string(answer).ok());
+        match self.carry_out(&first, &control)? {
+            Done::Answered(attempt) => Attempt::<C>::answer_of(attempt),
+            Done::Repeated(text) => {
+                self.repeated = true;
+                serde_json::from_str(&text).map_err(|error| unread(&text, &error))
             }
         }
     }
 
-    fn record_once<C: Command>(
-        &mut self,
-        command: C,
-        control: Control,
-        text: Text<C::Answer>,
-    ) -> Result<(Stage<C>, Vec<Event<'static>>)> {
-        let (decider, decided, team) = (control.clone(), command.clone(), self.name().to_owned());
-        let decide: Decide = Box::new(move |live, now| {
-            let (stage, events) = decider.decide(&decided, live, now)?;
-            Ok((Box::new(stage) as Box<dyn Any + Send>, events))
-        });
-        let answer: Sequel = Box::new(move |live, stage, events| {
-            let stage = stage.downcast_mut::<Stage<C>>();
-            stage.map_or_else(Vec::new, |stage| {
-                control.answer(&command, (&team, live), stage, events, text)
-            })
-        });
-        let (stage, events) = self.commit_one(decide, answer)?;
-        let stage = stage.downcast::<Stage<C>>();
-        Ok((*stage.map_err(|_| unrecorded())?, events))
+    /// Carries out a command on nobody's behalf and under no key, whatever this handle's control says.
+    pub(crate) fn execute_unkeyed<C: Command>(&mut self, command: C) -> Result<C::Answer> {
+        let first = Attempt::new(command, |_| None);
+        match self.carry_out(&first, &Control::default())? {
+            Done::Answered(attempt) => Attempt::<C>::answer_of(attempt),
+            Done::Repeated(_) => {
+                Err(Error::Poisoned("a command without a key was repeated".into()).into())
+            }
+        }
     }
 
-    /// The way through the writer, which is the same for every command and built once.
-    fn commit_one(
+    /// Decides under the lock, records, answers. A derived file that proves damaged is rebuilt, once; and where another host of
+    /// the team came first, it is decided again on what that one recorded, for as long as a lock is waited for.
+    fn carry_out(&mut self, first: &dyn AnyAttempt, control: &Control) -> Result<Done> {
+        let control = &control.authenticated(self.options.authenticated.as_ref())?;
+        let deadline = Instant::now() + self.options.lock_deadline;
+        let mut repaired = false;
+        let (stage, events) = loop {
+            match self.record_once(first.again(), control.clone()) {
+                Err(failure) if failure.is_derived() && !repaired => repaired = true,
+                Err(failure) if failure.is_conflict() && Instant::now() < deadline => {}
+                recorded => break recorded?,
+            }
+        };
+        self.answered(stage, &events)
+    }
+
+    fn record_once(
         &mut self,
-        decide: Decide,
-        answer: Sequel,
-    ) -> Result<(Box<dyn Any + Send>, Vec<Event<'static>>)> {
-        let durability = self.durability();
+        attempt: Box<dyn AnyAttempt>,
+        control: Control,
+    ) -> Result<(Stage, Vec<Event<'static>>)> {
+        let (decider, team, durability) =
+            (control.clone(), self.name().to_owned(), self.durability());
         let committed = self.commit(move |writer| {
-            writer.commit_with(durability, decide, move |live, stage, events| {
-                answer(live, &mut **stage, events)
-            })
+            writer.commit_with(
+                durability,
+                move |live, now| decider.decide(attempt, live, now),
+                move |live, stage, events| control.answer((&team, live), stage, events),
+            )
         })?;
         Ok((committed.answer, committed.events))
     }
 
-    fn answered<C: Command>(
-        &mut self,
-        command: &C,
-        (stage, events): (Stage<C>, Vec<Event<'static>>),
-        read: impl FnOnce(&str) -> Result<C::Answer>,
-    ) -> Result<C::Answer> {
-        match stage {
-            Stage::Answered(answer) => Ok(answer),
-            Stage::Denied(refusal) => Err(refusal.into()),
-            Stage::Repeated(text) => read(&text),
+    fn answered(&mut self, stage: Stage, events: &[Event<'static>]) -> Result<Done> {
+        let mut attempt = stage.attempt;
+        match stage.outcome {
+            Outcome::Answered => {}
+            Outcome::Denied(refusal) => return Err(refusal.into()),
+            Outcome::Repeated(text) => return Ok(Done::Repeated(text)),
             // Recorded, but the state could not be read for the answer; by now it may have been rebuilt.
-            Stage::Granted(decided, now) => {
-                let (team, events) = (&self.name().to_owned(), &events);
+            Outcome::Granted(now) => {
+                let team = &self.name().to_owned();
                 self.query(|live, _| {
                     let after = After {
                         team,
@@ -290,10 +272,11 @@ impl Team {
                         events,
                         now,
                     };
-                    command.answer(&decided, &after)
-                })
+                    attempt.answer(&after)
+                })?;
             }
         }
+        Ok(Done::Answered(attempt))
     }
 }
 
@@ -311,31 +294,43 @@ impl Control {
         blake3::hash(&self.request).to_hex().to_string()
     }
 
-    fn decide<C: Command>(
+    fn decide(
         &self,
-        command: &C,
+        mut attempt: Box<dyn AnyAttempt>,
         live: &Live,
         now: Timestamp,
-    ) -> Result<(Stage<C>, Vec<NewEvent>)> {
+    ) -> Result<(Stage, Vec<NewEvent>)> {
+        let (outcome, mut events) = self.outcome(&mut *attempt, live, now)?;
+        let terms = attempt.terms();
+        for event in &mut events {
+            let follows = attempt.is_consequence(event);
+            self.check_actor(&terms, event, follows)?;
+            self.mark(&terms, event, follows);
+        }
+        Ok((Stage { attempt, outcome }, events))
+    }
+
+    fn outcome(
+        &self,
+        attempt: &mut dyn AnyAttempt,
+        live: &Live,
+        now: Timestamp,
+    ) -> Result<(Outcome, Vec<NewEvent>)> {
+        let terms = attempt.terms();
         if let Some(text) = self.repeated(live)? {
-            if C::GRANTS {
+            if terms.grants {
                 grant::check_live(live, &text, self.authenticated.as_deref(), now)?;
             }
-            return Ok((Stage::Repeated(text), Vec::new()));
+            return Ok((Outcome::Repeated(text), Vec::new()));
         }
-        if !C::WHEN_CLOSED {
+        if !terms.when_closed {
             team::open(live)?;
         }
-        command.admits(live, self.actor.as_deref(), now)?;
-        let (stage, mut events) = match command.decide(live, now)? {
-            Decision::Granted(decided, events) => (Stage::Granted(decided, now), events),
-            Decision::Denied(refusal, events) => (Stage::Denied(refusal), events),
-        };
-        for event in &mut events {
-            self.check_actor(command, event)?;
-            self.mark(command, event);
-        }
-        Ok((stage, events))
+        attempt.admits(live, self.actor.as_deref(), now)?;
+        Ok(match attempt.decide(live, now)? {
+            Decision::Granted((), events) => (Outcome::Granted(now), events),
+            Decision::Denied(refusal, events) => (Outcome::Denied(refusal), events),
+        })
     }
 
     /// The first answer under this key.
@@ -381,25 +376,25 @@ impl Control {
         Ok(control)
     }
 
-    /// Refuses what the input says another agent does than whom the caller proved to be.
-    fn check_actor<C: Command>(&self, command: &C, event: &NewEvent) -> Result<(), Refusal> {
+    /// Refuses what the input says another agent does than whom the caller proved to be. What only follows is nobody's doing.
+    fn check_actor(&self, terms: &Terms, event: &NewEvent, follows: bool) -> Result<(), Refusal> {
         let Some(agent) = &self.authenticated else {
             return Ok(());
         };
-        let unnamed = !command.names_actor()
+        let unnamed = !terms.names_actor
             || event.actor == DEFAULT_ACTOR
-            || (C::LED && event.actor == LEADER)
-            || command.is_consequence(event);
+            || (terms.led && event.actor == LEADER)
+            || follows;
         let actor = (!unnamed).then_some(&*event.actor);
-        let mut named = command.acts_for().into_iter().chain(actor);
+        let mut named = terms.acts_for.into_iter().chain(actor);
         let other = named.find(|named| named != agent);
         other.map_or(Ok(()), |other| Err(mismatch(agent, other)))
     }
 
     /// What the caller said of what the command records.
-    fn mark<C: Command>(&self, command: &C, event: &mut NewEvent) {
-        if !command.is_consequence(event) {
-            let unnamed = !command.names_actor() || event.actor == DEFAULT_ACTOR;
+    fn mark(&self, terms: &Terms, event: &mut NewEvent, follows: bool) {
+        if !follows {
+            let unnamed = !terms.names_actor || event.actor == DEFAULT_ACTOR;
             let user = self.user.as_ref().filter(|_| unnamed);
             if let Some(actor) = self.actor.as_ref().or(user) {
                 event.actor.clone_from(actor);
@@ -414,30 +409,26 @@ impl Control {
     }
 
     /// Answers, and stores the answer where there is a key.
-    fn answer<C: Command>(
+    fn answer(
         &self,
-        command: &C,
         (team, live): (&str, &Live),
-        stage: &mut Stage<C>,
+        stage: &mut Stage,
         events: &[Event<'static>],
-        text: Text<C::Answer>,
     ) -> Vec<NewEvent> {
-        let Stage::Granted(decided, now) = stage else {
+        let Outcome::Granted(now) = stage.outcome else {
             return Vec::new();
         };
-        let now = *now;
         let after = After {
             team,
             live,
             events,
             now,
         };
-        let Ok(answer) = command.answer(decided, &after) else {
+        if stage.attempt.answer(&after).is_err() {
             return Vec::new();
-        };
-        let keyed = self.key.as_ref().map(|key| (key, text(&answer)));
-        *stage = Stage::Answered(answer);
-        let Some((key, response)) = keyed else {
+        }
+        stage.outcome = Outcome::Answered;
+        let Some(key) = &self.key else {
             return Vec::new();
         };
         // What a closed team answers changes nothing, so it is answered anew each time.
@@ -447,7 +438,7 @@ impl Control {
         let stored = ResponseFact::Stored(ResponseStored {
             operation: self.operation.clone(),
             request: self.digest(),
-            response,
+            response: stage.attempt.text(),
         });
         let actor = events.first().map_or(DEFAULT_ACTOR, |event| &*event.actor);
         vec![stored.event(actor, key)]
@@ -462,12 +453,10 @@ pub(crate) fn mismatch(agent: &str, actor: &str) -> Refusal {
 }
 
 /// An answer that was stored once reads again.
-fn stored<T: DeserializeOwned>(text: &str) -> Result<T> {
-    serde_json::from_str(text).map_err(|error| {
-        Failure::from(Error::Invalid {
-            field: "response",
-            value: shown(text),
-            rule: format!("must be an answer of this operation: {error}"),
-        })
+fn unread(text: &str, error: &serde_json::Error) -> Failure {
+    Failure::from(Error::Invalid {
+        field: "response",
+        value: shown(text),
+        rule: format!("must be an answer of this operation: {error}"),
     })
 }

@@ -1,5 +1,6 @@
 //! What a caller holds: a data root, a team of it, and the one way to change it.
 
+mod attempt;
 pub mod batch;
 pub mod command;
 pub mod deadline;

@@ -307,7 +307,11 @@ fn answered<A>(
         answered = Some(answer(live, reader)?);
         Ok(())
     })?;
-    answered.ok_or_else(|| Error::Poisoned("a question was not asked".into()).into())
+    answered.ok_or_else(unasked)
+}
+
+fn unasked() -> Failure {
+    Error::Poisoned("a question was not asked".into()).into()
 }
 
 /// Refuses to change a team that was closed.

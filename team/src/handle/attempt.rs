@@ -1,0 +1,106 @@
+//! One attempt at a command, of whichever type: what is done with it is the same for every command, and is built once.
+
+use super::command::{After, Command, Decision, unrecorded};
+use crate::prelude::*;
+use std::any::Any;
+
+/// What is the same for every command of a type, and who does it.
+pub(super) struct Terms<'a> {
+    /// See [`Command::WHEN_CLOSED`].
+    pub when_closed: bool,
+    /// See [`Command::GRANTS`].
+    pub grants: bool,
+    /// See [`Command::LED`].
+    pub led: bool,
+    /// See [`Command::names_actor`].
+    pub names_actor: bool,
+    /// See [`Command::acts_for`].
+    pub acts_for: Option<&'a str>,
+}
+
+/// An attempt whose type is of no concern.
+pub(super) trait AnyAttempt: Any + Send {
+    /// Another one at the same command.
+    fn again(&self) -> Box<dyn AnyAttempt>;
+    fn terms(&self) -> Terms<'_>;
+    fn admits(&self, live: &Live, actor: Option<&str>, now: Timestamp) -> Result<()>;
+    fn is_consequence(&self, event: &NewEvent) -> bool;
+    /// Decides, and keeps what was decided.
+    fn decide(&mut self, live: &Live, now: Timestamp) -> Result<Decision<()>>;
+    /// Answers what was decided, and keeps the answer.
+    fn answer(&mut self, after: &After<'_>) -> Result<()>;
+    /// The answer as it is stored under a key.
+    fn text(&self) -> Option<String>;
+}
+
+/// Writes an answer down, to be stored under a key.
+pub(super) type Text<A> = fn(&A) -> Option<String>;
+
+pub(super) struct Attempt<C: Command> {
+    command: C,
+    decided: Option<C::Decided>,
+    answer: Option<C::Answer>,
+    text: Text<C::Answer>,
+}
+
+impl<C: Command> Attempt<C> {
+    pub fn new(command: C, text: Text<C::Answer>) -> Attempt<C> {
+        Attempt {
+            command,
+            decided: None,
+            answer: None,
+            text,
+        }
+    }
+
+    /// The answer of an attempt of this type.
+    pub fn answer_of(attempt: Box<dyn AnyAttempt>) -> Result<C::Answer> {
+        let attempt = (attempt as Box<dyn Any>).downcast::<Attempt<C>>();
+        let answer = attempt.ok().and_then(|attempt| attempt.answer);
+        answer.ok_or_else(unrecorded)
+    }
+}
+
+impl<C: Command> AnyAttempt for Attempt<C> {
+    fn again(&self) -> Box<dyn AnyAttempt> {
+        Box::new(Attempt::new(self.command.clone(), self.text))
+    }
+
+    fn terms(&self) -> Terms<'_> {
+        Terms {
+            when_closed: C::WHEN_CLOSED,
+            grants: C::GRANTS,
+            led: C::LED,
+            names_actor: self.command.names_actor(),
+            acts_for: self.command.acts_for(),
+        }
+    }
+
+    fn admits(&self, live: &Live, actor: Option<&str>, now: Timestamp) -> Result<()> {
+        self.command.admits(live, actor, now)
+    }
+
+    fn is_consequence(&self, event: &NewEvent) -> bool {
+        self.command.is_consequence(event)
+    }
+
+    fn decide(&mut self, live: &Live, now: Timestamp) -> Result<Decision<()>> {
+        Ok(match self.command.decide(live, now)? {
+            Decision::Granted(decided, events) => {
+                self.decided = Some(decided);
+                Decision::Granted((), events)
+            }
+            Decision::Denied(refusal, events) => Decision::Denied(refusal, events),
+        })
+    }
+
+    fn answer(&mut self, after: &After<'_>) -> Result<()> {
+        let decided = self.decided.as_ref().ok_or_else(unrecorded)?;
+        self.answer = Some(self.command.answer(decided, after)?);
+        Ok(())
+    }
+
+    fn text(&self) -> Option<String> {
+        self.answer.as_ref().and_then(self.text)
+    }
+}
