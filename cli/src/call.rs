@@ -5,8 +5,8 @@
 use crate::exit::{CommandError, Exit};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
-use serde_json::{Map, Value};
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value, to_value};
 use std::sync::Arc;
 use teamlog_server::forward::Caller;
 use teamlog_team::api::{self, Effect, Fault, Op};
@@ -53,6 +53,35 @@ pub struct Site<'a> {
 pub struct Call<I, A> {
     pub name: &'static str,
     pub run: fn(&mut Site<'_>, I) -> Result<A, CommandError>,
+}
+
+/// A call on its way to another process, of whichever types.
+pub struct Sent<'a> {
+    pub name: &'static str,
+    /// Writes its input down.
+    pub input: &'a dyn Fn() -> serde_json::Result<Box<RawValue>>,
+    /// Reads the answer that comes back.
+    pub read: &'a mut dyn FnMut(&RawValue) -> serde_json::Result<()>,
+}
+
+impl<I: Serialize, A: DeserializeOwned> Call<I, A> {
+    /// What `send` gives that sends it, and the answer if one came back.
+    pub fn sent<R>(
+        &self,
+        input: &I,
+        send: impl FnOnce(Sent<'_>) -> Result<R, CommandError>,
+    ) -> Result<(R, Option<A>), CommandError> {
+        let mut answer = None;
+        let returned = send(Sent {
+            name: self.name,
+            input: &|| to_raw_value(input),
+            read: &mut |text| {
+                answer = Some(serde_json::from_str(text.get())?);
+                Ok(())
+            },
+        })?;
+        Ok((returned, answer))
+    }
 }
 
 impl Site<'_> {
@@ -103,7 +132,7 @@ impl Site<'_> {
     fn stamped(
         &mut self,
         operation: &str,
-        input: &(impl Serialize + ?Sized),
+        input: serde_json::Result<Value>,
     ) -> Result<&mut Team, CommandError> {
         let control = Control {
             operation: operation.to_owned(),
@@ -137,8 +166,8 @@ impl Site<'_> {
 
     /// What identifies the request under its key: the bytes of the operation's input, which are the same whichever way
     /// the operation is asked for.
-    fn request(&self, input: &(impl Serialize + ?Sized)) -> Vec<u8> {
-        let mut fields = match serde_json::to_value(input) {
+    fn request(&self, input: serde_json::Result<Value>) -> Vec<u8> {
+        let mut fields = match input {
             Ok(Value::Object(fields)) => fields,
             _ => Map::new(),
         };
@@ -180,7 +209,7 @@ impl<O: Op + Serialize> Call<O, O::Data> {
         Call {
             name: O::NAME,
             run: |site, input| {
-                let team = site.stamped(O::NAME, &input)?;
+                let team = site.stamped(O::NAME, to_value(&input))?;
                 Ok(input.run(team)?)
             },
         }
@@ -210,9 +239,9 @@ fn handle<I: DeserializeOwned, A: Serialize>(
     site: &mut Site<'_>,
     input: &str,
 ) -> Result<Box<RawValue>, CommandError> {
-    let input = serde_json::from_str(input).map_err(|error| unknown(&error.to_string()))?;
+    let input = serde_json::from_str(input).map_err(unreadable)?;
     let answer = (call.run)(site, input)?;
-    serde_json::value::to_raw_value(&answer).map_err(|error| unknown(&error.to_string()))
+    to_raw_value(&answer).map_err(unreadable)
 }
 
 pub fn carry_out(
@@ -229,7 +258,9 @@ pub fn carry_out(
     };
     site.check_scope(operation.scope)?;
     match operation.effect {
-        Effect::Records => Ok(operation.execute(site.stamped(name, input)?, input.get())?),
+        Effect::Records => {
+            Ok(operation.execute(site.stamped(name, to_value(input))?, input.get())?)
+        }
         Effect::Reads => Ok(operation.execute(site.team()?, input.get())?),
         Effect::Waits => site.waiting(|team| Ok(operation.execute(team, input.get())?)),
     }
@@ -239,6 +270,10 @@ pub fn carry_out(
 fn unknown(what: &str) -> CommandError {
     let message = format!("the daemon must know what it is asked for, but: {what}");
     CommandError::bug(message)
+}
+
+fn unreadable(error: serde_json::Error) -> CommandError {
+    unknown(&error.to_string())
 }
 
 /// As many wait as may.
@@ -333,7 +368,7 @@ calls! {
         let content = std::mem::take(&mut put.content);
         let bytes = content.chars().filter_map(|c| u8::try_from(c).ok());
         let file = artifact::ArtifactFile::new(put, bytes.collect());
-        let team = site.stamped(artifact::ArtifactPut::NAME, &file)?;
+        let team = site.stamped(artifact::ArtifactPut::NAME, to_value(&file))?;
         Ok(team.artifact_put_file(file)?)
     };
 
@@ -353,7 +388,7 @@ calls! {
 
     /// `mode prompt`, which also answers where a prompt is denied.
     PROMPT = "prompt" Act, ModePrompt => PromptAnswer: |site, prompt| {
-        let team = site.stamped(ModePrompt::NAME, &prompt)?;
+        let team = site.stamped(ModePrompt::NAME, to_value(&prompt))?;
         match team.mode_prompt(prompt) {
             Err(Failure::Refused(refusal)) => {
                 Ok(PromptAnswer::of_refusal(&refusal).ok_or(Failure::Refused(refusal))?)
@@ -364,7 +399,7 @@ calls! {
 
     /// `bootstrap record`, for which what is not accepted is an answer, and no refusal.
     BOOTSTRAP_RECORD = "bootstrap-report" Act, BootstrapRecord => BootstrapRecorded: |site, record| {
-        let team = site.stamped(BootstrapRecord::NAME, &record)?;
+        let team = site.stamped(BootstrapRecord::NAME, to_value(&record))?;
         Ok(team.bootstrap_record(record)?)
     };
 
@@ -379,7 +414,7 @@ calls! {
         let operation = api::find(&asked.operation).ok_or_else(|| unknown(&asked.operation))?;
         site.check_scope(operation.scope)?;
         let input =
-            serde_json::from_str(asked.input.get()).map_err(|error| unknown(&error.to_string()))?;
+            serde_json::from_str(asked.input.get()).map_err(unreadable)?;
         let mut control = Control {
             origin: Origin::default(),
             ..site.control()

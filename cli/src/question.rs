@@ -49,34 +49,45 @@ fn answered<I: DeserializeOwned, A: Serialize>(
     input: &str,
     form: Form,
 ) -> Result<(Box<RawValue>, Exit), CommandError> {
-    let input = serde_json::from_str(input).map_err(|error| unknown(&error.to_string()))?;
+    let input = serde_json::from_str(input).map_err(unreadable)?;
     let answer = (question.call.run)(site, input)?;
+    let json = || to_raw_value(&answer);
+    let shown = shown(site, form, &json, &|view| (question.show)(&answer, view))?;
+    Ok((shown, (question.exit)(&answer)))
+}
+
+/// An answer in a form, with how new it is. This is the same for every answer, and built once.
+fn shown(
+    site: &Site<'_>,
+    form: Form,
+    json: &dyn Fn() -> serde_json::Result<Box<RawValue>>,
+    lines: &dyn Fn(&View) -> Vec<String>,
+) -> Result<Box<RawValue>, CommandError> {
     let as_of = match (site.at, &site.opened) {
         (None, Some(team)) => team.as_of()?,
         _ => None,
     };
     let shown = match form {
-        Form::Json => to_raw_value(&answer),
+        Form::Json => json(),
         Form::Lines(view) => {
             if let Some(old) = as_of.as_ref().and_then(age::note) {
                 site.root.options().notes.say(old);
             }
             let now = site.moment().map_or(view.now, |(_, time)| time);
-            to_raw_value(&(question.show)(&answer, &View { now, ..view }))
+            to_raw_value(&lines(&View { now, ..view }))
         }
     };
-    let shown = shown.map_err(|error| unknown(&error.to_string()))?;
-    let shown = match (form, as_of) {
-        (Form::Json, Some(as_of)) => with_age(&shown, &as_of)?,
-        _ => shown,
-    };
-    Ok((shown, (question.exit)(&answer)))
+    let shown = shown.map_err(unreadable)?;
+    match (form, as_of) {
+        (Form::Json, Some(as_of)) => with_age(&shown, &as_of),
+        _ => Ok(shown),
+    }
 }
 
 fn with_age(answer: &RawValue, as_of: &AsOf) -> Result<Box<RawValue>, CommandError> {
     let mut text = answer.get().to_owned();
     output::add_field(&mut text, "as_of", as_of)?;
-    RawValue::from_string(text).map_err(|error| unknown(&error.to_string()))
+    RawValue::from_string(text).map_err(unreadable)
 }
 
 /// Answers the question of that name: its JSON, or its lines.
@@ -95,6 +106,10 @@ pub fn answer(
 fn unknown(what: &str) -> CommandError {
     let message = format!("the daemon must know what it is asked, but: {what}");
     CommandError::bug(message)
+}
+
+fn unreadable(error: serde_json::Error) -> CommandError {
+    unknown(&error.to_string())
 }
 
 impl<O: Op + 'static> Question<O, O::Data> {
@@ -206,11 +221,11 @@ questions! {
         |site, key| Ok(site.team()?.config_get(&key)?), render::config::one;
     TRACE_CHROME = "trace-chrome", log::trace::Trace => Box<RawValue>: |site, asked| {
         let answer = site.team()?.trace(asked)?;
-        to_raw_value(&story::chrome::Chrome::of(&answer)).map_err(|error| unknown(&error.to_string()))
+        to_raw_value(&story::chrome::Chrome::of(&answer)).map_err(unreadable)
     }, |_, _| Vec::new();
     TRACE_OTLP = "trace-otlp", log::trace::Trace => Box<RawValue>: |site, asked| {
         let answer = site.team()?.trace(asked)?;
-        to_raw_value(&story::otlp::Otlp::of(&answer)).map_err(|error| unknown(&error.to_string()))
+        to_raw_value(&story::otlp::Otlp::of(&answer)).map_err(unreadable)
     }, |_, _| Vec::new();
     VERIFY = "verify", () => log::verify::VerifyAnswer:
         |site, ()| Ok(site.team()?.verify_noting(&mut |_, _| {})?), render::integrity::verified,
@@ -240,7 +255,7 @@ pub fn imported(
         Form::Json => to_raw_value(answer),
         Form::Lines(view) => to_raw_value(&integrity::imported(answer, &view)),
     };
-    let shown = shown.map_err(|error| unknown(&error.to_string()))?;
+    let shown = shown.map_err(unreadable)?;
     let exit = Exit::Refused.unless(answer.status != "rejected");
     Ok((shown, exit, integrity::left_aside(&answer.not_applied)))
 }

@@ -61,11 +61,17 @@ fn elsewhere(context: &Context) -> Elsewhere {
     let (client, who) = (context.client(None), context.who());
     Arc::new(move |tool, team, arguments: &Map<String, Value>| {
         let input = (tool.to_owned(), arguments.clone());
-        let called = client.call(&call::TOOL, team, &who, &input, Repeat::Unsafe);
-        let said = match called.and_then(|ended| ended.map(|ended| ended.outcome).transpose()) {
-            Ok(said) => said?.map_err(ToolError),
-            Err(error) => Err(ToolError::new(error.code(), error.message(), error.hint())),
-        };
-        Some(said)
+        let called = call::TOOL.sent(&input, |sent| {
+            let ended = client.call(sent, team, &who, Repeat::Unsafe)?;
+            ended.map(|ended| ended.outcome).transpose()
+        });
+        match called {
+            Ok((_, said)) => Some(said?.map_err(ToolError)),
+            Err(error) => Some(Err(ToolError::new(
+                error.code(),
+                error.message(),
+                error.hint(),
+            ))),
+        }
     })
 }

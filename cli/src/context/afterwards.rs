@@ -39,8 +39,9 @@ impl Context {
         let (input, asks) = (refused.clone(), who.clone());
         // A daemon that hangs is left to itself: the thread ends with the process.
         let asked = thread::Builder::new().spawn(move || {
-            let asked = client.call(&REFUSED_WRITES, &name, &asks, &input, Repeat::Same);
-            let _ = told.send(matches!(asked, Ok(None)));
+            let asked =
+                REFUSED_WRITES.sent(&input, |sent| client.call(sent, &name, &asks, Repeat::Same));
+            let _ = told.send(matches!(asked, Ok((None, _))));
         });
         let nobody = asked.is_ok() && hear.recv_timeout(DAEMON_DEADLINE) == Ok(true);
         let Some(root) = self.data().ok().filter(|_| nobody) else {

@@ -84,23 +84,36 @@ impl Context {
         answer: &A,
         human: impl FnOnce(&A, &View) -> Vec<String>,
     ) -> Result<(), CommandError> {
-        let more = More {
-            replayed: self.replayed,
-            receipt: self.receipt_of_answer(),
-            as_of: self.as_of.take(),
-        };
-        if self.out.is_json() {
-            let text = output::json_text(answer)?;
-            return self.out.json_line(more.behind(text)?.as_bytes());
+        match self.out.is_json() {
+            true => self.print_json(output::json_text(answer)?),
+            false => self.print_lines(&human(answer, &self.view())),
         }
+    }
+
+    // What follows is the same for every answer, and built once.
+
+    fn print_json(&mut self, answer: String) -> Result<(), CommandError> {
+        let more = self.more();
+        self.out.json_line(more.behind(answer)?.as_bytes())
+    }
+
+    fn print_lines(&mut self, lines: &[String]) -> Result<(), CommandError> {
+        let more = self.more();
         if let Some(old) = more.as_of.as_ref().and_then(age::note) {
             self.note(&old);
         }
-        let lines = human(answer, &self.view());
-        self.out.lines(&lines)?;
+        self.out.lines(lines)?;
         match more.receipt.map(|receipt| serde_json::to_string(&receipt)) {
             Some(Ok(receipt)) => self.out.line(format!("  receipt: {receipt}")),
             _ => Ok(()),
+        }
+    }
+
+    fn more(&mut self) -> More {
+        More {
+            replayed: self.replayed,
+            receipt: self.receipt_of_answer(),
+            as_of: self.as_of.take(),
         }
     }
 

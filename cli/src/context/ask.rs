@@ -11,7 +11,7 @@ use crate::render::View;
 use crate::when::Spot;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 use std::io::Read;
 use std::ops::ControlFlow;
 use teamlog_team::Root;
@@ -53,7 +53,13 @@ impl Context {
     ) -> Outcome {
         if self.is_remote {
             let form = self.form();
-            let (answer, exit) = self.asked(team, at.into(), question, &input, form)?;
+            let (answer, exit) = self.asked(
+                team,
+                at.into(),
+                question.call.name,
+                to_raw_value(&input),
+                form,
+            )?;
             return self.passed_on(&answer, form, exit);
         }
         let mut answer = self.answered(team, at.into(), &question.call, input)?;
@@ -73,7 +79,13 @@ impl Context {
     ) -> Result<Vec<String>, CommandError> {
         if self.is_remote {
             let form = Form::Lines(view);
-            let (answer, _) = self.asked(team, at.into(), question, &input, form)?;
+            let (answer, _) = self.asked(
+                team,
+                at.into(),
+                question.call.name,
+                to_raw_value(&input),
+                form,
+            )?;
             return lines(&answer);
         }
         let mut answer = self.answered(team, at.into(), &question.call, input)?;
@@ -89,7 +101,13 @@ impl Context {
         question: &Question<I, A>,
         input: I,
     ) -> Outcome {
-        let (answer, exit) = self.asked(team, at.into(), question, &input, Form::Json)?;
+        let (answer, exit) = self.asked(
+            team,
+            at.into(),
+            question.call.name,
+            to_raw_value(&input),
+            Form::Json,
+        )?;
         self.passed_on(&answer, Form::Json, exit)
     }
 
@@ -103,9 +121,12 @@ impl Context {
         if !self.is_remote {
             return self.answered(team, None, call, input);
         }
-        let (client, who) = self.far(team)?;
-        let called = client.call(call, team, &who, &input, Repeat::Same)?;
-        self.told(called.ok_or_else(|| not_served(team))?)
+        let (_, answer) = call.sent(&input, |sent| {
+            let (client, who) = self.far(team)?;
+            let called = client.call(sent, team, &who, Repeat::Same)?;
+            self.told(called.ok_or_else(|| not_served(team))?)
+        })?;
+        answer.ok_or_else(|| not_served(team))
     }
 
     pub fn stream(&mut self, team: &str, wanted: Streamed) -> Outcome {
@@ -132,10 +153,9 @@ impl Context {
             }
         });
         written?;
-        match ended? {
-            Some(ended) => self.told(ended),
-            None => Err(not_served(team)),
-        }
+        let ended = ended?.ok_or_else(|| not_served(team))?;
+        let exit = ended.exit;
+        self.told(ended).map(|_| exit)
     }
 
     /// Has the daemon on another machine import the messages of a file.
@@ -157,6 +177,12 @@ impl Context {
         call: &Call<I, A>,
         input: I,
     ) -> Result<A, CommandError> {
+        let root = self.root_at(team, at)?;
+        // Nobody acts.
+        self.here(root, &Who::default(), call, team, input)
+    }
+
+    fn root_at(&mut self, team: &str, at: Option<Spot>) -> Result<Root, CommandError> {
         let is_now = at.is_none();
         let opened = self.team_at(team, at)?;
         if is_now {
@@ -164,8 +190,7 @@ impl Context {
         }
         let root = Root::of_team(&opened);
         self.held = Some(opened);
-        // Nobody acts.
-        self.here(root, &Who::default(), call, team, input)
+        Ok(root)
     }
 
     /// What asks the daemon on another machine about a team, and who asks.
@@ -183,17 +208,17 @@ impl Context {
     }
 
     /// The answer of a daemon on another machine.
-    fn asked<I: Serialize, A>(
+    fn asked(
         &mut self,
         team: &str,
         at: Option<Spot>,
-        question: &Question<I, A>,
-        input: &I,
+        question: &str,
+        input: serde_json::Result<Box<RawValue>>,
         form: Form,
     ) -> Result<(Box<RawValue>, Exit), CommandError> {
         let (client, who) = self.far(team)?;
         let at = at.map(|spot| self.point(spot)).transpose()?;
-        let asked = client.ask(question.call.name, (team, at), &who, input, form)?;
+        let asked = client.ask(question, (team, at), &who, input, form)?;
         let ended = asked.ok_or_else(|| not_served(team))?;
         let exit = ended.exit;
         Ok((self.told(ended)?, exit))

@@ -1,12 +1,13 @@
 //! Where a call is carried out: by the daemon that has the team, else here.
 
 use super::Context;
-use crate::call::{API, Call, Site, Who};
+use crate::call::{API, Call, Sent, Site, Who};
 use crate::exit::{CommandError, Exit};
 use crate::forward::{Client, Ended, Remote, Repeat};
 use crate::random;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 use teamlog_team::shell::quoted;
 use teamlog_team::{Root, names};
 
@@ -50,8 +51,7 @@ impl Context {
         team: &str,
         input: I,
     ) -> Result<A, CommandError> {
-        self.concerns(team)?;
-        self.check_last_receipt(team)?;
+        self.check_known(team)?;
         if let Some(answer) = self.forwarded(who, call, team, &input)? {
             return Ok(answer);
         }
@@ -66,8 +66,14 @@ impl Context {
         }
     }
 
+    /// Notes which team a call is about; refuses one that has lost what was recorded.
+    fn check_known(&mut self, team: &str) -> Result<(), CommandError> {
+        self.concerns(team)?;
+        self.check_last_receipt(team)
+    }
+
     /// Takes in how a call ended elsewhere.
-    pub(super) fn told<A>(&mut self, ended: Ended<A>) -> Result<A, CommandError> {
+    pub(super) fn told(&mut self, ended: Ended) -> Result<Box<RawValue>, CommandError> {
         self.notes.extend(ended.notes);
         self.replays(ended.replayed);
         if let Some((seq, time)) = ended.moment {
@@ -84,19 +90,23 @@ impl Context {
         team: &str,
         input: I,
     ) -> Result<A, CommandError> {
-        let mut site = Site {
+        let mut site = self.site(root, who, team);
+        let done = (call.run)(&mut site, input);
+        let replayed = site.replayed();
+        self.held = site.opened;
+        self.replays(replayed);
+        done
+    }
+
+    fn site<'a>(&mut self, root: Root, who: &'a Who, team: &'a str) -> Site<'a> {
+        Site {
             root,
             team,
             who,
             caller: None,
             at: None,
             opened: self.held.take().filter(|held| held.name() == team),
-        };
-        let done = (call.run)(&mut site, input);
-        let replayed = site.replayed();
-        self.held = site.opened;
-        self.replays(replayed);
-        done
+        }
     }
 
     /// Has a call carried out by the daemon that has the team, if one does.
@@ -107,14 +117,19 @@ impl Context {
         team: &str,
         input: &I,
     ) -> Result<Option<A>, CommandError> {
+        let (_, answer) = call.sent(input, |sent| self.forward(who, team, sent))?;
+        Ok(answer)
+    }
+
+    fn forward(&mut self, who: &Who, team: &str, sent: Sent<'_>) -> Result<(), CommandError> {
         let remote = self.remote()?;
         let is_remote = remote.is_some();
         let (who, repeat) = match is_remote {
-            true => keyed(who, call.name, self.repeat)?,
+            true => keyed(who, sent.name, self.repeat)?,
             false => (who.clone(), self.repeat.unwrap_or(Repeat::Same)),
         };
         let client = self.client(remote);
-        let called = client.call(call, team, &who, input, repeat);
+        let called = client.call(sent, team, &who, repeat);
         let called = called.map_err(|error| match &who.key {
             Some(key) if is_remote && error.code() == "outcome_unknown" => again(error, "key", key),
             _ => error,
@@ -122,11 +137,11 @@ impl Context {
         let Some(mut ended) = called? else {
             return match is_remote {
                 true => Err(not_served(team)),
-                false => Ok(None),
+                false => Ok(()),
             };
         };
         self.answered = Some(ended.receipt.take());
-        self.told(ended).map(Some)
+        self.told(ended).map(drop)
     }
 
     /// Carries out what needs a whole log for this process, off which a daemon that serves the team keeps until it ends. A

@@ -17,7 +17,7 @@ use teamlog_team::handle::deadline::Deadline;
 const CHUNK_BYTES: usize = 64 << 10;
 
 /// Sends what is asked for, until it ends or its reader is gone.
-pub fn sent(site: &mut Site<'_>, asked: &FormedCall, caller: &Arc<Caller>) -> Ended<Box<RawValue>> {
+pub fn sent(site: &mut Site<'_>, asked: &FormedCall, caller: &Arc<Caller>) -> Ended {
     let outcome = exit::caught(|| run(site, asked, caller)).flatten();
     Ended {
         notes: site.root.options().notes.take(),

@@ -1,6 +1,6 @@
 //! What records something in a team that a daemon has is asked of that daemon, since it holds the team's lock.
 //!
-//! Says the team's `runtime.json` that a daemon serves it ([`runtime`]), then the [`Call`] goes there in one request, and
+//! Says the team's `runtime.json` that a daemon serves it ([`runtime`]), then the [`Call`](crate::call::Call) goes there in one request, and
 //! comes back as one answer or one error ([`client`]). Where nobody answers, the file is a leftover, and the call is carried
 //! out here. Commands on the whole log ask the daemon to give way instead, and work here. In the daemon, [`resident`] answers.
 
@@ -19,12 +19,11 @@ pub use remote::Remote;
 pub use resident::Resident;
 pub use unknown::Repeat;
 
-use crate::call::{Call, Who};
+use crate::call::{Sent, Who};
 use crate::exit::{CommandError, Exit};
 use crate::question::{Form, Streamed};
 use client::{Exchange, Peer, Stream, received};
 use runtime::Runtime;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use std::io::{self, Read};
@@ -98,7 +97,7 @@ struct NamedCall {
 
 #[derive(Debug, Serialize, Deserialize)]
 enum Reply {
-    Ended(Ended<Box<RawValue>>),
+    Ended(Ended),
     /// The file may come.
     Send,
     /// Lines of a stream; there is more to come.
@@ -111,8 +110,8 @@ enum Reply {
 
 /// How a call ended in the daemon.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Ended<A> {
-    pub outcome: Result<A, CommandError>,
+pub struct Ended {
+    pub outcome: Result<Box<RawValue>, CommandError>,
     /// Whether that is the answer of an earlier request under the same key.
     pub replayed: bool,
     pub receipt: Option<Receipt>,
@@ -124,8 +123,8 @@ pub struct Ended<A> {
     pub moment: Option<(u64, Timestamp)>,
 }
 
-impl<A> Ended<A> {
-    fn of(outcome: Result<A, CommandError>) -> Ended<A> {
+impl Ended {
+    fn of(outcome: Result<Box<RawValue>, CommandError>) -> Ended {
         Ended {
             outcome,
             replayed: false,
@@ -133,18 +132,6 @@ impl<A> Ended<A> {
             notes: Vec::new(),
             exit: Exit::Done,
             moment: None,
-        }
-    }
-
-    /// The same with its answer as something else.
-    fn typed<B>(self, typed: impl FnOnce(A) -> Result<B, CommandError>) -> Ended<B> {
-        Ended {
-            outcome: self.outcome.and_then(typed),
-            replayed: self.replayed,
-            receipt: self.receipt,
-            notes: self.notes,
-            exit: self.exit,
-            moment: self.moment,
         }
     }
 }
@@ -167,42 +154,45 @@ impl Client {
     ///
     /// # Errors
     /// `runtime.json` is not to be trusted; the daemon is of another version, does not answer, or went away in the middle.
-    pub fn call<I: Serialize, A: DeserializeOwned>(
+    pub fn call(
         &self,
-        call: &Call<I, A>,
+        sent: Sent<'_>,
         team: &str,
         who: &Who,
-        input: &I,
         repeat: Repeat,
-    ) -> Result<Option<Ended<A>>, CommandError> {
+    ) -> Result<Option<Ended>, CommandError> {
         if self.remote.is_none() {
             let file = Runtime::place(&self.root, team).symlink_metadata();
             if file.is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
                 return Ok(None);
             }
         }
-        let wanted = Wanted::Call(Box::new(self.named(call.name, input, who)?));
-        let Some((Reply::Ended(ended), _)) = self.reply(team, wanted, Some(repeat))? else {
+        let wanted = Wanted::Call(Box::new(self.named(sent.name, (sent.input)(), who)?));
+        let Some((Reply::Ended(mut ended), _)) = self.reply(team, wanted, Some(repeat))? else {
             return Ok(None);
         };
-        let typed = |data: Box<RawValue>| {
-            serde_json::from_str(data.get()).map_err(|_| outcome_unknown(team, repeat))
-        };
-        Ok(Some(ended.typed(typed)))
+        if ended
+            .outcome
+            .as_deref()
+            .is_ok_and(|answer| (sent.read)(answer).is_err())
+        {
+            ended.outcome = Err(outcome_unknown(team, repeat));
+        }
+        Ok(Some(ended))
     }
 
     /// Has a question answered in that form by the daemon on another machine; `None` where it does not serve the team.
     ///
     /// # Errors
     /// The daemon cannot be reached, is of another version, or lets nobody in.
-    pub fn ask<I: Serialize>(
+    pub fn ask(
         &self,
         name: &str,
         (team, at): (&str, Option<Point>),
         who: &Who,
-        input: &I,
+        input: serde_json::Result<Box<RawValue>>,
         form: Form,
-    ) -> Result<Option<Ended<Box<RawValue>>>, CommandError> {
+    ) -> Result<Option<Ended>, CommandError> {
         let question = NamedQuestion {
             call: self.named(name, input, who)?,
             at,
@@ -225,8 +215,8 @@ impl Client {
         who: &Who,
         (wanted, form): (Streamed, Form),
         each: &mut dyn FnMut(&str) -> ControlFlow<()>,
-    ) -> Result<Option<Ended<Exit>>, CommandError> {
-        let call = self.named("stream", &wanted, who)?;
+    ) -> Result<Option<Ended>, CommandError> {
+        let call = self.named("stream", to_raw_value(&wanted), who)?;
         let wanted = Wanted::Stream(Box::new(FormedCall { call, form }));
         let reply = self.reply(team, wanted, None)?;
         let Some((mut reply, mut connection)) = reply else {
@@ -235,13 +225,10 @@ impl Client {
         loop {
             match reply {
                 Reply::Lines(chunk) if each(&chunk).is_break() => {
-                    return Ok(Some(Ended::of(Ok(Exit::Done))));
+                    return Ok(Some(Ended::of(Ok(RawValue::NULL.to_owned()))));
                 }
                 Reply::Lines(_) => {}
-                Reply::Ended(ended) => {
-                    let exit = ended.exit;
-                    return Ok(Some(ended.typed(|_| Ok(exit))));
-                }
+                Reply::Ended(ended) => return Ok(Some(ended)),
                 Reply::GaveWay | Reply::Send | Reply::Elsewhere => return Ok(None),
             }
             reply = received(&mut connection).ok_or_else(cut_off)?;
@@ -259,8 +246,8 @@ impl Client {
         who: &Who,
         (import, form): (&ImportMessages, Form),
         file: &mut dyn Read,
-    ) -> Result<Option<Ended<Box<RawValue>>>, CommandError> {
-        let call = self.named("import", import, who)?;
+    ) -> Result<Option<Ended>, CommandError> {
+        let call = self.named("import", to_raw_value(import), who)?;
         let wanted = Wanted::Import(Box::new(FormedCall { call, form }));
         let (reply, mut connection) = match self.reply(team, wanted, None)? {
             Some((Reply::Ended(ended), _)) => return Ok(Some(ended)),
@@ -275,15 +262,15 @@ impl Client {
         }
     }
 
-    fn named<I: Serialize>(
+    fn named(
         &self,
         name: &str,
-        input: &I,
+        input: serde_json::Result<Box<RawValue>>,
         who: &Who,
     ) -> Result<NamedCall, CommandError> {
         Ok(NamedCall {
             name: name.to_owned(),
-            input: to_raw_value(input).map_err(|error| unsendable(&error))?,
+            input: input.map_err(|error| unsendable(&error))?,
             who: who.clone(),
             lock_deadline: self.lock_deadline,
             receipt: self.receipt,

@@ -4,7 +4,6 @@ use super::{Ended, NamedCall, NamedQuestion, Reply, Request, Wanted, events, pla
 use crate::call::{self, Site};
 use crate::exit::{self, CommandError, Exit};
 use crate::question;
-use serde_json::value::RawValue;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -79,7 +78,7 @@ impl Forward for Resident {
 }
 
 /// Sends an answer, and does what is left to do behind it; what fails there costs time later, and loses nothing.
-fn finish(site: Site<'_>, caller: &Caller, ended: Ended<Box<RawValue>>) -> io::Result<()> {
+fn finish(site: Site<'_>, caller: &Caller, ended: Ended) -> io::Result<()> {
     send(caller, &Reply::Ended(ended))?;
     if let Some(mut team) = site.opened {
         let _ = team.finish();
@@ -119,7 +118,7 @@ fn site<'a>(
     }
 }
 
-fn carry_out(site: &mut Site<'_>, call: &NamedCall) -> Ended<Box<RawValue>> {
+fn carry_out(site: &mut Site<'_>, call: &NamedCall) -> Ended {
     let outcome = exit::caught(|| call::carry_out(site, &call.name, &call.input)).flatten();
     let wanted = call.receipt && outcome.is_ok();
     let receipt = wanted.then(|| call::receipt(&site.root, site.team));
@@ -137,7 +136,7 @@ fn carry_out(site: &mut Site<'_>, call: &NamedCall) -> Ended<Box<RawValue>> {
     }
 }
 
-fn answer(site: &mut Site<'_>, asked: &NamedQuestion) -> Ended<Box<RawValue>> {
+fn answer(site: &mut Site<'_>, asked: &NamedQuestion) -> Ended {
     let NamedQuestion { call, form, .. } = asked;
     let answered = || question::answer(site, &call.name, &call.input, *form);
     let (outcome, exit) = match exit::caught(answered).flatten() {

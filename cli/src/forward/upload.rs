@@ -39,7 +39,7 @@ pub fn imported(
     site: &mut Site<'_>,
     asked: &FormedCall,
     (dir, caller): (&Path, &Arc<Caller>),
-) -> Ended<Box<RawValue>> {
+) -> Ended {
     match exit::caught(|| run(site, asked, dir, caller)).flatten() {
         Ok((answer, exit, note)) => Ended {
             notes: note.into_iter().collect(),
