@@ -3,12 +3,12 @@
 //! What they and the tools of states have in common is here too: how arguments are read, which team is meant, and how a
 //! fault is written.
 
-use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
+use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
-use teamlog_team::api::{Effect, Op};
+use teamlog_team::api::{Effect, Op, schema};
 use teamlog_team::handle::command::{Control, Origin};
 use teamlog_team::lifecycle::status::Status;
 use teamlog_team::log::replay_events::ReplayEvents;
@@ -183,8 +183,7 @@ pub(crate) fn meant(
 }
 
 fn arguments<I: JsonSchema>() -> Map<String, Value> {
-    let generator = SchemaGenerator::new(SchemaSettings::draft2020_12());
-    let mut schema = generator.into_root_schema_for::<I>();
+    let mut schema = schema::of::<I>(&mut SchemaSettings::draft2020_12().into_generator());
     for unneeded in ["$schema", "title", "description"] {
         schema.remove(unneeded);
     }

@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::borrow::Cow;
-use teamlog_team::api::{Effect, Op};
+use teamlog_team::api::{Effect, Op, schema};
 use teamlog_team::engine::Receipt;
 use teamlog_team::lifecycle::freshness::AsOf;
 
@@ -47,7 +47,7 @@ pub const fn answer<A: JsonSchema>(action: &'static str) -> Printed {
         records: false,
         receipt: false,
         as_of: false,
-        describe: SchemaGenerator::root_schema_for::<A>,
+        describe: schema::of::<A>,
     }
 }
 

@@ -11,6 +11,7 @@ use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use teamlog_team::api::schema;
 use teamlog_team::api::shape::Shape;
 use teamlog_team::api::{Effect, Op};
 use teamlog_team::projections::agent_token::event::AgentScope;
@@ -20,6 +21,8 @@ use teamlog_team::{Code, Team};
 type Run = Box<
     dyn Fn(&mut RequestContext<'_>, Map<String, Value>) -> Result<Reply, Problem> + Send + Sync,
 >;
+
+type Describe = fn() -> Schema;
 
 /// A row of the table.
 pub struct Route {
@@ -45,9 +48,9 @@ pub struct Route {
     pub of_any_time: bool,
     /// Whether it is about one team.
     pub of_team: bool,
-    own: fn() -> Schema,
+    own: Describe,
     schema: Schema,
-    answer: fn() -> Schema,
+    answer: Describe,
     pub(super) run: Run,
     /// The input's fields, under the names that they have here.
     pub(super) shape: Shape,
@@ -92,7 +95,7 @@ impl Route {
         });
         Route {
             of_any_time: true,
-            ..Route::new::<I, A>(Method::Get, pattern, id, run)
+            ..Route::new(Method::Get, (pattern, id), run, described::<I, A>())
         }
     }
 
@@ -133,14 +136,14 @@ impl Route {
         A: JsonSchema,
     {
         let run: Run = Box::new(move |request, fields| answer(typed(id, fields)?, request));
-        Route::new::<I, A>(method, pattern, id, run)
+        Route::new(method, (pattern, id), run, described::<I, A>())
     }
 
-    fn new<I: JsonSchema, A: JsonSchema>(
+    fn new(
         method: Method,
-        pattern: &'static str,
-        id: &'static str,
+        (pattern, id): (&'static str, &'static str),
         run: Run,
+        (own, answer): (Describe, Describe),
     ) -> Route {
         let route = Route {
             method,
@@ -154,9 +157,9 @@ impl Route {
             streams: false,
             of_any_time: false,
             of_team: true,
-            own: input_schema::<I>,
+            own,
             schema: Schema::default(),
-            answer: answer_schema::<A>,
+            answer,
             run,
             shape: Shape::of(&Schema::default()),
             parts: Vec::new(),
@@ -280,16 +283,21 @@ fn parameter(segment: &'static str) -> Option<&'static str> {
     segment.strip_prefix('{')?.strip_suffix('}')
 }
 
+/// The schemas of an input and of its answer.
+fn described<I: JsonSchema, A: JsonSchema>() -> (Describe, Describe) {
+    (input_schema::<I>, answer_schema::<A>)
+}
+
 fn input_schema<T: JsonSchema>() -> Schema {
     let settings =
         SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
-    settings.into_generator().into_root_schema_for::<T>()
+    schema::of::<T>(&mut settings.into_generator())
 }
 
 /// The schema of what is answered: what may be left out is not required.
 pub(crate) fn answer_schema<T: JsonSchema>() -> Schema {
     let settings = SchemaSettings::draft2020_12().for_serialize();
-    settings.into_generator().into_root_schema_for::<T>()
+    schema::of::<T>(&mut settings.into_generator())
 }
 
 /// An input as its type.
@@ -297,8 +305,10 @@ pub(super) fn typed<T: DeserializeOwned>(
     id: &str,
     fields: Map<String, Value>,
 ) -> Result<T, Problem> {
-    serde_json::from_value(Value::Object(fields)).map_err(|error| {
-        let message = format!("the input must be that of {id}, but {error}");
-        Problem::new("invalid_input", message)
-    })
+    serde_json::from_value(Value::Object(fields)).map_err(|error| other_input(id, &error))
+}
+
+fn other_input(id: &str, error: &serde_json::Error) -> Problem {
+    let message = format!("the input must be that of {id}, but {error}");
+    Problem::new("invalid_input", message)
 }

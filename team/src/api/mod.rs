@@ -9,6 +9,7 @@ mod input;
 pub(crate) mod operation;
 pub(crate) mod record;
 pub(crate) mod rules;
+pub mod schema;
 pub mod shape;
 
 pub use envelope::{Envelope, milliseconds};

@@ -4,6 +4,7 @@ use super::Answered;
 use super::fault::Fault;
 use super::input::Request;
 use super::rules::{self, Rules};
+use super::schema;
 use super::shape::Shape;
 use crate::prelude::*;
 use crate::projections::agent_token::event::AgentScope;
@@ -245,12 +246,12 @@ fn broken(error: serde_json::Error) -> Failure {
 
 fn input_schema<T: JsonSchema>() -> Schema {
     let settings = SchemaSettings::draft2020_12();
-    settings.into_generator().into_root_schema_for::<T>()
+    schema::of::<T>(&mut settings.into_generator())
 }
 
 fn data_schema<T: JsonSchema>() -> Schema {
     let settings = SchemaSettings::draft2020_12().for_serialize();
-    settings.into_generator().into_root_schema_for::<T>()
+    schema::of::<T>(&mut settings.into_generator())
 }
 
 /// What an answer says beside its data.

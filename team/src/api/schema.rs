@@ -1,0 +1,29 @@
+//! The JSON schema of a type, as a document of its own.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use std::borrow::Cow;
+
+/// The schema of `T`, with those of the types that it names.
+pub fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    document(generator, T::schema_name, T::json_schema)
+}
+
+// The same for every type, and built once.
+fn document(
+    generator: &mut SchemaGenerator,
+    name: fn() -> Cow<'static, str>,
+    describe: fn(&mut SchemaGenerator) -> Schema,
+) -> Schema {
+    let mut schema = describe(generator);
+    let object = schema.ensure_object();
+    let title = object.entry("title");
+    title.or_insert_with(|| name().into());
+    if let Some(dialect) = generator.settings().meta_schema.as_deref() {
+        object.insert("$schema".to_owned(), dialect.into());
+    }
+    let named = generator.definitions();
+    if !named.is_empty() {
+        object.insert("$defs".to_owned(), named.clone().into());
+    }
+    schema
+}
