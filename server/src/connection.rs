@@ -5,7 +5,7 @@ use crate::front::Front;
 use crate::state::AppState;
 use crate::wire::sending::{self, Told};
 use crate::wire::timeouts::ConnectionTimeouts;
-use crate::wire::watched::{self, Watched};
+use crate::wire::watched::{self, Io, Watched};
 use axum::body::Body;
 use hyper::header::{CONNECTION, HeaderValue};
 use hyper::server::conn::http1;
@@ -17,18 +17,15 @@ use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Sleep;
 
 /// Serves one connection to its end, or until somebody else needs its place more.
-pub(crate) async fn converse<T>(
-    io: T,
+pub(crate) async fn converse(
+    io: Io,
     front: Front,
     connection: Arc<Connection>,
     state: Arc<AppState>,
-) where
-    T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
+) {
     let timeouts = Arc::new(ConnectionTimeouts::new(state.limits.clone()));
     let watched = TokioIo::new(Watched::new(io, timeouts.clone()));
     let service = {

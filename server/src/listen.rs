@@ -6,7 +6,7 @@ use crate::connection_slots::{Connection, ConnectionSlots};
 use crate::front::Front;
 use crate::state::AppState;
 use crate::via::Via;
-use crate::wire::watched;
+use crate::wire::watched::{self, Io};
 use rustix::net::sockopt;
 use std::future::{Future, ready};
 use std::io;
@@ -18,7 +18,7 @@ use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
-use tokio_rustls::server::TlsStream;
+use tokio_util::either::Either;
 
 /// How long those who are turned away are listened to, so that they can read why.
 const TURNED_AWAY_FOR: Duration = Duration::from_millis(500);
@@ -37,25 +37,22 @@ pub(crate) fn widen(listener: &impl AsFd) -> io::Result<()> {
 pub(crate) trait Listen {
     /// A connection as it is accepted.
     type Raw: AsyncRead + AsyncWrite + Unpin + Send + 'static;
-    /// The same as it is spoken on.
-    type Io: AsyncRead + AsyncWrite + Unpin + Send + 'static;
     /// Waits for one. `None` is one of somebody whom nothing is told.
     fn next(&self) -> impl Future<Output = io::Result<Option<Self::Raw>>> + Send;
     /// What has to happen before it can be spoken on; `None` where that fails.
-    fn opened(&self, raw: Self::Raw) -> impl Future<Output = Option<Self::Io>> + Send + 'static;
+    fn opened(&self, raw: Self::Raw) -> impl Future<Output = Option<Io>> + Send + 'static;
 }
 
 impl Listen for TcpListener {
     type Raw = TcpStream;
-    type Io = TcpStream;
     async fn next(&self) -> io::Result<Option<TcpStream>> {
         let (stream, _) = self.accept().await?;
         // Answers are written whole; nothing is gained by waiting for more.
         let _ = stream.set_nodelay(true);
         Ok(Some(stream))
     }
-    fn opened(&self, raw: TcpStream) -> impl Future<Output = Option<TcpStream>> + Send + 'static {
-        ready(Some(raw))
+    fn opened(&self, raw: TcpStream) -> impl Future<Output = Option<Io>> + Send + 'static {
+        ready(Some(Either::Right(Either::Left(raw))))
     }
 }
 
@@ -69,7 +66,6 @@ pub(crate) struct TlsListener {
 
 impl Listen for TlsListener {
     type Raw = TcpStream;
-    type Io = TlsStream<TcpStream>;
     async fn next(&self) -> io::Result<Option<TcpStream>> {
         let accepted = self.tcp.next().await;
         if let Ok(Some(stream)) = &accepted {
@@ -78,12 +74,12 @@ impl Listen for TlsListener {
         }
         accepted
     }
-    fn opened(
-        &self,
-        raw: TcpStream,
-    ) -> impl Future<Output = Option<TlsStream<TcpStream>>> + Send + 'static {
+    fn opened(&self, raw: TcpStream) -> impl Future<Output = Option<Io>> + Send + 'static {
         let shaken = timeout(self.within, self.acceptor.accept(raw));
-        async move { shaken.await.ok()?.ok() }
+        async move {
+            let stream = shaken.await.ok()?.ok()?;
+            Some(Either::Right(Either::Right(Box::new(stream))))
+        }
     }
 }
 
@@ -99,15 +95,14 @@ pub fn keep_alive(stream: &impl AsFd) -> rustix::io::Result<()> {
 
 impl Listen for UnixListener {
     type Raw = UnixStream;
-    type Io = UnixStream;
     async fn next(&self) -> io::Result<Option<UnixStream>> {
         let (stream, _) = self.accept().await?;
         let peer = stream.peer_cred()?.uid();
         let ours = rustix::process::geteuid().as_raw();
         Ok((peer == ours).then_some(stream))
     }
-    fn opened(&self, raw: UnixStream) -> impl Future<Output = Option<UnixStream>> + Send + 'static {
-        ready(Some(raw))
+    fn opened(&self, raw: UnixStream) -> impl Future<Output = Option<Io>> + Send + 'static {
+        ready(Some(Either::Left(raw)))
     }
 }
 

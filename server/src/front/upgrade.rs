@@ -10,8 +10,8 @@ use crate::state::AppState;
 use crate::upgrade::{UpgradedConnection, VERSION_HEADER};
 use crate::via::Via;
 use crate::wire::sending;
-use crate::wire::watched::Watched;
-use axum::body::Body;
+use crate::wire::watched::{Io, Watched};
+use axum::body::{Body, Bytes};
 use hyper::header::{CONNECTION, HeaderMap, HeaderValue, UPGRADE};
 use hyper::upgrade::Upgraded;
 use hyper::{Request, Response, StatusCode};
@@ -22,9 +22,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
-use tokio::net::TcpStream;
 use tokio::sync::OwnedSemaphorePermit;
-use tokio_rustls::server::TlsStream;
+use tokio_util::either::Either;
 
 /// Whether the client asks for an upgrade.
 pub(crate) fn is_asked(request: &Request<Body>) -> bool {
@@ -154,18 +153,22 @@ fn accepted(
     Ok((forward, place))
 }
 
+/// The connection beneath, and what was already read from it.
+fn beneath(upgraded: Upgraded) -> io::Result<(Io, Bytes)> {
+    let parts = upgraded.downcast::<TokioIo<Watched>>();
+    let parts = parts.map_err(|_| io::Error::other("no connection of this daemon's"))?;
+    Ok((parts.io.into_inner().into_inner(), parts.read_buf))
+}
+
 /// The socket beneath, blocking, and what was already read from it.
 fn unwrapped(upgraded: Upgraded, place: LocalSlot) -> io::Result<UpgradedConnection> {
-    let parts = upgraded
-        .downcast::<TokioIo<Watched<tokio::net::UnixStream>>>()
-        .map_err(|_| io::Error::other("no Unix socket"))?;
-    let stream = parts.io.into_inner().into_inner().into_std()?;
+    let (io, early) = beneath(upgraded)?;
+    let Either::Left(stream) = io else {
+        return Err(io::Error::other("no Unix socket"));
+    };
+    let stream = stream.into_std()?;
     stream.set_nonblocking(false)?;
-    Ok(UpgradedConnection::new(
-        stream,
-        parts.read_buf.to_vec(),
-        place,
-    ))
+    Ok(UpgradedConnection::new(stream, early.to_vec(), place))
 }
 
 /// A socket on this machine, between which and the client bytes are carried: until either side ends, or the token is worth
@@ -176,10 +179,7 @@ fn bridged(
     remote: Remote,
     state: &AppState,
 ) -> io::Result<UpgradedConnection> {
-    let parts = upgraded
-        .downcast::<TokioIo<Watched<TlsStream<TcpStream>>>>()
-        .map_err(|_| io::Error::other("no TLS"))?;
-    let client = parts.io.into_inner().into_inner();
+    let (client, early) = beneath(upgraded)?;
     let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
     theirs.set_nonblocking(true)?;
     let theirs = tokio::net::UnixStream::from_std(theirs)?;
@@ -191,7 +191,7 @@ fn bridged(
     let (revoked, linger) = (admitted.revoked.clone(), state.limits.linger_time);
     tokio::spawn(async move {
         tokio::select! {
-            () = carry(client, theirs, &parts.read_buf, linger) => {}
+            () = carry(client, theirs, &early, linger) => {}
             () = revoked.cancelled() => {}
         }
         drop((connection, of_token));
@@ -201,12 +201,7 @@ fn bridged(
 }
 
 /// Carries bytes both ways until both sides have ended; a client to which all was said has a moment to hear it.
-async fn carry(
-    client: TlsStream<TcpStream>,
-    theirs: tokio::net::UnixStream,
-    early: &[u8],
-    linger: Duration,
-) {
+async fn carry(client: Io, theirs: tokio::net::UnixStream, early: &[u8], linger: Duration) {
     let (mut from_client, mut to_client) = tokio::io::split(client);
     let (mut from_us, mut to_us) = theirs.into_split();
     let up = async {

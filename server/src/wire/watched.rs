@@ -11,13 +11,19 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpStream, UnixStream};
+use tokio_rustls::server::TlsStream;
+use tokio_util::either::Either;
 
 /// Set on every answer of ours.
 pub(crate) const MARK: &str = "x-content-type-options";
 
+/// A connection, whichever way it came: on the Unix socket, over TCP, or over TLS.
+pub(crate) type Io = Either<UnixStream, Either<TcpStream, Box<TlsStream<TcpStream>>>>;
+
 #[derive(Debug)]
-pub(crate) struct Watched<T> {
-    inner: T,
+pub(crate) struct Watched {
+    inner: Io,
     timeouts: Arc<ConnectionTimeouts>,
     /// What is written in place of something else, and how much of it was.
     instead: Option<(Vec<u8>, usize)>,
@@ -25,8 +31,8 @@ pub(crate) struct Watched<T> {
     shut: bool,
 }
 
-impl<T> Watched<T> {
-    pub fn new(inner: T, timeouts: Arc<ConnectionTimeouts>) -> Watched<T> {
+impl Watched {
+    pub fn new(inner: Io, timeouts: Arc<ConnectionTimeouts>) -> Watched {
         Watched {
             inner,
             timeouts,
@@ -35,12 +41,12 @@ impl<T> Watched<T> {
         }
     }
     /// What is watched.
-    pub fn into_inner(self) -> T {
+    pub fn into_inner(self) -> Io {
         self.inner
     }
 }
 
-impl<T: AsyncRead + Unpin> AsyncRead for Watched<T> {
+impl AsyncRead for Watched {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -55,7 +61,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Watched<T> {
     }
 }
 
-impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Watched<T> {
+impl AsyncWrite for Watched {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
