@@ -53,13 +53,7 @@ impl Context {
     ) -> Outcome {
         if self.is_remote {
             let form = self.form();
-            let (answer, exit) = self.asked(
-                team,
-                at.into(),
-                question.call.name,
-                to_raw_value(&input),
-                form,
-            )?;
+            let (answer, exit) = self.asked(team, at.into(), question, &input, form)?;
             return self.passed_on(&answer, form, exit);
         }
         let mut answer = self.answered(team, at.into(), &question.call, input)?;
@@ -79,13 +73,7 @@ impl Context {
     ) -> Result<Vec<String>, CommandError> {
         if self.is_remote {
             let form = Form::Lines(view);
-            let (answer, _) = self.asked(
-                team,
-                at.into(),
-                question.call.name,
-                to_raw_value(&input),
-                form,
-            )?;
+            let (answer, _) = self.asked(team, at.into(), question, &input, form)?;
             return lines(&answer);
         }
         let mut answer = self.answered(team, at.into(), &question.call, input)?;
@@ -101,13 +89,7 @@ impl Context {
         question: &Question<I, A>,
         input: I,
     ) -> Outcome {
-        let (answer, exit) = self.asked(
-            team,
-            at.into(),
-            question.call.name,
-            to_raw_value(&input),
-            Form::Json,
-        )?;
+        let (answer, exit) = self.asked(team, at.into(), question, &input, Form::Json)?;
         self.passed_on(&answer, Form::Json, exit)
     }
 
@@ -208,11 +190,21 @@ impl Context {
     }
 
     /// The answer of a daemon on another machine.
-    fn asked(
+    fn asked<I: Serialize, A>(
         &mut self,
         team: &str,
         at: Option<Spot>,
+        question: &Question<I, A>,
+        input: &I,
+        form: Form,
+    ) -> Result<(Box<RawValue>, Exit), CommandError> {
+        self.asked_by_name(question.call.name, (team, at), to_raw_value(input), form)
+    }
+
+    fn asked_by_name(
+        &mut self,
         question: &str,
+        (team, at): (&str, Option<Spot>),
         input: serde_json::Result<Box<RawValue>>,
         form: Form,
     ) -> Result<(Box<RawValue>, Exit), CommandError> {

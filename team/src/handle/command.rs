@@ -1,6 +1,6 @@
 //! Acting under a key: a command whose answer is recorded with its events, and repeated for whoever asks again.
 
-use super::attempt::{AnyAttempt, Attempt, Terms};
+use super::execution::{AnyExecution, Execution, Terms};
 use crate::handle::deadline::Deadline;
 use crate::handle::root::Authenticated;
 use crate::handle::team;
@@ -166,9 +166,9 @@ impl Team {
     }
 }
 
-/// An attempt behind its decision.
+/// An execution behind its decision.
 struct Stage {
-    attempt: Box<dyn AnyAttempt>,
+    execution: Box<dyn AnyExecution>,
     outcome: Outcome,
 }
 
@@ -183,7 +183,7 @@ enum Outcome {
 
 /// How a command was answered.
 enum Done {
-    Answered(Box<dyn AnyAttempt>),
+    Answered(Box<dyn AnyExecution>),
     Repeated(String),
 }
 
@@ -202,9 +202,9 @@ impl Team {
         self.repeated = false;
         let control = self.control.clone();
         control.check()?;
-        let first = Attempt::new(command, |answer| serde_json::to_string(answer).ok());
+        let first = Execution::new(command, |answer| serde_json::to_string(answer).ok());
         match self.carry_out(&first, &control)? {
-            Done::Answered(attempt) => Attempt::<C>::answer_of(attempt),
+            Done::Answered(execution) => Execution::<C>::answer_of(execution),
             Done::Repeated(text) => {
                 self.repeated = true;
                 serde_json::from_str(&text).map_err(|error| unread(&text, &error))
@@ -214,9 +214,9 @@ impl Team {
 
     /// Carries out a command on nobody's behalf and under no key, whatever this handle's control says.
     pub(crate) fn execute_unkeyed<C: Command>(&mut self, command: C) -> Result<C::Answer> {
-        let first = Attempt::new(command, |_| None);
+        let first = Execution::new(command, |_| None);
         match self.carry_out(&first, &Control::default())? {
-            Done::Answered(attempt) => Attempt::<C>::answer_of(attempt),
+            Done::Answered(execution) => Execution::<C>::answer_of(execution),
             Done::Repeated(_) => {
                 Err(Error::Poisoned("a command without a key was repeated".into()).into())
             }
@@ -225,7 +225,7 @@ impl Team {
 
     /// Decides under the lock, records, answers. A derived file that proves damaged is rebuilt, once; and where another host of
     /// the team came first, it is decided again on what that one recorded, for as long as a lock is waited for.
-    fn carry_out(&mut self, first: &dyn AnyAttempt, control: &Control) -> Result<Done> {
+    fn carry_out(&mut self, first: &dyn AnyExecution, control: &Control) -> Result<Done> {
         let control = &control.authenticated(self.options.authenticated.as_ref())?;
         let deadline = Instant::now() + self.options.lock_deadline;
         let mut repaired = false;
@@ -241,7 +241,7 @@ impl Team {
 
     fn record_once(
         &mut self,
-        attempt: Box<dyn AnyAttempt>,
+        execution: Box<dyn AnyExecution>,
         control: Control,
     ) -> Result<(Stage, Vec<Event<'static>>)> {
         let (decider, team, durability) =
@@ -249,7 +249,7 @@ impl Team {
         let committed = self.commit(move |writer| {
             writer.commit_with(
                 durability,
-                move |live, now| decider.decide(attempt, live, now),
+                move |live, now| decider.decide(execution, live, now),
                 move |live, stage, events| control.answer((&team, live), stage, events),
             )
         })?;
@@ -257,7 +257,7 @@ impl Team {
     }
 
     fn answered(&mut self, stage: Stage, events: &[Event<'static>]) -> Result<Done> {
-        let mut attempt = stage.attempt;
+        let mut execution = stage.execution;
         match stage.outcome {
             Outcome::Answered => {}
             Outcome::Denied(refusal) => return Err(refusal.into()),
@@ -272,11 +272,11 @@ impl Team {
                         events,
                         now,
                     };
-                    attempt.answer(&after)
+                    execution.answer(&after)
                 })?;
             }
         }
-        Ok(Done::Answered(attempt))
+        Ok(Done::Answered(execution))
     }
 }
 
@@ -296,27 +296,27 @@ impl Control {
 
     fn decide(
         &self,
-        mut attempt: Box<dyn AnyAttempt>,
+        mut execution: Box<dyn AnyExecution>,
         live: &Live,
         now: Timestamp,
     ) -> Result<(Stage, Vec<NewEvent>)> {
-        let (outcome, mut events) = self.outcome(&mut *attempt, live, now)?;
-        let terms = attempt.terms();
+        let (outcome, mut events) = self.outcome(&mut *execution, live, now)?;
+        let terms = execution.terms();
         for event in &mut events {
-            let follows = attempt.is_consequence(event);
+            let follows = execution.is_consequence(event);
             self.check_actor(&terms, event, follows)?;
             self.mark(&terms, event, follows);
         }
-        Ok((Stage { attempt, outcome }, events))
+        Ok((Stage { execution, outcome }, events))
     }
 
     fn outcome(
         &self,
-        attempt: &mut dyn AnyAttempt,
+        execution: &mut dyn AnyExecution,
         live: &Live,
         now: Timestamp,
     ) -> Result<(Outcome, Vec<NewEvent>)> {
-        let terms = attempt.terms();
+        let terms = execution.terms();
         if let Some(text) = self.repeated(live)? {
             if terms.grants {
                 grant::check_live(live, &text, self.authenticated.as_deref(), now)?;
@@ -326,8 +326,8 @@ impl Control {
         if !terms.when_closed {
             team::open(live)?;
         }
-        attempt.admits(live, self.actor.as_deref(), now)?;
-        Ok(match attempt.decide(live, now)? {
+        execution.admits(live, self.actor.as_deref(), now)?;
+        Ok(match execution.decide(live, now)? {
             Decision::Granted((), events) => (Outcome::Granted(now), events),
             Decision::Denied(refusal, events) => (Outcome::Denied(refusal), events),
         })
@@ -424,7 +424,7 @@ impl Control {
             events,
             now,
         };
-        if stage.attempt.answer(&after).is_err() {
+        if stage.execution.answer(&after).is_err() {
             return Vec::new();
         }
         stage.outcome = Outcome::Answered;
@@ -438,7 +438,7 @@ impl Control {
         let stored = ResponseFact::Stored(ResponseStored {
             operation: self.operation.clone(),
             request: self.digest(),
-            response: stage.attempt.text(),
+            response: stage.execution.text(),
         });
         let actor = events.first().map_or(DEFAULT_ACTOR, |event| &*event.actor);
         vec![stored.event(actor, key)]

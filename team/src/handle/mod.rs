@@ -1,10 +1,10 @@
 //! What a caller holds: a data root, a team of it, and the one way to change it.
 
-mod attempt;
 pub mod batch;
 pub mod command;
 pub mod deadline;
 pub mod exchange;
+mod execution;
 pub mod follower;
 pub mod next;
 pub(crate) mod notes;

@@ -1,4 +1,4 @@
-//! One attempt at a command, of whichever type: what is done with it is the same for every command, and is built once.
+//! One execution of a command, of whichever type: what is done with it is the same for every command, and is built once.
 
 use super::command::{After, Command, Decision, unrecorded};
 use crate::prelude::*;
@@ -18,10 +18,10 @@ pub(super) struct Terms<'a> {
     pub acts_for: Option<&'a str>,
 }
 
-/// An attempt whose type is of no concern.
-pub(super) trait AnyAttempt: Any + Send {
-    /// Another one at the same command.
-    fn again(&self) -> Box<dyn AnyAttempt>;
+/// An execution whose type is of no concern.
+pub(super) trait AnyExecution: Any + Send {
+    /// Another one of the same command.
+    fn again(&self) -> Box<dyn AnyExecution>;
     fn terms(&self) -> Terms<'_>;
     fn admits(&self, live: &Live, actor: Option<&str>, now: Timestamp) -> Result<()>;
     fn is_consequence(&self, event: &NewEvent) -> bool;
@@ -36,16 +36,16 @@ pub(super) trait AnyAttempt: Any + Send {
 /// Writes an answer down, to be stored under a key.
 pub(super) type Text<A> = fn(&A) -> Option<String>;
 
-pub(super) struct Attempt<C: Command> {
+pub(super) struct Execution<C: Command> {
     command: C,
     decided: Option<C::Decided>,
     answer: Option<C::Answer>,
     text: Text<C::Answer>,
 }
 
-impl<C: Command> Attempt<C> {
-    pub fn new(command: C, text: Text<C::Answer>) -> Attempt<C> {
-        Attempt {
+impl<C: Command> Execution<C> {
+    pub fn new(command: C, text: Text<C::Answer>) -> Execution<C> {
+        Execution {
             command,
             decided: None,
             answer: None,
@@ -53,17 +53,17 @@ impl<C: Command> Attempt<C> {
         }
     }
 
-    /// The answer of an attempt of this type.
-    pub fn answer_of(attempt: Box<dyn AnyAttempt>) -> Result<C::Answer> {
-        let attempt = (attempt as Box<dyn Any>).downcast::<Attempt<C>>();
-        let answer = attempt.ok().and_then(|attempt| attempt.answer);
+    /// The answer of an execution of this type.
+    pub fn answer_of(execution: Box<dyn AnyExecution>) -> Result<C::Answer> {
+        let execution = (execution as Box<dyn Any>).downcast::<Execution<C>>();
+        let answer = execution.ok().and_then(|execution| execution.answer);
         answer.ok_or_else(unrecorded)
     }
 }
 
-impl<C: Command> AnyAttempt for Attempt<C> {
-    fn again(&self) -> Box<dyn AnyAttempt> {
-        Box::new(Attempt::new(self.command.clone(), self.text))
+impl<C: Command> AnyExecution for Execution<C> {
+    fn again(&self) -> Box<dyn AnyExecution> {
+        Box::new(Execution::new(self.command.clone(), self.text))
     }
 
     fn terms(&self) -> Terms<'_> {
