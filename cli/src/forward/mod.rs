@@ -1,8 +1,9 @@
 //! What records something in a team that a daemon has is asked of that daemon, since it holds the team's lock.
 //!
-//! Says the team's `runtime.json` that a daemon serves it ([`runtime`]), then the [`Call`](crate::call::Call) goes there in one request, and
-//! comes back as one answer or one error ([`client`]). Where nobody answers, the file is a leftover, and the call is carried
-//! out here. Commands on the whole log ask the daemon to give way instead, and work here. In the daemon, [`resident`] answers.
+//! Says the team's `runtime.json` that a daemon serves it ([`runtime`]), then the [`Call`](crate::call::Call) goes there in
+//! one request, and comes back as one answer or one error ([`client`]). Where nobody answers, the file is a leftover, and the
+//! call is carried out here. Commands on the whole log ask the daemon to give way instead, and work here. In the daemon,
+//! [`resident`] answers.
 
 mod client;
 mod connection;
