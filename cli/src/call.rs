@@ -267,12 +267,13 @@ pub fn carry_out(
 }
 
 /// Caller and daemon are of one version, so that this is nobody's fault but ours.
-fn unknown(what: &str) -> CommandError {
+pub fn unknown(what: &str) -> CommandError {
     let message = format!("the daemon must know what it is asked for, but: {what}");
     CommandError::bug(message)
 }
 
-fn unreadable(error: serde_json::Error) -> CommandError {
+/// The same of what does not read, or serialise.
+pub fn unreadable(error: serde_json::Error) -> CommandError {
     unknown(&error.to_string())
 }
 
@@ -413,8 +414,7 @@ calls! {
     API = "api" Read, ApiInput => ApiAnswer: |site, asked| {
         let operation = api::find(&asked.operation).ok_or_else(|| unknown(&asked.operation))?;
         site.check_scope(operation.scope)?;
-        let input =
-            serde_json::from_str(asked.input.get()).map_err(unreadable)?;
+        let input = serde_json::from_str(asked.input.get()).map_err(unreadable)?;
         let mut control = Control {
             origin: Origin::default(),
             ..site.control()

@@ -2,7 +2,7 @@
 //! same is answered where the command was typed, or by the daemon on another machine that has the team, which shows it as
 //! well: what an answer is made of is not read back from its JSON.
 
-use crate::call::{Call, Site};
+use crate::call::{Call, Site, unknown, unreadable};
 use crate::exit::{CommandError, Exit};
 use crate::output;
 use crate::render::{self, View, age, integrity};
@@ -100,16 +100,6 @@ pub fn answer(
     let question = QUESTIONS.iter().find(|(known, _)| *known == name);
     let (_, answer) = question.ok_or_else(|| unknown(name))?;
     answer(site, input.get(), form)
-}
-
-/// Caller and daemon are of one version, so that this is nobody's fault but ours.
-fn unknown(what: &str) -> CommandError {
-    let message = format!("the daemon must know what it is asked, but: {what}");
-    CommandError::bug(message)
-}
-
-fn unreadable(error: serde_json::Error) -> CommandError {
-    unknown(&error.to_string())
 }
 
 impl<O: Op + 'static> Question<O, O::Data> {

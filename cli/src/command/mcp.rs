@@ -48,11 +48,7 @@ fn session(given: SessionScope, context: &Context) -> Result<Session, CommandErr
             scope(session.as_deref())?;
             Ok(Ok(session))
         }
-        Err(error) => Ok(Err(ToolError::new(
-            error.code(),
-            error.message(),
-            error.hint(),
-        ))),
+        Err(error) => Ok(Err(tool_error(&error))),
     }
 }
 
@@ -67,11 +63,11 @@ fn elsewhere(context: &Context) -> Elsewhere {
         });
         match called {
             Ok((_, said)) => Some(said?.map_err(ToolError)),
-            Err(error) => Some(Err(ToolError::new(
-                error.code(),
-                error.message(),
-                error.hint(),
-            ))),
+            Err(error) => Some(Err(tool_error(&error))),
         }
     })
+}
+
+fn tool_error(error: &CommandError) -> ToolError {
+    ToolError::new(error.code(), error.message(), error.hint())
 }

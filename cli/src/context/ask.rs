@@ -5,7 +5,7 @@ use super::execute::not_served;
 use super::lines::Lines;
 use crate::call::{Call, Who};
 use crate::exit::{CommandError, Exit, Outcome};
-use crate::forward::{Client, Repeat};
+use crate::forward::Client;
 use crate::question::{Form, Question, Streamed};
 use crate::render::View;
 use crate::when::Spot;
@@ -103,11 +103,9 @@ impl Context {
         if !self.is_remote {
             return self.answered(team, None, call, input);
         }
-        let (_, answer) = call.sent(&input, |sent| {
-            let (client, who) = self.far(team)?;
-            let called = client.call(sent, team, &who, Repeat::Same)?;
-            self.told(called.ok_or_else(|| not_served(team))?)
-        })?;
+        self.concerns(team)?;
+        self.freshen(team)?;
+        let answer = self.forwarded(&self.who(), call, team, &input)?;
         answer.ok_or_else(|| not_served(team))
     }
 

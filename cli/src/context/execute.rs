@@ -51,7 +51,8 @@ impl Context {
         team: &str,
         input: I,
     ) -> Result<A, CommandError> {
-        self.check_known(team)?;
+        self.concerns(team)?;
+        self.check_last_receipt(team)?;
         if let Some(answer) = self.forwarded(who, call, team, &input)? {
             return Ok(answer);
         }
@@ -64,12 +65,6 @@ impl Context {
             }
             done => done,
         }
-    }
-
-    /// Notes which team a call is about; refuses one that has lost what was recorded.
-    fn check_known(&mut self, team: &str) -> Result<(), CommandError> {
-        self.concerns(team)?;
-        self.check_last_receipt(team)
     }
 
     /// Takes in how a call ended elsewhere.

@@ -285,18 +285,12 @@ fn parameter(segment: &'static str) -> Option<&'static str> {
 
 /// The schemas of an input and of its answer.
 fn described<I: JsonSchema, A: JsonSchema>() -> (Describe, Describe) {
-    (input_schema::<I>, answer_schema::<A>)
+    (input_schema::<I>, schema::of_answer::<A>)
 }
 
 fn input_schema<T: JsonSchema>() -> Schema {
     let settings =
         SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
-    schema::of::<T>(&mut settings.into_generator())
-}
-
-/// The schema of what is answered: what may be left out is not required.
-pub(crate) fn answer_schema<T: JsonSchema>() -> Schema {
-    let settings = SchemaSettings::draft2020_12().for_serialize();
     schema::of::<T>(&mut settings.into_generator())
 }
 

@@ -3,7 +3,7 @@
 
 mod schemas;
 
-use super::endpoint::{Route, answer_schema};
+use super::endpoint::Route;
 use super::input::TEAM;
 use super::operations::PATTERN as OPERATION;
 use super::problem::{ErrorBody, Problem};
@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use teamlog_team::Code;
-use teamlog_team::api::{self, Effect, Envelope, OPERATIONS, Operation};
+use teamlog_team::api::{self, Effect, Envelope, OPERATIONS, Operation, schema};
 use teamlog_team::lifecycle::read_team::ReadTeam;
 
 /// The codes of what can go wrong with any request.
@@ -273,7 +273,7 @@ fn done(mutates: bool, content: Value) -> Value {
 }
 
 fn error_schema(schemas: &mut Schemas) -> Value {
-    schemas.named(answer_schema::<ErrorBody<'static>>())
+    schemas.named(schema::of_answer::<ErrorBody<'static>>())
 }
 
 /// The answers by status: success, and what can go wrong.
@@ -348,7 +348,7 @@ fn of_operation(operation: &Operation, schemas: &mut Schemas) -> Value {
     let codes = codes
         .chain(words(WITH_BODY, true))
         .chain(["operation_failed"]);
-    let failed = schemas.named(answer_schema::<Envelope<'static>>());
+    let failed = schemas.named(schema::of_answer::<Envelope<'static>>());
     let error = error_schema(schemas);
     // What is not admitted never becomes an envelope.
     let mut responses = failures(codes, &json!({"anyOf": [failed, error]}));

@@ -213,7 +213,7 @@ pub(super) const fn row<O: Op>() -> Operation {
         input: input_schema::<O>,
         data: match O::ANSWERS_EMPTY {
             true => warned_schema::<O::Data>,
-            false => data_schema::<O::Data>,
+            false => schema::of_answer::<O::Data>,
         },
         read: |input| Ok(Box::new(serde_json::from_value::<O>(input)?)),
         answers_empty: O::ANSWERS_EMPTY,
@@ -249,11 +249,6 @@ fn input_schema<T: JsonSchema>() -> Schema {
     schema::of::<T>(&mut settings.into_generator())
 }
 
-fn data_schema<T: JsonSchema>() -> Schema {
-    let settings = SchemaSettings::draft2020_12().for_serialize();
-    schema::of::<T>(&mut settings.into_generator())
-}
-
 /// What an answer says beside its data.
 #[derive(JsonSchema)]
 #[schemars(rename = "{D}")]
@@ -267,7 +262,7 @@ struct Warned<D> {
 }
 
 fn warned_schema<T: JsonSchema>() -> Schema {
-    data_schema::<Warned<T>>()
+    schema::of_answer::<Warned<T>>()
 }
 
 /// An answer with a warning as its last field.

@@ -1,11 +1,18 @@
 //! The JSON schema of a type, as a document of its own.
 
+use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use std::borrow::Cow;
 
 /// The schema of `T`, with those of the types that it names.
 pub fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     document(generator, T::schema_name, T::json_schema)
+}
+
+/// That of what is answered: what may be left out is not required.
+pub fn of_answer<T: JsonSchema>() -> Schema {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    of::<T>(&mut settings.into_generator())
 }
 
 // The same for every type, and built once.
@@ -16,8 +23,7 @@ fn document(
 ) -> Schema {
     let mut schema = describe(generator);
     let object = schema.ensure_object();
-    let title = object.entry("title");
-    title.or_insert_with(|| name().into());
+    object.entry("title").or_insert_with(|| name().into());
     if let Some(dialect) = generator.settings().meta_schema.as_deref() {
         object.insert("$schema".to_owned(), dialect.into());
     }
