@@ -127,6 +127,7 @@ fn what_a_killed_import_or_init_left_is_found_and_removed() {
         ("mkdirat", "import new --messages mail.jsonl"),
         ("fsync", "import new --messages mail.jsonl"),
         ("renameat,renameat2", "init new --members a"),
+        ("unlinkat", "init new --members a"),
     ] {
         let left = killed_at_every(call, &cli, command);
         assert!(left > 0, "{call}: nothing was ever left");
@@ -151,7 +152,7 @@ fn what_somebody_still_builds_is_left_alone() {
     }
     let check = leftovers(&cli);
     let cleaned: Value = cli.json("doctor clean --yes");
-    if building.try_wait().unwrap().is_none() {
+    if built(&staging(&cli)) {
         assert_eq!(check["status"], "healthy", "{check}");
         assert_eq!(cleaned["status"], "unchanged", "{cleaned}");
         assert!(cleaned["leftovers"][0]["holder"].is_string(), "{cleaned}");
@@ -160,6 +161,25 @@ fn what_somebody_still_builds_is_left_alone() {
     assert!(building.wait().unwrap().success());
     assert_eq!(staging(&cli), Vec::<String>::new());
     assert!(cli.ok("verify new").starts_with("ok: 1 event"));
+}
+
+#[test]
+fn a_place_where_two_handles_get_one_lock_is_refused_and_nothing_is_left() {
+    let cli = world();
+    for (allowed, code) in [("", 78), (" --allow-network-fs", 0)] {
+        let line = format!("init new --members a{allowed}");
+        // The first is its lock, and the second must be kept out.
+        let Some(mut command) = traced(&cli, "inject=flock:retval=0:when=2", &line) else {
+            return;
+        };
+        let ran = Ran::of(&mut command);
+        assert_eq!(ran.code, Some(code), "{ran:?}");
+        assert_eq!(
+            ran.stderr.contains("two handles got the same lock"),
+            code == 78
+        );
+        assert_eq!(staging(&cli), Vec::<String>::new());
+    }
 }
 
 #[test]

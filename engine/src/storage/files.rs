@@ -16,7 +16,7 @@ use rustix::fs::{
     renameat, statx, unlinkat,
 };
 use rustix::io::{Errno, pread, pwrite, retry_on_intr};
-use std::fs::{self, TryLockError};
+use std::fs;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::DirBuilderExt;
@@ -55,22 +55,6 @@ impl Files {
     /// How full that file system is.
     pub fn space(&self) -> io::Result<Space> {
         file_system::space(self.root_dir.root())
-    }
-
-    /// Tries whether a lock held through one handle keeps out another, with a file made and removed in `dir`.
-    /// False where locks are not kept or not known.
-    pub fn probe_lock(&self, dir: &Path) -> io::Result<bool> {
-        let path = dir.join(format!(
-            ".lock-probe-{:016x}",
-            getrandom::u64().map_err(io::Error::other)?
-        ));
-        let first = self.regular(&path, Open::CreateNew)?.0;
-        let kept = self.regular(&path, Open::Write).map(|(second, _)| {
-            let locked = first.try_lock().is_ok();
-            locked && matches!(second.try_lock(), Err(TryLockError::WouldBlock))
-        });
-        self.remove_file(&path)?;
-        kept
     }
 
     /// Opens a regular file with one name. Two system calls.

@@ -338,27 +338,18 @@ impl Root {
         self.files.as_ref().map(|files| files.space())
     }
 
-    /// Refuses a place where two processes could both hold the lock, or a sync might reach no disk.
+    /// Refuses a file system on which two processes could both hold the lock, or a sync might reach no disk.
     pub(crate) fn check_file_system(&self) -> Result<()> {
         let Some(files) = &self.files else {
             return Ok(());
         };
-        let why = match files.file_system().map_err(Error::io("stat", "."))? {
+        match files.file_system().map_err(Error::io("stat", "."))? {
+            FileSystemKind::Local => Ok(()),
             FileSystemKind::Network(name) => {
-                format!("the data root must lie on a local file system, but lies on {name}")
+                let local = format!("on a local file system, but lies on {name}");
+                Err(unsafe_file_system(&local).into())
             }
-            FileSystemKind::Local => {
-                let excludes = files.probe_lock(Path::new(TEAMS_DIR));
-                if excludes.map_err(Error::io("probe the lock in", TEAMS_DIR))? {
-                    return Ok(());
-                }
-                "the data root must lie where a lock keeps others out, but two handles got the same lock"
-                    .to_owned()
-            }
-        };
-        Err(Refusal::new(Code::UnsafeFileSystem, why)
-            .hint("a durable log needs local locks and syncs; --allow-network-fs overrides")
-            .into())
+        }
     }
 
     pub(crate) fn holds_teams(&self) -> Result<bool> {
@@ -389,6 +380,15 @@ impl Root {
         };
         Ok(refusal.detail("team", name).detail("known", teams))
     }
+}
+
+/// `must` says where a data root must lie, and what is wrong.
+pub(crate) fn unsafe_file_system(must: &str) -> Refusal {
+    Refusal::new(
+        Code::UnsafeFileSystem,
+        format!("the data root must lie {must}"),
+    )
+    .hint("a durable log needs local locks and syncs; --allow-network-fs overrides")
 }
 
 pub(crate) fn team_exists(team: &str) -> Refusal {

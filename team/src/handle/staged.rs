@@ -84,10 +84,14 @@ impl StagedTeam {
         if !anywhere {
             root.check_file_system()?;
         }
+        let staging = Staging::begin(root, Purpose::New, name)?;
+        if !anywhere {
+            staging.check_lock()?;
+        }
         Ok(StagedTeam {
             root: root.clone(),
             name: name.to_owned(),
-            staging: Staging::begin(root, Purpose::New, name)?,
+            staging,
             storage: Deferred::new(storage.clone()),
             settled: false,
         })

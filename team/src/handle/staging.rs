@@ -2,7 +2,7 @@
 //! of a team begins as theirs do. Beside each lies a lock file, which is held for as long as a process works in it: so what
 //! a killed process left is told from what somebody still builds.
 
-use crate::handle::root::TEAMS_DIR;
+use crate::handle::root::{TEAMS_DIR, unsafe_file_system};
 use crate::prelude::*;
 use teamlog_engine::layout::{EVENTS_DIR, LOCK_FILE};
 use teamlog_engine::storage::{HeldLock, LockError};
@@ -50,6 +50,19 @@ impl Staging {
             root: root.clone(),
             dir,
         })
+    }
+
+    /// Refuses a place where a second handle gets the lock that this one holds.
+    pub fn check_lock(&self) -> Result<()> {
+        let lock = lock_of(&self.dir);
+        match self.root.storage().lock(&lock, Duration::ZERO) {
+            Err(LockError::Busy(_)) => Ok(()),
+            Err(LockError::Io(source)) => Err(Error::io("lock", lock)(source).into()),
+            Ok(_) => {
+                let must = "where a lock keeps others out, but two handles got the same lock";
+                Err(unsafe_file_system(must).into())
+            }
+        }
     }
 
     /// The directory.
