@@ -22,6 +22,8 @@ pub struct Client<S> {
     pub stream: S,
     host: String,
     read: Vec<u8>,
+    /// How the connection ended, where it was not closed by the other end.
+    broken: Option<std::io::Error>,
 }
 
 /// An answer, taken apart.
@@ -75,6 +77,7 @@ impl Client<TcpStream> {
             stream,
             host: address.to_string(),
             read: Vec::new(),
+            broken: None,
         }
     }
 }
@@ -87,6 +90,7 @@ impl Client<UnixStream> {
             stream,
             host: "localhost".to_owned(),
             read: Vec::new(),
+            broken: None,
         }
     }
 }
@@ -108,7 +112,9 @@ impl<S: Read + Write> Client<S> {
     /// The same, and hears the answer.
     pub fn ask(&mut self, line: &str, headers: &[(&str, &str)], body: &str) -> Heard {
         self.send(line, headers, body);
-        let mut heard = self.hear().unwrap_or_else(|| panic!("no answer to {line}"));
+        let Some(mut heard) = self.hear() else {
+            panic!("no answer to {line}: {:?}", self.broken);
+        };
         heard.asked = format!("{line} {body}");
         if heard.status >= 400 && !heard.body.is_empty() {
             let (method, target) = line.split_once(' ').unwrap();
@@ -217,6 +223,7 @@ impl<S: Read + Write> Client<S> {
                     std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut
                 );
                 assert!(!waited, "the connection neither answers nor ends");
+                self.broken = Some(error);
                 false
             }
         }
