@@ -441,7 +441,7 @@ pub fn record_while(hosts: &[Cli], disturb: impl FnOnce()) {
         stop.store(true, Ordering::SeqCst);
         working.into_iter().map(|one| one.join().unwrap()).collect()
     });
-    hosts[0].ok("join demo --journal main");
+    insist(&hosts[0], "join demo --journal main");
     let replayed = hosts[0].ok("replay demo --kind task_created --json");
     let keys: Vec<String> = replayed
         .lines()
@@ -458,6 +458,21 @@ pub fn record_while(hosts: &[Cli], disturb: impl FnOnce()) {
     assert!(acked.iter().all(|one| one.len() > 3), "{acked:?}");
 }
 
+/// Does what may have to wait for a journal that just lost its leader: whatever became of it, the same once more, until it is
+/// known.
+fn insist(host: &Cli, line: &str) {
+    loop {
+        match host.run(line) {
+            Ran { code: Some(0), .. } => return,
+            Ran {
+                code: Some(74 | 75 | 78),
+                ..
+            } => thread::sleep(Duration::from_millis(100)),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
 /// Records one task after the other, and gives the keys of those that were acknowledged.
 fn record(host: &Cli, number: usize, stop: &AtomicBool) -> Vec<String> {
     let mut acked = Vec::new();
@@ -467,20 +482,8 @@ fn record(host: &Cli, number: usize, stop: &AtomicBool) -> Vec<String> {
         }
         let key = format!("k-{number}-{count}");
         let line = format!("task create demo --subject probe --key {key}");
-        match host.run(&line) {
-            Ran { code: Some(0), .. } => acked.push(key),
-            // Whatever became of it: the same under the same key once more, until it is known.
-            Ran {
-                code: Some(74 | 75 | 78),
-                ..
-            } => {
-                while host.run(&line).code != Some(0) {
-                    thread::sleep(Duration::from_millis(100));
-                }
-                acked.push(key);
-            }
-            other => panic!("{other:?}"),
-        }
+        insist(host, &line);
+        acked.push(key);
     }
     acked
 }
