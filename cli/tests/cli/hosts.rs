@@ -461,13 +461,16 @@ pub fn record_while(hosts: &[Cli], disturb: impl FnOnce()) {
 /// Does what may have to wait for a journal that just lost its leader: whatever became of it, the same once more, until it is
 /// known.
 fn insist(host: &Cli, line: &str) {
+    let since = Instant::now();
     loop {
         match host.run(line) {
             Ran { code: Some(0), .. } => return,
             Ran {
                 code: Some(74 | 75 | 78),
                 ..
-            } => thread::sleep(Duration::from_millis(100)),
+            } if since.elapsed() < Duration::from_secs(120) => {
+                thread::sleep(Duration::from_millis(100));
+            }
             other => panic!("{other:?}"),
         }
     }
