@@ -128,10 +128,21 @@ impl Cluster {
             self.told(number, "/healthz")["status"] == "ok"
                 && self.told(number, "/varz")["routes"].as_u64().unwrap_or(0) == others as u64
         };
-        while !(0..self.servers.len()).all(is_there) {
+        while !((0..self.servers.len()).all(is_there) && self.leader_knows(others)) {
             assert!(Instant::now() < end, "no leader is elected");
             thread::sleep(Duration::from_millis(50));
         }
+    }
+
+    /// Whether the leader of them all takes that many others to be there: it places no stream on one that it takes to be away.
+    fn leader_knows(&self, others: usize) -> bool {
+        let is_there = |one: &Value| one["current"] == true && one["offline"] != true;
+        let knows = |number: usize| {
+            let told = self.told(number, "/jsz");
+            let replicas = told["meta_cluster"]["replicas"].as_array();
+            replicas.is_some_and(|all| all.len() == others && all.iter().all(is_there))
+        };
+        others == 0 || (0..self.servers.len()).any(knows)
     }
 
     /// What a monitor answers; null where it does not.
