@@ -1,9 +1,9 @@
 //! Servers of the test's own, on loopback ports.
 
 use crate::ports::free_port;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -128,21 +128,36 @@ impl Cluster {
             self.told(number, "/healthz")["status"] == "ok"
                 && self.told(number, "/varz")["routes"].as_u64().unwrap_or(0) == others as u64
         };
-        while !((0..self.servers.len()).all(is_there) && self.leader_knows(others)) {
+        let placed = || others == 0 || self.places_a_stream();
+        while !((0..self.servers.len()).all(is_there) && placed()) {
             assert!(Instant::now() < end, "no leader is elected");
             thread::sleep(Duration::from_millis(50));
         }
     }
 
-    /// Whether the leader of them all takes that many others to be there: it places no stream on one that it takes to be away.
-    fn leader_knows(&self, others: usize) -> bool {
-        let is_there = |one: &Value| one["current"] == true && one["offline"] != true;
-        let knows = |number: usize| {
-            let told = self.told(number, "/jsz");
-            let replicas = told["meta_cluster"]["replicas"].as_array();
-            replicas.is_some_and(|all| all.len() == others && all.iter().all(is_there))
-        };
-        others == 0 || (0..self.servers.len()).any(knows)
+    /// Whether a stream is placed on all of them: their leader may take one to be away though each says that it is well.
+    fn places_a_stream(&self) -> bool {
+        let stream =
+            json!({ "name": "probe", "subjects": ["probe"], "num_replicas": self.servers.len() });
+        self.does("STREAM.CREATE.probe", &stream) && self.does("STREAM.DELETE.probe", &json!({}))
+    }
+
+    /// Whether JetStream answers within a while that it did so.
+    fn does(&self, operation: &str, request: &Value) -> bool {
+        let mut socket = TcpStream::connect(("127.0.0.1", self.servers[0].port)).unwrap();
+        let timeout = Some(Duration::from_secs(5));
+        socket.set_read_timeout(timeout).unwrap();
+        let request = request.to_string();
+        let length = request.len();
+        let asked = format!(
+            "CONNECT {{\"verbose\":false}}\r\nSUB answer 1\r\nPUB $JS.API.{operation} answer {length}\r\n{request}\r\n"
+        );
+        socket.write_all(asked.as_bytes()).unwrap();
+        let lines = BufReader::new(socket).lines().map_while(Result::ok);
+        let mut answer = lines.skip_while(|line| !line.starts_with("MSG answer"));
+        answer
+            .nth(1)
+            .is_some_and(|text| !text.contains("\"error\""))
     }
 
     /// What a monitor answers; null where it does not.
