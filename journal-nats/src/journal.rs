@@ -3,7 +3,7 @@
 use crate::line::{Lost, time_for};
 use crate::message::{Headers, Stored, What};
 use crate::shared::{DURABLE_FOR, Open, Shared, Stream};
-use crate::stream;
+use crate::stream::{self, Info};
 use serde_json::json;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -23,6 +23,8 @@ const ASKED_MAX: usize = 6;
 const ASKED_BYTES: usize = 4 << 20;
 /// How long to wait before what was not stored, with nothing in its place, is sent again.
 const PAUSE: Duration = Duration::from_millis(5);
+/// How long a leader may have less than a host that read from another one: one that was just elected takes in first what it has.
+const TAKES_IN: Duration = Duration::from_secs(1);
 /// The stream of what lies beside logs.
 pub const BLOBS: &str = "teamlog_blobs";
 /// Its subjects begin with that.
@@ -81,6 +83,14 @@ impl Place<'_> {
         self.open.there(&self.stream.name, seq, self.log).await
     }
 
+    /// Seq of the last event; 0 where there is none.
+    async fn end(&self, info: &Info) -> Result<u64> {
+        match info.state.last_seq {
+            0 => Ok(0),
+            last => Ok(self.there(last).await?.headers.position.last_seq),
+        }
+    }
+
     /// The message that a position stands behind, by a guess or by searching; `None` where it stands behind none.
     async fn find(&self, after: Position, last: u64, guess: Option<u64>) -> Result<Option<Stored>> {
         let likely = [guess.filter(|seq| *seq < last), Some(last)];
@@ -128,12 +138,30 @@ impl NatsJournal {
         if let Some(end) = known.filter(|end| end.looked.elapsed() < DURABLE_FOR) {
             return Ok(Some(*end));
         }
-        let info = self.shared.durable(place.open, &place.stream).await?;
-        let looked = Instant::now();
-        let found = place
-            .find(after, info.state.last_seq, known.map(|end| end.seq))
-            .await?;
+        let guess = known.map(|end| end.seq);
+        let (_, looked, found) = self.found(place, after, guess).await?;
         Ok(found.map(|stored| End::of(&stored, looked)))
+    }
+
+    /// What the leader says of the stream and when, and the message that a position stands behind, by a guess or by searching;
+    /// none where it stands behind none.
+    async fn found(
+        &self,
+        place: &Place<'_>,
+        after: Position,
+        guess: Option<u64>,
+    ) -> Result<(Info, Instant, Option<Stored>)> {
+        let until = Instant::now() + TAKES_IN;
+        loop {
+            let info = self.shared.durable(place.open, &place.stream).await?;
+            let looked = Instant::now();
+            let found = place.find(after, info.state.last_seq, guess).await?;
+            let is_behind = found.is_none() && place.end(&info).await? < after.last_seq;
+            if !is_behind || looked >= until {
+                return Ok((info, looked, found));
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
     }
 
     fn take(&mut self, group: &Append<'_>, by: By) -> Outcome {
@@ -239,19 +267,16 @@ impl NatsJournal {
         bytes_max: usize,
     ) -> Result<Result<Page, ReadError>> {
         let place = self.place(open, log).await?;
-        let info = self.shared.durable(open, &place.stream).await?;
-        let (last, looked) = (info.state.last_seq, Instant::now());
         let guess = self.ends.get(&log).filter(|end| end.position == after);
-        let Some(before) = place.find(after, last, guess.map(|end| end.seq)).await? else {
-            return match last {
-                0 => Ok(Err(ReadError::OfAnother("it has no such log".into()))),
-                _ => Ok(Err(
-                    match place.there(last).await?.headers.position.last_seq {
-                        end if end < after.last_seq => ReadError::Behind(end),
-                        _ => ReadError::Forked,
-                    },
-                )),
-            };
+        let guess = guess.map(|end| end.seq);
+        let (info, looked, before) = self.found(&place, after, guess).await?;
+        let last = info.state.last_seq;
+        let Some(before) = before else {
+            return Ok(Err(match place.end(&info).await? {
+                _ if last == 0 => ReadError::OfAnother("it has no such log".into()),
+                end if end < after.last_seq => ReadError::Behind(end),
+                _ => ReadError::Forked,
+            }));
         };
         let mut end = End::of(&before, looked);
         let mut groups = Vec::new();

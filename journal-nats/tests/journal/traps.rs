@@ -6,6 +6,8 @@ use crate::nats::journal;
 use crate::raw::Raw;
 use async_nats::HeaderMap;
 use serde_json::{Value, json};
+use std::thread;
+use std::time::Duration;
 use teamlog_engine::identity::LogId;
 use teamlog_engine::journal::{
     Append, GroupDigest, Journals, LogState, Outcome, Position, ReadError, Way,
@@ -57,13 +59,14 @@ fn what_others_write_into_a_stream_is_found() {
     };
     let (journals, id) = journal(&cluster);
     let raw = Raw::to(&cluster);
-    for number in 1..=5 {
+    for number in 1..=6 {
         journals
             .enroll(&identity(number, &id), LogState::Open)
             .unwrap();
     }
     other_bytes_under_the_same_id(&raw, &journals);
     a_fork_is_found_by_whoever_reads(&raw, &journals);
+    what_comes_a_moment_later_was_not_lost(&journals);
     a_message_of_another_program_is_refused(&raw, &journals);
     a_stream_that_was_made_again_is_another(&raw, &journals);
     a_log_is_given_back_to_a_stream_of_its_own(&raw, &journals, &id);
@@ -100,6 +103,24 @@ fn a_fork_is_found_by_whoever_reads(raw: &Raw, journals: &NatsJournals) {
         let outcome = one(journal.as_mut(), group(2, first.position, b"mine"));
         assert_eq!(outcome, Outcome::Forked);
     }
+}
+
+/// As a leader that was just elected and has not taken in yet what it has.
+fn what_comes_a_moment_later_was_not_lost(journals: &NatsJournals) {
+    let mut journal = journals.journal();
+    let mut append = |group| assert_eq!(one(journal.as_mut(), group), Outcome::Appended);
+    let first = group(6, Position::default(), b"first");
+    append(first);
+    let second = group(6, first.position, b"second");
+    let third = group(6, second.position, b"third");
+    thread::scope(|scope| {
+        let read = scope.spawn(|| journals.journal().read(log(6), second.position, 1000));
+        let appended = scope.spawn(|| one(journals.journal().as_mut(), third));
+        thread::sleep(Duration::from_millis(200));
+        append(second);
+        read.join().unwrap().unwrap();
+        assert_eq!(appended.join().unwrap(), Outcome::Appended);
+    });
 }
 
 fn a_message_of_another_program_is_refused(raw: &Raw, journals: &NatsJournals) {
