@@ -23,8 +23,9 @@ const ASKED_MAX: usize = 6;
 const ASKED_BYTES: usize = 4 << 20;
 /// How long to wait before what was not stored, with nothing in its place, is sent again.
 const PAUSE: Duration = Duration::from_millis(5);
-/// How long a leader may have less than a host that read from another one: one that was just elected takes in first what it has.
-const TAKES_IN: Duration = Duration::from_secs(1);
+/// How long a server may take itself for the leader, and have less than a host that read from the one that is: one that was paused
+/// learns only behind that.
+const LEARNS: Duration = Duration::from_secs(1);
 /// The stream of what lies beside logs.
 pub const BLOBS: &str = "teamlog_blobs";
 /// Its subjects begin with that.
@@ -151,7 +152,7 @@ impl NatsJournal {
         after: Position,
         guess: Option<u64>,
     ) -> Result<(Info, Instant, Option<Stored>)> {
-        let until = Instant::now() + TAKES_IN;
+        let until = Instant::now() + LEARNS;
         loop {
             let info = self.shared.durable(place.open, &place.stream).await?;
             let looked = Instant::now();

@@ -20,7 +20,7 @@ const BYTES_A_SECOND: usize = 1 << 20;
 /// An answer with the largest message is not larger.
 const ANSWER_BYTES_MAX: usize = 11 << 20;
 /// How long to wait before what nobody took is sent again.
-const PAUSE: Duration = Duration::from_millis(20);
+pub const PAUSE: Duration = Duration::from_millis(20);
 /// With less time left than that it is not: what has no time for an answer is in doubt for nothing.
 const ANSWER: Duration = Duration::from_millis(500);
 

@@ -1,9 +1,10 @@
 //! Streams: what they must be like to be a log, what a server says of one, and the messages in it.
 
-use crate::line::{Line, Lost, NO_MESSAGE, NO_STREAM, SHORT, for_message};
+use crate::line::{CALL, Line, Lost, NO_MESSAGE, NO_STREAM, PAUSE, SHORT, for_message};
 use crate::message::Raw;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::time::Instant;
 
 /// What a server says of a stream.
 #[derive(Debug, Deserialize)]
@@ -76,12 +77,23 @@ pub async fn make(line: &Line, name: &str, subject: &str, min_copies: u32) -> Re
         .map(drop)
 }
 
-/// What its leader says of a stream; `None` where there is none.
+/// What its leader says of a stream; `None` where there is none. Where a server answers that is not it, it is asked again.
 pub async fn info(line: &Line, name: &str) -> Result<Option<Info>, Lost> {
-    let asked = line
-        .api(&format!("STREAM.INFO.{name}"), &json!({}), SHORT)
-        .await;
-    found(asked, NO_STREAM)
+    let until = Instant::now() + CALL;
+    loop {
+        let asked = line
+            .api(&format!("STREAM.INFO.{name}"), &json!({}), SHORT)
+            .await;
+        let info: Option<Info> = found(asked, NO_STREAM)?;
+        if info.as_ref().is_none_or(Info::is_of_leader) {
+            return Ok(info);
+        }
+        if Instant::now() >= until {
+            let why = format!("a server answers for stream {name} that knows none of its others");
+            return Err(Lost::Unsent(why));
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
 }
 
 /// The names of the streams that have a subject of these.
@@ -117,6 +129,12 @@ fn found<T>(asked: Result<T, Lost>, none: u64) -> Result<Option<T>, Lost> {
 }
 
 impl Info {
+    /// Whether it is its leader's. A server that just began and has not joined the others yet says what it has, and names itself
+    /// as the leader of nobody.
+    fn is_of_leader(&self) -> bool {
+        self.config["num_replicas"].as_u64().unwrap_or(1) <= 1 || self.peers().len() > 1
+    }
+
     /// Its only subject, or the pattern of them.
     pub fn subject(&self) -> &str {
         let subjects = self.config["subjects"].as_array().map(Vec::as_slice);
@@ -220,6 +238,18 @@ mod tests {
                 "{field}: {wrong:?}"
             );
         }
+    }
+
+    #[test]
+    fn who_leads_nobody_is_no_leader_of_several() {
+        let mut alone = info(json!({ "num_replicas": 3 }));
+        assert!(alone.is_of_leader());
+        alone.cluster.as_mut().unwrap().replicas.clear();
+        assert!(!alone.is_of_leader());
+        alone.cluster = None;
+        assert!(!alone.is_of_leader());
+        alone.config = json!({ "num_replicas": 1 });
+        assert!(alone.is_of_leader());
     }
 
     #[test]

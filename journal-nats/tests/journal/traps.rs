@@ -105,7 +105,7 @@ fn a_fork_is_found_by_whoever_reads(raw: &Raw, journals: &NatsJournals) {
     }
 }
 
-/// As a leader that was just elected and has not taken in yet what it has.
+/// As at a leader that was paused, and learns behind that who leads.
 fn what_comes_a_moment_later_was_not_lost(journals: &NatsJournals) {
     let mut journal = journals.journal();
     let mut append = |group| assert_eq!(one(journal.as_mut(), group), Outcome::Appended);
