@@ -2,8 +2,8 @@
 // is not counted: the nodes of the document are, and the time for which the page's thread computes. What a frame takes,
 // measured without neighbours, stands in docs/performance.md.
 
-import type { Browser, CDPSession, Page } from "@playwright/test";
-import { expect, go, open, test, type Root } from "./teamlog";
+import type { CDPSession, Page } from "@playwright/test";
+import { expect, go, open, test } from "./teamlog";
 
 const FEW = 700;
 const MANY = 30_000;
@@ -24,8 +24,11 @@ test("30,000 tasks", async ({ browser, page, root }) => {
   await expect(page.getByRole("main")).not.toContainText("reading on…");
   await expect(page.getByRole("alert")).toHaveCount(0);
 
-  const small = await costs(browser, root, "small");
-  const large = await costs(browser, root, "large");
+  const large = await costs(page, "large");
+  const other = await browser.newPage();
+  await open(other, root, "", "--team", "small");
+  const small = await costs(other, "small");
+  await other.close();
   for (const [at, place] of PLACES.entries()) {
     const [few, many] = [small[at]!, large[at]!];
     console.log(`${place}: ${shown(few)} of the small team, ${shown(many)} of the large one`);
@@ -56,13 +59,10 @@ interface Cost {
 
 const shown = ({ nodes, ms }: Cost) => `${nodes} nodes and ${ms.toFixed(0)} ms`;
 
-/** The costs of each place in a browser of its own. */
-async function costs(browser: Browser, root: Root, team: string): Promise<Cost[]> {
-  const context = await browser.newContext();
-  const page = await context.newPage();
-  const session = await context.newCDPSession(page);
+/** The costs of each place. */
+async function costs(page: Page, team: string): Promise<Cost[]> {
+  const session = await page.context().newCDPSession(page);
   await session.send("Performance.enable", { timeDomain: "threadTicks" });
-  await open(page, root, "", "--team", team);
   const found: Cost[] = [];
   for (const place of PLACES) {
     await go(page, `/t/${team}/${place}`);
@@ -77,7 +77,6 @@ async function costs(browser: Browser, root: Root, team: string): Promise<Cost[]
     }
     found.push({ nodes: await page.locator("main *").count(), ms });
   }
-  await context.close();
   return found;
 }
 

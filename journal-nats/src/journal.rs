@@ -85,8 +85,8 @@ impl Place<'_> {
     }
 
     /// Seq of the last event; 0 where there is none.
-    async fn end(&self, info: &Info) -> Result<u64> {
-        match info.state.last_seq {
+    async fn end(&self, last: u64) -> Result<u64> {
+        match last {
             0 => Ok(0),
             last => Ok(self.there(last).await?.headers.position.last_seq),
         }
@@ -140,26 +140,27 @@ impl NatsJournal {
             return Ok(Some(*end));
         }
         let guess = known.map(|end| end.seq);
-        let (_, looked, found) = self.found(place, after, guess).await?;
-        Ok(found.map(|stored| End::of(&stored, looked)))
+        Ok(self.end(place, after, guess).await?.1.ok())
     }
 
-    /// What the leader says of the stream and when, and the message that a position stands behind, by a guess or by searching;
-    /// none where it stands behind none.
-    async fn found(
+    /// What the leader says of the stream, and the message that a position stands behind, by a guess or by searching; where it
+    /// stands behind none, the seq of the last event. Where that is less than it must be, the leader is asked again for a moment.
+    async fn end(
         &self,
         place: &Place<'_>,
         after: Position,
         guess: Option<u64>,
-    ) -> Result<(Info, Instant, Option<Stored>)> {
+    ) -> Result<(Info, Result<End, u64>)> {
         let until = Instant::now() + LEARNS;
         loop {
             let info = self.shared.durable(place.open, &place.stream).await?;
-            let looked = Instant::now();
-            let found = place.find(after, info.state.last_seq, guess).await?;
-            let is_behind = found.is_none() && place.end(&info).await? < after.last_seq;
-            if !is_behind || looked >= until {
-                return Ok((info, looked, found));
+            let (last, looked) = (info.state.last_seq, Instant::now());
+            if let Some(stored) = place.find(after, last, guess).await? {
+                return Ok((info, Ok(End::of(&stored, looked))));
+            }
+            let end = place.end(last).await?;
+            if end >= after.last_seq || looked >= until {
+                return Ok((info, Err(end)));
             }
             tokio::time::sleep(PAUSE).await;
         }
@@ -270,16 +271,16 @@ impl NatsJournal {
         let place = self.place(open, log).await?;
         let guess = self.ends.get(&log).filter(|end| end.position == after);
         let guess = guess.map(|end| end.seq);
-        let (info, looked, before) = self.found(&place, after, guess).await?;
+        let (info, end) = self.end(&place, after, guess).await?;
         let last = info.state.last_seq;
-        let Some(before) = before else {
-            return Ok(Err(match place.end(&info).await? {
-                _ if last == 0 => ReadError::OfAnother("it has no such log".into()),
-                end if end < after.last_seq => ReadError::Behind(end),
-                _ => ReadError::Forked,
-            }));
+        let mut end = match end {
+            Ok(end) => end,
+            Err(_) if last == 0 => {
+                return Ok(Err(ReadError::OfAnother("it has no such log".into())));
+            }
+            Err(end) if end < after.last_seq => return Ok(Err(ReadError::Behind(end))),
+            Err(_) => return Ok(Err(ReadError::Forked)),
         };
-        let mut end = End::of(&before, looked);
         let mut groups = Vec::new();
         let mut bytes = 0;
         let mut coming = Coming {
@@ -299,7 +300,7 @@ impl NatsJournal {
             if headers.prev != end.position.digest || !follows {
                 return Ok(Err(ReadError::Forked));
             }
-            end = End::of(&stored, looked);
+            end = End::of(&stored, end.looked);
             if stored.what == What::Group {
                 bytes += stored.bytes.len();
                 groups.push(JournalGroup {
