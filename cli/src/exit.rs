@@ -545,6 +545,11 @@ mod tests {
                 78,
                 "journal_not_configured",
             ),
+            (
+                of_journal(JournalFault::UnknownKind),
+                78,
+                "journal_not_configured",
+            ),
             (of_journal(JournalFault::Refused), 1, "journal_refused"),
             (of_journal(JournalFault::Shared), 1, "journal_team"),
             (of_journal(JournalFault::Loading), 75, "adoption_unfinished"),

@@ -10,6 +10,7 @@ use crate::env::ProcessEnv;
 use crate::exit::{CommandError, Exit};
 use crate::file::check_private;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
@@ -19,11 +20,6 @@ use teamlog_journal_postgres::{Config, KIND, TlsFiles};
 use teamlog_team::engine::journal::{ConfigError, Journal, Journals, LogState, Server, Way};
 use teamlog_team::engine::{Error, Identity, JournalFault, JournalIdentity};
 
-const KINDS: &[&str] = &[
-    KIND,
-    #[cfg(feature = "nats")]
-    teamlog_journal_nats::KIND,
-];
 /// More than a file of journals needs.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
@@ -46,9 +42,12 @@ struct Entry {
     sslrootcert: Option<PathBuf>,
     sslcert: Option<PathBuf>,
     sslkey: Option<PathBuf>,
-    /// Of NATS alone.
-    creds: Option<PathBuf>,
-    monitors: Option<Vec<String>>,
+    /// A field of earlier versions, for NATS. Read so that the other entries of the file still count.
+    #[serde(rename = "creds")]
+    _creds: Option<IgnoredAny>,
+    /// Another field of earlier versions, for NATS.
+    #[serde(rename = "monitors")]
+    _monitors: Option<IgnoredAny>,
 }
 
 /// The journals of `journals.toml`. Opened when a log needs one, and kept.
@@ -167,11 +166,14 @@ impl KnownJournals {
 impl Entry {
     /// The way to the journal of that name, of the kind that its URL says.
     fn way(self, name: &str) -> Result<Box<dyn Way>, CommandError> {
-        let secrets = [
-            ("passfile", &self.passfile),
-            ("sslkey", &self.sslkey),
-            ("creds", &self.creds),
-        ];
+        if self.url.starts_with("nats://") || self.url.starts_with("tls://") {
+            let message = format!("journal {name} is on NATS, which this teamlog does not support");
+            return Err(
+                CommandError::new(Exit::Unsafe, "journal_not_configured", message)
+                    .or_hint("use a journal on PostgreSQL: teamlog journal create --help"),
+            );
+        }
+        let secrets = [("passfile", &self.passfile), ("sslkey", &self.sslkey)];
         for (field, file) in secrets {
             let Some(path) = file else { continue };
             let file = File::open(path).map_err(|error| {
@@ -180,18 +182,6 @@ impl Entry {
             check_private(field, path, &file)
                 .map_err(|error| error.or_hint(format!("chmod 600 {}", path.display())))?;
         }
-        match is_nats(&self.url) {
-            true => self.nats(name),
-            false => self.postgres(name),
-        }
-    }
-
-    fn postgres(self, name: &str) -> Result<Box<dyn Way>, CommandError> {
-        let others = [
-            ("creds", self.creds.is_some()),
-            ("monitors", self.monitors.is_some()),
-        ];
-        only_for("nats://", name, &others)?;
         let way = Config {
             tls: TlsFiles {
                 sslrootcert: self.sslrootcert,
@@ -203,52 +193,6 @@ impl Entry {
             host: self.host.unwrap_or_else(host_name),
         };
         checked(name, way)
-    }
-
-    #[cfg(feature = "nats")]
-    fn nats(self, name: &str) -> Result<Box<dyn Way>, CommandError> {
-        only_for(
-            "postgres://",
-            name,
-            &[("passfile", self.passfile.is_some())],
-        )?;
-        let way = teamlog_journal_nats::Config {
-            url: self.url,
-            creds: self.creds,
-            monitors: self.monitors.unwrap_or_default(),
-            host: self.host.unwrap_or_else(host_name),
-            sslrootcert: self.sslrootcert,
-            sslcert: self.sslcert,
-            sslkey: self.sslkey,
-        };
-        checked(name, way)
-    }
-
-    #[cfg(not(feature = "nats"))]
-    fn nats(self, name: &str) -> Result<Box<dyn Way>, CommandError> {
-        let message = format!(
-            "journal {name} is on NATS, and this teamlog was built without the feature nats"
-        );
-        let hint = "build it with that: cargo install --path cli --features nats";
-        Err(
-            CommandError::new(Exit::Unsafe, "journal_not_configured", message)
-                .or_hint(hint.to_owned()),
-        )
-    }
-}
-
-fn is_nats(url: &str) -> bool {
-    url.starts_with("nats://") || url.starts_with("tls://")
-}
-
-/// Refuses fields that only another kind of URL has.
-fn only_for(url: &str, name: &str, fields: &[(&str, bool)]) -> Result<(), CommandError> {
-    match fields.iter().find(|(_, is_there)| *is_there) {
-        None => Ok(()),
-        Some((field, _)) => Err(CommandError::invalid(
-            field,
-            format!("journal {name}: {field} must stand beside a url {url} alone"),
-        )),
     }
 }
 
@@ -286,17 +230,9 @@ impl KnownJournals {
             fault: JournalFault::Unconfigured,
             why,
         };
-        if !KINDS.contains(&journal.kind.as_str()) {
-            let why = format!(
-                "its kind is {}, and this teamlog knows {}{}",
-                journal.kind,
-                KINDS.join(" and "),
-                match &*journal.kind {
-                    "nats" => ": it was built without the feature nats",
-                    _ => "",
-                }
-            );
-            return Err(unconfigured(why));
+        if !is_known(journal) {
+            let why = format!("its kind is {}, supported is {KIND}", journal.kind);
+            return Err(Error::journal(JournalFault::UnknownKind, why));
         }
         let found = self.of_id(&journal.id);
         let found = found.map_err(|error| unconfigured(error.message().to_owned()))?;
@@ -310,6 +246,11 @@ impl KnownJournals {
             ))),
         }
     }
+}
+
+/// Returns whether this program can speak to a journal of that kind.
+pub fn is_known(journal: &JournalIdentity) -> bool {
+    journal.kind == KIND
 }
 
 fn not_configured(message: String) -> CommandError {

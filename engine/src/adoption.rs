@@ -94,19 +94,40 @@ impl Log {
             return Ok(None);
         }
         let mut exclusive = self.lock()?;
-        let identity = exclusive.identity().clone();
         self.close_there(&mut exclusive)?;
-        exclusive.rename(Identity {
-            journal: None,
-            ..identity
-        })?;
+        exclusive.forget_journal()?;
         let last_seq = exclusive.head().last_seq;
         drop(exclusive);
+        self.remove_notes();
+        Ok(Some(last_seq))
+    }
+
+    /// Takes the log off its journal without asking the journal: for a kind that this program does not support. The log is not
+    /// closed there, so that only one host may do this. Returns the seq of the event that records it, `None` if the log has no
+    /// journal. This handle knows the log as it was: open it again.
+    ///
+    /// # Errors
+    /// `Locked`, `Corrupt`, I/O.
+    pub fn leave_offline(&self) -> Result<Option<u64>> {
+        let mut exclusive = self.lock_alone()?;
+        if exclusive.identity().journal.is_none() {
+            return Ok(None);
+        }
+        let left = event(JOURNAL_LEFT, exclusive.identity())?;
+        exclusive.forget_journal()?;
+        exclusive.core.push(vec![left])?;
+        exclusive.core.flush()?;
+        let last_seq = exclusive.head().last_seq;
+        drop(exclusive);
+        self.remove_notes();
+        Ok(Some(last_seq))
+    }
+
+    /// Removes the files that mean nothing for a log without a journal.
+    fn remove_notes(&self) {
         for file in [LEAVING_FILE, JOURNAL_FILE] {
-            // Neither means anything for a log without a journal.
             let _ = self.storage().remove_file(&self.dir().join(file));
         }
-        Ok(Some(last_seq))
     }
 
     /// Hands its journal what that lacks of what this host has: an older state of it was put back, or a server without all of
@@ -206,6 +227,15 @@ impl Log {
 }
 
 impl Exclusive {
+    /// Makes `log.json` name no journal.
+    fn forget_journal(&mut self) -> Result<()> {
+        let identity = self.identity().clone();
+        self.rename(Identity {
+            journal: None,
+            ..identity
+        })
+    }
+
     /// Makes another identity of the same log the one that counts.
     fn rename(&mut self, identity: Identity) -> Result<()> {
         assert_eq!(

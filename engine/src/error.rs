@@ -195,6 +195,8 @@ faults! {
     OfAnother = "journal_of_another", "is another one";
     /// Nothing here knows how to reach it.
     Unconfigured = "journal_not_configured", "is not configured";
+    /// This program has no implementation for journals of that kind.
+    UnknownKind = "journal_not_configured", "is of a kind that this teamlog does not support";
     /// What was asked for changes a log as a whole, which several hosts have.
     Shared = "journal_team", "orders the groups of several hosts";
 }

@@ -7,7 +7,6 @@ use teamlog_tidy::{File, circle, files, imports, root};
 const USES: &[(&str, &[&str])] = &[
     ("engine", &[]),
     ("journal-postgres", &["engine"]),
-    ("journal-nats", &["engine"]),
     ("projections", &["engine"]),
     ("team", &["engine", "projections"]),
     ("guard", &[]),
@@ -15,14 +14,7 @@ const USES: &[(&str, &[&str])] = &[
     ("server", &["team"]),
     (
         "cli",
-        &[
-            "guard",
-            "mcp",
-            "server",
-            "team",
-            "journal-postgres",
-            "journal-nats",
-        ],
+        &["guard", "mcp", "server", "team", "journal-postgres"],
     ),
 ];
 
@@ -30,7 +22,6 @@ const USES: &[(&str, &[&str])] = &[
 const WITHOUT_CIRCLES: &[&str] = &[
     "engine",
     "journal-postgres",
-    "journal-nats",
     "guard",
     "mcp",
     "server",

@@ -1,6 +1,7 @@
 //! `journal`: what orders the events of teams on several hosts.
 
 use crate::command::prelude::*;
+use crate::journals;
 use crate::progress::Progress;
 use teamlog_team::Team;
 use teamlog_team::engine::journal::{Copies, Way};
@@ -84,10 +85,14 @@ struct Adopt {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  teamlog journal leave demo")]
+  teamlog journal leave demo
+  teamlog journal leave demo --offline      for a kind of journal that this version does not support")]
 struct Leave {
     /// The team
     team: String,
+    /// Leave a journal of a kind that this version does not support, without closing the log there; on one host only
+    #[arg(long)]
+    offline: bool,
 }
 
 /// Give a team's journal what it lost and this host has: an older state of it was put back, or the wrong standby promoted
@@ -159,13 +164,13 @@ pub struct JournalAnswer {
     name: String,
     /// Its id
     journal: String,
-    /// What it is on: `postgres` or `nats`
+    /// The kind of server that keeps it: `postgres`
     kind: String,
     /// On how many servers an event must be before it is acknowledged
     min_copies: u32,
     /// On how many it is now
     copies: u32,
-    /// Standbys that have to have it, as the server names them; of `nats` the servers, the leader first
+    /// Standbys that have to have it, as the server names them
     standby_names: String,
     /// The server's timeline, which rises with each promotion; 0 where there is none
     timeline: u32,
@@ -236,10 +241,7 @@ impl JournalAnswer {
     fn lines(&self, view: &View) -> Vec<String> {
         let name = view.paint.show(Style::Bold, visible(&self.name));
         let version = visible(&self.server_version);
-        let server = match self.kind.as_str() {
-            "nats" => format!("NATS {version}, an experiment"),
-            _ => format!("PostgreSQL {version}, timeline {}", self.timeline),
-        };
+        let server = format!("PostgreSQL {version}, timeline {}", self.timeline);
         vec![
             format!("{name} is journal {}", visible(&self.journal)),
             format!(
@@ -371,7 +373,21 @@ impl Adopt {
 impl Leave {
     fn run(self, context: &mut Context) -> Outcome {
         moved(context, &self.team, "leaving", |_, team, _| {
-            Ok(team.leave()?)
+            if !self.offline {
+                return Ok(team.leave()?);
+            }
+            if team
+                .log()
+                .identity()
+                .journal
+                .as_ref()
+                .is_some_and(journals::is_known)
+            {
+                let message =
+                    "--offline is for a kind of journal that this version does not support";
+                return Err(CommandError::usage(message));
+            }
+            Ok(team.leave_offline()?)
         })
     }
 }

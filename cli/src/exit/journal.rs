@@ -24,6 +24,9 @@ pub fn hint(fault: JournalFault) -> Option<String> {
         JournalFault::NotDurable => "to see what it lacks: teamlog journal check NAME",
         JournalFault::OfAnother => "to see which one it is: teamlog journal check NAME",
         JournalFault::Unconfigured => "name it in journals.toml: teamlog journal create --help",
+        JournalFault::UnknownKind => {
+            "reads work; to continue the team on this host alone: teamlog journal leave TEAM --offline"
+        }
         JournalFault::ClockSkew => {
             "set the clock of this host, or have it kept: nothing was recorded"
         }

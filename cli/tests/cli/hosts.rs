@@ -7,6 +7,7 @@ use crate::prelude::*;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use teamlog_team::engine::{Identity, JournalIdentity};
 
 /// Names journals for a world.
 pub fn known(cli: &Cli, text: &str) -> PathBuf {
@@ -97,18 +98,45 @@ fn a_journals_file_or_passfile_that_others_can_read_is_refused() {
     }
 }
 
-#[cfg(not(feature = "nats"))]
 #[test]
-fn a_journal_on_nats_names_the_feature_that_it_needs() {
+fn a_journal_on_nats_is_refused_and_the_other_entries_count() {
     let cli = Cli::new();
-    known(&cli, "[journals.main]\nurl = \"nats://localhost\"\n");
-    let error = cli.refused_json(78, "init demo --journal main");
+    let nats = "[journals.old]\nurl = \"nats://localhost\"\ncreds = \"c\"\nmonitors = [\"http://localhost\"]\n";
+    known(&cli, &format!("{nats}{NOBODY}"));
+    let error = cli.refused_json(78, "init demo --journal old");
     assert_eq!(error.code, "journal_not_configured");
-    assert!(
-        error.message.contains("without the feature nats"),
-        "{}",
-        error.message
-    );
+    let other = cli.refused_json(75, "journal check main");
+    assert_eq!(other.code, "journal_unreachable");
+}
+
+#[test]
+fn a_team_on_a_kind_of_journal_that_is_not_supported_is_read_and_left() {
+    let cli = Cli::with_team();
+    let file = cli.dir().join("teams/demo/log.json");
+    let identity = Identity::decode(&file, &std::fs::read(&file).unwrap()).unwrap();
+    let journal = JournalIdentity {
+        kind: "nats".into(),
+        id: "00000000-0000-4000-8000-000000000000".into(),
+        segment_bytes_max: 64 << 20,
+    };
+    let joined = Identity {
+        journal: Some(journal),
+        ..identity
+    };
+    std::fs::write(&file, joined.encode()).unwrap();
+    assert_eq!(cli.run("status demo").code, Some(0));
+    for line in ["append demo --kind told", "journal leave demo"] {
+        let error = cli.refused_json(78, line);
+        assert_eq!(error.code, "journal_not_configured", "{line}");
+        let hint = error.hint.unwrap_or_default();
+        assert!(
+            hint.contains("journal leave demo --offline"),
+            "{line}: {hint}"
+        );
+    }
+    cli.ok("journal leave demo --offline");
+    cli.ok("append demo --kind told");
+    assert!(cli.ok("replay demo").contains("log_journal_left"));
 }
 
 #[test]

@@ -48,12 +48,6 @@ mod leftovers;
 mod mcp;
 mod modes;
 mod moving;
-#[cfg(feature = "nats")]
-mod nats;
-#[cfg(feature = "nats")]
-#[allow(dead_code, reason = "the journal's own tests stop servers, too")]
-#[path = "../../../journal-nats/tests/journal/cluster.rs"]
-mod nats_servers;
 mod next_steps;
 mod operations;
 mod paths;

@@ -135,7 +135,9 @@ impl From<Error> for ReadError {
         let (fault, why) = told(error);
         match fault {
             JournalFault::NotDurable => ReadError::NotDurable(why),
-            JournalFault::OfAnother | JournalFault::Unconfigured => ReadError::OfAnother(why),
+            JournalFault::OfAnother | JournalFault::Unconfigured | JournalFault::UnknownKind => {
+                ReadError::OfAnother(why)
+            }
             JournalFault::Refused => ReadError::Refused(why),
             _ => ReadError::Unreachable(why),
         }
@@ -148,9 +150,10 @@ impl Outcome {
         let (fault, why) = told(error);
         match fault {
             JournalFault::NotDurable => Outcome::NotDurable(why),
-            JournalFault::OfAnother | JournalFault::Unconfigured | JournalFault::Refused => {
-                Outcome::Refused(why)
-            }
+            JournalFault::OfAnother
+            | JournalFault::Unconfigured
+            | JournalFault::UnknownKind
+            | JournalFault::Refused => Outcome::Refused(why),
             _ if sent => Outcome::Unknown(why),
             _ => Outcome::Unreachable(why),
         }

@@ -270,6 +270,35 @@ fn two(format: Format, line: &Line) -> [Memory; 2] {
     [memory, join(line, 2).0]
 }
 
+#[test]
+fn a_journal_that_cannot_be_opened_is_left_without_asking_it() {
+    for format in Format::ALL {
+        let line = Line::default();
+        let hosts = two(format, &line);
+        let mut options = of(&line, 3);
+        options.journals = None;
+        let log = Log::open(arc(&hosts[0]), &dir(), options.clone()).unwrap();
+        let before = texts(&log).len();
+        assert_eq!(fault(log.lock()), Some(JournalFault::Unconfigured));
+        assert_eq!(texts(&log).len(), before, "reads need no journal");
+        let seq = log.leave_offline().unwrap();
+        let log = Log::open(arc(&hosts[0]), &dir(), options).unwrap();
+        assert!(log.identity().journal.is_none());
+        assert_eq!(
+            log.leave_offline().unwrap(),
+            None,
+            "it has no journal any more"
+        );
+        let writer = writer(&log);
+        say(&writer, "alone again");
+        writer.close().unwrap();
+        let kinds = kinds(&log);
+        assert_eq!(kinds[seq.unwrap() as usize - 1], JOURNAL_LEFT);
+        assert_eq!(texts(&log).len(), before + 1);
+        check(&log);
+    }
+}
+
 /// The first host goes on alone, and the other one is closed.
 fn finish_leaving(hosts: &[Memory; 2], line: &Line) {
     line.mend();

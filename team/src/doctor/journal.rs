@@ -45,7 +45,7 @@ fn judge(comparison: &Comparison) -> Check {
 fn refused(seen: &Observed<'_>, fault: JournalFault, why: &str) -> Check {
     let details = json!({"code": fault.code()});
     match fault {
-        JournalFault::Unreachable | JournalFault::Unconfigured => {
+        JournalFault::Unreachable | JournalFault::Unconfigured | JournalFault::UnknownKind => {
             Check::warn(format!("the journal could not be asked: {why}")).details(details)
         }
         JournalFault::Behind => {

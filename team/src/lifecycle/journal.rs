@@ -54,10 +54,25 @@ impl Team {
     /// # Errors
     /// `Journal`, `Locked`, `Corrupt`, I/O.
     pub fn leave(&mut self) -> Result<Option<JournalAnswer>> {
+        self.left(Log::leave)
+    }
+
+    /// Takes the team's log off its journal without asking it, see [`Log::leave_offline`]. `None` if it has none.
+    ///
+    /// # Errors
+    /// `Locked`, `Corrupt`, I/O.
+    pub fn leave_offline(&mut self) -> Result<Option<JournalAnswer>> {
+        self.left(Log::leave_offline)
+    }
+
+    fn left(
+        &mut self,
+        leave: fn(&Log) -> teamlog_engine::Result<Option<u64>>,
+    ) -> Result<Option<JournalAnswer>> {
         let Some(journal) = self.journal() else {
             return Ok(None);
         };
-        let Some(last_seq) = self.alone(|team| Ok(team.log.leave()?))? else {
+        let Some(last_seq) = self.alone(|team| Ok(leave(&team.log)?))? else {
             return Ok(None);
         };
         self.reopen()?;
