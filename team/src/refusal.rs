@@ -99,6 +99,8 @@ codes! {
     TeamOpen = "team_open",
     /// The key stands for another request.
     IdempotencyKeyReused = "idempotency_key_reused",
+    /// The message id belongs to a message with other content.
+    MessageIdReused = "message_id_reused",
     /// The request was carried out, but its answer was too large to be kept for a repetition.
     ResponseTooLarge = "response_too_large",
     /// There is a task of that id already.

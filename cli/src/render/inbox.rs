@@ -3,9 +3,10 @@
 use crate::render::event::said_text;
 use crate::render::prelude::*;
 use teamlog_team::message::ack::{AckAnswer, AckStatus};
+use teamlog_team::message::effect::Applied;
 use teamlog_team::message::read::ReadAnswer;
 use teamlog_team::message::send::{KeptAsReport, SendAnswer, SendStatus};
-use teamlog_team::projections::message::{Message, MessageType, Priority};
+use teamlog_team::projections::message::{Message, MessageType, NotApplied, Priority};
 
 /// `sent msg_…  task_assign lead -> dev  (event 12)`.
 pub fn sent(answer: &SendAnswer, view: &View) -> Vec<String> {
@@ -56,36 +57,77 @@ pub fn sent(answer: &SendAnswer, view: &View) -> Vec<String> {
         by(message.actor.as_deref()),
         visible(&message.to),
     );
-    let kept = answer.reported.as_ref().map(kept).unwrap_or_default();
-    std::iter::once(line)
-        .chain(kept)
-        .chain(not_applied(answer))
-        .collect()
-}
-
-/// `  not applied to a task: message.payload.status must be one of …, but is "parked"`.
-fn not_applied(answer: &SendAnswer) -> Vec<String> {
-    let told = |field: &String| answer.not_applied.contains_key(field);
-    let unapplied = answer.message.unapplied().into_iter();
-    let rules = unapplied
-        .filter(|one| told(&one.field))
-        .map(|one| one.rule.to_string());
-    rules
-        .map(|rule| format!("  not applied to a task: {}", visible(&rule)))
-        .collect()
-}
-
-/// That a task stays as it is, and what would move it.
-fn kept(kept: &KeptAsReport) -> Vec<String> {
-    let (task, status) = (visible(&kept.task_id), &kept.status);
-    let held = kept.holder.as_deref().map_or_else(String::new, |holder| {
-        format!(" in the hands of {}", visible(holder))
-    });
-    let said =
-        format!("  kept as a report: task {task} moves by claims alone, and stays {status}{held}");
-    let next = kept.next.iter();
+    let next = answer.reported.iter().flat_map(|kept| &kept.next);
     let next = next.map(|next| format!("    {}", visible(next)));
-    std::iter::once(said).chain(next).collect()
+    unapplied(answer)
+        .into_iter()
+        .map(|why| view.paint.show(Style::Warn, &why).to_string())
+        .chain([line])
+        .chain(next)
+        .chain(doubts(answer))
+        .collect()
+}
+
+/// Lines that begin with `NOT APPLIED`: what the message did not change, and why.
+fn unapplied(answer: &SendAnswer) -> Vec<String> {
+    let task = visible(answer.message.task_id.as_deref().unwrap_or_default());
+    if answer.applied == Some(Applied::Superseded) {
+        return vec![format!(
+            "NOT APPLIED: task {task} follows a newer message already, and stays as it is"
+        )];
+    }
+    let told = |field: &String| answer.not_applied.contains_key(field);
+    let rules = answer.message.unapplied().into_iter();
+    let rules = rules.filter(|one| told(&one.field));
+    let rules = rules.map(|one| format!("NOT APPLIED: {}", visible(&one.rule.to_string())));
+    let cyclic = answer.not_applied.values();
+    let cyclic = cyclic.filter(|reason| **reason == NotApplied::DependencyCycle);
+    let cyclic = cyclic.map(|_| {
+        format!("NOT APPLIED: dependencies of task {task} that would lead back to it; the rest was")
+    });
+    let kept = answer.reported.iter().map(kept);
+    kept.chain(rules).chain(cyclic).collect()
+}
+
+/// `NOT APPLIED: task 2 is claimed by qa and stays in_progress; the update is recorded as a comment`.
+fn kept(kept: &KeptAsReport) -> String {
+    let (task, status) = (visible(&kept.task_id), &kept.status);
+    let claimed = match kept.holder.as_deref() {
+        Some(holder) => format!("is claimed by {}", visible(holder)),
+        None => "is changed by claims only".to_owned(),
+    };
+    format!("NOT APPLIED: task {task} {claimed} and stays {status}; recorded as a comment")
+}
+
+/// Notes on names in the message that are probably not meant.
+fn doubts(answer: &SendAnswer) -> Vec<String> {
+    let doubts = &answer.doubts;
+    let task = visible(answer.message.task_id.as_deref().unwrap_or_default());
+    let mut notes = Vec::new();
+    if doubts.created {
+        let meant = doubts.did_you_mean.as_deref().map(visible);
+        let meant = meant.map(|meant| format!("; did you mean {meant}?"));
+        notes.push(format!(
+            "  created task {task}: there was none of that id{}",
+            meant.unwrap_or_default()
+        ));
+    }
+    if !doubts.unknown_deps.is_empty() {
+        let deps = visible(&doubts.unknown_deps.join(", ")).to_string();
+        notes.push(format!(
+            "  no such task yet: {deps}; task {task} waits for it"
+        ));
+    }
+    if let Some(unknown) = &doubts.recipient_unknown {
+        notes.push(format!("  {}", visible(unknown)));
+    }
+    if let Some(at) = doubts.recipient_gone {
+        let to = visible(&answer.message.to);
+        notes.push(format!(
+            "  {to} stopped at {at}; the message waits in its inbox"
+        ));
+    }
+    notes
 }
 
 /// ` (by cyd)` behind a sender in whose name somebody else acted.

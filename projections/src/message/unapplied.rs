@@ -22,6 +22,8 @@ words! {
         /// The field holds another type of value than a task has there. Only imported history has this; a message that is sent
         /// now is refused.
         WrongType = "wrong_type",
+        /// The dependency would close a cycle. Only answers to a send have this.
+        DependencyCycle = "dependency_cycle",
     }
 }
 

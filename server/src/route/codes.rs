@@ -78,7 +78,7 @@ codes! {
     414: target_too_long;
     415: unsupported_media_type;
     421: misdirected;
-    422: idempotency_key_reused;
+    422: idempotency_key_reused message_id_reused;
     429: budget_exceeded rate_limited[1];
     431: head_too_large;
     500:

@@ -5,6 +5,7 @@ pub(crate) mod await_ack;
 pub mod broadcast;
 pub mod dead_letter;
 pub mod deliveries;
+pub mod effect;
 pub mod feed_entry;
 pub mod inbox_feed;
 pub mod mail;

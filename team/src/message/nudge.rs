@@ -204,6 +204,7 @@ impl Command for Group {
             let new = NewMessage {
                 send: self.terms.wake_up(&wake.nudged),
                 random,
+                first: None,
             };
             random = random.wrapping_add(IDS_APART);
             if wake.has_one {

@@ -6,6 +6,7 @@
 use crate::handle::command::unrecorded;
 use crate::handle::next;
 use crate::message::dead_letter::DeadLetterShown;
+use crate::message::effect::{self, Applied, Doubts, Effect};
 use crate::prelude::*;
 use crate::projections::delivery::Delivery;
 use crate::projections::delivery::event::DeliveryFact;
@@ -79,7 +80,10 @@ pub struct SendAnswer {
     pub message: Message,
     /// The event that records it.
     pub event: Recorded,
-    /// `cooldown` when suppressed.
+    /// Whether it changed the task that it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub applied: Option<Applied>,
+    /// `cooldown` when suppressed; if not applied the reason: `newer_message`, `claim_governed`, or one of `not_applied`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Cow<'static, str>>,
     /// Seconds until the same would be sent.
@@ -88,9 +92,13 @@ pub struct SendAnswer {
     /// Where it is about a task that only claims move: it was kept as a report.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reported: Option<KeptAsReport>,
-    /// What of it was not applied to a task, by field: `no_task_id`, `unknown_status`.
+    /// The fields that were not applied to the task, each with its reason: `no_task_id`, `unknown_status`,
+    /// `dependency_cycle`. The other fields were.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub not_applied: BTreeMap<String, NotApplied>,
+    /// Names in it that are probably not meant.
+    #[serde(flatten)]
+    pub doubts: Doubts,
     /// What was agreed on for the ack.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivery: Option<Terms>,
@@ -145,6 +153,8 @@ pub struct Terms {
 
 /// The kind of the event that stands behind `message_sent` where an ack is needed.
 const REQUIRED: &str = "delivery_required";
+/// The kind of the event that records a message.
+const SENT: &str = "message_sent";
 /// The kinds of those that stand between where the message completes, or resumes, a task that others wait for.
 const DEPENDENTS: [&str; 2] = ["task_unblocked", "task_blocked"];
 
@@ -156,41 +166,61 @@ pub const AHEAD_MAX_MICROS: i64 = 5 * 60 * 1_000_000;
 pub(crate) struct NewMessage {
     pub send: Send,
     pub random: u64,
+    /// The recorded message of the same id, and the seq of its event, once it was read.
+    pub first: Option<(u64, Message)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Settled {
-    Sent(Message),
-    Duplicate { first: u64 },
-    Suppressed { message: Message, remaining: u64 },
+    Sent(Message, Doubts),
+    Duplicate(Message),
+    /// A message of that id is recorded by this event. It has to be read and compared before this one is settled.
+    Unread(u64),
+    Suppressed {
+        message: Message,
+        remaining: u64,
+    },
 }
 
 impl Team {
     /// Sends a message.
     ///
     /// # Errors
-    /// `invalid_input`, `worker_not_found`, `created_at_ahead`; the log's.
+    /// `invalid_input`, `worker_not_found`, `created_at_ahead`, `message_id_reused`; the log's.
     pub fn send(&mut self, send: Send) -> Result<SendAnswer> {
-        let random = self.options.ids.random();
-        let (settled, mut events) = self.execute_unkeyed(NewMessage { send, random })?;
+        let mut new = NewMessage {
+            send,
+            random: self.options.ids.random(),
+            first: None,
+        };
+        let (settled, mut events, effect) = loop {
+            match self.execute_unkeyed(new.clone())? {
+                (Settled::Unread(seq), ..) => {
+                    let first = self.query(|live, reader| page::sent(live, reader, seq))?;
+                    new.first = Some((seq, first));
+                }
+                settled => break settled,
+            }
+        };
         let delivery = events.pop_if(|event| event.kind == REQUIRED);
         events.retain(|event| !DEPENDENTS.contains(&&*event.kind));
         let event = events.pop().ok_or_else(unrecorded)?;
         let mut answer = SendAnswer {
             status: SendStatus::Sent,
             message: match &settled {
-                Settled::Sent(message) | Settled::Suppressed { message, .. } => {
+                Settled::Sent(message, _) | Settled::Suppressed { message, .. } => {
                     message.clone().by(&event.actor)
                 }
-                Settled::Duplicate { first } => {
-                    self.query(|live, reader| page::sent(live, reader, *first))?
-                }
+                Settled::Duplicate(first) => first.clone(),
+                Settled::Unread(_) => return Err(unrecorded()),
             },
             event: Recorded::plain(event),
-            reason: None,
+            applied: effect.applied,
+            reason: effect.reason.map(Cow::from),
             cooldown_remaining_seconds: None,
-            reported: None,
-            not_applied: BTreeMap::new(),
+            reported: effect.reported,
+            not_applied: effect.not_applied,
+            doubts: Doubts::default(),
             delivery: None,
             attempt: None,
             ack: None,
@@ -202,12 +232,8 @@ impl Team {
             answer.delivery = delivery.as_ref().map(Terms::of);
         }
         match settled {
-            Settled::Sent(message) => {
-                let unapplied = message.unapplied().into_iter();
-                answer.not_applied = unapplied.map(|one| (one.field, one.reason)).collect();
-                answer.reported = self.kept_as_report(&message)?;
-            }
-            Settled::Duplicate { .. } => answer.status = SendStatus::Duplicate,
+            Settled::Sent(_, doubts) => answer.doubts = doubts,
+            Settled::Duplicate(_) | Settled::Unread(_) => answer.status = SendStatus::Duplicate,
             Settled::Suppressed { remaining, .. } => {
                 answer.status = SendStatus::Suppressed;
                 answer.reason = Some("cooldown".into());
@@ -216,37 +242,28 @@ impl Team {
         }
         Ok(answer)
     }
+}
 
-    /// What a message about a task did not move, because only claims do.
-    fn kept_as_report(&mut self, message: &Message) -> Result<Option<KeptAsReport>> {
-        let kinds = [MessageType::TaskAssign, MessageType::TaskUpdate];
-        let id = message.task_id.as_ref();
-        let Some(id) = id.filter(|_| kinds.contains(&message.kind)) else {
-            return Ok(None);
-        };
-        let (team, now) = (self.name().to_owned(), self.now());
-        self.query(|live, _| {
-            let task = live.task(id)?.filter(|task| task.claim_governed);
-            Ok(task.map(|task| {
-                let claim = task.claim().filter(|claim| claim.leased_until > now);
-                let epoch = task.governed.epoch;
-                let own = claim.filter(|claim| claim.owner == message.from);
-                let next = own.map(|claim| next::of_holder(&team, id, &claim.owner, epoch));
-                KeptAsReport {
-                    next: next.unwrap_or_default(),
-                    task_id: id.clone(),
-                    status: task.status.name().into(),
-                    holder: claim.map(|claim| claim.owner.clone()),
-                    epoch: claim.map(|_| epoch),
-                }
-            }))
-        })
+impl KeptAsReport {
+    /// The task that a message reported on, which only claims move.
+    pub(crate) fn of(after: &After<'_>, task: &Task, message: &Message) -> KeptAsReport {
+        let claim = task.claim().filter(|claim| claim.leased_until > after.now);
+        let epoch = task.governed.epoch;
+        let own = claim.filter(|claim| claim.owner == message.from);
+        let next = own.map(|claim| next::of_holder(after.team, &task.task_id, &claim.owner, epoch));
+        KeptAsReport {
+            next: next.unwrap_or_default(),
+            task_id: task.task_id.clone(),
+            status: task.status.name().into(),
+            holder: claim.map(|claim| claim.owner.clone()),
+            epoch: claim.map(|_| epoch),
+        }
     }
 }
 
 impl Command for NewMessage {
     type Decided = Settled;
-    type Answer = (Settled, Vec<Event<'static>>);
+    type Answer = (Settled, Vec<Event<'static>>, Effect);
 
     fn acts_for(&self) -> Option<&str> {
         Some(&self.send.from)
@@ -258,11 +275,48 @@ impl Command for NewMessage {
     }
 
     fn answer(&self, settled: &Settled, after: &After<'_>) -> Result<Self::Answer> {
-        Ok((settled.clone(), after.events.to_vec()))
+        let effect = match settled {
+            Settled::Sent(message, _) => effect::of(after, message, recorded_at(after, message))?,
+            _ => Effect::default(),
+        };
+        Ok((settled.clone(), after.events.to_vec(), effect))
     }
 }
 
 impl NewMessage {
+    /// Refuses another message under the id of a recorded one. A time or a trace that the caller did not give does not count.
+    fn check_same(&self, first: &Message, message: &Message) -> Result<(), Refusal> {
+        let differs = [
+            ("from", first.from != message.from),
+            ("to", first.to != message.to),
+            ("type", first.kind != message.kind),
+            ("task_id", first.task_id != message.task_id),
+            ("payload", first.payload != message.payload),
+            (
+                "created_at",
+                self.send.created_at.is_some() && first.created_at != message.created_at,
+            ),
+            (
+                "trace_id",
+                self.send.trace_id.is_some() && first.trace_id != message.trace_id,
+            ),
+        ];
+        let fields = differs.iter().filter(|(_, differs)| *differs);
+        let fields: Vec<&str> = fields.map(|(field, _)| *field).collect();
+        if fields.is_empty() {
+            return Ok(());
+        }
+        let text = format!(
+            "message {} exists with another {}; this one was not sent",
+            shown(&message.id),
+            fields.join(", ")
+        );
+        let refusal = Refusal::new(Code::MessageIdReused, text).field("message_id");
+        Err(refusal
+            .detail("differs", fields)
+            .hint("leave the message id out, or give one that is new"))
+    }
+
     pub(crate) fn settle(&self, live: &Live, now: Timestamp) -> Result<(Settled, Vec<NewEvent>)> {
         let mut message = self.message(live, now)?;
         if message.created_at > now.plus_micros(AHEAD_MAX_MICROS) {
@@ -277,15 +331,22 @@ impl NewMessage {
             }
             message.trace_id = message.trace_id.or(task.and_then(|task| task.trace_id));
         }
-        let (settled, mut event) = settle(live, message, self.send.cooldown_seconds, now)?;
+        if let Some(known) = live.message(&message.id)? {
+            match &self.first {
+                Some((seq, first)) if *seq == known.seq => self.check_same(first, &message)?,
+                _ => return Ok((Settled::Unread(known.seq), Vec::new())),
+            }
+        }
+        let first = self.first.as_ref().map(|(_, first)| first);
+        let (settled, mut event) = settle(live, message, first, self.send.cooldown_seconds, now)?;
         if let Some(actor) = &self.send.actor {
             names::check_free("actor", actor)?;
             event.actor = actor.clone();
         }
-        let sent = matches!(settled, Settled::Sent(_));
+        let sent = matches!(settled, Settled::Sent(..));
         let joins = membership::joining(live, &self.send.from)?.filter(|_| sent);
         let mut events: Vec<NewEvent> = joins.into_iter().chain([event]).collect();
-        let Settled::Sent(message) = &settled else {
+        let Settled::Sent(message, _) = &settled else {
             return Ok((settled, events));
         };
         // What is under way may always be reported on.
@@ -407,12 +468,12 @@ impl NewMessage {
 fn settle(
     live: &Live,
     message: Message,
+    first: Option<&Message>,
     cooldown_seconds: Option<u64>,
     now: Timestamp,
 ) -> Result<(Settled, NewEvent)> {
-    if let Some(known) = live.message(&message.id)? {
-        let event = message.duplicate();
-        return Ok((Settled::Duplicate { first: known.seq }, event));
+    if let Some(first) = first {
+        return Ok((Settled::Duplicate(first.clone()), message.duplicate()));
     }
     let remaining = cooling(live, &message, cooldown_seconds, now)?;
     if remaining > 0 {
@@ -420,7 +481,20 @@ fn settle(
         return Ok((Settled::Suppressed { message, remaining }, event));
     }
     let event = message.sent_at(now).map_err(Refusal::from)?;
-    Ok((Settled::Sent(message), event))
+    let doubts = Doubts::of(live, &message)?;
+    Ok((Settled::Sent(message, doubts), event))
+}
+
+/// The seq of the event that records a message, of those that its command recorded.
+fn recorded_at(after: &After<'_>, message: &Message) -> u64 {
+    let is_own = |event: &&Event<'static>| {
+        event.kind == SENT && event.refs.get(RefKind::Message) == Some(&message.id)
+    };
+    after
+        .events
+        .iter()
+        .find(is_own)
+        .map_or(0, |event| event.seq)
 }
 
 /// Whole seconds that the cooldown of (recipient, task, type) still runs; 0 when it does not.

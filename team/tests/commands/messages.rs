@@ -3,6 +3,8 @@
 use crate::prelude::*;
 use teamlog_engine::event_id::IdSource;
 use teamlog_team::message::ack::AckStatus;
+use teamlog_team::message::send::SendAnswer;
+use teamlog_team::worker::shutdown::{RequestShutdown, WriteAck};
 
 fn ack(agent: &str, id: &str) -> Ack {
     given!(Ack, agent, message_id: id)
@@ -50,15 +52,174 @@ fn a_sent_message_lies_in_the_inbox_and_its_event_carries_every_ref() {
 
 #[test]
 fn a_known_id_is_a_duplicate_and_the_stored_message_stays() {
-    let (_, mut team) = demo();
+    let (world, mut team) = demo();
     let first = team.send(named("m1")).unwrap();
-    let again = given!(Send, payload: r#"{"body":"other"}"#, to: "qa", ..named("m1"));
-    let second = team.send(again).unwrap();
+    world.clock.advance(1_000_000);
+    let second = team.send(named("m1")).unwrap();
     assert_eq!(second.status, SendStatus::Duplicate);
     assert_eq!(second.message, first.message);
     assert_eq!(json(&second)["event"]["kind"], "message_duplicate");
     names!(kinds(&mut team) => team_created message_sent message_duplicate);
     assert_eq!(team.read(inbox("qa")).unwrap().count, 0);
+}
+
+#[test]
+fn a_known_id_with_other_content_is_refused_and_nothing_is_recorded() {
+    let (_, mut team) = demo();
+    let first =
+        given!(Send, task_id: "t1", trace_id: "tr_1", payload: r#"{"a":1,"b":2}"#, ..named("m1"));
+    let sent = team.send(first.clone()).unwrap();
+    let created_at = sent.message.created_at.to_string();
+    let same = given!(Send, payload: r#"{"b": 2, "a": 1}"#, created_at: created_at.as_str(), ..first.clone());
+    for same in [
+        Send {
+            trace_id: None,
+            ..first.clone()
+        },
+        same,
+    ] {
+        assert_eq!(team.send(same).unwrap().status, SendStatus::Duplicate);
+    }
+    let before = kinds(&mut team).len();
+    for (field, other) in [
+        ("from", given!(Send, from: "qa", ..first.clone())),
+        ("to", given!(Send, to: "qa", ..first.clone())),
+        ("type", given!(Send, kind: "handoff", ..first.clone())),
+        (
+            "task_id",
+            Send {
+                task_id: None,
+                ..first.clone()
+            },
+        ),
+        (
+            "payload",
+            given!(Send, payload: r#"{"a":1}"#, ..first.clone()),
+        ),
+        (
+            "created_at",
+            given!(Send, created_at: "2026-01-01T00:00:00Z", ..first.clone()),
+        ),
+        ("trace_id", given!(Send, trace_id: "tr_2", ..first)),
+    ] {
+        let refusal = refused(team.send(other), Code::MessageIdReused);
+        assert!(
+            refusal.message.contains(field),
+            "{field}: {}",
+            refusal.message
+        );
+    }
+    assert_eq!(kinds(&mut team).len(), before);
+}
+
+#[test]
+fn an_answer_says_what_was_applied_to_the_task() {
+    use teamlog_team::message::effect::Applied;
+    let (_, mut team) = demo();
+    let told = |answer: &SendAnswer| {
+        (
+            answer.applied,
+            answer.reason.clone().unwrap_or_default().into_owned(),
+        )
+    };
+    let assign = |id: &str, deps: &[&str]| {
+        given!(TaskAssign, from: "lead", to: "dev", task_id: id, subject: "s",
+        deps: deps.iter().map(|dep| dep.to_string()).collect::<Vec<_>>())
+    };
+    let first = team.task_assign(assign("T-1", &["T-2"])).unwrap();
+    assert_eq!(told(&first), (Some(Applied::Applied), String::new()));
+    assert_eq!(first.doubts.unknown_deps, ["T-2"]);
+    let cyclic = team.task_assign(assign("T-2", &["T-1"])).unwrap();
+    assert_eq!(
+        told(&cyclic),
+        (Some(Applied::NotApplied), "dependency_cycle".into())
+    );
+    let update =
+        |id: &str| given!(TaskUpdate, from: "dev", to: "lead", task_id: id, status: "in_progress");
+    let late = given!(TaskUpdate, created_at: "2026-01-01T00:00:00Z", ..update("T-1"));
+    let late = team.task_update(late).unwrap();
+    assert_eq!(
+        told(&late),
+        (Some(Applied::Superseded), "newer_message".into())
+    );
+    let typo = team.task_update(update("T1")).unwrap();
+    assert_eq!(told(&typo), (Some(Applied::Applied), String::new()));
+    assert_eq!(
+        (typo.doubts.created, typo.doubts.did_you_mean.as_deref()),
+        (true, Some("T-1"))
+    );
+    let known = team.task_update(update("T-1")).unwrap();
+    assert_eq!(
+        (known.doubts.created, known.doubts.did_you_mean),
+        (false, None)
+    );
+    team.task_claim(given!(TaskClaim, task_id: "T1", worker: "qa"))
+        .unwrap();
+    let claimed = team.task_update(update("T1")).unwrap();
+    assert_eq!(
+        told(&claimed),
+        (Some(Applied::NotApplied), "claim_governed".into())
+    );
+    assert_eq!(claimed.reported.unwrap().holder.as_deref(), Some("qa"));
+    let plain = team.send(message("lead", "dev")).unwrap();
+    assert_eq!(told(&plain), (None, String::new()));
+}
+
+#[test]
+fn an_answer_names_a_recipient_that_stopped_or_never_acted() {
+    let world = World::new();
+    let mut team = world
+        .root
+        .init(Init::of("open"))
+        .map(|_| world.root.team("open").unwrap())
+        .unwrap();
+    let first = team.send(message("lead", "dev")).unwrap();
+    assert_eq!(
+        first.doubts.recipient_unknown, None,
+        "nobody else is known yet"
+    );
+    team.send(message("dev", "lead")).unwrap();
+    for (name, meant) in [
+        ("dev-2", "did you mean dev?"),
+        ("Dev", "did you mean dev?"),
+        ("zzzzzzzz", "known: dev"),
+    ] {
+        let said = team
+            .send(message("lead", name))
+            .unwrap()
+            .doubts
+            .recipient_unknown;
+        assert!(
+            said.as_ref().is_some_and(|said| said.contains(meant)),
+            "{name}: {said:?}"
+        );
+    }
+    team.request_shutdown(RequestShutdown {
+        worker: "dev".into(),
+        requested_by: "lead".into(),
+    })
+    .unwrap();
+    let ack = WriteAck {
+        worker: "dev".into(),
+        status: "accept".into(),
+        ..WriteAck::default()
+    };
+    team.write_shutdown_ack(ack).unwrap();
+    assert!(
+        team.send(message("lead", "dev"))
+            .unwrap()
+            .doubts
+            .recipient_gone
+            .is_some()
+    );
+    team.send(message("dev", "lead")).unwrap();
+    assert_eq!(
+        team.send(message("lead", "dev"))
+            .unwrap()
+            .doubts
+            .recipient_gone,
+        None
+    );
 }
 
 /// Randomness that never changes its mind.

@@ -1,0 +1,198 @@
+//! The effect of a message beside its delivery: applied to its task or not, and doubts about the names in it.
+
+use crate::message::send::KeptAsReport;
+use crate::prelude::*;
+use crate::projections::message::NotApplied;
+use crate::projections::worker::event::AckStatus;
+
+/// Task ids that are compared with a new one, to find the id that was meant.
+const COMPARED_MAX: usize = 1_000;
+/// Known agents that an answer lists.
+const LISTED_MAX: usize = 20;
+
+/// Whether a message changed the task that it is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Applied {
+    /// The task follows the message.
+    Applied,
+    /// A newer message was applied to the task before; this one changed nothing.
+    Superseded,
+    /// The message is recorded, and something in it did not change the task; `reason` says why.
+    NotApplied,
+}
+
+/// The effect of a message on the task that it is about.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Effect {
+    /// `None` for a message that is not about a task.
+    pub applied: Option<Applied>,
+    /// The reason if not all of it was applied.
+    pub reason: Option<&'static str>,
+    /// The fields that were not applied.
+    pub not_applied: BTreeMap<String, NotApplied>,
+    /// The task as it stays, if only claims move it.
+    pub reported: Option<KeptAsReport>,
+}
+
+/// Names in a message that are probably not meant, and a recipient that stopped.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Doubts {
+    /// True if the message created its task: no task had that id
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub created: bool,
+    /// The existing task that was probably meant instead
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub did_you_mean: Option<String>,
+    /// Dependencies that are no tasks of the team
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unknown_deps: Vec<String>,
+    /// Says that the recipient never acted in the team, and which agents are known
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recipient_unknown: Option<String>,
+    /// When the recipient accepted its shutdown, if it did nothing since
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recipient_gone: Option<Timestamp>,
+}
+
+impl Doubts {
+    /// Looks up the names of a message that is about to be recorded.
+    pub(crate) fn of(live: &Live, message: &Message) -> Result<Doubts> {
+        let mut doubts = Doubts {
+            recipient_unknown: unknown_agent(live, &message.to, &message.from)?,
+            recipient_gone: gone_since(live, &message.to)?,
+            ..Doubts::default()
+        };
+        let Some(id) = message
+            .task_id
+            .as_ref()
+            .filter(|_| message.is_about_a_task())
+        else {
+            return Ok(doubts);
+        };
+        if message.kind == MessageType::TaskUpdate && live.task(id)?.is_none() {
+            doubts.created = true;
+            doubts.did_you_mean = similar_task(live, id)?;
+        }
+        for dep in wanted_deps(message) {
+            if live.task(&dep)?.is_none() && !doubts.unknown_deps.contains(&dep) {
+                doubts.unknown_deps.push(dep);
+            }
+        }
+        Ok(doubts)
+    }
+}
+
+/// Finds the effect of a message in the state after it.
+pub(crate) fn of(after: &After<'_>, message: &Message, seq: u64) -> Result<Effect> {
+    let live = after.live;
+    let Some(id) = message
+        .task_id
+        .as_ref()
+        .filter(|_| message.is_about_a_task())
+    else {
+        let applied = message.is_about_a_task().then_some(Applied::NotApplied);
+        return Ok(left_out(applied, message, BTreeMap::new()));
+    };
+    if live.superseded(seq)? {
+        return Ok(Effect {
+            applied: Some(Applied::Superseded),
+            reason: Some("newer_message"),
+            ..Effect::default()
+        });
+    }
+    let task = live.task(id)?.unwrap_or_default();
+    if task.claim_governed {
+        return Ok(Effect {
+            applied: Some(Applied::NotApplied),
+            reason: Some("claim_governed"),
+            reported: Some(KeptAsReport::of(after, &task, message)),
+            ..left_out(None, message, BTreeMap::new())
+        });
+    }
+    let wanted = wanted_deps(message);
+    let is_cyclic = wanted.iter().any(|dep| task.ignored_deps.contains(dep));
+    let deps = is_cyclic.then(|| ("deps".to_owned(), NotApplied::DependencyCycle));
+    let fields = deps.into_iter().collect();
+    Ok(left_out(Some(Applied::Applied), message, fields))
+}
+
+/// The effect of a message whose unapplied fields are those, and the ones that it names itself.
+fn left_out(
+    applied: Option<Applied>,
+    message: &Message,
+    mut fields: BTreeMap<String, NotApplied>,
+) -> Effect {
+    let unapplied = message.unapplied().into_iter();
+    fields.extend(unapplied.map(|one| (one.field, one.reason)));
+    let reason = fields.values().next().map(|reason| reason.name());
+    Effect {
+        applied: match reason {
+            Some(_) => Some(Applied::NotApplied),
+            None => applied,
+        },
+        reason,
+        not_applied: fields,
+        reported: None,
+    }
+}
+
+/// The dependencies that an assignment names.
+fn wanted_deps(message: &Message) -> Vec<String> {
+    #[derive(Deserialize)]
+    struct Wanted {
+        deps: Option<Vec<String>>,
+    }
+    if message.kind != MessageType::TaskAssign {
+        return Vec::new();
+    }
+    let wanted = serde_json::from_str::<Wanted>(message.payload.as_str());
+    wanted
+        .ok()
+        .and_then(|wanted| wanted.deps)
+        .unwrap_or_default()
+}
+
+/// The existing task whose id is most like a new one.
+fn similar_task(live: &Live, id: &str) -> Result<Option<String>> {
+    let page = live.tasks(&TaskFilter::default(), None, COMPARED_MAX)?;
+    let known = page.tasks.iter().map(|task| task.task_id.as_str());
+    // Numbers are all alike.
+    let known = known.filter(|known| known.parse::<u64>().is_err());
+    Ok(spelling::meant(id, known).map(str::to_owned))
+}
+
+/// Says that an agent never acted in the team nor is a member of it; `None` in a team where nobody else is known yet.
+pub(crate) fn unknown_agent(live: &Live, agent: &str, other: &str) -> Result<Option<String>> {
+    if membership::unknown_warning(live, agent)?.is_none() {
+        return Ok(None);
+    }
+    let mut known = live.members()?;
+    known.retain(|name| name != other);
+    if known.is_empty() {
+        return Ok(None);
+    }
+    let meant = spelling::meant(agent, known.iter().map(String::as_str));
+    let meant = meant.map(|meant| format!("; did you mean {meant}?"));
+    let more = known.len().saturating_sub(LISTED_MAX);
+    known.truncate(LISTED_MAX);
+    let more = match more {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Ok(Some(format!(
+        "{} never acted here{}; known: {}{more}",
+        shown(agent),
+        meant.unwrap_or_default(),
+        known.join(", ")
+    )))
+}
+
+/// When an agent accepted its shutdown; `None` if it did not, or did something since.
+pub(crate) fn gone_since(live: &Live, agent: &str) -> Result<Option<Timestamp>> {
+    let Some(ack) = live.shutdown_ack(agent)? else {
+        return Ok(None);
+    };
+    let is_last = live.activity(agent)?.is_none_or(|last| last.seq <= ack.seq);
+    Ok((ack.what.status == AckStatus::Accept && is_last).then_some(ack.at))
+}
