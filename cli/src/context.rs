@@ -13,7 +13,7 @@ mod receipt;
 pub use advice::typed_here;
 pub use answer::Note;
 pub use execute::again;
-pub use receipt::receipt_file;
+pub use receipt::{check_own_signature, receipt_file};
 
 use crate::env::ProcessEnv;
 use crate::exit::CommandError;

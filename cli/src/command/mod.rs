@@ -93,7 +93,7 @@ use teamlog_team::import::report::ImportAnswer;
 use teamlog_team::import::team_chat::ChatAnswer;
 use teamlog_team::usage::report::UsageAnswer;
 use teamlog_team::{Recorded, lifecycle, log, message, receipt};
-use verify::VerifiedTeam;
+use verify::{VerifiedLog, VerifiedTeam};
 
 /// From the table of subcommands to what clap, the guard and `schema` ask for. A row says the module, what is printed, the
 /// name, what the command does to files (in parentheses the words by which it may write elsewhere than into a team's data,
@@ -257,7 +257,7 @@ commands! {
         "Record facts of your own kinds: ordered, traced and indexed, they move no state",
     Rehydrate(rehydrate: changed::<log::rehydrate::RehydrateAnswer>) = "rehydrate", TeamData:
         "Rebuild state, index and view files from the log alone",
-    Verify(verify: answer::<Either<log::verify::VerifyAnswer, AllAnswer<VerifiedTeam>>>) = "verify", Reads:
+    Verify(verify: answer::<Either<VerifiedLog, AllAnswer<VerifiedTeam>>>) = "verify", Reads:
         "Check every byte of the log, and that it still holds what a receipt says",
     Doctor(doctor) = "doctor", TeamData: "Check that everything is as it should be; mend a damaged log",
     Head(head: read::<log::head::HeadAnswer>) = "head", Reads:

@@ -3,14 +3,15 @@
 use super::all_teams::{AllAnswer, Which};
 use crate::command::keygen;
 use crate::command::prelude::*;
-use crate::context::receipt_file;
+use crate::context::{check_own_signature, receipt_file};
 use crate::render::{heading, integrity};
 use teamlog_team::log::verify::VerifyAnswer;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Check every byte of the log, and that it still holds what a receipt says\n\nWith --key the receipt must \
-        be signed by that key's owner; one that is not is refused, for then it proves nothing."
+    long_about = "Check every byte of the log, and that it still holds what a receipt says\n\nA signature that the \
+        receipt has is always checked. With --key the receipt must be signed by that key's owner; without it the key \
+        that the receipt names itself is used, which anyone can make."
 )]
 #[command(after_help = "\
 Examples:
@@ -59,9 +60,11 @@ impl Args {
         let presented = presented.transpose()?;
         let key = self.key.as_deref();
         let key = key.map(|file| keygen::public_key(env, file)).transpose()?;
-        if let (Some(presented), Some(key)) = (&presented, &key) {
-            presented.check(key)?;
-        }
+        let signer = match &presented {
+            None => None,
+            Some(presented) if key.is_some() => presented.check(key.as_ref())?,
+            Some(presented) => check_own_signature(presented)?,
+        };
         if context.is_remote() && presented.is_none() {
             return context.ask(name, &question::VERIFY, ());
         }
@@ -81,11 +84,44 @@ impl Args {
         };
         // No maintenance: a check leaves everything as it found it, beside the note of what it found.
         let exit = Exit::Damaged.unless(answer.ok);
+        let answer = VerifiedLog {
+            verified: answer,
+            team_signed: signer.as_ref().map(|signer| signer.covers_team),
+            signed_by: signer.map(|signer| signer.public_key),
+        };
         context.end(exit, &answer, |answer, view| {
-            let mut shown = integrity::verified(answer, view);
-            shown.extend(key.map(|key| format!("  receipt signed by {}", key.hex())));
+            let mut shown = integrity::verified(&answer.verified, view);
+            shown.extend(answer.signature(key.is_some()));
             shown
         })
+    }
+}
+
+/// The answer for one log.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct VerifiedLog {
+    /// The checks of the log, and of the receipt against it.
+    #[serde(flatten)]
+    verified: VerifyAnswer,
+    /// The public key that the receipt is signed with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signed_by: Option<String>,
+    /// If the signature covers the team's name; signatures of older versions do not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    team_signed: Option<bool>,
+}
+
+impl VerifiedLog {
+    /// Returns the line about the receipt's signature.
+    fn signature(&self, named: bool) -> Option<String> {
+        let mut line = format!("  receipt signed by {}", self.signed_by.as_ref()?);
+        if !named {
+            line += ", which you did not name (--key checks the signer)";
+        }
+        if self.team_signed == Some(false) {
+            line += "; an older signature, which does not cover the team's name";
+        }
+        Some(line)
     }
 }
 

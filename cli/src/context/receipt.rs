@@ -1,21 +1,31 @@
 //! Receipts that the command line names.
 
 use crate::env::ProcessEnv;
-use crate::exit::CommandError;
+use crate::exit::{CommandError, Exit};
 use crate::file::open;
 use std::io::Read;
 use std::path::Path;
 use teamlog_team::GivenReceipt;
+use teamlog_team::receipt::key::ReceiptSigner;
 
 /// Many times a receipt's size: a whole answer may hold it.
 const RECEIPT_BYTES_MAX: u64 = 8 << 20;
 
-/// A receipt as the command line names it: its text, or `@` and a file that holds it.
+/// Reads the value of `--last-receipt`, the receipt's text or `@` and a file. Refuses a wrong signature.
 pub(super) fn presented(env: &ProcessEnv, text: &str) -> Result<GivenReceipt, CommandError> {
-    match text.strip_prefix('@') {
-        Some(file) => receipt_file(env, "last_receipt", Path::new(file)),
-        None => Ok(GivenReceipt::read(text)?),
-    }
+    let given = match text.strip_prefix('@') {
+        Some(file) => receipt_file(env, "last_receipt", Path::new(file))?,
+        None => GivenReceipt::read(text)?,
+    };
+    check_own_signature(&given)?;
+    Ok(given)
+}
+
+/// Checks a signature with the key that the receipt names itself. A wrong one fails like a receipt that the log does not
+/// match.
+pub fn check_own_signature(given: &GivenReceipt) -> Result<Option<ReceiptSigner>, CommandError> {
+    let checked = given.check(None);
+    checked.map_err(|refusal| CommandError::from(refusal).ending(Exit::Damaged))
 }
 
 pub fn receipt_file(

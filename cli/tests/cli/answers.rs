@@ -185,8 +185,14 @@ answers! {
         history: Option<Vec<Event>>,
         next_cursor: Option<String>,
     }
-    Append { seq: u64, id: String, created_at: String }
-    Batch { count: u64, first_seq: Option<u64>, last_seq: Option<u64> }
+    Append { seq: u64, id: String, created_at: String, replayed: Option<bool> }
+    Batch {
+        count: u64,
+        first_seq: Option<u64>,
+        last_seq: Option<u64>,
+        replayed_lines: Option<u64>,
+        replayed: Option<bool>,
+    }
     Problem {
         kind: String,
         severity: String,
@@ -203,6 +209,8 @@ answers! {
         last_seq: u64,
         problems: Vec<Problem>,
         problems_omitted: u64,
+        signed_by: Option<String>,
+        team_signed: Option<bool>,
     }
     Head { team: String, log: String, seq: u64, segment: String, length: u64, digest: String }
     LineProblem { line: u64, kind: String, message: String }

@@ -104,8 +104,11 @@ fn a_signed_head_tells_a_changed_log_a_changed_receipt_and_a_changed_signature_a
         let by = fields["public_key"].as_str().unwrap();
         shows!(said => ends &format!("  receipt signed by {by}\n"));
         assert!(cli.ok("head demo --sign key").contains(by));
-        // Who does not ask for a signature gets the receipt held against the log alone.
-        assert!(cli.json::<Verify>("verify demo --against signed.json").ok);
+        // Without --key the signature is checked with the receipt's own key, and the answer says so.
+        let unnamed = cli.ok("verify demo --against signed.json");
+        shows!(unnamed => has &format!("  receipt signed by {by}, which you did not name"));
+        let answer: Value = parse(&cli.ok("verify demo --against signed.json --json"));
+        has!(answer, {"ok": true, "signed_by": by, "team_signed": true});
 
         let refused = |key: &str, text: &str| {
             cli.file("changed.json", text);
@@ -129,9 +132,24 @@ fn a_signed_head_tells_a_changed_log_a_changed_receipt_and_a_changed_signature_a
             "invalid_input",
             "the secret key is no public one"
         );
-        // The team's name is for people, and not signed.
-        cli.file("named.json", &with("team", "another".into()));
-        cli.ok(&check("key.pub", "named.json"));
+        shows!(refused("key.pub", &with("team", "another".into())) => is "signature_invalid");
+        for (field, value) in cases![
+            ("seq" => json!(2)),
+            ("team" => json!("another")),
+            ("signature" => json!("0".repeat(128))),
+            ("public_key" => json!("0".repeat(64))),
+        ] {
+            let changed = with(field, value);
+            cli.file("changed.json", &changed);
+            for line in [
+                "verify demo --against changed.json",
+                "status demo --last-receipt @changed.json",
+                "send demo --from lead --to dev --type handoff --last-receipt @changed.json",
+            ] {
+                shows!(stopped(&cli, line).code => is "signature_invalid");
+            }
+        }
+        cli.ok("status demo --last-receipt @signed.json");
 
         let segment = cli.segment("demo");
         let mut bytes = fs::read(&segment).unwrap();
@@ -178,7 +196,8 @@ fn a_key_that_others_may_read_signs_nothing() {
 fn documented_bytes(head: &Value) -> String {
     let text = |name: &str| head[name].as_str().unwrap().to_owned();
     format!(
-        "teamlog receipt 1\nlog {}\nseq {}\nsegment {}\nlength {}\ndigest {}\n",
+        "teamlog receipt 2\nteam {}\nlog {}\nseq {}\nsegment {}\nlength {}\ndigest {}\n",
+        text("team"),
         text("log"),
         head["seq"],
         text("segment"),

@@ -32,7 +32,7 @@ impl HeadAnswer {
     /// The same, signed.
     #[must_use]
     pub fn signed(mut self, key: &SecretKey) -> HeadAnswer {
-        let signed = key.sign(&self.receipt);
+        let signed = key.sign(&self.team, &self.receipt);
         self.public_key = Some(signed.public_key);
         self.signature = Some(signed.signature);
         self

@@ -3,7 +3,6 @@
 use crate::log::verify::{Problem, Severity, VerifyAnswer};
 use crate::prelude::*;
 use crate::receipt::given::GivenReceipt;
-use crate::receipt::key::PublicKey;
 use teamlog_engine::Standing;
 use teamlog_engine::layout::EVENTS_DIR;
 use teamlog_engine::verify::Kind;
@@ -28,6 +27,9 @@ pub struct CheckedReceipt {
     /// The public key of who signed it, where the signature is good
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signed_by: Option<String>,
+    /// If the signature covers the team's name; signatures of older versions do not
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub team_signed: Option<bool>,
     /// Why it does not hold
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<ReceiptProblem>,
@@ -57,22 +59,23 @@ impl Team {
             holds: false,
             seq: given.receipt.seq,
             signed_by: None,
+            team_signed: None,
             problem: None,
         };
-        if let Some(signed) = &given.signed {
-            let good = PublicKey::from_hex(&signed.public_key)
-                .and_then(|key| key.check(&given.receipt, signed));
-            match good {
-                Ok(()) => checked.signed_by = Some(signed.public_key.clone()),
-                Err(refusal) => {
-                    checked.problem = Some(ReceiptProblem {
-                        kind: Code::SignatureInvalid.as_str().to_owned(),
-                        file: None,
-                        seq: None,
-                        message: refusal.message,
-                    });
-                    return Ok(checked);
-                }
+        match given.check(None) {
+            Ok(None) => {}
+            Ok(Some(signer)) => {
+                checked.team_signed = Some(signer.covers_team);
+                checked.signed_by = Some(signer.public_key);
+            }
+            Err(refusal) => {
+                checked.problem = Some(ReceiptProblem {
+                    kind: Code::SignatureInvalid.as_str().to_owned(),
+                    file: None,
+                    seq: None,
+                    message: refusal.message,
+                });
+                return Ok(checked);
             }
         }
         checked.problem = self.changed_since(&given.receipt)?;

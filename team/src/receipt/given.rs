@@ -1,13 +1,15 @@
 //! A receipt as somebody hands it in again, and what the log says to it.
 
 use crate::prelude::*;
-use crate::receipt::key::{PublicKey, Signed};
+use crate::receipt::key::{PublicKey, ReceiptSigner, Signed};
 use teamlog_engine::Standing;
 
 /// A receipt, and its signature if it has one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GivenReceipt {
-    /// What it vouches for.
+    /// The team's name, if it is given; a signature covers it.
+    pub team: Option<String>,
+    /// The position and digest of the log.
     pub receipt: Receipt,
     /// Who signed it, as it says itself.
     pub signed: Option<Signed>,
@@ -23,19 +25,28 @@ impl GivenReceipt {
         })
     }
 
-    /// Whether the owner of that key signed it.
+    /// Checks the signature with `key`, or with the receipt's own key if none is given. Returns `None` for a receipt
+    /// without a signature if no key is given.
     ///
     /// # Errors
     /// `signature_missing`, `signed_by_another_key`, `signature_invalid`.
-    pub fn check(&self, key: &PublicKey) -> Result<(), Refusal> {
-        if let Some(signed) = &self.signed {
-            return key.check(&self.receipt, signed);
-        }
-        let message = "the receipt must be signed, but holds no signature";
-        Err(Refusal::new(Code::SignatureMissing, message)
-            .field("signature")
-            .hint("make one with: teamlog head TEAM --sign KEYFILE --json"))
+    pub fn check(&self, key: Option<&PublicKey>) -> Result<Option<ReceiptSigner>, Refusal> {
+        let (key, signed) = match (key, &self.signed) {
+            (None, None) => return Ok(None),
+            (Some(_), None) => return Err(unsigned()),
+            (Some(key), Some(signed)) => (key.clone(), signed),
+            (None, Some(signed)) => (PublicKey::from_hex(&signed.public_key)?, signed),
+        };
+        key.check(self.team.as_deref(), &self.receipt, signed)
+            .map(Some)
     }
+}
+
+fn unsigned() -> Refusal {
+    let message = "the receipt has no signature";
+    Refusal::new(Code::SignatureMissing, message)
+        .field("signature")
+        .hint("make one with: teamlog head TEAM --sign KEYFILE --json")
 }
 
 fn read(text: &str) -> Result<GivenReceipt, serde_json::Error> {
@@ -43,7 +54,7 @@ fn read(text: &str) -> Result<GivenReceipt, serde_json::Error> {
     if let Some(Value::Object(receipt)) = fields.remove("receipt") {
         fields = receipt;
     }
-    fields.remove("team");
+    let team = fields.remove("team").map(serde_json::from_value);
     let signed = match (fields.remove("public_key"), fields.remove("signature")) {
         (None, None) => None,
         (public_key, signature) => Some(Signed {
@@ -52,7 +63,11 @@ fn read(text: &str) -> Result<GivenReceipt, serde_json::Error> {
         }),
     };
     let receipt = serde_json::from_value(Value::Object(fields))?;
-    Ok(GivenReceipt { receipt, signed })
+    Ok(GivenReceipt {
+        team: team.transpose()?,
+        receipt,
+        signed,
+    })
 }
 
 impl Team {

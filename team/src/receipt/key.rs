@@ -24,8 +24,10 @@ const PUBLIC_OPENING: [u8; 12] = [
 const SECRET_LABEL: &str = "PRIVATE KEY";
 const PUBLIC_LABEL: &str = "PUBLIC KEY";
 
-/// The first line of what is signed, so that a signature of a receipt can be taken for nothing else.
-pub const SIGNED_OPENING: &str = "teamlog receipt 1";
+/// The first line of a signed statement, which keeps signatures of receipts apart from any others.
+pub const SIGNED_OPENING: &str = "teamlog receipt 2";
+/// The first line of a statement of older versions, which did not cover the team's name.
+pub const SIGNED_OPENING_WITHOUT_TEAM: &str = "teamlog receipt 1";
 
 /// A key that signs.
 pub struct SecretKey(SigningKey);
@@ -41,6 +43,15 @@ pub struct Signed {
     pub public_key: String,
     /// The signature, 128 hex digits.
     pub signature: String,
+}
+
+/// The signer of a receipt, after the signature was checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReceiptSigner {
+    /// The public key, 64 hex digits.
+    pub public_key: String,
+    /// If the signature covers the team's name; signatures of older versions do not.
+    pub covers_team: bool,
 }
 
 impl fmt::Debug for SecretKey {
@@ -82,9 +93,9 @@ impl SecretKey {
         PublicKey(self.0.verifying_key())
     }
 
-    /// Signs a receipt.
-    pub fn sign(&self, receipt: &Receipt) -> Signed {
-        let signature = self.0.sign(&signed_bytes(receipt));
+    /// Signs a receipt of a team.
+    pub fn sign(&self, team: &str, receipt: &Receipt) -> Signed {
+        let signature = self.0.sign(&signed_bytes(team, receipt));
         Signed {
             public_key: self.public().hex(),
             signature: hex(&signature.to_bytes()),
@@ -130,11 +141,17 @@ impl PublicKey {
         hex(self.0.as_bytes())
     }
 
-    /// Whether this key's owner signed that receipt. Strict: what another receipt or key could share is refused.
+    /// Checks that this key's owner signed a receipt, with the team's name if one is given, or without it as older
+    /// versions did. Strict: refuses signatures that another receipt or key could share.
     ///
     /// # Errors
-    /// `signed_by_another_key` where the signature claims to be another's, `signature_invalid` where it is not good.
-    pub fn check(&self, receipt: &Receipt, signed: &Signed) -> Result<(), Refusal> {
+    /// `signed_by_another_key` if the signature names another key, `signature_invalid` if it is wrong.
+    pub fn check(
+        &self,
+        team: Option<&str>,
+        receipt: &Receipt,
+        signed: &Signed,
+    ) -> Result<ReceiptSigner, Refusal> {
         if signed.public_key != self.hex() {
             let message = format!(
                 "the receipt must be signed by {}, but says that it is by {}",
@@ -144,20 +161,48 @@ impl PublicKey {
             return Err(Refusal::new(Code::SignedByAnotherKey, message).field("key"));
         }
         let signature = bytes_of(&signed.signature).map(|bytes| Signature::from_bytes(&bytes));
-        let verifies = |good| self.0.verify_strict(&signed_bytes(receipt), &good).is_ok();
-        if signature.is_some_and(verifies) {
-            return Ok(());
+        let verifies = |statement: &[u8]| {
+            signature.is_some_and(|good| self.0.verify_strict(statement, &good).is_ok())
+        };
+        let covers_team = team.is_some_and(|team| verifies(&signed_bytes(team, receipt)));
+        if covers_team || verifies(&signed_bytes_without_team(receipt)) {
+            let public_key = self.hex();
+            return Ok(ReceiptSigner {
+                public_key,
+                covers_team,
+            });
         }
-        let message =
-            "the signature must be that of the receipt, but receipt, signature or key was changed";
-        Err(Refusal::new(Code::SignatureInvalid, message).field("signature"))
+        let message = match team {
+            Some(_) => {
+                "the receipt's signature is wrong: a field of the receipt or the signature was changed"
+            }
+            None => {
+                "the receipt's signature is wrong: a field of the receipt or the signature was changed, or `team` is missing"
+            }
+        };
+        Err(Refusal::new(Code::SignatureInvalid, message)
+            .field("signature")
+            .hint("use the receipt as it was printed by: teamlog head TEAM --sign KEYFILE --json"))
     }
 }
 
-/// The bytes that are signed for a receipt: lines of ASCII text, each ended by `\n`.
-pub fn signed_bytes(receipt: &Receipt) -> Vec<u8> {
+/// The signed statement of a receipt: lines of ASCII text, each ended by `\n`.
+pub fn signed_bytes(team: &str, receipt: &Receipt) -> Vec<u8> {
+    let mut statement = format!("{SIGNED_OPENING}\nteam {team}\n").into_bytes();
+    statement.extend(receipt_lines(receipt));
+    statement
+}
+
+/// The statement that older versions signed.
+pub fn signed_bytes_without_team(receipt: &Receipt) -> Vec<u8> {
+    let mut statement = format!("{SIGNED_OPENING_WITHOUT_TEAM}\n").into_bytes();
+    statement.extend(receipt_lines(receipt));
+    statement
+}
+
+fn receipt_lines(receipt: &Receipt) -> Vec<u8> {
     format!(
-        "{SIGNED_OPENING}\nlog {}\nseq {}\nsegment {}\nlength {}\ndigest {}\n",
+        "log {}\nseq {}\nsegment {}\nlength {}\ndigest {}\n",
         receipt.log, receipt.seq, receipt.segment, receipt.length, receipt.digest
     )
     .into_bytes()
@@ -225,12 +270,18 @@ mod tests {
     #[test]
     fn a_signature_is_good_for_that_receipt_and_that_key_alone() {
         let key = SecretKey::from_seed([7; SEED_BYTES]);
-        let signed = key.sign(&receipt());
-        key.public().check(&receipt(), &signed).unwrap();
+        let signed = key.sign("demo", &receipt());
+        let signer = key.public().check(Some("demo"), &receipt(), &signed);
+        assert!(signer.unwrap().covers_team);
         let refused = |key: &SecretKey, receipt: &Receipt, signed: &Signed| {
-            key.public().check(receipt, signed).unwrap_err().code
+            let checked = key.public().check(Some("demo"), receipt, signed);
+            checked.unwrap_err().code
         };
         let invalid = Code::SignatureInvalid;
+        for team in [None, Some("demo2"), Some("")] {
+            let refusal = key.public().check(team, &receipt(), &signed).unwrap_err();
+            assert_eq!(refusal.code, invalid, "{team:?}");
+        }
         let changes: [fn(&mut Receipt); 5] = [
             |receipt| receipt.log.replace_range(0..1, "0"),
             |receipt| receipt.seq += 1,
@@ -256,7 +307,7 @@ mod tests {
         let by_another = refused(&other, &receipt(), &signed);
         assert_eq!(by_another, Code::SignedByAnotherKey);
         // A signature under a borrowed name.
-        let mut borrowed = other.sign(&receipt());
+        let mut borrowed = other.sign("demo", &receipt());
         borrowed.public_key = signed.public_key.clone();
         assert_eq!(refused(&key, &receipt(), &borrowed), invalid);
         let upper = signed.signature.to_uppercase();
@@ -269,13 +320,35 @@ mod tests {
 
     #[test]
     fn what_is_signed_is_these_lines() {
-        let lines = "teamlog receipt 1\n\
-            log bdd73226-2feb-6e95-28ef-e333b266f103\n\
+        let lines = "log bdd73226-2feb-6e95-28ef-e333b266f103\n\
             seq 3\n\
             segment 2026-11-21.jsonl\n\
             length 1009\n";
-        let expected = format!("{lines}digest {}\n", "0f".repeat(32));
-        assert_eq!(signed_bytes(&receipt()), expected.into_bytes());
+        let lines = format!("{lines}digest {}\n", "0f".repeat(32));
+        let expected = format!("teamlog receipt 2\nteam demo\n{lines}");
+        assert_eq!(signed_bytes("demo", &receipt()), expected.into_bytes());
+        let expected = format!("teamlog receipt 1\n{lines}");
+        assert_eq!(signed_bytes_without_team(&receipt()), expected.into_bytes());
+    }
+
+    #[test]
+    fn a_signature_of_an_older_version_is_good_and_does_not_cover_the_team() {
+        let presented = crate::GivenReceipt::read(documented("signed receipt, version 1")).unwrap();
+        let signer = presented.check(None).unwrap().unwrap();
+        assert!(!signer.covers_team);
+        let statement = documented("signed bytes, version 1").as_bytes();
+        assert_eq!(signed_bytes_without_team(&presented.receipt), statement);
+        for team in [None, Some("another".to_owned())] {
+            let mut renamed = presented.clone();
+            renamed.team = team;
+            assert_eq!(renamed.check(None), Ok(Some(signer.clone())));
+        }
+        let mut changed = presented.clone();
+        changed.receipt.seq += 1;
+        assert_eq!(
+            changed.check(None).unwrap_err().code,
+            Code::SignatureInvalid
+        );
     }
 
     /// What stands between the fences behind that example's name in the document of the format.
@@ -312,10 +385,13 @@ mod tests {
         let presented = crate::GivenReceipt::read(&answer.to_string()).unwrap();
         let key = PublicKey::parse(documented("public key")).unwrap();
         assert_eq!(key.hex(), field("public_key"));
-        presented.check(&key).unwrap();
-        assert_eq!(signed_bytes(&presented.receipt), message);
+        assert!(presented.check(Some(&key)).unwrap().unwrap().covers_team);
+        assert_eq!(signed_bytes("demo", &presented.receipt), message);
         let seed = "d4ee72dbf913584ad5b6d8f1f769f8ad3afe7c28cbf1d4fbe097a88f44755842";
         let secret = SecretKey::from_seed(unhex(seed).try_into().unwrap());
-        assert_eq!(Some(secret.sign(&presented.receipt)), presented.signed);
+        assert_eq!(
+            Some(secret.sign("demo", &presented.receipt)),
+            presented.signed
+        );
     }
 }
