@@ -16,5 +16,5 @@ pub(crate) use fold::apply;
 pub use row::{ModeEntry, ModeScope, ModeState, SessionLife};
 pub(crate) use scope::check_session;
 pub use scope::{Scope, is_session_id};
-pub use shown::{DERIVED, run_state, skills_state};
+pub use shown::{DERIVED, follows_root, run_state, skills_state};
 pub use tracked::Mode;

@@ -47,6 +47,18 @@ impl TeamState {
     pub fn sessions(&self, after: Option<&str>, limit: usize) -> Result<Vec<String>> {
         names(self.rows().behind(&[LIFE], after).take(limit), 1)
     }
+    /// Sessions that have not ended and gave a sign of life at that time or later, in order.
+    pub(super) fn sessions_since(&self, since: Timestamp) -> Result<Vec<String>> {
+        let mut found = Vec::new();
+        for entry in self.rows().prefix(&[LIFE], false) {
+            let entry = entry?;
+            let life: SessionLife = entry.row()?;
+            if life.ended_at.is_none() && life.seen_at >= since {
+                found.push(entry.name(1));
+            }
+        }
+        Ok(found)
+    }
     /// Sessions in which a mode is active, in order.
     pub fn active_sessions(&self) -> Result<Vec<String>> {
         names(self.rows().prefix(&[ACTIVE], false), 1)

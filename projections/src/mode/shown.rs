@@ -53,16 +53,36 @@ fn versioned(seq: u64) -> Fields {
     fields
 }
 
+/// A session without active modes of its own shows the root's modes if its last sign of life is at most this much older than
+/// the root's last change: 7 days. So a change of the root concerns few sessions, however many there were.
+const FOLLOWS_FOR_MICROS: i64 = 7 * 24 * 3600 * 1_000_000;
+
+/// The earliest sign of life by which a session follows the root.
+pub(super) fn followed_since(root_changed_at: Timestamp) -> Timestamp {
+    root_changed_at.plus_micros(-FOLLOWS_FOR_MICROS)
+}
+
+/// If the list of active skills of a session shows the root's modes too.
+pub fn follows_root(live: &TeamState, own: &ModeScope, root: &ModeScope) -> Result<bool> {
+    let Some(session) = own.scope.session() else {
+        return Ok(false);
+    };
+    if !own.active().is_empty() {
+        return Ok(true);
+    }
+    let life = live.session_life(session)?;
+    Ok(life.is_some_and(|life| life.ended_at.is_none() && life.seen_at >= followed_since(root.at)))
+}
+
 /// The list of active skills of a scope, as `skill-active-state.json` holds it; `None` where nothing is known of it. A
-/// session with active modes of its own inherits those of the root.
+/// session that follows the root shows the root's modes before its own.
 pub fn skills_state(live: &TeamState, scope: &Scope) -> Result<Option<Fields>> {
     let Some(own) = live.mode_scope(scope)? else {
         return Ok(None);
     };
-    let root = match scope {
-        Scope::Root => None,
-        Scope::Session(_) if own.active().is_empty() => None,
-        Scope::Session(_) => live.mode_scope(&Scope::Root)?,
+    let root = match live.mode_scope(&Scope::Root)? {
+        Some(root) if follows_root(live, &own, &root)? => Some(root),
+        _ => None,
     };
     let mut listed: Vec<Value> = Vec::new();
     for entry in root.iter().flat_map(|root| inherited(&own, root)) {
@@ -119,8 +139,13 @@ fn primary(own: &ModeScope, root: Option<&ModeScope>) -> Option<Mode> {
     };
     let inherited = inherited(own, root);
     let named = own.metadata.get("skill").and_then(Value::as_str);
-    if let Some(named) = named.and_then(Mode::from_name)
-        && (own.primary == Some(named) || inherited.iter().any(|one| one.mode == named))
+    let is_listed = |named: Mode| {
+        let active = own.active().iter().any(|one| one.mode == named);
+        (active && own.primary == Some(named)) || inherited.iter().any(|one| one.mode == named)
+    };
+    if let Some(named) = named
+        .and_then(Mode::from_name)
+        .filter(|named| is_listed(*named))
     {
         return Some(named);
     }

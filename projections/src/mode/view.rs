@@ -8,6 +8,7 @@
 //! | `sessions/<session>/…` | the same of a session |
 
 use crate::files::{Home, Mended, Walk, failed, pretty};
+use crate::mode::shown::followed_since;
 use crate::mode::{self, Scope};
 use crate::prelude::*;
 
@@ -19,6 +20,8 @@ const SESSIONS_NAME: &str = "sessions";
 /// The list of active skills.
 pub(crate) const SKILLS: &str = "skill-active-state.json";
 const RUN: &str = "run-state.json";
+/// A longer list of active skills is none of ours.
+const LIST_BYTES_MAX: u64 = 1 << 20;
 
 /// A scope's directory, relative to the team's; sessions were checked when their event was decoded.
 pub(crate) fn dir(scope: &Scope) -> String {
@@ -54,33 +57,54 @@ pub(crate) fn write(live: &TeamState, home: &Home, touched: &BTreeSet<Scope>) ->
         return Walk::mend(home, |to| walk(live, to));
     }
     let mut mended = Mended::default();
+    let concerned = match touched.contains(&Scope::Root) {
+        true => sessions_of_root(live, home)?,
+        false => BTreeSet::new(),
+    };
     for scope in touched {
         mended.add(mend_scope(live, home, scope)?);
     }
-    if touched.contains(&Scope::Root) {
-        for session in live.active_sessions()? {
-            let scope = Scope::Session(session);
-            if !touched.contains(&scope) {
-                mended.add(inherit(live, home, &scope)?);
-            }
-        }
+    for scope in concerned.difference(touched) {
+        mended.add(inherit(live, home, scope)?);
     }
     Ok(mended)
 }
 
+/// Returns the sessions whose list of skills shows the root's modes, or did so when the root's list was written last. Reads
+/// the lives of all sessions, and files of none.
+fn sessions_of_root(live: &TeamState, home: &Home) -> Result<BTreeSet<Scope>> {
+    let written = written_at(home);
+    let now = live.mode_scope(&Scope::Root)?.map(|root| root.at);
+    let mut sessions = live.active_sessions()?;
+    if let Some(earliest) = written.into_iter().chain(now).min() {
+        sessions.extend(live.sessions_since(followed_since(earliest))?);
+    }
+    Ok(sessions.into_iter().map(Scope::Session).collect())
+}
+
+/// Returns the time of the root's list of skills as it lies there; `None` if there is none that reads as one.
+fn written_at(home: &Home) -> Option<Timestamp> {
+    #[derive(serde::Deserialize)]
+    struct Written {
+        updated_at: String,
+    }
+    let path = home.path(DIR).join(SKILLS);
+    let text = home.storage.read(&path, LIST_BYTES_MAX).ok()?;
+    let written: Written = serde_json::from_slice(&text).ok()?;
+    Timestamp::parse(&written.updated_at).ok()
+}
+
 /// Brings the list of skills of a session in line that itself did not change.
 fn inherit(live: &TeamState, home: &Home, scope: &Scope) -> Result<Mended> {
+    let Some(skills) = mode::skills_state(live, scope)? else {
+        return Ok(Mended::default());
+    };
     let dir = dir(scope);
     if !home.exists(&dir)? {
         return mend_scope(live, home, scope);
     }
-    match mode::skills_state(live, scope)? {
-        None => Ok(Mended::default()),
-        Some(skills) => {
-            let path = home.path(&dir).join(SKILLS);
-            home.put(&path, &pretty(&skills)).map(Mended::one)
-        }
-    }
+    let path = home.path(&dir).join(SKILLS);
+    home.put(&path, &pretty(&skills)).map(Mended::one)
 }
 
 pub(crate) fn walk(live: &TeamState, to: &mut Walk<'_>) -> Result<()> {

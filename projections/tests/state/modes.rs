@@ -167,10 +167,19 @@ fn a_session_with_modes_of_its_own_inherits_those_of_the_root_before_them() {
         ended(Mode::Ultrawork, Some("s1")),
     ]);
     let idle = skills(&team, Some("s1"));
+    has!(idle, {"active": true, "skill": "team", "phase": "starting"});
+    assert_eq!(
+        listed(&team, Some("s1")),
+        ["team"],
+        "its own state hides the root's ultrawork"
+    );
+    team.append(vec![ended(Mode::Team, None)]);
+    let idle = skills(&team, Some("s1"));
     has!(idle, {"active": false, "active_skills": [], "skill": "ultrawork", "phase": "complete"});
+    team.append(vec![started(Mode::Team, None)]);
     assert_eq!(
         listed(&team, None),
-        ["team", "ultrawork"],
+        ["ultrawork", "team"],
         "nothing of a session is mirrored"
     );
 }
@@ -335,11 +344,15 @@ fn each_state_has_a_file_and_each_scope_its_lists() {
     has!(forge, {"mode": "forge", "seq": 3, "schema_version": 1, "session_id": "s1"});
     let list = "modes/sessions/s1/skill-active-state.json";
     assert_eq!(team.json(list)["active_skills"][0]["skill"], "team");
-    let idle = team.view("modes/sessions/s2/skill-active-state.json");
+    let idle = "modes/sessions/s2/skill-active-state.json";
+    assert_eq!(team.json(idle)["active_skills"][0]["skill"], "team");
     team.append(vec![started(Mode::Ultrawork, None)]);
     assert_eq!(team.json(list)["active_skills"][1]["skill"], "ultrawork");
     assert_eq!(team.json(list)["seq"], 6, "what it inherits changed it");
-    assert_eq!(team.view("modes/sessions/s2/skill-active-state.json"), idle);
+    assert_eq!(team.json(idle)["active_skills"][1]["skill"], "ultrawork");
+    assert_eq!(team.faults(), []);
+    team.append(vec![ended(Mode::Team, None), ended(Mode::Ultrawork, None)]);
+    has!(team.json(idle), {"active": false, "active_skills": []});
     assert_eq!(team.faults(), []);
 
     team.append(vec![mode_cleared(Mode::Forge, Some("s1"), false)]);

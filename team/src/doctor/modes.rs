@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | states of sessions | active, though nothing was heard of the session for as long as makes it stale | clearing it |
 //! | states of the root | active, though that of a session ended later; or active and not heard of for as long | clearing it |
-//! | the files of active skills | listed, though the state is not active, or the other way round | writing them anew |
+//! | the files of active skills | other modes than `mode list` shows for the scope | writing them anew |
 //! | auto-completed states | listed there all the same | writing them anew |
 //!
 //! The first two are worth a look. The last two are files that somebody changed, and that hooks and displays believe.
@@ -12,7 +12,7 @@
 use super::*;
 use crate::mode::rules::denial::session_option;
 use crate::projections::Result;
-use crate::projections::mode::{Mode, ModeEntry, ModeScope, Scope, skills_state};
+use crate::projections::mode::{Mode, ModeEntry, ModeScope, Scope, follows_root};
 
 const CLEARED: &str = "cleared";
 /// Sessions that are asked for at once.
@@ -203,7 +203,8 @@ impl Found {
         }
     }
 
-    /// The file of active skills of a scope against its states.
+    /// Compares the file of active skills of a scope with its states and, for a session that follows the root, the root's
+    /// states that no state of the session hides: with what `mode list` shows. The function that writes the file is not asked.
     fn list_of(
         &mut self,
         live: &Live,
@@ -217,16 +218,18 @@ impl Found {
         let Some(listed) = listed else {
             return Ok(());
         };
-        let state = skills_state(live, &scope.scope)?.unwrap_or_default();
-        let state = state.get("active_skills").and_then(Value::as_array);
-        let meant: Vec<&str> = state
-            .into_iter()
-            .flatten()
-            .filter_map(|entry| entry["skill"].as_str())
-            .collect();
+        let root = live.mode_scope(&Scope::Root)?;
+        let follows = match &root {
+            Some(root) => follows_root(live, scope, root)?,
+            None => false,
+        };
         for mode in Mode::ALL {
-            let active = meant.contains(&mode.name());
             let state = live.mode_state(&scope.scope, mode)?;
+            let visible = match (&state, follows) {
+                (None, true) => live.mode_state(&Scope::Root, mode)?,
+                _ => state.clone(),
+            };
+            let active = visible.is_some_and(|visible| visible.is_active());
             let handed =
                 state.is_some_and(|state| state.fields.contains_key("auto_completed_reason"));
             let (kind, what) = match (listed.contains(&mode), active) {
