@@ -23,7 +23,7 @@ use teamlog_team::mode::rules::prompt::answer::PromptAnswer;
 use teamlog_team::mode::{clear, state, write};
 use teamlog_team::projections::agent_token::event::AgentScope;
 use teamlog_team::resource::refused;
-use teamlog_team::{Failure, Recorded, Root, Team, artifact};
+use teamlog_team::{Failure, Root, Team, artifact};
 
 /// Who asks, and under which key.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -358,7 +358,7 @@ calls! {
         |site, change| Ok(site.team()?.config_change(change)?);
 
     /// `append` of one fact.
-    APPEND = "append" Act, append::Append => Recorded: |site, append| Ok(site.team()?.append(append)?.event);
+    APPEND = "append" Act, append::Append => append::AppendAnswer: |site, append| Ok(site.team()?.append(append)?);
 
     /// `append` of a group of a batch.
     APPEND_GROUP = "append-group" Act, append_batch::Group => append_batch::BatchAnswer:

@@ -5,14 +5,15 @@ use crate::file::open;
 use serde_json::Map;
 use std::io::{BufRead, BufReader};
 use teamlog_team::engine::EventId;
-use teamlog_team::log::append::{Append, AppendAnswer};
+use teamlog_team::log::append::Append;
 use teamlog_team::log::append_batch::{AppendBatch, Groups};
 
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Record facts of your own kinds: ordered, traced and indexed, they move no state\n\nA batch is JSON \
         lines {kind, actor?, trace_id?, task_id?, agent?, message_id?, thread_id?, session_id?, key?, cause?, \
-        payload?}, read in bounded memory and appended in atomic groups."
+        payload?}, read in bounded memory and appended in atomic groups. Under a key, the key of a \
+        line included, the same is recorded once; other content under a known key is refused."
 )]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["kind", "batch"]))]
 #[command(after_help = "\
@@ -62,7 +63,7 @@ struct Refs {
     /// The event that led to it, by id
     #[arg(long, value_name = "EVENT_ID", value_parser = event_id, conflicts_with = "batch")]
     cause: Option<EventId>,
-    /// Idempotency key, kept with the event
+    /// Idempotency key, kept with the event: repeating the command with it records nothing new
     #[arg(long, conflicts_with = "batch")]
     key: Option<String>,
 }
@@ -76,7 +77,10 @@ impl Args {
     }
 
     fn one(self, context: &mut Context) -> Outcome {
-        context.records(Repeat::Never);
+        context.records(match &self.refs.key {
+            Some(_) => Repeat::UnderKey,
+            None => Repeat::Never,
+        });
         let append = Append {
             kind: self.kind.unwrap_or_default(),
             actor: context.doer(),
@@ -90,13 +94,11 @@ impl Args {
             cause: self.refs.cause,
             payload: self.data,
         };
-        let event = context.execute(&call::APPEND, &self.team, append)?;
-        let answer = AppendAnswer { event };
+        let answer = context.execute(&call::APPEND, &self.team, append)?;
         context.end(Exit::Done, &answer, |answer, _| {
-            let event = &answer.event.event;
             vec![format!(
                 "event {} recorded at {} as {}",
-                event.seq, event.created_at, event.id
+                answer.seq, answer.created_at, answer.id
             )]
         })
     }
@@ -114,17 +116,24 @@ fn many(context: &mut Context, team: &str, path: &Path, batch_size: Option<usize
         actor: context.doer(),
     };
     let mut groups = batch.groups(&mut *source);
+    let mut keyed = true;
     while let Some(group) = groups
         .read_next()
         .map_err(|failure| stopped(failure.into(), &groups))?
     {
         let last_line = group.last_line();
+        keyed &= group.is_keyed();
+        context.records(match keyed {
+            true => Repeat::UnderKey,
+            false => Repeat::Never,
+        });
         let recorded = context
             .execute(&call::APPEND_GROUP, team, group)
             .map_err(|error| stopped(error, &groups))?;
         groups.advance(last_line, recorded);
     }
     let (answer, _) = groups.so_far();
+    context.replays(answer.is_replayed());
     context.end(Exit::Done, &answer, |answer, _| {
         vec![match (answer.first_seq, answer.last_seq) {
             (Some(first), Some(last)) => format!(

@@ -14,9 +14,13 @@ fn a_fact_keeps_everything_it_points_at() {
     );
     let second: Append = cli.json(&line);
     let events: Vec<Event> = parse_lines(&cli.ok("replay demo --json --from-seq 3"));
-    let [event] = events.as_slice() else {
+    let [event, stored] = events.as_slice() else {
         panic!("{events:?}")
     };
+    assert_eq!(
+        (&*stored.kind, stored.key.as_deref()),
+        ("response_stored", Some("k"))
+    );
     assert_eq!(
         (&event.id, &event.created_at, event.seq),
         (&second.id, &second.created_at, 3)
@@ -132,4 +136,51 @@ fn a_bad_line_is_named_and_its_batch_stays_out() {
     cli.refused(2, "append demo --batch x --kind y");
     cli.refused(2, "append demo");
     cli.refused(2, "append demo --kind x --batch-size 5");
+}
+
+#[test]
+fn the_same_under_a_key_is_recorded_once_alone_and_in_a_batch() {
+    let cli = Cli::with_team();
+    let line = "append demo --kind built --actor ci --key k --data {\"n\":1}";
+    let first: Append = cli.json(line);
+    assert_eq!(first.replayed, None);
+    let again: Append = cli.json(line);
+    assert_eq!(
+        (again.seq, &again.id, again.replayed),
+        (first.seq, &first.id, Some(true))
+    );
+    let error = cli.refused_json(1, "append demo --kind built --actor ci --key k");
+    assert_eq!(error.code, "idempotency_key_reused");
+    cli.file(
+        "batch.jsonl",
+        "{\"kind\":\"a\",\"key\":\"a\"}\n{\"kind\":\"b\",\"key\":\"b\"}\n",
+    );
+    let first: Batch = cli.json("append demo --batch batch.jsonl --batch-size 1");
+    assert_eq!(
+        (first.count, first.replayed_lines, first.replayed),
+        (2, None, None)
+    );
+    let again: Batch = cli.json("append demo --batch batch.jsonl");
+    assert_eq!(
+        (
+            again.count,
+            again.first_seq,
+            again.last_seq,
+            again.replayed_lines,
+            again.replayed
+        ),
+        (2, first.first_seq, first.last_seq, Some(2), Some(true))
+    );
+    let ran = cli.run_with_input(
+        "append demo --batch - --json",
+        "{\"kind\":\"c\",\"key\":\"c\"}\n{\"kind\":\"other\",\"key\":\"b\"}\n",
+    );
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    shows!(ran.stderr => has "idempotency_key_reused", has "line 2");
+    let kinds: Vec<Event> = parse_lines(&cli.ok("replay demo --json"));
+    let own = kinds
+        .iter()
+        .filter(|event| event.foreign)
+        .map(|event| &*event.kind);
+    assert_eq!(own.collect::<Vec<_>>(), ["built", "a", "b"]);
 }

@@ -161,7 +161,8 @@ fn where_the_outcome_is_unknown_the_hint_fits_the_command_and_works() {
     for (line, hint) in cases![
         (format!("{send} --message-id n") => Some(again)),
         (send.to_owned() => Some(&*look)),
-        ("append demo --kind k --key x".to_owned() => Some(&*look)),
+        ("append demo --kind k --key x".to_owned() => Some(again)),
+        ("append demo --kind k".to_owned() => Some(&*look)),
         ("ack demo --agent dev --message-id m".to_owned() => Some(again)),
         ("init demo --members new".to_owned() => Some(again)),
     ] {

@@ -85,6 +85,11 @@ pub(crate) trait Command: Clone + Send + 'static {
 
     /// The answer, once the events are stamped and folded.
     fn answer(&self, decided: &Self::Decided, after: &After<'_>) -> Result<Self::Answer>;
+
+    /// Returns events that store answers under keys of its own, for a command that takes several.
+    fn stored_answers(&self, _: &Self::Decided, _: &After<'_>) -> Vec<NewEvent> {
+        Vec::new()
+    }
 }
 
 pub(crate) enum Decision<D> {
@@ -335,29 +340,10 @@ impl Control {
 
     /// The first answer under this key.
     fn repeated(&self, live: &Live) -> Result<Option<String>> {
-        let Some(key) = &self.key else {
-            return Ok(None);
-        };
-        let Some(first) = live.response(key)? else {
-            return Ok(None);
-        };
-        if (&first.operation, first.request) != (&self.operation, self.digest()) {
-            let (key, operation) = (shown(key), first.operation);
-            let message = format!(
-                "key must be new, or that of the same request, but {key} stands for another request of {operation}"
-            );
-            let refusal = Refusal::new(Code::IdempotencyKeyReused, message).field("key");
-            return Err(refusal.detail("operation", operation).into());
+        match &self.key {
+            Some(key) => first_answer(live, key, &self.operation, &self.digest()),
+            None => Ok(None),
         }
-        if first.response.is_none() {
-            let message = format!(
-                "the request with key {} was carried out, but its answer was too large to be stored",
-                shown(key)
-            );
-            let refusal = Refusal::new(Code::ResponseTooLarge, message);
-            return Err(refusal.field("key").into());
-        }
-        Ok(first.response)
     }
 
     /// The same on behalf of the agent that the caller proved to be, where that was asked.
@@ -429,7 +415,7 @@ impl Control {
         }
         stage.outcome = Outcome::Answered;
         let Some(key) = &self.key else {
-            return Vec::new();
+            return stage.execution.stored_answers(&after);
         };
         // What a closed team answers changes nothing, so it is answered anew each time.
         if events.is_empty() && live.is_closed().unwrap_or(true) {
@@ -445,6 +431,43 @@ impl Control {
     }
 }
 
+/// Returns the first answer under a key; `None` if the key is new.
+///
+/// # Errors
+/// `idempotency_key_reused` if the key belongs to another request, `response_too_large`.
+pub(crate) fn first_answer(
+    live: &Live,
+    key: &str,
+    operation: &str,
+    request: &str,
+) -> Result<Option<String>> {
+    let Some(first) = live.response(key)? else {
+        return Ok(None);
+    };
+    if (&*first.operation, &*first.request) != (operation, request) {
+        return Err(key_reused(key, &first.operation).into());
+    }
+    if first.response.is_none() {
+        let message = format!(
+            "the request with key {} was carried out, but its answer was too large to be stored",
+            shown(key)
+        );
+        let refusal = Refusal::new(Code::ResponseTooLarge, message);
+        return Err(refusal.field("key").into());
+    }
+    Ok(first.response)
+}
+
+/// Refuses a key that belongs to another request of that operation.
+pub(crate) fn key_reused(key: &str, operation: &str) -> Refusal {
+    let key = shown(key);
+    let message = format!(
+        "key must be new, or that of the same request, but {key} stands for another request of {operation}"
+    );
+    let refusal = Refusal::new(Code::IdempotencyKeyReused, message).field("key");
+    refusal.detail("operation", operation)
+}
+
 /// The token is one agent's, and the other is said to act.
 pub(crate) fn mismatch(agent: &str, actor: &str) -> Refusal {
     let (agent, actor) = (shown(agent), shown(actor));
@@ -453,7 +476,7 @@ pub(crate) fn mismatch(agent: &str, actor: &str) -> Refusal {
 }
 
 /// An answer that was stored once reads again.
-fn unread(text: &str, error: &serde_json::Error) -> Failure {
+pub(crate) fn unread(text: &str, error: &serde_json::Error) -> Failure {
     Failure::from(Error::Invalid {
         field: "response",
         value: shown(text),

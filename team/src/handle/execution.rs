@@ -31,6 +31,8 @@ pub(super) trait AnyExecution: Any + Send {
     fn answer(&mut self, after: &After<'_>) -> Result<()>;
     /// The answer as it is stored under a key.
     fn text(&self) -> Option<String>;
+    /// See [`Command::stored_answers`].
+    fn stored_answers(&self, after: &After<'_>) -> Vec<NewEvent>;
 }
 
 /// Writes an answer down, to be stored under a key.
@@ -102,5 +104,10 @@ impl<C: Command> AnyExecution for Execution<C> {
 
     fn text(&self) -> Option<String> {
         self.answer.as_ref().and_then(self.text)
+    }
+
+    fn stored_answers(&self, after: &After<'_>) -> Vec<NewEvent> {
+        let stored = |decided| self.command.stored_answers(decided, after);
+        self.decided.as_ref().map(stored).unwrap_or_default()
     }
 }

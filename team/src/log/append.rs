@@ -1,9 +1,10 @@
-//! `append`: a fact of somebody else's vocabulary.
+//! `append`: a fact of a foreign vocabulary.
 
+use crate::handle::command::unrecorded;
+use crate::log::facts::{Fact, Facts};
 use crate::prelude::*;
 use crate::projections::vocabulary;
-use schemars::{Schema, SchemaGenerator};
-use serde::Serializer;
+use teamlog_engine::EventId;
 
 /// What `append` is asked. The kind must lie outside teamlog's own vocabulary.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -24,7 +25,7 @@ pub struct Append {
     pub thread_id: Option<String>,
     /// The session concerned.
     pub session_id: Option<String>,
-    /// The idempotency key.
+    /// The idempotency key, which is also a ref of the event.
     pub key: Option<String>,
     /// The event that led to it.
     pub cause: Option<EventId>,
@@ -32,43 +33,26 @@ pub struct Append {
     pub payload: Option<String>,
 }
 
-/// `{seq, id, created_at}`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AppendAnswer {
-    /// The event as it was recorded.
-    pub event: Recorded,
-}
-
 /// `{seq, id, created_at}` of the event that was recorded.
-#[derive(Serialize, JsonSchema)]
-struct Shown {
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AppendAnswer {
     /// The event's place in the log
-    seq: u64,
+    pub seq: u64,
     /// Its id
-    id: String,
+    #[schemars(with = "String")]
+    pub id: EventId,
     /// When it was recorded
-    #[schemars(with = "Timestamp")]
-    created_at: String,
+    pub created_at: Timestamp,
 }
 
-impl Serialize for AppendAnswer {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let event = &self.event.event;
-        let shown = Shown {
+impl AppendAnswer {
+    /// Returns the answer about a recorded event.
+    pub(crate) fn new(event: &Event<'_>) -> AppendAnswer {
+        AppendAnswer {
             seq: event.seq,
-            id: event.id.to_string(),
-            created_at: event.created_at.to_string(),
-        };
-        shown.serialize(serializer)
-    }
-}
-
-impl JsonSchema for AppendAnswer {
-    fn schema_name() -> Cow<'static, str> {
-        "AppendAnswer".into()
-    }
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Shown::json_schema(generator)
+            id: event.id,
+            created_at: event.created_at,
+        }
     }
 }
 
@@ -79,10 +63,16 @@ pub const DEFAULT_ACTOR: &str = "teamlog";
 const SCHEMA_VERSION: u32 = 1;
 
 impl Team {
-    /// Records a fact of somebody else's vocabulary.
+    /// Records a fact of a foreign vocabulary. Under a key that is known, with the same content, returns the first answer and
+    /// records nothing.
+    ///
+    /// # Errors
+    /// `invalid_input`, `reserved_kind`, `idempotency_key_reused`, `team_closed`; the log's.
     pub fn append(&mut self, append: Append) -> Result<AppendAnswer> {
-        let fact = Fact(append.event()?);
-        self.execute_unkeyed(fact)
+        let facts = Facts::new(vec![Fact::new(append.event()?, None)]);
+        let appended = self.append_facts(facts)?.pop().ok_or_else(unrecorded)?;
+        self.repeated = appended.replayed;
+        Ok(appended.answer)
     }
 }
 
@@ -138,42 +128,4 @@ fn check_kind(kind: &str) -> Result<(), Refusal> {
             Err(Refusal::invalid("kind", kind, rule))
         }
     }
-}
-
-#[derive(Debug, Clone)]
-struct Fact(NewEvent);
-
-impl Command for Fact {
-    type Decided = ();
-    type Answer = AppendAnswer;
-
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
-        let mut event = self.0.clone();
-        inherit_trace(live, &mut event)?;
-        Ok(Decision::Granted((), vec![event]))
-    }
-
-    fn answer(&self, (): &(), after: &After<'_>) -> Result<AppendAnswer> {
-        Ok(AppendAnswer {
-            event: Recorded::plain(after.last_event()?),
-        })
-    }
-}
-
-/// An event that names no trace belongs to that of its message, else of its task.
-pub(crate) fn inherit_trace(live: &Live, event: &mut NewEvent) -> Result<()> {
-    if event.refs.get(RefKind::Trace).is_some() {
-        return Ok(());
-    }
-    let mut trace = None;
-    if let Some(message) = event.refs.get(RefKind::Message) {
-        trace = live.message(message)?.and_then(|message| message.trace_id);
-    }
-    if let (None, Some(task)) = (&trace, event.refs.get(RefKind::Task)) {
-        trace = live.task(task)?.and_then(|task| task.trace_id);
-    }
-    if let Some(trace) = trace {
-        event.refs.set(RefKind::Trace, trace);
-    }
-    Ok(())
 }

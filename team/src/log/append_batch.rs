@@ -1,11 +1,12 @@
 //! `append --batch`: many facts, streamed, one atomic group per batch.
 
-use crate::log::append::{Append, inherit_trace};
+use crate::log::append::Append;
+use crate::log::facts::{ANSWER_BYTES, Appended, Fact, Facts};
 use crate::log::lines::{Line, Lines, unreadable};
 use crate::prelude::*;
 use std::io::{self, BufRead};
 use teamlog_engine as engine;
-use teamlog_engine::limits::{GROUP_BYTES_MAX, GROUP_EVENTS_MAX};
+use teamlog_engine::limits::{EVENT_BYTES_MAX, GROUP_BYTES_MAX, GROUP_EVENTS_MAX};
 
 /// How a batch is appended. The lines are JSON objects
 /// `{kind, actor?, trace_id?, task_id?, agent?, message_id?, thread_id?, session_id?, key?, cause?, payload?}`.
@@ -17,18 +18,43 @@ pub struct AppendBatch {
     pub actor: Option<String>,
 }
 
-/// `{count, first_seq, last_seq}`.
+/// `{count, first_seq, last_seq, replayed_lines?}`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BatchAnswer {
-    /// Events appended.
+    /// Events of the lines.
     pub count: u64,
     /// Seq of the first; `null` if there was none.
     pub first_seq: Option<u64>,
     /// Seq of the last.
     pub last_seq: Option<u64>,
+    /// Lines whose event was recorded earlier, under the line's key; omitted if there was none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub replayed_lines: u64,
+}
+
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature is serde's"
+)]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl BatchAnswer {
+    /// Adds the answer for a line.
+    fn add(&mut self, appended: &Appended) {
+        let seq = appended.answer.seq;
+        self.count += 1;
+        self.first_seq = Some(self.first_seq.map_or(seq, |first| first.min(seq)));
+        self.last_seq = self.last_seq.max(Some(seq));
+        self.replayed_lines += u64::from(appended.replayed);
+    }
+
+    /// If all lines were recorded earlier.
+    pub fn is_replayed(&self) -> bool {
+        self.count > 0 && self.replayed_lines == self.count
+    }
+
     /// What a failure adds to its message; nothing where nothing was recorded.
     pub fn told(&self) -> String {
         self.last_seq.map_or_else(String::new, |last| {
@@ -88,16 +114,21 @@ impl AppendBatch {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Group {
     lines: Vec<String>,
+    /// The number of each line.
+    numbers: Vec<u64>,
     actor: Option<String>,
     first_line: u64,
     last_line: u64,
     /// What is recorded of the groups before it.
     before: BatchAnswer,
-    /// What the lines say, where they were read in this process.
+    /// The lines as facts, if they were read in this process.
     #[serde(skip)]
-    events: Vec<NewEvent>,
+    facts: Vec<Fact>,
     #[serde(skip)]
     bytes: usize,
+    /// Lines with a key.
+    #[serde(skip)]
+    keys: usize,
 }
 
 /// The groups of an input, read as they are wanted.
@@ -126,16 +157,15 @@ impl Groups<'_> {
             let event = read_line(&line.text, self.batch.actor.as_deref());
             let event = event
                 .map_err(|refusal| so_far(refusal.detail("line", line.number).into(), &recorded))?;
-            let bytes = line.text.len() + FRAMING_BYTES;
-            let begun = &self.begun;
-            let full = begun.events.len() >= size || begun.bytes + bytes > GROUP_BYTES_MAX;
+            let fact = Fact::new(event, Some(line.number));
+            let full = self.begun.facts.len() >= size || !self.begun.has_room(&fact, &line.text);
             let done = full.then(|| self.take());
-            self.begun.push(event, bytes, line);
+            self.begun.push(fact, line);
             if done.is_some() {
                 return Ok(done);
             }
         }
-        Ok((!self.begun.events.is_empty()).then(|| self.take()))
+        Ok((!self.begun.facts.is_empty()).then(|| self.take()))
     }
 
     fn take(&mut self) -> Group {
@@ -168,14 +198,32 @@ impl Groups<'_> {
 }
 
 impl Group {
-    fn push(&mut self, event: NewEvent, bytes: usize, line: Line) {
-        if self.events.is_empty() {
+    /// If the group has room for a line, and for the answers that are stored under keys.
+    fn has_room(&self, fact: &Fact, text: &str) -> bool {
+        let keys = self.keys + usize::from(fact.key().is_some());
+        let bytes = self.bytes + text.len() + FRAMING_BYTES;
+        let most = match keys {
+            0 => GROUP_BYTES_MAX,
+            _ => GROUP_BYTES_MAX - EVENT_BYTES_MAX,
+        };
+        bytes + keys * ANSWER_BYTES <= most && self.facts.len() + 1 + keys <= GROUP_EVENTS_MAX
+    }
+
+    fn push(&mut self, fact: Fact, line: Line) {
+        if self.facts.is_empty() {
             self.first_line = line.number;
         }
         self.last_line = line.number;
-        self.bytes += bytes;
-        self.events.push(event);
+        self.bytes += line.text.len() + FRAMING_BYTES;
+        self.keys += usize::from(fact.key().is_some());
+        self.facts.push(fact);
         self.lines.push(line.text);
+        self.numbers.push(line.number);
+    }
+
+    /// If every line has a key, so that the group may be appended again.
+    pub fn is_keyed(&self) -> bool {
+        self.keys == self.facts.len()
     }
 
     /// The number of its last line.
@@ -184,12 +232,16 @@ impl Group {
     }
 
     fn facts(&mut self) -> Result<Facts, Refusal> {
-        if !self.events.is_empty() {
-            return Ok(Facts(std::mem::take(&mut self.events)));
+        if !self.facts.is_empty() {
+            return Ok(Facts::new(std::mem::take(&mut self.facts)));
         }
         let actor = self.actor.as_deref();
-        let read = self.lines.iter().map(|line| read_line(line, actor));
-        read.collect::<Result<_, _>>().map(Facts)
+        let lines = self.lines.iter().zip(&self.numbers);
+        let read = lines.map(|(line, number)| {
+            let event = read_line(line, actor)?;
+            Ok(Fact::new(event, Some(*number)))
+        });
+        read.collect::<Result<_, _>>().map(Facts::new)
     }
 }
 
@@ -222,18 +274,14 @@ impl Team {
         let mut answer = group.before;
         let facts = group.facts()?;
         let (first, last) = (group.first_line, group.last_line);
-        let seqs = self
-            .execute_unkeyed(facts)
-            .map_err(|failure| match failure {
-                Failure::Refused(refusal) => {
-                    let refusal = refusal.detail("first_line", first);
-                    so_far(refusal.detail("last_line", last).into(), &answer)
-                }
-                failed => cut_short(failed, first, &answer),
-            })?;
-        answer.count += seqs.len() as u64;
-        answer.first_seq = answer.first_seq.or(seqs.first().copied());
-        answer.last_seq = seqs.last().copied().or(answer.last_seq);
+        let appended = self.append_facts(facts).map_err(|failure| match failure {
+            Failure::Refused(refusal) => {
+                let refusal = refusal.detail("first_line", first);
+                so_far(refusal.detail("last_line", last).into(), &answer)
+            }
+            failed => cut_short(failed, first, &answer),
+        })?;
+        appended.iter().for_each(|line| answer.add(line));
         // The tail must not grow with the input.
         let finished = self.finish();
         finished.map_err(|failure| cut_short(failure, last + 1, &answer))?;
@@ -310,26 +358,4 @@ fn read_so_far(failure: Failure, answer: &BatchAnswer) -> Failure {
         None => "; nothing of it was recorded",
     };
     unreadable(io::Error::new(source.kind(), format!("{source}{recorded}")))
-}
-
-/// Checked facts that are recorded together or not at all.
-#[derive(Debug, Clone)]
-struct Facts(Vec<NewEvent>);
-
-impl Command for Facts {
-    type Decided = ();
-    /// The seqs of the events.
-    type Answer = Vec<u64>;
-
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
-        let mut events = self.0.clone();
-        for event in &mut events {
-            inherit_trace(live, event)?;
-        }
-        Ok(Decision::Granted((), events))
-    }
-
-    fn answer(&self, (): &(), after: &After<'_>) -> Result<Vec<u64>> {
-        Ok(after.events.iter().map(|event| event.seq).collect())
-    }
 }

@@ -9,6 +9,7 @@ pub mod diff;
 pub mod event_type;
 pub mod events;
 pub mod export;
+pub(crate) mod facts;
 pub mod gauges;
 pub mod head;
 pub(crate) mod lines;

@@ -192,7 +192,8 @@ fn an_agent_names_no_other_as_who_sends_acknowledges_or_was_refused() {
         actor: actor.map(str::to_owned),
         ..Append::default()
     };
-    assert_eq!(qa.append(fact(None)).unwrap().event.event.actor, "qa");
+    qa.append(fact(None)).unwrap();
+    assert_eq!(events(&mut qa).last().unwrap()["actor"], "qa");
     refused(qa.append(fact(Some("dev"))), Code::ActorMismatch);
     let tick = given!(Tick, actor: "dev");
     refused(qa.tick(tick), Code::ActorMismatch);

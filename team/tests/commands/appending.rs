@@ -182,11 +182,12 @@ fn a_bad_line_leaves_the_batches_before_it_and_is_named() {
 fn a_cause_and_a_key_are_kept_and_time_goes_on_between_batches() {
     let (world, mut team) = demo();
     world.later(SECOND);
-    let first = team.append(fact("began")).unwrap().event.event;
+    let first = team.append(fact("began")).unwrap();
     let line = format!(r#"{{"kind":"ended","key":"k1","cause":"{}"}}"#, first.id);
     batch(&mut team, 1, &line).unwrap();
     let event = &events(&mut team)[2];
     assert_eq!(event["cause"], first.id.to_string());
     assert_eq!(event["key"], "k1");
     assert!(event["created_at"].as_str().unwrap() > &*first.created_at.to_string());
+    has!(events(&mut team)[3], {"kind": "response_stored", "key": "k1"});
 }

@@ -56,7 +56,7 @@ fn fact(kind: &str, cause: Option<EventId>, trace: &str) -> Append {
 }
 
 fn append(team: &mut Team, fact: Append) -> EventId {
-    team.append(fact).unwrap().event.event.id
+    team.append(fact).unwrap().id
 }
 
 #[test]

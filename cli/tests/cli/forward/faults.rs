@@ -75,6 +75,7 @@ const BABBLE: &str = "HTTP/1.1 101 Yes\r\n\r\n\u{7f}\u{7f}\u{7f}\u{7f}";
 fn the_advice_fits_what_makes_a_command_repeatable() {
     let cli = Cli::with_team();
     cli.file("facts.jsonl", "{\"kind\":\"seen\"}\n");
+    cli.file("keyed.jsonl", "{\"kind\":\"seen\",\"key\":\"k\"}\n");
     let (same, key, id) = (
         "repeat the same command:",
         "the same key:",
@@ -86,8 +87,10 @@ fn the_advice_fits_what_makes_a_command_repeatable() {
         "or give a --message-id from the start",
     );
     for (line, advice) in [
-        ("append demo --kind done --key k", look),
+        ("append demo --kind done --key k", key),
+        ("append demo --kind done", look),
         ("append demo --batch facts.jsonl", look),
+        ("append demo --batch keyed.jsonl", key),
         ("config set demo members.open true", same),
         ("config unset demo members.open", same),
         ("ack demo --agent dev --message-id m-1", same),

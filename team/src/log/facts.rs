@@ -1,0 +1,271 @@
+//! Facts of a foreign vocabulary on their way into the log: one group, each fact under its own idempotency key if it has one.
+//!
+//! An event that an older version appended under a key has no stored answer. Such an event is its own answer: the same
+//! content returns it, other content is refused.
+
+use crate::handle::command::{first_answer, key_reused, unread, unrecorded};
+use crate::log::append::AppendAnswer;
+use crate::prelude::*;
+use std::collections::HashMap;
+use teamlog_projections::response::event::{ResponseFact, ResponseStored};
+
+/// The operation that answers are stored under.
+const OPERATION: &str = "append";
+/// Events of a key that are compared with a fact, newest first.
+const COMPARED: usize = 64;
+/// More than a stored answer adds to a group.
+pub(crate) const ANSWER_BYTES: usize = 1_024;
+
+/// A checked fact.
+#[derive(Debug, Clone)]
+pub(crate) struct Fact {
+    event: NewEvent,
+    /// The line of the batch that it stands in.
+    line: Option<u64>,
+    /// The event that an older version appended under the key.
+    earlier: Option<AppendAnswer>,
+}
+
+impl Fact {
+    pub fn new(event: NewEvent, line: Option<u64>) -> Fact {
+        Fact {
+            event,
+            line,
+            earlier: None,
+        }
+    }
+
+    pub fn key(&self) -> Option<&str> {
+        self.event.refs.get(RefKind::Key)
+    }
+
+    /// Returns the digest of all that the fact says, but for its key.
+    fn request(&self) -> String {
+        let event = &self.event;
+        let refs = REFS.map(|kind| event.refs.get(kind));
+        let content = (&event.kind, &event.actor, refs, cause(event.cause));
+        let mut request = serde_json::to_vec(&content).unwrap_or_default();
+        request.extend_from_slice(event.payload.as_str().as_bytes());
+        blake3::hash(&request).to_hex().to_string()
+    }
+
+    /// If a recorded event says the same. An event may have inherited its trace, and have the authenticated agent as actor.
+    fn equals(&self, recorded: &Event<'_>) -> bool {
+        let event = &self.event;
+        let same_ref = |kind: &RefKind| {
+            let given = event.refs.get(*kind);
+            given == recorded.refs.get(*kind) || (*kind == RefKind::Trace && given.is_none())
+        };
+        event.kind == recorded.kind
+            && (event.actor == recorded.actor || event.actor == DEFAULT_ACTOR)
+            && event.payload.as_str() == &*recorded.payload
+            && REFS.iter().all(same_ref)
+            && cause(event.cause) == recorded.refs.cause.map(|id| id.to_string())
+    }
+
+    /// Adds the line to a refusal.
+    fn located(&self, failure: Failure) -> Failure {
+        match (failure, self.line) {
+            (Failure::Refused(refusal), Some(line)) => refusal.detail("line", line).into(),
+            (failure, _) => failure,
+        }
+    }
+}
+
+/// The refs that a fact may have beside its key.
+const REFS: [RefKind; 6] = [
+    RefKind::Trace,
+    RefKind::Task,
+    RefKind::Agent,
+    RefKind::Message,
+    RefKind::Thread,
+    RefKind::Session,
+];
+
+fn cause(cause: Option<Cause>) -> Option<String> {
+    match cause {
+        Some(Cause::Event(id)) => Some(id.to_string()),
+        _ => None,
+    }
+}
+
+/// The answer for one fact.
+#[derive(Debug, Clone)]
+pub(crate) struct Appended {
+    pub answer: AppendAnswer,
+    /// If it was recorded earlier under the same key.
+    pub replayed: bool,
+}
+
+/// Facts that are recorded together or not at all.
+#[derive(Debug, Clone)]
+pub(crate) struct Facts(Vec<Fact>);
+
+/// The place of a fact.
+pub(crate) enum Outcome {
+    /// The event at that place of the group records it.
+    New(usize),
+    /// It repeats the fact whose event is at that place of the group.
+    Again(usize),
+    /// It was recorded earlier.
+    Known(AppendAnswer),
+}
+
+impl Facts {
+    pub fn new(facts: Vec<Fact>) -> Facts {
+        Facts(facts)
+    }
+
+    fn has_key(&self) -> bool {
+        self.0.iter().any(|fact| fact.key().is_some())
+    }
+}
+
+impl Team {
+    /// Records facts as one group, but for those whose key is known. Answers each.
+    pub(crate) fn append_facts(&mut self, mut facts: Facts) -> Result<Vec<Appended>> {
+        if facts.has_key() {
+            self.find_unanswered(&mut facts)?;
+        }
+        self.execute_unkeyed(facts)
+    }
+
+    /// Finds events that an older version appended under the facts' keys. Nobody appends such events any more, so that no lock
+    /// is needed.
+    fn find_unanswered(&mut self, facts: &mut Facts) -> Result<()> {
+        let found = self.query(|live, reader| {
+            let each = facts.0.iter();
+            let found = each.map(|fact| unanswered(live, reader, fact));
+            found.collect::<Result<Vec<_>>>()
+        })?;
+        for (fact, found) in facts.0.iter_mut().zip(found) {
+            fact.earlier = found;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the event that an older version appended under the fact's key.
+fn unanswered(live: &Live, reader: &Reader, fact: &Fact) -> Result<Option<AppendAnswer>> {
+    let Some(key) = fact.key() else {
+        return Ok(None);
+    };
+    if live.response(key)?.is_some() {
+        return Ok(None);
+    }
+    let mut other = false;
+    for seq in live.with_ref(RefKind::Key, key, None, COMPARED)?.seqs {
+        match live.event(reader, seq)? {
+            Some(event) if event.foreign && fact.equals(&event) => {
+                return Ok(Some(AppendAnswer::new(&event)));
+            }
+            // The key belongs to a command that stored its answer.
+            Some(event) if !event.foreign => return Ok(None),
+            Some(_) => other = true,
+            None => {}
+        }
+    }
+    match other {
+        true => Err(fact.located(key_reused(key, OPERATION).into())),
+        false => Ok(None),
+    }
+}
+
+impl Command for Facts {
+    type Decided = Vec<Outcome>;
+    type Answer = Vec<Appended>;
+
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<Vec<Outcome>>> {
+        let mut events = Vec::new();
+        let mut outcomes = Vec::with_capacity(self.0.len());
+        let mut keys: HashMap<&str, (usize, String)> = HashMap::new();
+        for fact in &self.0 {
+            if let Some(key) = fact.key() {
+                let request = fact.request();
+                if let Some((place, first)) = keys.get(key) {
+                    if *first != request {
+                        return Err(fact.located(key_reused(key, OPERATION).into()));
+                    }
+                    outcomes.push(Outcome::Again(*place));
+                    continue;
+                }
+                if let Some(known) = known(live, fact, key, &request)? {
+                    outcomes.push(Outcome::Known(known));
+                    continue;
+                }
+                keys.insert(key, (events.len(), request));
+            }
+            outcomes.push(Outcome::New(events.len()));
+            let mut event = fact.event.clone();
+            inherit_trace(live, &mut event)?;
+            events.push(event);
+        }
+        Ok(Decision::Granted(outcomes, events))
+    }
+
+    fn answer(&self, outcomes: &Vec<Outcome>, after: &After<'_>) -> Result<Vec<Appended>> {
+        let each = outcomes.iter().map(|outcome| {
+            let (answer, replayed) = match outcome {
+                Outcome::New(place) => (recorded(after, *place)?, false),
+                Outcome::Again(place) => (recorded(after, *place)?, true),
+                Outcome::Known(known) => (known.clone(), true),
+            };
+            Ok(Appended { answer, replayed })
+        });
+        each.collect()
+    }
+
+    fn stored_answers(&self, outcomes: &Vec<Outcome>, after: &After<'_>) -> Vec<NewEvent> {
+        let each = self.0.iter().zip(outcomes);
+        let stored = each.filter_map(|(fact, outcome)| {
+            let (key, Outcome::New(place)) = (fact.key()?, outcome) else {
+                return None;
+            };
+            let event = after.events.get(*place)?;
+            let stored = ResponseFact::Stored(ResponseStored {
+                operation: OPERATION.to_owned(),
+                request: fact.request(),
+                response: serde_json::to_string(&AppendAnswer::new(event)).ok(),
+            });
+            Some(stored.event(&event.actor, key))
+        });
+        stored.collect()
+    }
+}
+
+/// Returns the first answer under the key of a fact.
+fn known(live: &Live, fact: &Fact, key: &str, request: &str) -> Result<Option<AppendAnswer>> {
+    if let Some(earlier) = &fact.earlier {
+        return Ok(Some(earlier.clone()));
+    }
+    let first = first_answer(live, key, OPERATION, request);
+    let first = first.map_err(|failure| fact.located(failure))?;
+    let read = first.map(|text| {
+        let answer = serde_json::from_str(&text);
+        answer.map_err(|error| unread(&text, &error))
+    });
+    read.transpose()
+}
+
+fn recorded(after: &After<'_>, place: usize) -> Result<AppendAnswer> {
+    let event = after.events.get(place);
+    event.map(AppendAnswer::new).ok_or_else(unrecorded)
+}
+
+/// An event that names no trace belongs to that of its message, else of its task.
+pub(crate) fn inherit_trace(live: &Live, event: &mut NewEvent) -> Result<()> {
+    if event.refs.get(RefKind::Trace).is_some() {
+        return Ok(());
+    }
+    let mut trace = None;
+    if let Some(message) = event.refs.get(RefKind::Message) {
+        trace = live.message(message)?.and_then(|message| message.trace_id);
+    }
+    if let (None, Some(task)) = (&trace, event.refs.get(RefKind::Task)) {
+        trace = live.task(task)?.and_then(|task| task.trace_id);
+    }
+    if let Some(trace) = trace {
+        event.refs.set(RefKind::Trace, trace);
+    }
+    Ok(())
+}

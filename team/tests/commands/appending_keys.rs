@@ -1,0 +1,118 @@
+//! `append` under idempotency keys: one fact, and each line of a batch.
+
+use crate::prelude::*;
+use teamlog_engine::{Durability, Json, NewEvent, RefKind};
+use teamlog_team::log::append_batch::{AppendBatch, BatchAnswer};
+use teamlog_team::projections::live::Live;
+
+fn fact(key: &str, payload: &str) -> Append {
+    given!(Append, kind: "seen", actor: "ci", task_id: "T-1", key, payload)
+}
+
+fn batch(team: &mut Team, lines: &str) -> Result<BatchAnswer, Failure> {
+    let batch = given!(AppendBatch, batch_size: 2);
+    let appended = team.append_batch(batch, &mut lines.as_bytes());
+    appended.map_err(|stopped| stopped.failure)
+}
+
+#[test]
+fn the_same_under_a_key_is_recorded_once_and_other_content_is_refused() {
+    let (world, mut team) = demo();
+    let first = team.append(fact("k", r#"{"n":1}"#)).unwrap();
+    assert!(!team.repeated());
+    let before = events(&mut team);
+    has!(before.last().unwrap(), {"kind": "response_stored", "key": "k", "seq": first.seq + 1});
+    world.later(SECOND);
+    let again = team.append(fact("k", r#" {"n": 1}"#)).unwrap();
+    assert_eq!((again, team.repeated()), (first.clone(), true));
+    let mut other = world.root.team("demo").unwrap();
+    assert_eq!(other.append(fact("k", r#"{"n":1}"#)).unwrap(), first);
+    for changed in [
+        fact("k", r#"{"n":2}"#),
+        given!(Append, kind: "heard", ..fact("k", r#"{"n":1}"#)),
+        given!(Append, actor: "dev", ..fact("k", r#"{"n":1}"#)),
+        given!(Append, task_id: "T-2", ..fact("k", r#"{"n":1}"#)),
+        given!(Append, trace_id: "tr", ..fact("k", r#"{"n":1}"#)),
+    ] {
+        let refusal = refused(team.append(changed), Code::IdempotencyKeyReused);
+        assert_eq!(refusal.field.as_deref(), Some("key"));
+    }
+    let task = given!(TaskCreate, subject: "s", description: "d");
+    team.under(Control {
+        operation: "create-task".into(),
+        key: Some("k".into()),
+        ..Control::default()
+    });
+    refused(team.task_create(task), Code::IdempotencyKeyReused);
+    assert_eq!(events(&mut team), before);
+    settled_digest(&mut team);
+}
+
+#[test]
+fn each_line_of_a_batch_has_its_own_key() {
+    let (_, mut team) = demo();
+    let line = |key: &str, n: u64| {
+        format!("{{\"kind\":\"seen\",\"key\":\"{key}\",\"payload\":{{\"n\":{n}}}}}\n")
+    };
+    let all = [line("a", 1), line("b", 2), line("a", 1), line("c", 3)].concat();
+    let first = batch(&mut team, &all).unwrap();
+    assert_eq!((first.count, first.replayed_lines), (4, 1));
+    let seen = |team: &mut Team| kinds(team).iter().filter(|kind| *kind == "seen").count();
+    assert_eq!(seen(&mut team), 3);
+    let before = events(&mut team).len();
+    let again = batch(&mut team, &all).unwrap();
+    assert!(again.is_replayed());
+    assert_eq!(
+        (again.count, again.first_seq, again.last_seq),
+        (4, first.first_seq, first.last_seq)
+    );
+    assert_eq!(events(&mut team).len(), before);
+    // New lines beside known ones.
+    let more = batch(&mut team, &[line("c", 3), line("d", 4)].concat()).unwrap();
+    assert_eq!((more.count, more.replayed_lines), (2, 1));
+    assert_eq!(seen(&mut team), 4);
+    // One key with other content refuses its group, and names the line.
+    let before = events(&mut team).len();
+    let bad = [line("e", 5), line("f", 6), line("g", 7), line("b", 9)].concat();
+    let refusal = refused(batch(&mut team, &bad), Code::IdempotencyKeyReused);
+    assert_eq!(
+        (&refusal.details["line"], &refusal.details["appended"]),
+        (&json!(4), &json!(2))
+    );
+    shows!(refusal.message => has "line 4: ");
+    let twice = [line("h", 1), line("h", 2)].concat();
+    let refusal = refused(batch(&mut team, &twice), Code::IdempotencyKeyReused);
+    assert_eq!(refusal.details["line"], 2);
+    assert_eq!(events(&mut team).len(), before + 4);
+    settled_digest(&mut team);
+}
+
+#[test]
+fn an_event_that_an_older_version_appended_under_a_key_is_its_own_answer() {
+    let (_, mut team) = demo();
+    let mut old = NewEvent::new(
+        "seen".to_owned(),
+        "ci".to_owned(),
+        Json::parse(r#"{"n":1}"#).unwrap(),
+    );
+    (old.schema_version, old.foreign) = (1, true);
+    old.refs.set(RefKind::Key, "k".to_owned());
+    old.refs.set(RefKind::Task, "T-1".to_owned());
+    let exclusive = team.log().lock().unwrap();
+    let live = Live::load(team.log(), &exclusive.reader()).unwrap();
+    let writer = exclusive.into_writer(live);
+    let job =
+        move |_: &Live, _: Timestamp| Ok::<_, std::convert::Infallible>(((), vec![old.clone()]));
+    writer.commit(Durability::Synced, job).unwrap();
+    writer.close().unwrap();
+    let before = events(&mut team);
+    let known = team.append(fact("k", r#"{"n":1}"#)).unwrap();
+    assert_eq!((known.seq, team.repeated()), (2, true));
+    refused(
+        team.append(fact("k", r#"{"n":2}"#)),
+        Code::IdempotencyKeyReused,
+    );
+    let line = r#"{"kind":"seen","actor":"ci","task_id":"T-1","key":"k","payload":{"n":1}}"#;
+    assert!(batch(&mut team, line).unwrap().is_replayed());
+    assert_eq!(events(&mut team), before);
+}
