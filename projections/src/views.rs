@@ -52,6 +52,8 @@ const DUE_BYTES_MAX: usize = 16 << 20;
 #[derive(Default)]
 struct Touched {
     team: bool,
+    /// The team was created.
+    created: bool,
     tasks: BTreeSet<String>,
     /// The new lines of each inbox.
     inboxes: BTreeMap<String, Vec<u8>>,
@@ -73,6 +75,7 @@ impl Touched {
         match Fact::decode(event)? {
             Fact::Team(fact) => {
                 self.team |= !matches!(*fact, TeamFact::Closed(_));
+                self.created |= matches!(*fact, TeamFact::Created(_));
                 if let TeamFact::ConfigChanged(changed) = *fact {
                     let mut settings = changed.changes.iter().map(|(setting, _)| setting);
                     self.all |= settings.any(|setting| *setting == Setting::Views);
@@ -279,6 +282,10 @@ fn write(live: &Live, home: &Home, touched: &Touched) -> Result<Mended> {
         return mend::mend_all(live, &live.log().reader()?, home);
     }
     let mut mended = Mended::default();
+    if touched.created && !home.exists(message::view::DIR)? {
+        // Readers may watch the directory before the first message.
+        home.create_dir(&home.path(message::view::DIR))?;
+    }
     if touched.team {
         mended.add(mend::mend_team(live, home)?);
     }
