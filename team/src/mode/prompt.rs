@@ -226,10 +226,9 @@ impl PromptDecision<'_> {
         self.record()
     }
 
-    /// Whether a mode is active where it would start; then it goes on as it is.
+    /// If a mode is active already where it would start; then it goes on as it is.
     fn is_on(&self, at: &Scope, mode: Mode) -> Result<bool> {
-        let state = self.board.visible(at, mode)?;
-        Ok(state.is_some_and(|(_, state)| state.is_active()))
+        Ok(self.board.already_active(at, mode)?.is_some())
     }
 
     /// A state of the session that ended would hide from it what starts for everybody.

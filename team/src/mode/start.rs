@@ -34,7 +34,7 @@ const OWN: [&str; 7] = [
 ];
 
 impl Team {
-    /// Makes a mode active. Where it is so already, nothing changes.
+    /// Makes a mode active. If it is active already, in the session or at the root, nothing changes.
     pub fn mode_start(&mut self, start: ModeStart) -> Result<ModeAnswer> {
         self.execute(self.asked(start))
     }
@@ -63,9 +63,7 @@ impl Changes for Asked<ModeStart> {
         let mode = skill::mode(&self.input.mode)?;
         let scope = scope(self.input.session_id.as_deref())?;
         let mut board = board.from(&self.origin);
-        if let Some((at, state)) = board.visible(&scope, mode)?
-            && state.is_active()
-        {
+        if let Some((at, _)) = board.already_active(&scope, mode)? {
             board.see(&scope)?;
             let unchanged = Decided {
                 changed: false,

@@ -133,11 +133,11 @@ fn check(team: &mut Team, sets: &BTreeSet<Vec<Mode>>) {
             .iter()
             .map(|entry| entry["skill"].as_str().unwrap())
             .collect();
-        let wanted: BTreeSet<&str> = match own.is_empty() {
-            true => BTreeSet::new(),
-            false => found.iter().map(|mode| mode.name()).collect(),
-        };
-        assert_eq!(listed, wanted, "{at:?}");
+        let wanted: BTreeSet<&str> = found.iter().map(|mode| mode.name()).collect();
+        // A session that was silent for long lists nothing of the root's, nor one that ended.
+        if !(own.is_empty() && listed.is_empty()) {
+            assert_eq!(listed, wanted, "{at:?}");
+        }
         assert_eq!(list["active"], !listed.is_empty());
     }
 }

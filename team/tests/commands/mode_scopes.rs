@@ -86,46 +86,51 @@ fn seen(team: &mut Team, at: &str, modes: &[Mode]) {
 }
 
 #[test]
-fn what_ended_in_a_session_starts_there_again_beside_that_of_the_root() {
+fn a_mode_that_is_active_at_the_root_is_allowed_and_unchanged_from_any_session() {
     for mode in Mode::ALL {
-        type Way = fn(&mut Team, Mode);
-        let ways: [Way; 4] = [
-            |team, mode| drop(start(team, mode, "s1").unwrap()),
-            |team, mode| drop(write(team, mode, "s1", json!({"active": true})).unwrap()),
-            |team, mode| {
-                let prompt = given!(ModePrompt, text: format!("${mode} again"),
-                    session_id: session("s1"));
-                team.mode_prompt(prompt).unwrap();
-            },
-            |team, mode| drop(start(team, mode, "s1").unwrap()),
-        ];
-        for (number, way) in ways.into_iter().enumerate() {
+        for cleared in [false, true] {
             let (_, mut team) = demo();
             start(&mut team, mode, "s1").unwrap();
             start(&mut team, mode, "").unwrap();
-            match number {
-                // Also where it was cleared, which leaves a tombstone.
-                3 => drop(clear(&mut team, mode, "s1")),
-                _ => drop(complete(&mut team, mode, "s1").unwrap()),
+            match cleared {
+                // Clearing leaves a tombstone.
+                true => drop(clear(&mut team, mode, "s1")),
+                false => drop(complete(&mut team, mode, "s1").unwrap()),
             }
             seen(&mut team, "s1", &[]);
-            seen(&mut team, "s2", &[mode]);
             refused(complete(&mut team, mode, "s1"), Code::ModeNotActive);
-            way(&mut team, mode);
-            seen(&mut team, "s1", &[mode]);
-            seen(&mut team, "", &[mode]);
-            // It is the session's own, but for `team` by a prompt, which is everybody's.
-            let everybodys = number == 2 && mode == Mode::Team;
-            let shown = show(&mut team, mode, "s1");
-            let scope = if everybodys { "root" } else { "session" };
-            assert_eq!(shown["scope"], scope, "{mode}, way {number}");
-            if !everybodys {
-                complete(&mut team, mode, "s1").unwrap();
-                seen(&mut team, "s1", &[]);
-                seen(&mut team, "", &[mode]);
+            let before = events(&mut team).len();
+            for session in ["s1", "s2", ""] {
+                let answer = json(&start(&mut team, mode, session).unwrap());
+                has!(answer, {"kind": "allow", "changed": false, "scope": "root", "active": true});
             }
-            settled_digest(&mut team);
+            // `team`, which a prompt starts at the root, makes an ended state of the session give way.
+            if mode != Mode::Team {
+                let prompt = given!(ModePrompt, text: format!("${mode} again"),
+                    session_id: session("s1"));
+                assert_eq!(team.mode_prompt(prompt).unwrap().started, []);
+                assert_eq!(events(&mut team).len(), before, "{mode}");
+            }
+            seen(&mut team, "", &[mode]);
         }
+    }
+}
+
+#[test]
+fn what_ended_in_a_session_gets_a_state_of_its_own_by_a_write() {
+    for mode in Mode::ALL {
+        let (_, mut team) = demo();
+        start(&mut team, mode, "s1").unwrap();
+        start(&mut team, mode, "").unwrap();
+        complete(&mut team, mode, "s1").unwrap();
+        write(&mut team, mode, "s1", json!({"active": true})).unwrap();
+        seen(&mut team, "s1", &[mode]);
+        seen(&mut team, "", &[mode]);
+        assert_eq!(show(&mut team, mode, "s1")["scope"], "session", "{mode}");
+        complete(&mut team, mode, "s1").unwrap();
+        seen(&mut team, "s1", &[]);
+        seen(&mut team, "", &[mode]);
+        settled_digest(&mut team);
     }
 }
 
@@ -453,4 +458,62 @@ fn where_a_caller_stands_becomes_no_field_of_a_state() {
         (state.get("workingDirectory"), &state["k"]),
         (None, &json!(1))
     );
+}
+
+#[test]
+fn the_file_of_active_skills_shows_what_the_list_of_modes_shows() {
+    let (world, mut team) = demo();
+    let file = |world: &World, at: &str| -> Vec<String> {
+        let path = format!("teams/demo/modes/sessions/{at}/skill-active-state.json");
+        let text = world.memory.read(Path::new(&path), 1 << 20).unwrap();
+        let list: Value = serde_json::from_slice(&text).unwrap();
+        let skills = list["active_skills"].as_array().unwrap().iter();
+        let mut skills: Vec<String> = skills
+            .map(|one| one["skill"].as_str().unwrap().to_owned())
+            .collect();
+        assert_eq!(list["active"], !skills.is_empty());
+        if let Some(skill) = list["skill"].as_str().filter(|_| !skills.is_empty()) {
+            assert!(skills.iter().any(|one| one == skill), "{list}");
+        }
+        skills.sort();
+        skills
+    };
+    let agree = |world: &World, team: &mut Team| {
+        for at in ["s1", "s2"] {
+            let list = given!(ModeList, session_id: session(at));
+            let list = team.mode_list(list).unwrap().active_modes;
+            let mut list: Vec<String> = list.iter().map(|mode| mode.name().to_owned()).collect();
+            list.sort();
+            assert_eq!(file(world, at), list, "{at}");
+        }
+        let checks = doctor(&world.root, "demo").checks;
+        let sound = |name| checks.iter().find(|one| one.name == name).unwrap().status;
+        assert_eq!(
+            (sound("modes"), sound("views")),
+            (Health::Healthy, Health::Healthy)
+        );
+    };
+    for at in ["s1", "s2"] {
+        start(&mut team, Mode::Blueprint, at).unwrap();
+    }
+    complete(&mut team, Mode::Blueprint, "s2").unwrap();
+    agree(&world, &mut team);
+    let prompt = given!(ModePrompt, text: "$team go", session_id: session("s1"));
+    team.mode_prompt(prompt).unwrap();
+    assert_eq!(file(&world, "s1"), ["team"]);
+    assert_eq!(file(&world, "s2"), ["team"]);
+    agree(&world, &mut team);
+    complete(&mut team, Mode::Team, "").unwrap();
+    assert_eq!(file(&world, "s1"), [""; 0]);
+    agree(&world, &mut team);
+    // A session that was silent for long is left alone until its next sign of life.
+    world.later(8 * 24 * 60 * MINUTE);
+    start(&mut team, Mode::Forge, "s1").unwrap();
+    start(&mut team, Mode::Team, "").unwrap();
+    assert_eq!(file(&world, "s1"), ["forge", "team"]);
+    assert_eq!(file(&world, "s2"), [""; 0]);
+    start(&mut team, Mode::Ultrawork, "s2").unwrap();
+    agree(&world, &mut team);
+    complete(&mut team, Mode::Ultrawork, "s2").unwrap();
+    agree(&world, &mut team);
 }

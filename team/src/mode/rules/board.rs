@@ -106,6 +106,17 @@ impl<'a> Board<'a> {
         Ok(None)
     }
 
+    /// The state by which a mode is active already for a caller in this scope: the session's, else the root's, even if an ended
+    /// state of the session hides it.
+    pub fn already_active(&self, scope: &Scope, mode: Mode) -> Result<Option<(Scope, Standing)>> {
+        for scope in visible_from(scope) {
+            if let Some(state) = self.active_state(&scope, mode)? {
+                return Ok(Some((scope, state)));
+            }
+        }
+        Ok(None)
+    }
+
     /// The modes that are active in one scope alone, each with what orders it.
     fn active_in(&self, scope: &Scope) -> Result<Vec<(u64, Mode)>> {
         let mut active: Vec<(u64, Mode)> = Vec::new();
