@@ -8,6 +8,7 @@ use teamlog_team::api::{self, Op};
 use teamlog_team::task;
 use teamlog_team::task::create::TaskCreate;
 use teamlog_team::task::finish::TaskFinish;
+use teamlog_team::task::resources::SetTaskResources;
 
 actions! {
     Show = "show", of::<task::show::TaskShow>;
@@ -21,6 +22,7 @@ actions! {
     Release = "release", of::<task::release::TaskRelease>;
     Cancel = "cancel", of::<task::cancel::TaskCancel>;
     Reopen = "reopen", of::<task::reopen::TaskReopen>;
+    Resources = "resources", of::<SetTaskResources>;
 }
 
 // The task that is meant. (A doc comment would become the text of every command that takes these.)
@@ -470,6 +472,43 @@ records!(
     |args, context| task::reopen::TaskReopen {
         task_id: args.target.task_id,
         worker: args.worker.or_else(|| context.actor()),
+        expected_version: args.request.expected_version,
+    }
+);
+
+/// Set the paths that a task's holder may write, while nobody works on the task
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("paths").required(true).multiple(true).args(["resources", "none", "shared"]))]
+#[command(after_help = "\
+Examples:
+  teamlog task resources demo T-1 --resource src/io --resource 'tests/io/*.rs'
+  teamlog task resources demo T-1 --shared
+  teamlog task resources demo T-1 --none")]
+struct Resources {
+    #[command(flatten)]
+    target: Target,
+    /// A path that its holder may write, relative to the repository, with what lies below it; may be given several times
+    #[arg(long = "resource", value_name = "PATH")]
+    resources: Vec<String>,
+    /// No paths
+    #[arg(long, conflicts_with = "resources")]
+    none: bool,
+    /// Whether others may hold the same paths meanwhile
+    #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    shared: Option<bool>,
+    #[command(flatten)]
+    request: Request,
+}
+
+records!(
+    Resources,
+    target.team,
+    request.stamp,
+    claim::changed,
+    |args, _context| SetTaskResources {
+        task_id: args.target.task_id,
+        resources: Some(args.resources).filter(|paths| args.none || !paths.is_empty()),
+        shared: args.shared,
         expected_version: args.request.expected_version,
     }
 );

@@ -68,7 +68,7 @@ events! {
             pub depends_on: Vec<String>,
         },
         /// A task's holder may write other paths than before.
-        "resource_declared" by "teamlog api update-task" => ResourcesDeclared:
+        "resource_declared" by "teamlog task resources" => ResourcesDeclared:
         /// What a task declares of paths; also a part of `task_created`.
         #[derive(Default)]
         Resources {

@@ -309,6 +309,7 @@ pub static OPERATIONS: &[Operation] = &[
     row::<task::history::TaskHistory>(),
     row::<task::ready::Ready>(),
     row::<task::change::TaskChange>(),
+    row::<task::resources::SetTaskResources>(),
     row::<task::claim::TaskClaim>(),
     row::<task::claim_next::ClaimNext>(),
     row::<task::renew::TaskRenew>(),

@@ -124,7 +124,7 @@ fn conflict(task: &Task, first: &Overlap, all: &[Overlap]) -> Refusal {
             "leased_until": first.leased_until, "conflicts": all,
         }))
         .hint(format!(
-            "wait for task {}, or declare both tasks shared with: update-task",
+            "wait for task {}, or declare both tasks shared with: set-task-resources",
             first.task_id
         ))
 }

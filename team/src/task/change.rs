@@ -1,14 +1,13 @@
-//! `update-task`: what a task is about, what it waits for, which paths it needs. Its lifecycle is changed by other commands only.
+//! `update-task`: what a task is about, and what it waits for. Its lifecycle and its paths are changed by other commands only.
 
-use crate::projections::task::event::{DepsChanged, Resources, TaskUpdated};
-use crate::resource;
+use crate::projections::task::event::{DepsChanged, TaskUpdated};
 use crate::task::create::{check_cycle, dependencies};
 use crate::task::prelude::*;
 
 operation! {
     /// Change what a task is about, or what it waits for
     "update-task": Records(TaskChange) -> TaskAnswer as task_change,
-    refuses = [TaskNotFound, ClaimConflict, VersionConflict, DependencyCycle],
+    refuses = [TaskNotFound, VersionConflict, DependencyCycle],
     rules = Rules {
         lifecycle: &LIFECYCLE,
         ..Rules::COMMON
@@ -50,12 +49,6 @@ pub struct TaskChange {
     /// Whether it cannot be done without changing code
     #[serde(default)]
     pub requires_code_change: Option<bool>,
-    /// The paths that its holder may write, all of them; only while nobody works on it
-    #[serde(default)]
-    pub resources: Option<Vec<String>>,
-    /// Whether others may hold the same paths meanwhile; only while nobody works on it
-    #[serde(default)]
-    pub shared: Option<bool>,
     /// The version that the task must have
     #[schemars(range(min = 1))]
     #[serde(default)]
@@ -69,8 +62,6 @@ impl Command for TaskChange {
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<()>> {
         check_expected(self.expected_version)?;
         let wanted = self.blocked_by.as_deref().map(dependencies).transpose()?;
-        let resources = self.resources.as_deref();
-        let resources = resources.map(resource::declared).transpose()?;
         let draft = Draft::of(live, &self.task_id, now)?;
         draft.decision(|draft| {
             draft.check_version(self.expected_version)?;
@@ -81,46 +72,12 @@ impl Command for TaskChange {
                 requires_code_change: self.requires_code_change,
             });
             let cause = draft.act(updated, DEFAULT_ACTOR, owner.as_deref());
-            self.declare(draft, resources, cause)?;
             wanted.map_or(Ok(()), |wanted| wait_for(live, draft, wanted, cause))
         })
     }
 
     fn answer(&self, (): &(), after: &After<'_>) -> Result<TaskAnswer> {
         TaskAnswer::of(&self.task_id, after)
-    }
-}
-
-impl TaskChange {
-    /// Other paths for whoever holds it next.
-    fn declare(
-        &self,
-        draft: &mut Draft,
-        resources: Option<Vec<String>>,
-        cause: usize,
-    ) -> Result<(), Refusal> {
-        if resources.is_none() && self.shared.is_none() {
-            return Ok(());
-        }
-        if let Some(claim) = draft.task.claim() {
-            let message = format!(
-                "resources must be declared while nobody works on task {}, but {} does until {}",
-                draft.task.task_id, claim.owner, claim.leased_until
-            );
-            let refusal = draft.refusal(Code::ClaimConflict, message);
-            return Err(refusal.field("resources"));
-        }
-        let governed = &draft.task.governed;
-        let declared = Resources {
-            resources: resources.unwrap_or_else(|| governed.resources.clone()),
-            shared: self.shared.or(governed.shared),
-        };
-        if (&declared.resources, declared.shared) != (&governed.resources, governed.shared) {
-            let owner = draft.task.owner.clone();
-            let declared = TaskAct::ResourcesDeclared(declared);
-            draft.follow(declared, DEFAULT_ACTOR, owner.as_deref(), cause);
-        }
-        Ok(())
     }
 }
 

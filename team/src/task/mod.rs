@@ -26,6 +26,7 @@ pub mod release;
 pub mod renew;
 pub mod reopen;
 pub mod report;
+pub mod resources;
 pub mod show;
 pub mod sorting;
 pub mod update;

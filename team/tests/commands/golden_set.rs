@@ -159,7 +159,12 @@ fn tasks(world: &World) {
     call(
         world,
         "update-task",
-        json!({"task_id": "later", "subject": "much later", "blocked_by": ["first"], "resources": ["docs"]}),
+        json!({"task_id": "later", "subject": "much later", "blocked_by": ["first"]}),
+    );
+    call(
+        world,
+        "set-task-resources",
+        json!({"task_id": "later", "resources": ["docs"]}),
     );
     let token = claim("first", 60_000);
     call(

@@ -15,6 +15,7 @@ mod given;
 
 mod agent_tokens;
 mod appending;
+mod appending_keys;
 mod artifacts;
 mod attention;
 #[macro_use]
@@ -44,6 +45,7 @@ mod dependents;
 mod doctor;
 mod ending;
 mod event_pages;
+mod fault_order;
 mod follow;
 mod golden;
 mod golden_set;

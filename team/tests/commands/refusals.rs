@@ -182,9 +182,21 @@ fn rows() -> Vec<(&'static str, &'static str, Value, Code)> {
         ),
         (
             "claimed",
-            "update-task",
+            "set-task-resources",
             json!({"task_id": "1", "resources": ["src"]}),
             ClaimConflict,
+        ),
+        (
+            "nothing",
+            "set-task-resources",
+            json!({"task_id": "1", "shared": true}),
+            TaskNotFound,
+        ),
+        (
+            "task",
+            "set-task-resources",
+            json!({"task_id": "1", "shared": true, "expected_version": 99}),
+            VersionConflict,
         ),
         (
             "task",

@@ -1,11 +1,12 @@
 //! Paths that tasks declare: who may take such a task, and who may write.
 
-use crate::claims::{change, claim, complete, new};
+use crate::claims::{claim, complete, new};
 use crate::prelude::*;
 use std::fs;
 use std::os::unix::fs::symlink;
 use teamlog_team::resource::RESOURCES_MAX;
 use teamlog_team::resource::can_write::{CanWrite, CanWriteAll, WriteReason, WriteVerdict};
+use teamlog_team::task::resources::SetTaskResources;
 
 fn texts(texts: &[&str]) -> Option<Vec<String>> {
     Some(texts.iter().map(|text| text.to_string()).collect())
@@ -75,29 +76,43 @@ fn resources_change_until_somebody_works_on_the_task() {
     let (world, mut team) = demo();
     let id = make(&mut team, &["src"]);
     let wanting = |resources: &[&str], shared| {
-        given!(TaskChange, resources: texts(resources),
-            shared, ..change(&id))
+        let task_id = id.clone();
+        SetTaskResources {
+            task_id,
+            resources: texts(resources),
+            shared,
+            expected_version: None,
+        }
     };
-    let changed = team.task_change(wanting(&["docs/"], Some(true))).unwrap();
+    let changed = team
+        .set_task_resources(wanting(&["docs/"], Some(true)))
+        .unwrap();
     assert_eq!(changed.task.resources, ["docs"]);
-    assert_eq!((changed.task.shared, changed.task.version), (Some(true), 2));
+    assert_eq!((changed.task.shared, changed.task.version), (Some(true), 1));
     let last = events(&mut team).pop().unwrap();
     has!(last, {"kind": "resource_declared",
         "payload": {"task_id": id, "resources": ["docs"], "shared": true}});
-    // What is as it was is not declared again.
-    team.task_change(wanting(&["docs"], None)).unwrap();
-    assert_eq!(kinds(&mut team).pop().unwrap(), "task_updated");
+    // The same paths are not declared again.
     let before = events(&mut team).len();
+    team.set_task_resources(wanting(&["docs"], None)).unwrap();
+    assert_eq!(events(&mut team).len(), before);
+    let nothing = SetTaskResources {
+        resources: None,
+        ..wanting(&[], None)
+    };
+    refused(team.set_task_resources(nothing), Code::InvalidInput);
     take(&mut team, &id, "dev");
     let refusal = refused(
-        team.task_change(wanting(&["src"], None)),
+        team.set_task_resources(wanting(&["src"], None)),
         Code::ClaimConflict,
     );
     assert_eq!(refusal.field.as_deref(), Some("resources"));
     assert_eq!(events(&mut team).len(), before + 1);
     world.later(16 * MINUTE);
-    let changed = team.task_change(wanting(&["src"], None)).unwrap();
+    let changed = team.set_task_resources(wanting(&["src"], None)).unwrap();
     assert_eq!(changed.task.resources, ["src"]);
+    let changed = team.set_task_resources(wanting(&[], None)).unwrap();
+    assert_eq!(changed.task.resources, [""; 0]);
     settled_digest(&mut team);
 }
 

@@ -45,6 +45,7 @@ pub fn scenario() -> Vec<(&'static str, Map<String, Value>)> {
         ("prime-agent", {"agent": "dev"}),
         ("list-tasks", {}),
         ("update-task", {"task_id": "1", "subject": "first"}),
+        ("set-task-resources", {"task_id": "1", "resources": ["src/io"], "shared": false}),
         ("claim-task", {"task_id": "1", "worker": "dev"}),
         ("can-write", {"agent": "dev", "path": "src/io/file.rs"}),
         ("renew-task-claim", {"task_id": "1", "claim_token": "$token"}),

@@ -228,6 +228,17 @@ fn an_update_takes_four_fields_and_leaves_the_lifecycle_alone() {
     );
     assert!(fault.message.contains("subject"), "{}", fault.message);
     assert_eq!(kinds(&mut team).len(), 2);
+    for field in [json!({"resources": ["src"]}), json!({"shared": true})] {
+        let mut update = json!({"task_id": "1", "subject": "s"});
+        update
+            .as_object_mut()
+            .unwrap()
+            .extend(field.as_object().unwrap().clone());
+        let fault = call(&world, "update-task", update).unwrap_err();
+        assert_eq!(fault.code, "invalid_input");
+        shows!(fault.message => has "unsupported fields");
+    }
+    assert_eq!(kinds(&mut team).len(), 2);
     let mended = json!({"task_id": "1", "subject": "s", "description": "d", "blocked_by": [], "requires_code_change": true});
     let mended = call(&world, "update-task", mended).unwrap();
     has!(mended, {"/task/subject": "s", "/task/version": 2});

@@ -1,0 +1,76 @@
+//! `set-task-resources`: the paths that the next holder of a task may write.
+
+use crate::projections::task::event::Resources;
+use crate::resource;
+use crate::task::prelude::*;
+
+operation! {
+    /// Set the paths that a task's holder may write, while nobody works on the task
+    "set-task-resources": Records(SetTaskResources {
+        /// The task
+        task_id: String,
+        /// All paths that its holder may write; an empty list is none; without it they stay
+        resources: Option<Vec<String>>,
+        /// Whether others may hold the same paths meanwhile; without it that stays
+        shared: Option<bool>,
+        /// The version that the task must have
+        #[schemars(range(min = 1))]
+        expected_version: Option<u64>,
+    }) -> TaskAnswer as set_task_resources,
+    refuses = [TaskNotFound, ClaimConflict, VersionConflict]
+}
+
+impl Command for SetTaskResources {
+    type Decided = ();
+    type Answer = TaskAnswer;
+
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<()>> {
+        check_expected(self.expected_version)?;
+        let resources = self.resources.as_deref();
+        let resources = resources.map(resource::declared).transpose()?;
+        if resources.is_none() && self.shared.is_none() {
+            return Err(nothing_to_set().into());
+        }
+        let draft = Draft::of(live, &self.task_id, now)?;
+        draft.decision(|draft| {
+            draft.check_version(self.expected_version)?;
+            Ok(declare(draft, resources, self.shared)?)
+        })
+    }
+
+    fn answer(&self, (): &(), after: &After<'_>) -> Result<TaskAnswer> {
+        TaskAnswer::of(&self.task_id, after)
+    }
+}
+
+/// Records the paths of the task, unless they are the same or an agent works on it.
+fn declare(
+    draft: &mut Draft,
+    resources: Option<Vec<String>>,
+    shared: Option<bool>,
+) -> Result<(), Refusal> {
+    if let Some(claim) = draft.task.claim() {
+        let message = format!(
+            "resources must be declared while nobody works on task {}, but {} does until {}",
+            draft.task.task_id, claim.owner, claim.leased_until
+        );
+        let refusal = draft.refusal(Code::ClaimConflict, message);
+        return Err(refusal.field("resources"));
+    }
+    let governed = &draft.task.governed;
+    let declared = Resources {
+        resources: resources.unwrap_or_else(|| governed.resources.clone()),
+        shared: shared.or(governed.shared),
+    };
+    if (&declared.resources, declared.shared) != (&governed.resources, governed.shared) {
+        let owner = draft.task.owner.clone();
+        let declared = TaskAct::ResourcesDeclared(declared);
+        draft.act(declared, DEFAULT_ACTOR, owner.as_deref());
+    }
+    Ok(())
+}
+
+fn nothing_to_set() -> Refusal {
+    let message = "resources or shared is required; set-task-resources needs one of them";
+    Refusal::new(Code::InvalidInput, message).field("resources")
+}
