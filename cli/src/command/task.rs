@@ -493,7 +493,7 @@ struct Resources {
     /// No paths
     #[arg(long, conflicts_with = "resources")]
     none: bool,
-    /// Whether others may hold the same paths meanwhile
+    /// If others may hold the same paths meanwhile
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     shared: Option<bool>,
     #[command(flatten)]

@@ -62,7 +62,7 @@ pub(super) fn followed_since(root_changed_at: Timestamp) -> Timestamp {
     root_changed_at.plus_micros(-FOLLOWS_FOR_MICROS)
 }
 
-/// If the list of active skills of a session shows the root's modes too.
+/// Returns true if the list of active skills of a session shows the root's modes too.
 pub fn follows_root(live: &TeamState, own: &ModeScope, root: &ModeScope) -> Result<bool> {
     let Some(session) = own.scope.session() else {
         return Ok(false);

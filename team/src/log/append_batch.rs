@@ -50,7 +50,7 @@ impl BatchAnswer {
         self.replayed_lines += u64::from(appended.replayed);
     }
 
-    /// If all lines were recorded earlier.
+    /// Returns true if all lines were recorded earlier.
     pub fn is_replayed(&self) -> bool {
         self.count > 0 && self.replayed_lines == self.count
     }
@@ -198,7 +198,7 @@ impl Groups<'_> {
 }
 
 impl Group {
-    /// If the group has room for a line, and for the answers that are stored under keys.
+    /// Returns true if the group has room for a line, and for the answers that are stored under keys.
     fn has_room(&self, fact: &Fact, text: &str) -> bool {
         let keys = self.keys + usize::from(fact.key().is_some());
         let bytes = self.bytes + text.len() + FRAMING_BYTES;
@@ -221,7 +221,7 @@ impl Group {
         self.numbers.push(line.number);
     }
 
-    /// If every line has a key, so that the group may be appended again.
+    /// Returns true if every line has a key, so that the group may be appended again.
     pub fn is_keyed(&self) -> bool {
         self.keys == self.facts.len()
     }

@@ -49,7 +49,7 @@ impl Fact {
         blake3::hash(&request).to_hex().to_string()
     }
 
-    /// If a recorded event says the same. An event may have inherited its trace, and have the authenticated agent as actor.
+    /// Returns true if a recorded event says the same. An event may have inherited its trace, and have the authenticated agent as actor.
     fn equals(&self, recorded: &Event<'_>) -> bool {
         let event = &self.event;
         let same_ref = |kind: &RefKind| {
@@ -93,7 +93,7 @@ fn cause(cause: Option<Cause>) -> Option<String> {
 #[derive(Debug, Clone)]
 pub(crate) struct Appended {
     pub answer: AppendAnswer,
-    /// If it was recorded earlier under the same key.
+    /// True if it was recorded earlier under the same key.
     pub replayed: bool,
 }
 
@@ -130,7 +130,7 @@ impl Team {
         self.execute_unkeyed(facts)
     }
 
-    /// Finds events that an older version appended under the facts' keys. Nobody appends such events any more, so that no lock
+    /// Finds events that an older version appended under the facts' keys. No version appends such events any more, so no lock
     /// is needed.
     fn find_unanswered(&mut self, facts: &mut Facts) -> Result<()> {
         let found = self.query(|live, reader| {

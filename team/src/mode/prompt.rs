@@ -226,7 +226,7 @@ impl PromptDecision<'_> {
         self.record()
     }
 
-    /// If a mode is active already where it would start; then it goes on as it is.
+    /// Returns true if a mode is active already where it would start; then it goes on as it is.
     fn is_on(&self, at: &Scope, mode: Mode) -> Result<bool> {
         Ok(self.board.already_active(at, mode)?.is_some())
     }

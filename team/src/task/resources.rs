@@ -11,7 +11,7 @@ operation! {
         task_id: String,
         /// All paths that its holder may write; an empty list is none; without it they stay
         resources: Option<Vec<String>>,
-        /// Whether others may hold the same paths meanwhile; without it that stays
+        /// If others may hold the same paths meanwhile; without it that stays
         shared: Option<bool>,
         /// The version that the task must have
         #[schemars(range(min = 1))]
