@@ -195,7 +195,7 @@ impl TeamDir<'_> {
     fn describe_original(&self, head: &Head) -> Result<()> {
         let storage = self.storage.named();
         let dir = self.archive().join(self.old.log.to_string());
-        storage.create_dir(&dir.join(EVENTS_DIR))?;
+        storage.create_dir_below(self.dir, &dir.join(EVENTS_DIR))?;
         storage.replace(&dir.join(HEAD_FILE), &head.file(self.old.log))?;
         storage.replace(&dir.join(LOG_FILE), &self.old.encode())?;
         storage.sync_dir(&self.archive())?;
@@ -264,7 +264,7 @@ impl TeamDir<'_> {
                 storage.remove_file(&events.join(&name))?;
             } else {
                 let to = archive.join(log.to_string()).join(EVENTS_DIR);
-                storage.create_dir(&to)?;
+                storage.create_dir_below(self.dir, &to)?;
                 storage.rename(&events.join(&name), &to.join(&name))?;
                 touched.insert(to);
             }

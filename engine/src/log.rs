@@ -128,7 +128,7 @@ impl Log {
             });
         }
         let events = dir.join(EVENTS_DIR);
-        storage.named().create_dir(&events)?;
+        storage.named().create_dir_all(&events)?;
         let mut head = fill(&events)?;
         let lock = dir.join(LOCK_FILE);
         storage.named().open(&lock, Open::Create)?;

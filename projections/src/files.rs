@@ -219,8 +219,9 @@ impl Home {
             opened => opened.map(Some).map_err(failed("open", path)),
         }
     }
+    /// Creates a directory within the team's, which must be there.
     pub fn create_dir(&self, dir: &Path) -> Result<()> {
-        let created = self.storage.create_dir(dir);
+        let created = self.storage.create_dir_below(&self.dir, dir);
         created.map_err(failed("create", dir))
     }
     /// Removes a directory with all that is in it, if it is there.

@@ -44,8 +44,8 @@ pub fn keep(
         dir,
         log: dir.join(reader.identity().log.to_string()),
     };
-    to.named().create_dir(&run.log.join(EVENTS_DIR))?;
-    to.named().create_dir(&dir.join(FILES_DIR))?;
+    to.named().create_dir_all(&run.log.join(EVENTS_DIR))?;
+    to.named().create_dir_all(&dir.join(FILES_DIR))?;
     let _held = lock::acquire(to.as_ref(), dir, deadline)?;
     let before = run.before()?;
     let mut kept = Kept {
@@ -145,7 +145,7 @@ impl Run<'_> {
     /// Puts the manifest of another log into that log's directory, so that it is still found once the new one replaces it here.
     fn set_by(&self, other: &Manifest) -> Result<()> {
         let dir = self.dir.join(&other.log);
-        self.to.named().create_dir(&dir)?;
+        self.to.named().create_dir_below(self.dir, &dir)?;
         self.to
             .named()
             .replace(&dir.join(MANIFEST_FILE), &other.encode())?;

@@ -157,7 +157,7 @@ impl Backup {
     ) -> Result<()> {
         let (kept, storage) = (self.storage.named(), storage.named());
         let parent = to.parent().unwrap_or(Path::new(""));
-        storage.create_dir(parent)?;
+        storage.create_dir_all(parent)?;
         if kept.digest(from, length)?.as_deref() != Some(blake3) {
             let why = "it is not what was backed up";
             return Err(Error::corrupt(from, 0, None, why));

@@ -23,9 +23,12 @@ impl Obstacle {
     }
 }
 
-/// Creates the store's directory, in the place of a file that has its name or that of the directory around it.
+/// Creates the store's directory, in the place of a file that has its name or that of the directory around it; never the
+/// directory that holds both.
 pub(super) fn create_dir(storage: &dyn Storage, dir: &Path) -> Result<()> {
-    let Err(error) = storage.create_dir(dir) else {
+    let team = dir.parent().and_then(Path::parent);
+    let team = team.unwrap_or(Path::new(""));
+    let Err(error) = storage.create_dir_below(team, dir) else {
         return Ok(());
     };
     if Obstacle::of(&error) != Some(Obstacle::NoDirectory) {
@@ -42,7 +45,8 @@ pub(super) fn create_dir(storage: &dyn Storage, dir: &Path) -> Result<()> {
                 .map_err(Error::io("remove", part))?;
         }
     }
-    storage.create_dir(dir).map_err(Error::io("create", dir))
+    let created = storage.create_dir_below(team, dir);
+    created.map_err(Error::io("create", dir))
 }
 
 /// Removes a directory that has the name of a file of the store.

@@ -24,7 +24,7 @@ pub(super) fn keep(
     }
     let aside = archive.join(format!("{}.tmp", found.name));
     storage.named().remove_dir_all(&aside)?;
-    storage.named().create_dir(&aside)?;
+    storage.named().create_dir_below(dir, &aside)?;
     let mut dirs = vec![aside.clone()];
     for file in files {
         let from = dir.join(file);
@@ -101,7 +101,8 @@ fn put(storage: &dyn Storage, path: &Path, bytes: &[u8], dirs: &mut Vec<PathBuf>
     if let Some(parent) = path.parent()
         && !dirs.iter().any(|dir| dir == parent)
     {
-        storage.named().create_dir(parent)?;
+        let base = dirs.first().map_or(parent, PathBuf::as_path);
+        storage.named().create_dir_below(base, parent)?;
         dirs.push(parent.to_path_buf());
     }
     let file = storage.named().open(path, Open::CreateNew)?;

@@ -119,6 +119,10 @@ impl Storage for Deferred {
         self.pending().remove(path);
         Ok(())
     }
+    /// What was put off waits on; everything that is written so far is durable all the same.
+    fn sync_file_system(&self) -> io::Result<()> {
+        self.inner.sync_file_system()
+    }
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
         self.pending().dirs.insert(dir.to_path_buf());
         Ok(())
@@ -163,7 +167,7 @@ mod tests {
     fn nothing_is_synced_before_it_is_settled_and_all_of_it_then() {
         let memory = Memory::new();
         let deferred = Deferred::new(Arc::new(memory.clone()));
-        deferred.create_dir(Path::new("new/events")).unwrap();
+        deferred.create_dir_all(Path::new("new/events")).unwrap();
         for (name, text) in [
             ("new/events/a", "first"),
             ("new/log.json", "old"),

@@ -142,6 +142,10 @@ impl Storage for Faulty {
         sync_dir(dir) -> ();
         sealed(path) -> Bytes;
     }
+    fn sync_file_system(&self) -> io::Result<()> {
+        self.call("sync_file_system", Path::new(""))?;
+        self.inner.sync_file_system()
+    }
     fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn File>> {
         self.call("open", path)?;
         let inner = self.inner.open(path, how)?;

@@ -13,7 +13,7 @@ use super::{
 };
 use rustix::fs::{
     AtFlags, Dir, FileType, Mode, OFlags, StatxFlags, fstat, fsync, makedev, mkdirat, openat,
-    renameat, statx, unlinkat,
+    renameat, statx, syncfs, unlinkat,
 };
 use rustix::io::{Errno, pread, pwrite, retry_on_intr};
 use std::fs;
@@ -182,9 +182,7 @@ impl Storage for Files {
     }
 
     fn create_dir(&self, path: &Path) -> io::Result<()> {
-        let above = relative::names(path)?.len();
-        let paths: Vec<&Path> = path.ancestors().take(above).collect();
-        for path in paths.into_iter().rev() {
+        if !relative::names(path)?.is_empty() {
             let (dir, name) = self.root_dir.parent(path)?;
             match mkdirat(&dir, name, Mode::RWXU) {
                 Err(Errno::EXIST) => {}
@@ -250,6 +248,11 @@ impl Storage for Files {
 
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
         sync(self.root_dir.directory(dir)?)
+    }
+
+    fn sync_file_system(&self) -> io::Result<()> {
+        let dir = self.root_dir.directory(Path::new(""))?;
+        Ok(retry_on_intr(|| syncfs(&dir))?)
     }
 
     fn lock(&self, path: &Path, deadline: Duration) -> Result<Box<dyn HeldLock>, LockError> {

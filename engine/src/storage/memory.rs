@@ -334,21 +334,21 @@ impl Storage for Memory {
     fn create_dir(&self, path: &Path) -> io::Result<()> {
         self.count("create_dir");
         let _world = self.exclusive();
-        let mut dir = self.shared.root.clone();
-        for name in names(path)? {
-            let there = guard(&dir.names).now().get(name).cloned();
-            dir = match there {
-                Some(Node::Dir(there)) => there,
-                Some(Node::File(_)) => return Err(io::ErrorKind::NotADirectory.into()),
-                None => {
-                    let new = Arc::new(DirNode {
-                        inode: self.number(),
-                        names: Mutex::default(),
-                    });
-                    guard(&dir.names).add(name, Node::Dir(new.clone()));
-                    new
-                }
-            };
+        if names(path)?.is_empty() {
+            return Ok(());
+        }
+        let (dir, name) = self.parent(path)?;
+        let there = guard(&dir.names).now().get(name).cloned();
+        match there {
+            Some(Node::Dir(_)) => {}
+            Some(Node::File(_)) => return Err(io::ErrorKind::NotADirectory.into()),
+            None => {
+                let new = Arc::new(DirNode {
+                    inode: self.number(),
+                    names: Mutex::default(),
+                });
+                guard(&dir.names).add(name, Node::Dir(new));
+            }
         }
         Ok(())
     }
@@ -424,6 +424,20 @@ impl Storage for Memory {
         self.count("sync_dir");
         let _world = self.exclusive();
         self.sync_names(&self.dir(dir)?);
+        Ok(())
+    }
+
+    fn sync_file_system(&self) -> io::Result<()> {
+        self.count("sync_file_system");
+        let _world = self.exclusive();
+        for dir in self.dirs() {
+            for node in guard(&dir.names).nodes() {
+                if let Node::File(file) = node {
+                    guard(&file.content).sync();
+                }
+            }
+            guard(&dir.names).sync(usize::MAX);
+        }
         Ok(())
     }
 

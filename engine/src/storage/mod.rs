@@ -221,7 +221,10 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     fn stat(&self, path: &Path) -> io::Result<Option<Stat>>;
     /// The names in a directory, sorted.
     fn list(&self, dir: &Path) -> io::Result<Vec<String>>;
-    /// Creates a directory (0700) and its missing parents; fine if it is there.
+    /// Creates a directory (0700) in one that is there; fine if it is there.
+    ///
+    /// # Errors
+    /// `NotFound` if its parent is missing: see [`Storage::create_dir_below`] and [`Storage::create_dir_all`].
     fn create_dir(&self, path: &Path) -> io::Result<()>;
     /// Renames; replaces a file (or an empty directory) at `to`.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
@@ -231,6 +234,9 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     fn remove_dir_all(&self, path: &Path) -> io::Result<()>;
     /// Makes the names in a directory durable.
     fn sync_dir(&self, dir: &Path) -> io::Result<()>;
+    /// Makes everything durable that was written so far, in every file of the file system (`syncfs`). Slow: other programs'
+    /// files are written as well.
+    fn sync_file_system(&self) -> io::Result<()>;
     /// Takes the exclusive lock of a file, which is created if missing, waiting at most `deadline` (zero: one try).
     ///
     /// # Errors
@@ -246,6 +252,30 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     /// `Unsupported` where nothing tells of changes: look at the paths from time to time. Else as the system reports.
     fn watch(&self, paths: &[&Path]) -> io::Result<Box<dyn Watcher>>;
 
+    /// Creates a directory and the missing ones between it and `base`, never `base` itself. Every command but the four that
+    /// create teams uses this, so that a team's directory that was moved or removed does not come back.
+    ///
+    /// # Errors
+    /// `NotFound` if `base` is missing or is no ancestor of `path`.
+    fn create_dir_below(&self, base: &Path, path: &Path) -> io::Result<()> {
+        if path == base {
+            let there = self.look(base)?;
+            return there
+                .map(drop)
+                .ok_or_else(|| io::ErrorKind::NotFound.into());
+        }
+        match (self.create_dir(path), path.parent()) {
+            (Err(error), Some(parent)) if error.kind() == io::ErrorKind::NotFound => {
+                self.create_dir_below(base, parent)?;
+                self.create_dir(path)
+            }
+            (created, _) => created,
+        }
+    }
+    /// Creates a directory and its missing parents.
+    fn create_dir_all(&self, path: &Path) -> io::Result<()> {
+        self.create_dir_below(Path::new(""), path)
+    }
     /// What stands at `path`, in as few calls as possible: to hold it against an open file. It says nothing of how the path
     /// leads there.
     fn look(&self, path: &Path) -> io::Result<Option<Look>> {

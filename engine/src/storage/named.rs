@@ -69,6 +69,16 @@ impl Named<'_> {
         self.0.create_dir(path).map_err(Error::io("create", path))
     }
 
+    pub fn create_dir_below(self, base: &Path, path: &Path) -> Result<()> {
+        let created = self.0.create_dir_below(base, path);
+        created.map_err(Error::io("create", path))
+    }
+
+    pub fn create_dir_all(self, path: &Path) -> Result<()> {
+        let created = self.0.create_dir_all(path);
+        created.map_err(Error::io("create", path))
+    }
+
     pub fn rename(self, from: &Path, to: &Path) -> Result<()> {
         self.0.rename(from, to).map_err(Error::io("rename", from))
     }

@@ -37,7 +37,7 @@ impl World {
 
     fn put(&self, path: &str, text: &str) {
         let (storage, path) = (arc(&self.memory), dir().join(path));
-        storage.create_dir(path.parent().unwrap()).unwrap();
+        storage.create_dir_all(path.parent().unwrap()).unwrap();
         storage.replace(&path, text.as_bytes(), true).unwrap();
     }
 

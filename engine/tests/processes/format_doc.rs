@@ -193,7 +193,7 @@ fn the_example_is_what_the_engine_reads() {
     let document = text("docs/format.md");
     for format in FORMATS {
         let storage = memory();
-        storage.create_dir(&dir().join("events")).unwrap();
+        storage.create_dir_all(&dir().join("events")).unwrap();
         for file in example_files(format) {
             let shown = block(&document, &format!("{} {file}", format.name()));
             let bytes = match shown.starts_with('{') {

@@ -64,7 +64,7 @@ impl Live {
         let dir = derived_dir(reader.dir());
         // The store's lock lies beside it.
         scratch
-            .create_dir(reader.dir())
+            .create_dir_all(reader.dir())
             .map_err(teamlog_engine::Error::io("create", reader.dir()))?;
         let store = Store::aside(scratch, &dir, log.options().lock_deadline)?;
         let folded = pipeline::fold_all(reader, store, Bulk::new(workers), None, progress)?;

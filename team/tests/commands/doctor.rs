@@ -41,6 +41,9 @@ impl Storage for ReadOnly {
     fn sync_dir(&self, _: &Path) -> io::Result<()> {
         refused_write()
     }
+    fn sync_file_system(&self) -> io::Result<()> {
+        refused_write()
+    }
     fn lock(&self, _: &Path, _: Duration) -> Result<Box<dyn HeldLock>, LockError> {
         Err(LockError::Io(io::ErrorKind::ReadOnlyFilesystem.into()))
     }

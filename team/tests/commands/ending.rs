@@ -255,7 +255,7 @@ fn the_files_of_a_closed_team_go_and_nothing_brings_them_back() {
     // Somebody puts one back.
     world
         .memory
-        .create_dir(Path::new("teams/demo/tasks"))
+        .create_dir_all(Path::new("teams/demo/tasks"))
         .unwrap();
     let path = Path::new("teams/demo/tasks/1.json");
     world.memory.replace(path, b"{}", false).unwrap();

@@ -162,7 +162,7 @@ fn copy(from: &dyn Storage, to: &dyn Storage, dir: &Path) {
 }
 
 fn copy_into(from: &dyn Storage, to: &dyn Storage, dir: &Path, aside: &Path) {
-    to.create_dir(aside).unwrap();
+    to.create_dir_all(aside).unwrap();
     for name in from.list(dir).unwrap() {
         let (old, new) = (dir.join(&name), aside.join(&name));
         match from.stat(&old).unwrap().unwrap().is_dir {

@@ -73,7 +73,7 @@ fn opened(format: Format) -> World {
 }
 
 fn load(memory: &Memory, from: &Path, to: &Path) {
-    memory.create_dir(to).unwrap();
+    memory.create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
         let to = to.join(entry.file_name());

@@ -403,7 +403,7 @@ fn told(world: &World, format: Format) {
         ("tasks/T-9.json" => snapshot),
     ] {
         let path = Path::new(path);
-        memory.create_dir(path.parent().unwrap()).unwrap();
+        memory.create_dir_all(path.parent().unwrap()).unwrap();
         memory.replace(path, text.as_bytes(), true).unwrap();
     }
     let import = given!(ImportTeamChat, team: "told", format);

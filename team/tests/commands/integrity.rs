@@ -74,7 +74,7 @@ fn the_last_verification_is_told_with_its_time_and_forgotten_with_its_file() {
     world.root.init(Init::of("other")).unwrap();
     let mut other = world.root.team("other").unwrap();
     let derived = Path::new("teams/other/derived");
-    world.memory.create_dir(derived).unwrap();
+    world.memory.create_dir_all(derived).unwrap();
     world
         .memory
         .replace(&derived.join("verify.json"), &kept, false)

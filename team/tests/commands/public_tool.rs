@@ -17,7 +17,7 @@ use tool::{AGENTS, Tool, instant, minute};
 fn put(memory: &Memory, files: &BTreeMap<String, String>) {
     for (path, text) in files {
         let path = Path::new(path);
-        memory.create_dir(path.parent().unwrap()).unwrap();
+        memory.create_dir_all(path.parent().unwrap()).unwrap();
         memory.replace(path, text.as_bytes(), true).unwrap();
     }
 }

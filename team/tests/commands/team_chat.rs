@@ -177,7 +177,7 @@ fn directory_of(files: &[(&str, impl AsRef<str>)]) -> Memory {
     let memory = Memory::new();
     for (path, text) in files {
         let (path, text) = (Path::new(path), text.as_ref());
-        memory.create_dir(path.parent().unwrap()).unwrap();
+        memory.create_dir_all(path.parent().unwrap()).unwrap();
         memory.replace(path, text.as_bytes(), true).unwrap();
     }
     memory

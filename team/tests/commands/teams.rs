@@ -61,7 +61,7 @@ fn the_list_of_teams_skips_what_is_no_team() {
     world.root.init(Init::of("b")).unwrap();
     world.root.init(Init::of("a")).unwrap();
     for dir in ["teams/.new-c-00", "teams/empty"] {
-        world.memory.create_dir(Path::new(dir)).unwrap();
+        world.memory.create_dir_all(Path::new(dir)).unwrap();
     }
     world
         .memory
@@ -77,7 +77,7 @@ fn a_directory_in_the_way_is_left_alone_and_nothing_stays_aside() {
     let world = World::new();
     world
         .memory
-        .create_dir(Path::new("teams/demo/inboxes"))
+        .create_dir_all(Path::new("teams/demo/inboxes"))
         .unwrap();
     refused(world.root.init(Init::of("demo")), Code::TeamExists);
     assert_eq!(world.names_in_teams(), ["demo"]);

@@ -72,7 +72,7 @@ fn mend(storage: &Arc<dyn Storage>) -> u64 {
 fn a_power_loss_leaves_a_store_that_is_right_or_known_to_be_damaged() {
     let memory = Memory::new();
     let storage: Arc<dyn Storage> = Arc::new(memory.clone());
-    storage.create_dir(Path::new("teams/demo")).unwrap();
+    storage.create_dir_all(Path::new("teams/demo")).unwrap();
     history(&storage).unwrap();
     let (mut sound, mut mended) = (0, 0);
     for seed in 0..400_u64 {
@@ -90,7 +90,7 @@ fn a_power_loss_leaves_a_store_that_is_right_or_known_to_be_damaged() {
             }
         });
         let storage: Arc<dyn Storage> = Arc::new(crashed);
-        storage.create_dir(Path::new("teams/demo")).unwrap();
+        storage.create_dir_all(Path::new("teams/demo")).unwrap();
         match mend(&storage) {
             0 => sound += 1,
             runs => mended += runs,
@@ -103,7 +103,7 @@ fn a_power_loss_leaves_a_store_that_is_right_or_known_to_be_damaged() {
 fn a_call_that_fails_leaves_the_store_as_it_was() {
     let run = |fault: Option<usize>| {
         let memory: Arc<dyn Storage> = Arc::new(Memory::new());
-        memory.create_dir(Path::new("teams/demo")).unwrap();
+        memory.create_dir_all(Path::new("teams/demo")).unwrap();
         let faulty = Faulty::new(Arc::clone(&memory));
         if let Some(call) = fault {
             faulty.arm(call, Fault::Stop);

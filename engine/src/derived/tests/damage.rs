@@ -247,7 +247,7 @@ fn what_stands_in_the_way_of_the_store_gives_way_to_the_next_writer() {
             match is_dir {
                 true => {
                     storage.remove_file(at).unwrap();
-                    storage.create_dir(&at.join("inside")).unwrap();
+                    storage.create_dir_all(&at.join("inside")).unwrap();
                 }
                 false => {
                     storage.remove_dir_all(at).unwrap();

@@ -26,14 +26,14 @@ fn files() -> (tempfile::TempDir, Arc<dyn Storage>) {
     let dir = tempfile::tempdir().unwrap();
     let files = Files::open(dir.path()).unwrap();
     // The team's directory is there before its derived store.
-    files.create_dir(Path::new("teams/demo")).unwrap();
+    files.create_dir_all(Path::new("teams/demo")).unwrap();
     (dir, Arc::new(files))
 }
 
 /// The same in memory.
 fn memory() -> Arc<dyn Storage> {
     let memory = Memory::new();
-    memory.create_dir(Path::new("teams/demo")).unwrap();
+    memory.create_dir_all(Path::new("teams/demo")).unwrap();
     Arc::new(memory)
 }
 

@@ -108,7 +108,7 @@ fn new_files_and_directories_are_private_and_close_on_exec() {
     let (dir, both) = roots();
     for (files, name) in both.iter().zip(["one", "two"]) {
         files
-            .create_dir(path(name).join("deep/er").as_path())
+            .create_dir_all(path(name).join("deep/er").as_path())
             .unwrap();
         let (file, _) = files
             .regular(&path(name).join("f"), Open::CreateNew)
@@ -322,12 +322,21 @@ fn lists_sorted_names() {
 }
 
 #[test]
-fn create_dir_makes_parents_and_is_content_with_what_is_there() {
+fn create_dir_makes_no_parents_unless_asked_and_never_the_base() {
     let (dir, both) = roots();
     fs::write(dir.path().join("file"), "").unwrap();
-    for files in &both {
-        files.create_dir(path("a/b/c")).unwrap();
-        files.create_dir(path("a/b/c")).unwrap();
+    for (files, deep) in both.iter().zip(["a/b/c", "a/x/y"]) {
+        fails(files.create_dir(path(deep)), ErrorKind::NotFound);
+        files.create_dir_all(path(deep)).unwrap();
+        files.create_dir(path(deep)).unwrap();
+        files.create_dir_below(path("a"), path("a/d/e")).unwrap();
+        files.create_dir_below(path("a"), path("a")).unwrap();
+        for gone in ["gone", "gone/x", "gone/x/y"] {
+            let made = files.create_dir_below(path("gone"), path(gone));
+            fails(made, ErrorKind::NotFound);
+        }
+        assert!(files.stat(path("gone")).unwrap().is_none());
+        files.sync_file_system().unwrap();
         files.create_dir(path("")).unwrap();
         fails(files.create_dir(path("file")), ErrorKind::NotADirectory);
         assert!(files.create_dir(path("file/x")).is_err());
@@ -377,7 +386,7 @@ fn remove_dir_all_removes_links_and_not_what_they_lead_to() {
     let outside = tempfile::tempdir().unwrap();
     fs::write(outside.path().join("f"), "kept").unwrap();
     for files in &both {
-        files.create_dir(path("d/e/f")).unwrap();
+        files.create_dir_all(path("d/e/f")).unwrap();
         files.open(path("d/e/g"), Open::CreateNew).unwrap();
         symlink(outside.path(), dir.path().join("d/e/link")).unwrap();
         files.remove_dir_all(path("d")).unwrap();
@@ -391,7 +400,7 @@ fn remove_dir_all_removes_links_and_not_what_they_lead_to() {
 fn remove_dir_all_gives_up_on_absurd_depth() {
     let (_dir, files) = root();
     files
-        .create_dir(path(&"d/".repeat(REMOVED_DEPTH + 1)))
+        .create_dir_all(path(&"d/".repeat(REMOVED_DEPTH + 1)))
         .unwrap();
     let error = files.remove_dir_all(path("d")).unwrap_err().to_string();
     assert!(error.contains("deep"), "{error}");

@@ -26,7 +26,7 @@ fn write(memory: &Memory, at: &str, bytes: &[u8], offset: u64) {
 fn with_dirs(dirs: &[&str]) -> Memory {
     let memory = Memory::new();
     dirs.iter()
-        .for_each(|dir| memory.create_dir(path(dir)).unwrap());
+        .for_each(|dir| memory.create_dir_all(path(dir)).unwrap());
     memory.sync_dir(path("")).unwrap();
     memory
 }
@@ -249,7 +249,7 @@ fn a_replaced_file_is_the_old_or_the_new_one() {
 #[test]
 fn a_synced_directory_is_lost_with_an_unsynced_parent() {
     let memory = Memory::new();
-    memory.create_dir(path("a/b")).unwrap();
+    memory.create_dir_all(path("a/b")).unwrap();
     memory.open(path("a/b/f"), Open::CreateNew).unwrap();
     memory.sync_dir(path("a/b")).unwrap();
     assert_eq!(
@@ -412,7 +412,7 @@ fn a_forgotten_write_reads_well_until_the_crash_whatever_is_synced() {
 #[test]
 fn refuses_what_a_directory_tree_refuses() {
     let (memory, _) = with_file(b"abc");
-    memory.create_dir(path("d/e")).unwrap();
+    memory.create_dir_all(path("d/e")).unwrap();
     fails(memory.open(path("none"), Open::Read), ErrorKind::NotFound);
     fails(
         memory.open(path("none/f"), Open::Create),
