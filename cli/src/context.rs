@@ -15,6 +15,7 @@ pub use answer::Note;
 pub use execute::again;
 pub use receipt::{check_own_signature, receipt_file};
 
+use crate::boot;
 use crate::env::ProcessEnv;
 use crate::exit::CommandError;
 use crate::forward::{GaveWay, Remote, Repeat};
@@ -94,6 +95,7 @@ impl Context {
         let journals = Arc::new(KnownJournals::of(env));
         let mut options = RootOptions {
             journals: Some(journals.clone()),
+            boot: boot::id(),
             ..RootOptions::default()
         };
         if let Some(timeout) = global.lock_timeout {

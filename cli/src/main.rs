@@ -6,6 +6,7 @@
 mod agents;
 mod args;
 mod board;
+mod boot;
 mod call;
 mod command;
 mod complete;

@@ -24,6 +24,9 @@ pub struct LogOptions {
     pub ahead_from_group: u64,
     /// The version by which this host folds events, which the hosts of a log have to agree on. Default 0: nobody asks.
     pub fold_version: u32,
+    /// Tells one start of the machine from the next: on Linux `/proc/sys/kernel/random/boot_id`. What was written before the
+    /// last start without a sync may not be on the disk. Default none: then that is not checked.
+    pub boot: Option<[u8; 16]>,
     /// Opens the journal of a log that has one. Default none: such a log can be read then, and not written.
     pub journals: Option<Arc<dyn Journals>>,
 }
@@ -38,6 +41,7 @@ impl Default for LogOptions {
             ahead_bytes: crate::limits::AHEAD_BYTES,
             ahead_from_group: crate::limits::AHEAD_FROM_GROUP,
             fold_version: 0,
+            boot: None,
             journals: None,
         }
     }

@@ -173,6 +173,8 @@ pub(crate) struct Home {
     pub log: [u8; 16],
     /// Where changes of files go that are made later.
     later: Option<Arc<Mutex<Changes>>>,
+    /// Whether the last bytes of a file may be anything, though its length is right.
+    suspect: bool,
 }
 
 impl Home {
@@ -183,10 +185,37 @@ impl Home {
             team: log.team.clone(),
             log: log.log.0,
             later: None,
+            suspect: false,
         }
     }
     pub fn of(reader: &Reader) -> Home {
         Home::new(reader.storage(), reader.dir(), reader.identity())
+    }
+    /// The same place after a power loss: lines are written again though the file has its length.
+    pub fn suspect(&self) -> Home {
+        Home {
+            suspect: true,
+            ..self.clone()
+        }
+    }
+    pub fn is_suspect(&self) -> bool {
+        self.suspect
+    }
+    /// Device and inode of the team's directory; `None` if it was moved or removed.
+    pub fn identity(&self) -> Result<Option<(u64, u64)>> {
+        let look = self.storage.look(&self.dir);
+        let look = look.map_err(failed("look at", &self.dir))?;
+        Ok(look.map(|look| look.identity))
+    }
+    /// Fails unless the team's directory is still that one: another team may lie there by now.
+    pub fn check_identity(&self, known: Option<(u64, u64)>) -> Result<()> {
+        match known.is_some() && self.identity()? == known {
+            true => Ok(()),
+            false => {
+                let why = io::Error::new(ErrorKind::NotFound, "the directory was moved or removed");
+                Err(failed("write view files in", &self.dir)(why))
+            }
+        }
     }
     /// The same place, and the changes that are made by its means: they are kept, as long as there is room.
     pub fn later(&self) -> (Home, Arc<Mutex<Changes>>) {
@@ -273,6 +302,16 @@ impl Home {
         }
         let file = self.open(path, Open::Create)?;
         let len = file.stat().map_err(failed("look at", path))?.len;
+        if self.suspect {
+            return match whole.checked_sub(lines.len() as u64) {
+                Some(before) if before <= len => {
+                    let written = file.write_all_at(lines, before);
+                    let cut = written.and_then(|()| file.set_len(whole));
+                    cut.map_err(failed("write", path)).map(|()| true)
+                }
+                _ => Ok(false),
+            };
+        }
         if len != whole && len + lines.len() as u64 != whole {
             return Ok(false);
         }

@@ -17,7 +17,7 @@ use crate::pipeline;
 use crate::prelude::*;
 use crate::state::Tail;
 use crate::team::settings::{self, Setting};
-use crate::views::{BatchGate, BatchState, ViewBatch, Views};
+use crate::views::{BatchGate, BatchState, ViewBatch, Views, ViewsSync};
 use std::ops::Deref;
 use teamlog_engine::derived::{Anchor, Store};
 use teamlog_engine::limits::CLOCK_SKEW_MAX;
@@ -111,12 +111,22 @@ impl Live {
     /// now on. Writes none for a team without views. A view that cannot be written does not fail the
     /// command: [`Live::views_error`] tells.
     pub fn keep_views(&mut self, reader: &Reader) -> Result<Mended> {
+        self.bring_views(reader, false)
+    }
+
+    /// As [`Live::keep_views`], and compares all files if nothing is known of them, as in a copy of a team's directory. That
+    /// costs as much as all of the team's history.
+    pub fn compare_views(&mut self, reader: &Reader) -> Result<Mended> {
+        self.bring_views(reader, true)
+    }
+
+    fn bring_views(&mut self, reader: &Reader, compare: bool) -> Result<Mended> {
         self.views_error = None;
-        let mended = match self.catch_up_views(reader) {
+        let mended = match self.catch_up_views(reader, compare) {
             // This may be the first to read a damaged part of the derived store.
             Err(error) if error.is_derived() => {
                 self.repair()?;
-                self.catch_up_views(reader)
+                self.catch_up_views(reader, compare)
             }
             mended => mended,
         };
@@ -129,10 +139,11 @@ impl Live {
         }
     }
 
-    fn catch_up_views(&mut self, reader: &Reader) -> Result<Mended> {
+    fn catch_up_views(&mut self, reader: &Reader, compare: bool) -> Result<Mended> {
         self.views = None;
-        let mut views = Views::open(reader, self.views_later, Arc::clone(&self.view_gate))?;
-        let mended = views.catch_up(self, reader)?;
+        let (gate, options) = (Arc::clone(&self.view_gate), self.log.options());
+        let mut views = Views::open(reader, options, self.views_later, gate)?;
+        let mended = views.catch_up(self, reader, compare, options.clock.now().micros())?;
         self.view_gate.set(BatchState::Written);
         self.views = Some(views);
         Ok(mended)
@@ -181,6 +192,30 @@ impl Live {
                 self.views_error = Some(error);
             }
         }
+    }
+
+    /// The sync of the file system that is due for view files, if one is: for [`ViewsSync::run`], and then
+    /// [`Live::views_synced`].
+    pub fn views_sync_due(&self) -> Option<ViewsSync> {
+        let now = self.log.options().clock.now().micros();
+        self.views.as_ref()?.sync_due(now)
+    }
+
+    /// Notes the outcome of such a sync.
+    pub fn views_synced(&mut self, sync: &ViewsSync, outcome: &Result<()>) {
+        if let Some(views) = &mut self.views {
+            views.synced(sync, outcome);
+        }
+    }
+
+    /// Makes the sync that is due for view files, if one is.
+    pub fn sync_views_if_due(&mut self) -> Result<()> {
+        let Some(sync) = self.views_sync_due() else {
+            return Ok(());
+        };
+        let outcome = sync.run();
+        self.views_synced(&sync, &outcome);
+        outcome
     }
 
     /// Writes the views that are due, as the last thing before the lock is given back.

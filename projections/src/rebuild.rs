@@ -84,7 +84,7 @@ pub fn rehydrate_with(
         Tail::default(),
         reader.head().last_seq,
     );
-    let views = mend_views(&live, reader, inboxes)?;
+    let views = mend_views(&live, (log, reader), inboxes)?;
     let digest = live.digest()?;
     let counts = live.counts()?;
     live.keep_views(reader)?;
@@ -101,7 +101,7 @@ pub fn rehydrate_with(
     ))
 }
 
-fn mend_views(live: &Live, reader: &Reader, inboxes: Inboxes) -> Result<Mended> {
+fn mend_views(live: &Live, (log, reader): (&Log, &Reader), inboxes: Inboxes) -> Result<Mended> {
     let mut mended = Mended::default();
     let home = Home::of(reader);
     if !live.team()?.as_ref().is_some_and(TeamInfo::keeps_views) {
@@ -117,6 +117,8 @@ fn mend_views(live: &Live, reader: &Reader, inboxes: Inboxes) -> Result<Mended> 
         // The team was created without views, and got them later: nothing was built on the way.
         false => mended.add(mend_inboxes(live, reader, &home)?),
     }
-    Views::open(reader, false, Arc::default())?.settle(live.seq())?;
+    let options = log.options();
+    let now = options.clock.now().micros();
+    Views::open(reader, options, false, Arc::default())?.settle_all(live.seq(), now)?;
     Ok(mended)
 }

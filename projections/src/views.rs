@@ -12,15 +12,21 @@
 //! | `threads/<id>.json` | a thread |
 //! | `threads/<id>.jsonl` | one line per message of a thread; only grows |
 //! | `views` | the cursor: up to which event the files are current |
+//! | `views.synced` | up to which event they are on the disk, since which start of the machine, in which directory |
 //!
 //! The writer of the log writes them after the head, then the cursor; the next writer mends what lies between. A writer
-//! that stays may note what is due and write it behind the answers, many events at a time ([`ViewBatch`]). None is synced:
-//! a file is as good as its length and the log behind it.
+//! that stays may note what is due and write it behind the answers, many events at a time ([`ViewBatch`]).
+//!
+//! No file is synced by itself. Every 1,000 events or 60 seconds, after an answer, the file system is synced and
+//! `views.synced` moves. After a restart of the machine the next writer writes the files of all later events again. If the
+//! team's directory is a copy, any file may be wrong: a short log's files are compared at once, those of a longer one by
+//! [`Live::compare_views`].
 
 mod batch;
 mod check;
 mod cursor;
 pub(crate) mod mend;
+mod synced;
 
 use crate::delivery::event::DeliveryFact;
 use crate::message::event::MessageFact;
@@ -29,6 +35,7 @@ use crate::team::event::TeamFact;
 pub use batch::ViewBatch;
 pub(crate) use batch::{BatchGate, BatchState};
 pub use check::{Fault, Malformed, ViewsFound, ViewsSource};
+pub use synced::{SYNC_EVENTS, SYNC_MICROS, ViewsSync};
 
 use crate::files::Home;
 pub use crate::files::Mended;
@@ -41,9 +48,14 @@ use crate::worker::event::WorkerAct;
 use crate::{bootstrap, delivery, message, mode, task, thread, worker};
 use cursor::Cursor;
 use std::sync::PoisonError;
+use synced::{Synced, Trust};
+use teamlog_engine::LogOptions;
+use teamlog_engine::storage::Open;
 
 /// A gap of more events between cursor and head is mended by looking at all views.
 const GAP_EVENTS_MAX: u64 = 16 << 10;
+/// If nothing is known of the files, those of a log with no more events are compared by any writer.
+const COMPARED_EVENTS_MAX: u64 = 1_000;
 /// More events, or bytes of them, are not left for later: memory is bounded, and so is what a crash leaves to mend.
 const DUE_EVENTS_MAX: u64 = 8 << 10;
 const DUE_BYTES_MAX: usize = 16 << 20;
@@ -145,7 +157,13 @@ fn is_closing(event: &Event<'_>) -> bool {
 /// The views of a team, kept by the writer of its log.
 pub(crate) struct Views {
     home: Home,
+    /// Device and inode of the team's directory.
+    dir: Option<(u64, u64)>,
     cursor: Cursor,
+    /// Which start of the machine this is, if the caller said so.
+    boot: Option<[u8; 16]>,
+    /// How far the cursor can be believed.
+    trust: Trust,
     /// Whether somebody collects what is due.
     later: bool,
     due: Touched,
@@ -158,13 +176,26 @@ pub(crate) struct Views {
 
 impl Views {
     /// `later`: whether somebody calls [`Views::collect`] soon after every event. Waits for a batch that is being written.
-    pub fn open(reader: &Reader, later: bool, gate: Arc<BatchGate>) -> Result<Views> {
+    pub fn open(
+        reader: &Reader,
+        options: &LogOptions,
+        later: bool,
+        gate: Arc<BatchGate>,
+    ) -> Result<Views> {
         gate.wait();
         let home = Home::of(reader);
         let cursor = Cursor::read(&home)?;
+        let dir = home.identity()?;
+        let trust = match cursor.seq() {
+            Some(_) => Trust::read(&home, dir, options)?,
+            None => Trust::Unknown,
+        };
         Ok(Views {
             home,
+            dir,
             cursor,
+            boot: options.boot,
+            trust,
             later,
             due: Touched::default(),
             due_events: 0,
@@ -173,8 +204,14 @@ impl Views {
         })
     }
 
-    /// Mends what lies between the cursor and the state.
-    pub fn catch_up(&mut self, live: &Live, reader: &Reader) -> Result<Mended> {
+    /// Mends what lies between the cursor and the state. `compare`: looks at all files if nothing is known of them.
+    pub fn catch_up(
+        &mut self,
+        live: &Live,
+        reader: &Reader,
+        compare: bool,
+        now: i64,
+    ) -> Result<Mended> {
         let head = live.seq();
         if live.is_closed()? {
             return match self.home.exists(cursor::NAME)? {
@@ -182,11 +219,20 @@ impl Views {
                 false => Ok(Mended::default()),
             };
         }
-        let wanted = live.team()?.is_some_and(|team| team.views);
-        let gap = self.cursor.seq().and_then(|seq| head.checked_sub(seq));
+        if !live.team()?.is_some_and(|team| team.views) {
+            return Ok(Mended::default());
+        }
+        let (from, home) = match self.trust {
+            Trust::OtherBoot(synced) => {
+                let from = self.cursor.seq().map(|seq| seq.min(synced.seq));
+                (from, self.home.suspect())
+            }
+            Trust::Unknown if compare || head <= COMPARED_EVENTS_MAX => (None, self.home.clone()),
+            _ => (self.cursor.seq(), self.home.clone()),
+        };
+        let gap = from.and_then(|seq| head.checked_sub(seq));
         let mended = match gap {
-            _ if !wanted => return Ok(Mended::default()),
-            Some(0) => return Ok(Mended::default()),
+            Some(0) => Mended::default(),
             Some(gap) if gap <= GAP_EVENTS_MAX => {
                 let mut touched = Touched::default();
                 for seq in head - gap + 1..=head {
@@ -194,12 +240,45 @@ impl Views {
                         touched.note(live, &event)?;
                     }
                 }
-                write(live, &self.home, &touched)?
+                write(live, &home, &touched)?
             }
-            _ => mend::mend_all(live, reader, &self.home)?,
+            _ => {
+                let mended = mend::mend_all(live, reader, &self.home)?;
+                self.trust_from(0, now)?;
+                mended
+            }
         };
-        self.cursor.write(&self.home, head)?;
+        if let Trust::OtherBoot(synced) = self.trust {
+            self.trust_from(synced.seq, synced.at)?;
+        }
+        if gap != Some(0) {
+            self.cursor.write(&self.home, head)?;
+        }
         Ok(mended)
+    }
+
+    /// Notes that the files are as the cursor says, and up to which event they are on the disk.
+    fn trust_from(&mut self, seq: u64, at: i64) -> Result<()> {
+        let Some((boot, dir)) = self.boot.zip(self.dir) else {
+            return Ok(());
+        };
+        let synced = Synced { seq, boot, dir, at };
+        synced.write(&self.home, Open::Create)?;
+        self.trust = Trust::Current(synced);
+        Ok(())
+    }
+
+    /// The sync of the file system that is due, if one is: for [`ViewsSync::run`], and then [`Views::synced`].
+    pub fn sync_due(&self, now: i64) -> Option<ViewsSync> {
+        ViewsSync::due(&self.home, self.trust, self.cursor.seq(), now)
+    }
+
+    /// Notes the outcome of a sync. After one that failed this process makes no other.
+    pub fn synced(&mut self, sync: &ViewsSync, outcome: &Result<()>) {
+        self.trust = match outcome {
+            Ok(()) => Trust::Current(sync.synced()),
+            Err(_) => Trust::Unchecked,
+        };
     }
 
     /// Brings the views behind events that were just committed and are part of `live`, or notes what is due.
@@ -245,9 +324,16 @@ impl Views {
         if self.are_due() {
             // The cursor must not move past files that could not be written.
             self.gate.wait().check(&self.home)?;
+            if self.later {
+                self.home.check_identity(self.dir)?;
+            }
             let touched = self.take_due();
             write(live, &self.home, &touched)?;
             self.cursor.write(&self.home, live.seq())?;
+            if touched.all {
+                let now = live.log().options().clock.now();
+                self.trust_from(0, now.micros())?;
+            }
         }
         Ok(())
     }
@@ -260,7 +346,8 @@ impl Views {
         write(live, &home, &touched)?;
         let changes = std::mem::take(&mut *later.lock().unwrap_or_else(PoisonError::into_inner));
         let gate = Arc::clone(&self.gate);
-        Ok(ViewBatch::new(self.home.clone(), changes, live.seq(), gate))
+        let place = (self.home.clone(), self.dir);
+        Ok(ViewBatch::new(place, changes, live.seq(), gate))
     }
 
     fn take_due(&mut self) -> Touched {
@@ -274,6 +361,12 @@ impl Views {
             Some(known) if known >= seq => Ok(()),
             _ => self.cursor.write(&self.home, seq),
         }
+    }
+
+    /// Notes that all files were compared with the state at `seq`.
+    pub fn settle_all(&mut self, seq: u64, now: i64) -> Result<()> {
+        self.trust_from(0, now)?;
+        self.settle(seq)
     }
 }
 

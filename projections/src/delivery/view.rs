@@ -72,7 +72,8 @@ pub(crate) fn append(
     Ok(Mended::written(days.len()))
 }
 
-/// Puts lines behind those of the file. `false` where it does not end with the dead letter before them.
+/// Puts lines behind those of the file. `false` if it does not end with the dead letter before them, or
+/// cannot be believed.
 fn extend(
     live: &TeamState,
     reader: &Reader,
@@ -83,6 +84,9 @@ fn extend(
     let Some(first) = letters.first() else {
         return Ok(true);
     };
+    if home.is_suspect() {
+        return Ok(false);
+    }
     let before = delivery::of_day(live.rows(), day, first.seq, true)?.next();
     let before = before.transpose()?.map(|letter| letter.seq);
     let path = home.path(DIR).join(file_name(day));

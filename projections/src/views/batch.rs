@@ -58,6 +58,8 @@ impl BatchGate {
 /// View files as they are at an event, collected from the state and not yet written. One that is dropped counts as failed.
 pub struct ViewBatch {
     home: Home,
+    /// Device and inode of the team's directory.
+    dir: Option<(u64, u64)>,
     changes: Changes,
     /// The last event that they contain.
     seq: u64,
@@ -66,10 +68,16 @@ pub struct ViewBatch {
 }
 
 impl ViewBatch {
-    pub(super) fn new(home: Home, changes: Changes, seq: u64, gate: Arc<BatchGate>) -> ViewBatch {
+    pub(super) fn new(
+        (home, dir): (Home, Option<(u64, u64)>),
+        changes: Changes,
+        seq: u64,
+        gate: Arc<BatchGate>,
+    ) -> ViewBatch {
         gate.set(BatchState::Pending);
         ViewBatch {
             home,
+            dir,
             changes,
             seq,
             gate,
@@ -80,8 +88,9 @@ impl ViewBatch {
     /// Writes the files, and gives the last event that they contain.
     ///
     /// # Errors
-    /// I/O, or a file that only grows is not what it was: all of it is to be mended from the log then.
+    /// I/O, the team's directory was moved or removed, or a file that only grows is not what it was: all of it is to be mended from the log then.
     pub fn write(mut self) -> Result<u64> {
+        self.home.check_identity(self.dir)?;
         for (path, text) in &self.changes.replaced {
             self.home.replace(path, text)?;
         }

@@ -2,6 +2,7 @@
 
 use super::cursor::Cursor;
 use super::mend;
+use super::synced::Trust;
 pub use crate::files::{Fault, ViewsFound};
 use crate::files::{Home, Walk, failed};
 use crate::live::Live;
@@ -10,6 +11,7 @@ use crate::prelude::*;
 use crate::{bootstrap, delivery, message, mode, task, team, thread, worker};
 use serde::de::IgnoredAny;
 use std::io::{BufRead, BufReader, Read};
+use teamlog_engine::LogOptions;
 use teamlog_engine::storage::{File, Open};
 
 /// Directories whose files are lines of JSON.
@@ -29,18 +31,30 @@ pub struct Malformed {
 /// Where the view files of a team lie.
 pub struct ViewsSource {
     home: Home,
+    options: LogOptions,
 }
 
 impl ViewsSource {
     /// The views beside that log.
     pub fn new(log: &Log) -> ViewsSource {
         let home = Home::new(log.storage(), log.dir(), log.identity());
-        ViewsSource { home }
+        let options = log.options().clone();
+        ViewsSource { home, options }
     }
 
     /// Up to which event the views say that they are current; `None` without a sound cursor of this log.
     pub fn cursor(&self) -> Result<Option<u64>> {
         Ok(Cursor::read(&self.home)?.seq())
+    }
+
+    /// The same if the files can be believed to hold that: neither a power loss nor a copy of the directory may have made
+    /// them empty or old since.
+    pub fn current(&self) -> Result<Option<u64>> {
+        let Some(seq) = self.cursor()? else {
+            return Ok(None);
+        };
+        let trust = Trust::read(&self.home, self.home.identity()?, &self.options)?;
+        Ok(trust.is_current().then_some(seq))
     }
 
     /// Whether there is a file in the cursor's place.

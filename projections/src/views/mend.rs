@@ -186,7 +186,7 @@ pub(crate) fn clear(home: &Home) -> Result<Mended> {
             home.remove_dir(&home.path(dir))?;
         }
     }
-    for file in [TEAM, super::cursor::NAME] {
+    for file in [TEAM, super::synced::NAME, super::cursor::NAME] {
         let path = home.path(file);
         match home.storage.remove_file(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => {}

@@ -22,7 +22,15 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
         None if is_closed(live) => Check::healthy("the team was closed and has no view files"),
         None => Check::healthy(format!("{} files are what the state says", found.files)),
         Some(first) => {
+            let believed = ViewsSource::new(log)
+                .current()
+                .is_ok_and(|seq| seq.is_some());
             let (health, why) = match seen.cursor {
+                Ok(Some(_)) if !believed => {
+                    let why =
+                        ", which a power loss or a copy of the directory left; tick mends them";
+                    (Health::Warn, why.to_owned())
+                }
                 Ok(Some(seq)) if seq == live.seq() => (Health::Unhealthy, String::new()),
                 // A crash between the log and its views: the next writer catches up.
                 Ok(Some(seq)) => {

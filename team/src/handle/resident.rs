@@ -384,7 +384,7 @@ impl Resident {
         };
         let store = writer.with_reader(|live, reader| {
             if live.views_error().is_some() {
-                live.keep_views(reader)?;
+                live.compare_views(reader)?;
             }
             live.flush()?;
             Ok::<_, Failure>(live.store())
@@ -409,7 +409,28 @@ impl Resident {
         if writer.with_state(|live| live.views_error().is_some()) {
             let _ = self.maintain.try_send(());
         }
-        Ok(())
+        let sync = writer.with_state(|live| live.views_sync_due());
+        // Nobody who wants the slot waits for the disk.
+        drop(slot);
+        let Some(sync) = sync else {
+            return Ok(());
+        };
+        let outcome = sync.run();
+        if let WriterSlot::Taken { writer, .. } = &*self.read() {
+            writer.with_state(|live| live.views_synced(&sync, &outcome));
+        }
+        Ok(outcome?)
+    }
+
+    /// Has the file system synced in the background, if that is due for view files.
+    pub fn sync_views(&self) {
+        let WriterSlot::Taken { writer, .. } = &*self.read() else {
+            return;
+        };
+        let due = writer.try_state(|live| live.views_sync_due().is_some());
+        if let Some(views) = self.views.as_ref().filter(|_| due == Some(true)) {
+            let _ = views.try_send(());
+        }
     }
 
     pub(super) fn read(&self) -> RwLockReadGuard<'_, WriterSlot> {

@@ -27,6 +27,8 @@ pub struct RootOptions {
     pub lock_deadline: Duration,
     /// See [`LogOptions::segment_bytes_max`].
     pub segment_bytes_max: u64,
+    /// See [`LogOptions::boot`].
+    pub boot: Option<[u8; 16]>,
     /// Opens the journals that order the logs of teams on several hosts; without it such teams can only be read.
     pub journals: Option<Arc<dyn Journals>>,
     /// Hears what the teams of the root have to say beside their answers.
@@ -58,6 +60,7 @@ impl Default for RootOptions {
             ids: Arc::new(RandomIds),
             lock_deadline: Duration::from_secs(10),
             segment_bytes_max: SEGMENT_BYTES_MAX,
+            boot: None,
             journals: None,
             notes: Notes::default(),
             authenticated: None,
@@ -76,6 +79,7 @@ impl RootOptions {
             lock_deadline: self.lock_deadline,
             segment_bytes_max: self.segment_bytes_max,
             fold_version: fold_version(),
+            boot: self.boot,
             journals: self.journals.clone(),
             ..LogOptions::default()
         }

@@ -9,6 +9,7 @@ use crate::handle::past::Past;
 use crate::handle::resident::{Pause, Resident};
 use crate::handle::root::RootOptions;
 use crate::prelude::*;
+use crate::projections::views::ViewsSource;
 use teamlog_engine::storage::Files;
 use teamlog_engine::{CommitError, Committed, Durability, Exclusive, Writer, WriterCounts};
 
@@ -115,11 +116,17 @@ impl Team {
         Err(Refusal::new(Code::FormatMismatch, message).field("format"))
     }
 
-    /// Work that may follow the answer: flush and merge derived runs. Call it once the answer is printed; a failure
-    /// here costs time later and loses nothing.
+    /// Work that may follow the answer: flush and merge derived runs, sync view files that were not for long. Call it once
+    /// the answer is printed; a failure here costs time later and loses nothing.
     pub fn finish(&mut self) -> Result<()> {
-        let live = self.live.as_mut();
-        live.map_or(Ok(()), |live| Ok(live.flush_if_due()?))
+        if let Some(resident) = self.resident() {
+            resident.sync_views();
+        }
+        let Some(live) = self.live.as_mut() else {
+            return Ok(());
+        };
+        live.flush_if_due()?;
+        Ok(live.sync_views_if_due()?)
     }
 
     /// Merges runs of the derived store, however large they are: for a caller that has the time.
@@ -192,7 +199,7 @@ impl Team {
         let reader = exclusive.reader();
         let mut live = Live::load(&self.log, &reader)?;
         live.hold()?;
-        live.keep_views(&reader)?;
+        live.compare_views(&reader)?;
         Ok((exclusive, live))
     }
 
@@ -285,12 +292,31 @@ impl Team {
         }
     }
 
-    /// Brings the views up to the head, under the lock.
+    /// Brings the views up to the head, under the lock; all of them if nothing is known of any.
     pub(crate) fn mend_views(&mut self) -> Result<()> {
-        let (exclusive, live) = self.exclusive()?;
+        let exclusive = self.lock()?;
+        let reader = exclusive.reader();
+        let mut live = self.state_at(&reader)?;
+        live.compare_views(&reader)?;
         drop(exclusive);
         self.keep(live);
         Ok(())
+    }
+
+    /// As [`Team::mend_views`], if the files are behind the log or cannot be believed. A writer that stays does so itself.
+    pub(crate) fn mend_views_if_due(&mut self) -> Result<()> {
+        if self.stays_open() {
+            return Ok(());
+        }
+        let (seq, kept) = self.query(|live, _| {
+            let kept = live.team()?.is_some_and(|team| team.keeps_views());
+            Ok((live.seq(), kept))
+        })?;
+        let current = ViewsSource::new(&self.log).current()?;
+        match kept && current.is_none_or(|cursor| cursor < seq) {
+            true => self.mend_views(),
+            false => Ok(()),
+        }
     }
 }
 

@@ -35,6 +35,7 @@ const TEAM: &[&str] = &[
     "/team.json",
     "/threads/",
     "/views",
+    "/views.synced",
     "/workers/",
 ];
 /// In the directory of all teams: teams that are being made or removed.

@@ -94,6 +94,8 @@ impl Team {
         let actor = self.acting(tick.actor)?;
         let actor = actor.unwrap_or_else(|| DEFAULT_ACTOR.to_owned());
         names::check_free("actor", &actor)?;
+        self.changeable()?;
+        self.mend_views_if_due()?;
         let round = Round {
             now: self.options.clock.now(),
             message_id: None,

@@ -55,7 +55,7 @@ impl Team {
             if !kept {
                 break SyncViewsStatus::None;
             }
-            if source.cursor()?.is_some_and(|cursor| cursor >= seq) {
+            if source.current()?.is_some_and(|cursor| cursor >= seq) {
                 break SyncViewsStatus::Synced;
             }
             if begun.elapsed() >= timeout || deadline.is_over() {

@@ -76,6 +76,7 @@ mod newer;
 mod nudges;
 mod operations;
 mod past;
+mod power_loss;
 mod prelude;
 mod prompt_corpus;
 mod prompts;

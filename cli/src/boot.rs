@@ -1,0 +1,16 @@
+//! Tells one start of the machine from the next.
+
+/// The id of this start of the machine; `None` if the system does not say.
+pub fn id() -> Option<[u8; 16]> {
+    let text = std::fs::read("/proc/sys/kernel/random/boot_id").ok()?;
+    teamlog_team::engine::uuid::from_text(text.trim_ascii())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_id_stays_for_as_long_as_the_machine_runs() {
+        assert_eq!(super::id(), super::id());
+        assert!(super::id().is_some());
+    }
+}

@@ -1,0 +1,211 @@
+//! The file `views.synced`: up to which event view files are known to be on the disk, since which start of the machine, and
+//! in which directory.
+//!
+//! The cursor `views` is not synced, and neither are the files that it vouches for: after a power loss the cursor may be
+//! ahead of them, and a copy of a live directory mixes files of different moments. This file says what can be relied on.
+//!
+//! 76 bytes, little-endian: `TLVSYNC1`, 16 bytes log id, u64 seq, 16 bytes boot id, u64 device and u64 inode of the team's
+//! directory, i64 microseconds since 1970 of the last sync, u32 CRC-32 of the bytes before. Overwritten in place; without a
+//! valid one nothing is known.
+
+use crate::files::{Home, failed};
+use crate::prelude::*;
+use std::io::ErrorKind;
+use teamlog_engine::LogOptions;
+use teamlog_engine::storage::Open;
+
+pub(super) const NAME: &str = "views.synced";
+const MAGIC: &[u8; 8] = b"TLVSYNC1";
+const BYTES: usize = 76;
+
+/// The file system is synced once the view files of so many events may not be on the disk.
+pub const SYNC_EVENTS: u64 = 1_000;
+/// Or those of one event, after so many microseconds.
+pub const SYNC_MICROS: i64 = 60_000_000;
+
+/// What is known to be on the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Synced {
+    /// The files hold every event up to this one, durably.
+    pub seq: u64,
+    /// During which start of the machine the files behind `seq` were written.
+    pub boot: [u8; 16],
+    /// Device and inode of the directory in which that is so.
+    pub dir: (u64, u64),
+    /// When the last sync was, in microseconds since 1970.
+    pub at: i64,
+}
+
+impl Synced {
+    /// Reads the file; `None` if it is missing, damaged, or of another log.
+    pub fn read(home: &Home) -> Result<Option<Synced>> {
+        let path = home.path(NAME);
+        match home.storage.read(&path, 4096) {
+            Ok(bytes) => Ok(Synced::decode(&bytes, &home.log)),
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::FileTooLarge) => {
+                Ok(None)
+            }
+            Err(error) => Err(failed("read", &path)(error)),
+        }
+    }
+
+    pub fn write(&self, home: &Home, how: Open) -> Result<()> {
+        let path = home.path(NAME);
+        let file = home.open(&path, how)?;
+        let written = file.write_all_at(&self.encode(&home.log), 0);
+        written.map_err(failed("write", &path))
+    }
+
+    fn encode(&self, log: &[u8; 16]) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(BYTES);
+        bytes.extend_from_slice(MAGIC);
+        bytes.extend_from_slice(log);
+        bytes.extend_from_slice(&self.seq.to_le_bytes());
+        bytes.extend_from_slice(&self.boot);
+        bytes.extend_from_slice(&self.dir.0.to_le_bytes());
+        bytes.extend_from_slice(&self.dir.1.to_le_bytes());
+        bytes.extend_from_slice(&self.at.to_le_bytes());
+        let crc = crc32fast::hash(&bytes);
+        bytes.extend_from_slice(&crc.to_le_bytes());
+        bytes
+    }
+
+    fn decode(bytes: &[u8], log: &[u8; 16]) -> Option<Synced> {
+        let (_, rest) = bytes.split_at_checked(MAGIC.len() + log.len())?;
+        let (seq, rest) = rest.split_first_chunk()?;
+        let (boot, rest) = rest.split_first_chunk()?;
+        let (device, rest) = rest.split_first_chunk()?;
+        let (inode, rest) = rest.split_first_chunk()?;
+        let (at, _) = rest.split_first_chunk()?;
+        let synced = Synced {
+            seq: u64::from_le_bytes(*seq),
+            boot: *boot,
+            dir: (u64::from_le_bytes(*device), u64::from_le_bytes(*inode)),
+            at: i64::from_le_bytes(*at),
+        };
+        (synced.encode(log) == bytes).then_some(synced)
+    }
+}
+
+/// How far the cursor `views` can be believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// The caller did not say which start of the machine this is: the cursor is believed.
+    Unchecked,
+    /// Every file was written since the machine started, or synced before that.
+    Current(Synced),
+    /// The machine was started since: files behind `seq` may be empty, old or in part zeros.
+    OtherBoot(Synced),
+    /// The directory is a copy, or nothing is known: any file may be wrong.
+    Unknown,
+}
+
+impl Trust {
+    /// Reads how far the cursor can be believed on this start of the machine.
+    pub fn read(home: &Home, dir: Option<(u64, u64)>, options: &LogOptions) -> Result<Trust> {
+        let Some(boot) = options.boot else {
+            return Ok(Trust::Unchecked);
+        };
+        let Some(synced) = Synced::read(home)? else {
+            return Ok(Trust::Unknown);
+        };
+        Ok(match Some(synced.dir) == dir {
+            false => Trust::Unknown,
+            true if synced.boot == boot => Trust::Current(synced),
+            true => Trust::OtherBoot(synced),
+        })
+    }
+
+    /// Whether the files hold what the cursor says.
+    pub fn is_current(self) -> bool {
+        matches!(self, Trust::Unchecked | Trust::Current(_))
+    }
+}
+
+/// A sync of the file system that is due for view files. It needs neither the lock nor the state.
+pub struct ViewsSync {
+    home: Home,
+    synced: Synced,
+}
+
+impl ViewsSync {
+    /// Returns the sync that is due at `now` for files that hold everything up to `seq`, if one is.
+    pub(super) fn due(home: &Home, trust: Trust, seq: Option<u64>, now: i64) -> Option<ViewsSync> {
+        let (Trust::Current(before), Some(seq)) = (trust, seq) else {
+            return None;
+        };
+        let behind = seq.saturating_sub(before.seq);
+        let late = now.abs_diff(before.at) >= SYNC_MICROS.unsigned_abs();
+        let due = behind >= SYNC_EVENTS || (behind > 0 && late);
+        due.then(|| ViewsSync {
+            home: home.clone(),
+            synced: Synced {
+                seq,
+                at: now,
+                ..before
+            },
+        })
+    }
+
+    /// Syncs the file system, then notes up to which event view files are on the disk.
+    ///
+    /// # Errors
+    /// I/O. The note then stays as it was, so that more is mended after a power loss.
+    pub fn run(&self) -> Result<()> {
+        let synced = self.home.storage.sync_file_system();
+        synced.map_err(failed("sync", &self.home.dir))?;
+        let Some(there) = Synced::read(&self.home)? else {
+            // The team was closed, or its log replaced, meanwhile.
+            return Ok(());
+        };
+        let newer = there.boot == self.synced.boot
+            && there.dir == self.synced.dir
+            && there.seq < self.synced.seq;
+        match newer {
+            true => self.synced.write(&self.home, Open::Write),
+            false => Ok(()),
+        }
+    }
+
+    pub(super) fn synced(&self) -> Synced {
+        self.synced
+    }
+}
+
+impl std::fmt::Debug for ViewsSync {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.synced.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_noted_comes_back_and_damage_is_noticed() {
+        let log = [7; 16];
+        let synced = Synced {
+            seq: 35_440,
+            boot: [3; 16],
+            dir: (64_512, 1_048_577),
+            at: 1_764_000_000_000_000,
+        };
+        let bytes = synced.encode(&log);
+        assert_eq!(bytes.len(), BYTES);
+        assert_eq!(Synced::decode(&bytes, &log), Some(synced));
+        assert_eq!(Synced::decode(&bytes, &[8; 16]), None);
+        for at in 0..bytes.len() {
+            for bit in 0..8 {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= 1 << bit;
+                assert_eq!(
+                    Synced::decode(&damaged, &log),
+                    None,
+                    "bit {bit} of byte {at}"
+                );
+            }
+            assert_eq!(Synced::decode(&bytes[..at], &log), None);
+        }
+    }
+}
