@@ -371,6 +371,7 @@ impl From<Refusal> for CommandError {
             | Code::CutBelowReceipt
             | Code::ChangedSinceReceipt
             | Code::ReceiptOfAnotherLog => Exit::Damaged,
+            Code::PastBusy => Exit::Locked,
             _ => Exit::Refused,
         };
         let mut error = CommandError::new(exit, refusal.code.as_str(), refusal.message);

@@ -46,6 +46,8 @@ pub struct Live {
     view_gate: Arc<BatchGate>,
     /// A state of the past writes nothing.
     past: bool,
+    /// How many events were folded into runs of its own.
+    spilled: u64,
     /// Whether what is folded may be taken back until it is durable.
     retractable: bool,
 }
@@ -96,6 +98,11 @@ impl Live {
     /// How many events were folded in memory, over what the derived store holds.
     pub fn folded_events(&self) -> usize {
         self.state.tail.places.len()
+    }
+
+    /// How many events a state of the past folded into runs of its own.
+    pub fn spilled_events(&self) -> u64 {
+        self.spilled
     }
 
     /// Whether this is the state up to the reader's head: of the same log, and of the same event as the head names. A log

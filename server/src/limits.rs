@@ -1,6 +1,7 @@
 //! The limits of the daemon. Every limit is a field, so that a test waits milliseconds where the daemon waits seconds.
 
 use std::time::Duration;
+use teamlog_team::handle::past_folds::{PAST_FOLD_WAIT, PAST_FOLDS};
 
 /// The limits, each with what it is by default.
 macro_rules! limits {
@@ -56,6 +57,10 @@ limits! {
     waits: usize = 256;
     /// How long one of them may wait.
     wait_time: Duration = Duration::from_secs(300);
+    /// States of the past that are folded at a time, all teams together.
+    past_folds: usize = PAST_FOLDS;
+    /// How long a question about the past waits for one of them to end; then it is answered 503.
+    past_fold_wait: Duration = PAST_FOLD_WAIT;
     /// Upgraded connections at a time that work.
     upgraded: usize = 64;
     /// Those that wait for something outside of the daemon, beside them.

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Instant, SystemTime};
 use teamlog_team::engine::Timestamp;
+use teamlog_team::handle::past_folds::PastFolds;
 use teamlog_team::handle::pasts::Pasts;
 use teamlog_team::{Root, RootOptions, Team};
 use tokio_util::sync::CancellationToken;
@@ -156,8 +157,10 @@ impl Served {
     /// The same with other limits, and with what is told of the daemon.
     pub(crate) fn within(root: Root, limits: &Limits, about: About) -> Served {
         let checks = Arc::<Checks>::default();
+        let folds = PastFolds::new(limits.past_folds, limits.past_fold_wait);
         let options = RootOptions {
             background: Some(checks.clone()),
+            past_folds: Some(Arc::new(folds)),
             ..root.options().clone()
         };
         Served {

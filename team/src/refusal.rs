@@ -69,6 +69,8 @@ codes! {
     CursorUnknown = "cursor_unknown",
     /// The log has no such point of its past.
     PointUnknown = "point_unknown",
+    /// The daemon folds as many states of the past as it may.
+    PastBusy = "past_busy",
     /// The handle stands at a point of the past, where nothing can be recorded.
     PastReadOnly = "past_read_only",
     /// Another log, or another history of it, took the place of the one that was followed.

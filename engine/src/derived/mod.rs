@@ -29,6 +29,7 @@ mod page;
 mod places;
 mod run;
 mod scan;
+mod scratch;
 mod shape;
 mod store;
 mod table;

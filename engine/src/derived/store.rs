@@ -14,6 +14,7 @@ use super::obstacle::{self, Obstacle};
 use super::page::Mark;
 use super::run::Run;
 use super::scan::{Scan, Walk};
+use super::scratch::Scratch;
 use crate::lock;
 use crate::prelude::*;
 use crate::storage::{HeldLock, LockError};
@@ -86,7 +87,10 @@ pub struct Store {
 struct Home {
     storage: Arc<dyn Storage>,
     dir: PathBuf,
-    /// For a store that is built aside: the derived lock. Its manifest waits for [`Store::install`].
+    /// The directory of runs that nobody else sees, until it is removed. Dropped before the lock that keeps it.
+    scratch: Option<Scratch>,
+    /// For a store that is built aside: the derived lock. Its manifest waits for [`Store::install`]. For one whose runs nobody
+    /// else sees: the lock of its directory.
     aside: Option<Box<dyn HeldLock>>,
 }
 
@@ -119,6 +123,7 @@ impl Store {
             storage,
             dir: dir.to_owned(),
             aside: None,
+            scratch: None,
         });
         let base = home.manifest()?;
         let runs = home.runs(base.as_deref(), holds)?;
@@ -283,6 +288,7 @@ impl Store {
             storage,
             dir: dir.to_owned(),
             aside: Some(held),
+            scratch: None,
         };
         Ok(Store {
             home: Arc::new(home),
@@ -299,11 +305,40 @@ impl Store {
                 storage: Arc::clone(&self.home.storage),
                 dir: self.home.dir.clone(),
                 aside: None,
+                scratch: None,
             }),
             runs: self.runs,
             base: Arc::new(Some(base)),
             held: self.held,
         })
+    }
+
+    /// The same view for a fold that nobody else is to see: runs that are written on it lie in a directory beside the
+    /// store's, and no manifest names them. `None` if no such directory can be made, as where nothing may be written.
+    pub fn scratch(&self) -> Option<Store> {
+        let storage = &self.home.storage;
+        let (scratch, held) = Scratch::claim(storage, self.home.dir.parent()?)?;
+        let home = Home {
+            storage: Arc::clone(storage),
+            dir: scratch.dir().to_owned(),
+            aside: Some(held),
+            scratch: Some(scratch),
+        };
+        Some(Store {
+            home: Arc::new(home),
+            runs: Arc::clone(&self.runs),
+            base: Arc::new(None),
+            held: false,
+        })
+    }
+    /// Opens every run of such a view, then removes its directory: what is open stays readable, and whatever ends the
+    /// process leaves nothing behind.
+    pub fn unlink(&self) -> Result<Store> {
+        let held = self.hold()?;
+        if let Some(scratch) = &self.home.scratch {
+            scratch.remove();
+        }
+        Ok(held)
     }
 
     fn open_runs(&self) -> Result<()> {

@@ -2,7 +2,7 @@
 //! beside the log: no run, no view.
 
 use super::Live;
-use super::load::{derived_dir, open_held, past};
+use super::load::{derived_dir, open, open_held, past};
 use crate::pipeline::{self, Bulk, Progress};
 use crate::prelude::*;
 use crate::state::Tail;
@@ -11,6 +11,8 @@ use teamlog_engine::storage::Storage;
 
 /// A longer tail is not folded in memory for a check, since hardly anything stored could be compared with it.
 const TAIL_EVENTS_MAX: u64 = 65_536;
+/// Up to so many events a check folds in memory.
+const SCRATCH_EVENTS_MIN: u64 = 65_536;
 /// Nor is one of more events for a quick check: writers leave no such tail.
 const QUICK_TAIL_EVENTS_MAX: u64 = 4_096;
 
@@ -53,7 +55,8 @@ impl Live {
         stored(log, reader, (store, damage), QUICK_TAIL_EVENTS_MAX)
     }
 
-    /// The state folded from the whole log, with runs on `scratch`: the derived store is not read.
+    /// The state folded from the whole log, with runs of its own beside the derived store, or on `scratch` where none can be
+    /// written there. The derived store is not read.
     pub fn fresh(
         log: &Log,
         reader: &Reader,
@@ -61,15 +64,27 @@ impl Live {
         workers: usize,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Live> {
+        let bulk = Bulk::new(workers);
+        let seq = reader.head().last_seq;
+        let beside = match seq > SCRATCH_EVENTS_MIN {
+            true => open(reader)?.before(1).scratch(),
+            false => None,
+        };
+        if let Some(store) = beside {
+            let folded = pipeline::fold_all(reader, store, bulk, None, progress)?;
+            let (mut overlay, _) = folded.into_overlay();
+            let unlinked = overlay.store().unlink()?;
+            overlay.rebased(unlinked);
+            return Ok(Live::past(log, overlay, Tail::default(), seq));
+        }
         let dir = derived_dir(reader.dir());
         // The store's lock lies beside it.
         scratch
             .create_dir_all(reader.dir())
             .map_err(teamlog_engine::Error::io("create", reader.dir()))?;
         let store = Store::aside(scratch, &dir, log.options().lock_deadline)?;
-        let folded = pipeline::fold_all(reader, store, Bulk::new(workers), None, progress)?;
+        let folded = pipeline::fold_all(reader, store, bulk, None, progress)?;
         let (overlay, _) = folded.into_overlay();
-        let seq = reader.head().last_seq;
         Ok(Live::past(log, overlay, Tail::default(), seq))
     }
 }

@@ -12,6 +12,9 @@ use teamlog_engine::storage::Storage;
 /// A tail of more events goes through the bulk pipeline.
 const BULK_EVENTS: u64 = 4096;
 
+/// A fold of the past writes a run after so much log.
+const PAST_RUN_BYTES: u64 = 16 << 20;
+
 /// Decoders of a bulk fold while loading.
 const DECODERS: usize = 2;
 
@@ -82,8 +85,8 @@ impl Live {
         }
     }
 
-    /// The state as it was once `seq` was recorded, folded from the runs before it; its cost grows with history.
-    /// Such a state writes neither runs nor views.
+    /// The state as it was once `seq` was recorded, folded from the runs before it; its time grows with history, its memory
+    /// does not: see [`past`]. Such a state writes no views, and no runs that another process sees.
     pub fn at(log: &Log, reader: &Reader, seq: u64) -> Result<Live> {
         let cut = match reader.head().last_seq > seq {
             true => reader.upto(Point::Seq(seq))?,
@@ -98,6 +101,17 @@ impl Live {
             // A run that proved damaged, or was merged away, when it was needed.
             Err(error) if error.is_derived() => past(log, &cut, sound(&cut, &store)?),
             loaded => loaded,
+        }
+    }
+
+    /// The state up to the reader's head, which lies behind a state of the past: what that one folded is not folded again.
+    pub fn behind(log: &Log, reader: &Reader, before: &Live) -> Result<Live> {
+        let store = open(reader)?;
+        let covered = |store: &Store| store.covered().map_or(0, |anchor| anchor.seq);
+        let known = before.state.overlay.store();
+        match covered(known) > covered(&store) {
+            true => past(log, reader, known.clone()),
+            false => Live::at(log, reader, reader.head().last_seq),
         }
     }
 
@@ -209,11 +223,39 @@ fn serial(reader: &Reader, store: Store, head: u64) -> Result<(Overlay, Tail)> {
     Ok((overlay, tail))
 }
 
-/// As [`over`], in memory alone.
+/// As [`over`], for a state that nobody else sees. A long fold writes runs of its own, so that its memory is bounded; where
+/// none can be written it stays in memory.
 pub(super) fn past(log: &Log, reader: &Reader, store: Store) -> Result<Live> {
     let head = reader.head().last_seq;
-    let (overlay, tail) = serial(reader, store, head)?;
-    Ok(Live::past(log, overlay, tail, head))
+    let covered = store.covered().map_or(0, |anchor| anchor.seq);
+    let folded = head.saturating_sub(covered);
+    let scratch = match folded > BULK_EVENTS {
+        true => store.scratch(),
+        false => None,
+    };
+    let Some(scratch) = scratch else {
+        let (overlay, tail) = serial(reader, store, head)?;
+        return Ok(Live::past(log, overlay, tail, head));
+    };
+    let (overlay, tail) = spilled(reader, scratch)?;
+    let spilled = folded.saturating_sub(tail.places.len() as u64);
+    Ok(Live {
+        spilled,
+        ..Live::past(log, overlay, tail, head)
+    })
+}
+
+/// Folds everything behind a store into runs that only this process sees.
+fn spilled(reader: &Reader, scratch: Store) -> Result<(Overlay, Tail)> {
+    let bulk = Bulk {
+        run_bytes: PAST_RUN_BYTES,
+        ..Bulk::new(DECODERS)
+    };
+    let folded = pipeline::fold_all(reader, scratch, bulk, None, &mut |_| {})?;
+    let (mut overlay, tail) = folded.into_overlay();
+    let unlinked = overlay.store().unlink()?;
+    overlay.rebased(unlinked);
+    Ok((overlay, tail))
 }
 
 impl Live {
@@ -230,6 +272,7 @@ impl Live {
             views_later: false,
             view_gate: Arc::default(),
             past: false,
+            spilled: 0,
             retractable: false,
         }
     }

@@ -1,6 +1,7 @@
 //! Rules of the folds, one by one.
 
 use crate::support::*;
+use teamlog_engine::reader::Point;
 use teamlog_engine::{Format, RefKind};
 use teamlog_projections::message::InboxQuery;
 use teamlog_projections::team::event::{MembersAdded, TeamFact};
@@ -211,6 +212,38 @@ fn only_a_strictly_newer_message_applies() {
         Some("first")
     );
     assert_eq!((then.seq(), then.counts().unwrap().events), (4, 4));
+}
+
+#[test]
+fn a_long_fold_of_the_past_goes_into_runs_that_nobody_else_sees() {
+    let team = Team::new();
+    let writer = team.writer();
+    let mut then = Vec::new();
+    for round in 0..10_i64 {
+        let of = |n: i64| format!("m{round}-{n}");
+        let sent = (0..1_000).map(|n| {
+            let (id, task) = (of(n), format!("t{}", n % 300));
+            assign(&id, &task, "dev", round, "{}").sent().unwrap()
+        });
+        commit(&writer, sent.collect());
+        then.push(writer.with_state(|live| (live.seq(), live.digest().unwrap())));
+    }
+    writer.close().unwrap().flush().unwrap();
+    let names = || team.storage.list(&team.path("derived")).unwrap();
+    let before = names();
+    let reader = team.log.reader().unwrap();
+    for (seq, digest) in then {
+        let past = Live::at(&team.log, &reader, seq).unwrap();
+        assert_eq!(past.digest().unwrap(), digest, "at {seq}");
+        let covered = seq == reader.head().last_seq;
+        assert_eq!(past.spilled_events() > 0, seq > 4_096 && !covered);
+        assert_eq!(past.folded_events() > 0, seq <= 4_096);
+        let last = reader.upto(Point::Seq(seq)).unwrap().unwrap();
+        let behind = Live::behind(&team.log, &reader, &past).unwrap();
+        assert_eq!(behind.seq(), reader.head().last_seq);
+        assert_eq!(last.head().last_seq, seq);
+        assert_eq!(names(), before);
+    }
 }
 
 #[test]

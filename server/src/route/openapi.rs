@@ -281,7 +281,9 @@ fn responses(route: &Route, success: Value, error: &Value) -> Value {
     let mutates = route.effect == Effect::Records;
     let has_body = route.method == Method::Post;
     let codes = codes(mutates, route.codes).chain(words(WITH_BODY, has_body));
-    let codes = codes.chain(route.of_any_time.then_some(Code::PointUnknown.as_str()));
+    let of_past = [Code::PointUnknown, Code::PastBusy].into_iter();
+    let of_past = of_past.filter(|_| route.of_any_time);
+    let codes = codes.chain(of_past.map(Code::as_str));
     let mut responses = failures(codes, error);
     responses.insert(route.status.to_string(), success);
     responses.into()

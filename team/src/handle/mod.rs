@@ -9,6 +9,7 @@ pub mod follower;
 pub mod next;
 pub(crate) mod notes;
 pub mod past;
+pub mod past_folds;
 pub mod pasts;
 pub(crate) mod resident;
 pub mod root;

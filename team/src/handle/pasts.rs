@@ -14,8 +14,10 @@ use teamlog_engine::reader::Point;
 pub const PASTS_MAX: usize = 4;
 /// So many of all teams.
 pub const ALL_PASTS_MAX: usize = 16;
-/// So many events may have been folded for all that are kept.
+/// So many events may have been folded in memory for all that are kept.
 pub const FOLDED_EVENTS_MAX: usize = 200_000;
+/// So many events in runs count as one in memory.
+const SPILLED_SHARE: u64 = 10;
 /// A past that nobody asked for so long goes.
 pub const IDLE: Duration = Duration::from_secs(60);
 
@@ -65,7 +67,7 @@ impl Pasts {
         team.live = kept.take();
         let answer = question(&mut team);
         *kept = team.live.take();
-        let events = kept.as_ref().map_or(0, Live::folded_events);
+        let events = kept.as_ref().map_or(0, weight);
         drop(kept);
         self.keep(&key, events);
         Ok((answer, seq))
@@ -115,6 +117,13 @@ impl Pasts {
     fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<Kept>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// How many events count as folded for a state.
+fn weight(live: &Live) -> usize {
+    let spilled = live.spilled_events() / SPILLED_SHARE;
+    live.folded_events()
+        .saturating_add(usize::try_from(spilled).unwrap_or(usize::MAX))
 }
 
 /// Keeps those asked for last, as far as they are not too many.

@@ -2,6 +2,7 @@
 
 use crate::handle::batch::Batch;
 use crate::handle::notes::Notes;
+use crate::handle::past_folds::PastFolds;
 use crate::handle::resident::{Pause, Resident, Residents};
 use crate::integrity::Background;
 use crate::prelude::*;
@@ -38,6 +39,8 @@ pub struct RootOptions {
     pub authenticated: Option<Authenticated>,
     /// For a process that stays: what carries out checks of whole teams behind the answers.
     pub background: Option<Arc<dyn Background>>,
+    /// For a process that stays: how many states of the past it folds at a time. Default none: as many as are asked for.
+    pub past_folds: Option<Arc<PastFolds>>,
     /// For a process that stays: the commands that end it and start it again, a line each. A team that it may not write
     /// any more says so.
     pub restart: Option<String>,
@@ -65,6 +68,7 @@ impl Default for RootOptions {
             notes: Notes::default(),
             authenticated: None,
             background: None,
+            past_folds: None,
             restart: None,
         }
     }

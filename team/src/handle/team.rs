@@ -6,6 +6,7 @@
 
 use crate::handle::batch::Batch;
 use crate::handle::past::Past;
+use crate::handle::past_folds::{PastFold, PastFolds};
 use crate::handle::resident::{Pause, Resident};
 use crate::handle::root::RootOptions;
 use crate::prelude::*;
@@ -284,10 +285,19 @@ impl Team {
         answered
     }
 
+    /// The right to fold the past, where that is limited, for as long as the answer lives.
+    pub(crate) fn past_fold(&self) -> Result<Option<PastFold>, Refusal> {
+        let folds = self.options.past_folds.as_ref();
+        folds.map(PastFolds::take).transpose()
+    }
+
     fn state_at(&mut self, reader: &Reader) -> Result<Live> {
         match self.live.take() {
             Some(live) if live.is_at_head(reader) => Ok(live),
-            _ if self.past.is_some() => Ok(Live::at(&self.log, reader, reader.head().last_seq)?),
+            _ if self.past.is_some() => {
+                let _fold = self.past_fold()?;
+                Ok(Live::at(&self.log, reader, reader.head().last_seq)?)
+            }
             _ => Ok(Live::load(&self.log, reader)?),
         }
     }

@@ -183,8 +183,11 @@ impl Team {
             let refusal = Refusal::new(Code::InvalidInput, message);
             return Err(refusal.field("from").into());
         }
+        let _fold = self.past_fold()?;
         let touched = touched(&from.reader, &to.reader)?;
-        let mut lives = [self.state_of(&from)?, self.state_of(&to)?];
+        let before = self.state_of(&from)?;
+        let after = Live::behind(&self.log, &to.reader, &before)?;
+        let mut lives = [before, after];
         let mut answer = self.compare(diff, (&from, &to), &touched, &lives);
         if answer.as_ref().is_err_and(Failure::is_derived) {
             lives.iter_mut().try_for_each(Live::repair)?;
@@ -212,16 +215,7 @@ impl Team {
         touched: &Touched,
         [before, after]: &[Live; 2],
     ) -> Result<DiffAnswer> {
-        let mut tasks = Vec::new();
-        for id in touched.tasks.values() {
-            tasks.extend(task_change(before, after, id)?);
-        }
-        let created = tasks.iter().filter(|task| task.change == Change::Created);
-        let created = created.count() as u64;
-        let changed = tasks.len() as u64 - created;
-        let mut tasks = behind(tasks, diff.cursor.as_deref())?;
-        let more = page::cut(&mut tasks, page::limit(diff.limit, page::PAGE));
-        let last = tasks.last().filter(|_| more);
+        let page = task_page(diff, touched, before, after)?;
         Ok(DiffAnswer {
             team: self.name().to_owned(),
             from: from.moment,
@@ -229,11 +223,11 @@ impl Team {
             events: touched.events,
             kinds: touched.kinds.clone(),
             members_added: members_added(before, after)?,
-            tasks_created: created,
-            tasks_changed: changed,
-            count: tasks.len(),
-            next_cursor: last.map(|last| last.task_id.clone()),
-            tasks,
+            tasks_created: page.created,
+            tasks_changed: page.changed,
+            count: page.tasks.len(),
+            next_cursor: page.next_cursor,
+            tasks: page.tasks,
             inboxes: inboxes(before, after, &touched.agents)?,
             modes: modes(before, after, &touched.modes)?,
             runs: runs(before, after, touched.runs.values())?,
@@ -285,17 +279,67 @@ impl Touched {
     }
 }
 
-fn task_change(before: &Live, after: &Live, id: &str) -> Result<Option<TaskChange>> {
-    let (old, new) = (before.task(id)?, after.task(id)?);
-    let Some(new) = new else {
-        return Ok(None);
-    };
-    let change = match old {
-        None => Change::Created,
-        Some(_) => Change::Changed,
-    };
-    let old = old.as_ref().map(fields).unwrap_or_default();
-    let new = fields(&new);
+/// The page of tasks that differ, and how many there are in all.
+#[derive(Default)]
+struct TaskPage {
+    tasks: Vec<TaskChange>,
+    next_cursor: Option<String>,
+    created: u64,
+    changed: u64,
+}
+
+/// Goes over the touched tasks one by one; only those of the page stay in memory.
+fn task_page(diff: &Diff, touched: &Touched, before: &Live, after: &Live) -> Result<TaskPage> {
+    let limit = page::limit(diff.limit, page::PAGE);
+    let mut page = TaskPage::default();
+    // The task that the cursor names, if it was not seen yet.
+    let mut awaited = diff.cursor.as_deref();
+    for id in touched.tasks.values() {
+        let full = page.tasks.len() >= limit;
+        let (old, new) = (before.task(id)?, after.task(id)?);
+        let Some(new) = new else {
+            continue;
+        };
+        let is_listed = awaited.is_none() && !full;
+        // Of a new task that is not listed only the number is asked.
+        let fields = match old.is_none() && !is_listed {
+            true => None,
+            false => Some(field_changes(old.as_ref(), &new)),
+        };
+        // A message that came too late touches a task and changes nothing.
+        if old.is_some() && fields.as_ref().is_some_and(BTreeMap::is_empty) {
+            continue;
+        }
+        let change = match old {
+            None => Change::Created,
+            Some(_) => Change::Changed,
+        };
+        page.created += u64::from(change == Change::Created);
+        page.changed += u64::from(change == Change::Changed);
+        if awaited.is_some() {
+            awaited = awaited.filter(|cursor| cursor != id);
+        } else if full {
+            if page.next_cursor.is_none() {
+                page.next_cursor = page.tasks.last().map(|last| last.task_id.clone());
+            }
+        } else {
+            page.tasks.push(TaskChange {
+                task_id: id.clone(),
+                change,
+                fields: fields.unwrap_or_default(),
+            });
+        }
+    }
+    match awaited {
+        Some(cursor) => Err(page::unknown_cursor(cursor, "the id of a task that changed").into()),
+        None => Ok(page),
+    }
+}
+
+/// The fields of a task that differ, by name.
+fn field_changes(old: Option<&Task>, new: &Task) -> BTreeMap<String, FieldChange> {
+    let old = old.map(fields).unwrap_or_default();
+    let new = fields(new);
     let mut differ = BTreeMap::new();
     let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
     for name in names {
@@ -306,13 +350,7 @@ fn task_change(before: &Live, after: &Live, id: &str) -> Result<Option<TaskChang
             differ.insert(name.clone(), FieldChange { from, to });
         }
     }
-    // A message that came too late touches a task and changes nothing.
-    let unchanged = change == Change::Changed && differ.is_empty();
-    Ok((!unchanged).then(|| TaskChange {
-        task_id: id.to_owned(),
-        change,
-        fields: differ,
-    }))
+    differ
 }
 
 /// Second names of other fields, and what every change moves.
@@ -339,17 +377,6 @@ fn fields(task: &Task) -> Map<String, Value> {
         serde_json::from_str(task.to_json().as_str()).unwrap_or_default();
     fields.retain(|name, _| !LEFT_OUT.contains(&name.as_str()));
     fields
-}
-
-/// The changes behind the task that the cursor names.
-fn behind(tasks: Vec<TaskChange>, cursor: Option<&str>) -> Result<Vec<TaskChange>> {
-    let Some(cursor) = cursor else {
-        return Ok(tasks);
-    };
-    let Some(at) = tasks.iter().position(|task| task.task_id == cursor) else {
-        return Err(page::unknown_cursor(cursor, "the id of a task that changed").into());
-    };
-    Ok(tasks.into_iter().skip(at + 1).collect())
 }
 
 fn members_added(before: &Live, after: &Live) -> Result<Vec<String>> {

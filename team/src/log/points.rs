@@ -18,7 +18,7 @@ operation! {
         /// The last task of the page before
         cursor: Option<String>,
     }) -> DiffAnswer = |team, asked| asked.answer(team),
-    refuses = [PointUnknown, CursorUnknown]
+    refuses = [PointUnknown, CursorUnknown, PastBusy]
 }
 
 impl ReadDiff {

@@ -4,7 +4,9 @@ use crate::prelude::*;
 use teamlog_engine::Clock;
 use teamlog_engine::reader::Point;
 use teamlog_team::handle::past;
+use teamlog_team::handle::past_folds::PastFolds;
 use teamlog_team::lifecycle::status::Status;
+use teamlog_team::log::diff::Diff;
 
 /// What every query answers, as JSON.
 fn answers(team: &mut Team) -> Vec<Value> {
@@ -205,4 +207,28 @@ fn a_damaged_run_leaves_the_past_right() {
             .unwrap(),
     );
     assert_eq!(json(&found), json(&wanted));
+}
+
+#[test]
+fn a_process_that_stays_folds_no_more_pasts_at_a_time_than_it_may() {
+    let (world, mut team) = demo();
+    team.send(message("lead", "dev")).unwrap();
+    let folds = Arc::new(PastFolds::new(1, Duration::ZERO));
+    let options = RootOptions {
+        past_folds: Some(folds.clone()),
+        ..world.root.options().clone()
+    };
+    let root = Root::on(world.memory.clone(), options);
+    let diff = given!(Diff; from: Point::Seq(1), to: None, limit: None, cursor: None::<String>);
+    let then = || root.team("demo").unwrap().at(Point::Seq(1)).unwrap();
+    let fold = folds.take().unwrap();
+    let diffed = root.team("demo").unwrap().diff(&diff).map(drop);
+    refused(diffed, Code::PastBusy);
+    refused(then().tasks(Tasks::default()).map(drop), Code::PastBusy);
+    // What is asked of now needs no fold.
+    root.team("demo").unwrap().tasks(Tasks::default()).unwrap();
+    drop(fold);
+    root.team("demo").unwrap().diff(&diff).unwrap();
+    then().tasks(Tasks::default()).unwrap();
+    assert!(folds.take().is_ok(), "every fold came back");
 }

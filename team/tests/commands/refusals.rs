@@ -12,7 +12,9 @@ use teamlog_team::api::{self, OPERATIONS};
 type History = Vec<(&'static str, Value)>;
 
 /// Reached by the tests of that file, which tell longer stories than a row of a table can.
-const ELSEWHERE: [(&str, &[&str], &str); 6] = [
+const ELSEWHERE: [(&str, &[&str], &str); 7] = [
+    // It needs a daemon that folds as many states of the past as it may.
+    ("diff", &["PastBusy"], include_str!("past.rs")),
     // It needs a message that nobody acknowledged in time.
     (
         "requeue-dead-letter",

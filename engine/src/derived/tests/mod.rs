@@ -7,6 +7,7 @@ mod measure;
 mod merging;
 mod model;
 mod overlay;
+mod scratch;
 mod views;
 
 use super::key;

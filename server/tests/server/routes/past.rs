@@ -219,3 +219,19 @@ fn few_pasts_are_kept_and_a_kept_one_reads_the_log_no_more() {
     served.pasts().forget_idle();
     assert_eq!(served.pasts().len(), PASTS_MAX, "none of them is idle yet");
 }
+
+#[test]
+fn a_question_that_finds_no_fold_free_is_told_to_come_again() {
+    let world = World::new();
+    let folds = world.served.root().options().past_folds.clone().unwrap();
+    let taken = [folds.take().unwrap(), folds.take().unwrap()];
+    for target in ["/v1/status?at=1", "/v1/diff?from=1"] {
+        let said = world.get(target);
+        said.refused(503, "past_busy");
+        assert_eq!(said.header("Retry-After"), Some("1"));
+    }
+    // What is asked of now needs no fold.
+    world.get("/v1/status").done(200);
+    drop(taken);
+    world.get("/v1/status?at=1").done(200);
+}

@@ -1,0 +1,63 @@
+//! Directories of runs that one fold writes for itself: `past-N` beside the store. The process that holds `past-N/lock` owns
+//! the directory; what a process left that was killed is removed by the next one that takes the same number.
+
+use crate::prelude::*;
+use crate::storage::HeldLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// So many folds at a time have a directory, all processes together; one more folds in memory.
+const SCRATCH_MAX: u32 = 64;
+const LOCK_FILE: &str = "lock";
+
+/// A directory of this process; dropping it removes the directory.
+pub(super) struct Scratch {
+    storage: Arc<dyn Storage>,
+    dir: PathBuf,
+    removed: AtomicBool,
+}
+
+impl Scratch {
+    /// Takes the first free number in `above`; `None` if a directory cannot be made there, or all are taken.
+    pub fn claim(storage: &Arc<dyn Storage>, above: &Path) -> Option<(Scratch, Box<dyn HeldLock>)> {
+        (0..SCRATCH_MAX).find_map(|number| {
+            let dir = above.join(format!("past-{number}"));
+            storage.create_dir(&dir).ok()?;
+            let path = dir.join(LOCK_FILE);
+            let held = storage.lock(&path, Duration::ZERO).ok()?;
+            // The owner before may have removed the file between its opening and its lock.
+            let there = storage.look(&path).ok()??;
+            if there.identity != held.identity() {
+                return None;
+            }
+            for name in storage.list(&dir).ok()? {
+                if name != LOCK_FILE {
+                    storage.remove_file(&dir.join(name)).ok()?;
+                }
+            }
+            let scratch = Scratch {
+                storage: Arc::clone(storage),
+                dir,
+                removed: AtomicBool::new(false),
+            };
+            Some((scratch, held))
+        })
+    }
+
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Removes the directory, once.
+    pub fn remove(&self) {
+        if !self.removed.swap(true, Ordering::Relaxed) {
+            // The next owner of the number removes what is left.
+            let _ = self.storage.remove_dir_all(&self.dir);
+        }
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        self.remove();
+    }
+}
