@@ -55,7 +55,12 @@ impl Team {
             if !kept {
                 break SyncViewsStatus::None;
             }
-            if source.current()?.is_some_and(|cursor| cursor >= seq) {
+            // A writer that stays has mended what could not be believed when it opened the team.
+            let cursor = match self.stays_open() {
+                true => source.cursor()?,
+                false => source.current()?,
+            };
+            if cursor.is_some_and(|cursor| cursor >= seq) {
                 break SyncViewsStatus::Synced;
             }
             if begun.elapsed() >= timeout || deadline.is_over() {
