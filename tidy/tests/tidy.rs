@@ -51,9 +51,7 @@ fn none(faults: Vec<String>) {
 }
 
 fn sources() -> Vec<File> {
-    let mut files = files(&[".rs"]);
-    files.retain(|file| !file.path.starts_with("vendor/"));
-    files
+    files(&[".rs"])
 }
 
 #[test]
