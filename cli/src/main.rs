@@ -35,6 +35,9 @@ fn main() -> std::process::ExitCode {
     outlive_size_limit();
     let argv: Vec<std::ffi::OsString> = std::env::args_os().collect();
     let env = env::ProcessEnv::of_process();
+    if let Some(exit) = command::guard::init_stage::run(&argv, &env) {
+        return u8::from(exit).into();
+    }
     if complete::answered(&argv, &env, args::Args::command) {
         return 0.into();
     }

@@ -3,6 +3,7 @@
 //! Whatever goes wrong on the way to an answer is a denial: an agent takes any other end of a hook for a yes.
 
 mod exec;
+pub mod init_stage;
 
 use super::EFFECTS;
 use super::hooks::PROBE;

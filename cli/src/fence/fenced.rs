@@ -1,14 +1,19 @@
-//! A fenced command: its start, the signals that are meant for it, and its end, by itself or with a lease.
+//! A child process with the signals that are meant for it, and the end of all that descends from this process.
+//!
+//! `guard exec` runs two of these, one in the other: the keeper runs the init stage ([`Fenced::keep`]), which runs the command
+//! ([`Fenced::hold`]). The keeper watches the leases; the stage ends the whole tree, also if the keeper is killed.
 
 use super::family::{self, Stat};
-use super::grounds::Node;
-use super::rules;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, set_child_subreaper, wait};
-use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitOptions, getppid, kill_process, pidfd_open, set_child_subreaper,
+    wait,
+};
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGURG, SIGUSR1, SIGUSR2};
 use signal_hook::flag;
 use signal_hook::low_level::pipe;
 use std::io::{self, Read};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command};
 use std::sync::Arc;
@@ -21,9 +26,12 @@ pub const GRACE: Duration = Duration::from_secs(5);
 /// How often to look at the leases, at least.
 const LOOK: Duration = Duration::from_secs(1);
 /// How often to look whether all has ended.
-const ENDING_LOOK: Duration = Duration::from_millis(50);
+const ENDING_LOOK: Duration = Duration::from_millis(20);
 /// How long to wait for what was killed. It ends, unless the kernel is in the middle of something for it.
 const KILLED: Duration = Duration::from_secs(2);
+/// The keeper's order to its init stage to end the command. It does nothing to a process that does not expect it, so that
+/// the keeper may send it as often as it likes.
+const END: Signal = Signal::URG;
 
 /// A signal, by number and by name, and whether a terminal sends it to the command by itself.
 type PassedOn = (i32, Signal, bool);
@@ -54,17 +62,40 @@ pub struct Fenced {
     /// Readable once a signal came.
     wake: UnixStream,
     came: Vec<Caught>,
-    /// With which code the command ended.
+    /// Set by [`END`].
+    told_to_end: Arc<AtomicBool>,
+    /// The process with which this one must end, while it lives.
+    keeper: Option<OwnedFd>,
+    /// With which code the child ended.
     code: Option<u8>,
+    ended_by_signal: bool,
+}
+
+/// Opens the keeper for [`Fenced::hold`]: the parent of this process, if it has that number still.
+pub fn keeper(number: i32) -> io::Result<OwnedFd> {
+    let gone = || io::Error::other("its keeper ended");
+    let pid = Pid::from_raw(number).ok_or_else(gone)?;
+    let keeper = pidfd_open(pid, PidfdFlags::empty())?;
+    // A parent keeps its number until it has ended, and this process has another parent from then on.
+    match getppid() == Some(pid) {
+        true => Ok(keeper),
+        false => Err(gone()),
+    }
 }
 
 impl Fenced {
-    /// Starts a command that may write these places and no others.
-    pub fn start(mut command: Command, writable: &[Node]) -> Result<Fenced, NotStarted> {
+    /// Starts a command from a thread that gave up rights by `restrict`. Returns what `restrict` told as well.
+    pub fn start<R: Send>(
+        mut command: Command,
+        restrict: impl FnOnce() -> Result<R, String> + Send,
+    ) -> Result<(Fenced, R), NotStarted> {
         let (wake, waker) = UnixStream::pair().map_err(NotStarted::Failed)?;
+        let told_to_end = Arc::default();
         let prepared = wake
             .set_nonblocking(true)
             .and_then(|()| pipe::register(SIGCHLD, waker.try_clone()?))
+            .and_then(|_| flag::register(SIGURG, Arc::clone(&told_to_end)))
+            .and_then(|_| pipe::register(SIGURG, waker.try_clone()?))
             .and_then(|_| Ok(set_child_subreaper(Some(Pid::INIT))?));
         prepared.map_err(NotStarted::Failed)?;
         // A command that was to ignore a signal has to start while this process still ignores it. All others are caught
@@ -74,48 +105,71 @@ impl Fenced {
             .into_iter()
             .partition(|(number, ..)| ignored & (1 << (number - 1)) != 0);
         let mut came = caught(&before, &waker).map_err(NotStarted::Failed)?;
-        let child = started(&mut command, writable)?;
+        let (child, told) = started(&mut command, restrict)?;
         let pid = Pid::from_raw(child.id().cast_signed())
             .ok_or_else(|| NotStarted::Failed(io::Error::other("it has no number")))?;
         came.extend(caught(&later, &waker).map_err(NotStarted::Failed)?);
-        Ok(Fenced {
+        let fenced = Fenced {
             pid,
             wake,
             came,
+            told_to_end,
+            keeper: None,
             code: None,
-        })
+            ended_by_signal: false,
+        };
+        Ok((fenced, told))
     }
 
-    /// Waits for its end, and passes signals on. Once a lease ended, which `lease_ended` knows, all that it started is
-    /// told to end, and made to after [`GRACE`].
-    pub fn attend(mut self, mut lease_ended: impl FnMut() -> bool) -> io::Result<u8> {
-        loop {
+    /// Waits for the end of the init stage, and passes signals on. Once a lease ended, which `lease_ended` knows, the stage
+    /// is told to end the command. Where the stage was killed, all that the command started is killed here.
+    pub fn keep(mut self, mut lease_ended: impl FnMut() -> bool) -> io::Result<u8> {
+        while self.code.is_none() && !lease_ended() {
             self.wait(LOOK)?;
-            if let Some(code) = self.code {
-                return Ok(code);
-            }
-            if lease_ended() {
-                return self.end();
-            }
         }
-    }
-
-    fn end(mut self) -> io::Result<u8> {
-        family::signal(Signal::TERM);
-        self.await_all(GRACE)?;
-        let killed = Instant::now();
-        // Again and again: what was on the way into the world at the first time is there at the second.
-        while family::signal(Signal::KILL) && killed.elapsed() < KILLED {
+        let begun = Instant::now();
+        while self.code.is_none() && begun.elapsed() < GRACE + KILLED {
+            // Its number is its own until its end was taken note of.
+            let _ = kill_process(self.pid, END);
             self.wait(ENDING_LOOK)?;
         }
-        self.wait(Duration::ZERO)?;
+        if self.code.is_none() || self.ended_by_signal {
+            self.kill_all(Some(KILLED))?;
+        }
         Ok(self.code.unwrap_or(code_of_signal(Signal::KILL.as_raw())))
     }
 
-    /// Waits until nothing runs any more, at most so long.
+    /// Waits for the end of the command, and passes signals on. Once it ended, or the keeper says so, all that it started is
+    /// told to end, and made to after [`GRACE`]; once the keeper is no more, it is killed at once.
+    pub fn hold(mut self, keeper: OwnedFd) -> io::Result<u8> {
+        self.keeper = Some(keeper);
+        while self.code.is_none() && self.keeper.is_some() && !self.is_told_to_end() {
+            self.wait(LOOK)?;
+        }
+        if self.keeper.is_some() && family::signal(Signal::TERM) {
+            self.await_all(GRACE)?;
+        }
+        self.kill_all(None)?;
+        Ok(self.code.unwrap_or(code_of_signal(Signal::KILL.as_raw())))
+    }
+
+    fn is_told_to_end(&self) -> bool {
+        self.told_to_end.load(Ordering::Relaxed)
+    }
+
+    /// Kills again and again: a process that was being started at the first time is there at the second.
+    fn kill_all(&mut self, most: Option<Duration>) -> io::Result<()> {
+        let begun = Instant::now();
+        while family::signal(Signal::KILL) && most.is_none_or(|most| begun.elapsed() < most) {
+            self.wait(ENDING_LOOK)?;
+        }
+        self.wait(Duration::ZERO)
+    }
+
+    /// Waits until nothing runs any more or the keeper ended, at most so long.
     fn await_all(&mut self, most: Duration) -> io::Result<()> {
         let begun = Instant::now();
-        while family::is_alive() && begun.elapsed() < most {
+        while family::is_alive() && self.keeper.is_some() && begun.elapsed() < most {
             self.wait(ENDING_LOOK)?;
         }
         Ok(())
@@ -124,10 +178,16 @@ impl Fenced {
     /// Waits for a signal, at most so long, and does what it asks for.
     fn wait(&mut self, most: Duration) -> io::Result<()> {
         let most = Timespec::try_from(most).map_err(io::Error::other)?;
-        let mut fds = [PollFd::new(&self.wake, PollFlags::IN)];
+        let mut fds = vec![PollFd::new(&self.wake, PollFlags::IN)];
+        let keeper = self.keeper.as_ref();
+        fds.extend(keeper.map(|keeper| PollFd::new(keeper, PollFlags::IN)));
         match poll(&mut fds, Some(&most)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),
+        }
+        let keeper_ended = fds.get(1).is_some_and(|fd| !fd.revents().is_empty());
+        if keeper_ended {
+            self.keeper = None;
         }
         // Nothing to read is what mostly happens.
         while matches!(self.wake.read(&mut [0; 64]), Ok(1..)) {}
@@ -145,6 +205,7 @@ impl Fenced {
                     .exit_status()
                     .and_then(|code| u8::try_from(code).ok());
                 self.code = by_itself.or(by_signal);
+                self.ended_by_signal = by_signal.is_some();
             }
         }
     }
@@ -172,10 +233,14 @@ fn caught(signals: &[PassedOn], waker: &UnixStream) -> io::Result<Vec<Caught>> {
 }
 
 /// Starts it from a thread of its own, whose rights never come back. What that starts inherits the lack of them.
-fn started(command: &mut Command, writable: &[Node]) -> Result<Child, NotStarted> {
+fn started<R: Send>(
+    command: &mut Command,
+    restrict: impl FnOnce() -> Result<R, String> + Send,
+) -> Result<(Child, R), NotStarted> {
     let start = || {
-        rules::restrict(writable).map_err(NotStarted::Unfenced)?;
-        command.spawn().map_err(NotStarted::Failed)
+        let told = restrict().map_err(NotStarted::Unfenced)?;
+        let child = command.spawn().map_err(NotStarted::Failed)?;
+        Ok((child, told))
     };
     thread::scope(|scope| {
         let thread = thread::Builder::new().spawn_scoped(scope, start);

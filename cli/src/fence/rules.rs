@@ -3,15 +3,18 @@
 use super::grounds::Node;
 use landlock::{
     ABI, AccessFs, BitFlags, LandlockStatus, PathBeneath, RestrictionStatus, Ruleset, RulesetAttr,
-    RulesetCreatedAttr, RulesetError, RulesetStatus,
+    RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
 };
-use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, open, openat2};
 use std::fs;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
 /// The first version of Landlock that sees to all of writing: to truncating a file by its name, too.
 const NEEDED: ABI = ABI::V3;
+
+/// The first version that can keep signals inside.
+const SCOPES_SIGNALS: ABI = ABI::V6;
 
 /// What lies in a directory, as [`super::grounds::Grounds::writable`] wants it. What cannot be read holds nothing.
 pub fn listed(dir: &Path) -> Vec<Node> {
@@ -27,16 +30,46 @@ pub fn listed(dir: &Path) -> Vec<Node> {
         .collect()
 }
 
-/// Takes from this thread, and from all that it starts from now on, the right to write anywhere else.
+/// Takes from this thread, and from all that it starts from now on, the right to write anywhere else. Returns if
+/// [`restrict_signals`] can do something here.
 ///
 /// # Errors
 /// Why the kernel does not see to all of it. The thread is then of no use.
-pub fn restrict(nodes: &[Node]) -> Result<(), String> {
-    let status = restricted(nodes).map_err(|error| format!("the kernel refuses: {error}"))?;
-    match lacking(status.landlock, status.ruleset) {
+pub fn restrict(nodes: &[Node]) -> Result<bool, String> {
+    let status = restricted(nodes).map_err(refused)?;
+    match lacking(&status.landlock, status.ruleset) {
         Some(why) => Err(why),
-        None => Ok(()),
+        None => Ok(scopes_signals(&status.landlock)),
     }
+}
+
+/// Takes from this thread, and from all that it starts from now on, the right to send signals to processes outside, if the
+/// kernel can do that.
+///
+/// # Errors
+/// Why a kernel that can does not.
+pub fn restrict_signals() -> Result<(), String> {
+    signals_restricted().map(drop).map_err(refused)
+}
+
+fn signals_restricted() -> Result<RestrictionStatus, RulesetError> {
+    // Every set of rules forbids renames and links from one directory to another, unless it allows them.
+    let mut rules = Ruleset::default()
+        .handle_access(AccessFs::Refer)?
+        .scope(Scope::Signal)?
+        .create()?;
+    if let Ok(root) = open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
+        rules = rules.add_rule(PathBeneath::new(root, AccessFs::Refer))?;
+    }
+    rules.restrict_self()
+}
+
+fn refused(error: RulesetError) -> String {
+    format!("the kernel refuses: {error}")
+}
+
+fn scopes_signals(landlock: &LandlockStatus) -> bool {
+    matches!(landlock, LandlockStatus::Available { effective_abi, .. } if *effective_abi >= SCOPES_SIGNALS)
 }
 
 fn restricted(nodes: &[Node]) -> Result<RestrictionStatus, RulesetError> {
@@ -73,14 +106,14 @@ fn opened(node: &Node) -> Option<(OwnedFd, BitFlags<AccessFs>)> {
 }
 
 /// Why the kernel does not see to all of it, if it does not.
-fn lacking(landlock: LandlockStatus, enforced: RulesetStatus) -> Option<String> {
+fn lacking(landlock: &LandlockStatus, enforced: RulesetStatus) -> Option<String> {
     let why = match landlock {
         LandlockStatus::Available { .. } if enforced == RulesetStatus::FullyEnforced => {
             return None;
         }
         LandlockStatus::Available { effective_abi, .. } => format!(
             "its Landlock must be of version {} (Linux 6.2) or newer, but is of version {}",
-            NEEDED as u8, effective_abi as u8
+            NEEDED as u8, *effective_abi as u8
         ),
         LandlockStatus::NotEnabled => {
             "its Landlock is switched off: add landlock to the list lsm= of the kernel's command line"
@@ -99,13 +132,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn signals_stay_inside_from_version_6_on() {
+        let available = |effective_abi| LandlockStatus::Available {
+            effective_abi,
+            kernel_abi: None,
+        };
+        assert!(!scopes_signals(&available(ABI::V5)));
+        assert!(scopes_signals(&available(ABI::V6)));
+        assert!(!scopes_signals(&LandlockStatus::NotEnabled));
+    }
+
+    #[test]
     fn a_kernel_that_sees_to_less_than_all_is_told_by_what_it_lacks() {
         let available = |effective_abi| LandlockStatus::Available {
             effective_abi,
             kernel_abi: None,
         };
         assert_eq!(
-            lacking(available(ABI::V3), RulesetStatus::FullyEnforced),
+            lacking(&available(ABI::V3), RulesetStatus::FullyEnforced),
             None
         );
         let old = "version 3 (Linux 6.2) or newer, but is of version 2";
@@ -122,7 +166,7 @@ mod tests {
                 "has no Landlock",
             ),
         ] {
-            let why = lacking(landlock, ruleset).unwrap();
+            let why = lacking(&landlock, ruleset).unwrap();
             assert!(why.contains(named), "{why}");
         }
     }

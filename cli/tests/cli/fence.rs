@@ -334,6 +334,90 @@ fn a_lease_that_is_renewed_does_not_end_the_command() {
     assert_eq!(running.end().0.code, Some(3));
 }
 
+/// A script that starts writers, one of them detached from its parents, and then says that it runs.
+const WRITERS: &str = "for way in 'setsid sh -c' 'sh -c'; do \
+    $way '( ( while :; do date +%N > src/io/$$; sleep 0.01; done ) & ) & ' & done; \
+    until [ $(ls src/io | wc -l) -ge 4 ]; do :; done; echo ready; ";
+
+/// Whether a file of the lease changes any more.
+fn is_written(world: &World) -> bool {
+    let read = || -> Vec<_> {
+        let files = fs::read_dir(world.repo.join("src/io")).unwrap();
+        let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
+        files.sort();
+        files.iter().map(|file| fs::read(file).ok()).collect()
+    };
+    let before = read();
+    std::thread::sleep(Duration::from_millis(300));
+    read() != before
+}
+
+#[test]
+fn nothing_writes_once_the_keeper_or_its_stage_is_killed() {
+    let Some(world) = World::new() else { return };
+    for victim in ["keeper", "stage"] {
+        let script = format!("{WRITERS} trap '' TERM; while :; do sleep 1; done");
+        let running = Running::new(&world, &script);
+        assert!(is_written(&world), "{victim}");
+        match victim {
+            "keeper" => running.send("-KILL"),
+            _ => {
+                let pid = running.child.id();
+                let children = format!("/proc/{pid}/task/{pid}/children");
+                let stage = fs::read_to_string(children).unwrap();
+                let mut kill = Command::new("kill");
+                assert!(
+                    kill.args(["-KILL", stage.trim()])
+                        .status()
+                        .unwrap()
+                        .success()
+                );
+            }
+        }
+        std::thread::sleep(Duration::from_secs(1));
+        assert!(!is_written(&world), "{victim}");
+        assert_eq!(running.end().0.code.unwrap_or(137), 137, "{victim}");
+        for file in fs::read_dir(world.repo.join("src/io")).unwrap() {
+            let file = file.unwrap();
+            if file.file_name() != "a" && file.file_name() != "out" {
+                fs::remove_file(file.path()).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn the_command_cannot_signal_its_keeper() {
+    let Some(world) = World::new() else { return };
+    for (epoch, signal) in (1..).zip(["KILL", "STOP", "TERM"]) {
+        // The keeper is the parent of the parent.
+        let script = format!(
+            "read -r _ _ _ keeper _ < /proc/$PPID/stat; echo ready; kill -{signal} $PPID && echo parent; \
+             kill -{signal} $keeper && echo keeper; sleep 300"
+        );
+        let running = Running::new(&world, &script);
+        world
+            .cli
+            .ok(&format!("task release demo 1 --worker dev --epoch {epoch}"));
+        let (ran, _) = running.end();
+        assert_eq!(
+            (ran.code, &*ran.stdout),
+            (Some(143), ""),
+            "{signal} {ran:?}"
+        );
+        assert_eq!(ran.stderr.matches("not permitted").count(), 2, "{ran:?}");
+        world.cli.ok("task claim demo 1 --worker dev");
+    }
+}
+
+#[test]
+fn what_the_command_left_running_ends_with_it() {
+    let Some(world) = World::new() else { return };
+    let ran = world.run(&format!("{WRITERS} exit 3"));
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(!is_written(&world));
+}
+
 /// The kernel takes sixteen sets of rules, one in the other.
 #[test]
 fn a_kernel_that_takes_no_more_rules_ends_it_in_78() {

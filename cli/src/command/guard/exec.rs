@@ -1,14 +1,13 @@
 //! `guard exec`: a command that the kernel lets write what its agent may write.
 
-use super::{Who, absolute, denied, real};
+use super::{Who, absolute, denied, init_stage, real};
 use crate::command::prelude::*;
 use crate::fence::fenced::{Fenced, NotStarted};
 use crate::fence::grounds::Grounds;
 use crate::fence::{VARIABLE, rules};
 use crate::render::paths::STALE;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
-use std::process::Command;
 use teamlog_server::lock;
 use teamlog_team::Team;
 use teamlog_team::engine::{Clock, SystemClock};
@@ -16,14 +15,18 @@ use teamlog_team::handle::root::TEAMS_DIR;
 use teamlog_team::projections::task::HeldResources;
 use teamlog_team::resource::pattern::Pattern;
 
+/// Said where the kernel cannot keep signals inside.
+const SIGNALS_PASS: &str = "this kernel lets the command signal guard exec (Landlock version 6, Linux 6.12, does not): a \
+    command that kills it writes on when its lease has ended";
+
 #[derive(Debug, clap::Args)]
 #[command(
     about = "Run a command that can write only what its agent may write; the kernel sees to it",
     long_about = "Run a command that can write only what its agent may write; the kernel (Landlock) sees to it\n\n\
         Writable are the paths that the agent holds and --scratch. The rest of the repository and the data root are \
         read-only, everything else is as ever; docs/guard.md names the limits. teamlog inside records through the \
-        daemon (teamlog serve). Once a lease ends the command gets SIGTERM, and SIGKILL 5 s later. The exit code is \
-        the command's, 128 and its number for a signal, 126 or 127 if it cannot be started, and 78 if the kernel has \
+        daemon (teamlog serve). Once a lease ends the command gets SIGTERM, and SIGKILL 5 s later; so does what it \
+        left running when it ends. Once guard exec is killed, all of it is. The exit code is the command's, 128 and its number for a signal, 126 or 127 if it cannot be started, and 78 if the kernel has \
         no Landlock.",
     after_help = "\
 Examples:
@@ -58,13 +61,16 @@ impl Exec {
             .command
             .split_first()
             .ok_or_else(|| CommandError::usage("COMMAND is required behind --"))?;
-        let mut command = Command::new(program);
-        command.args(words).env(VARIABLE, &name);
+        let mut stage = init_stage::command(program, words, context.out.is_json());
+        stage.env(VARIABLE, &name);
         let writable = grounds.writable(rules::listed);
-        let fenced =
-            Fenced::start(command, &writable).map_err(|error| not_started(program, error))?;
+        let (fenced, keeps_signals) = Fenced::start(stage, || rules::restrict(&writable))
+            .map_err(|error| not_started(program, error))?;
+        if !keeps_signals {
+            context.note(SIGNALS_PASS);
+        }
         let mut leases = Leases { team, agent, held };
-        let ended = fenced.attend(|| match leases.ended() {
+        let ended = fenced.keep(|| match leases.ended() {
             Some(task) => {
                 let after = "the command is told to end, and killed after 5 s";
                 context.note(&format!("the lease on task {task} ended: {after}"));
@@ -165,7 +171,7 @@ fn directory(field: &str, dir: &Path) -> Result<PathBuf, CommandError> {
     }
 }
 
-fn not_started(program: &OsString, error: NotStarted) -> CommandError {
+pub(super) fn not_started(program: &OsStr, error: NotStarted) -> CommandError {
     let shown = program.to_string_lossy();
     match error {
         NotStarted::Unfenced(why) => {

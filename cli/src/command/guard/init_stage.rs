@@ -1,0 +1,55 @@
+//! The process between `guard exec` and its command. It holds the tree of processes that the command starts, so that none
+//! outlives `guard exec`, also not one that is detached from its parents.
+//!
+//! It is this program again: `fence-init KEEPER PEOPLE|JSON COMMAND…`, which only `guard exec` calls.
+
+use super::exec::not_started;
+use crate::command::prelude::*;
+use crate::fence::fenced::{Fenced, keeper};
+use crate::fence::rules;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::process::CommandExt;
+use std::process::{self, Command};
+
+/// The first word of its command line. It is no subcommand.
+const WORD: &str = "fence-init";
+/// How it says errors: for people or for programs.
+const FORMS: [&str; 2] = ["people", "json"];
+/// This program, also after its file was replaced.
+const SELF: &str = "/proc/self/exe";
+
+/// The stage for a command, not started; this process is its keeper.
+pub fn command(program: &OsStr, words: &[OsString], json: bool) -> Command {
+    let mut stage = Command::new(SELF);
+    stage
+        .arg0("teamlog")
+        .args([WORD, &process::id().to_string(), FORMS[usize::from(json)]])
+        .arg(program)
+        .args(words);
+    stage
+}
+
+/// Runs the stage if this process was started as one.
+pub fn run(argv: &[OsString], env: &ProcessEnv) -> Option<Exit> {
+    let [_, word, keeper, form, program, words @ ..] = argv else {
+        return None;
+    };
+    if word != WORD {
+        return None;
+    }
+    let held = hold(keeper, program, words);
+    Some(held.unwrap_or_else(|error| error.report(form == FORMS[1], env)))
+}
+
+fn hold(number: &OsStr, program: &OsStr, words: &[OsString]) -> Outcome {
+    let number = number.to_str().and_then(|number| number.parse().ok());
+    let keeper = keeper(number.unwrap_or_default())
+        .map_err(|error| CommandError::io("watch", "guard exec", &error))?;
+    let mut command = Command::new(program);
+    command.args(words);
+    let (fenced, ()) = Fenced::start(command, rules::restrict_signals)
+        .map_err(|error| not_started(program, error))?;
+    let code = fenced.hold(keeper);
+    let code = code.map_err(|error| CommandError::io("wait for", "the command", &error))?;
+    Ok(Exit::Of(code))
+}
