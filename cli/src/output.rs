@@ -1,11 +1,12 @@
 //! Standard output: the payload of an answer and nothing else.
 //!
-//! Invariants: JSON is one compact line per value, byte for byte as given unless it goes to a terminal; when the
+//! Invariants: JSON is one compact line per value, byte for byte as given unless it goes to a terminal; a terminal gets no
+//! hidden character but line ends, tabs and colours, whatever a command prints; when the
 //! reader has left (a broken pipe) everything further is dropped quietly and the exit code stays that of the command.
 
 use crate::env::ProcessEnv;
 use crate::exit::CommandError;
-use crate::render::escape::visible_json;
+use crate::render::escape::{bytes_for_terminal, for_terminal, visible_json};
 use crate::render::style::Paint;
 use serde::Serialize;
 use std::io::{self, BufWriter, Write};
@@ -108,12 +109,19 @@ impl Output {
         lines.iter().try_for_each(|line| self.line(line))
     }
 
+    /// Bytes as they are, unless they go to a terminal.
     pub fn bytes(&mut self, bytes: &[u8]) -> Result<(), CommandError> {
-        self.write(bytes)
+        match self.terminal {
+            true => self.write(bytes_for_terminal(bytes).as_bytes()),
+            false => self.write(bytes),
+        }
     }
 
     pub fn text(&mut self, text: &str) -> Result<(), CommandError> {
-        self.write(text.as_bytes())
+        match self.terminal {
+            true => self.write(for_terminal(text).as_bytes()),
+            false => self.write(text.as_bytes()),
+        }
     }
 
     pub fn flush(&mut self) -> Result<(), CommandError> {

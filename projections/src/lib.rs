@@ -22,6 +22,7 @@ pub mod fact;
 pub mod feed;
 mod fields;
 mod files;
+pub mod hidden;
 pub mod live;
 pub mod message;
 pub mod mode;

@@ -3,7 +3,7 @@
 //! Names (teams, agents, task ids) and free identifiers (message ids, trace ids) follow the rules of
 //! [`projections::message`](crate::projections::message); here a broken rule becomes a [`Refusal`] that names field, value and rule.
 
-use crate::projections::message::{InvalidMessage, Names, check_id, check_name};
+use crate::projections::message::{InvalidMessage, Names, check_id, check_name, check_new_id};
 use crate::refusal::{Code, Refusal};
 
 /// Checks a name that is about to be given.
@@ -16,8 +16,13 @@ pub fn check_known(field: &'static str, value: &str) -> Result<(), Refusal> {
     Ok(check_name(field, value, Names::Known)?)
 }
 
-/// Checks a free identifier: not empty, bounded, no control characters.
+/// Checks a free identifier that is about to be given: not empty, bounded, every character shows.
 pub fn check_free(field: &'static str, value: &str) -> Result<(), Refusal> {
+    Ok(check_new_id(field, value)?)
+}
+
+/// Checks a free identifier that is looked up: an older one may hold characters that do not show, but no control characters.
+pub fn check_known_free(field: &'static str, value: &str) -> Result<(), Refusal> {
     Ok(check_id(field, value)?)
 }
 
@@ -29,7 +34,12 @@ pub(crate) fn check_known_given<const N: usize>(given: Given<'_, N>) -> Result<(
     check_given(check_known, &given)
 }
 
-/// Checks free identifiers, as far as they are given.
+/// Checks free identifiers that are looked up, as far as they are given.
+pub(crate) fn check_known_free_given<const N: usize>(given: Given<'_, N>) -> Result<(), Refusal> {
+    check_given(check_known_free, &given)
+}
+
+/// Checks free identifiers that are about to be given, as far as they are.
 pub(crate) fn check_free_given<const N: usize>(given: Given<'_, N>) -> Result<(), Refusal> {
     check_given(check_free, &given)
 }
@@ -112,5 +122,13 @@ mod tests {
         assert!(check_free("message_id", "").is_err());
         assert!(check_free("message_id", "a\u{85}b").is_err());
         assert!(check_free("message_id", &"x".repeat(129)).is_err());
+        for hidden in ["a\u{200b}", "a\u{202e}b", "\u{e0041}", "\u{3164}"] {
+            let refusal = check_free("message_id", hidden).unwrap_err();
+            assert!(
+                refusal.message.contains("do not show, like U+"),
+                "{refusal}"
+            );
+            check_known_free("message_id", hidden).unwrap();
+        }
     }
 }

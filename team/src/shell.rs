@@ -1,25 +1,17 @@
 //! Text that a shell takes back as one word, so that a command which is shown can be run as it stands.
 
+use crate::projections::hidden;
 use std::fmt::Write;
 
-/// Whether a terminal would act on it, or would hide or turn what stands beside it.
-pub fn is_dangerous(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{061c}'
-            | '\u{200e}' | '\u{200f}'
-            | '\u{2028}'..='\u{202e}'
-            | '\u{2066}'..='\u{2069}'
-            | '\u{feff}'
-            | '\u{e0000}'..='\u{e007f}')
-}
-
-/// That word, quoted where it has to be. Dangerous characters are written as escapes, so that a command which is pasted does
+/// That word, quoted where it has to be. Hidden characters are written as escapes, so that a command which is pasted does
 /// what it shows.
 pub fn quoted(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-/+,:@".contains(c);
-    if text.chars().any(is_dangerous) {
-        format!("$'{}'", text.chars().map(escaped).collect::<String>())
+    if hidden::has_any(text) {
+        format!(
+            "$'{}'",
+            hidden::marks(text).map(escaped).collect::<String>()
+        )
     } else if text.chars().all(is_plain) && !text.is_empty() {
         text.to_owned()
     } else {
@@ -28,13 +20,13 @@ pub fn quoted(text: &str) -> String {
 }
 
 /// As it stands between `$'` and `'`.
-fn escaped(c: char) -> String {
+fn escaped((c, hidden): (char, bool)) -> String {
     let mut text = String::new();
     let code = u32::from(c);
     // Writing to a String cannot fail.
     let _ = match c {
         '\'' | '\\' => write!(text, "\\{c}"),
-        c if !is_dangerous(c) => write!(text, "{c}"),
+        c if !hidden => write!(text, "{c}"),
         '\0'..='\x7f' => write!(text, "\\x{code:02x}"),
         '\u{80}'..='\u{ffff}' => write!(text, "\\u{code:04x}"),
         _ => write!(text, "\\U{code:08x}"),

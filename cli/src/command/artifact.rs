@@ -94,7 +94,7 @@ fn bytes(env: &ProcessEnv, file: &Path) -> Result<Vec<u8>, CommandError> {
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Print an artifact, or write it to a file, once it is checked against its digest\n\nIts bytes are printed \
-        as they are. With --json the answer tells of it, with the text where it is one.",
+        as they are; a terminal shows control and hidden characters written out. With --json the answer tells of it, with the text where it is one.",
     after_help = "\
 Examples:
   teamlog artifact get demo fix.patch > mine.patch

@@ -18,6 +18,7 @@ use teamlog_team::log::replay::Replay;
 use teamlog_team::message::dead_letter::{DeadLetterList, DeadLetterShown, DeadLetterStatus};
 use teamlog_team::message::read::Read;
 use teamlog_team::mode::show::ModeList;
+use teamlog_team::projections::hidden;
 use teamlog_team::projections::mode::Mode;
 use teamlog_team::projections::task::Status as TaskStatus;
 use teamlog_team::projections::team::settings::Setting;
@@ -297,7 +298,8 @@ fn offered<T>(
         .enumerate()
         .map(|(order, (name, item))| {
             let about = about(item);
-            let help: String = about.chars().filter(|c| !c.is_control()).take(60).collect();
+            let shown = hidden::marks(&about).filter(|(_, hidden)| !hidden);
+            let help: String = shown.map(|(c, _)| c).take(60).collect();
             CompletionCandidate::new(name)
                 .help(Some(help.into()))
                 .display_order(Some(order))

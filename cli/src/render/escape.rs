@@ -1,29 +1,35 @@
-//! Makes text from the log safe to show: what an agent wrote must not drive the reader's terminal.
+//! Makes text from the log safe to show: what an agent wrote must not drive the reader's terminal, nor hide there.
 //!
-//! Invariants: the result holds no control character (C0, DEL, C1), no character that reorders or hides text
-//! (bidirectional controls, tag characters) and no line or paragraph separator. Everything else stays as it is.
+//! Invariants: the result holds no hidden character ([`hidden`]): no control character, none that turns or hides text, none
+//! without width. Everything else stays as it is.
 
 use std::borrow::Cow;
 use std::fmt::Write;
-use teamlog_team::shell::is_dangerous;
+use teamlog_team::projections::hidden;
 
-/// The text on one line, dangerous characters written out: `\n`, `\t`, `\u{1b}` …
+/// The text on one line, hidden characters written out: `\n`, `\t`, `\u{1b}` …
 pub fn visible(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_dangerous) {
+    if !hidden::has_any(text) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        match c {
-            '\n' => shown.push_str("\\n"),
-            '\r' => shown.push_str("\\r"),
-            '\t' => shown.push_str("\\t"),
-            // Writing to a String cannot fail.
-            c if is_dangerous(c) => drop(write!(shown, "\\u{{{:x}}}", u32::from(c))),
-            c => shown.push(c),
+    for (c, hidden) in hidden::marks(text) {
+        match hidden {
+            true => write_out(c, &mut shown),
+            false => shown.push(c),
         }
     }
     Cow::Owned(shown)
+}
+
+fn write_out(c: char, shown: &mut String) {
+    // Writing to a String cannot fail.
+    match c {
+        '\n' => shown.push_str("\\n"),
+        '\r' => shown.push_str("\\r"),
+        '\t' => shown.push_str("\\t"),
+        c => drop(write!(shown, "\\u{{{:x}}}", u32::from(c))),
+    }
 }
 
 /// Several lines, each made [`visible`].
@@ -31,14 +37,14 @@ pub fn visible_lines(text: &str) -> String {
     text.split('\n').map(visible).collect::<Vec<_>>().join("\n")
 }
 
-/// The same JSON with dangerous characters as `\uXXXX`. Compact JSON holds them inside strings only, so the value stays.
+/// The same JSON with hidden characters as `\uXXXX`. Compact JSON holds them inside strings only, so the value stays.
 pub fn visible_json(json: &str) -> Cow<'_, str> {
-    if !json.chars().any(is_dangerous) {
+    if !hidden::has_any(json) {
         return Cow::Borrowed(json);
     }
     let mut shown = String::with_capacity(json.len() + 16);
-    for c in json.chars() {
-        if is_dangerous(c) {
+    for (c, hidden) in hidden::marks(json) {
+        if hidden {
             for unit in c.encode_utf16(&mut [0; 2]) {
                 // Writing to a String cannot fail.
                 let _ = write!(shown, "\\u{unit:04x}");
@@ -50,9 +56,59 @@ pub fn visible_json(json: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// Text that goes to a terminal as it was composed: line ends, tabs and colours stay, any other hidden character is written
+/// out. Whatever a command prints passes here, also if it was not made [`visible`] before.
+pub fn for_terminal(text: &str) -> Cow<'_, str> {
+    if !hidden::has_any(text) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    let mut colour = 0;
+    for ((at, _), (c, hidden)) in text.char_indices().zip(hidden::marks(text)) {
+        if c == '\x1b' {
+            colour = colour_at(text.get(at..).unwrap_or_default());
+        }
+        match colour > 0 || !hidden || matches!(c, '\n' | '\t') {
+            true => shown.push(c),
+            false => write_out(c, &mut shown),
+        }
+        colour = colour.saturating_sub(1);
+    }
+    Cow::Owned(shown)
+}
+
+/// How many characters a colour has that the text begins with: `ESC [ 1 ; 31 m`; 0 if it begins with none.
+fn colour_at(text: &str) -> usize {
+    let Some(codes) = text.strip_prefix("\x1b[") else {
+        return 0;
+    };
+    let end = codes.find(|c: char| !c.is_ascii_digit() && c != ';');
+    let ended = end.filter(|end| codes.as_bytes().get(*end) == Some(&b'm'));
+    ended.map_or(0, |end| "\x1b[m".len() + end)
+}
+
+/// Bytes of any kind as text for a terminal: those that are no text are written out, as is any hidden character but line ends
+/// and tabs.
+pub fn bytes_for_terminal(bytes: &[u8]) -> String {
+    let mut shown = String::with_capacity(bytes.len() + 16);
+    for chunk in bytes.utf8_chunks() {
+        for (c, hidden) in hidden::marks(chunk.valid()) {
+            match hidden && !matches!(c, '\n' | '\t') {
+                true => write_out(c, &mut shown),
+                false => shown.push(c),
+            }
+        }
+        for byte in chunk.invalid() {
+            // Writing to a String cannot fail.
+            let _ = write!(shown, "\\x{byte:02x}");
+        }
+    }
+    shown
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{visible, visible_json};
+    use super::{bytes_for_terminal, for_terminal, visible, visible_json};
 
     #[test]
     fn ordinary_text_is_not_touched() {
@@ -70,6 +126,8 @@ mod tests {
             ("\x7f\x00", "\\u{7f}\\u{0}"),
             ("a\u{202e}b\u{2066}", "a\\u{202e}b\\u{2066}"),
             ("\u{2028}", "\\u{2028}"),
+            ("a\u{200b}\u{e0041}", "a\\u{200b}\\u{e0041}"),
+            ("\x1b]52;c;eA==\x07", "\\u{1b}]52;c;eA==\\u{7}"),
         ] {
             assert_eq!(visible(text), shown);
         }
@@ -83,5 +141,23 @@ mod tests {
         let before: serde_json::Value = serde_json::from_str(json).unwrap();
         let after: serde_json::Value = serde_json::from_str(&shown).unwrap();
         assert_eq!(before, after);
+    }
+
+    #[test]
+    fn colours_lines_and_tabs_alone_pass_to_a_terminal() {
+        for (text, shown) in [
+            ("\x1b[1;31mred\x1b[0m\n\ta", "\x1b[1;31mred\x1b[0m\n\ta"),
+            ("\x1b[2J\x1b[m", "\\u{1b}[2J\x1b[m"),
+            ("\x1b]52;c;eA==\x07", "\\u{1b}]52;c;eA==\\u{7}"),
+            ("\x1b[31", "\\u{1b}[31"),
+            (
+                "\u{9b}31m\r\u{202e}\u{200b}",
+                "\\u{9b}31m\\r\\u{202e}\\u{200b}",
+            ),
+        ] {
+            assert_eq!(for_terminal(text), shown);
+        }
+        let bytes = b"\x1b[31mred\n\ta\x9b\xff";
+        assert_eq!(bytes_for_terminal(bytes), "\\u{1b}[31mred\n\ta\\x9b\\xff");
     }
 }

@@ -33,12 +33,19 @@ fn in_terminal(cli: &Cli, shell: &str, set: &[(&str, &str)]) -> Option<String> {
     }
 }
 
-const NASTY: &str = r#"{"subject":"\u001b[2Jgone\u009b31m\u202etxt.exe\r\nerror: forged"}"#;
+/// A message of another program, with an id, a trace and a title that a new message may not have.
+const NASTY: &str = r#"{"id":"m\u200b\ue000-1","type":"task_assign","from":"lead","to":"dev","task_id":"T-1","trace_id":"t\u202er","created_at":"2024-01-01T00:00:00Z","payload":{"subject":"\u0000\u001b[2Jgone\u001b]52;c;eA==\u0007\u009b31m\u202etxt.exe\r\nerror: forged","details":"a\udb40\udc41b"}}"#;
+
+/// A file that copies to the clipboard, colours, hides and is no text in the end.
+const NASTY_BYTES: &[u8] =
+    b"a\x1b]52;c;eA==\x07\xc2\x9b31m\xe2\x80\xaeb\xe2\x80\x8bc\xf3\xa0\x81\x81\tu\n\x9b\xff\n";
 
 fn nasty_team() -> Cli {
     let cli = Cli::with_team();
-    cli.file("nasty.json", NASTY);
-    cli.ok("send demo --from lead --to dev --type task_assign --task-id T-1 --trace-id tr --payload-file nasty.json");
+    cli.file("nasty.jsonl", NASTY);
+    cli.ok("import demo --messages nasty.jsonl");
+    std::fs::write(cli.dir().join("nasty"), NASTY_BYTES).unwrap();
+    cli.ok("artifact put demo nasty");
     cli.ok("append demo --kind note_taken --trace-id tr --data '{\"text\":\"\u{9b}31m\u{202e}\"}'");
     cli
 }
@@ -56,13 +63,17 @@ fn what_agents_wrote_cannot_drive_a_terminal() {
         "task show demo T-1 --history",
         "tasks demo",
         "status demo",
+        "artifact get demo nasty",
     ] {
         let Some(shown) = on_terminal(&cli, line, &[("NO_COLOR", "1")]) else {
             return;
         };
         let dangerous: Vec<char> = shown
             .chars()
-            .filter(|c| c.is_control() && !matches!(c, '\r' | '\n') || matches!(c, '\u{202e}'))
+            .filter(|c| {
+                c.is_control() && !matches!(c, '\r' | '\n')
+                    || matches!(c, '\u{202e}' | '\u{200b}' | '\u{e0041}')
+            })
             .collect();
         assert!(dangerous.is_empty(), "{line}: {dangerous:?} in {shown:?}");
         assert!(!shown.contains("\nerror: forged"), "{line}: {shown:?}");
@@ -81,6 +92,36 @@ fn off_a_terminal_json_is_untouched() {
     let json = cli.ok("replay demo --json");
     shows!(json => has '\u{202e}', has '\u{9b}');
     assert!(!cli.ok("replay demo").contains('\u{202e}'));
+    let got = cli.command("artifact get demo nasty").output().unwrap();
+    assert_eq!(got.stdout, NASTY_BYTES);
+}
+
+#[test]
+fn new_ids_and_titles_show_every_character_and_older_ones_are_found() {
+    let cli = nasty_team();
+    for (line, field) in [
+        (
+            "send demo --from lead --to dev --type handoff --message-id a\u{200b}b",
+            "message",
+        ),
+        (
+            "send demo --from lead --to dev --type handoff --trace-id a\u{202e}b",
+            "trace_id",
+        ),
+        ("task create demo --subject a\u{e0041}b", "subject"),
+        ("task create demo --subject a\u{1}b", "subject"),
+        (
+            "task-assign demo --from lead --to dev --task-id T-2 --subject a\u{2060}b",
+            "subject",
+        ),
+    ] {
+        let ran = cli.run(line);
+        assert_eq!(ran.code, Some(1), "{line:?}: {ran:?}");
+        shows!(ran.stderr => has field, has "do not show, like U+");
+    }
+    assert!(cli.ok("read demo --agent dev --json").contains('\u{200b}'));
+    cli.ok("ack demo --agent dev --message-id m\u{200b}\u{e000}-1");
+    assert!(cli.ok("trace demo --trace-id t\u{202e}r").contains("T-1"));
 }
 
 #[test]

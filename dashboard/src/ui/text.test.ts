@@ -18,8 +18,12 @@ describe("text of others", () => {
     ]);
   });
 
+  it("shows what has no width as marks", () => {
+    for (const hidden of ["\u{e0041}", "\u{e0100}", "\u3164", "\u2800", "\u034f", "\ufe0f", "\u200d"]) expect(partsOf(`a${hidden}`)[1]?.mark, hidden).toBe(`U+${(hidden.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`);
+  });
+
   it("leaves markup, other alphabets and pictures as they are", () => {
-    for (const text of ["<img onerror=alert(1)>", "שלום", "naïve 日本", "a 👍 b", "❤️"]) expect(partsOf(text).map((part) => part.text).join("")).toBe(text);
+    for (const text of ["<img onerror=alert(1)>", "שלום", "naïve 日本", "a 👍 b", "❤️", "❤️‍🔥 👩🏽‍🚀 1️⃣", "می‌خواهم"]) expect(partsOf(text).map((part) => part.text).join("")).toBe(text);
     expect(partsOf("<b>").every((part) => part.mark === null)).toBe(true);
   });
 

@@ -4,8 +4,25 @@
 import { useState } from "preact/hooks";
 import type { JSX } from "preact";
 
-/** Controls, and characters that turn, hide or join what stands beside them. */
-const ODD = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb]|\p{Cs}/gu;
+/** Controls, and characters that turn, hide or join what stands beside them; `projections/src/hidden.rs` has the same. */
+const ODD =
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]|\p{Cs}/gu;
+/** A selector or a joiner where pictures and scripts need it: by what stands before and behind it. */
+const SELECTED = /[\p{Extended_Pictographic}#*0-9]$/u;
+const JOINED = /\p{Extended_Pictographic}[\u{fe0e}\u{fe0f}\u{1f3fb}-\u{1f3ff}]*$/u;
+const PICTURE = /^\p{Extended_Pictographic}/u;
+const LETTER = /[\u0600-\u061b\u061d-\u0dff]/;
+/** How far back a base is looked for. */
+const BEHIND = 12;
+
+const isNeeded = (text: string, at: number): boolean => {
+  const character = text.charAt(at);
+  const before = text.slice(Math.max(0, at - BEHIND), at);
+  const after = text.slice(at + 1, at + 3);
+  if (/[\ufe0e\ufe0f]/.test(character)) return SELECTED.test(before);
+  if (!/[\u200c\u200d]/.test(character)) return false;
+  return (character === "\u200d" && JOINED.test(before) && PICTURE.test(after)) || (LETTER.test(before.slice(-1)) && LETTER.test(after.charAt(0)));
+};
 
 /** Whether a text has any of them. */
 export const isOdd = (text: string): boolean => text.search(ODD) >= 0;
@@ -34,8 +51,7 @@ export const partsOf = (text: string, lines = false): Part[] => {
   for (const found of text.matchAll(ODD)) {
     const character = found[0];
     if (lines && (character === "\n" || character === "\t")) continue;
-    // A selector behind a sign chooses its picture and hides nothing.
-    if (/[\ufe0e\ufe0f\u200d]/.test(character) && found.index > 0 && /\p{Extended_Pictographic}$/u.test(text.slice(Math.max(0, found.index - 3), found.index))) continue;
+    if (isNeeded(text, found.index)) continue;
     if (found.index > from) parts.push({ text: text.slice(from, found.index), mark: null });
     parts.push({ text: pictureOf(character), mark: nameOf(character) });
     from = found.index + character.length;

@@ -19,7 +19,7 @@ pub use envelope::{
 pub use marks::{MailCounts, Marks, SameMail};
 pub use query::InboxQuery;
 pub use row::{AgentInfo, LastSent, MessageInfo, Unacked};
-pub use rules::{check_id, check_name};
+pub use rules::{check_id, check_name, check_new_id, check_title};
 pub use unapplied::{NotApplied, Unapplied};
 pub use unread::UnreadMail;
 

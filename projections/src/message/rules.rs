@@ -3,6 +3,7 @@
 use super::unapplied::unapplied;
 use super::{InvalidMessage, Message, Names, NotApplied, Unapplied};
 use crate::fields::Fields;
+use crate::hidden;
 use crate::task::Status;
 use teamlog_engine::limits::IDENTIFIER_BYTES_MAX;
 
@@ -54,8 +55,41 @@ pub fn check_id(field: &'static str, value: &str) -> Result<(), InvalidMessage> 
     Err(InvalidMessage::new(field, shown_quoted(value), rule))
 }
 
+/// Checks an id that is about to be given: [`check_id`], and every character shows.
+///
+/// # Errors
+/// Names `field`, the value and the rule.
+pub fn check_new_id(field: &'static str, value: &str) -> Result<(), InvalidMessage> {
+    check_id(field, value)?;
+    check_shown(field, value, hidden::first_in_lines(value))
+}
+
+/// Checks the title of a task: every character shows, or is a line end or a tab.
+///
+/// # Errors
+/// Names `field`, the value and the rule.
+pub fn check_title(field: &'static str, value: &str) -> Result<(), InvalidMessage> {
+    check_shown(field, value, hidden::first_in_lines(value))
+}
+
+fn check_shown(
+    field: &'static str,
+    value: &str,
+    found: Option<char>,
+) -> Result<(), InvalidMessage> {
+    let Some(found) = found.map(u32::from) else {
+        return Ok(());
+    };
+    let rule = format!("must not contain characters that do not show, like U+{found:04X}");
+    Err(InvalidMessage::new(field, shown_quoted(value), rule))
+}
+
 /// Checks every field of a message.
 pub(super) fn check(message: &Message, names: Names) -> Result<(), InvalidMessage> {
+    let check_id = match names {
+        Names::New | Names::Known => check_new_id,
+        Names::Imported => check_id,
+    };
     check_id("message.id", &message.id)?;
     check_name("message.from", &message.from, names)?;
     check_name("message.to", &message.to, names)?;

@@ -1,7 +1,7 @@
 //! What a task message says that cannot be applied to a task. It is a message like any other; its event says what was
 //! left out, so that a later version which could apply it leaves old tasks as they were.
 
-use super::rules::{shown, shown_quoted, statuses};
+use super::rules::{check_title, shown, shown_quoted, statuses};
 use super::{InvalidMessage, Message, MessageType, Names, check_id, check_name};
 use crate::fields::Fields;
 use crate::prelude::*;
@@ -90,6 +90,11 @@ fn field(
     match (kind, name) {
         (MessageType::TaskAssign, "subject") if text().is_err() => {
             wrong("message.payload.subject", "must be a string")
+        }
+        (MessageType::TaskAssign, "subject") if names != Names::Imported => {
+            let title = text().ok().flatten().unwrap_or_default();
+            check_title("message.payload.subject", &title)
+                .map_err(|rule| (NotApplied::WrongType, rule))
         }
         (MessageType::TaskAssign, "details") if text().is_err() => {
             wrong("message.payload.details", "must be a string")

@@ -287,8 +287,9 @@ impl Team {
 
 impl Control {
     fn check(&self) -> Result<(), Refusal> {
+        // A key that was given before must find its answer.
+        names::check_known_free_given([("key", &self.key)])?;
         names::check_free_given([
-            ("key", &self.key),
             ("trace_id", &self.trace_id),
             ("actor", &self.actor),
             ("user", &self.user),

@@ -82,7 +82,7 @@ impl AppendEvent {
     fn event(&self) -> Result<NewEvent, Refusal> {
         names::check_known("worker", &self.worker)?;
         names::check_known_given([("task_id", &self.task_id)])?;
-        names::check_free_given([("message_id", &self.message_id)])?;
+        names::check_known_free_given([("message_id", &self.message_id)])?;
         names::check_known_given([("to_worker", &self.to_worker)])?;
         if let Some((name, value)) = OWN.iter().find_map(|name| self.extra.get_key_value(*name)) {
             let rule = "must be left to the log, which sets it";

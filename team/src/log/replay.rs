@@ -82,12 +82,12 @@ impl Replay {
             return Err(refusal.field("kind").into());
         }
         for kind in kinds.split(',') {
-            names::check_free("kind", kind)?;
+            names::check_known_free("kind", kind)?;
         }
         if let Some(text) = &self.text {
-            names::check_free("q", text.wanted())?;
+            names::check_known_free("q", text.wanted())?;
         }
-        Ok(names::check_free_given([
+        Ok(names::check_known_free_given([
             ("actor", &self.actor),
             ("trace_id", &self.trace_id),
             ("task_id", &self.task_id),

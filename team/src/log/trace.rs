@@ -52,7 +52,7 @@ impl TraceAnswer {
 impl Team {
     /// The events of a story.
     pub fn trace(&mut self, trace: Trace) -> Result<TraceAnswer> {
-        names::check_free("trace_id", &trace.trace_id)?;
+        names::check_known_free("trace_id", &trace.trace_id)?;
         self.survey(|live, reader| {
             let story = (RefKind::Trace, trace.trace_id.as_str());
             let before = page::before(live, reader, story, trace.cursor.as_deref())?;

@@ -62,7 +62,7 @@ impl Command for Ack {
 
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<AckAnswer>> {
         membership::check(live, "agent", &self.agent)?;
-        names::check_free("message_id", &self.message_id)?;
+        names::check_known_free("message_id", &self.message_id)?;
         let ack = MessageAcked {
             message_id: self.message_id.clone(),
             agent: self.agent.clone(),

@@ -239,11 +239,11 @@ impl Requeue {
     fn letter(&self, live: &Live) -> Result<DeadLetter> {
         let (field, asked, id) = match (&self.id, &self.message_id) {
             (Some(id), _) => {
-                names::check_free("id", id)?;
+                names::check_known_free("id", id)?;
                 ("id", id, Some(id.clone()))
             }
             (None, Some(message)) => {
-                names::check_free("message_id", message)?;
+                names::check_known_free("message_id", message)?;
                 let delivery = live.delivery(message)?;
                 let id = delivery.and_then(|delivery| delivery.dead_letter);
                 ("message_id", message, id)
@@ -278,7 +278,7 @@ fn closed(code: Code, letter: &DeadLetter, how: &str) -> Refusal {
 
 /// The event of the dead letter that a cursor names.
 fn at(live: &Live, list: &DeadLetterList, cursor: &str) -> Result<u64> {
-    names::check_free("cursor", cursor)?;
+    names::check_known_free("cursor", cursor)?;
     let letter = live.dead_letter(cursor)?;
     let theirs = |letter: &DeadLetter| list.agent.as_ref().is_none_or(|agent| *agent == letter.to);
     let unknown = || page::unknown_cursor(cursor, "the id of a dead letter of this listing");

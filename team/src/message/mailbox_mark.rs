@@ -113,7 +113,7 @@ impl Team {
 
     fn mark(&mut self, mark: Mark, worker: &str, message_id: &str) -> Result<Outcome> {
         names::check_known("worker", worker)?;
-        names::check_free("message_id", message_id)?;
+        names::check_known_free("message_id", message_id)?;
         self.execute(MarkMessage {
             mark,
             marked: MessageMarked {

@@ -5,6 +5,7 @@
 
 use crate::handle::next;
 use crate::prelude::*;
+use crate::projections::hidden;
 use crate::shell;
 use crate::task::listed;
 use crate::task::report;
@@ -387,7 +388,7 @@ fn minutes(now: Timestamp, then: Timestamp) -> u64 {
 
 /// One line of at most [`TEXT_MAX`] characters.
 fn cut(text: &str) -> String {
-    let signs = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let signs = hidden::marks(text).map(|(c, hidden)| if hidden { ' ' } else { c });
     let line: String = signs.take(TEXT_MAX + 1).collect();
     match line.char_indices().nth(TEXT_MAX) {
         None => line,

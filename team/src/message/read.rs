@@ -78,7 +78,7 @@ pub(crate) fn before(
     let Some(cursor) = cursor else {
         return Ok(None);
     };
-    names::check_free("cursor", cursor)?;
+    names::check_known_free("cursor", cursor)?;
     let message = live.message(cursor)?.filter(|message| message.to == owner);
     let what = format!("the id of a message in this {called}");
     let message = message.ok_or_else(|| page::unknown_cursor(cursor, &what))?;

@@ -1,5 +1,6 @@
 //! `update-task`: what a task is about, and what it waits for. Its lifecycle and its paths are changed by other commands only.
 
+use crate::projections::message::check_title;
 use crate::projections::task::event::{DepsChanged, TaskUpdated};
 use crate::task::create::{check_cycle, dependencies};
 use crate::task::prelude::*;
@@ -61,6 +62,9 @@ impl Command for TaskChange {
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<()>> {
         check_expected(self.expected_version)?;
+        if let Some(subject) = &self.subject {
+            check_title("subject", subject).map_err(Refusal::from)?;
+        }
         let wanted = self.blocked_by.as_deref().map(dependencies).transpose()?;
         let draft = Draft::of(live, &self.task_id, now)?;
         draft.decision(|draft| {

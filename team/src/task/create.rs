@@ -1,5 +1,6 @@
 //! `create-task`: a task that is governed by claims from its birth.
 
+use crate::projections::message::check_title;
 use crate::projections::natural::NUMBER_DIGITS_MAX;
 use crate::projections::task::event::{Resources, TaskCreated};
 use crate::resource;
@@ -100,6 +101,7 @@ impl TaskCreate {
         if self.subject.trim().is_empty() {
             return Err(Refusal::invalid("subject", &self.subject, "must not be empty").into());
         }
+        check_title("subject", &self.subject).map_err(Refusal::from)?;
         if let Some(owner) = &self.owner {
             if owner == LEADER {
                 let message = format!("owner must be one who works on tasks, but is {LEADER:?}");
