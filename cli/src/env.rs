@@ -5,7 +5,10 @@ use crate::render::style::Paint;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufRead, IsTerminal, Write};
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// What a command sees of a process. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -19,6 +22,13 @@ pub struct Terminals {
     pub stdout: bool,
     pub stderr: bool,
 }
+
+/// The variable by which the C library takes its settings.
+const TUNABLES: &str = "GLIBC_TUNABLES";
+/// Blocks of this size and more are given back to the system as soon as they are free. By itself the library keeps blocks of up
+/// to 32 MiB once it has seen a few, and with them the memory of the largest bodies that came at a time.
+const MMAP_THRESHOLD: &str = "glibc.malloc.mmap_threshold";
+const MMAP_THRESHOLD_BYTES: &str = "1048576";
 
 /// How wide the terminal is.
 const COLUMNS: &str = "COLUMNS";
@@ -147,6 +157,36 @@ impl ProcessEnv {
     /// Says something on standard error. Nobody is left to tell when that is gone.
     pub fn say(&self, text: &str) {
         drop(io::stderr().lock().write_all(text.as_bytes()));
+    }
+
+    /// Has memory given back that large bodies took. The C library reads its settings at the start of a process alone, so this
+    /// starts the same program in the place of this process; where it cannot, the process goes on as it is.
+    pub fn return_memory(&self) {
+        let before = self.var(TUNABLES).unwrap_or_default();
+        let mut tunables = before.into_encoded_bytes();
+        if tunables
+            .windows(MMAP_THRESHOLD.len())
+            .any(|bytes| bytes == MMAP_THRESHOLD.as_bytes())
+        {
+            return;
+        }
+        if !tunables.is_empty() {
+            tunables.push(b':');
+        }
+        tunables.extend(format!("{MMAP_THRESHOLD}={MMAP_THRESHOLD_BYTES}").into_bytes());
+        let Ok(program) = std::env::current_exe() else {
+            return;
+        };
+        let mut argv = std::env::args_os();
+        let mut command = Command::new(program);
+        if let Some(name) = argv.next() {
+            command.arg0(name);
+        }
+        // It returns only where it fails.
+        let _ = command
+            .args(argv)
+            .env(TUNABLES, OsString::from_vec(tunables))
+            .exec();
     }
 }
 

@@ -12,6 +12,7 @@ use crate::metrics::Metrics;
 use crate::options::ServeOptions;
 use crate::per_team_limit::PerTeamLimit;
 use crate::pool::Pool;
+use crate::reserve;
 use crate::running::Running;
 use crate::runtime::Runtimes;
 use crate::scrubber;
@@ -39,6 +40,9 @@ use tokio_util::sync::CancellationToken;
 
 /// Threads that read and write connections; what they answer is computed elsewhere.
 const IO_THREADS: usize = 2;
+/// How long the main thread may take to begin. It does nothing then that takes long, but a runtime that gets only some of
+/// its threads never ends.
+const BEGIN_TIME: Duration = Duration::from_secs(60);
 /// Tokens of agents that are looked up at a time.
 const LOOKUPS: usize = 8;
 /// A write beyond the process's file size limit; without a handler it would end the process.
@@ -62,7 +66,10 @@ pub fn serve(mut options: ServeOptions) -> Result<Daemon> {
     if !options.listen.ip().is_loopback() {
         return Err(StartError::NotLoopback(options.listen));
     }
-    options.limits = options.limits.within(files(options.signals));
+    let files = files(options.signals);
+    reserve::check_files(files)?;
+    reserve::check_threads()?;
+    options.limits = options.limits.within(files);
     let root = Root::open(&options.root, options.root_options.clone())?;
     let lock = Lock::take(&options.root)?;
     for team in &options.teams {
@@ -131,8 +138,12 @@ pub fn serve(mut options: ServeOptions) -> Result<Daemon> {
             })
         })
         .map_err(StartError::io("start a thread"))?;
-    let gone = || Err(io::Error::other("the daemon's thread ended"));
-    let confined = is_ready.recv().unwrap_or_else(|_| gone());
+    let late = |_| {
+        Err(io::Error::other(
+            "the daemon's thread ended, or does not begin",
+        ))
+    };
+    let confined = is_ready.recv_timeout(BEGIN_TIME).unwrap_or_else(late);
     Ok(Daemon {
         confined: confined.map_err(StartError::io("start"))?,
         running,
@@ -345,6 +356,7 @@ fn open(
         metrics: Metrics::new(),
         guesses: Guesses::new(),
         bodies: Arc::new(Semaphore::new(limits.bodies_bytes)),
+        large_bodies: Arc::new(Semaphore::new(limits.large_bodies)),
         local_slots: LocalSlots::new(limits.upgraded, limits.upgraded_waits),
         remote_slots: LocalSlots::new(limits.upgraded, limits.upgraded_waits),
         lookups: Semaphore::new(LOOKUPS),

@@ -47,6 +47,18 @@ pub enum StartError {
     /// There is something else where the socket belongs.
     #[error("socket must be a free path, but there is something at {0:?}")]
     SocketTaken(PathBuf),
+    /// A limit of the system for the process or its user.
+    #[error("the daemon needs {needed} {what}, but can have {possible} ({limit})")]
+    Limit {
+        /// How many it needs.
+        needed: u64,
+        /// Of what.
+        what: &'static str,
+        /// How many it can have.
+        possible: u64,
+        /// Where the limit is set.
+        limit: &'static str,
+    },
     /// A team or the root.
     #[error(transparent)]
     Team(#[from] teamlog_team::Failure),
@@ -71,6 +83,7 @@ impl StartError {
             | StartError::SocketDirectory(_)
             | StartError::SocketTaken(_) => "invalid_input",
             StartError::Team(_) => "team",
+            StartError::Limit { .. } => "io",
             StartError::Io { source, .. } => code_of_io(source),
         }
     }
@@ -88,6 +101,7 @@ impl StartError {
                 Some("teamlog serve --socket PATH, in a directory that only you may enter")
             }
             StartError::SocketTaken(_) => Some("move it away, or name another path with --socket"),
+            StartError::Limit { .. } => Some("raise that limit where the daemon is started"),
             StartError::Tls { .. } | StartError::Team(_) | StartError::Io { .. } => None,
         }
     }

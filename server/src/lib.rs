@@ -33,6 +33,7 @@ mod page_sessions;
 mod per_team_limit;
 mod pool;
 mod reply;
+mod reserve;
 mod revoked;
 pub mod route;
 mod running;

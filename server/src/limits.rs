@@ -37,6 +37,12 @@ limits! {
     body_bytes: usize = 8 * 1024 * 1024;
     /// Bytes of all bodies that wait for their answer.
     bodies_bytes: usize = 128 * 1024 * 1024;
+    /// Bytes of a body up to which it takes no slot of a large one.
+    small_body_bytes: usize = 256 * 1024;
+    /// Larger bodies that are read, or wait for their answer, at a time: what is made of one takes several times its bytes.
+    large_bodies: usize = 4;
+    /// How long one more waits for its turn before it is answered 503.
+    large_body_wait: Duration = Duration::from_secs(5);
     /// From the end of a head to that of its body.
     body_time: Duration = Duration::from_secs(10);
     /// How long a client may take nothing of an answer that waits for it.

@@ -1,8 +1,9 @@
 //! Work that may block, on the runtime's threads for it: so much at a time and no more, with a queue that ends.
 
 use crate::slots::Slots;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use tokio::sync::OwnedSemaphorePermit;
-use tokio::task::{block_in_place, spawn_blocking};
+use tokio::task::{JoinHandle, block_in_place, spawn_blocking};
 
 /// Why a job has no answer.
 #[derive(Debug, PartialEq, Eq)]
@@ -43,7 +44,8 @@ impl Pool {
             work()
         };
         // What a panic leaves behind is the domain's to judge.
-        spawn_blocking(job).await.map_err(|_| Undone::Panicked)
+        let begun = on_a_thread(job).ok_or(Undone::Full)?;
+        begun.await.map_err(|_| Undone::Panicked)
     }
 
     /// A slot for a job that waits or runs.
@@ -60,12 +62,12 @@ impl Pool {
             }
         };
         match self.running.take() {
-            Some(running) => drop(spawn_blocking(job(running))),
+            Some(running) => drop(on_a_thread(job(running))),
             None => {
                 let running = self.running.next();
                 drop(tokio::spawn(async move {
                     if let Some(running) = running.await {
-                        spawn_blocking(job(running));
+                        drop(on_a_thread(job(running)));
                     }
                 }));
             }
@@ -90,6 +92,15 @@ impl Pool {
         let _all = self.open.all().await;
         self.open.close();
     }
+}
+
+/// Begins a job on a thread for work that may block; `None`, and the job is dropped, where the system starts no thread and
+/// there is none yet.
+pub(crate) fn on_a_thread<A: Send + 'static>(
+    job: impl FnOnce() -> A + Send + 'static,
+) -> Option<JoinHandle<A>> {
+    // Tokio panics then.
+    catch_unwind(AssertUnwindSafe(|| spawn_blocking(job))).ok()
 }
 
 #[cfg(test)]

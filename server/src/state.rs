@@ -30,6 +30,8 @@ pub(crate) struct AppState {
     pub guesses: Guesses,
     /// Bytes of bodies that may still be read.
     pub bodies: Arc<Semaphore>,
+    /// Slots for bodies of more than [`Limits::small_body_bytes`].
+    pub large_bodies: Arc<Semaphore>,
     /// Slots for upgraded connections.
     pub local_slots: Arc<LocalSlots>,
     /// The same of agents on other machines.

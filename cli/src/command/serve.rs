@@ -152,6 +152,7 @@ impl Args {
     }
 
     fn serve(self, context: &mut Context) -> Outcome {
+        context.env().return_memory();
         if self.detached {
             // Whoever leads a session already has no terminal to lose.
             let _ = rustix::process::setsid();

@@ -43,7 +43,7 @@ const NASTY_BYTES: &[u8] =
 fn nasty_team() -> Cli {
     let cli = Cli::with_team();
     cli.file("nasty.jsonl", NASTY);
-    cli.ok("import demo --messages nasty.jsonl");
+    cli.ok("import demo --messages nasty.jsonl --restamp");
     std::fs::write(cli.dir().join("nasty"), NASTY_BYTES).unwrap();
     cli.ok("artifact put demo nasty");
     cli.ok("append demo --kind note_taken --trace-id tr --data '{\"text\":\"\u{9b}31m\u{202e}\"}'");

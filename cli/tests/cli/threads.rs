@@ -149,3 +149,66 @@ fn the_daemon_and_tools_say_so_where_they_cannot_do_without() {
         assert!(refused > 0, "{words:?} started with no thread at all");
     }
 }
+
+/// The daemon under a limit, for a user whom the limit binds; nothing where the tests may not become another one.
+fn served_under(limit: &str) -> Option<Ran> {
+    let user = "54321";
+    let setpriv = || {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid", user, "--regid", user, "--clear-groups"]);
+        command
+    };
+    // The program, the world and the ways there must be this user's.
+    let place = tempfile::Builder::new()
+        .prefix("limited")
+        .tempdir_in("/tmp")
+        .ok()?;
+    let program = place.path().join("teamlog");
+    std::fs::copy(env!("CARGO_BIN_EXE_teamlog"), &program).unwrap();
+    let own = Command::new("chown")
+        .args(["-R", user])
+        .arg(place.path())
+        .status();
+    let may = setpriv().arg("true").output();
+    if !own.is_ok_and(|own| own.success()) || !may.is_ok_and(|may| may.status.success()) {
+        eprintln!("skipped: setpriv is missing, or this user may not become another one");
+        return None;
+    }
+    let run = |line: &str| {
+        let mut command = setpriv();
+        command
+            .args(["sh", "-c", line])
+            .current_dir(place.path())
+            .env_clear()
+            .env("PATH", std::env::var("PATH").unwrap())
+            .env("HOME", place.path())
+            .env("TEAMLOG_DATA_ROOT", place.path())
+            .stdin(Stdio::null());
+        Ran::of(&mut command)
+    };
+    assert_eq!(run("./teamlog init demo --members dev").code, Some(0));
+    Some(run(&format!(
+        "exec timeout 60 prlimit {limit} ./teamlog serve"
+    )))
+}
+
+#[test]
+fn the_daemon_names_the_limit_that_keeps_it_from_starting() {
+    for (limit, named) in [
+        ("--nproc=3", "(ulimit -u"),
+        ("--nproc=4", "(ulimit -u"),
+        ("--nproc=7", "(ulimit -u"),
+        ("--nproc=12", "(ulimit -u"),
+        (
+            "--nofile=16",
+            "needs 64 open files, but can have 16 (ulimit -n",
+        ),
+        ("--nofile=63", "can have 63 (ulimit -n"),
+    ] {
+        let Some(ran) = served_under(limit) else {
+            return;
+        };
+        assert_eq!((ran.code, &*ran.stdout), (Some(74), ""), "{limit}: {ran:?}");
+        assert!(ran.stderr.contains(named), "{limit}: {ran:?}");
+    }
+}

@@ -8,6 +8,7 @@ use crate::agents::{NotAdmitted, REST};
 use crate::caller::Admitted;
 use crate::connection_slots::Connection;
 use crate::page_sessions::CODE_WANTED;
+use crate::pool::on_a_thread;
 use crate::reply::Reply;
 use crate::state::AppState;
 use crate::token::Digest;
@@ -45,7 +46,9 @@ async fn agent(state: &AppState, presented: Option<&[u8]>) -> Result<Option<Admi
         return Err(overloaded());
     };
     let (served, token) = (state.served.clone(), token.to_owned());
-    let admitted = tokio::task::spawn_blocking(move || served.admit_agent(&token));
+    let Some(admitted) = on_a_thread(move || served.admit_agent(&token)) else {
+        return Err(overloaded());
+    };
     match admitted.await {
         Ok(Ok(admitted)) => Ok(Some(admitted)),
         Ok(Err(NotAdmitted::Unknown)) => Ok(None),

@@ -1,5 +1,6 @@
 //! Bodies on their way in, within limits: a length that is too large is refused before anything is read, one that was
-//! not said as soon as it is, and all bodies together never take more than their share of memory.
+//! not said as soon as it is, and all bodies together never take more than their share of memory. Of large ones only a few
+//! are read and answered at a time, since a call makes several copies of its body.
 
 use crate::admission::busy;
 use crate::reply::Reply;
@@ -11,8 +12,11 @@ use hyper::header::{CONTENT_LENGTH, HeaderMap};
 use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 
-/// The share of memory that a body holds until its request is answered.
+/// The share of memory that a body holds until its request is answered, and its slot if it is large.
 pub(crate) type Held = Vec<OwnedSemaphorePermit>;
+
+/// Answered where no more bodies may be held.
+const FULL: &str = "the daemon holds as many bodies as it can; try again";
 
 /// Reads a body; else 400, 408, 413 or 503.
 pub(crate) async fn read(
@@ -27,7 +31,12 @@ pub(crate) async fn read(
     if declared > state.limits.body_bytes as u64 {
         return Err(too_large(state));
     }
-    let reading = collect(state, body);
+    let mut held = Held::new();
+    let declared = usize::try_from(declared).unwrap_or(usize::MAX);
+    if declared > state.limits.small_body_bytes {
+        held.push(large_slot(state).await?);
+    }
+    let reading = collect(state, body, declared, held);
     match tokio::time::timeout(state.limits.body_time, reading).await {
         Ok(read) => read,
         Err(_) => Err(
@@ -37,8 +46,21 @@ pub(crate) async fn read(
     }
 }
 
-async fn collect(state: &Arc<AppState>, mut body: Body) -> Result<(Vec<u8>, Held), Reply> {
-    let (mut bytes, mut held) = (Vec::new(), Held::new());
+/// Waits for the turn of a large body; else 503.
+async fn large_slot(state: &Arc<AppState>) -> Result<OwnedSemaphorePermit, Reply> {
+    let slot = state.large_bodies.clone().acquire_owned();
+    let slot = tokio::time::timeout(state.limits.large_body_wait, slot).await;
+    slot.ok().and_then(Result::ok).ok_or_else(|| busy(FULL))
+}
+
+async fn collect(
+    state: &Arc<AppState>,
+    mut body: Body,
+    declared: usize,
+    mut held: Held,
+) -> Result<(Vec<u8>, Held), Reply> {
+    let mut bytes = Vec::with_capacity(declared);
+    let mut is_large = !held.is_empty();
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| {
             Reply::error(
@@ -53,10 +75,13 @@ async fn collect(state: &Arc<AppState>, mut body: Body) -> Result<(Vec<u8>, Held
         if bytes.len() + data.len() > state.limits.body_bytes {
             return Err(too_large(state));
         }
+        if !is_large && bytes.len() + data.len() > state.limits.small_body_bytes {
+            held.push(large_slot(state).await?);
+            is_large = true;
+        }
         let by = u32::try_from(data.len()).unwrap_or(u32::MAX);
         let more = state.bodies.clone().try_acquire_many_owned(by);
-        let full = |_| busy("the daemon holds as many bodies as it can; try again");
-        held.push(more.map_err(full)?);
+        held.push(more.map_err(|_| busy(FULL))?);
         bytes.extend_from_slice(data);
     }
     Ok((bytes, held))

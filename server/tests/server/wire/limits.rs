@@ -224,6 +224,37 @@ fn all_bodies_together_take_no_more_than_their_share() {
 }
 
 #[test]
+fn large_bodies_wait_for_their_turn_and_are_turned_away_in_the_end() {
+    let (stand, daemon, token) = Stand::demo_within(|limits| {
+        limits.small_body_bytes = 500;
+        limits.large_bodies = 1;
+        limits.large_body_wait = Duration::from_millis(200);
+    });
+    let large = "x".repeat(1000);
+    let mut first = Client::tcp(&daemon);
+    first.begin(&token, "POST /v1/slow/3000", &large);
+    until("the first one runs", || stand.calls() == 1);
+    let chunked = format!(
+        "POST /v1/x HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n\
+         Transfer-Encoding: chunked\r\n\r\n3e8\r\n{large}\r\n0\r\n\r\n",
+        daemon.url().replace("http://", "")
+    );
+    let mut in_chunks = Client::tcp(&daemon);
+    in_chunks.stream.write_all(chunked.as_bytes()).unwrap();
+    let declared = Client::tcp(&daemon).call(&token, "POST /v1/x", &large);
+    for answer in [declared, in_chunks.hear().unwrap()] {
+        answer.refused(503, "busy");
+        assert_eq!(answer.header("retry-after"), Some("1"));
+    }
+    // Small ones need no turn.
+    let small = Client::tcp(&daemon).call(&token, "POST /v1/x", &"x".repeat(500));
+    assert_eq!(small.status, 200);
+    assert_eq!(first.hear().unwrap().status, 200);
+    let answer = Client::tcp(&daemon).call(&token, "POST /v1/x", &large);
+    assert_eq!(answer.status, 200);
+}
+
+#[test]
 fn more_calls_than_can_wait_are_turned_away() {
     let (stand, daemon, token) = Stand::demo_within(|limits| {
         limits.workers = 1;

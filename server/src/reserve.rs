@@ -1,0 +1,75 @@
+//! Threads and open files that the daemon needs, counted before it says that it serves.
+
+use crate::failure::{Result, StartError};
+use std::sync::{Mutex, PoisonError};
+use std::thread::Builder;
+
+/// Threads that a daemon has soon after its start: its main thread, those that read and write connections, the upkeep of the
+/// teams, the writers of a few teams, and some that answer.
+const THREADS: usize = 16;
+/// Open files with which it serves a team, a few connections and the calls on them.
+const FILES: u64 = 64;
+/// A thread that only waits.
+const STACK_BYTES: usize = 64 * 1024;
+
+/// Checks that the system starts as many threads as the daemon needs, at the same time.
+pub(crate) fn check_threads() -> Result<()> {
+    match startable(THREADS) {
+        THREADS => Ok(()),
+        possible => Err(StartError::Limit {
+            needed: THREADS as u64,
+            what: "threads",
+            possible: possible as u64,
+            limit: "ulimit -u, or TasksMax= of its unit; all processes of the user count",
+        }),
+    }
+}
+
+/// Checks that the process may have as many files open as the daemon needs.
+pub(crate) fn check_files(possible: u64) -> Result<()> {
+    match possible >= FILES {
+        true => Ok(()),
+        false => Err(StartError::Limit {
+            needed: FILES,
+            what: "open files",
+            possible,
+            limit: "ulimit -n, or LimitNOFILE= of its unit",
+        }),
+    }
+}
+
+/// How many threads the system starts, at most so many.
+fn startable(most: usize) -> usize {
+    let hold = Mutex::new(());
+    std::thread::scope(|scope| {
+        // Each thread waits until this guard is gone, so that all of them are there at once.
+        let _held = hold.lock().unwrap_or_else(PoisonError::into_inner);
+        let start = || {
+            let thread = Builder::new().stack_size(STACK_BYTES);
+            let wait = || drop(hold.lock());
+            thread.spawn_scoped(scope, wait).is_ok()
+        };
+        (0..most).take_while(|_| start()).count()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_few_files_are_refused_with_the_name_of_the_limit() {
+        assert!(check_files(FILES).is_ok());
+        let refused = check_files(16).unwrap_err().to_string();
+        assert!(
+            refused.contains("needs 64 open files, but can have 16 (ulimit -n"),
+            "{refused}"
+        );
+    }
+
+    #[test]
+    fn threads_are_counted() {
+        assert_eq!(startable(3), 3);
+        assert_eq!(startable(0), 0);
+    }
+}
