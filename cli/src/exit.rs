@@ -431,6 +431,7 @@ fn engine_hint(error: &EngineError) -> Option<String> {
         }
         // What to do then hangs on the command.
         EngineError::LockLost { written: true, .. } => return None,
+        EngineError::Random(_) => "try again; the system has to provide getrandom(2)",
         EngineError::UnsupportedFormat { .. } => "use the newer teamlog that wrote it",
         EngineError::Journal { fault, .. } => return journal::hint(*fault),
         _ => return None,

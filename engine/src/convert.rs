@@ -116,7 +116,7 @@ impl Log {
     ) -> Result<(Log, Converted)> {
         let from = exclusive.reader();
         let storage = Deferred::new(self.storage().clone());
-        let id = LogId::new(self.options().ids.as_ref());
+        let id = LogId::new(self.options().ids.as_ref())?;
         let dir = team_dir.archive().join(format!("{CONVERSION_PREFIX}{id}"));
         let new = NewLog {
             team: team_dir.old.team.clone(),

@@ -126,6 +126,9 @@ pub enum Error {
         /// What it said.
         why: String,
     },
+    /// The operating system has no random bits, so no id was made, and nothing was recorded.
+    #[error("cannot get random bits: {0}; nothing was recorded")]
+    Random(String),
     /// This handle saw a write or a sync fail and does nothing more; open the log again.
     #[error("an earlier write to this log failed ({0}); open it again")]
     Poisoned(String),
@@ -296,6 +299,7 @@ impl Error {
             | Error::LockLost { .. }
             | Error::Corrupt { .. }
             | Error::Journal { .. }
+            | Error::Random(_)
             | Error::Poisoned(_) => self.clone(),
             other => Error::Poisoned(other.to_string()),
         }

@@ -3,6 +3,7 @@
 //! From the top: 48 bits of milliseconds, the version 7, 12 bits with the microsecond as a fraction of
 //! the millisecond in 4096ths, the variant 10, and 62 random bits.
 
+use crate::error::{Error, Result};
 use crate::timestamp::Timestamp;
 use crate::uuid;
 use crate::words::as_text;
@@ -65,10 +66,13 @@ impl EventId {
     /// [`EventId::created_at`]. Only in the last microsecond of 9999 is there no
     /// next, and the id is not above `previous`.
     ///
+    /// # Errors
+    /// `Random`.
+    ///
     /// # Panics
     /// If `at` is earlier than `previous.created_at()`; the writer promises that it is not.
-    pub fn after(previous: Option<EventId>, at: Timestamp, ids: &dyn IdSource) -> EventId {
-        let random = ids.random();
+    pub fn after(previous: Option<EventId>, at: Timestamp, ids: &dyn IdSource) -> Result<EventId> {
+        let random = ids.random()?;
         let Some(previous) = previous.filter(|previous| {
             let before = previous.created_at();
             assert!(
@@ -77,13 +81,13 @@ impl EventId {
             );
             before == at
         }) else {
-            return EventId::new(at, random & FRESH_MASK);
+            return Ok(EventId::new(at, random & FRESH_MASK));
         };
         let next = (previous.0 as u64 & RANDOM_MASK) + 1 + (random & STEP_MASK);
         if next <= RANDOM_MASK {
-            return EventId::new(at, next);
+            return Ok(EventId::new(at, next));
         }
-        EventId::new(at.plus_micros(1), random & FRESH_MASK)
+        Ok(EventId::new(at.plus_micros(1), random & FRESH_MASK))
     }
     /// Lower-case hyphenated text, always 36 bytes of ASCII.
     pub fn text(self) -> [u8; 36] {
@@ -113,15 +117,14 @@ fn fraction_of(micros_in_milli: u16) -> u16 {
 
 /// Where random bits come from, handed in so that a seed replays a history.
 pub trait IdSource: Send + Sync + std::fmt::Debug {
-    /// 64 random bits.
-    fn random(&self) -> u64;
+    /// Returns 64 random bits.
+    ///
+    /// # Errors
+    /// `Random`: the source has none. No id, token or name is made then.
+    fn random(&self) -> Result<u64>;
 }
 
-/// Bits from the operating system.
-///
-/// # Panics
-/// [`IdSource::random`] panics where the operating system has no random bits to give, which does not
-/// happen once it has booted.
+/// Bits from the operating system: `getrandom(2)`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RandomIds;
 
@@ -132,27 +135,34 @@ pub struct SeededIds(pub AtomicU64);
 /// Random bytes fetched ahead, so that one system call serves 32 ids.
 const STOCK_BYTES: usize = 256;
 
-fn take_word(stock: &mut Vec<u8>) -> u64 {
+/// Takes 8 bytes off the stock, which is filled first if it is empty, and stays empty if that fails.
+fn take_word(
+    stock: &mut Vec<u8>,
+    fill: impl FnOnce(&mut [u8]) -> Result<(), getrandom::Error>,
+) -> Result<u64> {
     if stock.is_empty() {
-        stock.resize(STOCK_BYTES, 0);
-        getrandom::fill(stock).expect("the operating system gives random bits");
+        let mut bytes = [0; STOCK_BYTES];
+        fill(&mut bytes).map_err(|error| Error::Random(error.to_string()))?;
+        stock.extend_from_slice(&bytes);
     }
-    let word = stock
-        .last_chunk()
-        .map_or(0, |word| u64::from_le_bytes(*word));
-    stock.truncate(stock.len() - 8);
-    word
+    let Some((rest, word)) = stock.split_last_chunk() else {
+        return Err(Error::Random("the stock has no word".into()));
+    };
+    let (word, rest) = (u64::from_le_bytes(*word), rest.len());
+    stock.truncate(rest);
+    Ok(word)
 }
 
 impl IdSource for RandomIds {
-    fn random(&self) -> u64 {
+    fn random(&self) -> Result<u64> {
         thread_local!(static STOCK: RefCell<Vec<u8>> = RefCell::default());
-        STOCK.with_borrow_mut(take_word)
+        STOCK.with_borrow_mut(|stock| take_word(stock, getrandom::fill))
     }
 }
 
-impl IdSource for SeededIds {
-    fn random(&self) -> u64 {
+impl SeededIds {
+    /// Returns the next 64 bits of the sequence.
+    pub fn random(&self) -> u64 {
         const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
         let mut word = self
             .0
@@ -164,10 +174,45 @@ impl IdSource for SeededIds {
     }
 }
 
+impl IdSource for SeededIds {
+    fn random(&self) -> Result<u64> {
+        Ok(SeededIds::random(self))
+    }
+}
+
 as_text! { EventId, EventId::from_text, "must be the id of an event" }
 
 impl std::fmt::Display for EventId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&String::from_utf8_lossy(&self.text()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_fill_leaves_nothing_in_the_stock() {
+        let mut stock = Vec::new();
+        for _ in 0..3 {
+            let failed = take_word(&mut stock, |bytes| {
+                // A source may have written a part before it failed.
+                bytes[..8].fill(7);
+                Err(getrandom::Error::UNSUPPORTED)
+            });
+            assert!(matches!(failed, Err(Error::Random(_))), "{failed:?}");
+            assert!(stock.is_empty(), "{stock:?}");
+        }
+        let ones = |bytes: &mut [u8]| {
+            bytes.fill(0xFF);
+            Ok(())
+        };
+        assert_eq!(take_word(&mut stock, ones).unwrap(), u64::MAX);
+        for _ in 1..STOCK_BYTES / 8 {
+            let word = take_word(&mut stock, |_| unreachable!("the stock has words"));
+            assert_eq!(word.unwrap(), u64::MAX);
+        }
+        assert!(stock.is_empty());
     }
 }

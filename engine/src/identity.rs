@@ -60,9 +60,12 @@ pub struct LogId(pub [u8; 16]);
 
 impl LogId {
     /// A new one.
-    pub fn new(ids: &dyn IdSource) -> LogId {
-        let bits = (u128::from(ids.random()) << 64) | u128::from(ids.random());
-        LogId(bits.to_be_bytes())
+    ///
+    /// # Errors
+    /// `Random`.
+    pub fn new(ids: &dyn IdSource) -> Result<LogId> {
+        let bits = (u128::from(ids.random()?) << 64) | u128::from(ids.random()?);
+        Ok(LogId(bits.to_be_bytes()))
     }
     /// Reads what `Display` writes: lower-case, hyphenated 8-4-4-4-12.
     pub fn from_text(text: &str) -> Option<LogId> {
@@ -225,7 +228,7 @@ mod tests {
 
     fn example() -> Identity {
         Identity {
-            log: LogId::new(&SeededIds(7.into())),
+            log: LogId::new(&SeededIds(7.into())).unwrap(),
             team: "demo".into(),
             format: Format::Binary,
             version: FORMAT_VERSION,

@@ -62,7 +62,7 @@ impl Log {
         new: NewLog,
         options: LogOptions,
     ) -> Result<Log> {
-        let id = LogId::new(options.ids.as_ref());
+        let id = LogId::new(options.ids.as_ref())?;
         Log::create_as(id, storage, dir, new, options)
     }
 
@@ -94,7 +94,7 @@ impl Log {
         let journals = journals.ok_or_else(|| unknown_journal(&journal))?;
         let identity = Identity {
             journal: Some(journal),
-            ..new.identity(LogId::new(options.ids.as_ref()), &options)
+            ..new.identity(LogId::new(options.ids.as_ref())?, &options)
         };
         journals.enroll(&identity, LogState::Open)?;
         Log::create_from(identity, storage, dir, options)

@@ -329,7 +329,7 @@ impl Team {
                 .map_err(Error::io("sync", &parent))?;
         }
         let mut aside = path.clone().into_os_string();
-        aside.push(format!(".{:016x}.tmp", self.options.ids.random()));
+        aside.push(format!(".{:016x}.tmp", self.options.ids.random()?));
         let aside = PathBuf::from(aside);
         let laid = write_durably(storage, &aside, &path, bytes);
         if laid.is_err() {

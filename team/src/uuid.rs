@@ -1,6 +1,14 @@
 //! Ids that nobody can guess: UUIDs of random bits (version 4).
 
-use teamlog_engine::uuid;
+use teamlog_engine::{Error, IdSource, uuid};
+
+/// Makes a UUID of bits from a source.
+///
+/// # Errors
+/// The source has none.
+pub(crate) fn new(ids: &dyn IdSource) -> Result<String, Error> {
+    Ok(random(ids.random()?, ids.random()?))
+}
 
 /// The UUID of 122 of these random bits.
 pub(crate) fn random(high: u64, low: u64) -> String {

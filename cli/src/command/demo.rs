@@ -3,13 +3,13 @@
 mod history;
 
 use crate::command::prelude::*;
+use crate::random;
 use crate::render::table::{Cell, lines, plain, styled};
 use crate::render::{event, integrity, timeline};
 use history::{REPEATED, Stage, TASK, TEAM, TRACE, Update};
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
-use teamlog_team::engine::event_id::IdSource;
-use teamlog_team::engine::{Event, RandomIds};
+use teamlog_team::engine::Event;
 use teamlog_team::lifecycle::status::Status;
 use teamlog_team::log::rehydrate::{Rehydrate, RehydrateAnswer};
 use teamlog_team::log::replay::Replay;
@@ -366,10 +366,13 @@ fn digest(team: &mut Team) -> Result<String, CommandError> {
 }
 
 fn fresh_dir(wanted: Option<PathBuf>, env: &ProcessEnv) -> Result<PathBuf, CommandError> {
-    let dir = wanted.unwrap_or_else(|| {
-        let random = RandomIds.random() & 0xffff_ffff;
-        env.temporary().join(format!("teamlog-demo-{random:08x}"))
-    });
+    let dir = match wanted {
+        Some(dir) => dir,
+        None => {
+            let random = u32::from_le_bytes(random::bytes()?);
+            env.temporary().join(format!("teamlog-demo-{random:08x}"))
+        }
+    };
     let shown = dir.display().to_string();
     let failed = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => {

@@ -223,7 +223,7 @@ impl<S: State> Core<S> {
                 Some(given) => greater(given, created_at, last)?,
                 None => behind(
                     last,
-                    EventId::after(last, created_at, self.options.ids.as_ref()),
+                    EventId::after(last, created_at, self.options.ids.as_ref())?,
                 )?,
             };
             // An id whose random bits are used up moves on to the next microsecond.

@@ -1,6 +1,7 @@
 //! What an append refuses: what is too large, malformed, or earlier than what is there.
 
 use crate::support::*;
+use std::sync::atomic::Ordering;
 use teamlog_engine::codec::canonical_len;
 use teamlog_engine::limits::EVENT_BYTES_MAX;
 use teamlog_engine::{Event, EventId, RefKind, Writer};
@@ -108,5 +109,52 @@ fn nothing_is_appended_behind_the_last_id_there_is() {
         drop(writer);
         assert_eq!(texts(&log), ["the end of time"]);
         assert!(log.verify(None).unwrap().ok);
+    }
+}
+
+/// Random bits that give out.
+#[derive(Debug)]
+struct GivingOut {
+    left: AtomicU64,
+    ids: SeededIds,
+}
+
+impl IdSource for GivingOut {
+    fn random(&self) -> teamlog_engine::Result<u64> {
+        let one_less = |left: u64| left.checked_sub(1);
+        let left = (self.left).fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less);
+        match left {
+            Ok(_) => Ok(self.ids.random()),
+            Err(_) => Err(Error::Random("there are none".into())),
+        }
+    }
+}
+
+#[test]
+fn without_random_bits_nothing_is_recorded_and_the_writer_stays_usable() {
+    for format in FORMATS {
+        let storage = arc(&Memory::new());
+        create(&storage, format, &options().1);
+        let source = Arc::new(GivingOut {
+            left: 2.into(),
+            ids: SeededIds(1.into()),
+        });
+        let mut options = options().1;
+        options.ids = source.clone();
+        let log = open(&storage, &options);
+        let writer = writer(&log);
+        let three = || vec![said("a"), said("b"), said("c")];
+        for durability in [Durability::Synced, Durability::Buffered] {
+            let failed = writer.append(three(), durability).unwrap_err();
+            assert!(matches!(failed, Error::Random(_)), "{failed}");
+        }
+        source.left.store(3, Ordering::Relaxed);
+        let done = writer.append(three(), Durability::Synced).unwrap().unwrap();
+        assert_eq!((done.first_seq, done.last_seq), (1, 3));
+        writer.close().unwrap();
+        assert_eq!(texts(&log), ["a", "b", "c"]);
+        let new = given!(teamlog_engine::NewLog; team: "other", format, origin: "init");
+        let made = Log::create(storage, Path::new("teams/other"), new, options);
+        assert!(matches!(made, Err(Error::Random(_))));
     }
 }

@@ -57,7 +57,7 @@ pub fn create(storage: &Arc<dyn Storage>, format: Format, options: &LogOptions) 
 /// A log whose groups a journal orders.
 pub fn create_shared(storage: &Arc<dyn Storage>, format: Format, options: &LogOptions) -> Log {
     let identity = Identity {
-        log: LogId::new(options.ids.as_ref()),
+        log: LogId::new(options.ids.as_ref()).unwrap(),
         team: "demo".into(),
         format,
         version: format.version(),

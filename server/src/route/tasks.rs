@@ -162,7 +162,7 @@ pub fn claim(input: ClaimInput, request: &mut RequestContext<'_>) -> Result<Repl
         worker: input.agent_id,
         expected_version: input.expected_version,
         lease_ms: Some(input.ttl_ms.unwrap_or(TTL_MS)),
-    });
+    })?;
     request.exchange(claim, |live, answer: &ClaimAnswer, now| {
         holding(live, &answer.task.id, &answer.overlaps, now)
     })

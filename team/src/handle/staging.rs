@@ -41,7 +41,7 @@ pub(crate) struct Staging {
 impl Staging {
     /// Reserves a name that nobody else has. The directory is yet to be made.
     pub fn begin(root: &Root, purpose: Purpose, team: &str) -> Result<Staging> {
-        let random = root.options().ids.random();
+        let random = root.options().ids.random()?;
         let name = format!("{}{team}-{random:016x}", purpose.prefix());
         let dir = Path::new(TEAMS_DIR).join(name);
         Ok(Staging {

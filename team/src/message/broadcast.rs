@@ -39,7 +39,7 @@ impl Team {
     pub fn broadcast(&mut self, broadcast: Broadcast) -> Result<BroadcastAnswer> {
         let ids = &self.options.ids;
         let letters = SendLetters {
-            random: [ids.random(), ids.random()],
+            random: [ids.random()?, ids.random()?],
             body: body(&broadcast.body)?,
             from: broadcast.from_worker,
             trace_id: self.control.trace_id.clone(),

@@ -171,7 +171,7 @@ impl Team {
             let group = Group {
                 terms: terms.clone(),
                 agents: group.iter().map(|wake| wake.nudged.agent.clone()).collect(),
-                random: self.options.ids.random(),
+                random: self.options.ids.random()?,
             };
             all.extend(self.execute_unkeyed(group)?);
         }

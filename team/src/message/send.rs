@@ -190,7 +190,7 @@ impl Team {
     pub fn send(&mut self, send: Send) -> Result<SendAnswer> {
         let mut new = NewMessage {
             send,
-            random: self.options.ids.random(),
+            random: self.options.ids.random()?,
             first: None,
         };
         let (settled, mut events, effect) = loop {

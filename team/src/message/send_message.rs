@@ -67,21 +67,20 @@ impl Team {
     pub fn send_message(&mut self, send: SendMessage) -> Result<SendMessageAnswer> {
         let send = SendLetter {
             letter: Letter {
-                id: self.new_id(),
+                id: self.new_id()?,
                 from: send.from_worker,
                 to: send.to_worker,
                 body: body(&send.body)?,
                 trace_id: self.control.trace_id.clone(),
             },
-            request_id: self.new_id(),
+            request_id: self.new_id()?,
             team: self.name().to_owned(),
         };
         self.execute(send)
     }
 
-    fn new_id(&self) -> String {
-        let ids = &self.options.ids;
-        uuid::random(ids.random(), ids.random())
+    fn new_id(&self) -> Result<String> {
+        Ok(uuid::new(&*self.options.ids)?)
     }
 }
 

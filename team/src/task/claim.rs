@@ -55,14 +55,17 @@ pub struct ClaimWithToken {
 impl Team {
     /// Takes a task for a worker.
     pub fn task_claim(&mut self, claim: TaskClaim) -> Result<ClaimAnswer> {
-        let claim = self.claim_with_token(claim);
+        let claim = self.claim_with_token(claim)?;
         self.execute(claim)
     }
 
     /// A claim with the token that it is going to have.
-    pub fn claim_with_token(&self, claim: TaskClaim) -> ClaimWithToken {
-        let token = token(&*self.options.ids);
-        ClaimWithToken { claim, token }
+    ///
+    /// # Errors
+    /// There are no random bits for the token.
+    pub fn claim_with_token(&self, claim: TaskClaim) -> Result<ClaimWithToken> {
+        let token = token(&*self.options.ids)?;
+        Ok(ClaimWithToken { claim, token })
     }
 }
 
@@ -113,8 +116,8 @@ pub(crate) fn claimed(task: TaskRecord, claim_token: String) -> ClaimAnswer {
 }
 
 /// What a holder will have to present.
-pub(crate) fn token(ids: &dyn IdSource) -> String {
-    uuid::random(ids.random(), ids.random())
+pub(crate) fn token(ids: &dyn IdSource) -> Result<String> {
+    Ok(uuid::new(ids)?)
 }
 
 /// Whoever may work may claim; the leader only leads.

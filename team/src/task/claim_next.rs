@@ -60,7 +60,7 @@ impl Team {
     /// Takes the best task that is ready for a worker, and whose paths nobody else holds: most urgent first, then oldest,
     /// then by id.
     pub fn claim_next(&mut self, claim: ClaimNext) -> Result<ClaimNextAnswer> {
-        let token = token(&*self.options.ids);
+        let token = token(&*self.options.ids)?;
         self.execute(NextWithToken { claim, token })
     }
 }

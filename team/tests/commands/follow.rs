@@ -138,7 +138,7 @@ fn another_log_in_its_place_ends_it_with_a_word() {
             false => {
                 let other = World::new();
                 // Random bits of its own.
-                other.root.options().ids.random();
+                other.root.options().ids.random().unwrap();
                 drop(other.demo());
                 other.memory
             }

@@ -11,7 +11,7 @@ use teamlog_engine::journal::memory::MemoryJournal;
 use teamlog_engine::journal::{
     Append as Group, Journal, Journals, LogState, Outcome, Page, Position, ReadError,
 };
-use teamlog_engine::{Error, IdSource, Identity, JournalIdentity, ManualClock, SeededIds};
+use teamlog_engine::{Error, Identity, JournalIdentity, ManualClock, SeededIds};
 use teamlog_team::lifecycle::join::Join;
 use teamlog_team::lifecycle::status::Status;
 

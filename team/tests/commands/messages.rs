@@ -227,9 +227,45 @@ fn an_answer_names_a_recipient_that_stopped_or_never_acted() {
 struct Stuck;
 
 impl IdSource for Stuck {
-    fn random(&self) -> u64 {
-        42
+    fn random(&self) -> teamlog_engine::Result<u64> {
+        Ok(42)
     }
+}
+
+/// Randomness that is not there.
+#[derive(Debug)]
+struct Dry;
+
+impl IdSource for Dry {
+    fn random(&self) -> teamlog_engine::Result<u64> {
+        Err(teamlog_engine::Error::Random("there is none".into()))
+    }
+}
+
+#[test]
+fn without_random_bits_no_token_and_no_id_is_made() {
+    let (world, mut team) = demo();
+    let create = || given!(TaskCreate, subject: "one", description: "all of it");
+    drop(team.task_create(create()).unwrap());
+    let before = events(&mut team);
+    let options = given!(RootOptions, ids: Arc::new(Dry) as Arc<dyn IdSource>,
+        ..world.root.options().clone());
+    let mut dry = Root::on(world.memory.clone(), options)
+        .team("demo")
+        .unwrap();
+    let claim = || given!(TaskClaim, task_id: "1", worker: "dev");
+    let failures = [
+        dry.task_claim(claim()).err(),
+        dry.send(message("lead", "dev")).err(),
+        dry.task_create(create()).err(),
+    ];
+    for failure in failures {
+        shows!(failure.unwrap().to_string() => starts "cannot get random bits");
+    }
+    assert_eq!(events(&mut team), before);
+    // Afterwards the same succeeds.
+    let claimed = team.task_claim(claim()).unwrap();
+    assert_eq!(claimed.claim_token.len(), 36);
 }
 
 #[test]

@@ -27,7 +27,7 @@ impl Made {
     ) -> EventId {
         let at = time(NOON).plus_micros(after);
         let previous = self.events.last().map(|recorded| recorded.event.id);
-        let id = EventId::after(previous, at, &self.ids);
+        let id = EventId::after(previous, at, &self.ids).unwrap();
         let mut all = given!(Refs, cause);
         all.set(RefKind::Trace, "tr");
         for (kind, value) in refs {
