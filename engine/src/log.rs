@@ -427,7 +427,7 @@ impl Exclusive {
         if events.is_empty() {
             return Ok(());
         }
-        self.core.push(events)?;
+        self.core.push(self.core.now(), events)?;
         self.core.flush()?;
         let head = &self.core.head;
         assert!(

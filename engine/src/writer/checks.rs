@@ -1,5 +1,6 @@
 //! What is checked of events before they are written, and what follows from their order.
 
+use super::reservation::Room;
 use crate::codec::{self};
 use crate::event::RefKind;
 use crate::identifier::{is_identifier, is_kind};
@@ -62,6 +63,17 @@ pub(super) fn check_sizes(events: &[Event<'static>]) -> Result<usize> {
     Ok(bytes)
 }
 
+/// Like [`check_sizes`], of events whose group keeps room for more.
+pub(super) fn check_group(events: &[Event<'static>], room: Room) -> Result<usize> {
+    let bytes = check_sizes(events)?;
+    let max = limits::GROUP_BYTES_MAX.saturating_sub(room.bytes);
+    if bytes > max {
+        let what = "a group beside the answer that is stored in it";
+        return Err(Error::too_large(what, bytes as u64, max as u64));
+    }
+    Ok(bytes)
+}
+
 pub(super) fn check_strings(new: &NewEvent) -> Result<()> {
     if !is_kind(&new.kind) {
         let rule = format!(
@@ -95,6 +107,24 @@ pub(super) fn shortened(value: &str) -> String {
         text.push('…');
     }
     format!("\"{text}\"")
+}
+
+/// Returns the time of the first of `count` live events: now, but behind the last event and not before `floor`, and at the
+/// next midnight if the events would cross it.
+pub(super) fn live_time(
+    now: Timestamp,
+    last: Option<EventId>,
+    floor: Timestamp,
+    count: usize,
+) -> Timestamp {
+    let now = now.max(floor);
+    let first = last.map_or(now, |last| now.max(last.created_at().plus_micros(1)));
+    let end = first.plus_micros(count.saturating_sub(1) as i64);
+    if end.day_start() == first.day_start() {
+        first
+    } else {
+        first.next_day()
+    }
 }
 
 pub(super) fn not_before(

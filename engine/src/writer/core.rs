@@ -5,8 +5,9 @@
 //! before a head is written the lock is ours and the log ends where we ended it.
 
 use super::active::ActiveSegment;
-use super::checks::{behind, check_sizes, check_strings, earlier, greater, not_before};
+use super::checks::{behind, check_group, check_strings, earlier, greater, live_time, not_before};
 use super::group::{Buffers, Group, InFlightGroup, WrittenGroup};
+use super::reservation::{Reservation, Room};
 use super::{State, WriterCounts};
 use crate::codec;
 use crate::event::Cause;
@@ -97,26 +98,43 @@ impl<S: State> Core<S> {
         result
     }
 
-    /// Stamps new events and adds them to the pending group; writes that one out first where they do not fit into it.
-    /// Returns how many were added (the last ones of `pending`).
-    pub fn push(&mut self, events: Vec<NewEvent>) -> Result<usize> {
+    /// Stamps new events by `now` and adds them to the pending group, after writing that group out if they do not fit into
+    /// it. Returns how many were added (the last ones of `pending`).
+    pub fn push(&mut self, now: Timestamp, events: Vec<NewEvent>) -> Result<usize> {
+        let (count, _) = self.push_and_reserve(now, events, Room::default())?;
+        Ok(count)
+    }
+
+    /// Like [`Core::push`], and keeps room behind the events, in their group, for more, which go to [`Core::push_sequel`]
+    /// before anything else is pushed.
+    ///
+    /// # Errors
+    /// Events and room are more than a group holds, or an event breaks a rule: nothing is folded then.
+    pub(super) fn push_and_reserve(
+        &mut self,
+        now: Timestamp,
+        events: Vec<NewEvent>,
+        room: Room,
+    ) -> Result<(usize, Option<Reservation>)> {
         let before = self.pending.len();
-        let stamped = self.stamp(events).and_then(|()| self.check_stamped(before));
-        let bytes = match stamped {
-            Ok(bytes) => bytes,
+        let stamped = self.stamp_and_reserve(now, events, room);
+        let (bytes, reservation) = match stamped {
+            Ok(stamped) => stamped,
             Err(refused) => {
                 self.pending.truncate(before);
                 return Err(refused);
             }
         };
         let count = self.pending.len() - before;
-        let (Some(first), Some(new)) = (self.pending.first(), self.pending.get(before)) else {
-            return Ok(0);
+        let reserved_at = reservation.as_ref().and_then(Reservation::created_at);
+        let first = self.pending.get(before).map(|event| event.created_at);
+        let Some(day) = first.or(reserved_at).map(Timestamp::day_start) else {
+            return Ok((0, None));
         };
-        let day = new.created_at.day_start();
-        let other_day = first.created_at.day_start() != day;
-        let full = self.pending_bytes + bytes > limits::GROUP_BYTES_MAX
-            || self.pending.len() > limits::GROUP_EVENTS_MAX;
+        let other_day =
+            (self.pending.first()).is_some_and(|first| first.created_at.day_start() != day);
+        let full = self.pending_bytes + bytes + room.bytes > limits::GROUP_BYTES_MAX
+            || self.pending.len() + room.events > limits::GROUP_EVENTS_MAX;
         let mut from = before;
         if before > 0 && (other_day || full) {
             let stamped = self.pending.split_off(before);
@@ -128,6 +146,41 @@ impl<S: State> Core<S> {
             );
             (self.pending, from) = (stamped, 0);
         }
+        self.apply_pending(from, bytes, day)?;
+        Ok((count, reservation))
+    }
+
+    /// Adds the events of a job's second step in the places that were reserved for them; returns how many were added. The
+    /// events before them are folded, so a failure ends the writer.
+    pub(super) fn push_sequel(
+        &mut self,
+        reservation: Option<Reservation>,
+        more: Vec<NewEvent>,
+    ) -> Result<usize> {
+        if more.is_empty() {
+            return Ok(0);
+        }
+        self.guarded(|core| {
+            let unreserved = || Error::Poisoned("a second step gave events without room".into());
+            let (events, bytes) = reservation.ok_or_else(unreserved)?.events(more)?;
+            let (from, count) = (core.pending.len(), events.len());
+            let Some(first) = events.first() else {
+                return Ok(0);
+            };
+            assert_eq!(
+                first.seq,
+                core.last_seq() + 1,
+                "no event may take a place that is reserved"
+            );
+            let day = first.created_at.day_start();
+            core.pending.extend(events);
+            core.apply_pending(from, bytes, day)?;
+            Ok(count)
+        })
+    }
+
+    /// Folds the pending events from that one on, which are of `day`.
+    fn apply_pending(&mut self, from: usize, bytes: usize, day: Timestamp) -> Result<()> {
         self.guarded(|core| {
             core.state
                 .apply(core.pending.get(from..).unwrap_or_default())
@@ -141,19 +194,35 @@ impl<S: State> Core<S> {
             self.pending_bytes
         );
         assert!(
-            self.pending
-                .first()
-                .is_some_and(|event| event.created_at.day_start() == day),
+            (self.pending.first()).is_none_or(|event| event.created_at.day_start() == day),
             "all events of a group must be of one day, {day}"
         );
-        Ok(count)
+        Ok(())
     }
 
-    /// Checks the events that were stamped from that one on; returns their size in canonical bytes.
-    fn check_stamped(&self, from: usize) -> Result<usize> {
+    /// Stamps new events and the places behind them; returns the events' size in canonical bytes.
+    fn stamp_and_reserve(
+        &mut self,
+        now: Timestamp,
+        mut events: Vec<NewEvent>,
+        room: Room,
+    ) -> Result<(usize, Option<Reservation>)> {
+        let before = self.pending.len();
+        let own = before + events.len();
+        events.extend((0..room.events).map(|_| Reservation::placeholder()));
+        self.stamp(now, events)?;
+        self.check_day(before)?;
+        let places = self.pending.split_off(own);
+        let reservation = (room.events > 0).then(|| Reservation::new(&places, room.bytes));
+        let stamped = self.pending.get(before..).unwrap_or_default();
+        Ok((check_group(stamped, room)?, reservation))
+    }
+
+    /// Checks that the events stamped from that one on are of one day.
+    fn check_day(&self, from: usize) -> Result<()> {
         let stamped = self.pending.get(from..).unwrap_or_default();
         let (Some(first), Some(last)) = (stamped.first(), stamped.last()) else {
-            return Ok(0);
+            return Ok(());
         };
         if first.created_at.day_start() != last.created_at.day_start() {
             return Err(Error::invalid(
@@ -170,20 +239,6 @@ impl<S: State> Core<S> {
             "events {} to {} must have seqs without a gap and increasing ids",
             first.seq,
             last.seq
-        );
-        check_sizes(stamped)
-    }
-
-    /// Writes the pending events if they fill more than half of a group, so that a job with two parts gets both into one
-    /// group.
-    pub fn make_room(&mut self) -> Result<()> {
-        if self.pending_bytes > limits::GROUP_BYTES_MAX / 2 {
-            self.flush()?;
-        }
-        assert!(
-            self.pending_bytes <= limits::GROUP_BYTES_MAX / 2,
-            "{} pending bytes must leave room for an event",
-            self.pending_bytes
         );
         Ok(())
     }
@@ -207,12 +262,12 @@ impl<S: State> Core<S> {
         }
     }
 
-    /// Stamps new events and puts them behind the pending ones.
-    fn stamp(&mut self, events: Vec<NewEvent>) -> Result<()> {
+    /// Stamps new events by `now` and puts them behind the pending ones.
+    fn stamp(&mut self, now: Timestamp, events: Vec<NewEvent>) -> Result<()> {
         let before = self.pending.len();
         let (mut seq, mut last) = self.last();
         let floor = self.floor();
-        let mut live = self.live_time(last, floor, events.len());
+        let mut live = live_time(now, last, floor, events.len());
         for new in events {
             check_strings(&new)?;
             let created_at = match new.created_at {
@@ -261,19 +316,6 @@ impl<S: State> Core<S> {
         }
         SegmentName::parse(&self.head.name, self.identity.format)
             .map_or(Timestamp::default(), |name| name.midnight())
-    }
-
-    /// The time of the first of `count` live events: now, but behind the last event and not before `floor`, and at
-    /// the next midnight if the events would cross it.
-    fn live_time(&self, last: Option<EventId>, floor: Timestamp, count: usize) -> Timestamp {
-        let now = self.options.clock.now().max(floor);
-        let first = last.map_or(now, |last| now.max(last.created_at().plus_micros(1)));
-        let end = first.plus_micros(count.saturating_sub(1) as i64);
-        if end.day_start() == first.day_start() {
-            first
-        } else {
-            first.next_day()
-        }
     }
 
     /// Writes the pending group, syncs it, writes the head, and informs the state.

@@ -176,7 +176,7 @@ impl<S: State> Core<S> {
         turn: &Turn,
         note: impl FnOnce(EventId) -> Result<()>,
     ) -> Result<()> {
-        self.push(vec![event])?;
+        self.push(self.now(), vec![event])?;
         let noted = self.pending.last().map_or(Ok(()), |event| note(event.id));
         if let Err(error) = noted {
             self.withdraw(error.again());

@@ -11,18 +11,20 @@ mod deferred;
 pub(crate) mod group;
 mod handover;
 mod journaled;
+mod reservation;
 mod rotation;
 mod round;
 #[cfg(test)]
 mod round_test;
 
 pub use counts::{JOBS_OF_GROUPS, WriterCounts};
+pub use reservation::Room;
 
 use crate::prelude::*;
 use crate::reader::Reader;
 use core::Core;
 use handover::{Taker, handover};
-use round::{Job, Queue, Queued, Reply, Round, Waiting};
+use round::{Job, Queue, Queued, Reply, Round, Sequel, Waiting};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -144,14 +146,17 @@ impl<S: State> Writer<S> {
     }
 
     /// As [`Writer::commit`], with a second step: once the job's events are stamped and folded, `sequel` sees them and
-    /// the state behind them, may complete the answer, and gives more events for the same group. It is called also where
-    /// the job recorded nothing.
+    /// the state behind them, may complete the answer, and may give more events for the same group, as many as there is `room` for.
+    /// It is called also if the job recorded nothing. All events of the job have the time that `job` was given, or follow it
+    /// microsecond by microsecond.
     ///
     /// # Errors
-    /// As [`Writer::commit`]; the handle is dead where the second step's events break a limit.
+    /// As [`Writer::commit`]; `TooLarge` if the job's events and `room` are more than a group holds, before anything is folded.
+    /// The handle is dead if an event of `sequel` breaks a rule, or its events need more than `room`.
     pub fn commit_with<R, E, F, G>(
         &self,
         durability: Durability,
+        room: Room,
         job: F,
         sequel: G,
     ) -> Result<Committed<R>, CommitError<E>>
@@ -161,7 +166,9 @@ impl<S: State> Writer<S> {
         F: FnOnce(&S, Timestamp) -> Result<(R, Vec<NewEvent>), E> + Send + 'static,
         G: FnOnce(&S, &mut R, &[Event<'static>]) -> Vec<NewEvent> + Send + 'static,
     {
-        self.carry_out(Job::new(durability, Box::new(job), Some(Box::new(sequel))))
+        let step = Box::new(sequel);
+        let sequel = Some(Sequel { room, step });
+        self.carry_out(Job::new(durability, Box::new(job), sequel))
     }
 
     fn carry_out<R: Send + 'static, E: Send + 'static>(
@@ -210,7 +217,8 @@ impl<S: State> Writer<S> {
         }
         let mut core = self.locked();
         core.usable()?;
-        let count = core.push(events)?;
+        let now = core.now();
+        let count = core.push(now, events)?;
         let answer = core
             .pending
             .last()

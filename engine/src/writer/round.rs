@@ -2,6 +2,7 @@
 
 use super::core::Core;
 use super::handover::Giver;
+use super::reservation::Room;
 use super::{CommitError, Committed, Durability, State};
 use crate::prelude::*;
 use std::collections::VecDeque;
@@ -64,8 +65,15 @@ pub(super) struct Waiting<S, R, E> {
 pub(super) type Decide<S, R, E> =
     Box<dyn FnOnce(&S, Timestamp) -> Result<(R, Vec<NewEvent>), E> + Send>;
 
-/// The second part of a job: it sees the state with the job's first events folded in, and these events, and gives more.
-pub(super) type Sequel<S, R> =
+/// The second part of a job.
+pub(super) struct Sequel<S, R> {
+    /// The room that its events need at most.
+    pub room: Room,
+    pub step: SequelStep<S, R>,
+}
+
+/// Sees the state with the job's first events folded in, and these events; may give more.
+pub(super) type SequelStep<S, R> =
     Box<dyn FnOnce(&S, &mut R, &[Event<'static>]) -> Vec<NewEvent> + Send>;
 
 /// One job: the decision to run, then its outcome.
@@ -134,32 +142,32 @@ impl<S: State, R, E> Job<S, R, E> {
         let now = core.now();
         self.outcome = Some(match decide(&core.state, now) {
             Err(refused) => Err(CommitError::Refused(refused)),
-            Ok((answer, events)) => self.record(core, answer, events),
+            Ok((answer, events)) => self.record(core, now, answer, events),
         });
     }
 
+    /// Stamps the events of both parts by one reading of the clock and puts them into one group.
     fn record(
         &mut self,
         core: &mut Core<S>,
+        now: Timestamp,
         mut answer: R,
         events: Vec<NewEvent>,
     ) -> Result<Decided<R>, CommitError<E>> {
-        let mut count = match self.sequel {
-            // Both parts are to lie in one group.
-            Some(_) => core.make_room().and_then(|()| core.push(events)),
-            None => core.push(events),
-        }?;
+        let sequel = self.sequel.take();
+        let room = sequel.as_ref().map(|sequel| sequel.room);
+        let (mut count, reservation) =
+            core.push_and_reserve(now, events, room.unwrap_or_default())?;
+        if let Some(Sequel { step, .. }) = sequel {
+            let own = core.pending.len() - count;
+            let more = step(&core.state, &mut answer, &core.pending[own..]);
+            count += core.push_sequel(reservation, more)?;
+        }
         assert!(
             count <= core.pending.len(),
-            "{count} events were added, but {} are pending",
+            "one job is one group: {count} events were added, but {} are pending",
             core.pending.len()
         );
-        if let Some(sequel) = self.sequel.take() {
-            let own = core.pending.len() - count.min(core.pending.len());
-            let more = sequel(&core.state, &mut answer, &core.pending[own..]);
-            // The first part is folded already, so a failure here ends the writer.
-            count += core.guarded(|core| core.push(more))?;
-        }
         let last_seq = core.last_seq();
         let copies = match self.durability {
             Durability::Buffered => core.pending[core.pending.len() - count..].to_vec(),

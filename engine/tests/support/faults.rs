@@ -7,8 +7,8 @@ use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use teamlog_engine::SeededIds;
 use teamlog_engine::storage::{Fault, Faulty, Memory, Storage};
-use teamlog_engine::{IdSource, SeededIds};
 
 /// A run in which one call failed.
 pub struct Failed<T> {

@@ -18,7 +18,7 @@ pub struct ResponseStored {
     pub operation: String,
     /// BLAKE3 of the request, as lower-case hex: the key stands for this request alone.
     pub request: String,
-    /// The answer's data, as JSON text; `None` where it was too large to be stored.
+    /// The answer's data, as JSON text; `None` if it was too large to be stored, or could not be made.
     pub response: Option<String>,
 }
 

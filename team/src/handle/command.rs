@@ -7,6 +7,8 @@ use crate::handle::team;
 use crate::prelude::*;
 use crate::task::grant;
 use serde::de::DeserializeOwned;
+use teamlog_engine::limits::EVENT_BYTES_MAX;
+use teamlog_engine::writer::Room;
 use teamlog_projections::response::event::{ResponseFact, ResponseStored};
 
 /// Kinds that follow from what any command, or time, did.
@@ -85,6 +87,11 @@ pub(crate) trait Command: Clone + Send + 'static {
 
     /// The answer, once the events are stamped and folded.
     fn answer(&self, decided: &Self::Decided, after: &After<'_>) -> Result<Self::Answer>;
+
+    /// Returns the room that its events of [`Command::stored_answers`] need at most.
+    fn room(&self) -> Room {
+        Room::default()
+    }
 
     /// Returns events that store answers under keys of its own, for a command that takes several.
     fn stored_answers(&self, _: &Self::Decided, _: &After<'_>) -> Vec<NewEvent> {
@@ -251,9 +258,18 @@ impl Team {
     ) -> Result<(Stage, Vec<Event<'static>>)> {
         let (decider, team, durability) =
             (control.clone(), self.name().to_owned(), self.durability());
+        // Stored answers lie in the group of the command's events.
+        let room = match control.key {
+            Some(_) => Room {
+                events: 1,
+                bytes: EVENT_BYTES_MAX,
+            },
+            None => execution.terms().room,
+        };
         let committed = self.commit(move |writer| {
             writer.commit_with(
                 durability,
+                room,
                 move |live, now| decider.decide(execution, live, now),
                 move |live, stage, events| control.answer((&team, live), stage, events),
             )
@@ -411,10 +427,11 @@ impl Control {
             events,
             now,
         };
-        if stage.execution.answer(&after).is_err() {
-            return Vec::new();
+        // If the state cannot be read for the answer, the key stands for the request all the same.
+        let answered = stage.execution.answer(&after).is_ok();
+        if answered {
+            stage.outcome = Outcome::Answered;
         }
-        stage.outcome = Outcome::Answered;
         let Some(key) = &self.key else {
             return stage.execution.stored_answers(&after);
         };
@@ -425,7 +442,7 @@ impl Control {
         let stored = ResponseFact::Stored(ResponseStored {
             operation: self.operation.clone(),
             request: self.digest(),
-            response: stage.execution.text(),
+            response: answered.then(|| stage.execution.text()).flatten(),
         });
         let actor = events.first().map_or(DEFAULT_ACTOR, |event| &*event.actor);
         vec![stored.event(actor, key)]
@@ -450,7 +467,7 @@ pub(crate) fn first_answer(
     }
     if first.response.is_none() {
         let message = format!(
-            "the request with key {} was carried out, but its answer was too large to be stored",
+            "the request with key {} was carried out, but its answer could not be stored",
             shown(key)
         );
         let refusal = Refusal::new(Code::ResponseTooLarge, message);

@@ -3,6 +3,7 @@
 use super::command::{After, Command, Decision, unrecorded};
 use crate::prelude::*;
 use std::any::Any;
+use teamlog_engine::writer::Room;
 
 /// What is the same for every command of a type, and who does it.
 pub(super) struct Terms<'a> {
@@ -16,6 +17,8 @@ pub(super) struct Terms<'a> {
     pub names_actor: bool,
     /// See [`Command::acts_for`].
     pub acts_for: Option<&'a str>,
+    /// See [`Command::room`].
+    pub room: Room,
 }
 
 /// An execution whose type is of no concern.
@@ -75,6 +78,7 @@ impl<C: Command> AnyExecution for Execution<C> {
             led: C::LED,
             names_actor: self.command.names_actor(),
             acts_for: self.command.acts_for(),
+            room: self.command.room(),
         }
     }
 

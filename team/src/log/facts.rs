@@ -7,6 +7,7 @@ use crate::handle::command::{first_answer, key_reused, unread, unrecorded};
 use crate::log::append::AppendAnswer;
 use crate::prelude::*;
 use std::collections::HashMap;
+use teamlog_engine::writer::Room;
 use teamlog_projections::response::event::{ResponseFact, ResponseStored};
 
 /// The operation that answers are stored under.
@@ -213,6 +214,12 @@ impl Command for Facts {
             Ok(Appended { answer, replayed })
         });
         each.collect()
+    }
+
+    fn room(&self) -> Room {
+        let events = self.0.iter().filter(|fact| fact.key().is_some()).count();
+        let bytes = events * ANSWER_BYTES;
+        Room { events, bytes }
     }
 
     fn stored_answers(&self, outcomes: &Vec<Outcome>, after: &After<'_>) -> Vec<NewEvent> {

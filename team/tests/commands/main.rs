@@ -74,6 +74,7 @@ mod modes;
 mod moving;
 mod newer;
 mod nudges;
+mod one_group;
 mod operations;
 mod past;
 mod power_loss;

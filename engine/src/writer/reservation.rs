@@ -1,0 +1,93 @@
+//! Places in the group of a job's events, kept for the events that a job's second step gives.
+
+use super::checks::{check_sizes, check_strings};
+use crate::event::Cause;
+use crate::prelude::*;
+
+/// The most that a second step adds to its job's group; nothing by default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Room {
+    /// Events.
+    pub events: usize,
+    /// Bytes of all of them in canonical JSON.
+    pub bytes: usize,
+}
+
+/// Places of events: their stamps are drawn and their bytes counted before the events in front of them are folded, so that
+/// neither a clock nor a limit can part them.
+pub(super) struct Reservation {
+    places: Vec<(u64, EventId, Timestamp)>,
+    /// Most bytes of the events in canonical JSON.
+    bytes: usize,
+}
+
+impl Reservation {
+    /// An event to stamp in the place of one that is not known yet.
+    pub fn placeholder() -> NewEvent {
+        let payload = crate::json::Json::from_canonical("{}".into());
+        NewEvent::new("reserved", ENGINE_ACTOR, payload)
+    }
+
+    /// The places of placeholders that were stamped.
+    pub fn new(stamped: &[Event<'static>], bytes: usize) -> Reservation {
+        let place = |event: &Event<'_>| (event.seq, event.id, event.created_at);
+        let places = stamped.iter().map(place).collect();
+        Reservation { places, bytes }
+    }
+
+    /// When its first event is created.
+    pub fn created_at(&self) -> Option<Timestamp> {
+        self.places.first().map(|(_, _, created_at)| *created_at)
+    }
+
+    /// Stamps the events that take the places, and returns their bytes. Places behind them stay free.
+    ///
+    /// # Errors
+    /// There are more of them, or more bytes, than room; an event breaks a rule.
+    pub fn events(self, more: Vec<NewEvent>) -> Result<(Vec<Event<'static>>, usize)> {
+        let (wanted, room) = (more.len(), self.places.len());
+        if wanted > room {
+            let rule = format!("must have at most {room}, for which there is room");
+            return Err(Error::invalid("group", format!("{wanted} events"), rule));
+        }
+        let places = self.places.into_iter().zip(more);
+        let events = places.map(|(place, new)| stamped(place, new));
+        let events = events.collect::<Result<Vec<_>>>()?;
+        let bytes = check_sizes(&events)?;
+        match bytes <= self.bytes {
+            true => Ok((events, bytes)),
+            false => Err(Error::too_large(
+                "the events that room was reserved for",
+                bytes as u64,
+                self.bytes as u64,
+            )),
+        }
+    }
+}
+
+fn stamped(
+    (seq, id, created_at): (u64, EventId, Timestamp),
+    new: NewEvent,
+) -> Result<Event<'static>> {
+    check_strings(&new)?;
+    let mut refs = new.refs;
+    match new.cause {
+        Some(Cause::Event(id)) => refs.cause = Some(id),
+        None => {}
+        Some(Cause::Earlier(_)) => {
+            let rule = "must be an event's id for an event of a second step";
+            return Err(Error::invalid("cause", "an index", rule));
+        }
+    }
+    Ok(Event {
+        seq,
+        id,
+        created_at,
+        kind: new.kind,
+        actor: Cow::Owned(new.actor),
+        refs,
+        schema_version: new.schema_version,
+        foreign: new.foreign,
+        payload: Cow::Owned(new.payload.into_string()),
+    })
+}
