@@ -231,3 +231,30 @@ fn a_log_of_version_1_goes_on_as_it_is() {
     assert!(newest > 5, "{newest}");
     assert_eq!(reader.header(newest).unwrap().version, 1);
 }
+
+#[test]
+fn a_group_larger_than_what_is_filled_ahead_is_adopted_whole() {
+    for format in FORMATS {
+        let storage = arc(&Memory::new());
+        let options = given!(LogOptions, ahead_from_group: 0, ..options().1);
+        let log = create(&storage, format, &options);
+        let writer = writer(&log);
+        say(&writer, "one");
+        say(&writer, "two");
+        let head = dir().join("head");
+        let before = storage.read(&head, 1 << 20).unwrap();
+        let large = "x".repeat(900_000);
+        let group = vec![said(&large), said(&large), said("last")];
+        writer.append(group, Durability::Synced).unwrap();
+        drop(writer);
+        // The head is as it was when the group was durable and its head was not yet written.
+        forge::write(&*storage, &head, &before);
+        assert!(behind(&storage, &log).len() > 1_800_000);
+        let lock = log.lock().unwrap();
+        shows!(lock.recovered()[0] => starts "adopted events 3 to 5");
+        assert_eq!(lock.head().last_seq, 5);
+        drop(lock);
+        assert_eq!(texts(&log).last().unwrap(), "last");
+        assert!(log.verify(None).unwrap().problems.is_empty());
+    }
+}

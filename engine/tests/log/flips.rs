@@ -119,3 +119,28 @@ fn every_flipped_bit_of_head_and_identity_is_harmless_or_reported() {
         }
     }
 }
+
+#[test]
+fn a_damaged_slot_of_the_head_is_written_again_by_whoever_opens_the_log() {
+    for format in FORMATS {
+        let memory = golden(format).next().unwrap();
+        let head = dir().join("head");
+        for slot in [0, 1] {
+            let damaged = memory.snapshot();
+            damaged.corrupt(&head, slot * 512 + 40, 1).unwrap();
+            let storage = arc(&damaged);
+            let log = open(&damaged);
+            let id = log.identity().log;
+            let slots = || teamlog_engine::head::read_slots(&*storage, &dir(), id).unwrap();
+            assert_eq!(slots().damaged, 1, "{format:?}, slot {slot}");
+            drop(log.lock().unwrap());
+            assert_eq!(slots().damaged, 0, "{format:?}, slot {slot}");
+            // Both slots are of use again: without either of them the log is what it was.
+            for lost in [0, 1] {
+                let again = damaged.snapshot();
+                again.corrupt(&head, lost * 512 + 40, 1).unwrap();
+                assert!(!meets(&again), "{format:?}, slots {slot} and {lost}");
+            }
+        }
+    }
+}

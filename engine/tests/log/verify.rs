@@ -2,10 +2,10 @@
 
 use crate::support::forge::{self, Segment, chain_again, change_an_event};
 use crate::support::*;
-use teamlog_engine::Receipt;
 use teamlog_engine::backup::{self, Backup};
 use teamlog_engine::journal::memory::MemoryJournal;
 use teamlog_engine::verify::{Kind, Report};
+use teamlog_engine::{Event, Receipt};
 
 fn opts() -> LogOptions {
     given!(LogOptions, segment_bytes_max: 2_000, ..options().1)
@@ -339,6 +339,68 @@ fn every_kind_of_problem_is_found_and_nothing_but_it() {
                 let harmless = warning.contains(kind) || what == "one slot of the head";
                 assert_eq!(report.ok, harmless, "{format:?}, {what}: {report:?}");
             }
+        }
+    }
+}
+
+/// A segment's bytes with one more group, whose second frame says that it is of a group of another size.
+fn disagreeing(
+    format: Format,
+    bytes: &[u8],
+    events: &[Event<'static>],
+    sizes: [usize; 2],
+) -> Vec<u8> {
+    let mut all = bytes.to_vec();
+    for (index, size) in sizes.into_iter().enumerate() {
+        let mut group = Vec::new();
+        let frames = encode_group(format, &events[..size], &mut group);
+        let start: usize = frames[..index].iter().map(|len| *len as usize).sum();
+        all.extend_from_slice(&group[start..start + frames[index] as usize]);
+    }
+    all
+}
+
+#[test]
+fn frames_of_one_group_that_disagree_on_its_size_are_no_group() {
+    for format in FORMATS {
+        for sizes in [[2, 3], [3, 2]] {
+            let memory = Memory::new();
+            let storage = arc(&memory);
+            let log = create(&storage, format, &options().1);
+            let writer = writer(&log);
+            crate::support::say(&writer, "one");
+            let head = dir().join("head");
+            let (before, start) = (forge::read(&memory, &head), writer.head().end as usize);
+            writer
+                .append(vec![said("a"), said("b"), said("c")], Durability::Synced)
+                .unwrap();
+            drop(writer);
+            let path = segment(format);
+            let sound = forge::read(&memory, &path);
+            let events = events(&log).split_off(1);
+            let bytes = disagreeing(format, &sound[..start], &events, sizes);
+            forge::write(&memory, &path, &bytes);
+            // As a tail that no head names it is set aside.
+            let torn = memory.snapshot();
+            forge::write(&torn, &head, &before);
+            let log = open(&arc(&torn), &options().1);
+            let lock = log.lock().unwrap();
+            shows!(lock.recovered()[0] => starts "set aside");
+            drop(lock);
+            assert_eq!(texts(&log), ["one"]);
+            // As what the head names it is damage: to the reader, and to verification.
+            let named = memory.snapshot();
+            let id = log.identity().log;
+            let slots = teamlog_engine::head::read_slots(&named, &dir(), id);
+            let mut known = slots.unwrap().newest.unwrap();
+            (known.end, known.last_seq, known.last_id) =
+                (bytes.len() as u64, 3, Some(events[1].id));
+            forge::write(&named, &head, &known.file(id));
+            let log = open(&arc(&named), &options().1);
+            let read: Result<Vec<_>, _> = log.peek().unwrap().events(None).collect();
+            shows!(read.unwrap_err().to_string() => has "in its group");
+            let problems = log.verify(None).unwrap().problems;
+            assert_eq!(problems[0].kind, Kind::DamagedEvent, "{problems:?}");
         }
     }
 }
