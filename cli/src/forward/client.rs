@@ -15,6 +15,8 @@ use teamlog_server::upgrade::VERSION_HEADER;
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// How long the daemon may take to say that it listens.
 const ANSWER_DEADLINE: Duration = Duration::from_secs(10);
+/// A daemon of this machine may take that long, however short a lock is waited for.
+const ANSWER_LEAST: Duration = Duration::from_secs(3);
 /// How long one on another machine may take nothing of a request.
 const SEND_DEADLINE: Duration = Duration::from_secs(60);
 /// Most bytes of the head of its answer.
@@ -77,28 +79,52 @@ impl Peer for Runtime {
     }
 }
 
-/// Sends a request to the daemon of this machine, and waits for its answer.
+/// How long a daemon may take.
+pub(super) struct Deadlines {
+    /// To say that it listens.
+    pub answer: Duration,
+    /// To carry out what it was asked; as long as it takes if `None`.
+    pub reply: Option<Duration>,
+}
+
+impl Deadlines {
+    pub fn within(reply: Option<Duration>) -> Deadlines {
+        let answer = ANSWER_DEADLINE;
+        Deadlines { answer, reply }
+    }
+}
+
+/// Sends a request to the daemon of this machine, and waits for its answer. A daemon that is stopped holds its locks and says
+/// nothing: that it listens is waited for no longer than a lock is (`patience`).
 ///
 /// # Errors
 /// Exit 69: the daemon is of another version, or does not answer as one; exit 75: it is asked too much; exit 77: it is
 /// somebody else's.
-pub(super) fn exchange(runtime: &Runtime, request: &[u8]) -> Result<Exchange, CommandError> {
+pub(super) fn exchange(
+    runtime: &Runtime,
+    request: &[u8],
+    patience: Duration,
+) -> Result<Exchange, CommandError> {
     let Some(stream) = runtime.socket.as_deref().and_then(connected) else {
         return Ok(Exchange::Nowhere);
     };
     check_peer(&stream)?;
-    exchanged(Box::new(stream), runtime, request, None)
+    let deadlines = Deadlines {
+        answer: ANSWER_DEADLINE.min(patience.max(ANSWER_LEAST)),
+        reply: None,
+    };
+    exchanged(Box::new(stream), runtime, request, deadlines)
 }
 
-/// The same on a connection that is there; the answer may take that long.
+/// The same on a connection that is there.
 pub(super) fn exchanged(
     connection: Box<dyn Connection>,
     peer: &impl Peer,
     request: &[u8],
-    within: Option<Duration>,
+    deadlines: Deadlines,
 ) -> Result<Exchange, CommandError> {
     let mut connection = BufReader::new(connection);
-    if !upgraded(&mut connection, peer)? {
+    if !upgraded(&mut connection, peer, deadlines.answer)? {
         return Ok(Exchange::HungUp);
     }
     if let Some(deadline) = peer.send_deadline() {
@@ -115,7 +141,7 @@ pub(super) fn exchanged(
             Some(_) => Exchange::Lost,
         });
     }
-    if connection.get_ref().within(within).is_err() {
+    if connection.get_ref().within(deadlines.reply).is_err() {
         return Ok(Exchange::Lost);
     }
     Ok(match received(&mut connection) {
@@ -158,7 +184,7 @@ pub fn check_peer(stream: &UnixStream) -> Result<(), CommandError> {
 }
 
 /// Asks for the connection to leave HTTP; false where the daemon hung up, as one does that is on its way out.
-fn upgraded(from: &mut Stream, peer: &impl Peer) -> Result<bool, CommandError> {
+fn upgraded(from: &mut Stream, peer: &impl Peer, deadline: Duration) -> Result<bool, CommandError> {
     let silent = |_: io::Error| peer.unreachable("does not answer");
     let authorization = peer.token().map_or_else(String::new, |token| {
         format!("Authorization: Bearer {token}\r\n")
@@ -169,7 +195,7 @@ fn upgraded(from: &mut Stream, peer: &impl Peer) -> Result<bool, CommandError> {
         peer.host()
     );
     let connection = from.get_mut();
-    connection.within(Some(ANSWER_DEADLINE)).map_err(silent)?;
+    connection.within(Some(deadline)).map_err(silent)?;
     let sent = connection.write_all(head.as_bytes());
     if sent.and_then(|()| connection.flush()).is_err() {
         return Ok(false);

@@ -332,7 +332,7 @@ impl Client {
     ) -> Result<Exchange, CommandError> {
         match (&self.remote, Runtime::of_team(&self.root, team)) {
             (Some(remote), _) => remote.exchange(request, within),
-            (None, Ok(Some(runtime))) => client::exchange(&runtime, request),
+            (None, Ok(Some(runtime))) => client::exchange(&runtime, request, self.lock_deadline),
             (None, Ok(None)) => Ok(Exchange::Nowhere),
             (None, Err(error)) => Err(error),
         }

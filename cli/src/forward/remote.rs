@@ -1,7 +1,7 @@
 //! A daemon on another machine: where it is (`TEAMLOG_REMOTE`), whose word is taken for that (`TEAMLOG_REMOTE_CA`), and the
 //! token that lets an agent in (`TEAMLOG_TOKEN_FILE`). What is asked goes over TLS, in the words of the socket.
 
-use super::client::{Exchange, Peer, VERSION, exchanged};
+use super::client::{Deadlines, Exchange, Peer, VERSION, exchanged};
 use super::connection::Connection;
 use super::trust::Trust;
 use crate::env::ProcessEnv;
@@ -121,7 +121,12 @@ impl Remote {
                 Ok(())
             });
         shaken.map_err(|error| self.unreachable(&format!("TLS: {error}")))?;
-        exchanged(Box::new(connection), self, request, within)
+        exchanged(
+            Box::new(connection),
+            self,
+            request,
+            Deadlines::within(within),
+        )
     }
 
     fn connected(&self) -> Result<TcpStream, CommandError> {

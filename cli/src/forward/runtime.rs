@@ -39,11 +39,7 @@ impl Runtime {
                 _ if error.raw_os_error() == Some(LOOP) => {
                     Err(exposed(&path, "is a symbolic link"))
                 }
-                _ => Err(CommandError::io(
-                    "open",
-                    &path.display().to_string(),
-                    &error,
-                )),
+                _ => Err(unreadable("open", &path, &error)),
             },
         }
     }
@@ -53,8 +49,7 @@ impl Runtime {
     }
 
     fn read(file: File, path: &Path) -> Result<Runtime, CommandError> {
-        let failed =
-            |error: io::Error| CommandError::io("read", &path.display().to_string(), &error);
+        let failed = |error: io::Error| unreadable("read", path, &error);
         let metadata = file.metadata().map_err(failed)?;
         if !metadata.is_file() {
             return Err(exposed(path, "is no file"));
@@ -66,19 +61,30 @@ impl Runtime {
             let mode = metadata.mode() & 0o777;
             return Err(exposed(path, &format!("has mode {mode:03o}")));
         }
-        let mut text = String::new();
+        let mut text = Vec::new();
         file.take(BYTES_MAX)
-            .read_to_string(&mut text)
+            .read_to_end(&mut text)
             .map_err(failed)?;
-        serde_json::from_str(&text).map_err(|error| {
+        serde_json::from_slice(&text).map_err(|error| {
             let message = format!(
                 "{} must be what a daemon wrote, but: {error}",
                 path.display()
             );
-            CommandError::unreachable(message)
-                .or_hint(format!("if no daemon runs, remove {}", path.display()))
+            CommandError::unreachable(message).or_hint(removal(path))
         })
     }
+}
+
+/// The system gives no `runtime.json`: the command was not tried.
+fn unreadable(doing: &str, path: &Path, error: &io::Error) -> CommandError {
+    CommandError::io(doing, &path.display().to_string(), error).or_hint(removal(path))
+}
+
+fn removal(path: &Path) -> String {
+    format!(
+        "nothing was tried; if no daemon runs, remove {}",
+        path.display()
+    )
 }
 
 const LOOP: i32 = rustix::io::Errno::LOOP.raw_os_error();
@@ -99,4 +105,25 @@ fn exposed(path: &Path, but: &str) -> CommandError {
     );
     CommandError::new(Exit::NotPermitted, "not_permitted", message)
         .or_hint("stop the daemon, remove the file and start it again")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn what_a_damaged_file_leads_to_was_not_tried() {
+        let root = tempfile::tempdir().unwrap();
+        let path = Runtime::place(root.path(), "demo");
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        for content in [&b""[..], b"{", b"\xff\xfe", b"[1]", &[0; 100]] {
+            std::fs::write(&path, content).unwrap();
+            std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
+            let error = Runtime::of_team(root.path(), "demo").unwrap_err();
+            assert_eq!(error.code(), "daemon_unreachable", "{content:?}");
+            let hint = error.hint().unwrap();
+            assert!(hint.starts_with("nothing was tried"), "{content:?}: {hint}");
+        }
+    }
 }

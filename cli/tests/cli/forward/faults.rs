@@ -2,12 +2,14 @@
 
 use crate::daemon::Daemon;
 use crate::harness::{Cli, ErrorBody, Ran, parse};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::process::Stdio;
 use std::thread;
+use std::time::{Duration, Instant};
 
 #[test]
 fn a_daemon_that_was_killed_is_not_waited_for() {
@@ -28,6 +30,26 @@ fn a_daemon_that_was_killed_is_not_waited_for() {
     let export = cli.ok("replay demo --json");
     assert_eq!(export.lines().count(), 4, "{export}");
     cli.ok("verify demo");
+}
+
+/// A stopped daemon holds the team's lock and says nothing.
+#[test]
+fn a_stopped_daemon_is_waited_for_no_longer_than_a_lock() {
+    let cli = Cli::with_team();
+    let daemon = Daemon::of(&cli);
+    cli.ok("tick demo");
+    let pid = Pid::from_raw(daemon.pid().cast_signed()).unwrap();
+    kill_process(pid, Signal::STOP).unwrap();
+    let begun = Instant::now();
+    let ran = cli.run("append demo --kind waited --lock-timeout 0.5");
+    let waited = begun.elapsed();
+    kill_process(pid, Signal::CONT).unwrap();
+    assert_eq!(ran.code, Some(69), "{ran:?}");
+    assert!(ran.stderr.contains("does not answer"), "{ran:?}");
+    // Without the limit it is ten seconds.
+    assert!(waited < Duration::from_secs(9), "{waited:?}");
+    cli.ok("append demo --kind afterwards");
+    assert_eq!(cli.ok("replay demo --json --kind waited"), "");
 }
 
 #[test]
