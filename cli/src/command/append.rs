@@ -148,14 +148,17 @@ fn many(context: &mut Context, team: &str, path: &Path, batch_size: Option<usize
 /// The error of a batch that ended early, with what of it is recorded. A refusal says that by itself.
 fn stopped(error: CommandError, groups: &Groups<'_>) -> CommandError {
     let (recorded, next_line) = groups.so_far();
-    if recorded.last_seq.is_none() || error.number("appended").is_some() {
+    if error.number("appended").is_some() {
         return error;
     }
     let mut details = Map::new();
     details.insert("appended".to_owned(), recorded.count.into());
     details.insert("last_seq".to_owned(), recorded.last_seq.into());
     details.insert("first_line".to_owned(), next_line.into());
-    let told = format!("{}, which is all before line {next_line}", recorded.told());
+    let told = match recorded.last_seq {
+        Some(_) => format!("{}, which is all before line {next_line}", recorded.told()),
+        None => String::new(),
+    };
     error.adding(&told).with_details(details)
 }
 

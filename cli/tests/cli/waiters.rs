@@ -221,6 +221,25 @@ fn a_batch_that_loses_the_lock_in_the_middle_says_what_is_recorded() {
     assert_recorded_once(&cli, &["seen"]);
 }
 
+/// The same details as in the middle: nothing is recorded, and the batch begins with its first line.
+#[test]
+fn a_batch_that_never_gets_the_lock_says_that_nothing_is_recorded() {
+    let cli = Cli::with_team();
+    cli.file("facts.jsonl", "{\"kind\":\"seen\"}\n{\"kind\":\"heard\"}\n");
+    let lock = std::fs::File::options()
+        .write(true)
+        .open(cli.dir().join("teams/demo/lock"))
+        .unwrap();
+    lock.lock().unwrap();
+    let ran = cli.run("append demo --batch facts.jsonl --lock-timeout 0.3 --json");
+    assert_eq!((ran.code, &*ran.stdout), (Some(75), ""), "{ran:?}");
+    let error = error_of(&ran);
+    assert_eq!(error.code, "locked");
+    has!(error.details, {"appended": 0, "first_line": 1, "last_seq": null});
+    drop(lock);
+    assert_recorded_once(&cli, &[]);
+}
+
 #[test]
 fn a_batch_from_a_pipe_is_read_once_wherever_it_is_recorded() {
     let cli = Cli::with_team();
