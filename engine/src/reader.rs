@@ -305,6 +305,29 @@ impl Reader {
         })
     }
 
+    /// Checks every event of the head's segment.
+    ///
+    /// # Errors
+    /// `Corrupt`, I/O.
+    pub fn check_active_segment(&self) -> Result<()> {
+        let mut spans = self.spans(None, SPAN_BYTES);
+        spans.segment = self.head().segment;
+        let mut chain: Option<Chain> = None;
+        for span in spans {
+            let span = span?;
+            let frames = span.decode()?;
+            if let Some(first) = frames.first() {
+                chain
+                    .get_or_insert_with(|| Chain::from_frame(&first.frame))
+                    .link(&span, &frames)?;
+            }
+        }
+        match chain.map(|chain| chain.last_seq()) {
+            Some(last) if last != self.head().last_seq => Err(self.short(last)),
+            _ => Ok(()),
+        }
+    }
+
     fn missing(&self, path: &Path) -> Error {
         Error::corrupt(path, 0, None, "the segment is missing")
     }

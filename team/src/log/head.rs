@@ -53,14 +53,16 @@ impl Team {
         self.head()
     }
 
-    /// A receipt for everything up to now. Costs hashing the active segment so far; refused for a log
-    /// without events.
+    /// A receipt for everything up to now. Costs reading the active segment so far: damaged bytes get no receipt. Refused for
+    /// a log without events.
     pub fn head(&mut self) -> Result<HeadAnswer> {
         let message = "the log must hold an event, but is empty";
         let empty = || Refusal::new(Code::InvalidInput, message);
+        let reader = self.reader()?;
+        reader.check_active_segment()?;
         Ok(HeadAnswer {
             team: self.name().to_owned(),
-            receipt: self.reader()?.receipt()?.ok_or_else(empty)?,
+            receipt: reader.receipt()?.ok_or_else(empty)?,
             public_key: None,
             signature: None,
         })

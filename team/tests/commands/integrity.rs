@@ -262,3 +262,19 @@ fn the_segments_are_told_with_their_events_and_bytes() {
     }
     assert_eq!(next, report.last_seq + 1);
 }
+
+#[test]
+fn damaged_bytes_get_no_receipt() {
+    for format in [Format::Jsonl, Format::Binary] {
+        let (world, mut team) = team_of(Some(&["lead", "dev"]), format);
+        drop(team.send(message("lead", "dev")).unwrap());
+        let receipt = team.head().unwrap().receipt;
+        let segment = team.log().dir().join("events").join(&receipt.segment);
+        world
+            .memory
+            .corrupt(&segment, receipt.length - 40, 1)
+            .unwrap();
+        let failure = team.head().unwrap_err();
+        shows!(failure.to_string() => has "is damaged at byte");
+    }
+}
