@@ -471,6 +471,11 @@ fn quarantine() {
         turned(&answer),
         BTreeSet::from([("quarantine", "unhealthy")])
     );
+    // A sample sees it by the file's name.
+    let sampled: Value = parse(&cli.run("doctor check demo --sample-size 1 --json").stdout);
+    let quarantine = sampled["checks"].as_array().unwrap().iter();
+    let mut quarantine = quarantine.filter(|check| check["name"] == "quarantine");
+    has!(quarantine.next().unwrap(), {"status": "unhealthy"});
     // Evidence that was changed cannot be made what it was.
     assert!(answer.recommendations.is_empty(), "{answer:?}");
 }

@@ -304,6 +304,21 @@ impl Team {
 
     /// Brings the views up to the head, under the lock; all of them if nothing is known of any.
     pub(crate) fn mend_views(&mut self) -> Result<()> {
+        self.mend_views_within(Duration::MAX)
+    }
+
+    /// As [`Team::mend_views`], waiting for the lock no longer than that.
+    pub(crate) fn mend_views_within(&mut self, left: Duration) -> Result<()> {
+        let options = self.log.options().clone();
+        let mut bounded = options.clone();
+        bounded.lock_deadline = options.lock_deadline.min(left);
+        self.log = self.log.clone().with_options(bounded);
+        let mended = self.mend_views_now();
+        self.log = self.log.clone().with_options(options);
+        mended
+    }
+
+    fn mend_views_now(&mut self) -> Result<()> {
         let exclusive = self.lock()?;
         let reader = exclusive.reader();
         let mut live = self.state_at(&reader)?;

@@ -67,7 +67,7 @@ impl Team {
                 break SyncViewsStatus::Timeout;
             }
             match begun.elapsed() >= NOBODY && !self.stays_open() {
-                true => self.mend_unless_locked()?,
+                true => self.mend_unless_locked(timeout.saturating_sub(begun.elapsed()))?,
                 false => thread::sleep(LOOK),
             }
         };
@@ -75,9 +75,10 @@ impl Team {
         Ok(SyncViewsAnswer { team, status, seq })
     }
 
-    /// Brings the views up to date, unless another process has the lock, which then does so itself.
-    fn mend_unless_locked(&mut self) -> Result<()> {
-        match self.mend_views() {
+    /// Brings the views up to date, unless another process has the lock, which then does so itself. Waits for the lock no
+    /// longer than the caller waits.
+    fn mend_unless_locked(&mut self, left: Duration) -> Result<()> {
+        match self.mend_views_within(left) {
             Err(failure) if failure.is_locked() => Ok(()),
             mended => mended,
         }
