@@ -22,6 +22,22 @@ use crate::tail::{self, Tail};
 use cut::Cut;
 use table::{Before, HeadFound, Past, Position, Verdict, verdict};
 
+/// Most bytes of a tail that are read into memory: far more than one group.
+const TAIL_BYTES_READ: u64 = 8 << 20;
+
+/// A part of the active segment, in memory or mapped.
+struct TailBytes {
+    bytes: Bytes,
+    range: Range<usize>,
+}
+
+impl std::ops::Deref for TailBytes {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        self.bytes.get(self.range.clone()).unwrap_or_default()
+    }
+}
+
 /// A log whose lock this process holds.
 pub(crate) struct LockedLog<'a> {
     pub storage: &'a Arc<dyn Storage>,
@@ -238,6 +254,23 @@ impl LockedLog<'_> {
         Ok(evidence)
     }
 
+    /// Reads a part of the active segment. A part that is longer than what a crash leaves is mapped, so that it takes no memory;
+    /// nobody else cuts the file while the lock is held.
+    fn tail_bytes(&self, file: &NamedFile, range: Range<u64>) -> Result<TailBytes> {
+        let len = range.end.saturating_sub(range.start);
+        if len > TAIL_BYTES_READ {
+            let bytes = self.storage.named().sealed(&file.path)?;
+            let within = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+            let range = within(range.start)..within(range.end);
+            if range.end <= bytes.len() {
+                return Ok(TailBytes { bytes, range });
+            }
+        }
+        let bytes = Bytes::new(file.read_range(range)?);
+        let range = 0..bytes.len();
+        Ok(TailBytes { bytes, range })
+    }
+
     fn examine_segment(&self, evidence: &mut Evidence) -> Result<()> {
         let head = &evidence.head;
         let path = self.segment_path(&head.name);
@@ -252,7 +285,7 @@ impl LockedLog<'_> {
             evidence.damage = Some(head.cut_short(&path, len));
             return Ok(());
         }
-        let bytes = file.read_range(head.end..len)?;
+        let bytes = self.tail_bytes(&file, head.end..len)?;
         let format = self.identity.format;
         evidence.tail = tail::read_tail(format, &bytes, head.end, head.last(), |_, _| {});
         if let Some(broken) = &evidence.tail.broken {
@@ -394,18 +427,19 @@ impl LockedLog<'_> {
             recovered.head.end,
             broken.start
         );
-        let bytes = file.read_range(broken.start..len)?;
+        let bytes = self.tail_bytes(file, broken.start..len)?;
+        let count = bytes.len();
         // Durable before the copy exists: should the event never be written, the next recovery looks for it.
         recovered.head.quarantining = true;
         self.head_file.write(&mut recovered.head, true)?;
         let quarantine_tail = quarantine::keep(self, &name, broken.start, &bytes)?;
+        // A map must not outlive the bytes that it shows.
+        drop(bytes);
         file.set_len(broken.start)?;
         file.sync_all()?;
         recovered.notes.push(format!(
             "set aside {} bytes of an unfinished write at byte {} of {name} as {QUARANTINE_DIR}/{}",
-            bytes.len(),
-            broken.start,
-            quarantine_tail.file
+            count, broken.start, quarantine_tail.file
         ));
         recovered.unnamed.push(quarantine_tail);
         Ok(())

@@ -79,7 +79,7 @@ impl Files {
         if stat.st_nlink > 1 {
             return Err(relative::refused(
                 path,
-                "must have no second name (hard link)",
+                "must have no second name (hard link): find it with `find -samefile`, and remove the one that does not belong",
             ));
         }
         Ok((fs::File::from(fd), known(&stat)))

@@ -317,3 +317,23 @@ fn single_events_of_a_sealed_segment_take_one_map() {
         assert!(reader.frame_at(gone).unwrap().is_none());
     }
 }
+
+#[test]
+fn a_tail_larger_than_any_crash_leaves_is_set_aside_whole() {
+    for format in FORMATS {
+        let (disk, log) = on_disk(format);
+        append(&log, &["one"]);
+        let path = disk.path().join(segment(format));
+        let sound = std::fs::read(&path).unwrap();
+        let junk = vec![b'x'; 9 << 20];
+        std::fs::write(&path, [&sound[..], &junk].concat()).unwrap();
+        let lock = log.lock().unwrap();
+        shows!(lock.recovered()[0] => starts &*format!("set aside {} bytes", junk.len()));
+        drop(lock);
+        assert_eq!(recorded(&log).first().unwrap(), "one");
+        let kept = disk.path().join(dir()).join("quarantine");
+        let kept = std::fs::read_dir(kept).unwrap().next().unwrap().unwrap();
+        assert!(std::fs::read(kept.path()).unwrap() == junk);
+        assert!(std::fs::read(&path).unwrap().starts_with(&sound));
+    }
+}
