@@ -115,7 +115,8 @@ impl Log {
         }
         let left = event(JOURNAL_LEFT, exclusive.identity())?;
         exclusive.forget_journal()?;
-        exclusive.core.push(vec![left])?;
+        let now = exclusive.core.now();
+        exclusive.core.push(now, vec![left])?;
         exclusive.core.flush()?;
         let last_seq = exclusive.head().last_seq;
         drop(exclusive);
