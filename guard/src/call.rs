@@ -5,6 +5,7 @@
 //! | `{tool_name, tool_input{…}, cwd?}` | `Write`, `Edit`, `MultiEdit`, `NotebookEdit`, `Bash`, `apply_patch` | `file_path`, `notebook_path`, `command`, `input`, `patch` |
 //! | `{tool, params{…}}`, `{tool, input{…}, cwd?}`, `{name, arguments{…}}` | `write`, `edit`, `bash`, `shell`, `exec_command` | `path`, `filePath`, `command` (text or arguments), `cmd`, `workdir` |
 
+use crate::json::Unique;
 use crate::known::Programs;
 use crate::patch;
 use crate::place::Place;
@@ -46,8 +47,10 @@ pub enum Deed {
     Program(Vec<String>),
     /// It writes nothing.
     Reads,
-    /// Nobody can say.
-    Unknown(String),
+    /// What it writes is not known, for this reason, beside the files that it names.
+    Unknown(String, Vec<String>),
+    /// The tool is not known, but a team may trust it; the files that it names.
+    Foreign(Vec<String>),
 }
 
 /// Why a text is no tool call.
@@ -64,14 +67,18 @@ const FORMS: [(&str, &str); 6] = [
     ("tool", "arguments"),
     ("name", "arguments"),
 ];
+const NAMES: [&str; 4] = ["tool_name", "toolName", "tool", "name"];
+const INPUTS: [&str; 4] = ["tool_input", "input", "params", "arguments"];
+const PLACES: [&str; 3] = ["cwd", "workdir", "working_directory"];
+
 impl Call {
     /// Reads a call out of the JSON that a hook is given, which must be an object and name its tool.
     ///
     /// # Errors
-    /// What it lacks.
+    /// What it lacks, or a field that it names twice.
     pub fn parse(text: &str) -> Result<Call, CallError> {
         let lacks = |what: String| CallError(format!("the tool call must {what}"));
-        let value: Value =
+        let Unique(value) =
             serde_json::from_str(text).map_err(|error| lacks(format!("be JSON: {error}")))?;
         let Value::Object(call) = value else {
             return Err(lacks("be a JSON object".into()));
@@ -84,15 +91,33 @@ impl Call {
         let input = FORMS
             .iter()
             .filter(|(name, _)| call.contains_key(*name))
-            .find_map(|(_, input)| object(call.get(*input)?))
+            .find_map(|(_, input)| call.get(*input))
+            .map(|input| object(input).map_err(|error| lacks(format!("be JSON: {error}"))))
+            .transpose()?
             .unwrap_or_default();
-        let cwd = ["cwd", "workdir", "working_directory"]
-            .iter()
-            .find_map(|field| input.get(*field).or_else(|| call.get(*field))?.as_str());
+        let dir = |fields: &Map<String, Value>| {
+            let dir = PLACES.iter().find_map(|field| fields.get(*field)?.as_str());
+            dir.map(str::to_owned)
+        };
+        // That of the input may be relative to that of the call.
+        let cwd = match (dir(&call), dir(&input)) {
+            (Some(outer), Some(inner)) if !inner.starts_with('/') => {
+                Some(format!("{outer}/{inner}"))
+            }
+            (outer, inner) => inner.or(outer),
+        };
+        let twice = [
+            several("its tool", &call, &NAMES),
+            several("its input", &call, &INPUTS),
+            several("its directory", &input, &PLACES),
+        ];
         Ok(Call {
             tool: tool.to_owned(),
-            deed: deed(tool, &input),
-            cwd: cwd.map(str::to_owned),
+            deed: match twice.into_iter().flatten().next() {
+                Some(why) => Deed::Unknown(why, files(&input)),
+                None => deed(tool, &input),
+            },
+            cwd,
             form: match call.contains_key("tool_name") {
                 true => Form::Native,
                 false => Form::Plain,
@@ -110,22 +135,42 @@ impl Call {
         match &self.deed {
             Deed::Shell(command) => return shell::writes(command, &place, programs),
             Deed::Program(words) => return shell::program_writes(words, &place, programs),
-            Deed::Files(files) => {
-                for file in files {
-                    let file = &at_home(file, &place);
-                    match place.resolve(file) {
-                        Some(path) => writes.write(path, false, &self.tool),
-                        None => writes.doubt(format!(
-                            "{file} is relative to a directory that is not known"
-                        )),
-                    }
-                }
-            }
+            Deed::Files(files) => self.files(files, &place, &mut writes),
             Deed::Reads => {}
-            Deed::Unknown(why) => writes.doubt(why.clone()),
+            Deed::Unknown(why, files) => {
+                self.files(files, &place, &mut writes);
+                writes.doubt(why.clone());
+            }
+            Deed::Foreign(_) if programs.trusts(&[Some(&self.tool)]) => {}
+            Deed::Foreign(files) => {
+                self.files(files, &place, &mut writes);
+                writes.doubt(format!("{} is no tool that is known", self.tool));
+            }
         }
         writes
     }
+
+    fn files(&self, files: &[String], place: &Place, writes: &mut Writes) {
+        for file in files {
+            let file = &at_home(file, place);
+            match place.resolve(file) {
+                Some(path) => writes.write(path, false, &self.tool),
+                None => writes.doubt(format!(
+                    "{file} is relative to a directory that is not known"
+                )),
+            }
+        }
+    }
+}
+
+/// Says why a call cannot be told that names something in several fields.
+fn several(what: &str, fields: &Map<String, Value>, names: &[&str]) -> Option<String> {
+    let given: Vec<&str> = names
+        .iter()
+        .copied()
+        .filter(|name| fields.contains_key(*name))
+        .collect();
+    (given.len() > 1).then(|| format!("the call names {what} in {}", given.join(" and ")))
 }
 
 /// Some tools know the home by its sign.
@@ -136,81 +181,131 @@ fn at_home(file: &str, place: &Place) -> String {
     }
 }
 
-/// An object, also where it stands as text.
-fn object(value: &Value) -> Option<Map<String, Value>> {
-    match value {
-        Value::Object(object) => Some(object.clone()),
-        Value::String(text) => serde_json::from_str(text).ok(),
-        _ => None,
+/// Reads an object, also one that is written as text. Anything else is an empty one.
+fn object(value: &Value) -> Result<Map<String, Value>, serde_json::Error> {
+    let parsed = match value {
+        Value::String(text) => serde_json::from_str::<Unique>(text)?.0,
+        other => other.clone(),
+    };
+    match parsed {
+        Value::Object(object) => Ok(object),
+        _ => Ok(Map::new()),
     }
 }
 
 fn deed(tool: &str, input: &Map<String, Value>) -> Deed {
-    // Some agents put a namespace before the name.
-    let bare = tool.rsplit("__").next().unwrap_or(tool).to_lowercase();
-    let bare = bare.as_str();
-    if shell::lists("@tool-shell", bare) {
+    let name = tool.to_lowercase();
+    let name = name.as_str();
+    if shell::lists("@tool-shell", name) {
         return shell_deed(tool, input);
     }
-    if bare == "apply_patch" || bare == "applypatch" {
+    if name == "apply_patch" || name == "applypatch" {
         return patch_deed(tool, input);
     }
-    if shell::lists("@tool-writes", bare) {
-        // Some of them do more than one thing, and say which.
-        if input.get("command").and_then(Value::as_str) == Some("view") {
-            return Deed::Reads;
-        }
-        let fields = input
-            .iter()
-            .filter(|(field, _)| shell::lists("@tool-file", field));
-        let files: Vec<String> = fields
-            .filter_map(|(_, file)| file.as_str().map(str::to_owned))
-            .collect();
-        return match files.is_empty() {
-            true => Deed::Unknown(format!("{tool} names no file")),
-            false => Deed::Files(files),
+    if shell::lists("@tool-writes", name) {
+        return files_deed(tool, input);
+    }
+    if shell::lists("@tool-reads", name) {
+        return Deed::Reads;
+    }
+    if shell::lists("@tool-looks", name) {
+        let own = name.starts_with("mcp__teamlog__");
+        return match own || !may_write(input) {
+            true => Deed::Reads,
+            false => Deed::Unknown(
+                format!("{tool} is given a place, and what may be written there"),
+                files(input),
+            ),
         };
     }
-    match shell::lists("@tool-reads", bare) || only_looks(tool, bare) {
-        true => Deed::Reads,
-        false => Deed::Unknown(format!("{tool} is no tool that is known")),
+    // Of a tool of another server, the name tells nothing for sure; that it writes, it may tell.
+    let bare = name.rsplit("__").next().unwrap_or(name);
+    match shell::lists("@tool-writes", bare) {
+        true => Deed::Foreign(files(input)),
+        false => Deed::Foreign(Vec::new()),
     }
 }
 
-/// Whether a tool of another server, `mcp__server__tool`, says by its name that it writes no file. Those of teamlog write
-/// into the log.
-fn only_looks(tool: &str, bare: &str) -> bool {
-    let Some(rest) = tool.strip_prefix("mcp__") else {
-        return false;
+/// A tool that writes the files that it names. Some do more than one thing, and say which in `command`.
+fn files_deed(tool: &str, input: &Map<String, Value>) -> Deed {
+    let files = files(input);
+    if input.get("command").and_then(Value::as_str) == Some("view") {
+        return match input.keys().all(|field| shell::lists("@tool-view", field)) {
+            true => Deed::Reads,
+            false => Deed::Unknown(format!("{tool} is told to view, and more"), files),
+        };
+    }
+    match files.is_empty() {
+        true => Deed::Unknown(format!("{tool} names no file"), files),
+        false => Deed::Files(files),
+    }
+}
+
+/// The files that an input names.
+fn files(input: &Map<String, Value>) -> Vec<String> {
+    let fields = input
+        .iter()
+        .filter(|(field, _)| shell::lists("@tool-file", &field.to_lowercase()));
+    fields
+        .filter_map(|(_, file)| file.as_str().map(str::to_owned))
+        .collect()
+}
+
+/// Returns if the fields of an input say where something is written, or name both a place and a content.
+fn may_write(input: &Map<String, Value>) -> bool {
+    let has = |list: &str| {
+        input
+            .keys()
+            .any(|field| parts(field).iter().any(|part| shell::lists(list, part)))
     };
-    let verb = bare.split(['_', '-']).next().unwrap_or_default();
-    rest.starts_with("teamlog__") || shell::lists("@tool-looks", verb)
+    has("@tool-output") || (has("@tool-place") && has("@tool-content"))
+}
+
+/// The words of a field's name, in small letters: `dirForAssets`, `out_file`.
+fn parts(field: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    for letter in field.chars() {
+        if letter.is_uppercase() || !letter.is_alphanumeric() {
+            parts.push(String::new());
+        }
+        if let (Some(last), true) = (parts.last_mut(), letter.is_alphanumeric()) {
+            last.extend(letter.to_lowercase());
+        }
+    }
+    parts
 }
 
 fn patch_deed(tool: &str, input: &Map<String, Value>) -> Deed {
-    let text = ["input", "patch", "command", "patchText"]
-        .iter()
-        .find_map(|field| match input.get(*field)? {
-            Value::String(text) => Some(text.as_str()),
-            Value::Array(words) => words.last()?.as_str(),
-            _ => None,
-        });
+    let fields = ["input", "patch", "command", "patchText"];
+    if let Some(why) = several("its patch", input, &fields) {
+        return Deed::Unknown(why, files(input));
+    }
+    let text = fields.iter().find_map(|field| match input.get(*field)? {
+        Value::String(text) => Some(text.as_str()),
+        Value::Array(words) => words.last()?.as_str(),
+        _ => None,
+    });
     match text.and_then(patch::files) {
         Some(files) => Deed::Files(files),
-        None => Deed::Unknown(format!("{tool} holds no patch whose files can be read")),
+        None => Deed::Unknown(
+            format!("{tool} holds no patch whose files can be read"),
+            Vec::new(),
+        ),
     }
 }
 
 fn shell_deed(tool: &str, input: &Map<String, Value>) -> Deed {
-    let command = ["command", "cmd", "script"]
-        .iter()
-        .find_map(|field| input.get(*field));
-    match command {
+    let fields = ["command", "cmd", "script"];
+    if let Some(why) = several("its command", input, &fields) {
+        return Deed::Unknown(why, files(input));
+    }
+    let unknown = |what: &str| Deed::Unknown(format!("{tool} has {what}"), files(input));
+    match fields.iter().find_map(|field| input.get(*field)) {
         Some(Value::String(command)) => Deed::Shell(command.clone()),
         Some(words @ Value::Array(_)) => match Vec::<String>::deserialize(words) {
             Ok(words) if !words.is_empty() => Deed::Program(words),
-            _ => Deed::Unknown(format!("{tool} has a command that is no list of texts")),
+            _ => unknown("a command that is no list of texts"),
         },
-        _ => Deed::Unknown(format!("{tool} has no command")),
+        _ => unknown("no command"),
     }
 }

@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 mod call;
+mod json;
 mod known;
 mod patch;
 mod place;

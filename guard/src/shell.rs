@@ -4,11 +4,16 @@
 //! redirection to a name, an operand of a program that is known to write it. What depends on a variable, on the output
 //! of another command or on a program that is not known becomes a doubt.
 
+mod arithmetic;
 mod awk;
+mod cases;
+mod descriptors;
+mod expansion;
 mod history;
 mod links;
 mod options;
 mod programs;
+mod query;
 mod reach;
 mod redirect;
 mod sed;
@@ -32,7 +37,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 use table::{Note, Operands, Spec, named};
-use walk::{Stdin, Walker};
+use walk::{Answer, Stdin, Walker};
 use word::{Known, Value};
 
 /// A longer command is not read.

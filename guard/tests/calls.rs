@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use serde_json::json;
-use teamlog_guard::{Call, Place, Programs};
+use teamlog_guard::{Call, Own, Place, Programs};
 
 fn told(call: &str) -> (Vec<String>, bool) {
     let writes = Call::parse(call)
@@ -98,17 +98,93 @@ fn what_is_no_call_says_why() {
 }
 
 #[test]
-fn a_tool_of_another_server_is_known_by_its_name() {
+fn a_tool_of_another_server_is_known_by_its_full_name() {
     for (tool, doubt) in [
         ("mcp__teamlog__state_write", false),
         ("mcp__github__get_issue", false),
-        ("mcp__github__search-code", false),
+        ("mcp__github__search_code", false),
         ("mcp__github__create_issue", true),
+        ("mcp__github__get_all", true),
         ("mcp__fs__getter_of_all", true),
         ("mcp__fs__move_file", true),
+        ("mcp__x__search_and_replace", true),
+        ("mcp__x__read_write_file", true),
+        ("mcp__x__get_design_context", true),
+        ("mcp__x__read", true),
+        ("mcp__x__list", true),
+        ("mcp__x__bash", true),
+        ("x__read", true),
         ("get_issue", true),
     ] {
         let call = json!({"tool_name": tool, "tool_input": {"x": 1}}).to_string();
         assert_eq!(told(&call), (vec![], doubt), "{tool}");
+    }
+}
+
+#[test]
+fn a_tool_that_reads_is_not_given_a_place_and_what_to_write_there() {
+    for (input, doubt) in [
+        (json!({"path": "a"}), false),
+        (json!({"owner": "a", "repo": "b", "path": "c"}), false),
+        (json!({"path": "a", "content": "x"}), true),
+        (json!({"filePath": "a", "newText": "x"}), true),
+        (json!({"dirForAssetWrites": "a"}), true),
+        (json!({"output_dir": "a"}), true),
+        (json!({"savePath": "a"}), true),
+    ] {
+        let call = json!({"tool_name": "mcp__github__get_file_contents", "tool_input": input});
+        assert_eq!(told(&call.to_string()).1, doubt, "{call}");
+    }
+}
+
+#[test]
+fn a_team_may_trust_a_tool_of_another_server() {
+    let call = r#"{"tool_name":"mcp__x__look","tool_input":{}}"#;
+    let programs = Programs::trusting(Own::default(), "make, mcp__x__look");
+    let call = Call::parse(call).unwrap();
+    assert!(call.writes(&Place::at("/repo"), &programs).is_nothing());
+    let call = Call::parse(r#"{"tool_name":"mcp__x__look_too","tool_input":{}}"#).unwrap();
+    assert!(!call.writes(&Place::at("/repo"), &programs).is_nothing());
+}
+
+/// What a call writes that says something twice, and the call; as above.
+const TWICE: &str = r#"
+? | {"tool_name":"Read","toolName":"write","input":{"filePath":"a"},"tool_input":{}}
+? | {"tool_name":"Read","tool":"bash","tool_input":{"command":"ls"}}
+? | {"tool_name":"Read","name":"write","tool_input":{},"arguments":{}}
+/repo/a,? | {"tool_name":"Write","tool_input":{"file_path":"a"},"input":{"file_path":"b"}}
+/repo/a,? | {"tool_name":"Write","tool_input":{"command":"view","file_path":"a","content":"x"}}
+/repo/a,? | {"tool_name":"Edit","tool_input":{"command":"view","path":"a","new_str":"x"}}
+- | {"name":"str_replace_editor","arguments":{"command":"view","path":"a","view_range":[1,2]}}
+? | {"tool_name":"Bash","tool_input":{"command":"ls","cmd":"rm a"}}
+? | {"tool_name":"Bash","tool_input":{"command":"ls","script":"rm a"}}
+? | {"tool_name":"Bash","tool_input":{"command":"rm a","cwd":"/w","workdir":"/v"}}
+? | {"tool_name":"apply_patch","tool_input":{"input":"x","patch":"*** Begin Patch\n*** Add File: a\n+x\n*** End Patch"}}
+/repo/a,? | {"tool_name":"mcp__x__write_file","tool_input":{"path":"a","content":"x"}}
+/w/a | {"tool":"shell","params":{"command":["rm","a"],"workdir":"/w"},"cwd":"/v"}
+/v/w/a | {"tool":"shell","params":{"command":["rm","a"],"workdir":"w"},"cwd":"/v"}
+"#;
+
+#[test]
+fn what_is_said_twice_is_asked() {
+    for row in TWICE.lines().skip(1) {
+        let (expected, call) = row.split_once(" | ").unwrap();
+        let (mut written, doubt) = told(call);
+        written.extend(doubt.then(|| "?".to_owned()));
+        assert_eq!(written.join(","), expected.trim_matches('-'), "{call}");
+    }
+}
+
+#[test]
+fn a_field_that_is_named_twice_is_refused() {
+    for call in [
+        r#"{"tool_name":"Read","tool_name":"Write","tool_input":{"file_path":"a"}}"#,
+        r#"{"tool_name":"Write","tool_input":{"file_path":"a","file_path":"b"}}"#,
+        r#"{"tool_name":"Edit","tool_input":{"file_path":"a","edits":[{"x":1,"x":2}]}}"#,
+        r#"{"name":"bash","arguments":"{\"cmd\":\"ls\",\"cmd\":\"rm a\"}"}"#,
+        r#"{"tool_name":"Read","tool\u005fname":"Write","tool_input":{}}"#,
+    ] {
+        let error = Call::parse(call).unwrap_err().to_string();
+        assert!(error.contains("named twice"), "{call}: {error}");
     }
 }

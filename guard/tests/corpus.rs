@@ -6,6 +6,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 use teamlog_guard::{Command, Effect, Own, Place, Programs, Writes, shell};
 
+/// Most commands of `writers.txt` that may pass.
+const WRITERS_MAX: usize = 1;
+/// Most commands of `harmless.txt` that may be held up.
+const HARMLESS_MAX: usize = 5;
+
 fn place() -> Place {
     Place {
         dir: Some("/repo".into()),
@@ -108,6 +113,41 @@ fn every_command_writes_what_the_table_says() {
     assert!(rows.len() >= 1200, "{}", rows.len());
 }
 
+/// Whether an agent that holds `src/io` alone is let through.
+fn passes(command: &str) -> bool {
+    let place = Place {
+        top: Some("/repo".into()),
+        ..place()
+    };
+    let writes = writes(command, &place);
+    let held = |path: &str| {
+        path == "/repo/src/io" || path.starts_with("/repo/src/io/") && !path.contains("..")
+    };
+    writes.doubts().is_empty() && writes.paths().all(held)
+}
+
+fn lines(text: &str) -> Vec<String> {
+    let lines = text.lines();
+    let said = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+    said.map(|line| line.replace('⏎', "\n")).collect()
+}
+
+#[test]
+fn few_commands_that_write_pass() {
+    let commands = lines(include_str!("writers.txt"));
+    assert!(commands.len() >= 400, "{}", commands.len());
+    let passed: Vec<&String> = commands.iter().filter(|line| passes(line)).collect();
+    assert!(passed.len() <= WRITERS_MAX, "{passed:#?}");
+}
+
+#[test]
+fn few_harmless_commands_are_held_up() {
+    let commands = lines(include_str!("harmless.txt"));
+    assert!(commands.len() >= 400, "{}", commands.len());
+    let held: Vec<&String> = commands.iter().filter(|line| !passes(line)).collect();
+    assert!(held.len() <= HARMLESS_MAX, "{held:#?}");
+}
+
 #[test]
 fn a_directory_that_is_not_known_leaves_only_absolute_paths() {
     let nowhere = Place::default();
@@ -131,6 +171,19 @@ fn git_changes_the_tree_as_a_whole_from_anywhere_in_it() {
         ("git clean -fd", "/repo/src/**"),
         ("git checkout -- a", "/repo/src/a"),
         ("cd /other && git pull", "/other/**"),
+        ("git commit -m x", "-"),
+        ("git -C .. commit -m x", "-"),
+        ("cd \"$(git rev-parse --show-toplevel)\" && git add -A", "-"),
+        ("git -C /other commit -m x", "/other/.git/**"),
+        ("git -C ../../other tag v1", "/other/.git/**"),
+        ("cd /other && git add a && git branch x", "/other/.git/**"),
+        ("cd /other && git log && git tag -l && git branch -a", "-"),
+        ("git -C /other config user.name x", "/other/.git/**"),
+        ("git push /other main", "/other/.git/**"),
+        ("git push ../../other main", "/repo/src/../../other/.git/**"),
+        ("git push origin main", "-"),
+        ("git push file:///other main", "?"),
+        ("cd $X && git commit -m x", "?"),
     ] {
         assert_eq!(told(&writes(command, &below)), expected, "{command}");
     }

@@ -1,8 +1,9 @@
 //! No option that names a file goes unnoticed: it is one by which its command writes elsewhere, or it is only read.
 
 use super::{Command, EFFECTS};
+use crate::global::Global;
 use clap::Subcommand;
-use teamlog_guard::Effect;
+use teamlog_guard::{Effect, Own, Place, Programs, shell};
 
 /// Options that name a file or a program which is only read.
 const READ: &[&str] = &[
@@ -33,6 +34,34 @@ const READ: &[&str] = &[
     "verify --backup",
     "verify --key",
 ];
+
+#[test]
+fn the_guard_asks_about_every_command_that_can_discard_events() {
+    let own = Own {
+        commands: EFFECTS,
+        options: Global::options(),
+    };
+    let programs = Programs::trusting(own, "");
+    for (command, asks) in [
+        ("doctor repair demo --to 2 --yes", true),
+        ("doctor repair demo --accept-rollback", true),
+        ("--json doctor repair demo --to 2", true),
+        ("doctor clean --yes", true),
+        ("rehydrate demo --salvage", true),
+        ("convert demo --format binary", true),
+        ("restore demo --from b", true),
+        ("join demo --journal j", true),
+        ("journal list", true),
+        ("purge demo --yes", true),
+        ("doctor check demo --deep", false),
+        ("rehydrate demo", false),
+        ("verify demo", false),
+    ] {
+        let command = format!("teamlog {command}");
+        let writes = shell::writes(&command, &Place::at("/repo"), &programs);
+        assert_eq!(!writes.doubts().is_empty(), asks, "{command}");
+    }
+}
 
 #[test]
 fn every_option_that_names_a_file_is_told_from_those_that_write_it() {

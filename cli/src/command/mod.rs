@@ -255,11 +255,13 @@ commands! {
         "Carry out an operation of the team API, for brokers and agents",
     Append(append: recorded::<Either<log::append::AppendAnswer, log::append_batch::BatchAnswer>>) = "append", TeamData:
         "Record facts of your own kinds: ordered, traced and indexed, they move no state",
-    Rehydrate(rehydrate: changed::<log::rehydrate::RehydrateAnswer>) = "rehydrate", TeamData:
+    // A salvage leaves out what it cannot read.
+    Rehydrate(rehydrate: changed::<log::rehydrate::RehydrateAnswer>) = "rehydrate", TeamData("--salvage"):
         "Rebuild state, index and view files from the log alone",
     Verify(verify: answer::<Either<VerifiedLog, AllAnswer<VerifiedTeam>>>) = "verify", Reads:
         "Check every byte of the log, and that it still holds what a receipt says",
-    Doctor(doctor) = "doctor", TeamData: "Check that everything is as it should be; mend a damaged log",
+    // A repair cuts a log, or accepts a shorter one; `clean` removes teams.
+    Doctor(doctor) = "doctor", TeamData("repair", "clean"): "Check that everything is as it should be; mend a damaged log",
     Head(head: read::<log::head::HeadAnswer>) = "head", Reads:
         "Make a receipt for everything up to now, to be held against the log later",
     Keygen(keygen: answer::<receipt::keygen::KeygenAnswer>) = "keygen", Files:

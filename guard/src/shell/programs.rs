@@ -23,6 +23,7 @@ pub(super) fn run(walker: &mut Walker, words: &[Value], stdin: Option<Stdin>) {
     let Some((name, arguments)) = words.split_first() else {
         return;
     };
+    walker.answer.set(Answer::Unknown);
     let Some(name) = name.plain() else {
         return walker.doubt("which program runs depends on an expansion");
     };

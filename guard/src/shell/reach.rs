@@ -1,5 +1,6 @@
 //! From what a program says that it writes to the paths that this reaches.
 
+use super::descriptors::descriptor;
 use super::*;
 
 impl Walker {
@@ -17,7 +18,7 @@ impl Walker {
         let (path, below) = match value {
             Value::Plain(path) => (path, false),
             Value::Below(path) => (path, true),
-            Value::Begins(_) | Value::Word | Value::One | Value::Unknown => {
+            _ => {
                 return self.doubt(format!("what {by} writes depends on an expansion"));
             }
         };
@@ -38,7 +39,13 @@ impl Walker {
             ));
         }
         for path in led.paths {
-            self.writes.borrow_mut().write(path, below, by);
+            match descriptor(&path).filter(|_| !below) {
+                None => self.writes.borrow_mut().write(path, below, by),
+                Some(open) if self.history().may_reopen(open) => {}
+                Some(_) => self.doubt(format!(
+                    "{by} writes {path}, and which file that is is not known"
+                )),
+            }
         }
     }
 

@@ -6,7 +6,9 @@ use brush_parser::ast::{IoFileRedirectKind, IoFileRedirectTarget, IoRedirect, Re
 impl Walker {
     pub(super) fn redirects(&mut self, redirects: Option<&RedirectList>) {
         for redirect in redirects.iter().flat_map(|list| &list.0) {
-            self.redirect(redirect);
+            self.in_each_case(&redirect.to_string(), |walker| {
+                walker.redirect(redirect);
+            });
         }
     }
 
@@ -16,19 +18,53 @@ impl Walker {
             IoRedirect::OutputAndError(word, append) => {
                 let value = self.word(word);
                 self.target(&value, if *append { "&>>" } else { "&>" });
+                self.opens(1, true);
+                self.opens(2, true);
                 None
             }
-            IoRedirect::HereDocument(_, document) if document.requires_expansion => {
-                let read = word::read_body(&document.doc.value);
-                Some(Stdin::of(self.inside(read)))
+            IoRedirect::HereDocument(number, document) => {
+                self.opens(number.map_or(Some(0), to_number), false);
+                let text = &document.doc.value;
+                match document.requires_expansion {
+                    true => Some(Stdin::of(word::read_body(text, self))),
+                    false => Some(Stdin::Text(text.clone())),
+                }
             }
-            IoRedirect::HereDocument(_, document) => Some(Stdin::Text(document.doc.value.clone())),
-            IoRedirect::HereString(_, word) => Some(Stdin::of(self.word(word))),
-            IoRedirect::File(_, kind, target) => self.file(kind, target),
+            IoRedirect::HereString(number, word) => {
+                self.opens(number.map_or(Some(0), to_number), false);
+                Some(Stdin::of(self.word(word)))
+            }
+            IoRedirect::File(number, kind, target) => {
+                let first = match kind {
+                    IoFileRedirectKind::Read
+                    | IoFileRedirectKind::DuplicateInput
+                    | IoFileRedirectKind::ReadAndWrite => 0,
+                    _ => 1,
+                };
+                self.file(number.map_or(Some(first), to_number), kind, target)
+            }
         }
     }
 
-    fn file(&mut self, kind: &IoFileRedirectKind, target: &IoFileRedirectTarget) -> Option<Stdin> {
+    /// Remembers that a descriptor is opened.
+    fn opens(&self, number: impl Into<Option<u32>>, writable: bool) {
+        if let Some(number) = number.into() {
+            self.remember().opens(number, writable);
+        }
+    }
+
+    /// A descriptor becomes the same as another one.
+    fn duplicates(&self, number: Option<u32>, other: Option<u32>) {
+        let writable = other.is_some_and(|other| self.history().may_reopen(other));
+        self.opens(number, writable);
+    }
+
+    fn file(
+        &mut self,
+        number: Option<u32>,
+        kind: &IoFileRedirectKind,
+        target: &IoFileRedirectTarget,
+    ) -> Option<Stdin> {
         let by = match kind {
             IoFileRedirectKind::Read | IoFileRedirectKind::DuplicateInput => None,
             IoFileRedirectKind::Write => Some(">"),
@@ -38,26 +74,59 @@ impl Walker {
             IoFileRedirectKind::DuplicateOutput => Some(">&"),
         };
         match target {
-            IoFileRedirectTarget::Fd(_) => {}
+            IoFileRedirectTarget::Fd(other) => self.duplicates(number, to_number(*other)),
             IoFileRedirectTarget::ProcessSubstitution(_, subshell) => {
                 self.remember().concurrent = true;
+                self.opens(number, true);
                 self.clone().list(&subshell.list);
             }
             IoFileRedirectTarget::Filename(word) | IoFileRedirectTarget::Duplicate(word) => {
                 let value = self.word(word);
-                let is_number = value.plain().is_some_and(|text| {
-                    let digits = text.trim_end_matches('-');
-                    digits.bytes().all(|byte| byte.is_ascii_digit())
-                });
+                let other = value.plain().map(|text| text.trim_end_matches('-'));
+                let is_number =
+                    other.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
                 let duplicates = matches!(
                     kind,
                     IoFileRedirectKind::DuplicateOutput | IoFileRedirectKind::DuplicateInput
                 );
-                if let (Some(by), false) = (by, duplicates && is_number) {
-                    self.target(&value, by);
+                match (by, duplicates && is_number) {
+                    // Without a number the descriptor is closed.
+                    (_, true) if other == Some("") => {}
+                    (_, true) => {
+                        self.duplicates(number, other.and_then(|digits| digits.parse().ok()));
+                    }
+                    (Some(by), false) => {
+                        self.target(&value, by);
+                        self.opens(number, true);
+                        if duplicates {
+                            self.opens(2, true);
+                        }
+                    }
+                    (None, false) => self.opens(number, false),
                 }
             }
         }
         by.is_none().then_some(Stdin::Other)
+    }
+}
+
+fn to_number(number: i32) -> Option<u32> {
+    u32::try_from(number).ok()
+}
+
+/// Returns if a redirection gives a command another standard output.
+pub(super) fn gives_output(redirect: &IoRedirect) -> bool {
+    match redirect {
+        IoRedirect::OutputAndError(..) => true,
+        IoRedirect::File(number, kind, _) => {
+            let reads = matches!(
+                kind,
+                IoFileRedirectKind::Read
+                    | IoFileRedirectKind::DuplicateInput
+                    | IoFileRedirectKind::ReadAndWrite
+            );
+            *number == Some(1) || (number.is_none() && !reads)
+        }
+        IoRedirect::HereDocument(..) | IoRedirect::HereString(..) => false,
     }
 }

@@ -46,6 +46,13 @@ pub(super) enum Verb {
     Set,
     Declare,
     Evaluate,
+    /// Evaluates it as arithmetic.
+    Compute,
+    /// Evaluates the index behind a variable's name.
+    Index,
+    Integer,
+    Answers(Answer),
+    Repository,
     Setting,
     In,
     Chdir,
@@ -116,6 +123,8 @@ pub(super) enum Test {
     Plain,
     Open,
     Holds,
+    /// The standard output is another one than that of the tool call.
+    Output,
     Fits(Check),
 }
 
@@ -151,6 +160,7 @@ fn verb<'a>(words: &'a [&'a str]) -> Option<(Verb, &'a [&'a str])> {
         ["named", end, rest @ ..] => Some((Verb::Named((*end).to_owned()), rest)),
         ["packed", end, rest @ ..] => Some((Verb::Packed((*end).to_owned()), rest)),
         ["copy", kind, rest @ ..] => Some((Verb::Copy(named(kind)?), rest)),
+        ["answers", kind, rest @ ..] => Some((Verb::Answers(named(kind)?), rest)),
         [verb, rest @ ..] => Some((named(verb)?, rest)),
         [] => None,
     }

@@ -1,7 +1,7 @@
 //! Walking through a parsed command: where each part runs, and what it writes.
 
-use super::history::History;
-use super::word::Read;
+use super::cases::Case;
+use super::history::{Given, History};
 use super::*;
 use brush_parser::ast::{
     AndOr, AndOrList, Assignment, AssignmentName, AssignmentValue, Command,
@@ -9,11 +9,14 @@ use brush_parser::ast::{
     SeparatorOperator, SimpleCommand, Word,
 };
 use brush_parser::{Parser, ParserOptions};
-use std::cell::{Ref, RefCell, RefMut};
+use std::cell::{Cell, Ref, RefCell, RefMut};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// Commands inside of commands inside of commands.
 const DEPTH_MAX: usize = 16;
+/// How often something is walked through that may run again, until it changes nothing more.
+const ROUNDS_MAX: usize = 8;
 
 /// What a program is given on its standard input, where that is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +36,20 @@ impl Stdin {
     }
 }
 
+/// What is known of what a command prints.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Answer {
+    #[default]
+    Unknown,
+    /// Words that begin with no dash and hold no pattern: names of commits.
+    Name,
+    /// Numbers.
+    Number,
+    /// The top of the repository.
+    Top,
+}
+
 /// A walk through commands, with the directory as it changes on the way.
 #[derive(Clone, Default)]
 pub(super) struct Walker {
@@ -40,6 +57,14 @@ pub(super) struct Walker {
     /// All bodies that a function may have, since one may be declared where nobody can say whether it runs.
     functions: BTreeMap<String, Vec<FunctionBody>>,
     depth: usize,
+    /// Variables that were given a value for sure.
+    pub assigned: BTreeSet<String>,
+    /// The values of variables that this walk is about.
+    pub case: Case,
+    /// The standard output is another one than that of the tool call.
+    pub has_output: bool,
+    /// What is known of what the last command printed.
+    pub answer: Rc<Cell<Answer>>,
     history: Rc<RefCell<History>>,
     /// What was found so far.
     pub writes: Rc<RefCell<Writes>>,
@@ -71,15 +96,16 @@ impl Walker {
 
     /// What all that a tool call runs would write.
     pub fn whole(&mut self, look: impl Fn(&mut Walker)) -> Writes {
-        look(&mut self.clone());
-        let again = {
-            let history = self.history();
-            history.concurrent && (history.links.len() > 0 || history.has_doubts())
-        };
         // What runs beside the rest may write through a link, or see a variable, that is made further behind.
-        if again {
-            look(self);
+        for _ in 0..ROUNDS_MAX {
+            let known = self.history().revision();
+            look(&mut self.clone());
+            let history = self.history();
+            if !history.concurrent || history.revision() == known {
+                return self.writes.take();
+            }
         }
+        self.doubt("what runs at the same time changes what the rest means");
         self.writes.take()
     }
 
@@ -95,6 +121,7 @@ impl Walker {
                 for list in &program.complete_commands {
                     self.list(list);
                 }
+                self.answers_alone(program.complete_commands.len());
             }
         }
         self.depth -= 1;
@@ -103,6 +130,22 @@ impl Walker {
     /// A script in a shell of its own.
     pub fn run_apart(&self, script: &str) {
         self.clone().run(script);
+    }
+
+    /// Several commands print more than what is known of the last one.
+    fn answers_alone(&self, commands: usize) {
+        if commands != 1 {
+            self.answer.set(Answer::Unknown);
+        }
+    }
+
+    /// Walks through a substitution, and returns what is known of its output.
+    pub fn substitution(&self, command: &str) -> Answer {
+        let mut inner = self.clone();
+        inner.has_output = true;
+        self.answer.set(Answer::Unknown);
+        inner.run(command);
+        self.answer.take()
     }
 
     pub fn list(&mut self, list: &CompoundList) {
@@ -122,6 +165,7 @@ impl Walker {
                 }
             }
         }
+        self.answers_alone(list.0.len());
     }
 
     /// Behind something that may or may not have changed the directory.
@@ -135,6 +179,7 @@ impl Walker {
     fn and_or(&mut self, list: &AndOrList) -> bool {
         let begun = self.place.clone();
         self.pipeline(&list.first);
+        let assigned = self.assigned.clone();
         let mut sure = false;
         for next in &list.additional {
             sure = false;
@@ -144,7 +189,9 @@ impl Walker {
                     // It runs where one before failed, and is followed by what runs in either case.
                     let succeeded = self.place.clone();
                     self.settle(&begun);
+                    self.assigned.clone_from(&assigned);
                     self.pipeline(pipeline);
+                    self.assigned.clone_from(&assigned);
                     sure = self.leaves(pipeline);
                     match sure {
                         true => self.place = succeeded,
@@ -153,6 +200,8 @@ impl Walker {
                 }
             }
         }
+        self.assigned = assigned;
+        self.answers_alone(list.additional.len() + 1);
         sure
     }
 
@@ -201,21 +250,34 @@ impl Walker {
                 self.member(pipeline, at);
             }
         }
+        if !growing.is_empty() {
+            self.answer.set(Answer::Unknown);
+        }
     }
 
     fn member(&self, pipeline: &Pipeline, at: usize) {
         if let Some(command) = pipeline.seq.get(at) {
             let stdin = (at > 0).then_some(Stdin::Other);
-            self.clone().command(command, stdin);
+            let mut inner = self.clone();
+            inner.has_output |= at + 1 < pipeline.seq.len();
+            inner.command(command, stdin);
         }
     }
 
     fn command(&mut self, command: &Command, stdin: Option<Stdin>) {
         match command {
-            Command::Simple(simple) => self.simple(simple, stdin),
+            Command::Simple(simple) => {
+                let text = simple.to_string();
+                self.in_each_case(&text, |walker| walker.simple(simple, stdin.clone()));
+            }
             Command::Compound(compound, redirects) => {
                 self.redirects(redirects.as_ref());
+                let has_output = self.has_output;
+                let redirects = redirects.iter().flat_map(|list| &list.0);
+                self.has_output |= redirects.into_iter().any(redirect::gives_output);
                 self.compound(compound);
+                self.has_output = has_output;
+                self.answer.set(Answer::Unknown);
             }
             Command::Function(function) => {
                 let bodies = self.functions.entry(function.fname.value.clone());
@@ -224,12 +286,12 @@ impl Walker {
                 if bodies.iter().all(|body| body.to_string() != text) {
                     bodies.push(function.body.clone());
                 }
+                // A trap that was set before may call it.
+                self.run_traps();
             }
             Command::ExtendedTest(test, redirects) => {
                 self.redirects(redirects.as_ref());
-                if word::runs_commands(&test.to_string()) {
-                    self.doubt("a test runs commands");
-                }
+                self.test(&test.expr);
             }
         }
     }
@@ -250,13 +312,18 @@ impl Walker {
                 self.looped(&clause.body.list);
             }
             CompoundCommand::ForClause(clause) => {
-                let mut held = Known::Nothing;
-                if let Some(values) = &clause.values {
-                    let values = values.iter().map(|value| self.word(value));
-                    let known: Vec<Known> = values.map(|value| word::known(&value)).collect();
-                    held = known.into_iter().min().unwrap_or(Known::Bare);
+                match &clause.values {
+                    None => self.set(&clause.variable_name, None, Given::unknown()),
+                    Some(values) => {
+                        let words: Vec<&Word> = values.iter().collect();
+                        let values = words.into_iter().map(|word| self.words(word));
+                        let values: Vec<Vec<Value>> = values.collect();
+                        for value in values.concat() {
+                            let given = Given::from_value(&value);
+                            self.set(&clause.variable_name, value.plain(), given);
+                        }
+                    }
                 }
-                self.set(&clause.variable_name, None, held);
                 self.looped(&clause.body.list);
             }
             CompoundCommand::WhileClause(clause) | CompoundCommand::UntilClause(clause) => {
@@ -277,24 +344,33 @@ impl Walker {
             CompoundCommand::IfClause(clause) => {
                 self.list(&clause.condition);
                 let before = self.place.clone();
-                self.branch(&clause.then, &before);
+                let mut assigned = self.branch(&clause.then, &before);
+                let mut ends = false;
                 for other in clause.elses.iter().flatten() {
-                    if let Some(condition) = &other.condition {
-                        self.branch(condition, &before);
+                    match &other.condition {
+                        Some(condition) => drop(self.branch(condition, &before)),
+                        None => ends = true,
                     }
-                    self.branch(&other.body, &before);
+                    let here = self.branch(&other.body, &before);
+                    assigned.retain(|name| here.contains(name));
+                }
+                if ends {
+                    self.assigned.extend(assigned);
                 }
             }
             CompoundCommand::Coprocess(coprocess) => {
                 self.remember().concurrent = true;
+                if let Some(name) = &coprocess.name {
+                    self.fill(&name.value);
+                }
                 self.clone().command(&coprocess.body, Some(Stdin::Other));
             }
         }
         self.settle(&before);
     }
 
-    /// Something that may run or not.
-    fn branch(&mut self, list: &CompoundList, before: &Place) {
+    /// Something that may run or not; returns the variables that have a value behind it.
+    fn branch(&mut self, list: &CompoundList, before: &Place) -> BTreeSet<String> {
         let mut inside = self.clone();
         inside.place = before.clone();
         inside.list(list);
@@ -302,41 +378,38 @@ impl Walker {
         if inside.place != *before {
             self.place = before.nowhere();
         }
+        inside.assigned
     }
 
     /// Something that may run again where it has led itself.
     fn looped(&mut self, list: &CompoundList) {
         let before = self.place.clone();
-        let mut first = Walker {
-            writes: Rc::default(),
-            ..self.clone()
-        };
-        first.branch(list, &before);
-        (self.functions, self.place) = (first.functions, first.place);
+        let mut stable = false;
+        for _ in 0..ROUNDS_MAX {
+            let known = self.history().revision();
+            let mut first = Walker {
+                writes: Rc::default(),
+                ..self.clone()
+            };
+            first.branch(list, &before);
+            (self.functions, self.place) = (first.functions, first.place);
+            stable = self.history().revision() == known;
+            if stable {
+                break;
+            }
+        }
+        if !stable {
+            self.doubt("a loop changes what it does too often");
+        }
+        let assigned = self.assigned.clone();
         self.list(list);
+        self.assigned = assigned;
         self.settle(&before);
     }
 
-    fn arithmetic(&self, expression: &str) {
-        if word::runs_commands(expression) {
-            self.doubt("an arithmetic expression runs commands");
-        }
-    }
-
     /// What a word stands for; the commands inside of it run.
-    pub fn word(&mut self, word: &Word) -> Value {
-        let read = word::read(&word.value, self.place.home.as_deref(), &self.history());
-        self.inside(read)
-    }
-
-    pub(super) fn inside(&mut self, read: Read) -> Value {
-        for command in &read.commands {
-            self.run_apart(command);
-        }
-        if read.opaque {
-            self.doubt("an expansion may run commands");
-        }
-        read.value
+    pub fn word(&self, word: &Word) -> Value {
+        word::read(&word.value, self)
     }
 
     fn simple(&mut self, simple: &SimpleCommand, stdin: Option<Stdin>) {
@@ -350,7 +423,7 @@ impl Walker {
                 (item, &simple.word_or_name)
             {
                 // The words of the command itself still see the value before.
-                self.remember().gives(name_of(assignment), Known::Nothing);
+                self.remember().gives(name_of(assignment), Given::unknown());
             }
         }
         if let Some(name) = &simple.word_or_name {
@@ -365,8 +438,17 @@ impl Walker {
                 if word::names_descriptor(&word.value));
             self.item(item, &mut words, &mut stdin);
         }
+        self.answer.set(Answer::Unknown);
         if !words.is_empty() {
+            let has_output = self.has_output;
+            let items = simple.prefix.iter().flat_map(|items| &items.0);
+            let items = items.chain(simple.suffix.iter().flat_map(|items| &items.0));
+            self.has_output |= items.into_iter().any(|item| {
+                matches!(item, CommandPrefixOrSuffixItem::IoRedirect(redirect)
+                    if redirect::gives_output(redirect))
+            });
             self.program(words, stdin);
+            self.has_output = has_output;
         }
     }
 
@@ -390,6 +472,7 @@ impl Walker {
                 self.remember().concurrent = true;
                 self.clone().list(&subshell.list);
                 // A pipe between the two, which no file keeps.
+                self.remember().opens(63, true);
                 words.push(Value::Plain("/dev/fd/63".to_owned()));
             }
         }
@@ -404,20 +487,29 @@ impl Walker {
         match &assignment.value {
             AssignmentValue::Scalar(word) => {
                 let value = self.word(word);
-                self.set(name, value.plain(), word::known(&value));
+                let mut given = Given::from_value(&value);
+                if assignment.append {
+                    given.value = None;
+                }
+                self.set(name, value.plain(), given);
                 match value {
                     Value::Plain(value) => Value::Plain(format!("{name}={value}")),
                     _ => Value::Begins(format!("{name}=")),
                 }
             }
             AssignmentValue::Array(values) => {
-                self.set(name, None, Known::Nothing);
+                let mut number = true;
                 for (index, value) in values {
                     if let Some(index) = index {
                         self.arithmetic(&index.value);
                     }
-                    self.word(value);
+                    number &= Given::from_value(&self.word(value)).number;
                 }
+                let given = Given {
+                    number,
+                    ..Given::unknown()
+                };
+                self.set(name, None, given);
                 Value::Begins(format!("{name}="))
             }
         }
@@ -433,10 +525,10 @@ impl Walker {
         }
     }
 
-    /// The same, for the commands behind it as well, which may use what is known of it.
-    pub fn set(&self, name: &str, value: Option<&str>, known: Known) {
-        self.variable(name, value);
-        self.remember().gives(name, known);
+    /// Runs what is to run at some later moment.
+    pub fn run_traps(&self) {
+        let traps = self.history().traps.clone();
+        traps.iter().for_each(|trap| self.run_apart(trap));
     }
 
     /// A program with its arguments, or a function of that name.
@@ -453,12 +545,15 @@ impl Walker {
             programs::run(&mut self.clone(), &words, stdin);
         }
         self.depth += 1;
+        let assigned = self.assigned.clone();
         for body in &bodies {
             self.redirects(body.1.as_ref());
             let before = self.place.clone();
             self.compound(&body.0);
             self.settle(&before);
         }
+        self.assigned = assigned;
+        self.answer.set(Answer::Unknown);
         self.depth -= 1;
     }
 }

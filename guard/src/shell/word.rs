@@ -1,14 +1,14 @@
 //! What a word of a command stands for, as far as its text tells.
 
-use super::history::History;
-use super::variables;
+use super::arithmetic::is_count;
+use super::walk::{Answer, Walker};
 use brush_parser::ParserOptions;
 use brush_parser::word::{
-    self, Parameter, ParameterExpr, ParameterTransformOp, TildeExpr, WordPiece, WordPieceWithSource,
+    self, Parameter, ParameterExpr, TildeExpr, WordPiece, WordPieceWithSource,
 };
 
 /// What a word stands for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Value {
     /// This text.
     Plain(String),
@@ -19,6 +19,10 @@ pub(super) enum Value {
     Begins(String),
     /// One word that begins with something else than a dash, and more is not known.
     Word,
+    /// The same, and the shell leaves it whole without quotes: a name of a commit.
+    Name,
+    /// A number, which may begin with a dash.
+    Number,
     /// One word, of which nothing is known.
     One,
     /// Something that only running it would tell, be it one word or several.
@@ -35,10 +39,10 @@ impl Value {
     /// Whether a program may take it for an option, though it is not known for one.
     pub fn may_be_option(&self) -> bool {
         match self {
-            Value::Unknown | Value::One => true,
+            Value::Unknown | Value::One | Value::Number => true,
             Value::Below(dir) => dir.is_empty(),
             Value::Begins(text) => text.starts_with('-'),
-            Value::Plain(_) | Value::Word => false,
+            Value::Plain(_) | Value::Word | Value::Name => false,
         }
     }
 }
@@ -61,25 +65,15 @@ pub(super) fn known(value: &Value) -> Known {
         Value::Plain(text) if text.is_empty() || text.starts_with('-') => Known::Nothing,
         Value::Plain(text) if text.chars().all(bare) => Known::Bare,
         Value::Plain(text) if text.starts_with(char::is_whitespace) => Known::Nothing,
+        Value::Name => Known::Bare,
         Value::Plain(_) | Value::Word => Known::Quoted,
         Value::Below(dir) if !dir.is_empty() => Known::Quoted,
         _ => Known::Nothing,
     }
 }
 
-/// A word with the commands that are run to make it.
-pub(super) struct Read {
-    pub value: Value,
-    pub commands: Vec<String>,
-    /// It holds an expansion that may run commands, and whose text is not taken apart.
-    pub opaque: bool,
-}
-
-#[derive(Default)]
 struct Reader<'a> {
-    home: Option<&'a str>,
-    /// What was done to variables.
-    history: Option<&'a History>,
+    walker: &'a Walker,
     text: String,
     /// Where the first pattern character stands.
     pattern: Option<usize>,
@@ -89,40 +83,44 @@ struct Reader<'a> {
     split: bool,
     /// It may begin with a dash.
     open: bool,
-    commands: Vec<String>,
-    opaque: bool,
+    /// Pieces read so far, and what the first is if it is a number or a name.
+    pieces: usize,
+    only: Option<Value>,
 }
 
-/// Reads a word of a command, with what is known of variables.
-pub(super) fn read(raw: &str, home: Option<&str>, history: &History) -> Read {
-    let pieces = word::parse(raw, &ParserOptions::default()).ok();
-    let reader = Reader {
-        home,
-        history: Some(history),
-        ..Reader::default()
-    };
-    reader.read(pieces)
+/// Reads a word of a command. What its expansions run is walked through.
+pub(super) fn read(raw: &str, walker: &Walker) -> Value {
+    Reader::new(walker).read(word::parse(raw, &ParserOptions::default()).ok())
 }
 
 /// Reads the body of a here-document whose expansions count.
-pub(super) fn read_body(raw: &str) -> Read {
-    Reader::default().read(word::parse_heredoc(raw, &ParserOptions::default()).ok())
+pub(super) fn read_body(raw: &str, walker: &Walker) -> Value {
+    Reader::new(walker).read(word::parse_heredoc(raw, &ParserOptions::default()).ok())
 }
 
 impl Reader<'_> {
-    fn read(mut self, pieces: Option<Vec<WordPieceWithSource>>) -> Read {
+    fn new(walker: &Walker) -> Reader<'_> {
+        Reader {
+            walker,
+            text: String::new(),
+            pattern: None,
+            unknown: None,
+            split: false,
+            open: false,
+            pieces: 0,
+            only: None,
+        }
+    }
+
+    fn read(mut self, pieces: Option<Vec<WordPieceWithSource>>) -> Value {
         match pieces {
             Some(pieces) => self.pieces(pieces, false),
             None => {
-                self.opaque = true;
+                self.walker.doubt("an expansion may run commands");
                 self.lose(false);
             }
         }
-        Read {
-            value: self.value(),
-            commands: self.commands,
-            opaque: self.opaque,
-        }
+        self.value()
     }
 
     fn pieces(&mut self, pieces: Vec<WordPieceWithSource>, quoted: bool) {
@@ -132,6 +130,12 @@ impl Reader<'_> {
     }
 
     fn piece(&mut self, piece: WordPiece, quoted: bool) {
+        if !matches!(
+            piece,
+            WordPiece::DoubleQuotedSequence(_) | WordPiece::GettextDoubleQuotedSequence(_)
+        ) {
+            self.pieces += 1;
+        }
         match piece {
             WordPiece::Text(text) if !quoted => self.bare(&text),
             WordPiece::Text(text) | WordPiece::SingleQuotedText(text) => self.text.push_str(&text),
@@ -141,29 +145,22 @@ impl Reader<'_> {
             WordPiece::EscapeSequence(text) => {
                 self.text.push_str(text.strip_prefix('\\').unwrap_or(&text));
             }
-            WordPiece::TildeExpansion(TildeExpr::Home) if self.home.is_some() => {
-                self.text.push_str(self.home.unwrap_or_default());
+            WordPiece::TildeExpansion(TildeExpr::Home) if self.walker.place.home.is_some() => {
+                let home = self.walker.place.home.as_deref();
+                self.text.push_str(home.unwrap_or_default());
             }
             WordPiece::CommandSubstitution(command)
             | WordPiece::BackquotedCommandSubstitution(command) => {
-                self.commands.push(command);
-                self.lose(quoted);
+                let answer = self.walker.substitution(&command);
+                self.answered(answer, quoted);
             }
             WordPiece::ArithmeticExpression(expression) => {
-                self.opaque |= runs_commands(&expression.value);
-                self.lose(quoted);
+                self.walker.arithmetic(&expression.value);
+                self.answered(Answer::Number, quoted);
             }
             WordPiece::ParameterExpansion(expression) => {
-                self.opaque |= expansion_runs(&expression);
-                let history = self.history;
-                let known =
-                    plain_variable(&expression).and_then(|name| Some(history?.variable(name)));
-                match (known, quoted) {
-                    (Some(Known::Bare), _) | (Some(Known::Quoted), true) => {
-                        self.unknown.get_or_insert(self.text.len());
-                    }
-                    _ => self.lose(quoted),
-                }
+                self.walker.expansion(&expression);
+                self.parameter(&expression, quoted);
             }
             WordPiece::AnsiCQuotedText(_) => self.lose(true),
             // A path, or the sign itself.
@@ -171,6 +168,64 @@ impl Reader<'_> {
                 self.unknown.get_or_insert(self.text.len());
             }
         }
+    }
+
+    /// The value of a variable, as far as it is known.
+    fn parameter(&mut self, expression: &ParameterExpr, quoted: bool) {
+        if let ParameterExpr::Parameter {
+            parameter: Parameter::Special(special),
+            ..
+        } = expression
+            && is_count(special)
+        {
+            return self.answered(Answer::Number, quoted);
+        }
+        let Some(name) = plain_variable(expression) else {
+            return self.lose(quoted);
+        };
+        let history = self.walker.history();
+        if let Some(value) = self.walker.case.get(name) {
+            let whole = quoted || (known(value) == Known::Bare && !history.parts_differently());
+            match value {
+                Value::Plain(text) if whole => return self.text.push_str(text),
+                Value::Below(dir) if quoted => {
+                    if !dir.is_empty() {
+                        self.text.push_str(dir);
+                        self.text.push('/');
+                    }
+                    self.pattern.get_or_insert(self.text.len());
+                    return self.text.push('*');
+                }
+                _ => {}
+            }
+        }
+        match (history.variable(name), quoted) {
+            _ if history.holds_number(name) => self.answered(Answer::Number, quoted),
+            (Known::Bare, _) | (Known::Quoted, true) => {
+                self.unknown.get_or_insert(self.text.len());
+            }
+            _ => self.lose(quoted),
+        }
+    }
+
+    /// What is known of the output of a command.
+    fn answered(&mut self, answer: Answer, quoted: bool) {
+        self.only = match answer {
+            Answer::Unknown => return self.lose(quoted),
+            Answer::Name => Some(Value::Name),
+            Answer::Top => match self.walker.place.top.clone() {
+                Some(top) if quoted || known(&Value::Plain(top.clone())) == Known::Bare => {
+                    return self.text.push_str(&top);
+                }
+                _ => return self.lose(quoted),
+            },
+            Answer::Number => {
+                // It may be negative.
+                self.open |= self.text.is_empty() && self.unknown.is_none();
+                Some(Value::Number)
+            }
+        };
+        self.unknown.get_or_insert(self.text.len());
     }
 
     /// From here on nobody can say what the word is, nor, outside of quotes, how many there are.
@@ -199,6 +254,9 @@ impl Reader<'_> {
 
     fn value(&mut self) -> Value {
         let text = std::mem::take(&mut self.text);
+        if let (1, Some(only)) = (self.pieces, self.only.take()) {
+            return only;
+        }
         match (self.unknown, self.pattern) {
             (Some(unknown), pattern) => {
                 let sure = text.get(..pattern.unwrap_or(unknown).min(unknown));
@@ -216,7 +274,7 @@ impl Reader<'_> {
 }
 
 /// The variable that an expansion stands for as it is.
-fn plain_variable(expression: &ParameterExpr) -> Option<&str> {
+pub(super) fn plain_variable(expression: &ParameterExpr) -> Option<&str> {
     match expression {
         ParameterExpr::Parameter {
             parameter: Parameter::Named(name),
@@ -224,21 +282,6 @@ fn plain_variable(expression: &ParameterExpr) -> Option<&str> {
         } => Some(name),
         _ => None,
     }
-}
-
-/// A default or a pattern may hold a substitution of its own, a prompt runs what its text says, and a default may be kept
-/// in a variable that changes what programs do.
-fn expansion_runs(expression: &ParameterExpr) -> bool {
-    let runs = match expression {
-        ParameterExpr::Transform { op, .. } => matches!(op, ParameterTransformOp::PromptExpand),
-        ParameterExpr::AssignDefaultValues {
-            parameter: Parameter::Named(name),
-            default_value,
-            ..
-        } => variables::changes(name, default_value.as_deref()),
-        _ => false,
-    };
-    runs || runs_commands(&format!("{expression:?}"))
 }
 
 /// The directory below which everything lies that a pattern may stand for.
@@ -296,12 +339,23 @@ pub(super) fn runs_in_index(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::known::Programs;
+    use crate::place::Place;
+    use crate::shell::history::Given;
+
+    fn walker() -> Walker {
+        let place = Place {
+            home: Some("/home/u".to_owned()),
+            ..Place::default()
+        };
+        Walker::new(place, Programs::default())
+    }
 
     #[test]
     fn words_stand_for_what_their_text_tells() {
         let plain = |text: &str| Value::Plain(text.to_owned());
         let under = |text: &str| Value::Below(text.to_owned());
-        let none = History::default();
+        let walker = walker();
         for (raw, expected) in [
             ("a", plain("a")),
             ("'a b'", plain("a b")),
@@ -329,7 +383,8 @@ mod tests {
             ("\"$X\"", Value::One),
             ("$(ls)", Value::Unknown),
             ("`ls`", Value::Unknown),
-            ("$((1+1))", Value::Unknown),
+            ("$((1+1))", Value::Number),
+            ("a$((1+1))", Value::Word),
             ("~other/x", Value::Word),
             ("of=~/x", Value::Word),
             ("@(a|../b)", Value::Unknown),
@@ -341,15 +396,20 @@ mod tests {
             ("{-o,a}", Value::Begins("-".to_owned())),
             ("-", plain("-")),
         ] {
-            assert_eq!(read(raw, Some("/home/u"), &none).value, expected, "{raw}");
+            assert_eq!(read(raw, &walker), expected, "{raw}");
         }
     }
 
     #[test]
     fn a_variable_with_known_values_is_one_word() {
-        let mut variables = History::default();
-        variables.gives("bare", Known::Bare);
-        variables.gives("quoted", Known::Quoted);
+        let walker = walker();
+        for (name, known) in [("bare", Known::Bare), ("quoted", Known::Quoted)] {
+            let given = Given {
+                known,
+                ..Given::unknown()
+            };
+            walker.remember().gives(name, given);
+        }
         for (raw, one) in [
             ("$bare", true),
             ("${bare}", true),
@@ -361,7 +421,7 @@ mod tests {
             ("$bare$X", false),
         ] {
             let expected = if one { Value::Word } else { Value::Unknown };
-            assert_eq!(read(raw, None, &variables).value, expected, "{raw}");
+            assert_eq!(read(raw, &walker), expected, "{raw}");
         }
         for (value, expected) in [
             ("main", Known::Bare),

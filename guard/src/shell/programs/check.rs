@@ -1,6 +1,7 @@
 //! What a value may be, told by its text.
 
 use super::*;
+use crate::shell::query;
 
 /// Something that a value may be.
 #[derive(Debug, Clone, Deserialize)]
@@ -14,6 +15,12 @@ pub(in crate::shell) enum Check {
     SshCommand,
     /// A variable that changes nothing about what programs do.
     Variable,
+    /// An address on another machine.
+    Web,
+    /// A query of a database that only reads.
+    SqlQuery,
+    /// A field of a GraphQL request that only reads.
+    GraphqlQuery,
     /// A script of `sed` that neither writes nor runs anything.
     SedScript,
     /// A program of `awk` that neither writes nor runs anything.
@@ -46,6 +53,13 @@ impl Check {
                 .is_some_and(|host| host.contains(':')),
             Check::SshCommand => is_plain_ssh(text),
             Check::Variable => !variables::changes(text, None),
+            Check::Web => {
+                let text = text.to_lowercase();
+                let schemes = ["http://", "https://", "ftp://", "ftps://", "sftp://"];
+                schemes.iter().any(|scheme| text.starts_with(scheme))
+            }
+            Check::SqlQuery => query::only_reads(text),
+            Check::GraphqlQuery => query::only_queries(text),
             Check::SedScript => sed::only_edits(text),
             Check::AwkProgram => awk::only_prints(text),
             Check::Listed(list) => {

@@ -4,6 +4,7 @@ use super::check::is_harmless;
 use super::copies::Copies;
 use super::*;
 use crate::patch;
+use crate::shell::history::Given;
 use crate::shell::step::{Condition, Pick, Step, Test, Verb, What};
 
 /// An entry that is being followed.
@@ -112,7 +113,12 @@ impl Entry<'_> {
             Verb::Unpack => packed::extracts(&self.walker, by, &values),
             Verb::Run => self.program(&values, self.run.stdin.clone()),
             Verb::RunAssigned => self.assigned(&values),
-            Verb::RunFor => self.run_for(&step.what),
+            Verb::RunFor => {
+                self.run_for(&step.what);
+                self.walker.answer.set(Answer::Unknown);
+            }
+            Verb::Answers(Answer::Top) if !self.walker.place.holds(".") => {}
+            Verb::Answers(answer) => self.walker.answer.set(*answer),
             Verb::Finds => self.finds.extend(values.iter().map(found_below)),
             Verb::Marks => self.marks.extend(values),
             Verb::Line => {
@@ -166,7 +172,15 @@ impl Entry<'_> {
             (Verb::Patch, _) => self.patch(text),
             (Verb::Script, _) => self.script(text),
             (Verb::Later, _) => self.later(text),
-            (Verb::Set, Some(name)) => walker.set(name, None, Known::Nothing),
+            (Verb::Set, Some(name)) => self.walker.fill(name),
+            (Verb::Index, _) => walker.index_of(value),
+            (Verb::Compute, Some(expression)) => walker.arithmetic(expression),
+            (Verb::Compute, None) if *value == Value::Number => {}
+            (Verb::Compute, None) => {
+                walker.doubt(format!("{by} evaluates what an expansion holds"))
+            }
+            (Verb::Integer, _) => self.integer(value),
+            (Verb::Repository, Some(dir)) => self.repository(dir),
             (Verb::Declare, Some(text)) => self.declare(text),
             // What is not known of it was told where the word was read.
             (Verb::Declare, None) if matches!(value, Value::Begins(text) if text.ends_with('=')) => {
@@ -275,15 +289,49 @@ impl Entry<'_> {
     }
 
     /// A variable that a builtin declares, with its value if there is one.
-    fn declare(&self, text: &str) {
+    fn declare(&mut self, text: &str) {
         match text.split_once('=') {
             Some((name, value)) => {
-                let known = word::known(&Value::Plain(value.to_owned()));
-                let given = Some(value).filter(|value| !value.is_empty());
-                self.walker.set(name, given, known);
+                let given = Given::from_value(&Value::Plain(value.to_owned()));
+                let value = Some(value).filter(|value| !value.is_empty());
+                self.walker.index(name);
+                self.walker.set(name, value, given);
             }
             // It keeps the value that it was given before.
-            None => self.walker.variable(text, None),
+            None => {
+                self.walker.index(text);
+                self.walker.variable(text, None);
+                // In a function it begins anew.
+                let anew = !matches!(self.run.name, "export" | "readonly");
+                if anew && self.walker.history().has_variable(text) {
+                    let empty = Given::from_value(&Value::Plain(String::new()));
+                    self.walker.remember().gives(text, empty);
+                }
+            }
+        }
+    }
+
+    /// A variable whose values are evaluated from now on, with its value if there is one.
+    fn integer(&mut self, value: &Value) {
+        let (Value::Plain(text) | Value::Begins(text)) = value else {
+            return;
+        };
+        let (name, given) = text.split_once('=').unwrap_or((text, ""));
+        self.walker.remember().add_integer(name);
+        if matches!(value, Value::Plain(_)) {
+            self.walker.arithmetic(given);
+        } else if !self.walker.history().is_number(name) {
+            self.walker
+                .doubt(format!("{name} is evaluated as arithmetic"));
+        }
+    }
+
+    /// The repository of `git` at a directory is written, which only counts if it is another one than that of the agent.
+    fn repository(&self, dir: &str) {
+        let place = &self.walker.place;
+        if place.top.is_some() && !place.holds(dir) {
+            self.walker
+                .target_below(&format!("{dir}/.git"), self.run.name);
         }
     }
 
@@ -295,8 +343,7 @@ impl Entry<'_> {
             [Value::Plain(dir)] if plain(dir) => place.within(dir),
             _ => place.nowhere(),
         };
-        let traps = self.walker.history().traps.clone();
-        traps.iter().for_each(|trap| self.walker.run_apart(trap));
+        self.walker.run_traps();
     }
 
     /// A setting of `git`: a key and its value, which is gone where there is none.
@@ -478,6 +525,7 @@ impl Entry<'_> {
                     .first()
                     .is_some_and(|first| words.iter().any(|word| word == first)),
                 Test::None => values().is_empty(),
+                Test::Output => self.walker.has_output,
                 Test::Plain => values().iter().all(|value| value.plain().is_some()),
                 Test::Open => values().iter().any(Value::may_be_option),
                 Test::Holds => values().iter().filter_map(Value::plain).any(|value| {

@@ -1,0 +1,85 @@
+//! Variables whose values are known: a command that uses them is walked through once per combination.
+
+use super::history::Given;
+use super::*;
+use brush_parser::ast::Word;
+
+/// Most combinations of values that are tried; of more, nothing is known.
+const CASES_MAX: usize = 32;
+
+/// A value for each of some variables.
+pub(super) type Case = BTreeMap<String, Value>;
+
+impl Walker {
+    /// The combinations of values of the variables that a text uses; a single empty one if none is known.
+    fn cases(&self, text: &str) -> Vec<Case> {
+        let mut cases = vec![Case::new()];
+        if !text.contains('$') {
+            return cases;
+        }
+        let history = self.history();
+        for (name, values) in history.values() {
+            let used = text.contains(&format!("${name}")) || text.contains(&format!("${{{name}"));
+            if !used || !self.assigned.contains(name) {
+                continue;
+            }
+            if cases.len() * values.len() > CASES_MAX {
+                continue;
+            }
+            let with = |case: &Case, value: &Value| {
+                let mut case = case.clone();
+                case.insert(name.clone(), value.clone());
+                case
+            };
+            cases = cases
+                .iter()
+                .flat_map(|case| values.iter().map(|value| with(case, value)))
+                .collect();
+        }
+        cases
+    }
+
+    /// Walks through something once per combination of values. Where they lead to different directories, none is known.
+    pub(super) fn in_each_case(&mut self, text: &str, mut walk: impl FnMut(&mut Walker)) {
+        let begun = self.clone();
+        let mut places = Vec::new();
+        for case in self.cases(text) {
+            self.place = begun.place.clone();
+            self.case = case;
+            walk(self);
+            places.push(self.place.clone());
+        }
+        self.case = begun.case;
+        if places.iter().any(|place| *place != self.place) {
+            self.place = begun.place.nowhere();
+        }
+    }
+
+    /// What a word stands for, in each combination of values.
+    pub(super) fn words(&mut self, word: &Word) -> Vec<Value> {
+        let mut values = Vec::new();
+        self.in_each_case(&word.value, |walker| values.push(walker.word(word)));
+        values
+    }
+
+    /// Gives a variable a value that is known as far as `given` says.
+    pub fn set(&mut self, name: &str, value: Option<&str>, given: Given) {
+        self.variable(name, value);
+        if self.history().is_integer(name) && !given.number {
+            match value {
+                Some(text) => self.arithmetic(text),
+                None => self.doubt(format!("{name} is evaluated as arithmetic")),
+            }
+        }
+        self.case.remove(name);
+        self.assigned.insert(name.to_owned());
+        self.remember().gives(name, given);
+    }
+
+    /// A builtin fills a variable, or one element of an array.
+    pub fn fill(&mut self, name: &str) {
+        self.index(name);
+        let name = name.split('[').next().unwrap_or_default();
+        self.set(name, None, Given::unknown());
+    }
+}

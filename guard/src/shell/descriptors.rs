@@ -1,0 +1,36 @@
+//! Paths that stand for an open descriptor. Opening one for writing opens the file again that is behind it.
+
+use crate::place::tidy;
+
+/// The descriptor that a path stands for.
+pub(super) fn descriptor(path: &str) -> Option<u32> {
+    let path = tidy(path);
+    match path.as_str() {
+        "/dev/stdin" => Some(0),
+        "/dev/stdout" => Some(1),
+        "/dev/stderr" => Some(2),
+        path => ["/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/"]
+            .iter()
+            .find_map(|dir| path.strip_prefix(dir))
+            .and_then(|number| number.parse().ok()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_stand_for_descriptors() {
+        for (path, expected) in [
+            ("/dev/stdin", Some(0)),
+            ("/dev/../dev/fd/3", Some(3)),
+            ("/proc/self/fd/12", Some(12)),
+            ("/dev/fd/x", None),
+            ("/dev/fd", None),
+            ("/dev/null", None),
+        ] {
+            assert_eq!(descriptor(path), expected, "{path}");
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Expansions of variables: what one evaluates or runs, beside the value that it stands for.
+
+use super::history::Given;
+use super::*;
+use brush_parser::word::{Parameter, ParameterExpr, ParameterTransformOp};
+
+impl Walker {
+    /// Doubts where an expansion may run commands, and evaluates the indices in it.
+    pub fn expansion(&self, expression: &ParameterExpr) {
+        use ParameterExpr::*;
+        let (parameter, indirect) = match expression {
+            Parameter {
+                parameter,
+                indirect,
+            }
+            | UseDefaultValues {
+                parameter,
+                indirect,
+                ..
+            }
+            | AssignDefaultValues {
+                parameter,
+                indirect,
+                ..
+            }
+            | IndicateErrorIfNullOrUnset {
+                parameter,
+                indirect,
+                ..
+            }
+            | UseAlternativeValue {
+                parameter,
+                indirect,
+                ..
+            }
+            | ParameterLength {
+                parameter,
+                indirect,
+            }
+            | RemoveSmallestSuffixPattern {
+                parameter,
+                indirect,
+                ..
+            }
+            | RemoveLargestSuffixPattern {
+                parameter,
+                indirect,
+                ..
+            }
+            | RemoveSmallestPrefixPattern {
+                parameter,
+                indirect,
+                ..
+            }
+            | RemoveLargestPrefixPattern {
+                parameter,
+                indirect,
+                ..
+            }
+            | Substring {
+                parameter,
+                indirect,
+                ..
+            }
+            | Transform {
+                parameter,
+                indirect,
+                ..
+            }
+            | UppercaseFirstChar {
+                parameter,
+                indirect,
+                ..
+            }
+            | UppercasePattern {
+                parameter,
+                indirect,
+                ..
+            }
+            | LowercaseFirstChar {
+                parameter,
+                indirect,
+                ..
+            }
+            | LowercasePattern {
+                parameter,
+                indirect,
+                ..
+            }
+            | ReplaceSubstring {
+                parameter,
+                indirect,
+                ..
+            } => (parameter, *indirect),
+            VariableNames { .. } | MemberKeys { .. } => return,
+        };
+        self.parameter(parameter, indirect);
+        self.nested(expression);
+        match expression {
+            Substring { offset, length, .. } => {
+                self.arithmetic(&offset.value);
+                if let Some(length) = length {
+                    self.arithmetic(&length.value);
+                }
+            }
+            Transform {
+                op: ParameterTransformOp::PromptExpand,
+                ..
+            } => self.doubt("an expansion may run commands"),
+            AssignDefaultValues {
+                parameter: self::Parameter::Named(name),
+                default_value,
+                ..
+            } => {
+                if variables::changes(name, default_value.as_deref()) {
+                    self.doubt(format!("{name} changes what programs do"));
+                }
+                self.remember().gives(name, Given::unknown());
+            }
+            _ => {}
+        }
+    }
+
+    fn parameter(&self, parameter: &Parameter, indirect: bool) {
+        if let Parameter::NamedWithIndex { index, .. } = parameter {
+            self.arithmetic(index);
+        }
+        if indirect && !self.names_variables(parameter) {
+            self.doubt("an indirect expansion may run what stands in an index");
+        }
+    }
+
+    /// Returns if every value of a variable is known, and is a name without an index.
+    fn names_variables(&self, parameter: &Parameter) -> bool {
+        let Parameter::Named(name) = parameter else {
+            return false;
+        };
+        let history = self.history();
+        let mut values = history.values().filter(|(known, _)| *known == name);
+        values.next().is_some_and(|(_, values)| {
+            values
+                .iter()
+                .all(|value| value.plain().is_some_and(|text| !text.contains('[')))
+        })
+    }
+
+    /// The texts inside of an expansion are not taken apart: one that expands something that runs commands is not known.
+    fn nested(&self, expression: &ParameterExpr) {
+        let text = format!("{expression:?}");
+        if word::runs_commands(&text) || text.contains("$[") {
+            self.doubt("an expansion may run commands");
+        }
+        // An expansion inside of this one, with an index or indirect.
+        let behind = text.split("${").skip(1);
+        if behind
+            .into_iter()
+            .map(|inner| inner.split('}').next().unwrap_or_default())
+            .any(|inner| inner.starts_with('!') || inner.contains(['[', ':']))
+        {
+            self.doubt("an expansion inside of an expansion may run commands");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Queries to databases and forges: whether one only reads.
+
+use super::table::lists;
+
+/// Returns if every statement of SQL, or command of a client, only reads. What is not clear may write.
+pub(super) fn only_reads(text: &str) -> bool {
+    let text = text.trim();
+    if text.starts_with('\\') || text.starts_with('.') {
+        // A command of the client: it may run programs, or write files, by what stands behind its name.
+        let mut words = text.split_whitespace();
+        let name = words.next().unwrap_or_default();
+        let plain = |word: &str| {
+            word.chars()
+                .all(|letter| letter.is_alphanumeric() || "_.*\"'-".contains(letter))
+        };
+        return lists("@sql-command", name) && !text.contains('\n') && words.all(plain);
+    }
+    // A backslash may begin a command of the client anywhere.
+    !text.contains(['\\', '`'])
+        && text
+            .split(';')
+            .all(|statement| statement_reads(statement.trim()))
+}
+
+fn statement_reads(statement: &str) -> bool {
+    let lower = statement.to_lowercase();
+    let mut words = lower
+        .split(|letter: char| !(letter.is_alphanumeric() || letter == '_'))
+        .filter(|word| !word.is_empty());
+    let Some(first) = words.next() else {
+        return statement.is_empty();
+    };
+    // A comment, or a bracket, may hide how a statement begins.
+    statement.starts_with(char::is_alphabetic)
+        && lists("@sql-reads", first)
+        && !words.any(|word| lists("@sql-writes", word))
+        && !(first == "pragma" && statement.contains('='))
+}
+
+/// Returns if a field `name=value` of a GraphQL request holds no query that changes something.
+pub(super) fn only_queries(field: &str) -> bool {
+    match field.split_once('=') {
+        Some(("query", query)) => {
+            let query = query.trim_start();
+            (query.starts_with('{') || query.starts_with("query")) && !query.contains("mutation")
+        }
+        Some((name, _)) => name != "operationName",
+        None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queries_that_only_read_are_told_from_others() {
+        for (query, reads) in [
+            ("select 1", true),
+            ("SELECT count(*) FROM t WHERE a = 'x';", true),
+            ("select 1; show tables", true),
+            ("explain select 1", true),
+            ("with x as (select 1) select * from x", true),
+            ("\\dt public.*", true),
+            (".schema users", true),
+            (".tables", true),
+            ("pragma table_info(t)", true),
+            ("pragma journal_mode = wal", false),
+            ("delete from t", false),
+            ("select 1; drop table t", false),
+            (
+                "with x as (delete from t returning *) select * from x",
+                false,
+            ),
+            ("select * into t from u", false),
+            ("select writefile('a', 'b')", false),
+            ("select lo_export(1, '/tmp/x')", false),
+            ("copy t to '/tmp/x'", false),
+            ("vacuum into 'a'", false),
+            ("\\! rm a", false),
+            ("\\dt `rm a`", false),
+            ("\\dt |rm", false),
+            ("select 1 \\g a", false),
+            (".output a", false),
+            (".shell rm a", false),
+            (".schema\n.shell rm a", false),
+            ("explain analyze delete from t", false),
+            ("/* x */ delete from t", false),
+            ("select 1;\nsystem rm a", false),
+            ("", true),
+        ] {
+            assert_eq!(only_reads(query), reads, "{query}");
+        }
+        for (field, reads) in [
+            ("query={ viewer { login } }", true),
+            ("query=query($a: Int) { x }", true),
+            ("owner=x", true),
+            ("query=mutation { x }", false),
+            ("query=@file", false),
+            ("query=query a {x} mutation b {y}", false),
+            ("operationName=b", false),
+        ] {
+            assert_eq!(only_queries(field), reads, "{field}");
+        }
+    }
+}
