@@ -190,6 +190,18 @@ fn git_changes_the_tree_as_a_whole_from_anywhere_in_it() {
 }
 
 #[test]
+fn git_writes_another_repository_also_where_the_own_one_is_not_known() {
+    for (command, expected) in [
+        ("git add -A && git commit -m x", "-"),
+        ("cd sub && git commit -m x", "-"),
+        ("git -C /other commit -m x", "/other/.git/**"),
+        ("cd .. && git add a", "/.git/**"),
+    ] {
+        assert_eq!(told(&writes(command, &place())), expected, "{command}");
+    }
+}
+
+#[test]
 fn a_trusted_program_is_asked_for_only_where_it_may_leave_the_repository() {
     let place = Place {
         dir: Some("/repo/src".into()),

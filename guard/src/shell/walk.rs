@@ -54,6 +54,8 @@ pub(super) enum Answer {
 #[derive(Clone, Default)]
 pub(super) struct Walker {
     pub place: Place,
+    /// The directory that the tool call runs in.
+    begun: Option<String>,
     /// All bodies that a function may have, since one may be declared where nobody can say whether it runs.
     functions: BTreeMap<String, Vec<FunctionBody>>,
     depth: usize,
@@ -75,10 +77,20 @@ pub(super) struct Walker {
 impl Walker {
     pub fn new(place: Place, programs: Programs) -> Walker {
         Walker {
+            begun: place.dir.clone(),
             place,
             programs: Rc::new(programs),
             ..Walker::default()
         }
+    }
+
+    /// Returns if a directory lies in the agent's own repository, or below where the tool call runs.
+    pub fn is_own(&self, dir: &str) -> bool {
+        let here = Place {
+            top: self.begun.clone(),
+            ..self.place.clone()
+        };
+        self.place.holds(dir) || here.holds(dir)
     }
 
     /// Something that may write, and nobody can say where.

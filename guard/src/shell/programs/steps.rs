@@ -328,8 +328,7 @@ impl Entry<'_> {
 
     /// The repository of `git` at a directory is written, which only counts if it is another one than that of the agent.
     fn repository(&self, dir: &str) {
-        let place = &self.walker.place;
-        if place.top.is_some() && !place.holds(dir) {
+        if !self.walker.is_own(dir) {
             self.walker
                 .target_below(&format!("{dir}/.git"), self.run.name);
         }
