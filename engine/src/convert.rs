@@ -97,6 +97,7 @@ impl Log {
         team_dir.move_in(&new, &head, exclusive.head().generation)?;
         exclusive.check_lock()?;
         team_dir.switch(&copy)?;
+        exclusive.replace_witness(&copy, &head)?;
         team_dir.forget_old_head(&copy, &head, exclusive.head().generation)?;
         let now = TeamDir {
             old: &copy,

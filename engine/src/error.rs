@@ -58,6 +58,14 @@ pub enum Error {
         /// What is wrong.
         why: String,
     },
+    /// Events that were acknowledged are gone from the log: an older state of its files was put back.
+    #[error("{} was rolled back: {rollback}", path.display())]
+    RolledBack {
+        /// The log's directory, relative to the data root.
+        path: PathBuf,
+        /// Which event is known, and where the log ends.
+        rollback: Rollback,
+    },
     /// A file was written by a newer teamlog.
     #[error("{} has format version {found}; this teamlog reads up to {known}", path.display())]
     UnsupportedFormat {
@@ -140,6 +148,40 @@ pub enum Error {
         /// What is wrong.
         why: String,
     },
+}
+
+/// A log that lacks events which were acknowledged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rollback {
+    /// The last event that is known to have been acknowledged.
+    pub known_seq: u64,
+    /// Its id, where the witness has it.
+    pub known_id: Option<String>,
+    /// The last event of the log as it is now.
+    pub last_seq: u64,
+    /// The file that knows it, relative to the team's directory.
+    pub witness: String,
+}
+
+impl std::fmt::Display for Rollback {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Rollback {
+            known_seq,
+            last_seq,
+            witness,
+            ..
+        } = self;
+        match last_seq < known_seq {
+            true => write!(
+                f,
+                "it ends with event {last_seq}, but event {known_seq} was acknowledged (the file {witness} says so)"
+            ),
+            false => write!(
+                f,
+                "its event {known_seq} is not the one that was acknowledged (the file {witness} says so)"
+            ),
+        }
+    }
 }
 
 /// Declares what can keep a journal: its stable word, and what the error says that the journal does.
@@ -298,6 +340,7 @@ impl Error {
             Error::Io { .. }
             | Error::LockLost { .. }
             | Error::Corrupt { .. }
+            | Error::RolledBack { .. }
             | Error::Journal { .. }
             | Error::Random(_)
             | Error::Poisoned(_) => self.clone(),

@@ -232,6 +232,14 @@ impl HeadFile {
         Ok(HeadFile { file, log })
     }
 
+    /// Returns whether its path still names the open file.
+    pub(crate) fn is_at(&self, storage: &dyn Storage) -> Result<bool> {
+        let path = &self.file.path;
+        let there = storage.look(path).map_err(Error::io("stat", path))?;
+        let own = self.file.stat()?.identity;
+        Ok(there.is_some_and(|there| there.identity == own))
+    }
+
     /// Reads both slots.
     pub fn read(&self) -> Result<Slots> {
         let bytes = self.file.read_up_to(2 * SLOT_BYTES as u64)?;

@@ -35,6 +35,8 @@ pub const QUARANTINED: &str = "log_tail_quarantined";
 pub const CUT: &str = "log_cut";
 /// The kind of the event that records a salvage.
 pub const SALVAGED: &str = "log_salvaged";
+/// The kind of the event that records that a rollback was accepted.
+pub const ROLLED_BACK: &str = "log_rolled_back";
 /// The kind of the event with which a converted log goes on.
 pub const CONVERTED: &str = "log_converted";
 /// The kind of the event with which a restored log goes on.

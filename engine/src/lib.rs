@@ -4,7 +4,7 @@
 //! crates above; here an event is an envelope, a payload of canonical JSON, and a place in the log.
 //!
 //! Imports run in one direction. From the bottom: names, limits and values ([`layout`], [`limits`], [`timestamp`],
-//! [`event`], [`storage`]); the files of a log ([`identity`], [`head`], [`segment`], [`codec`], [`lock`]) and the rule of
+//! [`event`], [`storage`]); the files of a log ([`identity`], [`head`], [`segment`], [`codec`], [`witness`], [`lock`]) and the rule of
 //! their order ([`sequence`], [`tail`]); [`reader`], and beside it [`chain`] and [`journal`]; [`recovery`]; [`writer`];
 //! [`log`], which puts these together; and what works on a whole log: [`receipt`], [`verify`], [`copy`], [`convert`],
 //! [`repair`], [`backup`].
@@ -53,21 +53,23 @@ pub mod timestamp;
 pub mod uuid;
 pub mod verify;
 pub mod watch;
+pub mod witness;
 mod words;
 pub mod writer;
 
 pub use clock::{Clock, ManualClock, SystemClock};
-pub use error::{Error, JournalFault, Result};
+pub use error::{Error, JournalFault, Result, Rollback};
 pub use event::{Cause, Event, NewEvent, RefKind, Refs};
 pub use event_id::{EventId, IdSource, RandomIds, SeededIds};
 pub use head::Head;
 pub use identity::{Format, Identity, JournalIdentity};
 pub use json::{Json, JsonError};
-pub use log::{Exclusive, Log, NewLog};
+pub use log::{Exclusive, Log, NewLog, RolledBackLog};
 pub use options::LogOptions;
 pub use place::Place;
 pub use reader::{Reader, Span};
 pub use receipt::{Receipt, Standing};
 pub use timestamp::Timestamp;
 pub use watch::Watch;
+pub use witness::Witness;
 pub use writer::{CommitError, Committed, Durability, JOBS_OF_GROUPS, State, Writer, WriterCounts};

@@ -4,9 +4,11 @@
 //! directory cannot be removed without the log in it, so its lock keeps such writers apart.
 //! Invariant: the file is locked first and released last.
 
+use crate::error::REPLACE;
 use crate::layout::LOCK_FILE;
 use crate::prelude::*;
 use crate::storage::{HeldLock, LockError};
+use crate::witness::{WITNESS_BYTES, Witness};
 use std::time::Instant;
 
 /// The lock of a log; dropping it releases it.
@@ -64,6 +66,27 @@ impl LogLock {
     /// Device and inode of the file that is locked.
     pub(crate) fn identity(&self) -> (u64, u64) {
         self.file.identity()
+    }
+
+    /// Reads the witness; `None` where it is unknown.
+    pub(crate) fn witness(&self) -> Option<Witness> {
+        let mut bytes = [0; WITNESS_BYTES];
+        let len = self.file.read(&mut bytes).ok()?;
+        Witness::decode(bytes.get(..len)?)
+    }
+
+    /// Moves the witness on. A failure leaves it behind or unknown, and takes nothing from what is durable already.
+    pub(crate) fn advance_witness(&self, witness: &Witness) {
+        let _ = self.file.write(&witness.encode(), false);
+    }
+
+    /// Puts a witness in the place of one that may lie further on, durably, so that the other never reappears.
+    ///
+    /// # Errors
+    /// I/O.
+    pub(crate) fn replace_witness(&self, witness: &Witness) -> Result<()> {
+        let written = self.file.write(&witness.encode(), true);
+        written.map_err(Error::io(REPLACE, &self.path))
     }
 
     /// Fails if the lock file is no longer the one that is locked: another process may then have locked a new one.

@@ -1,6 +1,7 @@
 //! A log: create it, open it, read it, or take its lock and write.
 
 mod read;
+pub mod rollback;
 
 use crate::head::HeadFile;
 use crate::journal::{Journals, LogState, Replica};
@@ -8,14 +9,17 @@ use crate::layout::{CUT, LOCK_FILE, QUARANTINED};
 use crate::lock::{self, LogLock};
 use crate::options::LogOptions;
 use crate::prelude::*;
-use crate::reader::Reader;
+use crate::reader::{Opening, Reader};
 use crate::recovery::cut::Cut;
 use crate::recovery::switch;
 use crate::recovery::{self, LockedLog, Quarantined, Recovered};
+use crate::witness::Witness;
 use crate::writer::active::ActiveSegment;
 use crate::writer::core::Core;
 use crate::writer::group::Buffers;
 use crate::writer::{State, Writer, WriterCounts};
+use rollback::Unchecked;
+pub use rollback::{AcceptedRollback, LOST_EVENTS_MAX, LostEvent, RolledBackLog};
 
 /// A log that is to be created.
 #[derive(Clone, Debug)]
@@ -131,7 +135,8 @@ impl Log {
         storage.named().create_dir_all(&events)?;
         let mut head = fill(&events)?;
         let lock = dir.join(LOCK_FILE);
-        storage.named().open(&lock, Open::Create)?;
+        // What it knows of a log that is gone says nothing of this one.
+        storage.named().open(&lock, Open::Create)?.cut_behind(0)?;
         HeadFile::open(storage.as_ref(), dir, identity.log, Open::Create)?
             .write(&mut head, true)?;
         assert_eq!(head.generation, 1, "a log must begin with its first head");
@@ -233,8 +238,17 @@ impl Log {
         self.locked(lock)
     }
 
-    /// Reads the log's identity under the lock and recovers what a crash left.
+    /// Reads the log's identity under the lock, recovers what a crash left, and compares the log with its witness.
     pub(crate) fn locked(&self, lock: LogLock) -> Result<Exclusive> {
+        let unchecked = self.unchecked(lock)?;
+        match unchecked.rollback()? {
+            Some(rollback) => Err(self.rolled_back(rollback)),
+            None => unchecked.finish(),
+        }
+    }
+
+    /// The same without the comparison, before anything is recorded.
+    fn unchecked(&self, lock: LogLock) -> Result<Unchecked> {
         // The log may have been converted or replaced while we waited.
         let identity = Identity::load(self.storage.as_ref(), &self.dir)?;
         match self.recovered(&identity) {
@@ -281,10 +295,11 @@ impl Log {
         identity: Identity,
         head_file: HeadFile,
         recovered: Recovered,
-    ) -> Result<Exclusive> {
+    ) -> Result<Unchecked> {
         let options = self.options_for(identity.journal.as_ref());
-        let mut exclusive = Exclusive {
+        let exclusive = Exclusive {
             notes: recovered.notes,
+            witness: lock.witness(),
             core: Core {
                 storage: self.storage.clone(),
                 dir: self.dir.clone(),
@@ -308,8 +323,11 @@ impl Log {
                 lock,
             },
         };
-        exclusive.record(&recovered.unnamed, recovered.cut)?;
-        Ok(exclusive)
+        Ok(Unchecked {
+            exclusive,
+            unnamed: recovered.unnamed,
+            cut: recovered.cut,
+        })
     }
 
     fn options_for(&self, journal: Option<&JournalIdentity>) -> LogOptions {
@@ -331,6 +349,8 @@ fn unknown_journal(journal: &JournalIdentity) -> Error {
 pub struct Exclusive {
     pub(crate) core: Core<()>,
     notes: Vec<String>,
+    /// The witness as it was found.
+    witness: Option<Witness>,
 }
 
 impl Exclusive {
@@ -354,11 +374,21 @@ impl Exclusive {
         &self.core.identity
     }
 
+    /// Whether a witness of the log's end was found when it was opened.
+    pub fn is_end_known(&self) -> bool {
+        self.witness.is_some() || self.core.identity.journal.is_some()
+    }
+
     /// Reads up to the head.
     pub fn reader(&self) -> Reader {
         let core = &self.core;
-        let (head, found) = (core.head.clone(), (0, self.notes.clone()));
-        Reader::with_notes(&core.storage, &core.dir, &core.identity, head, found)
+        let opening = Opening {
+            notes: self.notes.clone(),
+            end_known: self.is_end_known(),
+            ..Opening::default()
+        };
+        let head = core.head.clone();
+        Reader::opened(&core.storage, &core.dir, &core.identity, head, opening)
     }
 
     /// Hands the lock to a writer that folds what it appends into `state`.
@@ -404,8 +434,14 @@ impl Exclusive {
             return Ok(0);
         }
         let unnamed = recovery::unnamed(&self.reader())?;
-        self.record(&unnamed, None)?;
+        self.record(Vec::new(), &unnamed, None)?;
         Ok(unnamed.len())
+    }
+
+    /// Makes the end of the log that takes this one's place the witness.
+    pub(crate) fn replace_witness(&self, identity: &Identity, head: &Head) -> Result<()> {
+        let witness = Witness::of_head(identity, head);
+        witness.map_or(Ok(()), |witness| self.core.lock.replace_witness(&witness))
     }
 
     pub(crate) fn into_lock(self) -> LogLock {
@@ -417,10 +453,17 @@ impl Exclusive {
         self.core.lock.check(self.core.storage.as_ref(), false)
     }
 
-    /// Records what was set aside or cut, so that the log itself says that bytes were taken from it.
-    fn record(&mut self, unnamed: &[Quarantined], cut: Option<Cut>) -> Result<()> {
-        let name = |file| NewEvent::of(QUARANTINED, ENGINE_ACTOR, file);
-        let mut events: Vec<NewEvent> = unnamed.iter().map(name).collect::<Result<_>>()?;
+    /// Records what was set aside or cut, so that the log itself says that bytes were taken from it; other events come
+    /// before.
+    fn record(
+        &mut self,
+        mut events: Vec<NewEvent>,
+        unnamed: &[Quarantined],
+        cut: Option<Cut>,
+    ) -> Result<()> {
+        for file in unnamed {
+            events.push(NewEvent::of(QUARANTINED, ENGINE_ACTOR, file)?);
+        }
         if let Some(cut) = cut {
             events.push(NewEvent::of(CUT, &*cut.actor, &cut)?);
         }

@@ -14,6 +14,7 @@ pub use span::{Chain, Located, Span};
 pub use spans::Spans;
 
 use crate::codec;
+use crate::error::Rollback;
 use crate::prelude::*;
 use crate::storage::{Reads, if_long_enough, if_there};
 use std::collections::HashMap;
@@ -37,12 +38,24 @@ struct Inner {
     dir: PathBuf,
     identity: Identity,
     head: Head,
-    beyond: u64,
-    notes: Vec<String>,
+    opening: Opening,
     names: Mutex<Option<Arc<Vec<String>>>>,
     files: Mutex<HashMap<u32, Arc<NamedFile>>>,
     /// Sealed segments of which single events were read.
     maps: Mutex<HashMap<u32, Bytes>>,
+}
+
+/// What opening a log found.
+#[derive(Debug, Default)]
+pub(crate) struct Opening {
+    /// Bytes that lie beyond the head.
+    pub beyond: u64,
+    /// For people.
+    pub notes: Vec<String>,
+    /// The rollback that the witness shows.
+    pub rollback: Option<Rollback>,
+    /// Whether there is a witness.
+    pub end_known: bool,
 }
 
 impl std::fmt::Debug for Reader {
@@ -61,24 +74,27 @@ impl Reader {
         identity: &Identity,
         head: Head,
     ) -> Reader {
-        Reader::with_notes(storage, dir, identity, head, (0, Vec::new()))
+        let opening = Opening {
+            end_known: true,
+            ..Opening::default()
+        };
+        Reader::opened(storage, dir, identity, head, opening)
     }
 
-    /// The same with what opening it found: how many bytes lie `beyond` the head, and `notes` for people.
-    pub(crate) fn with_notes(
+    /// The same with what opening it found.
+    pub(crate) fn opened(
         storage: &Arc<dyn Storage>,
         dir: &Path,
         identity: &Identity,
         head: Head,
-        (beyond, notes): (u64, Vec<String>),
+        opening: Opening,
     ) -> Reader {
         let inner = Inner {
             storage: storage.clone(),
             dir: dir.to_path_buf(),
             identity: identity.clone(),
             head,
-            beyond,
-            notes,
+            opening,
             names: Mutex::default(),
             files: Mutex::default(),
             maps: Mutex::default(),
@@ -96,12 +112,37 @@ impl Reader {
     /// Bytes that lie beyond the head in the active segment and that this process cannot recover (a full disk, a
     /// read-only file system); 0 otherwise.
     pub fn beyond(&self) -> u64 {
-        self.inner.beyond
+        self.inner.opening.beyond
     }
 
     /// What opening it recovered or had to leave, for people; empty in the clean case.
     pub fn notes(&self) -> &[String] {
-        &self.inner.notes
+        &self.inner.opening.notes
+    }
+
+    /// The rollback that the log's witness shows: events are missing that were acknowledged.
+    pub fn rollback(&self) -> Option<&Rollback> {
+        self.inner.opening.rollback.as_ref()
+    }
+
+    /// The same reader, which says that events are missing, as other files show.
+    #[must_use]
+    pub fn with_rollback(&self, note: String, rollback: Rollback) -> Reader {
+        let mut notes = self.notes().to_vec();
+        notes.push(note);
+        let opening = Opening {
+            beyond: self.beyond(),
+            notes,
+            rollback: Some(rollback),
+            end_known: true,
+        };
+        let head = self.head().clone();
+        Reader::opened(self.storage(), self.dir(), self.identity(), head, opening)
+    }
+
+    /// Whether a witness of the log's end was found.
+    pub fn is_end_known(&self) -> bool {
+        self.inner.opening.end_known
     }
 
     /// The log's directory.

@@ -6,13 +6,16 @@ mod report;
 pub use report::{Kind, PROBLEMS_MAX, Problem, Report, Severity};
 
 use crate::codec;
+use crate::error::Rollback;
 use crate::head::{self, Slots};
+use crate::layout::LOCK_FILE;
 use crate::log::Log;
 use crate::prelude::*;
 use crate::reader::read_header;
 use crate::receipt::{Receipt, Standing};
 use crate::segment::written;
 use crate::tail::{self, Broken};
+use crate::witness::Witness;
 
 /// How often head and segments are read until they agree: a writer does not rotate that fast.
 const LOOKS_MAX: usize = 3;
@@ -32,6 +35,8 @@ impl Log {
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Report> {
         let mut check = Check::of(self, None);
+        // Before the head: a writer moves it on after the head.
+        check.witness = self.witness();
         let (slots, mut names) = check.look()?;
         if let Some(head) = slots.newest.as_ref().filter(|head| head.cutting) {
             check.stop_at_cut(head, &mut names);
@@ -48,6 +53,7 @@ impl Log {
         check.segments(newest.as_ref(), &names, &mut |done| {
             progress(done, total);
         })?;
+        check.compare_with_witness(newest.as_ref());
         if let Some(receipt) = against {
             check.held_against_receipt(receipt)?;
         }
@@ -68,6 +74,10 @@ struct Check<'a> {
     /// So many bytes of the last segment are looked at; all where there is no limit.
     upto: Option<u64>,
     report: Report,
+    /// The last event that is known to have been acknowledged.
+    witness: Option<Witness>,
+    /// The id of the event with its seq.
+    witnessed: Option<EventId>,
     /// The last valid event.
     last: LastEvent,
     /// The segment before, as the next header has to describe it.
@@ -80,6 +90,8 @@ impl<'a> Check<'a> {
             log,
             upto,
             report: Report::empty(),
+            witness: None,
+            witnessed: None,
             last: LastEvent::default(),
             previous: None,
         }
@@ -146,6 +158,24 @@ impl Check<'_> {
             self.warning(Kind::UnsyncedTail, (&file, whole.end), seq, note);
         }
         Ok(Some(whole))
+    }
+
+    /// Reports an undamaged log that lacks the event of its witness.
+    fn compare_with_witness(&mut self, newest: Option<&Head>) {
+        let (log, head) = (self.log, newest.cloned().unwrap_or_default());
+        let Some(witness) = self.witness.filter(|_| self.report.ok) else {
+            return;
+        };
+        let counts = witness.counts_for(log.identity(), &head);
+        if self.witnessed == Some(witness.id) || !counts {
+            return;
+        }
+        let rollback = Rollback {
+            last_seq: self.last.seq,
+            ..witness.rollback(&head)
+        };
+        let message = log.rolled_back(rollback).to_string();
+        self.error(Kind::RolledBack, (LOCK_FILE, 0), witness.seq, message);
     }
 
     /// The head and the names of the segments, of one moment: a writer may rotate between two looks.
@@ -309,9 +339,14 @@ impl Check<'_> {
             let (mut events, mut misdated) = (0, None);
             // The start of the day that was found to be the segment's.
             let mut known = None;
+            let witness_seq = self.witness.map(|witness| witness.seq);
+            let mut witnessed = None;
             let tail =
                 tail::read_tail(self.format(), rest, at as u64, self.last, |place, frame| {
                     events += 1;
+                    if Some(frame.event.seq) == witness_seq {
+                        witnessed = Some(frame.event.id);
+                    }
                     let of = Some(frame.event.created_at.day_start());
                     if misdated.is_none() && of != known {
                         match frame.event.created_at.day() == day {
@@ -321,6 +356,7 @@ impl Check<'_> {
                     }
                 });
             self.report.events += events;
+            self.witnessed = witnessed.or(self.witnessed);
             if let Some((offset, seq)) = misdated {
                 self.error(
                     Kind::MisplacedEvent,

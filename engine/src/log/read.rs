@@ -3,12 +3,13 @@
 use super::Log;
 use crate::head;
 use crate::prelude::*;
-use crate::reader::Reader;
+use crate::reader::{Opening, Reader};
 use crate::recovery::switch;
 use crate::recovery::unsynced::{self, Broken};
 use crate::segment::end_of_log;
 use crate::storage::if_long_enough;
 use crate::watch::Watch;
+use crate::witness::Witness;
 
 impl Log {
     /// A reader up to the durable head of this moment. It waits for no lock. If bytes lie past the head (or there is no head)
@@ -29,17 +30,29 @@ impl Log {
     }
 
     fn reader_as_known(&self) -> Result<Reader> {
+        // Before the head: a writer moves it on after the head.
+        let witness = self.witness();
         let slots = match head::read_slots(self.storage.as_ref(), &self.dir, self.identity.log) {
             Err(foreign @ Error::ForeignFile { .. }) => return self.reader_of_successor(foreign),
             slots => slots?,
         };
         if let Some(head) = &slots.newest
             && self.ends_with(head)?
+            && self.is_plausible(head, witness)
         {
-            return Ok(self.reader_to(head.clone(), (0, Vec::new())));
+            return Ok(self.reader_to(head.clone(), Opening::default(), witness));
         }
         match self.lock_for(Duration::ZERO) {
             Ok(exclusive) => Ok(exclusive.reader()),
+            Err(Error::RolledBack { path, rollback }) => {
+                let slots = head::read_slots(self.storage.as_ref(), &self.dir, self.identity.log)?;
+                let opening = Opening {
+                    rollback: Some(rollback.clone()),
+                    ..Opening::default()
+                };
+                let gone = Error::RolledBack { path, rollback };
+                Ok(self.reader_to(slots.newest.ok_or(gone)?, opening, witness))
+            }
             Err(locked @ (Error::Locked { .. } | Error::LockLost { .. })) => {
                 self.reader_beside_writer(locked)
             }
@@ -72,8 +85,15 @@ impl Log {
     fn reader_beside_writer(&self, locked: Error) -> Result<Reader> {
         let slots = head::read_slots(self.storage.as_ref(), &self.dir, self.identity.log)?;
         let head = slots.newest.ok_or(locked)?;
+        let settled = self.is_settled(&head);
+        let witness = self.witness_behind(&head, settled)?;
         let (head, notes) = self.whole(head)?;
-        Ok(self.reader_to(head, (0, notes)))
+        let opening = Opening {
+            notes,
+            end_known: !settled,
+            ..Opening::default()
+        };
+        Ok(self.reader_to(head, opening, witness))
     }
 
     /// Recovery failed because nothing can be written: the disk is full or read-only. The next writer will recover; a reader
@@ -95,6 +115,8 @@ impl Log {
                 "no valid head slot is left, and nothing is rebuilt while the log is only read";
             Error::corrupt(self.dir.join(HEAD_FILE), 0, None, why)
         })?;
+        let settled = self.is_settled(&head);
+        let witness = self.witness_behind(&head, settled)?;
         let (head, mut notes) = self.whole(head)?;
         let beyond = self.beyond(&head)?;
         if beyond > 0 {
@@ -102,7 +124,13 @@ impl Log {
                 "{beyond} bytes lie beyond the durable head, and stay there until a command can recover them: {why}"
             ));
         }
-        Ok(self.reader_to(head, (beyond, notes)))
+        let opening = Opening {
+            beyond,
+            notes,
+            end_known: !settled,
+            ..Opening::default()
+        };
+        Ok(self.reader_to(head, opening, witness))
     }
 
     /// A reader up to the durable head as it is found: recovers nothing, changes nothing. For checks, and for a process
@@ -115,8 +143,50 @@ impl Log {
         self.reader_without_recovery(slots.newest, "this process only reads")
     }
 
-    fn reader_to(&self, head: Head, found: (u64, Vec<String>)) -> Reader {
-        Reader::with_notes(&self.storage, &self.dir, &self.identity, head, found)
+    /// A reader that says what the witness shows of that head.
+    fn reader_to(&self, head: Head, opening: Opening, witness: Option<Witness>) -> Reader {
+        let rollback = witness.and_then(|witness| witness.against(&self.identity, &head));
+        let end_known = opening.end_known || witness.is_some() || self.identity.journal.is_some();
+        let mut opening = Opening {
+            end_known,
+            rollback: opening.rollback.or(rollback),
+            ..opening
+        };
+        if let Some(rollback) = &opening.rollback {
+            opening
+                .notes
+                .push(self.rolled_back(rollback.clone()).to_string());
+        }
+        Reader::opened(&self.storage, &self.dir, &self.identity, head, opening)
+    }
+
+    /// The witness; `None` where it is unknown.
+    pub(crate) fn witness(&self) -> Option<Witness> {
+        Witness::read(self.storage.as_ref(), &self.dir)
+    }
+
+    /// Whether the log may end at `head`. Where it may not, either events wait behind it to be adopted, or they are gone.
+    fn is_plausible(&self, head: &Head, witness: Option<Witness>) -> bool {
+        let shown = witness.and_then(|witness| witness.against(&self.identity, head));
+        shown.is_none()
+    }
+
+    /// Whether no events can wait behind `head` to be adopted.
+    fn is_settled(&self, head: &Head) -> bool {
+        let flagged = head.rotating || head.quarantining;
+        !flagged && self.beyond(head).is_ok_and(|beyond| beyond == 0)
+    }
+
+    /// The witness that counts where nothing is recovered; `None` where the log is not settled.
+    fn witness_behind(&self, head: &Head, settled: bool) -> Result<Option<Witness>> {
+        match self.witness().filter(|_| settled) {
+            // It is read after the head, which may have moved on meanwhile.
+            Some(witness) if !self.is_plausible(head, Some(witness)) => {
+                let slots = head::read_slots(self.storage.as_ref(), &self.dir, self.identity.log)?;
+                Ok(Some(witness).filter(|_| slots.newest.as_ref() == Some(head)))
+            }
+            witness => Ok(witness),
+        }
     }
 
     /// Whether the log is as its head says, so far as that is looked at, and nothing is behind it.

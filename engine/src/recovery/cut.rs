@@ -26,6 +26,9 @@ pub(crate) struct Cut {
     pub actor: String,
     /// The head's generation before.
     pub generation: u64,
+    /// The last event that was known to be acknowledged, where that one went.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known_seq: Option<u64>,
 }
 
 /// The archive of a cut after that event, where no other stands under the name.
@@ -129,5 +132,6 @@ fn found(storage: &dyn Storage, dir: &Path, head: &Head) -> Result<Cut> {
         events: 0,
         actor: ENGINE_ACTOR.to_owned(),
         generation: head.generation,
+        known_seq: None,
     }))
 }

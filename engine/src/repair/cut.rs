@@ -178,6 +178,10 @@ fn decide(log: &LockedLog<'_>, plan: &CutPlan, actor: &str, lock: &LogLock) -> R
         Some(head) => (head.generation, head.quarantining),
         None => (0, false),
     };
+    let witness = lock.witness();
+    let witness = witness.filter(|witness| witness.log == log.identity.log);
+    let of_head = before.as_ref().map(|head| head.last_seq);
+    let known = of_head.max(witness.map(|witness| witness.seq));
     let cut = Cut {
         to: plan.to,
         archive: None,
@@ -185,6 +189,7 @@ fn decide(log: &LockedLog<'_>, plan: &CutPlan, actor: &str, lock: &LogLock) -> R
         events: plan.events,
         actor: actor.to_owned(),
         generation,
+        known_seq: known.filter(|seq| *seq > plan.to),
     };
     let note = serde_json::to_vec(&cut)
         .map_err(|error| Error::invalid("actor", actor, error.to_string()))?;

@@ -16,6 +16,8 @@ use crate::prelude::*;
 use crate::reader::Reader;
 use crate::recovery::switch;
 use crate::storage::Deferred;
+use crate::verify::{Kind, Severity};
+use crate::witness::Witness;
 use crate::writer::{Durability, Writer};
 use std::ops::ControlFlow;
 
@@ -150,8 +152,11 @@ pub fn salvage(
     if let Ok(identity) = &identity {
         identity.check_alone()?;
         switch::finish(storage.as_ref(), dir, identity)?;
-        if sound(storage, dir, options) {
-            return Ok(None);
+        match problems(storage, dir, options).as_deref() {
+            Some([]) => return Ok(None),
+            // Nothing of the log is damaged: an operator decides whether it goes on without what is missing.
+            Some([Kind::RolledBack]) => return Err(rolled_back(storage, dir, options)),
+            _ => {}
         }
     }
     let identity = match identity {
@@ -178,14 +183,32 @@ pub fn salvage(
     lock.check(storage.as_ref(), false)?;
     switch::decide(storage.as_ref(), dir, &new)?;
     switch::finish(storage.as_ref(), dir, &new)?;
+    let head = head::read_slots(storage.as_ref(), dir, new.log)?.newest;
+    if let Some(witness) = head.and_then(|head| Witness::of_head(&new, &head)) {
+        lock.replace_witness(&witness)?;
+    }
     Ok(Some(salvaged))
 }
 
-/// Whether the log has no damage beyond what recovery repairs.
-fn sound(storage: &Arc<dyn Storage>, dir: &Path, options: &LogOptions) -> bool {
-    Log::open(storage.clone(), dir, options.clone())
-        .and_then(|log| log.verify(None))
-        .is_ok_and(|report| report.ok)
+/// The kinds of damage beyond what recovery repairs; `None` where the log cannot be verified.
+fn problems(storage: &Arc<dyn Storage>, dir: &Path, options: &LogOptions) -> Option<Vec<Kind>> {
+    let log = Log::open(storage.clone(), dir, options.clone()).ok()?;
+    let report = log.verify(None).ok()?;
+    let errors = report.problems.iter();
+    let errors = errors.filter(|problem| problem.severity == Severity::Error);
+    Some(errors.map(|problem| problem.kind).collect())
+}
+
+/// The error of a log that was rolled back.
+fn rolled_back(storage: &Arc<dyn Storage>, dir: &Path, options: &LogOptions) -> Error {
+    let shown = Log::open(storage.clone(), dir, options.clone()).and_then(|log| {
+        let rollback = log.peek()?.rollback().cloned();
+        Ok(rollback.map(|rollback| log.rolled_back(rollback)))
+    });
+    match shown {
+        Ok(Some(error)) | Err(error) => error,
+        Ok(None) => Error::corrupt(dir, 0, None, "an older state of the log was put back"),
+    }
 }
 
 /// Identity, head and everything beside the events, as far as it is there.

@@ -157,7 +157,11 @@ impl Storage for Faulty {
     }
     fn lock(&self, path: &Path, deadline: Duration) -> Result<Box<dyn HeldLock>, LockError> {
         self.call("lock", path).map_err(LockError::Io)?;
-        self.inner.lock(path, deadline)
+        Ok(Box::new(FaultyLock {
+            faulty: self.clone(),
+            path: path.to_owned(),
+            inner: self.inner.lock(path, deadline)?,
+        }))
     }
     fn lock_dir(&self, dir: &Path, deadline: Duration) -> Result<Box<dyn HeldLock>, LockError> {
         self.call("lock_dir", dir).map_err(LockError::Io)?;
@@ -166,6 +170,39 @@ impl Storage for Faulty {
     fn watch(&self, paths: &[&Path]) -> io::Result<Box<dyn Watcher>> {
         self.call("watch", paths.first().copied().unwrap_or(Path::new("")))?;
         self.inner.watch(paths)
+    }
+}
+
+/// The held lock of a file, whose content is read and written through it.
+#[derive(Debug)]
+struct FaultyLock {
+    faulty: Faulty,
+    path: PathBuf,
+    inner: Box<dyn HeldLock>,
+}
+
+impl HeldLock for FaultyLock {
+    fn identity(&self) -> (u64, u64) {
+        self.inner.identity()
+    }
+    fn read(&self, buf: &mut [u8]) -> io::Result<usize> {
+        let len = match self.faulty.call("read_at", &self.path)? {
+            Some(Fault::ShortRead) => buf.len().div_ceil(2),
+            _ => buf.len(),
+        };
+        self.inner.read(&mut buf[..len])
+    }
+    fn write(&self, bytes: &[u8], durable: bool) -> io::Result<()> {
+        if let Some(Fault::ShortWrite) = self.faulty.call("write_at", &self.path)? {
+            self.inner.write(&bytes[..bytes.len() / 2], false)?;
+            return Err(Errno::NOSPC.into());
+        }
+        self.inner.write(bytes, false)?;
+        if durable {
+            self.faulty.call("sync_data", &self.path)?;
+            self.inner.write(bytes, true)?;
+        }
+        Ok(())
     }
 }
 

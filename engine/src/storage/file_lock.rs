@@ -3,7 +3,7 @@
 //! `flock` belongs to the open file, so it survives other opens and closes of the same file in this process,
 //! and goes when the process dies. The pid that is shown never decides anything.
 
-use super::{HeldLock, LockError};
+use super::{self as storage, HeldLock, LockError};
 use rustix::fs::{major, minor};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
@@ -23,6 +23,12 @@ pub(super) struct FileLock {
 impl HeldLock for FileLock {
     fn identity(&self) -> (u64, u64) {
         self.identity
+    }
+    fn read(&self, buf: &mut [u8]) -> io::Result<usize> {
+        storage::File::read_at(&self.file, buf, 0)
+    }
+    fn write(&self, bytes: &[u8], durable: bool) -> io::Result<()> {
+        storage::overwrite(&self.file, bytes, durable)
     }
 }
 

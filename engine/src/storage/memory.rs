@@ -444,13 +444,21 @@ impl Storage for Memory {
     fn lock(&self, path: &Path, deadline: Duration) -> Result<Box<dyn HeldLock>, LockError> {
         self.count("lock");
         let file = self.file_or_new(path, false).map_err(LockError::Io)?;
-        Ok(Box::new(self.shared.locks.lock(file.inode, deadline)?))
+        let inode = file.inode;
+        let file = MemoryFile {
+            memory: self.clone(),
+            node: file,
+            writes: true,
+        };
+        let held = self.shared.locks.lock(inode, Some(file), deadline)?;
+        Ok(Box::new(held))
     }
 
     fn lock_dir(&self, dir: &Path, deadline: Duration) -> Result<Box<dyn HeldLock>, LockError> {
         self.count("lock_dir");
         let dir = self.dir(dir).map_err(LockError::Io)?;
-        Ok(Box::new(self.shared.locks.lock(dir.inode, deadline)?))
+        let held = self.shared.locks.lock(dir.inode, None, deadline)?;
+        Ok(Box::new(held))
     }
 
     fn sealed(&self, path: &Path) -> io::Result<Bytes> {

@@ -192,6 +192,26 @@ impl std::fmt::Debug for Bytes {
 pub trait HeldLock: Send + Sync + std::fmt::Debug {
     /// Identity of what is locked, to compare with its path's.
     fn identity(&self) -> (u64, u64);
+    /// Reads the beginning of the locked file; returns how many bytes there were.
+    ///
+    /// # Errors
+    /// `Unsupported` for a directory, else as the system reports.
+    fn read(&self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+    /// Overwrites the beginning of the locked file, and syncs it if `durable`.
+    ///
+    /// # Errors
+    /// As [`HeldLock::read`].
+    fn write(&self, _: &[u8], _durable: bool) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+/// Overwrites the beginning of a file, and syncs it if `durable`.
+fn overwrite(file: &dyn File, bytes: &[u8], durable: bool) -> io::Result<()> {
+    file.write_all_at(bytes, 0)?;
+    if durable { file.sync_data() } else { Ok(()) }
 }
 
 /// Why a lock was not had.

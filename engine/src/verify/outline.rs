@@ -21,7 +21,7 @@ impl Log {
         let slots = head::read_slots(self.storage().as_ref(), self.dir(), self.identity().log)?;
         let clean = slots.damaged == 0 && slots.newest.as_ref() == Some(head);
         // Of a rotation that has begun only a further segment would tell, and a segment's end is held against the head.
-        if !clean || head.quarantining || head.cutting {
+        if !clean || head.quarantining || head.cutting || reader.rollback().is_some() {
             return Err(self.unclear(HEAD_FILE));
         }
         let names = reader.segments()?;

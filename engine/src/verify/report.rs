@@ -24,6 +24,8 @@ words! {
         StaleHead = "stale_head",
         /// The head names an event behind the last one that is there.
         LostEvents = "lost_events",
+        /// The log ends before an event that was acknowledged, or has another one there: an older state was put back.
+        RolledBack = "rolled_back",
         /// A segment is not there.
         MissingSegment = "missing_segment",
         /// A segment does not begin with the event behind the one before it.
@@ -144,6 +146,18 @@ impl Report {
             "{} problems are listed",
             self.problems.len()
         );
+    }
+
+    /// Adds that an older state of the log was put back, as a file beside it shows, at the event that this one knows.
+    pub fn add_rollback(&mut self, file: &str, seq: u64, message: String) {
+        self.push(Problem {
+            kind: Kind::RolledBack,
+            severity: Severity::Error,
+            file: file.to_string(),
+            offset: 0,
+            seq: Some(seq),
+            message,
+        });
     }
 
     /// One more problem, of a whole file.

@@ -18,6 +18,7 @@ use crate::lock::LogLock;
 use crate::options::LogOptions;
 use crate::prelude::*;
 use crate::reader::Reader;
+use crate::witness::Witness;
 
 /// Everything that the holder of the lock owns.
 pub(crate) struct Core<S> {
@@ -470,34 +471,6 @@ impl<S: State> Core<S> {
         }
     }
 
-    /// Fails unless the lock file is the one that is locked, the segment's path still names the open file, and that file ends
-    /// where `head` says: nobody would read what is written to a removed file, and what another process appended must not be
-    /// overwritten.
-    fn check_ours(&self, head: &Head, written: bool) -> Result<()> {
-        self.lock.check(self.storage.as_ref(), written)?;
-        let Some(active) = &self.active else {
-            return Ok(());
-        };
-        let path = self.dir.join(EVENTS_DIR).join(&head.name);
-        let found = self.storage.look(&path).map_err(Error::io("stat", &path))?;
-        let end = found.as_ref().map_or(0, |found| found.len);
-        // The length of the file, but where zeros were filled ahead also its first byte behind the head.
-        let due = active.len().max(head.end);
-        let is_free = || active.is_free(head.end).map_err(Error::io("read", &path));
-        let why = match found {
-            None => "somebody took it away while it was written",
-            Some(found) if found.identity != active.identity => {
-                "somebody put another file in its place while it was written"
-            }
-            Some(_) if end < due => "somebody cut it while it was written",
-            Some(_) if end > due || !is_free()? => {
-                "somebody else wrote behind its end while it was written"
-            }
-            Some(_) => return Ok(()),
-        };
-        Err(Error::corrupt(path, end.min(head.end), None, why))
-    }
-
     /// The group is durable: writes the head that says so, and informs the state.
     fn advance_head(&mut self, mut group: WrittenGroup) -> Result<()> {
         let events = &mut group.buffers.events;
@@ -575,6 +548,9 @@ impl<S: State> Core<S> {
         self.check_ours(&head, written)?;
         self.head_file.write(&mut head, durable)?;
         self.head = head;
+        if written && let Some(witness) = Witness::of_head(&self.identity, &self.head) {
+            self.lock.advance_witness(&witness);
+        }
         Ok(())
     }
 }

@@ -8,6 +8,7 @@ mod checks;
 pub(crate) mod core;
 mod counts;
 mod deferred;
+mod ending;
 pub(crate) mod group;
 mod handover;
 mod journaled;
@@ -247,6 +248,17 @@ impl<S: State> Writer<S> {
     pub fn try_state<R>(&self, read: impl FnOnce(&mut S) -> R) -> Option<R> {
         let mut core = self.core.try_lock().ok()?;
         Some(read(&mut core.state))
+    }
+
+    /// Fails unless the log ends where this writer ended it. Two looks at files; a writer that is busy checks that itself.
+    ///
+    /// # Errors
+    /// `RolledBack`: an older state was put back; `LockLost`, `Corrupt`, I/O.
+    pub fn check_end(&self) -> Result<()> {
+        match self.core.try_lock() {
+            Ok(core) => core.check_end(),
+            Err(_) => Ok(()),
+        }
     }
 
     /// Whether a failure ended this handle; every append fails from then on.

@@ -28,6 +28,7 @@ mod reads;
 mod receipts;
 mod repair;
 mod replica;
+mod rollback;
 mod sequel;
 #[path = "../support/mod.rs"]
 mod support;

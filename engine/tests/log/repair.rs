@@ -82,6 +82,13 @@ fn stopped(
     checked.met
 }
 
+/// The files without the lock file, whose witness moves on and is not synced.
+fn without_lock(files: &BTreeMap<PathBuf, Vec<u8>>) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = files.clone();
+    files.retain(|path, _| !path.ends_with("lock"));
+    files
+}
+
 /// Salvages; the new log says a word more.
 fn salvaged(storage: &Arc<dyn Storage>) -> Result<Option<Salvaged>, Error> {
     // Other random bits than those that made the log: its successor has an id of its own.

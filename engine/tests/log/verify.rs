@@ -158,6 +158,19 @@ fn cases(world: &World, kind: Kind) -> Vec<(&'static str, Report, Vec<Kind>)> {
             "the last group removed",
             world.with_last(|segment| drop(segment.groups.pop())),
         ),
+        Kind::RolledBack => one(
+            "an older state put back beside the lock file",
+            world.after(|memory| {
+                for name in names.iter().map(|name| forge::path(name)) {
+                    memory.remove_file(&name).unwrap();
+                }
+                for name in forge::names(&world.before) {
+                    let path = forge::path(&name);
+                    forge::write(memory, &path, &forge::read(&world.before, &path));
+                }
+                forge::write(memory, &head, &forge::read(&world.before, &head));
+            }),
+        ),
         Kind::MissingSegment => vec![
             (
                 "a sealed segment removed",

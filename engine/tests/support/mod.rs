@@ -18,6 +18,7 @@ pub use std::time::Duration;
 pub use teamlog_engine::codec::{SegmentHeader, encode_group};
 use teamlog_engine::identity::LogId;
 use teamlog_engine::journal::{Journal, Journals, LogState};
+use teamlog_engine::layout::LOCK_FILE;
 pub use teamlog_engine::repair::salvage;
 pub use teamlog_engine::storage::{Fault, Faulty, Files, Memory, Storage};
 use teamlog_engine::writer::Appended;
@@ -147,6 +148,11 @@ pub fn small(seed: u64) -> LogOptions {
 }
 
 /// A handle on a storage in memory.
+/// Makes the end of the log unknown that was acknowledged, for states that no crash leaves.
+pub fn forget_witness(memory: &Memory) {
+    memory.truncate(&dir().join(LOCK_FILE), 0).unwrap();
+}
+
 pub fn arc(memory: &Memory) -> Arc<dyn Storage> {
     Arc::new(memory.clone())
 }

@@ -1,0 +1,62 @@
+//! Whether the log still ends where its writer ended it: asked before each group and each head.
+
+use super::State;
+use super::core::Core;
+use crate::head;
+use crate::prelude::*;
+use crate::witness::Witness;
+
+impl<S: State> Core<S> {
+    /// Fails unless the log ends where this writer ended it.
+    ///
+    /// # Errors
+    /// `RolledBack`, `LockLost`, `Corrupt`, I/O.
+    pub fn check_end(&self) -> Result<()> {
+        match (&self.in_flight, &self.poisoned) {
+            (None, None) => self.check_ours(&self.head, false),
+            // The group that is written is checked by its own writer.
+            _ => Ok(()),
+        }
+    }
+
+    /// Fails unless the lock file is the one that is locked, the segment's path still names the open file, that file ends where
+    /// `head` says, and, before a group is `written`, the head's path names the open file: nobody would read what is written to
+    /// a removed file, and what another process appended must not be overwritten.
+    pub(super) fn check_ours(&self, head: &Head, written: bool) -> Result<()> {
+        self.lock.check(self.storage.as_ref(), written)?;
+        let Some(active) = &self.active else {
+            return Ok(());
+        };
+        let path = self.dir.join(EVENTS_DIR).join(&head.name);
+        let found = self.storage.look(&path).map_err(Error::io("stat", &path))?;
+        let end = found.as_ref().map_or(0, |found| found.len);
+        // The length of the file, but where zeros were filled ahead also its first byte behind the head.
+        let due = active.len().max(head.end);
+        let is_free = || active.is_free(head.end).map_err(Error::io("read", &path));
+        let why = match found {
+            None => "somebody took it away while it was written",
+            Some(found) if found.identity != active.identity => {
+                "somebody put another file in its place while it was written"
+            }
+            Some(_) if end < due => "somebody cut it while it was written",
+            Some(_) if end > due || !is_free()? => {
+                "somebody else wrote behind its end while it was written"
+            }
+            Some(_) if !written && !self.head_file.is_at(self.storage.as_ref())? => {
+                "somebody put another head in place while it was written"
+            }
+            Some(_) => return Ok(()),
+        };
+        let damaged = || Error::corrupt(path, end.min(head.end), None, why);
+        Err(self.rolled_back().unwrap_or_else(damaged))
+    }
+
+    /// The error of a log whose head on the disk is behind the one that was written here: an older state was put back.
+    fn rolled_back(&self) -> Option<Error> {
+        let own = Witness::of_head(&self.identity, &self.head)?;
+        let slots = head::read_slots(self.storage.as_ref(), &self.dir, self.identity.log);
+        let rollback = own.against(&self.identity, &slots.ok()?.newest?)?;
+        let path = self.dir.clone();
+        Some(Error::RolledBack { path, rollback })
+    }
+}
