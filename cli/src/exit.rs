@@ -394,9 +394,8 @@ impl From<EngineError> for CommandError {
             | "adoption_unfinished"
             | "clock_skew"
             | "newer_host" => Exit::Locked,
-            "damaged" | "foreign_file" | "newer_log" | "journal_behind" | "journal_forked" => {
-                Exit::Damaged
-            }
+            "damaged" | "rolled_back" | "foreign_file" | "newer_log" | "journal_behind"
+            | "journal_forked" => Exit::Damaged,
             "journal_not_durable" | "journal_of_another" | "journal_not_configured" => Exit::Unsafe,
             "unsupported_format" | "team_not_found" | "team_exists" | "too_large"
             | "invalid_input" | "journal_team" | "journal_refused" | "journal_left"
@@ -432,6 +431,9 @@ fn engine_hint(error: &EngineError) -> Option<String> {
         // What to do then hangs on the command.
         EngineError::LockLost { written: true, .. } => return None,
         EngineError::Random(_) => "try again; the system has to provide getrandom(2)",
+        EngineError::RolledBack { .. } => {
+            "put the newest state of the team's directory back, or a backup. To go on without the lost events: teamlog doctor repair TEAM --accept-rollback"
+        }
         EngineError::UnsupportedFormat { .. } => "use the newer teamlog that wrote it",
         EngineError::Journal { fault, .. } => return journal::hint(*fault),
         _ => return None,

@@ -12,7 +12,7 @@ use crate::prelude::*;
 use crate::task::Status;
 use crate::vocabulary::{self, Kind};
 use crate::{
-    agent_token, artifact, bootstrap, delivery, message, mode, refused, response, task, team,
+    agent_token, artifact, bootstrap, delivery, loss, message, mode, refused, response, task, team,
     thread, usage, worker,
 };
 use std::ops::Range;
@@ -62,6 +62,8 @@ facts! {
     AgentToken(agent_token::event::AgentTokenFact),
     /// What is recorded of refused writes.
     Refused(refused::event::RefusedFact),
+    /// What the log lost.
+    Loss(loss::event::LossFact),
     /// What is recorded of answers.
     Response(response::event::ResponseFact),
 }

@@ -24,6 +24,7 @@ mod fields;
 mod files;
 pub mod hidden;
 pub mod live;
+pub mod loss;
 pub mod message;
 pub mod mode;
 pub mod natural;

@@ -5,6 +5,7 @@
 //! length of the history.
 
 mod found;
+pub mod known_end;
 mod load;
 
 pub use crate::team::Counts;

@@ -46,7 +46,6 @@ const fn unused(name: &'static str, doc: &'static str) -> Kind {
 #[rustfmt::skip]
 const LOG: &[Kind] = &[
     log("log_converted", "teamlog convert TEAM", "The log was copied from another format or file system."),
-    log("log_cut", "teamlog doctor repair TEAM --to SEQ", "The log was cut after an event; what was cut is kept."),
     log("log_imported", "teamlog import TEAM", "History was imported, with counts of what was left out."),
     log("log_journal_adopted", "teamlog journal adopt TEAM", "From here on a journal orders the log."),
     log("log_journal_left", "teamlog journal leave TEAM", "From here on no journal orders the log."),

@@ -78,6 +78,7 @@ pub fn code_of(error: &engine::Error) -> &'static str {
         engine::Error::Locked { .. } | engine::Error::LockLost { written: false, .. } => "locked",
         engine::Error::LockLost { written: true, .. } => "lock_lost",
         engine::Error::Corrupt { .. } => "damaged",
+        engine::Error::RolledBack { .. } => "rolled_back",
         engine::Error::ForeignFile { .. } => "foreign_file",
         engine::Error::UnsupportedFormat { .. } => "unsupported_format",
         engine::Error::Newer { .. } => "newer_log",
@@ -105,6 +106,12 @@ pub fn details_of(error: &engine::Error) -> Map<String, Value> {
         engine::Error::Corrupt {
             path, offset, seq, ..
         } => json!({"file": path.display().to_string(), "offset": offset, "seq": seq}),
+        engine::Error::RolledBack { rollback, .. } => json!({
+            "known_seq": rollback.known_seq,
+            "known_id": rollback.known_id,
+            "last_seq": rollback.last_seq,
+            "witness": rollback.witness,
+        }),
         engine::Error::Newer { seq, kind, .. } => json!({"seq": seq, "kind": kind}),
         engine::Error::Locked {
             holder, waited_ms, ..

@@ -51,18 +51,22 @@ struct Clean {
     yes: bool,
 }
 
-/// Cut a log after an event, the way back from damage; what goes is kept in the team's archive
+/// Cut a log after an event, the way back from damage; what goes is kept in the team's archive. Or accept a rollback
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
+  teamlog doctor repair demo --accept-rollback
   teamlog doctor repair demo --to 2
   teamlog doctor repair demo --to 2 --yes --json")]
 struct Repair {
     /// The team
     team: String,
     /// The last event that stays; the last one of its group
-    #[arg(long, value_name = "SEQ", value_parser = super::whole::<u64>)]
-    to: u64,
+    #[arg(long, value_name = "SEQ", value_parser = super::whole::<u64>, required_unless_present = "accept_rollback")]
+    to: Option<u64>,
+    /// Go on without events that were lost because an older state of the log was put back; records what is known of them
+    #[arg(long, conflicts_with_all = ["to", "yes"])]
+    accept_rollback: bool,
     /// Do it; without this only say what would go
     #[arg(long)]
     yes: bool,
@@ -107,11 +111,15 @@ impl Repair {
     fn run(self, context: &mut Context) -> Outcome {
         let answer = context.alone(&self.team, |context| {
             let mut team = context.team(&self.team)?;
+            let Some(to) = self.to else {
+                context.records(Repeat::Same);
+                return Ok(team.accept_rollback(context.doer().as_deref())?);
+            };
             if self.yes {
                 context.records(Repeat::Same);
             }
             Ok(team.repair(repair::Repair {
-                to: self.to,
+                to,
                 yes: self.yes,
                 actor: context.doer(),
             })?)
@@ -119,7 +127,7 @@ impl Repair {
         let again = context.command(&format!(
             "doctor repair {} --to {} --yes",
             quoted(&self.team),
-            self.to
+            self.to.unwrap_or_default()
         ));
         context.end(Exit::Done, &answer, |answer, view| {
             doctor::repaired(answer, &again, view)

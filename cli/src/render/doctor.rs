@@ -3,6 +3,7 @@
 use crate::render::prelude::*;
 use teamlog_team::doctor::repair::RepairAnswer;
 use teamlog_team::doctor::{DoctorAnswer, Health};
+use teamlog_team::engine::log::AcceptedRollback;
 use teamlog_team::engine::repair::{Lost, Salvaged};
 use teamlog_team::handle::staging::CleanAnswer;
 
@@ -32,7 +33,11 @@ pub fn checked(answer: &DoctorAnswer, deep: &str, view: &View) -> Vec<String> {
 /// What `doctor repair` took away, or would; `again` is the command that does.
 pub fn repaired(answer: &RepairAnswer, again: &str, view: &View) -> Vec<String> {
     let cut = &answer.cut;
+    if let Some(rollback) = &answer.rollback {
+        return accepted(answer, rollback, view);
+    }
     let rest = match answer.status {
+        "unchanged" if cut.to == 0 => ": no event is missing".to_owned(),
         "unchanged" => format!(": nothing lies behind event {}", cut.to),
         "planned" => format!(": a cut after event {} would take away", cut.to),
         _ => format!(
@@ -60,6 +65,28 @@ pub fn repaired(answer: &RepairAnswer, again: &str, view: &View) -> Vec<String> 
         told.push("nothing is changed; to do it:".to_owned());
         told.push(format!("  {}", visible(again)));
     }
+    told
+}
+
+/// The events that a rollback took away.
+fn accepted(answer: &RepairAnswer, rollback: &AcceptedRollback, view: &View) -> Vec<String> {
+    let lost = rollback.known_seq.saturating_sub(rollback.last_seq);
+    let rest = format!(
+        ": goes on behind event {} without {}, as event {} says",
+        rollback.last_seq,
+        time::plural(lost.max(1), "lost event"),
+        answer.seq.unwrap_or_default()
+    );
+    let mut told = vec![heading(view, &answer.team, &rest)];
+    let rows = rollback.lost.iter().map(|event| {
+        let text = |text: &Option<String>| plain(text.as_deref().unwrap_or("-"));
+        vec![
+            plain(format!("event {}", event.seq)),
+            text(&event.kind),
+            text(&event.id),
+        ]
+    });
+    told.extend(lines(rows, 2, view));
     told
 }
 

@@ -64,6 +64,7 @@ mod refused;
 mod remote;
 mod replay;
 mod restart;
+mod rollback;
 #[path = "../../../team/tests/commands/scenario.rs"]
 mod scenario;
 mod schema_document;

@@ -3,6 +3,7 @@
 use super::row::{COUNTS, NUMBERED, SUPERSEDED, owned_key, task_key};
 use super::{Status, Task, TaskCounts, commanded, deps, held, ready};
 use crate::fact::TaskChange;
+use crate::loss;
 use crate::message::MessageType;
 use crate::natural;
 use crate::prelude::*;
@@ -15,6 +16,7 @@ pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
             TaskAct::Imported(task) => imported(tx, recorded.event.seq, task),
             _ => commanded::apply(tx, recorded.event, task),
         },
+        Fact::Loss(lost) => loss::apply(tx, lost),
         fact => match fact.sent() {
             Some(sent) => message(tx, recorded.event.seq, sent),
             None => Ok(()),

@@ -324,10 +324,25 @@ fn all(seen: &Observed<'_>) -> Vec<Check> {
         made.named(name)
     });
     let mut all: Vec<Check> = made.collect();
+    if seen.rollback.is_some() {
+        keep_what_knows_more(seen, &mut all);
+    }
     let journal = journal::check(seen);
     let journal = journal.unwrap_or_else(|why| seen.has_journal().then(|| Check::not_made(&why)));
     all.extend(journal.map(|check| check.named("journal")));
     all
+}
+
+/// Recommends nothing that would rebuild or remove what still knows the lost events of a log that was rolled back.
+fn keep_what_knows_more(seen: &Observed<'_>, checks: &mut [Check]) {
+    let (rehydrate, salvage) = (seen.rehydrate(), seen.salvage());
+    for check in checks {
+        let (name, commands) = (check.name, &mut check.recommendations);
+        commands.retain(|command| *command != rehydrate && *command != salvage);
+        if name == "segments" {
+            commands.push(seen.accept_rollback());
+        }
+    }
 }
 
 fn stats(seen: &Observed<'_>, checks: &[Check], sample_size: u64) -> Stats {

@@ -2,10 +2,12 @@
 
 use super::*;
 use crate::backup::notes as backup_notes;
+use crate::handle::rollback::shown_by_files;
 use crate::projections::audit::{Audit, Sample, audit, sample};
 use crate::projections::live::Found;
 use crate::projections::rebuild::Progress;
 use crate::projections::views::ViewsFound;
+use teamlog_engine::Rollback;
 use teamlog_engine::storage::Memory;
 use teamlog_engine::verify::Report;
 
@@ -30,6 +32,8 @@ pub(super) struct Observed<'a> {
     pub audit: Seen<Audit>,
     /// Up to which event the views say that they are current.
     pub cursor: Seen<Option<u64>>,
+    /// Whether events are missing that were acknowledged.
+    pub rollback: Option<Rollback>,
     /// What a quick look rests on; `None` where everything was looked at.
     pub sampled: Option<Sampled>,
 }
@@ -87,7 +91,10 @@ impl<'a> Observed<'a> {
             };
             audit(state, reader, check.sample_size, upto).map_err(said)
         });
+        let rollback = had(&log).ok().zip(had(&reader).ok());
+        let rollback = rollback.and_then(|(log, reader)| shown(log, reader));
         Ok(Observed {
+            rollback,
             root,
             check,
             dir,
@@ -113,7 +120,7 @@ impl<'a> Observed<'a> {
         let dir = team_dir(&check.team);
         let log = Log::open(root.storage().clone(), &dir, root.log_options())?;
         let reader = log.peek()?;
-        if reader.head().last_seq <= SHORT_EVENTS_MAX {
+        if reader.head().last_seq <= SHORT_EVENTS_MAX || shown(&log, &reader).is_some() {
             return Ok(None);
         }
         let report = log.outline(&reader)?;
@@ -140,6 +147,7 @@ impl<'a> Observed<'a> {
         };
         let inboxes = agents.len() as u64;
         Ok(Some(Observed {
+            rollback: None,
             root,
             check,
             dir,
@@ -196,6 +204,11 @@ impl<'a> Observed<'a> {
         self.command("rehydrate", "")
     }
 
+    /// The command with which a team goes on without what a rollback took.
+    pub fn accept_rollback(&self) -> String {
+        self.command("doctor repair", "--accept-rollback")
+    }
+
     /// The command that takes over what can be read of a damaged log. One that a journal has is moved away first, and joined anew.
     pub fn salvage(&self) -> String {
         let has_journal = |log: &Log| log.identity().journal.is_some();
@@ -204,6 +217,12 @@ impl<'a> Observed<'a> {
             false => self.command("rehydrate", "--salvage"),
         }
     }
+}
+
+/// The rollback of a log, by its witness or by derived files.
+fn shown(log: &Log, reader: &Reader) -> Option<Rollback> {
+    let by_witness = reader.rollback().cloned();
+    by_witness.or_else(|| shown_by_files(log, reader).ok().flatten())
 }
 
 pub(super) fn keeps_views(live: &Live) -> bool {

@@ -1,9 +1,13 @@
 //! `doctor repair`: a log that is damaged, or says what it should not, is cut after an event. What goes is kept.
 
+use crate::handle::rollback;
 use crate::handle::team::input_fault;
 use crate::prelude::*;
+use crate::projections::live::known_end::{known_behind, known_end};
 use crate::projections::rebuild::{Progress, rehydrate};
+use teamlog_engine::Exclusive;
 use teamlog_engine::layout::CUT;
+use teamlog_engine::log::{AcceptedRollback, LOST_EVENTS_MAX, LostEvent};
 use teamlog_engine::repair::CutPlan;
 
 /// What `doctor repair` is asked.
@@ -20,8 +24,9 @@ pub struct Repair {
 /// What goes, or went.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RepairAnswer {
-    /// `planned` without `yes`, `repaired`, or `unchanged` where nothing lies behind that event.
-    #[schemars(extend("enum" = ["planned", "repaired", "unchanged"]))]
+    /// `planned` without `yes`, `repaired`, or `unchanged` where nothing lies behind that event; of a rollback `accepted`, or
+    /// `unchanged` where there was none.
+    #[schemars(extend("enum" = ["planned", "repaired", "unchanged", "accepted"]))]
     pub status: &'static str,
     /// The team.
     pub team: String,
@@ -33,6 +38,9 @@ pub struct RepairAnswer {
     pub seq: Option<u64>,
     /// Digest of the state now; `null` where nothing went.
     pub state_digest: Option<String>,
+    /// What was known of the events that a rollback took away, where one was accepted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rollback: Option<AcceptedRollback>,
 }
 
 impl Team {
@@ -75,6 +83,67 @@ impl Team {
         })
     }
 
+    /// Records that the log was rolled back, with what is still known of the lost events, and brings everything derived in
+    /// line. Where nothing was lost, nothing is done.
+    ///
+    /// # Errors
+    /// The log's.
+    pub fn accept_rollback(&mut self, actor: Option<&str>) -> Result<RepairAnswer> {
+        if let Some(actor) = actor {
+            names::check_free("actor", actor)?;
+        }
+        let actor = actor.unwrap_or(DEFAULT_ACTOR);
+        let Some((accepted, exclusive)) = self.alone(|team| team.accept(actor))? else {
+            return Ok(self.answer("unchanged", CutPlan::default()));
+        };
+        let reader = exclusive.reader();
+        let mut quietly = |_: Progress| {};
+        let (rebuilt, live) = rehydrate(&self.log, &reader, super::cores(), &mut quietly)?;
+        drop(exclusive);
+        let seq = accepted.last_seq + 1;
+        self.keep(live);
+        Ok(RepairAnswer {
+            seq: Some(seq),
+            state_digest: Some(rebuilt.digest),
+            rollback: Some(accepted),
+            ..self.answer("accepted", CutPlan::default())
+        })
+    }
+
+    /// The same of the log alone.
+    fn accept(&self, actor: &str) -> Result<Option<(AcceptedRollback, Exclusive)>> {
+        let log = self.log.lock_rolled_back()?;
+        let reader = log.reader();
+        let rollback = match log.rollback()? {
+            Some(rollback) => Some(rollback),
+            None => rollback::shown_by_files(&self.log, &reader)?,
+        };
+        let Some(rollback) = rollback else {
+            return Ok(None);
+        };
+        let known = known_end(&self.log)?.map_or(0, |known| known.seq);
+        let mut lost = known_behind(&self.log, reader.head().last_seq)?;
+        lost.retain(|event| event.seq != rollback.known_seq || rollback.known_id.is_none());
+        lost.extend(rollback.known_id.clone().map(|id| LostEvent {
+            seq: rollback.known_seq,
+            id: Some(id),
+            kind: None,
+        }));
+        lost.sort_by_key(|event| event.seq);
+        let omitted = lost.len().saturating_sub(LOST_EVENTS_MAX);
+        lost.drain(..omitted);
+        let accepted = AcceptedRollback {
+            known_seq: rollback.known_seq.max(known),
+            known_id: rollback.known_id,
+            last_seq: reader.head().last_seq,
+            witness: rollback.witness,
+            lost,
+            lost_omitted: omitted as u64,
+        };
+        let exclusive = log.accept(actor, &accepted)?;
+        Ok(Some((accepted, exclusive)))
+    }
+
     fn answer(&self, status: &'static str, cut: CutPlan) -> RepairAnswer {
         RepairAnswer {
             status,
@@ -83,6 +152,7 @@ impl Team {
             archive: None,
             seq: None,
             state_digest: None,
+            rollback: None,
         }
     }
 }

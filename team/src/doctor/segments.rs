@@ -8,19 +8,22 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     let report = had(&seen.report)?;
     let of_segments = |problem: &&Problem| problem.file != HEAD_FILE;
     let problems: Vec<&Problem> = report.problems.iter().filter(of_segments).collect();
-    let check = judge(&problems, seen).unwrap_or_else(|| {
-        let (events, segments) = (report.events, report.segments);
-        Check::healthy(match &seen.sampled {
-            None => format!(
-                "{events} events in {segments} segments check, up to event {}",
-                report.last_seq
-            ),
-            Some(sampled) => format!(
-                "{} of {events} events, and the outline of {segments} segments, check",
-                sampled.events
-            ),
-        })
-    });
+    let rolled_back = || Some(Check::unhealthy(rolled_back(seen)?));
+    let check = judge(&problems, seen)
+        .or_else(rolled_back)
+        .unwrap_or_else(|| {
+            let (events, segments) = (report.events, report.segments);
+            Check::healthy(match &seen.sampled {
+                None => format!(
+                    "{events} events in {segments} segments check, up to event {}",
+                    report.last_seq
+                ),
+                Some(sampled) => format!(
+                    "{} of {events} events, and the outline of {segments} segments, check",
+                    sampled.events
+                ),
+            })
+        });
     Ok(check.details(json!({"last_seq": report.last_seq})))
 }
 
@@ -42,6 +45,8 @@ pub(super) fn judge(problems: &[&Problem], seen: &Observed<'_>) -> Option<Check>
         Severity::Error if first.kind == Kind::DamagedHead && only_the_head(seen) => {
             (Health::Unhealthy, Some(seen.rehydrate()))
         }
+        // `all` says which command takes the log as it is.
+        Severity::Error if first.kind == Kind::RolledBack => (Health::Unhealthy, None),
         Severity::Error => (Health::Unhealthy, Some(seen.salvage())),
         Severity::Warning if first.kind == Kind::UnknownFile => (Health::Warn, None),
         // What a crash left: whoever takes the lock next recovers it.
@@ -50,6 +55,14 @@ pub(super) fn judge(problems: &[&Problem], seen: &Observed<'_>) -> Option<Check>
     let mut check = Check::new(health, summary);
     check.recommendations.extend(command);
     Some(check.details(json!({"problems": problems})))
+}
+
+/// The rollback of the log, for people.
+fn rolled_back(seen: &Observed<'_>) -> Option<String> {
+    let rollback = seen.rollback.as_ref()?;
+    Some(format!(
+        "an older state of the log was put back: {rollback}"
+    ))
 }
 
 fn worst_first<'a>(problems: &[&'a Problem]) -> Option<&'a Problem> {

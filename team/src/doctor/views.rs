@@ -32,6 +32,10 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
                     (Health::Warn, why.to_owned())
                 }
                 Ok(Some(seq)) if seq == live.seq() => (Health::Unhealthy, String::new()),
+                _ if seen.rollback.is_some() => {
+                    let why = ", since they still know events that the log lost";
+                    (Health::Warn, why.to_owned())
+                }
                 // A crash between the log and its views: the next writer catches up.
                 Ok(Some(seq)) => {
                     let why = format!(" since event {seq}, where a crash left them");

@@ -12,6 +12,7 @@ pub mod past;
 pub mod past_folds;
 pub mod pasts;
 pub(crate) mod resident;
+pub(crate) mod rollback;
 pub mod root;
 pub(crate) mod staged;
 pub mod staging;

@@ -252,9 +252,18 @@ impl Resident {
         })
     }
 
-    /// Opens the team if it is not open.
+    /// Opens the team if it is not open. A writer under which the log was rolled back leaves, so that the team is opened anew,
+    /// which says so.
     pub fn open(&self, team: &Team) -> Result<()> {
-        self.filled(team).map(drop)
+        let ended = match &*self.filled(team)? {
+            WriterSlot::Taken { writer, .. } => writer.check_end(),
+            WriterSlot::Empty | WriterSlot::Dead(_) => Ok(()),
+        };
+        if let Err(Error::RolledBack { .. }) = ended {
+            self.vacate();
+            self.filled(team).map(drop)?;
+        }
+        Ok(())
     }
 
     /// Whether a sync failed, so that this process writes to the team no more.

@@ -12,7 +12,7 @@ use teamlog_engine::journal::Journals;
 use teamlog_engine::layout::{EVENTS_DIR, LOG_FILE};
 use teamlog_engine::limits::SEGMENT_BYTES_MAX;
 use teamlog_engine::storage::{FileSystemKind, Files, Space};
-use teamlog_engine::{Clock, Identity, LogOptions, RandomIds, SystemClock};
+use teamlog_engine::{Clock, Identity, LogOptions, RandomIds, SystemClock, Witness};
 
 /// The directory of the teams in a root.
 pub const TEAMS_DIR: &str = "teams";
@@ -229,7 +229,7 @@ impl Root {
         let mut teams = Vec::with_capacity(names.len());
         for name in names {
             match Identity::load(self.storage.as_ref(), &team_dir(&name)) {
-                Err(Error::NoLog { .. }) if !self.lost_its_identity(&name)? => {}
+                Err(Error::NoLog { .. }) if self.trace_of_log(&name)?.is_none() => {}
                 // A team that cannot be opened is still a team; whoever opens it is told why.
                 _ => teams.push(name),
             }
@@ -305,14 +305,13 @@ impl Root {
                 let resident = self.residents.as_ref().map(|all| all.of(name));
                 Ok(Some(self.handle(log, resident)))
             }
-            Err(Error::NoLog { .. }) if self.lost_its_identity(name)? => Err(Error::Corrupt {
-                path: team_dir(name).join(LOG_FILE),
-                offset: 0,
-                seq: None,
-                why: "it is missing, though there are segments".into(),
-            }
-            .into()),
-            Err(Error::NoLog { .. }) => Ok(None),
+            Err(Error::NoLog { .. }) => match self.trace_of_log(name)? {
+                Some(why) => {
+                    let path = team_dir(name).join(LOG_FILE);
+                    Err(Error::corrupt(path, 0, None, why).into())
+                }
+                None => Ok(None),
+            },
             Err(error) => Err(error.into()),
         }
     }
@@ -324,13 +323,24 @@ impl Root {
         }
     }
 
-    /// Whether what says which log it is has gone from a team: only teams have segments.
-    fn lost_its_identity(&self, name: &str) -> Result<bool> {
-        let events = team_dir(name).join(EVENTS_DIR);
-        match self.storage.stat(&events) {
-            Err(error) if error.kind() == ErrorKind::NotADirectory => Ok(false),
-            stat => Ok(stat.map_err(Error::io("stat", events))?.is_some()),
+    /// What shows that a directory without `log.json` held a log: segments, or a witness of its last event.
+    fn trace_of_log(&self, name: &str) -> Result<Option<String>> {
+        let dir = team_dir(name);
+        let events = dir.join(EVENTS_DIR);
+        let segments = match self.storage.stat(&events) {
+            Err(error) if error.kind() == ErrorKind::NotADirectory => false,
+            stat => stat.map_err(Error::io("stat", events))?.is_some(),
+        };
+        if segments {
+            return Ok(Some("it is missing, though there are segments".to_owned()));
         }
+        let witness = Witness::read(self.storage.as_ref(), &dir);
+        Ok(witness.map(|witness| {
+            let seq = witness.seq;
+            format!(
+                "the log is gone, though its event {seq} was acknowledged (the file lock says so)"
+            )
+        }))
     }
 
     pub(crate) fn log_options(&self) -> LogOptions {

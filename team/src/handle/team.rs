@@ -8,6 +8,7 @@ use crate::handle::batch::Batch;
 use crate::handle::past::Past;
 use crate::handle::past_folds::{PastFold, PastFolds};
 use crate::handle::resident::{Pause, Resident};
+use crate::handle::rollback;
 use crate::handle::root::RootOptions;
 use crate::prelude::*;
 use crate::projections::views::ViewsSource;
@@ -190,6 +191,9 @@ impl Team {
 
     fn lock_alone(&self) -> Result<Exclusive> {
         let exclusive = self.log.lock()?;
+        if let Some(rollback) = rollback::shown_by_files(&self.log, &exclusive.reader())? {
+            return Err(self.log.rolled_back(rollback).into());
+        }
         self.say(exclusive.recovered());
         Ok(exclusive)
     }
@@ -214,6 +218,11 @@ impl Team {
             Some(resident) if resident.is_dead() => self.log.peek()?,
             _ => self.log.reader()?,
         };
+        let reader = rollback::checked(&self.log, reader)?;
+        if let (Some(rollback), true) = (reader.rollback(), self.stays_open()) {
+            // Whoever asks a process that stays is told nothing beside the answer.
+            return Err(self.log.rolled_back(rollback.clone()).into());
+        }
         self.say(reader.notes());
         Ok(reader)
     }
@@ -294,7 +303,8 @@ impl Team {
     fn state_at(&mut self, reader: &Reader) -> Result<Live> {
         match self.live.take() {
             Some(live) if live.is_at_head(reader) => Ok(live),
-            _ if self.past.is_some() => {
+            // What still knows the lost events is kept as it is.
+            _ if self.past.is_some() || reader.rollback().is_some() => {
                 let _fold = self.past_fold()?;
                 Ok(Live::at(&self.log, reader, reader.head().last_seq)?)
             }

@@ -72,7 +72,10 @@ impl Team {
     /// I/O. Damage is an answer, not an error.
     pub fn verify_noting(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<VerifyAnswer> {
         let began = self.options.clock.now();
-        let verified = self.log.verify_telling(None, progress);
+        let mut verified = self.log.verify_telling(None, progress);
+        if let Ok(report) = &mut verified {
+            self.add_rollback(report);
+        }
         let ended = Verification {
             team: self.name().to_owned(),
             state: CheckState::Done,

@@ -46,10 +46,14 @@ impl Team {
         let deadline = self.control.deadline.clone();
         let timeout = deadline.wait(sync.timeout_ms)?;
         let begun = Instant::now();
-        let (seq, kept) = self.query(|live, _| {
+        let (seq, kept, rollback) = self.query(|live, reader| {
             let kept = live.team()?.is_some_and(|team| team.keeps_views());
-            Ok((live.seq(), kept))
+            Ok((live.seq(), kept, reader.rollback().cloned()))
         })?;
+        if let Some(rollback) = rollback {
+            // The files hold what the log lost, and are left so.
+            return Err(self.log.rolled_back(rollback).into());
+        }
         let source = ViewsSource::new(self.log());
         let status = loop {
             if !kept {

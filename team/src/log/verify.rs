@@ -1,5 +1,6 @@
 //! `verify`: is every byte of the log as it was written, and does an old receipt still hold?
 
+use crate::handle::rollback::shown_by_files;
 use crate::prelude::*;
 pub use teamlog_engine::verify::{Problem, Report as VerifyAnswer, Severity};
 
@@ -9,6 +10,18 @@ impl Team {
     /// # Errors
     /// I/O. Damage is an answer, not an error.
     pub fn verify(&self, against: Option<&Receipt>) -> Result<VerifyAnswer> {
-        Ok(self.log.verify(against)?)
+        let mut report = self.log.verify(against)?;
+        self.add_rollback(&mut report);
+        Ok(report)
+    }
+
+    /// Adds a rollback that only derived files show.
+    pub(crate) fn add_rollback(&self, report: &mut VerifyAnswer) {
+        let shown = self.log.peek().ok().filter(|_| report.ok);
+        let shown = shown.and_then(|reader| shown_by_files(&self.log, &reader).ok()?);
+        if let Some(rollback) = shown {
+            let (file, seq) = (rollback.witness.clone(), rollback.known_seq);
+            report.add_rollback(&file, seq, self.log.rolled_back(rollback).to_string());
+        }
     }
 }

@@ -194,7 +194,7 @@ pub(crate) fn take(
     let lease = Lease {
         held: Held {
             worker: worker.to_owned(),
-            epoch: draft.task.governed.epoch.saturating_add(1),
+            epoch: live.next_epoch(draft.task.governed.epoch)?,
             forced: false,
         },
         leased_until,

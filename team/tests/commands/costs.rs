@@ -29,7 +29,7 @@ fn calls(world: &World, command: impl FnOnce(&mut Team)) -> BTreeMap<&'static st
 }
 
 #[test]
-fn one_send_writes_twice_and_syncs_once() {
+fn one_send_writes_three_times_and_syncs_once() {
     for format in [Format::Jsonl, Format::Binary] {
         let world = World::new();
         plain(&world, format);
@@ -37,7 +37,11 @@ fn one_send_writes_twice_and_syncs_once() {
             drop(team.send(message("lead", "dev")).unwrap())
         });
         let of = |name: &str| calls.get(name).copied().unwrap_or(0);
-        assert_eq!(of("write_at"), 2, "one group, one head: {calls:?}");
+        assert_eq!(
+            of("write_at"),
+            3,
+            "one group, one head, one witness: {calls:?}"
+        );
         assert_eq!(of("sync_data") + of("sync_all"), 1, "{calls:?}");
         assert_eq!(of("sync_dir"), 0, "{calls:?}");
         assert_eq!(of("list"), 0, "{calls:?}");

@@ -13,7 +13,7 @@ const SET: &str = "teams-v1";
 const FORMATS: [Format; 2] = [Format::Jsonl, Format::Binary];
 
 /// Reserved, and written by no command of the version that made the set.
-const NEVER_WRITTEN: [(&str, &str); 11] = [
+const NEVER_WRITTEN: [(&str, &str); 12] = [
     (
         "agent_token_added",
         "no agent was let in from another machine when the set was made",
@@ -29,6 +29,10 @@ const NEVER_WRITTEN: [(&str, &str); 11] = [
     (
         "log_journal_left",
         "the set lives on one host, and no journal orders it",
+    ),
+    (
+        "log_rolled_back",
+        "no older state of a log was put back when the set was made",
     ),
     (
         "manifest_written",

@@ -1,0 +1,92 @@
+//! What files beside the log know of events: the derived store, the cursor of the views, the inboxes. They are ahead of the
+//! log where that was rolled back.
+
+use crate::live::{DERIVED_DIR, derived_dir};
+use crate::message::view::DIR as INBOXES;
+use crate::prelude::*;
+use crate::views::ViewsSource;
+use teamlog_engine::derived::{Anchor, Store};
+use teamlog_engine::log::LostEvent;
+
+/// More bytes of an inbox are not read.
+const INBOX_BYTES_MAX: u64 = 64 << 20;
+
+/// The last event that a file knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownEnd {
+    /// Its seq.
+    pub seq: u64,
+    /// Its id, where the file says it.
+    pub id: Option<EventId>,
+    /// The file, relative to the team's directory.
+    pub file: &'static str,
+}
+
+/// Returns the last event that derived files know, whether the log holds it or not. Reads the manifest of the derived store
+/// and the cursor of the views.
+pub fn known_end(log: &Log) -> Result<Option<KnownEnd>> {
+    let stored = anchors(log)?.last().map(|last| KnownEnd {
+        seq: last.seq,
+        id: Some(last.id),
+        file: DERIVED_DIR,
+    });
+    let shown = ViewsSource::new(log).cursor().unwrap_or_default();
+    let shown = shown.map(|seq| KnownEnd {
+        seq,
+        id: None,
+        file: "views",
+    });
+    Ok([stored, shown]
+        .into_iter()
+        .flatten()
+        .max_by_key(|end| end.seq))
+}
+
+/// The last events of the runs of the derived store, in order.
+fn anchors(log: &Log) -> Result<Vec<Anchor>> {
+    let storage = Arc::clone(log.storage());
+    match Store::open(storage, &derived_dir(log.dir()), &mut |_| Ok(true)) {
+        Ok(store) => Ok(store.runs().iter().map(|run| run.last).collect()),
+        // A file in the place of the directory holds no runs.
+        Err(teamlog_engine::Error::Io { .. }) => Ok(Vec::new()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Returns what derived files know of events behind `last_seq`, in order.
+pub fn known_behind(log: &Log, last_seq: u64) -> Result<Vec<LostEvent>> {
+    let mut known: BTreeMap<u64, LostEvent> = BTreeMap::new();
+    for anchor in anchors(log)? {
+        let event = known.entry(anchor.seq).or_default();
+        event.id = Some(anchor.id.to_string());
+    }
+    for seq in sent(log) {
+        let event = known.entry(seq).or_default();
+        event.kind = Some("message_sent".to_owned());
+    }
+    let behind = known.into_iter().filter(|(seq, _)| *seq > last_seq);
+    Ok(behind
+        .map(|(seq, event)| LostEvent { seq, ..event })
+        .collect())
+}
+
+/// The seqs of all messages in the inboxes, as far as those can be read.
+fn sent(log: &Log) -> Vec<u64> {
+    let (storage, dir) = (log.storage(), log.dir().join(INBOXES));
+    let mut seqs = Vec::new();
+    for name in storage.list(&dir).unwrap_or_default() {
+        let Ok(text) = storage.read(&dir.join(name), INBOX_BYTES_MAX) else {
+            continue;
+        };
+        let lines = text.split(|byte| *byte == b'\n');
+        seqs.extend(lines.filter_map(seq_of));
+    }
+    seqs
+}
+
+/// The seq at the beginning of a line of an inbox, `{"seq":N,`.
+fn seq_of(line: &[u8]) -> Option<u64> {
+    let rest = line.strip_prefix(b"{\"seq\":")?;
+    let digits = rest.split(|byte| !byte.is_ascii_digit()).next()?;
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}

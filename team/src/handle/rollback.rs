@@ -1,0 +1,35 @@
+//! Whether a log was rolled back, by the files beside it, where its own witness is not known: a log of an older teamlog has
+//! none, and a lock file can be lost.
+
+use crate::prelude::*;
+use crate::projections::live::known_end::known_end;
+use teamlog_engine::Rollback;
+
+/// The rollback that derived files show of the log up to the reader's head; `None` where the log has a witness, which knows
+/// better.
+pub(crate) fn shown_by_files(log: &Log, reader: &Reader) -> Result<Option<Rollback>> {
+    if reader.is_end_known() {
+        return Ok(None);
+    }
+    let last_seq = reader.head().last_seq;
+    let known = known_end(log)?.filter(|known| known.seq > last_seq);
+    Ok(known.map(|known| Rollback {
+        known_seq: known.seq,
+        known_id: known.id.map(|id| id.to_string()),
+        last_seq,
+        witness: known.file.to_owned(),
+    }))
+}
+
+/// The same reader, which says so where derived files show a rollback.
+pub(crate) fn checked(log: &Log, reader: Reader) -> Result<Reader> {
+    let Some(rollback) = shown_by_files(log, &reader)? else {
+        return Ok(reader);
+    };
+    // Others may have recorded between the looks at the log and at those files.
+    let now = log.peek()?;
+    match now.head().last_seq >= rollback.known_seq {
+        true => Ok(now),
+        false => Ok(now.with_rollback(log.rolled_back(rollback.clone()).to_string(), rollback)),
+    }
+}
