@@ -2,7 +2,12 @@
 //!
 //! Everything is reached from the open root, never by an absolute path, and never through a symbolic link.
 //! Only regular files with one name are opened: a second name (hard link) could lie outside the root.
-//! New files are 0600, new directories 0700; every handle closes on exec; writes name their offset (never `O_APPEND`).
+//! New files are 0600, new directories 0700, unless the team decides otherwise ([`ownership`]); every handle closes on exec;
+//! writes name their offset (never `O_APPEND`).
+
+mod ownership;
+
+pub use ownership::{Access, SHARED_DIR, SHARED_FILE};
 
 use super::file_lock;
 use super::file_system::{self, FileSystemKind, Space};
@@ -11,6 +16,7 @@ use super::root_dir::{self, RootDir};
 use super::{
     Bytes, File, HeldLock, LockError, Look, Moment, Open, Stat, Storage, Watcher, map, relative,
 };
+use ownership::{NewAccess, Ownership};
 use rustix::fs::{
     AtFlags, Dir, FileType, Mode, OFlags, StatxFlags, fstat, fsync, makedev, mkdirat, openat,
     renameat, statx, syncfs, unlinkat,
@@ -31,6 +37,7 @@ const REMOVED_DEPTH: usize = 64;
 #[derive(Debug)]
 pub struct Files {
     root_dir: Arc<RootDir>,
+    ownership: Ownership,
 }
 
 impl Files {
@@ -38,6 +45,7 @@ impl Files {
     pub fn open(root: &Path) -> io::Result<Files> {
         Ok(Files {
             root_dir: Arc::new(RootDir::new(root)?),
+            ownership: Ownership::default(),
         })
     }
 
@@ -57,8 +65,25 @@ impl Files {
         file_system::space(self.root_dir.root())
     }
 
+    /// Owner, group and mode of what lies at a path, which may be a link; `None` if it is missing.
+    pub fn access(&self, path: &Path) -> io::Result<Option<Access>> {
+        ownership::access(&self.root_dir, path)
+    }
+
+    /// Gives a regular file or a directory that group and that mode.
+    pub fn set_access(&self, path: &Path, gid: u32, mode: u32) -> io::Result<()> {
+        self.ownership.forget();
+        ownership::set_access(&self.root_dir, path, gid, mode)
+    }
+
+    /// How something at that path has to be created.
+    fn new_access(&self, path: &Path) -> io::Result<NewAccess> {
+        self.ownership.at(&self.root_dir, path)
+    }
+
     /// Opens a regular file with one name. Two system calls.
     fn regular(&self, path: &Path, how: Open) -> io::Result<(fs::File, Stat)> {
+        let may_create = matches!(how, Open::Create | Open::CreateNew);
         let how = match how {
             Open::Read => OFlags::RDONLY,
             Open::Write => OFlags::RDWR,
@@ -82,6 +107,9 @@ impl Files {
                 "must have no second name (hard link): find it with `find -samefile`, and remove the one that does not belong",
             ));
         }
+        if may_create {
+            self.new_access(path)?.set_if_new(&fd, &stat)?;
+        }
         Ok((fs::File::from(fd), known(&stat)))
     }
 }
@@ -91,6 +119,23 @@ fn create_new(dir: &OwnedFd, name: &str) -> Result<fs::File, Errno> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     let opened = retry_on_intr(|| openat(dir, name, flags, Mode::RUSR | Mode::WUSR));
     opened.map(fs::File::from)
+}
+
+/// Makes one directory. One that is there already stays as it is.
+fn make_dir(
+    dir: &OwnedFd,
+    name: &str,
+    new: impl FnOnce() -> io::Result<NewAccess>,
+) -> io::Result<()> {
+    match mkdirat(dir, name, Mode::RWXU) {
+        Err(Errno::EXIST) => return Ok(()),
+        made => made?,
+    }
+    let new = new()?;
+    if new.is_plain() {
+        return Ok(());
+    }
+    new.set_new_dir(root_dir::child(dir, name)?)
 }
 
 fn known(stat: &rustix::fs::Stat) -> Stat {
@@ -184,10 +229,7 @@ impl Storage for Files {
     fn create_dir(&self, path: &Path) -> io::Result<()> {
         if !relative::names(path)?.is_empty() {
             let (dir, name) = self.root_dir.parent(path)?;
-            match mkdirat(&dir, name, Mode::RWXU) {
-                Err(Errno::EXIST) => {}
-                answer => answer?,
-            }
+            make_dir(&dir, name, || self.new_access(path))?;
         }
         // What stood there already may be a file or a link.
         match self.stat(path)? {
@@ -220,7 +262,11 @@ impl Storage for Files {
             }
             created => created,
         }?;
-        if let Err(error) = file.write_all_at(bytes, 0) {
+        let new = self.new_access(path)?;
+        let written = new
+            .set_new_file(&file)
+            .and_then(|()| file.write_all_at(bytes, 0));
+        if let Err(error) = written {
             // A part of it would take up room for as long as nobody can write the whole.
             let _ = unlinkat(&dir, &aside, AtFlags::empty());
             return Err(error);
@@ -257,6 +303,9 @@ impl Storage for Files {
 
     fn lock(&self, path: &Path, deadline: Duration) -> Result<Box<dyn HeldLock>, LockError> {
         let (file, stat) = self.regular(path, Open::Create).map_err(LockError::Io)?;
+        // Before anything is written under it.
+        let new = self.new_access(path).map_err(LockError::Io)?;
+        new.give(&file).map_err(LockError::Io)?;
         Ok(Box::new(file_lock::lock(file, stat.identity, deadline)?))
     }
 

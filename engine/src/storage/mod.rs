@@ -31,7 +31,7 @@ mod test_support;
 pub use deferred::Deferred;
 pub use faulty::{Fault, Faulty};
 pub use file_system::{FileSystemKind, Space};
-pub use files::Files;
+pub use files::{Access, Files, SHARED_DIR, SHARED_FILE};
 pub use memory::{Crashes, Memory};
 pub(crate) use named::{NamedFile, if_long_enough, if_there};
 
