@@ -16,7 +16,7 @@ use teamlog_team::handle::root::TEAMS_DIR;
 use teamlog_team::lifecycle::ignored;
 
 /// The file's name in a team's directory, and in the data root.
-pub const RUNTIME_FILE: &str = "runtime.json";
+pub use teamlog_team::handle::root::RUNTIME_FILE;
 const SCHEMA_VERSION: &str = "1.0.0";
 const FILE_BYTES_MAX: u64 = 64 * 1024;
 /// Files that are written at a time when the daemon starts.

@@ -7,11 +7,13 @@
 //! A long log is looked at quickly unless all of it is asked for: the checks of what grows with history then judge a
 //! sample. Where that leaves anything in doubt, everything is looked at after all, so that what is told is told exactly.
 
+mod access;
 mod artifacts;
 mod audit;
 mod backups;
 mod bootstrap;
 mod checkpoint;
+mod git;
 mod host;
 mod journal;
 mod leftovers;
@@ -25,10 +27,12 @@ mod segments;
 mod sidecars;
 mod views;
 
+pub use git::TrackedByGit;
 pub(crate) use host::AHEAD_TOLERATED_MICROS;
 
 use crate::prelude::*;
 use crate::projections::views::ViewsSource;
+use crate::shell;
 use observed::{Observed, Seen, had, is_closed, keeps_views, said};
 
 /// Messages and events that are looked up one by one, unless the caller says otherwise.
@@ -77,6 +81,10 @@ pub struct DoctorCheck {
     pub program: String,
     /// Directories of backups to look into, beside those that the team knows of.
     pub backups: Vec<PathBuf>,
+    /// The data root, as commands that are recommended name it.
+    pub data_root: PathBuf,
+    /// The files of the team that git tracks.
+    pub tracked: TrackedByGit,
 }
 
 /// How something is.
@@ -296,7 +304,7 @@ fn looked<'a>(
 type Checker = fn(&Observed<'_>) -> Seen<Check>;
 
 /// The checks by name, in the order of the answer.
-const CHECKS: [(&str, Checker); 19] = [
+const CHECKS: [(&str, Checker); 21] = [
     ("index_integrity", audit::index),
     ("malformed_jsonl", malformed_jsonl::check),
     ("snapshot_monotonicity", audit::snapshots),
@@ -312,6 +320,8 @@ const CHECKS: [(&str, Checker); 19] = [
     ("quarantine", quarantine::check),
     ("backups", backups::check),
     ("leftovers", leftovers::check),
+    ("access", access::check),
+    ("git", git::check),
     ("clock", host::clock),
     ("lock", host::lock),
     ("file_system", host::file_system),

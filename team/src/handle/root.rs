@@ -5,6 +5,7 @@ use crate::handle::notes::Notes;
 use crate::handle::past_folds::PastFolds;
 use crate::handle::resident::{Pause, Resident, Residents};
 use crate::integrity::Background;
+use crate::lifecycle::ignored;
 use crate::prelude::*;
 use crate::projections::live::fold_version;
 use teamlog_engine::event_id::IdSource;
@@ -16,6 +17,8 @@ use teamlog_engine::{Clock, Identity, LogOptions, RandomIds, SystemClock, Witnes
 
 /// The directory of the teams in a root.
 pub const TEAMS_DIR: &str = "teams";
+/// The file in a team's directory, and in the root, by which a daemon says where it listens.
+pub const RUNTIME_FILE: &str = "runtime.json";
 
 /// What a root needs from outside.
 #[derive(Debug, Clone)]
@@ -247,7 +250,8 @@ impl Root {
             return Ok((*team).clone());
         }
         let hint = match (teams.is_empty(), open.is_empty()) {
-            (true, _) => "there is no team yet; to create one: teamlog init TEAM".to_owned(),
+            // The caller knows if one may lie elsewhere.
+            (true, _) => "there is no team yet".to_owned(),
             (false, true) => {
                 let teams = teams.join(", ");
                 format!("every team was closed, and is meant only by its name: {teams}")
@@ -368,6 +372,23 @@ impl Root {
                 Err(unsafe_file_system(&local).into())
             }
         }
+    }
+
+    /// Makes the directory of the teams if it is missing, and tells git to leave it alone.
+    pub(crate) fn make_teams(&self) -> Result<()> {
+        let teams = Path::new(TEAMS_DIR);
+        if !self.holds_teams()? {
+            let made = self.storage.create_dir(teams);
+            made.map_err(Error::io("create", teams))?;
+            let synced = self.storage.sync_dir(Path::new(""));
+            synced.map_err(Error::io("sync", "."))?;
+        }
+        ignored::write_beside_teams(self.storage.as_ref())
+    }
+
+    /// The directory tree that it is; `None` in memory.
+    pub(crate) fn files(&self) -> Option<&Files> {
+        self.files.as_deref()
     }
 
     pub(crate) fn holds_teams(&self) -> Result<bool> {

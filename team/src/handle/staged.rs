@@ -1,7 +1,7 @@
 //! A team in the making: built aside, in a directory that no name can mean, and renamed whole when it is complete, so
 //! that nobody ever sees half a team and a crash leaves none.
 
-use crate::handle::root::{TEAMS_DIR, team_dir};
+use crate::handle::root::team_dir;
 use crate::handle::staging::{Purpose, Staging};
 use crate::lifecycle::ignored;
 use crate::prelude::*;
@@ -72,15 +72,8 @@ impl StagedTeam {
 
     /// A place for a log that is yet to be put there.
     pub fn reserve(root: &Root, name: &str, anywhere: bool) -> Result<StagedTeam> {
-        let teams = Path::new(TEAMS_DIR);
         let storage = root.storage();
-        if !root.holds_teams()? {
-            let made = storage.create_dir(teams);
-            made.map_err(Error::io("create", teams))?;
-            let synced = storage.sync_dir(Path::new(""));
-            synced.map_err(Error::io("sync", "."))?;
-            ignored::write_beside_teams(storage.as_ref())?;
-        }
+        root.make_teams()?;
         if !anywhere {
             root.check_file_system()?;
         }

@@ -30,6 +30,13 @@ impl Purpose {
     }
 }
 
+/// Whether a path is that of a staging directory, or of the lock beside one.
+pub(crate) fn is_staging(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let prefixes = [Purpose::New, Purpose::Purged].map(Purpose::prefix);
+    name.is_some_and(|name| prefixes.iter().any(|prefix| name.starts_with(prefix)))
+}
+
 /// A staging directory that this process works in. Dropping it gives it up.
 #[derive(Debug)]
 pub(crate) struct Staging {

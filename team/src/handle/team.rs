@@ -10,6 +10,7 @@ use crate::handle::past_folds::{PastFold, PastFolds};
 use crate::handle::resident::{Pause, Resident};
 use crate::handle::rollback;
 use crate::handle::root::RootOptions;
+use crate::lifecycle::ignored;
 use crate::prelude::*;
 use crate::projections::views::ViewsSource;
 use teamlog_engine::storage::Files;
@@ -195,6 +196,8 @@ impl Team {
             return Err(self.log.rolled_back(rollback).into());
         }
         self.say(exclusive.recovered());
+        // What is recorded matters more.
+        let _ = ignored::keep_current(self.log.storage().as_ref(), self.log.dir());
         Ok(exclusive)
     }
 

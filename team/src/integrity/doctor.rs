@@ -1,7 +1,7 @@
 //! `doctor-last`, `doctor-start`: what the last look at everything that belongs to the team found.
 
 use super::*;
-use crate::doctor::{DoctorAnswer, DoctorCheck, Health, SAMPLE};
+use crate::doctor::{DoctorAnswer, DoctorCheck, Health, SAMPLE, TrackedByGit};
 
 /// The file of the last result.
 const FILE: &str = "doctor.json";
@@ -84,6 +84,8 @@ impl DoctorCheck {
             deep: false,
             program: "teamlog".to_owned(),
             backups: Vec::new(),
+            data_root: PathBuf::from("."),
+            tracked: TrackedByGit::Unknown,
         }
     }
 }

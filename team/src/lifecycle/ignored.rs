@@ -1,45 +1,28 @@
-//! What git is told to leave alone where a data root lies in a repository: tokens, locks, what is derived from the log and
-//! what is still being written. The log itself stays: who wants it in a repository can have it there.
+//! The files that keep git away from logs: an older copy that git puts back would undo acknowledged events.
 //!
-//! A team's file is made with the team; one that is older gets it from `init` or `setup`. A file that begins with other
-//! words was written by somebody else and is left as it is.
+//! Each team's directory ignores itself as a whole. The directory of all teams does so, too, if it holds nothing but teams; in
+//! one that holds other files only staging directories are ignored. To keep history in a repository there are `export` and
+//! `backup`. A file that does not begin with our line was written by the user and stays.
+//!
+//! The file in the directory of all teams also marks that directory as ours ([`is_own`]).
 
 use crate::handle::root::TEAMS_DIR;
+use crate::handle::staging;
 use crate::prelude::*;
+use teamlog_engine::layout::{EVENTS_DIR, LOG_FILE};
 use teamlog_engine::storage::Storage;
 
 /// The file's name.
 pub const IGNORE_FILE: &str = ".gitignore";
-/// How a file begins that may be replaced.
+/// First line of a file that may be replaced.
 const OWN: &str = "# Written by teamlog, and replaced by it.";
 /// More than such a file has.
 const BYTES_MAX: u64 = 64 * 1024;
 
-/// In a team's directory.
-const TEAM: &[&str] = &[
-    "*.tmp",
-    "/backups/",
-    "/bootstrap/",
-    "/dead-letter/",
-    "/derived.lock",
-    "/derived/",
-    "/digests",
-    "/inboxes/",
-    "/lock",
-    "/modes/",
-    "/runtime.json",
-    "/salvage/",
-    "/shortened",
-    "/tasks.new/",
-    "/tasks/",
-    "/team.json",
-    "/threads/",
-    "/views",
-    "/views.synced",
-    "/workers/",
-];
-/// In the directory of all teams: teams that are being made or removed.
-const TEAMS: &[&str] = &["/.new-*", "/.purged-*"];
+/// In a directory that is ours as a whole.
+const ALL: &[&str] = &["*"];
+/// In the directory of all teams if it holds other files as well: teams that are being made or removed, and this file.
+const STAGING: &[&str] = &["/.gitignore", "/.new-*", "/.purged-*"];
 
 /// In the data root: what a daemon writes there.
 const ROOT: &[&str] = &["/runtime.json", "/.runtime.json.new"];
@@ -64,6 +47,11 @@ pub fn of_root() -> String {
     text(ROOT)
 }
 
+/// Whether an ignore file is ours: it begins with our line.
+pub fn is_own(bytes: &[u8]) -> bool {
+    bytes.starts_with(OWN.as_bytes())
+}
+
 fn look(storage: &dyn Storage, dir: &Path, lines: &[&str]) -> Result<IgnoreFile> {
     let path = dir.join(IGNORE_FILE);
     let text = text(lines);
@@ -71,9 +59,9 @@ fn look(storage: &dyn Storage, dir: &Path, lines: &[&str]) -> Result<IgnoreFile>
     let settled = match found {
         None => false,
         // One that cannot be read, or is a link, is not ours either.
-        Some(_) => storage.read(&path, BYTES_MAX).map_or(true, |bytes| {
-            bytes == text.as_bytes() || !bytes.starts_with(OWN.as_bytes())
-        }),
+        Some(_) => storage
+            .read(&path, BYTES_MAX)
+            .map_or(true, |bytes| bytes == text.as_bytes() || !is_own(&bytes)),
     };
     Ok(IgnoreFile {
         path,
@@ -92,12 +80,58 @@ fn settle(storage: &dyn Storage, file: &IgnoreFile) -> Result<()> {
 
 /// Writes the file of a team that lies in that directory.
 pub(crate) fn write_in(storage: &dyn Storage, dir: &Path) -> Result<()> {
-    settle(storage, &look(storage, dir, TEAM)?)
+    settle(storage, &look(storage, dir, ALL)?)
 }
 
 /// Writes the file of the directory of all teams.
 pub(crate) fn write_beside_teams(storage: &dyn Storage) -> Result<()> {
-    settle(storage, &look(storage, Path::new(TEAMS_DIR), TEAMS)?)
+    settle(storage, &beside_teams(storage)?)
+}
+
+/// Brings the files up to date in a root that an older program made. A single look at the team's file if it is current.
+pub(crate) fn keep_current(storage: &dyn Storage, team: &Path) -> Result<()> {
+    if team.parent() != Some(Path::new(TEAMS_DIR))
+        || staging::is_staging(team)
+        || is_all(storage, team)
+    {
+        return Ok(());
+    }
+    write_in(storage, team)?;
+    match is_all(storage, Path::new(TEAMS_DIR)) {
+        true => Ok(()),
+        false => write_beside_teams(storage),
+    }
+}
+
+/// Whether the file of a directory has the length of one that ignores all of it.
+fn is_all(storage: &dyn Storage, dir: &Path) -> bool {
+    let found = storage.look(&dir.join(IGNORE_FILE)).ok().flatten();
+    found.is_some_and(|found| found.len == text(ALL).len() as u64)
+}
+
+fn beside_teams(storage: &dyn Storage) -> Result<IgnoreFile> {
+    let teams = Path::new(TEAMS_DIR);
+    let whole = look(storage, teams, ALL)?;
+    // Once all is ignored it stays so, whatever else comes there.
+    match whole.settled || holds_only_teams(storage)? {
+        true => Ok(whole),
+        false => look(storage, teams, STAGING),
+    }
+}
+
+/// Whether the directory of all teams holds nothing but teams and what belongs to them.
+fn holds_only_teams(storage: &dyn Storage) -> Result<bool> {
+    let teams = Path::new(TEAMS_DIR);
+    let names = storage.list(teams).map_err(Error::io("list", teams))?;
+    let is_team = |dir: &Path| {
+        let is_there = |name| matches!(storage.stat(&dir.join(name)), Ok(Some(_)));
+        is_there(LOG_FILE) || is_there(EVENTS_DIR)
+    };
+    Ok(names.iter().all(|name| {
+        let path = teams.join(name);
+        let is_aside = name.starts_with(IGNORE_FILE) || staging::is_staging(&path);
+        is_aside || is_team(&path)
+    }))
 }
 
 impl Root {
@@ -105,8 +139,8 @@ impl Root {
     pub fn ignore_files(&self, team: &str) -> Result<Vec<IgnoreFile>> {
         let storage = self.storage().as_ref();
         Ok(vec![
-            look(storage, Path::new(TEAMS_DIR), TEAMS)?,
-            look(storage, &team_dir(team), TEAM)?,
+            beside_teams(storage)?,
+            look(storage, &team_dir(team), ALL)?,
         ])
     }
 

@@ -14,6 +14,7 @@ pub mod membership;
 pub mod purge;
 pub mod read_team;
 pub mod setup;
+pub(crate) mod sharing;
 pub mod status;
 pub mod teams;
 pub mod tick;

@@ -140,11 +140,9 @@ pub fn doctor(root: &Root, team: &str) -> DoctorAnswer {
 /// What `doctor check` says by all that the team holds, or by a sample where that is enough.
 pub fn doctor_of(root: &Root, team: &str, deep: bool) -> DoctorAnswer {
     let check = DoctorCheck {
-        team: team.into(),
         sample_size: if deep { 0 } else { SAMPLE },
         deep,
-        program: "teamlog".into(),
-        backups: Vec::new(),
+        ..DoctorCheck::of(team)
     };
     root.doctor_check(check, &mut |_, _| {}).unwrap()
 }

@@ -1,0 +1,63 @@
+//! A data root that a group shares: its members read and write the same logs, each as a user of their own.
+//!
+//! The mode of the directory of all teams says that it is shared; the engine gives what is created below it the same access.
+
+use crate::handle::root::{RUNTIME_FILE, TEAMS_DIR};
+use crate::prelude::*;
+use teamlog_engine::storage::{Access, Files, SHARED_DIR, SHARED_FILE};
+
+/// Directories within directories; teams need four.
+const DEPTH_MAX: usize = 16;
+
+/// Whether something belongs to its user alone also in a shared root: the token of that user's daemon.
+pub(crate) fn is_personal(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == RUNTIME_FILE)
+}
+
+/// The mode of something in a shared root.
+pub(crate) fn shared_mode(access: &Access) -> u32 {
+    if access.is_dir {
+        SHARED_DIR
+    } else {
+        SHARED_FILE
+    }
+}
+
+impl Root {
+    /// Shares the teams with a group: directories get mode 2770, files 0660, and so does everything that is created later.
+    /// Repeating it mends what differs.
+    ///
+    /// # Errors
+    /// `invalid_input` for a root in memory; I/O, which includes files that belong to another user.
+    pub fn share(&self, gid: u32) -> Result<()> {
+        let Some(files) = self.files() else {
+            let message = "only a data root in a directory can be shared";
+            return Err(Refusal::new(Code::InvalidInput, message).into());
+        };
+        self.make_teams()?;
+        share(files, Path::new(TEAMS_DIR), gid, DEPTH_MAX)
+    }
+}
+
+fn share(files: &Files, path: &Path, gid: u32, depth: usize) -> Result<()> {
+    let found = files.access(path).map_err(Error::io("look at", path))?;
+    // A file may go meanwhile.
+    let Some(access) = found.filter(|access| access.is_dir || access.is_file) else {
+        return Ok(());
+    };
+    if is_personal(path) {
+        return Ok(());
+    }
+    let mode = shared_mode(&access);
+    if (access.gid, access.mode) != (gid, mode) {
+        let set = files.set_access(path, gid, mode);
+        set.map_err(Error::io("share", path))?;
+    }
+    if !access.is_dir || depth == 0 {
+        return Ok(());
+    }
+    let names = files.list(path).map_err(Error::io("list", path))?;
+    names
+        .iter()
+        .try_for_each(|name| share(files, &path.join(name), gid, depth - 1))
+}
