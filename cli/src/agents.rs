@@ -109,7 +109,7 @@ pub fn text(context: &Context, path: &Path) -> Result<String, CommandError> {
 pub fn data_root(context: &Context) -> Result<String, CommandError> {
     text(
         context,
-        &file::followed(absolute(context, context.data_root())?),
+        &file::followed(absolute(context, context.data_root()?)?),
     )
 }
 

@@ -8,6 +8,7 @@ mod caller;
 mod execute;
 mod lines;
 mod open;
+mod place;
 mod receipt;
 
 pub use advice::typed_here;
@@ -23,7 +24,7 @@ use crate::global::Global;
 use crate::journals::KnownJournals;
 use crate::link::Called;
 use crate::output::Output;
-use crate::root;
+use crate::root::{self, DataRoot};
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -38,7 +39,8 @@ use teamlog_team::{GivenReceipt, RootOptions, Team};
 pub struct Context {
     pub out: Output,
     env: ProcessEnv,
-    data_root: PathBuf,
+    /// Where the data lies, or why it must not be used.
+    data_root: Result<DataRoot, CommandError>,
     /// As the command line names it, if it does.
     data_root_flag: Option<PathBuf>,
     /// Whether a daemon on another machine is to be asked.
@@ -90,8 +92,11 @@ impl Context {
         env: &ProcessEnv,
         definition: fn() -> clap::Command,
     ) -> Result<Context, CommandError> {
-        let data_root = root::of(global, env)
-            .map_err(|error| CommandError::io("find", "the working directory", &error))?;
+        let data_root = match root::of(global, env).map_err(place::unusable) {
+            // Commands that need no data root work all the same.
+            Err(error) if error.code() != "not_owned" => return Err(error),
+            found => found,
+        };
         let journals = Arc::new(KnownJournals::of(env));
         let mut options = RootOptions {
             journals: Some(journals.clone()),
@@ -161,9 +166,13 @@ impl Context {
         self.options.clone()
     }
 
-    /// The directory that holds `teams/`.
-    pub fn data_root(&self) -> &Path {
-        &self.data_root
+    /// Returns the directory that holds `teams/`.
+    ///
+    /// # Errors
+    /// `not_owned`: it was discovered, and others may write it.
+    pub fn data_root(&self) -> Result<&Path, CommandError> {
+        let found = self.data_root.as_ref();
+        found.map(|root| &*root.path).map_err(Clone::clone)
     }
 
     pub fn data_root_flag(&self) -> Option<PathBuf> {

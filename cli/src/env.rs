@@ -70,6 +70,13 @@ impl ProcessEnv {
         format!("user:{}", name.unwrap_or_else(|| uid.to_string()))
     }
 
+    /// The number of a group that is given by its name or its number.
+    pub fn group(&self, named: &str) -> Option<u32> {
+        let groups = std::fs::read("/etc/group").unwrap_or_default();
+        let groups = String::from_utf8_lossy(&groups).into_owned();
+        number_of_group(named, &groups).or_else(|| named.parse().ok())
+    }
+
     pub fn here(&self) -> io::Result<PathBuf> {
         std::env::current_dir()
     }
@@ -203,12 +210,30 @@ fn name_of_user(uid: u32, users: &str) -> Option<String> {
     name.filter(is_plain).map(str::to_owned)
 }
 
+/// The number of a group in the lines `name:password:gid:…`.
+fn number_of_group(named: &str, groups: &str) -> Option<u32> {
+    groups.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let is_named = fields.next()? == named;
+        is_named.then(|| fields.nth(1)?.parse().ok()).flatten()
+    })
+}
+
 /// Far more than a user's name has, and less than an actor may have.
 const NAME_BYTES_MAX: usize = 100;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_group_is_found_by_its_name() {
+        let groups = "root:x:0:\nodd\ndevs:x:1000:ada,bob\nbad:x:y:\n";
+        assert_eq!(number_of_group("devs", groups), Some(1000));
+        for none in ["", "dev", "bad", "odd", "ada"] {
+            assert_eq!(number_of_group(none, groups), None, "{none}");
+        }
+    }
 
     #[test]
     fn a_user_is_named_by_its_line_if_that_can_stand_in_an_event() {

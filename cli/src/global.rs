@@ -11,7 +11,7 @@ pub struct Global {
     /// Print the answer as one line of JSON, and an error as one line of JSON on standard error
     #[arg(long, global = true, overrides_with = "json")]
     pub json: bool,
-    /// Directory that holds `teams/` [default: $TEAMLOG_DATA_ROOT, the nearest ancestor with `teams/`, or here]
+    /// Directory that holds `teams/` [default: $TEAMLOG_DATA_ROOT, the nearest ancestor with `teams/` of logs, or here]
     #[arg(long, global = true, value_name = "DIR")]
     pub data_root: Option<PathBuf>,
     /// Who is acting; stands in for a missing --from or --agent [default: $TEAMLOG_AGENT]

@@ -16,6 +16,7 @@ mod exit;
 mod fence;
 mod file;
 mod forward;
+mod git;
 mod given;
 mod global;
 mod journals;

@@ -78,7 +78,7 @@ impl Args {
             (None, 1) => teams.pop(),
             (None, _) => None,
         };
-        let root = context.data_root().to_owned();
+        let root = context.data_root()?.to_owned();
         let (running, log) = background::daemon(&root)?;
         let scope = if self.act { "act" } else { "read" };
         let code = code(&running.socket, scope, team.as_deref())?;

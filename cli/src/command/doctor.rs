@@ -1,6 +1,7 @@
 //! `doctor`: is everything as it should be, and what mends it.
 
 use crate::command::prelude::*;
+use crate::git;
 use crate::progress::Progress;
 use crate::render::doctor;
 use teamlog_team::doctor::DoctorAnswer;
@@ -75,6 +76,7 @@ struct Repair {
 impl Check {
     fn run(self, context: &mut Context) -> Outcome {
         let root = context.root(&self.team)?;
+        let tracked = git::tracked(context.data_root()?, &self.team);
         let mut progress = Progress::on_stderr("checking", context.env());
         let answer = root.doctor_check(
             DoctorCheck {
@@ -83,6 +85,8 @@ impl Check {
                 deep: self.deep,
                 program: context.program(),
                 backups: self.backups.clone(),
+                data_root: context.data_root()?.to_owned(),
+                tracked,
             },
             &mut |done, all| progress.show(done, all),
         );

@@ -29,6 +29,9 @@ pub struct Args {
     /// The journal that orders its events on several hosts, as journals.toml names it
     #[arg(long, value_name = "NAME")]
     journal: Option<String>,
+    /// Let a group share the data root, by its name or number: directories 2770, files 660. Repeating it mends what differs
+    #[arg(long, value_name = "GROUP")]
+    shared: Option<String>,
     /// Accept a network or host-shared file system, where locks and syncs may not hold
     #[arg(long)]
     allow_network_fs: bool,
@@ -50,10 +53,18 @@ impl Args {
             actor: context.doer(),
             journal,
         };
+        if let Some(group) = &self.shared {
+            context.concerns(&team)?;
+            let gid = context.env().group(group).ok_or_else(|| {
+                let message = format!("shared must name a group, but there is no {group}");
+                CommandError::invalid("shared", message)
+            })?;
+            context.created()?.share(gid)?;
+        }
         let who = context.who();
         let (answer, created, added) =
             context.execute_in(Context::created, &who, &call::INIT, &team, init)?;
-        let root = context.data_root().display().to_string();
+        let root = context.data_root()?.display().to_string();
         context.answer(&answer, |answer, view| {
             let team = view.paint.show(Style::Bold, visible(&answer.team));
             let done = match (created, added.is_empty()) {

@@ -36,10 +36,11 @@ impl Args {
         let (id, journals) = context.journals().found(&self.journal)?;
         let Some(bytes) = journals.find(&self.team)? else {
             let message = format!("journal {} ({id}) has no team {}", self.journal, self.team);
-            let begin = context.command(&format!("init {} --journal {}", self.team, self.journal));
+            let init = format!("init {} --journal {}", self.team, self.journal);
+            let begin = context.to_create("to begin it", &init);
             return Err(CommandError::new(Exit::Refused, "not_in_journal", message)
                 .about("team")
-                .or_hint(format!("to begin it: {begin}")));
+                .or_hint(begin));
         };
         let join = Join {
             identity: Identity::decode(Path::new(LOG_FILE), &bytes)?,

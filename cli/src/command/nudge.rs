@@ -99,8 +99,9 @@ fn run(
     nudged: &Nudged,
     deadline: Duration,
 ) -> Executed {
-    let root = std::path::absolute(context.data_root());
-    let root = root.unwrap_or_else(|_| context.data_root().to_owned());
+    // The team was opened there.
+    let root = context.data_root().unwrap_or(Path::new(""));
+    let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
     let process = Command::new(program)
         .arg(&nudged.agent)
         .env("TEAMLOG_TEAM", team)

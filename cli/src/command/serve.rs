@@ -159,7 +159,8 @@ impl Args {
         }
         // Better said as every command does.
         context.data()?;
-        let root = context.data_root().to_owned();
+        context.check_serves_own()?;
+        let root = context.data_root()?.to_owned();
         let failed =
             |error: std::io::Error| CommandError::io("find", &root.display().to_string(), &error);
         let resident = Resident::new(&root).map_err(failed)?;
@@ -261,7 +262,7 @@ pub fn found(root: &Path) -> Result<Option<Running>, CommandError> {
 
 fn status(context: &mut Context) -> Outcome {
     context.data()?;
-    let root = context.data_root();
+    let root = context.data_root()?;
     let Some(running) = found(root)? else {
         let message = format!("no daemon serves {}", root.display());
         let error = CommandError::new(Exit::Unavailable, "daemon_not_running", message);
@@ -294,7 +295,7 @@ fn status(context: &mut Context) -> Outcome {
 
 fn stop(context: &mut Context) -> Outcome {
     context.data()?;
-    let root = context.data_root().to_owned();
+    let root = context.data_root()?.to_owned();
     let Some(running) = found(&root)? else {
         let served = Served::of("not_running", None);
         return context.end(Exit::Done, &served, |_, _| {

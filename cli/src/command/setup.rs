@@ -118,7 +118,10 @@ impl Args {
         let (plan, root) = self.plan(context, &dir, there.unwrap_or_default())?;
         let mut files = Files::default();
         let mut parts = plan.put(context, &mut files)?;
-        parts.push(Part::ignored(context, &root.ignore_files(&plan.team)?));
+        parts.push(Part::ignored(
+            context.data_root()?,
+            &root.ignore_files(&plan.team)?,
+        ));
         let whole = parts.iter().all(Part::is_current);
         let writes = !self.check && !self.dry_run;
         if writes {

@@ -18,9 +18,14 @@ pub struct Args {}
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
         let all = AllAnswer::of(context, Which::All, |context, team| {
-            Ok(context.data()?.team(team)?.listed()?)
+            Ok(context.root(team)?.team(team)?.listed()?)
         })?;
+        let empty = all.teams.is_empty() && all.failed.is_empty();
+        let create = empty.then(|| context.to_create("to create one", "init TEAM"));
         context.end(all.exit(Exit::Refused, true), &all, |all, view| {
+            if let Some(create) = &create {
+                return vec![format!("there is no team yet; {create}")];
+            }
             let failed = all.failed.iter();
             let failed: Vec<_> = failed.map(|one| (&*one.team, &*one.message)).collect();
             teams::list(&all.teams, &failed, view)

@@ -164,7 +164,7 @@ pub struct Rotated {
 
 impl Rotate {
     fn run(self, context: &mut Context) -> Outcome {
-        let root = context.data_root().to_owned();
+        let root = context.data_root()?.to_owned();
         let (socket, path, file) = match &self.team {
             Some(team) => {
                 names::check_known("team", team)?;

@@ -3,7 +3,7 @@
 
 use super::typed::Typed;
 use crate::env::ProcessEnv;
-use crate::root;
+use crate::root::{self, owner::User};
 use clap::Arg;
 use clap_complete::CompletionCandidate;
 use std::ops::ControlFlow;
@@ -96,9 +96,12 @@ impl Source {
     }
 
     fn root(&self) -> Option<Root> {
-        let variable = self.1.var("TEAMLOG_DATA_ROOT");
+        let variable = self.1.var(root::VARIABLE);
         let flag = self.0.data_root.as_deref();
-        let path = root::find(flag, variable, || self.1.here()).ok()?;
+        let user = || User::of_process(&self.1);
+        let path = root::find(flag, variable, || self.1.here(), user)
+            .ok()?
+            .path;
         let options = RootOptions {
             lock_deadline: LOCK_DEADLINE,
             ..RootOptions::default()

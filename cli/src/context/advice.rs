@@ -93,15 +93,13 @@ impl Context {
                 }
             }
             "team_not_found" => {
+                let root = self.data_root().map(|root| root.display().to_string());
                 let error =
-                    error.and_hint(&format!("the data root is {}", self.data_root.display()));
-                error.and_hint(&format!(
-                    "to create it: {}",
-                    command(format!("init {team}"))
-                ))
+                    error.and_hint(&format!("the data root is {}", root.unwrap_or_default()));
+                error.and_hint(&self.to_create("to create it", &format!("init {team}")))
             }
             "data_root_not_found" => {
-                error.or_hint(format!("to create it: {}", command(format!("init {team}"))))
+                error.or_hint(self.to_create("to create it", &format!("init {team}")))
             }
             "lock_lost" if error.hint().is_none() => {
                 let frees = "deleting the lock file frees nothing";

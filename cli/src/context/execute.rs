@@ -8,6 +8,7 @@ use crate::random;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
+use std::path::PathBuf;
 use teamlog_team::shell::quoted;
 use teamlog_team::{Root, names};
 
@@ -25,7 +26,11 @@ impl Context {
     /// What asks the daemons of the data root, or the one on another machine.
     pub fn client(&self, remote: Option<Remote>) -> Client {
         Client {
-            root: self.data_root.clone(),
+            // Callers that ask a daemon of this machine checked it before; the others do not use it.
+            root: self
+                .data_root
+                .as_ref()
+                .map_or_else(|_| PathBuf::new(), |root| root.path.clone()),
             remote,
             lock_deadline: self.options.lock_deadline,
             receipt: self.receipt,
@@ -85,6 +90,9 @@ impl Context {
         team: &str,
         input: I,
     ) -> Result<A, CommandError> {
+        if self.repeat.is_some() {
+            self.tighten(team);
+        }
         let mut site = self.site(root, who, team);
         let done = (call.run)(&mut site, input);
         let replayed = site.replayed();
@@ -119,6 +127,9 @@ impl Context {
     fn forward(&mut self, who: &Who, team: &str, sent: Sent<'_>) -> Result<(), CommandError> {
         let remote = self.remote()?;
         let is_remote = remote.is_some();
+        if !is_remote {
+            self.data_root()?;
+        }
         let (who, repeat) = match is_remote {
             true => keyed(who, sent.name, self.repeat)?,
             false => (who.clone(), self.repeat.unwrap_or(Repeat::Same)),
@@ -163,6 +174,7 @@ impl Context {
             return Ok(false);
         }
         self.check_local()?;
+        self.data_root()?;
         let gave_way = self.client(None).give_way(team)?;
         self.gave_way.extend(gave_way);
         Ok(!self.gave_way.is_empty())

@@ -22,9 +22,22 @@ impl Context {
             (None, Some(team)) => Ok(team.to_string_lossy().into_owned()),
             (None, None) => match self.remote()? {
                 Some(remote) => Ok(remote.team().to_owned()),
-                None => Ok(self.data()?.only_team()?),
+                None => self.only_team(),
             },
         }
+    }
+
+    fn only_team(&self) -> Result<String, CommandError> {
+        let root = self.data()?;
+        let only = root.only_team();
+        let has_none = only.is_err() && root.teams().is_ok_and(|teams| teams.is_empty());
+        only.map_err(|failure| {
+            let error = CommandError::from(failure);
+            match has_none {
+                true => error.and_hint(&self.to_create("to create one", "init TEAM")),
+                false => error,
+            }
+        })
     }
 
     /// Holds a team against the caller's last receipt, if there is one.
@@ -62,7 +75,8 @@ impl Context {
     /// The data root, created if it is missing.
     pub fn created(&self) -> Result<Root, CommandError> {
         self.check_local()?;
-        Root::create(&self.data_root, self.options.clone()).map_err(|failure| {
+        self.prepare_teams()?;
+        Root::create(self.data_root()?, self.options.clone()).map_err(|failure| {
             match missing(&failure) {
                 true => self.no_directory("invalid_input", "cannot become one"),
                 false => failure.into(),
@@ -107,7 +121,8 @@ impl Context {
     /// The team that all of this is about.
     pub fn concerns(&mut self, team: &str) -> Result<(), CommandError> {
         self.team = Some(team.to_owned());
-        Ok(names::check_known("team", team)?)
+        names::check_known("team", team)?;
+        self.check_owner(team)
     }
 
     /// The data root, for what concerns a team that may not open.
@@ -123,12 +138,11 @@ impl Context {
     /// The data root, for what concerns no team in particular.
     pub fn data(&self) -> Result<Root, CommandError> {
         self.check_local()?;
-        Root::open(&self.data_root, self.options.clone()).map_err(|failure| {
-            match missing(&failure) {
-                true if self.data_root.exists() => self.no_directory("invalid_input", "is none"),
-                true => self.no_directory("data_root_not_found", "does not exist"),
-                false => failure.into(),
-            }
+        let root = self.data_root()?;
+        Root::open(root, self.options.clone()).map_err(|failure| match missing(&failure) {
+            true if root.exists() => self.no_directory("invalid_input", "is none"),
+            true => self.no_directory("data_root_not_found", "does not exist"),
+            false => failure.into(),
         })
     }
 
@@ -185,7 +199,7 @@ impl Context {
     pub fn new_backup_dir(&mut self, dir: &Path) -> Result<BackupDir, CommandError> {
         Ok(BackupDir::create(
             dir,
-            &self.data_root,
+            self.data_root()?,
             self.options.clone(),
         )?)
     }
@@ -205,8 +219,14 @@ impl Context {
     }
 
     fn no_directory(&self, code: &str, but: &str) -> CommandError {
-        let shown = self.data_root.display();
-        let message = format!("data_root must be a directory, but {shown} {but}");
+        let root = match self.data_root() {
+            Ok(root) => root,
+            Err(error) => return error,
+        };
+        let message = format!(
+            "data_root must be a directory, but {} {but}",
+            root.display()
+        );
         CommandError::new(Exit::Refused, code, message).about("data_root")
     }
 

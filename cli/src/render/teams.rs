@@ -16,9 +16,6 @@ pub fn list(teams: &[TeamListed], failed: &[(&str, &str)], view: &View) -> Vec<S
             plain(why),
         ]
     }));
-    if rows.is_empty() {
-        return vec!["there is no team yet; to create one: teamlog init TEAM".to_owned()];
-    }
     let mut head = titles(["team", "state", "last event"]);
     head.splice(2..2, ["members", "events"].map(number));
     rows.insert(0, head);

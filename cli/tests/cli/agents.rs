@@ -446,47 +446,30 @@ fn the_doctor_tries_the_hook() {
 }
 
 #[test]
-fn git_sees_the_log_and_nothing_that_is_made_from_it() {
+fn git_is_told_to_leave_a_team_alone_as_a_whole() {
     let (cli, repo) = project();
-    cli.ok("mode start demo forge");
-    cli.ok("thread start demo --title t --participants dev,qa");
-    cli.ok("bootstrap start demo --run r-1");
-    cli.ok("rehydrate demo");
-    cli.ok("backup demo ../backups");
     let daemon = Daemon::of(&cli);
     let team = cli.dir().join("teams/demo");
-    let ignored = fs::read_to_string(team.join(".gitignore")).unwrap();
-    let names = fs::read_dir(&team)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name());
-    let mut seen: Vec<String> = names
-        .map(|name| name.into_string().unwrap())
-        .filter(|name| !ignored.lines().any(|line| line.trim_matches('/') == name))
-        .collect();
-    seen.sort();
-    assert_eq!(seen, [".gitignore", "events", "head", "log.json"]);
-    let teamd = fs::read_to_string(cli.dir().join("teamd/.gitignore")).unwrap();
-    assert_eq!(teamd, "*\n");
+    let read = |path: &Path| fs::read_to_string(path.join(".gitignore")).unwrap();
+    let ignored = read(&team);
+    assert_eq!(ignored, "# Written by teamlog, and replaced by it.\n*\n");
+    assert_eq!(read(&cli.dir().join("teamd")), "*\n");
+    assert_eq!(read(&cli.dir().join("teams")), ignored);
     drop(daemon);
-    assert!(cli.dir().join("teams/.gitignore").exists());
 
     // A team that is older has none, and gets one; what somebody wrote stays.
     fs::remove_file(team.join(".gitignore")).unwrap();
     cli.ok(&line(&repo, "codex --agent dev"));
-    assert_eq!(
-        fs::read_to_string(team.join(".gitignore")).unwrap(),
-        ignored
-    );
+    assert_eq!(read(&team), ignored);
     fs::write(team.join(".gitignore"), "# mine\n").unwrap();
     cli.ok("init demo --members new");
     cli.ok(&line(&repo, "codex"));
-    shows!(fs::read_to_string(team.join(".gitignore")).unwrap() => is "# mine\n");
+    shows!(read(&team) => is "# mine\n");
 
     // Nothing else minds it: checks, a backup, and the team that is restored from it.
     cli.ok("doctor check demo");
     cli.ok("verify demo");
     cli.ok("backup demo ../backups");
     cli.ok("restore ../backups demo --data-root ../elsewhere");
-    let restored = cli.outside().join("elsewhere/teams/demo/.gitignore");
-    assert_eq!(fs::read_to_string(restored).unwrap(), ignored);
+    assert_eq!(read(&cli.outside().join("elsewhere/teams/demo")), ignored);
 }

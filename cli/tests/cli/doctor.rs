@@ -33,7 +33,7 @@ struct Check {
     recommendations: Vec<String>,
 }
 
-const NAMES: [&str; 19] = [
+const NAMES: [&str; 21] = [
     "index_integrity",
     "malformed_jsonl",
     "snapshot_monotonicity",
@@ -49,6 +49,8 @@ const NAMES: [&str; 19] = [
     "quarantine",
     "backups",
     "leftovers",
+    "access",
+    "git",
     "clock",
     "lock",
     "file_system",

@@ -111,14 +111,7 @@ fn an_unknown_team_is_refused_with_the_command_that_makes_it() {
 #[test]
 fn the_data_root_is_flag_then_variable_then_ancestor_then_here() {
     let cli = Cli::new();
-    for root in [
-        "flag",
-        "variable",
-        "tree",
-        "tree/teams",
-        "tree/a",
-        "tree/a/b",
-    ] {
+    for root in ["flag", "variable", "tree", "tree/a", "tree/a/b"] {
         std::fs::create_dir(cli.dir().join(root)).unwrap();
     }
     let init = |line: &str, variable: Option<&str>, here: &str| {
@@ -131,6 +124,7 @@ fn the_data_root_is_flag_then_variable_then_ancestor_then_here() {
         parse::<Init>(&ran.stdout)
     };
     let flag = cli.dir().join("flag").display().to_string();
+    init("init zero --json", Some("tree"), "tree/a/b");
     init(
         &format!("init one --json --data-root {flag}"),
         Some("variable"),

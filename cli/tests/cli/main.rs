@@ -65,6 +65,7 @@ mod remote;
 mod replay;
 mod restart;
 mod rollback;
+mod roots;
 #[path = "../../../team/tests/commands/scenario.rs"]
 mod scenario;
 mod schema_document;

@@ -95,7 +95,7 @@ impl Exec {
             return Err(CommandError::usage(message).or_hint(hint));
         }
         let repository = directory("root", Path::new(&root))?;
-        let data_root = directory("data_root", context.data_root())?;
+        let data_root = directory("data_root", context.data_root()?)?;
         let scratch = self.scratch.iter().map(|dir| {
             let dir = absolute(context, dir).map_or_else(|| dir.clone(), PathBuf::from);
             let dir = directory("scratch", &dir)?;

@@ -64,14 +64,14 @@ impl Part {
     }
 
     /// The files for git, which belong to the team.
-    pub fn ignored(context: &Context, files: &[IgnoreFile]) -> Part {
+    pub fn ignored(data_root: &Path, files: &[IgnoreFile]) -> Part {
         let open = files.iter().find(|file| !file.settled);
         let state = match open {
             Some(_) => State::Missing,
             None => State::Current,
         };
         let file = open.or(files.last());
-        let path = file.map(|file| context.data_root().join(&file.path));
+        let path = file.map(|file| data_root.join(&file.path));
         Part::new("gitignore", &path.unwrap_or_default(), state)
     }
 
@@ -269,17 +269,19 @@ impl Plan {
         let text = files.text(&path)?.unwrap_or_default();
         let others = MARKDOWN.without(&text).map_err(unusable)?;
         let new = MARKDOWN
-            .put(&text, &self.paragraph(context))
+            .put(&text, &self.paragraph(context)?)
             .map_err(unusable)?;
         let state = stands(text != others, text == new);
         files.set(&path, Some(new))?;
         Ok(Part::new("instructions", &path, state))
     }
 
-    fn paragraph(&self, context: &Context) -> String {
+    fn paragraph(&self, context: &Context) -> Result<String, CommandError> {
         let team = quoted(&self.team);
-        let typed = |rest: &str| context.command(rest);
-        format!(
+        let root = quoted(&data_root(context)?);
+        // With the root, since an agent may type them anywhere: in a worktree, or in another project.
+        let typed = |rest: &str| format!("{} --data-root {root} {rest}", context.called().name());
+        Ok(format!(
             "## The team {}\n\n\
              Several agents work here. Their tasks, messages and leases on files are in the log of `teamlog`. `TEAMLOG_AGENT` \
              says who you are.\n\n\
@@ -299,7 +301,7 @@ impl Plan {
             typed(&format!(
                 "send {team} --to AGENT --type message --payload-json JSON"
             )),
-        )
+        ))
     }
 }
 

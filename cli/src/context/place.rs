@@ -1,0 +1,162 @@
+//! The data root as a place on the disk: who owns it, which other one may be meant.
+
+use super::Context;
+use crate::exit::{CommandError, Exit};
+use crate::root::owner::{self, NotOwned, User};
+use crate::root::{self, Origin, Unusable};
+use std::fs::{DirBuilder, Permissions, set_permissions, symlink_metadata};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+use teamlog_team::handle::root::TEAMS_DIR;
+use teamlog_team::shell::quoted;
+
+/// Other data roots that a hint names.
+const NAMED_MAX: usize = 3;
+
+impl Context {
+    fn os_user(&self) -> User {
+        User::of_process(&self.env)
+    }
+
+    /// Refuses a team of a discovered root that belongs to another user, or that others may write. One look.
+    pub(super) fn check_owner(&self, team: &str) -> Result<(), CommandError> {
+        if self.is_remote {
+            return Ok(());
+        }
+        let root = self.data_root.as_ref().map_err(Clone::clone)?;
+        if root.origin != Origin::Discovered {
+            return Ok(());
+        }
+        let teams = root.path.join(TEAMS_DIR);
+        let dir = teams.join(team);
+        let Ok(found) = symlink_metadata(&dir) else {
+            return Ok(());
+        };
+        let is_shared = || symlink_metadata(&teams).is_ok_and(|teams| owner::is_shared(&teams));
+        let checked = owner::check(&dir, &found, self.os_user());
+        match checked {
+            Err(_) if is_shared() => Ok(()),
+            checked => checked.map_err(|error| not_owned(&error, &root.path)),
+        }
+    }
+
+    /// Takes the right to write from the group, where the caller owns a discovered root that is not shared.
+    pub(super) fn tighten(&self, team: &str) {
+        let Ok(root) = &self.data_root else { return };
+        if root.origin != Origin::Discovered {
+            return;
+        }
+        let teams = root.path.join(TEAMS_DIR);
+        for dir in [teams.join(team), teams] {
+            let found = symlink_metadata(&dir).ok().filter(|found| {
+                found.is_dir() && owner::is_loose(found) && self.os_user().owns(found.uid())
+            });
+            if let Some(found) = found {
+                // Reading goes on, and `doctor` names what stayed.
+                let _ = set_permissions(&dir, Permissions::from_mode(found.mode() & 0o7755));
+            }
+        }
+    }
+
+    /// Refuses to make teams in a folder of somebody else, unless it was named, and gives a new one to the caller of `sudo`.
+    pub(super) fn prepare_teams(&self) -> Result<(), CommandError> {
+        let root = self.data_root.as_ref().map_err(Clone::clone)?;
+        if root.origin != Origin::Missing {
+            return Ok(());
+        }
+        if root::holds_foreign_teams(&root.path) {
+            return Err(self.foreign(&root.path));
+        }
+        let Ok(place) = symlink_metadata(&root.path) else {
+            return Ok(());
+        };
+        if self.os_user().sudo_uid() == Some(place.uid()) {
+            let teams = root.path.join(TEAMS_DIR);
+            if DirBuilder::new().mode(0o700).create(&teams).is_ok() {
+                let given = chown(&teams, Some(place.uid()), Some(place.gid()));
+                given.map_err(|error| CommandError::io("give away", "teams", &error))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn foreign(&self, root: &Path) -> CommandError {
+        let message = format!(
+            "{} holds other files than logs",
+            root.join(TEAMS_DIR).display()
+        );
+        let init = |dir: &str| format!("{} --data-root {dir} init TEAM", self.called.name());
+        let hint = format!(
+            "to keep the logs elsewhere: {}\nto keep them there all the same: {}",
+            init("DIR"),
+            init(&quoted(&root.display().to_string()))
+        );
+        CommandError::invalid("data_root", message).or_hint(hint)
+    }
+
+    /// Refuses a daemon of root on a root of another user: that user could no longer use it, nor end it.
+    pub fn check_serves_own(&self) -> Result<(), CommandError> {
+        let root = self.data_root()?;
+        let Ok(teams) = symlink_metadata(root.join(TEAMS_DIR)) else {
+            return Ok(());
+        };
+        if !self.os_user().is_root() || teams.uid() == 0 {
+            return Ok(());
+        }
+        let uid = teams.uid();
+        let message =
+            format!("the daemon must run as user {uid}, who owns the data root, but runs as root");
+        let error = CommandError::new(Exit::NotPermitted, "not_owned", message);
+        let serve = self.command("serve");
+        Err(error
+            .about("data_root")
+            .or_hint(format!("sudo -u '#{uid}' {serve}")))
+    }
+
+    /// Advice to create something with `init`, or, where another data root may be meant, the name of that one.
+    pub fn to_create(&self, what: &str, init: &str) -> String {
+        match self.elsewhere().as_slice() {
+            [] => format!("{what}: {}", self.command(init)),
+            roots => {
+                let name = self.called.name();
+                let named = roots.iter().take(NAMED_MAX).map(|root| {
+                    let root = quoted(&root.display().to_string());
+                    format!("another data root may be meant: {name} --data-root {root} teams")
+                });
+                named.collect::<Vec<_>>().join("\n")
+            }
+        }
+    }
+
+    /// Other data roots that may be meant.
+    fn elsewhere(&self) -> Vec<PathBuf> {
+        match (&self.data_root, self.env.here()) {
+            (Ok(root), Ok(here)) if !self.is_remote => {
+                root::elsewhere(&root.path, &here, self.os_user())
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// The error of a data root that is not to be used.
+pub(super) fn unusable(unusable: Unusable) -> CommandError {
+    match unusable {
+        Unusable::Io(error) => CommandError::io("find", "the working directory", &error),
+        Unusable::NotOwned(error) => {
+            let root = error.path.parent().map(Path::to_owned).unwrap_or_default();
+            not_owned(&error, &root)
+        }
+    }
+}
+
+fn not_owned(error: &NotOwned, root: &Path) -> CommandError {
+    let NotOwned { path, why } = error;
+    let message = format!("{} was found, but {why}", path.display());
+    let root = quoted(&root.display().to_string());
+    let hint =
+        format!("if you trust it, name it: --data-root {root}, or export TEAMLOG_DATA_ROOT={root}");
+    CommandError::new(Exit::NotPermitted, "not_owned", message)
+        .about("data_root")
+        .or_hint(hint)
+}

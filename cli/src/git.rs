@@ -1,0 +1,46 @@
+//! What git knows of a team's files. Only `doctor` starts git; discovery reads its files (`root/worktree.rs`).
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use teamlog_team::doctor::TrackedByGit;
+use teamlog_team::handle::root::TEAMS_DIR;
+
+/// Variables by which git would look elsewhere.
+const ELSEWHERE: [&str; 4] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_COMMON_DIR",
+];
+
+/// Returns the files of a team that git tracks; `Unknown` outside a repository, and if git cannot be asked.
+pub fn tracked(data_root: &Path, team: &str) -> TrackedByGit {
+    let Ok(place) = data_root.canonicalize() else {
+        return TrackedByGit::Unknown;
+    };
+    if !place.ancestors().any(|dir| dir.join(".git").exists()) {
+        return TrackedByGit::Unknown;
+    }
+    let mut git = Command::new("git");
+    // Settings of a repository may name a program to run.
+    git.args(["-c", "core.fsmonitor=false", "-C"]).arg(&place);
+    git.args(["ls-files", "-z", "--"]);
+    git.arg(Path::new(TEAMS_DIR).join(team));
+    for variable in ELSEWHERE {
+        git.env_remove(variable);
+    }
+    let asked = git
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .env("GIT_LITERAL_PATHSPECS", "1")
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output();
+    match asked {
+        Ok(answer) if answer.status.success() => {
+            let names = String::from_utf8_lossy(&answer.stdout);
+            let names = names.split('\0').filter(|name| !name.is_empty());
+            TrackedByGit::Files(names.map(str::to_owned).collect())
+        }
+        _ => TrackedByGit::Unknown,
+    }
+}
