@@ -527,3 +527,38 @@ fn setup_names_the_root_in_the_instructions_of_a_project() {
     let named = format!("`teamlog --data-root {} ", root.display());
     assert_eq!(told.matches(&named).count(), 6, "{told}");
 }
+
+#[test]
+fn where_root_cannot_give_files_away_nothing_is_written() {
+    let Some(cli) = team_of_user() else { return };
+    let without = |program: &Path| {
+        let mut command = Command::new("setpriv");
+        command.arg("--bounding-set=-chown").arg(program);
+        command.env_clear().env("HOME", cli.dir());
+        command
+    };
+    if !without(Path::new("/bin/true"))
+        .status()
+        .is_ok_and(|ran| ran.success())
+    {
+        eprintln!("skipped: setpriv is missing");
+        return;
+    }
+    let bytes = || fs::read(cli.segment("demo")).unwrap();
+    let before = bytes();
+    for line in ["append demo --kind k --actor lead", "rehydrate demo"] {
+        let mut command = without(Path::new(env!("CARGO_BIN_EXE_teamlog")));
+        command.arg("--data-root").arg(cli.dir());
+        let ran = Ran::of(command.args(line.split(' ')));
+        assert_eq!(ran.code, Some(77), "{line}: {ran:?}");
+        assert!(
+            ran.stderr.contains("run the command as that user"),
+            "{ran:?}"
+        );
+    }
+    assert_eq!(bytes(), before);
+    for path in walk(&cli.dir().join("teams")) {
+        let owner = fs::symlink_metadata(&path).unwrap().uid();
+        assert_eq!(owner, USER, "{}", path.display());
+    }
+}

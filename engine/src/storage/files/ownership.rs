@@ -209,7 +209,9 @@ mod tests {
         files.open(Path::new("t/a/f"), Open::CreateNew).unwrap();
         files.replace(Path::new("t/a/r"), b"x", false).unwrap();
         drop(files.lock(Path::new("t/a/lock"), Duration::ZERO).unwrap());
-        files.create_dir(Path::new("t/a/d/e")).unwrap();
+        for dir in ["t/a/d", "t/a/d/e"] {
+            files.create_dir(Path::new(dir)).unwrap();
+        }
         ["f", "r", "lock", "d", "d/e"].map(|name| {
             let path = Path::new("t/a").join(name);
             files.access(&path).unwrap().unwrap()
@@ -253,7 +255,9 @@ mod tests {
             assert_eq!((access.uid, access.gid), (12345, 54321));
         }
         // Another team of the root is another owner's.
-        files.create_dir(Path::new("t/b/d")).unwrap();
+        for dir in ["t/b", "t/b/d"] {
+            files.create_dir(Path::new(dir)).unwrap();
+        }
         assert_eq!(files.access(Path::new("t/b/d")).unwrap().unwrap().uid, 0);
     }
 }
