@@ -396,6 +396,7 @@ fn frames_of_one_group_that_disagree_on_its_size_are_no_group() {
             // As a tail that no head names it is set aside.
             let torn = memory.snapshot();
             forge::write(&torn, &head, &before);
+            forget_witness(&torn);
             let log = open(&arc(&torn), &options().1);
             let lock = log.lock().unwrap();
             shows!(lock.recovered()[0] => starts "set aside");
