@@ -226,7 +226,7 @@ mod tests {
         // Its own counts if there is no other: it was made by an older program.
         make_root(&linked);
         assert_eq!(discovered(&below), (linked.clone(), Origin::Discovered));
-        assert_eq!(elsewhere(&main, &main, user()), [linked.clone()]);
+        assert_eq!(elsewhere(&main, &main, user()), vec![linked.clone()]);
         make_root(top.path());
         assert_eq!(discovered(&below), (linked, Origin::Discovered));
         make_root(&main);
