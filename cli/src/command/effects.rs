@@ -30,6 +30,7 @@ const READ: &[&str] = &[
     "schema COMMAND",
     "send --payload-file",
     "task create --resource",
+    "task resources --resource",
     "verify --against",
     "verify --backup",
     "verify --key",

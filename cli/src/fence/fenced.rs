@@ -1,7 +1,7 @@
 //! A child process with the signals that are meant for it, and the end of all that descends from this process.
 //!
-//! `guard exec` runs two of these, one in the other: the keeper runs the init stage ([`Fenced::keep`]), which runs the command
-//! ([`Fenced::hold`]). The keeper watches the leases; the stage ends the whole tree, also if the keeper is killed.
+//! `guard exec` runs two of these, one in the other: the supervisor runs the init stage ([`Fenced::keep`]), which runs the command
+//! ([`Fenced::hold`]). The supervisor watches the leases; the stage ends the whole tree, also if the supervisor is killed.
 
 use super::family::{self, Stat};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -29,8 +29,8 @@ const LOOK: Duration = Duration::from_secs(1);
 const ENDING_LOOK: Duration = Duration::from_millis(20);
 /// How long to wait for what was killed. It ends, unless the kernel is in the middle of something for it.
 const KILLED: Duration = Duration::from_secs(2);
-/// The keeper's order to its init stage to end the command. It does nothing to a process that does not expect it, so that
-/// the keeper may send it as often as it likes.
+/// The supervisor's order to its init stage to end the command. It does nothing to a process that does not expect it, so that
+/// the supervisor may send it as often as it likes.
 const END: Signal = Signal::URG;
 
 /// A signal, by number and by name, and whether a terminal sends it to the command by itself.
@@ -65,20 +65,20 @@ pub struct Fenced {
     /// Set by [`END`].
     told_to_end: Arc<AtomicBool>,
     /// The process with which this one must end, while it lives.
-    keeper: Option<OwnedFd>,
+    supervisor: Option<OwnedFd>,
     /// With which code the child ended.
     code: Option<u8>,
     ended_by_signal: bool,
 }
 
-/// Opens the keeper for [`Fenced::hold`]: the parent of this process, if it has that number still.
-pub fn keeper(number: i32) -> io::Result<OwnedFd> {
-    let gone = || io::Error::other("its keeper ended");
+/// Opens the supervisor for [`Fenced::hold`]: the parent of this process, if it has that number still.
+pub fn supervisor(number: i32) -> io::Result<OwnedFd> {
+    let gone = || io::Error::other("its supervisor ended");
     let pid = Pid::from_raw(number).ok_or_else(gone)?;
-    let keeper = pidfd_open(pid, PidfdFlags::empty())?;
+    let supervisor = pidfd_open(pid, PidfdFlags::empty())?;
     // A parent keeps its number until it has ended, and this process has another parent from then on.
     match getppid() == Some(pid) {
-        true => Ok(keeper),
+        true => Ok(supervisor),
         false => Err(gone()),
     }
 }
@@ -114,7 +114,7 @@ impl Fenced {
             wake,
             came,
             told_to_end,
-            keeper: None,
+            supervisor: None,
             code: None,
             ended_by_signal: false,
         };
@@ -139,14 +139,14 @@ impl Fenced {
         Ok(self.code.unwrap_or(code_of_signal(Signal::KILL.as_raw())))
     }
 
-    /// Waits for the end of the command, and passes signals on. Once it ended, or the keeper says so, all that it started is
-    /// told to end, and made to after [`GRACE`]; once the keeper is no more, it is killed at once.
-    pub fn hold(mut self, keeper: OwnedFd) -> io::Result<u8> {
-        self.keeper = Some(keeper);
-        while self.code.is_none() && self.keeper.is_some() && !self.is_told_to_end() {
+    /// Waits for the end of the command, and passes signals on. Once it ended, or the supervisor says so, all that it started is
+    /// told to end, and made to after [`GRACE`]; once the supervisor is no more, it is killed at once.
+    pub fn hold(mut self, supervisor: OwnedFd) -> io::Result<u8> {
+        self.supervisor = Some(supervisor);
+        while self.code.is_none() && self.supervisor.is_some() && !self.is_told_to_end() {
             self.wait(LOOK)?;
         }
-        if self.keeper.is_some() && family::signal(Signal::TERM) {
+        if self.supervisor.is_some() && family::signal(Signal::TERM) {
             self.await_all(GRACE)?;
         }
         self.kill_all(None)?;
@@ -166,10 +166,10 @@ impl Fenced {
         self.wait(Duration::ZERO)
     }
 
-    /// Waits until nothing runs any more or the keeper ended, at most so long.
+    /// Waits until nothing runs any more or the supervisor ended, at most so long.
     fn await_all(&mut self, most: Duration) -> io::Result<()> {
         let begun = Instant::now();
-        while family::is_alive() && self.keeper.is_some() && begun.elapsed() < most {
+        while family::is_alive() && self.supervisor.is_some() && begun.elapsed() < most {
             self.wait(ENDING_LOOK)?;
         }
         Ok(())
@@ -179,15 +179,15 @@ impl Fenced {
     fn wait(&mut self, most: Duration) -> io::Result<()> {
         let most = Timespec::try_from(most).map_err(io::Error::other)?;
         let mut fds = vec![PollFd::new(&self.wake, PollFlags::IN)];
-        let keeper = self.keeper.as_ref();
-        fds.extend(keeper.map(|keeper| PollFd::new(keeper, PollFlags::IN)));
+        let supervisor = self.supervisor.as_ref();
+        fds.extend(supervisor.map(|supervisor| PollFd::new(supervisor, PollFlags::IN)));
         match poll(&mut fds, Some(&most)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
-        let keeper_ended = fds.get(1).is_some_and(|fd| !fd.revents().is_empty());
-        if keeper_ended {
-            self.keeper = None;
+        let supervisor_ended = fds.get(1).is_some_and(|fd| !fd.revents().is_empty());
+        if supervisor_ended {
+            self.supervisor = None;
         }
         // Nothing to read is what mostly happens.
         while matches!(self.wake.read(&mut [0; 64]), Ok(1..)) {}

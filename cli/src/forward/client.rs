@@ -95,7 +95,7 @@ impl Deadlines {
 }
 
 /// Sends a request to the daemon of this machine, and waits for its answer. A daemon that is stopped holds its locks and says
-/// nothing: that it listens is waited for no longer than a lock is (`patience`).
+/// nothing: that it listens is waited for no longer than a lock is (`lock_deadline`).
 ///
 /// # Errors
 /// Exit 69: the daemon is of another version, or does not answer as one; exit 75: it is asked too much; exit 77: it is
@@ -103,14 +103,14 @@ impl Deadlines {
 pub(super) fn exchange(
     runtime: &Runtime,
     request: &[u8],
-    patience: Duration,
+    lock_deadline: Duration,
 ) -> Result<Exchange, CommandError> {
     let Some(stream) = runtime.socket.as_deref().and_then(connected) else {
         return Ok(Exchange::Nowhere);
     };
     check_peer(&stream)?;
     let deadlines = Deadlines {
-        answer: ANSWER_DEADLINE.min(patience.max(ANSWER_LEAST)),
+        answer: ANSWER_DEADLINE.min(lock_deadline.max(ANSWER_LEAST)),
         reply: None,
     };
     exchanged(Box::new(stream), runtime, request, deadlines)

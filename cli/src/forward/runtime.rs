@@ -3,6 +3,7 @@
 use crate::exit::{CommandError, Exit};
 use rustix::fs::OFlags;
 use serde::Deserialize;
+use serde_json::Value;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -65,7 +66,9 @@ impl Runtime {
         file.take(BYTES_MAX)
             .read_to_end(&mut text)
             .map_err(failed)?;
-        serde_json::from_slice(&text).map_err(|error| {
+        // A list would be read as the fields in their order.
+        let object = serde_json::from_slice(&text).map(Value::Object);
+        object.and_then(serde_json::from_value).map_err(|error| {
             let message = format!(
                 "{} must be what a daemon wrote, but: {error}",
                 path.display()

@@ -95,6 +95,12 @@ answers! {
         reason: Option<String>,
         cooldown_remaining_seconds: Option<u64>,
         not_applied: Option<BTreeMap<String, String>>,
+        applied: Option<String>,
+        created: Option<bool>,
+        did_you_mean: Option<String>,
+        unknown_deps: Option<Vec<String>>,
+        recipient_unknown: Option<String>,
+        recipient_gone: Option<String>,
     }
     Read {
         team: String,

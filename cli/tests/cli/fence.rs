@@ -353,14 +353,14 @@ fn is_written(world: &World) -> bool {
 }
 
 #[test]
-fn nothing_writes_once_the_keeper_or_its_stage_is_killed() {
+fn nothing_writes_once_the_supervisor_or_its_stage_is_killed() {
     let Some(world) = World::new() else { return };
-    for victim in ["keeper", "stage"] {
+    for victim in ["supervisor", "stage"] {
         let script = format!("{WRITERS} trap '' TERM; while :; do sleep 1; done");
         let running = Running::new(&world, &script);
         assert!(is_written(&world), "{victim}");
         match victim {
-            "keeper" => running.send("-KILL"),
+            "supervisor" => running.send("-KILL"),
             _ => {
                 let pid = running.child.id();
                 let children = format!("/proc/{pid}/task/{pid}/children");
@@ -387,13 +387,13 @@ fn nothing_writes_once_the_keeper_or_its_stage_is_killed() {
 }
 
 #[test]
-fn the_command_cannot_signal_its_keeper() {
+fn the_command_cannot_signal_its_supervisor() {
     let Some(world) = World::new() else { return };
     for (epoch, signal) in (1..).zip(["KILL", "STOP", "TERM"]) {
-        // The keeper is the parent of the parent.
+        // The supervisor is the parent of the parent.
         let script = format!(
-            "read -r _ _ _ keeper _ < /proc/$PPID/stat; echo ready; kill -{signal} $PPID && echo parent; \
-             kill -{signal} $keeper && echo keeper; sleep 300"
+            "read -r _ _ _ supervisor _ < /proc/$PPID/stat; echo ready; kill -{signal} $PPID && echo parent; \
+             kill -{signal} $supervisor && echo supervisor; sleep 300"
         );
         let running = Running::new(&world, &script);
         world

@@ -170,5 +170,5 @@ fn what_no_task_can_take_gets_in_and_a_note_says_so() {
     assert_eq!((&*answer.status, answer.message.trace_id), ("sent", None));
     assert_eq!(answer.not_applied.unwrap()["status"], "unknown_status");
     let shown = cli.ok(sent);
-    shows!(shown => has "\n  not applied to a task: message.payload.status must be one of");
+    shows!(shown => starts "NOT APPLIED: message.payload.status must be one of");
 }

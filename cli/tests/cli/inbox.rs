@@ -59,7 +59,7 @@ fn a_message_id_that_is_known_is_a_duplicate_and_the_first_one_stands() {
         "send demo --from lead --to dev --type handoff --message-id m --payload-json '{\"n\":1}'",
     );
     let second: Sent = cli.json(
-        "send demo --from lead --to dev --type handoff --message-id m --payload-json '{\"n\":2}'",
+        "send demo --from lead --to dev --type handoff --message-id m --payload-json '{\"n\":1}'",
     );
     assert_eq!(second.status, "duplicate");
     assert_eq!(second.message, first.message);
@@ -68,8 +68,15 @@ fn a_message_id_that_is_known_is_a_duplicate_and_the_first_one_stands() {
         cli.json::<Read>("read demo --agent dev").messages,
         [first.message]
     );
-    let shown = cli.ok("send demo --from lead --to dev --type handoff --message-id m");
+    let shown = cli.ok(
+        "send demo --from lead --to dev --type handoff --message-id m --payload-json '{\"n\":1}'",
+    );
     shows!(shown => starts "duplicate m  handoff  lead -> dev");
+    let other = "send demo --from lead --to dev --type handoff --message-id m";
+    let reused = cli.refused_json(1, other);
+    assert_eq!(reused.code, "message_id_reused");
+    shows!(reused.message => has "another payload");
+    assert_eq!(cli.json::<Read>("read demo --agent dev").count, 1);
 }
 
 #[test]

@@ -71,7 +71,7 @@ fn what_agents_wrote_cannot_drive_a_terminal() {
         let dangerous: Vec<char> = shown
             .chars()
             .filter(|c| {
-                c.is_control() && !matches!(c, '\r' | '\n')
+                c.is_control() && !matches!(c, '\r' | '\n' | '\t')
                     || matches!(c, '\u{202e}' | '\u{200b}' | '\u{e0041}')
             })
             .collect();

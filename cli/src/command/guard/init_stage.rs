@@ -5,7 +5,7 @@
 
 use super::exec::not_started;
 use crate::command::prelude::*;
-use crate::fence::fenced::{Fenced, keeper};
+use crate::fence::fenced::{Fenced, supervisor};
 use crate::fence::rules;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
@@ -18,7 +18,7 @@ const FORMS: [&str; 2] = ["people", "json"];
 /// This program, also after its file was replaced.
 const SELF: &str = "/proc/self/exe";
 
-/// The stage for a command, not started; this process is its keeper.
+/// The stage for a command, not started; this process is its supervisor.
 pub fn command(program: &OsStr, words: &[OsString], json: bool) -> Command {
     let mut stage = Command::new(SELF);
     stage
@@ -31,25 +31,25 @@ pub fn command(program: &OsStr, words: &[OsString], json: bool) -> Command {
 
 /// Runs the stage if this process was started as one.
 pub fn run(argv: &[OsString], env: &ProcessEnv) -> Option<Exit> {
-    let [_, word, keeper, form, program, words @ ..] = argv else {
+    let [_, word, supervisor, form, program, words @ ..] = argv else {
         return None;
     };
     if word != WORD {
         return None;
     }
-    let held = hold(keeper, program, words);
+    let held = hold(supervisor, program, words);
     Some(held.unwrap_or_else(|error| error.report(form == FORMS[1], env)))
 }
 
 fn hold(number: &OsStr, program: &OsStr, words: &[OsString]) -> Outcome {
     let number = number.to_str().and_then(|number| number.parse().ok());
-    let keeper = keeper(number.unwrap_or_default())
+    let supervisor = supervisor(number.unwrap_or_default())
         .map_err(|error| CommandError::io("watch", "guard exec", &error))?;
     let mut command = Command::new(program);
     command.args(words);
     let (fenced, ()) = Fenced::start(command, rules::restrict_signals)
         .map_err(|error| not_started(program, error))?;
-    let code = fenced.hold(keeper);
+    let code = fenced.hold(supervisor);
     let code = code.map_err(|error| CommandError::io("wait for", "the command", &error))?;
     Ok(Exit::Of(code))
 }
