@@ -291,7 +291,7 @@ impl NewMessage {
             ("to", first.to != message.to),
             ("type", first.kind != message.kind),
             ("task_id", first.task_id != message.task_id),
-            ("payload", first.payload != message.payload),
+            ("payload", !is_same_json(&first.payload, &message.payload)),
             (
                 "created_at",
                 self.send.created_at.is_some() && first.created_at != message.created_at,
@@ -462,6 +462,12 @@ impl NewMessage {
             random = random.wrapping_add(1);
         }
     }
+}
+
+/// Compares two payloads by their values, whatever the order of their fields.
+fn is_same_json(first: &Json, second: &Json) -> bool {
+    let value = |json: &Json| serde_json::from_str::<Value>(json.as_str()).ok();
+    first == second || value(first).is_some_and(|first| Some(first) == value(second))
 }
 
 /// Duplicate, suppressed or sent, with the event that says so.

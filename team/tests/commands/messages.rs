@@ -135,7 +135,7 @@ fn an_answer_says_what_was_applied_to_the_task() {
         (Some(Applied::NotApplied), "dependency_cycle".into())
     );
     let update =
-        |id: &str| given!(TaskUpdate, from: "dev", to: "lead", task_id: id, status: "in_progress");
+        |id: &str| given!(TaskUpdate, from: "dev", to: "lead", task_id: id, status: "pending");
     let late = given!(TaskUpdate, created_at: "2026-01-01T00:00:00Z", ..update("T-1"));
     let late = team.task_update(late).unwrap();
     assert_eq!(

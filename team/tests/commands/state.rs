@@ -179,7 +179,7 @@ fn damage_to_a_run_is_mended_by_whatever_command_meets_it() {
                 for known in (0..1100).step_by(25) {
                     let again = given!(Send, message_id: format!("m{known}"),
                         ..message("lead", "qa"));
-                    assert_eq!(team.send(again).unwrap().status, SendStatus::Duplicate);
+                    refused(team.send(again), Code::MessageIdReused);
                 }
             }
             1 => drop(team.task_update(update("t3", "completed")).unwrap()),
