@@ -18,6 +18,7 @@ use teamlog_team::log::replay::Replay;
 use teamlog_team::log::tail::Tail;
 use teamlog_team::log::{await_event, sync_views};
 use teamlog_team::mode::state;
+use teamlog_team::redaction::redact;
 use teamlog_team::{
     agent_token, artifact, attention, bootstrap, lifecycle, log, message, mode, resource, story,
     task, thread, usage, worker,
@@ -67,14 +68,25 @@ fn shown(
         (None, Some(team)) => team.as_of()?,
         _ => None,
     };
-    let shown = match form {
-        Form::Json => json(),
-        Form::Lines(view) => {
+    let known = site.root.options().authenticated.as_ref();
+    let redacted = match known {
+        Some(known) => redact(json().map_err(unreadable)?.get(), &known.agent),
+        None => None,
+    };
+    let shown = match (form, redacted) {
+        (Form::Json, None) => json(),
+        (Form::Json, Some(redacted)) => RawValue::from_string(redacted.text),
+        (Form::Lines(view), redacted) => {
             if let Some(old) = as_of.as_ref().and_then(age::note) {
                 site.root.options().notes.say(old);
             }
             let now = site.moment().map_or(view.now, |(_, time)| time);
-            to_raw_value(&lines(&View { now, ..view }))
+            let lines = lines(&View { now, ..view }).into_iter();
+            let lines = lines.map(|line| match &redacted {
+                Some(redacted) => redacted.without_tokens(line),
+                None => line,
+            });
+            to_raw_value(&lines.collect::<Vec<_>>())
         }
     };
     let shown = shown.map_err(unreadable)?;

@@ -30,7 +30,7 @@ pub(crate) const PROJECTIONS: [Projection; 14] = [
     Projection::new(7, task::apply),
     Projection::new(2, delivery::apply),
     Projection::new(3, worker::apply),
-    Projection::new(1, response::apply),
+    Projection::new(2, response::apply),
     Projection::new(2, mode::apply),
     Projection::new(3, bootstrap::apply),
     Projection::new(2, crate::thread::apply),

@@ -18,7 +18,7 @@ operation! {
         scope: Option<String>,
         /// BLAKE3 of the token, 64 lower-case hex digits
         digest: String,
-    }) -> TokenAnswer as token_add,
+    }) -> TokenAnswer = Team::token_add,
     refuses = [WorkerNotFound, TokenExists],
     scope = Operate
 }
@@ -36,7 +36,7 @@ operation! {
     "token-revoke": Records(TokenRevoke {
         /// The token, as listings name it
         token_id: String,
-    }) -> TokenAnswer as token_revoke,
+    }) -> TokenAnswer = Team::token_revoke,
     refuses = [TokenNotFound],
     scope = Operate
 }
@@ -65,6 +65,19 @@ pub struct TokenShown {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Timestamp>")]
     pub revoked_at: Option<String>,
+    /// Whether it lets nobody in here, as the owner of the data root has not accepted it: it came with the log
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unaccepted: bool,
+}
+
+impl TokenShown {
+    /// The same token, which the data root does not accept.
+    pub(crate) fn unaccepted(self) -> TokenShown {
+        TokenShown {
+            unaccepted: true,
+            ..self
+        }
+    }
 }
 
 /// `{token}`.
@@ -92,6 +105,7 @@ impl From<&AgentToken> for TokenShown {
             added_at: token.added.at.to_string(),
             revoked_by: revoked.map(|signed| signed.by.clone()),
             revoked_at: revoked.map(|signed| signed.at.to_string()),
+            unaccepted: false,
         }
     }
 }
@@ -102,35 +116,62 @@ impl Team {
     /// # Errors
     /// The log's.
     pub fn token_list(&mut self, list: TokenList) -> Result<TokenListAnswer> {
-        self.query(|live, _| {
-            let tokens = live.agent_tokens()?;
-            let of_agent = |token: &&AgentToken| {
-                list.agent
-                    .as_ref()
-                    .is_none_or(|agent| *agent == token.agent)
-            };
-            let tokens = tokens.iter().filter(of_agent).map(TokenShown::from);
-            Ok(TokenListAnswer {
-                tokens: tokens.collect(),
-            })
-        })
+        let mut listed = self.agent_tokens()?;
+        listed.retain(|token| {
+            list.agent
+                .as_ref()
+                .is_none_or(|agent| *agent == token.agent)
+        });
+        let mut tokens = Vec::with_capacity(listed.len());
+        for token in &listed {
+            let shown = TokenShown::from(token);
+            tokens.push(match token.revoked.is_some() || self.accepts(token)? {
+                true => shown,
+                false => shown.unaccepted(),
+            });
+        }
+        Ok(TokenListAnswer { tokens })
     }
 
-    /// Whom the token of that digest lets in, and how far; `None` for one that is unknown or revoked, and for any once the team
-    /// is closed to all that its agents do. Digests are compared in constant time.
+    /// Adds a token, which this data root accepts.
+    ///
+    /// # Errors
+    /// `worker_not_found`, `token_exists`; the log's.
+    pub fn token_add(&mut self, add: TokenAdd) -> Result<TokenAnswer> {
+        let answer = self.execute(add)?;
+        if !self.repeated() {
+            self.accept_added(&answer.token.token_id)?;
+        }
+        Ok(answer)
+    }
+
+    /// Revokes a token. The data root forgets it first, so that no failure in between leaves it accepted.
+    ///
+    /// # Errors
+    /// `token_not_found`; the log's.
+    pub fn token_revoke(&mut self, revoke: TokenRevoke) -> Result<TokenAnswer> {
+        self.forget_accepted(&revoke.token_id)?;
+        self.execute(revoke)
+    }
+
+    /// Whom the token of that digest lets in, and how far; `None` for one that is unknown, revoked or not accepted here, and
+    /// for any once the team is closed to all that its agents do. Digests are compared in constant time.
     ///
     /// # Errors
     /// The log's.
     pub fn token_holder(&mut self, digest: &blake3::Hash) -> Result<Option<TokenShown>> {
         let hex = digest.to_hex();
-        self.peek(|live| {
+        let token = self.peek(|live| {
             let token = live.agent_token(id(hex.as_str()))?;
-            let token = token.filter(|token| {
+            Ok(token.filter(|token| {
                 let known = blake3::Hash::from_hex(&token.digest);
                 token.revoked.is_none() && known.is_ok_and(|known| known == *digest)
-            });
-            Ok(token.as_ref().map(TokenShown::from))
-        })
+            }))
+        })?;
+        match token {
+            Some(token) if self.accepts(&token)? => Ok(Some(TokenShown::from(&token))),
+            _ => Ok(None),
+        }
     }
 }
 
@@ -156,8 +197,8 @@ impl Command for TokenAdd {
     type Decided = String;
     type Answer = TokenAnswer;
 
-    fn names_actor(&self) -> bool {
-        false
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Anyone).named(false)
     }
 
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<String>> {
@@ -181,11 +222,12 @@ impl Command for TokenAdd {
 impl Command for TokenRevoke {
     type Decided = ();
     type Answer = TokenAnswer;
-    /// Whoever must not get in any more must be kept out of a closed team as well.
-    const WHEN_CLOSED: bool = true;
 
-    fn names_actor(&self) -> bool {
-        false
+    fn terms(&self) -> CommandTerms<'_> {
+        // Whoever must not get in any more must be kept out of a closed team as well.
+        CommandTerms::of(Authority::Anyone)
+            .named(false)
+            .when_closed()
     }
 
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {

@@ -394,6 +394,10 @@ impl Command for RecordArtifact {
     type Decided = bool;
     type Answer = ArtifactPutAnswer;
 
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Anyone)
+    }
+
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<bool>> {
         let stored = &self.stored;
         let mut events = author(live, stored.worker.as_deref())?;

@@ -13,6 +13,7 @@
 #[path = "../../engine/tests/support/cases.rs"]
 mod cases;
 
+mod accepted_tokens;
 pub mod agent_token;
 pub mod api;
 pub mod artifact;
@@ -32,6 +33,7 @@ pub mod names;
 mod page;
 mod prelude;
 pub mod receipt;
+pub mod redaction;
 pub mod refusal;
 pub mod resource;
 mod shapes;

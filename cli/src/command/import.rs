@@ -48,6 +48,9 @@ pub struct Args {
     /// Accept a network or host-shared file system for a new team
     #[arg(long)]
     allow_network_fs: bool,
+    /// Let agents in from other machines with the tokens of the imported events; without this option none of them counts here
+    #[arg(long, conflicts_with_all = ["messages", "team_chat"])]
+    keep_tokens: bool,
 }
 
 impl Args {
@@ -134,6 +137,7 @@ impl Args {
             team: self.team.clone(),
             format: self.format,
             allow_network_fs: self.allow_network_fs,
+            keep_tokens: self.keep_tokens,
         };
         let mut source = lines_of(context.env(), "events", path)?;
         Ok(self.new_root(context)?.import_events(import, &mut source)?)

@@ -2,6 +2,7 @@
 
 use crate::command::prelude::*;
 use crate::progress::Progress;
+use crate::render::token;
 use teamlog_team::engine::Identity;
 use teamlog_team::engine::layout::LOG_FILE;
 use teamlog_team::lifecycle::join::Join;
@@ -28,6 +29,9 @@ pub struct Args {
     /// Accept a network or host-shared file system
     #[arg(long)]
     allow_network_fs: bool,
+    /// Let agents in from other machines with the tokens of the log; without this option none of them counts here
+    #[arg(long)]
+    keep_tokens: bool,
 }
 
 impl Args {
@@ -45,6 +49,7 @@ impl Args {
         let join = Join {
             identity: Identity::decode(Path::new(LOG_FILE), &bytes)?,
             allow_network_fs: self.allow_network_fs,
+            keep_tokens: self.keep_tokens,
         };
         let team = self.team.clone();
         let from = self.from.as_ref().map(|dir| context.backup_dir(dir));
@@ -64,7 +69,9 @@ impl Args {
             } else {
                 "is here already"
             };
-            vec![format!("{team} {done}, up to event {}", answer.last_seq)]
+            let mut shown = vec![format!("{team} {done}, up to event {}", answer.last_seq)];
+            shown.extend(token::unaccepted(&answer.team, &answer.unaccepted_tokens));
+            shown
         })
     }
 }

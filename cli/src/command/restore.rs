@@ -33,6 +33,9 @@ pub struct Args {
     /// Accept a network or host-shared file system
     #[arg(long)]
     allow_network_fs: bool,
+    /// Let agents in from other machines with the tokens of the backup; without this option none of them counts here
+    #[arg(long)]
+    keep_tokens: bool,
 }
 
 impl Args {
@@ -46,6 +49,7 @@ impl Args {
             log: self.log,
             format: self.format,
             allow_network_fs: self.allow_network_fs,
+            keep_tokens: self.keep_tokens,
         };
         let answer = root.restore(restore, &backup_dir)?;
         context.end(Exit::Done, &answer, moving::restored)

@@ -16,6 +16,7 @@ actions! {
     Add = "add", recorded::<Added>;
     List = "list", of::<TokenList>;
     Revoke = "revoke", of::<TokenRevoke>;
+    Accept = "accept", answer::<AcceptedTokens>;
     Rotate = "rotate", answer::<Rotated>;
 }
 
@@ -132,6 +133,61 @@ records!(
         token_id: args.token_id,
     }
 );
+
+/// Accept tokens that came with a log from elsewhere, by import, restore or join
+#[derive(Debug, clap::Args)]
+#[command(
+    long_about = "Accept tokens that came with a log from elsewhere, by import, restore or join\n\nWhich tokens let agents in \
+        is kept beside the teams of a data root, and never in a log or a backup. Tokens that were revoked here stay \
+        revoked.",
+    after_help = "\
+Examples:
+  teamlog token accept demo 5f0c2b7a91d3e846
+  teamlog token accept demo --all"
+)]
+struct Accept {
+    /// The team
+    team: String,
+    /// The tokens, as `token list` names them
+    #[arg(
+        value_name = "TOKEN",
+        required_unless_present = "all",
+        conflicts_with = "all"
+    )]
+    tokens: Vec<String>,
+    /// Accept all tokens of the team
+    #[arg(long)]
+    all: bool,
+}
+
+/// The tokens that let agents in now.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct AcceptedTokens {
+    /// The team
+    team: String,
+    /// The tokens
+    tokens: Vec<TokenShown>,
+}
+
+impl Accept {
+    fn run(self, context: &mut Context) -> Outcome {
+        let root = context.data()?;
+        let tokens = root.accept_tokens(&self.team, &self.tokens)?;
+        let accepted = AcceptedTokens {
+            team: self.team,
+            tokens,
+        };
+        context.end(Exit::Done, &accepted, |accepted, view| {
+            match accepted.tokens.is_empty() {
+                true => vec![format!(
+                    "{} has no token to accept",
+                    visible(&accepted.team)
+                )],
+                false => token::rows(&accepted.tokens, view),
+            }
+        })
+    }
+}
 
 /// Give a team that is served a new token; the old one lets nobody in from then on
 #[derive(Debug, clap::Args)]

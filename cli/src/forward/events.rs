@@ -12,6 +12,7 @@ use teamlog_server::forward::Caller;
 use teamlog_team::engine::Event;
 use teamlog_team::handle::command::Control;
 use teamlog_team::handle::deadline::Deadline;
+use teamlog_team::redaction::{Redacted, redact};
 
 /// A message goes out once its lines have so many bytes.
 const CHUNK_BYTES: usize = 64 << 10;
@@ -28,6 +29,8 @@ pub fn sent(site: &mut Site<'_>, asked: &FormedCall, caller: &Arc<Caller>) -> En
 fn run(site: &mut Site<'_>, asked: &FormedCall, caller: &Arc<Caller>) -> Result<(), CommandError> {
     let wanted: Streamed = serde_json::from_str(asked.call.input.get())
         .map_err(|error| CommandError::bug(format!("which events are wanted: {error}")))?;
+    let known = site.root.options().authenticated.as_ref();
+    let agent = known.map(|known| known.agent.clone());
     // Whoever reads slowly, or for ever, keeps nobody from working.
     let streamed = caller.wait(|deadline| {
         let team = site.team()?;
@@ -36,6 +39,7 @@ fn run(site: &mut Site<'_>, asked: &FormedCall, caller: &Arc<Caller>) -> Result<
             ..Control::default()
         });
         let mut sink = Sending {
+            agent,
             caller,
             deadline,
             form: asked.form,
@@ -50,6 +54,8 @@ fn run(site: &mut Site<'_>, asked: &FormedCall, caller: &Arc<Caller>) -> Result<
 
 /// Lines that are about to be sent.
 struct Sending<'a> {
+    /// The agent that reads them, from which the tokens of others are kept.
+    agent: Option<String>,
     caller: &'a Caller,
     deadline: &'a Deadline,
     form: Form,
@@ -64,6 +70,10 @@ impl Sending<'_> {
             true => ControlFlow::Continue(()),
             false => self.send(),
         }
+    }
+
+    fn redacted(&self, json: &str) -> Option<Redacted> {
+        redact(json, self.agent.as_deref()?)
     }
 
     fn send(&mut self) -> ControlFlow<()> {
@@ -83,12 +93,22 @@ impl Sink for Sending<'_> {
     fn event(&mut self, event: &Event<'_>, json: &[u8]) -> ControlFlow<()> {
         match self.form {
             Form::Json => self.json(json),
-            Form::Lines(view) => self.line(&event::line(event, view.paint).to_string()),
+            Form::Lines(view) => {
+                let line = event::line(event, view.paint);
+                match self.redacted(&String::from_utf8_lossy(json)) {
+                    Some(redacted) => self.line(&redacted.without_tokens(line)),
+                    None => self.line(&line),
+                }
+            }
         }
     }
 
     fn json(&mut self, line: &[u8]) -> ControlFlow<()> {
-        self.line(&String::from_utf8_lossy(line))
+        let line = String::from_utf8_lossy(line);
+        match self.redacted(&line) {
+            Some(redacted) => self.line(&redacted.text),
+            None => self.line(&line),
+        }
     }
 
     fn idle(&mut self) -> ControlFlow<()> {

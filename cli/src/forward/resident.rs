@@ -4,12 +4,14 @@ use super::{Ended, NamedCall, NamedQuestion, Reply, Request, Wanted, events, pla
 use crate::call::{self, Site};
 use crate::exit::{self, CommandError, Exit};
 use crate::question;
+use serde_json::value::RawValue;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use teamlog_server::Served;
 use teamlog_server::forward::{Caller, Forward};
+use teamlog_team::redaction::redact;
 use teamlog_team::{Notes, RootOptions};
 
 /// Longest that a caller may have a lock waited for.
@@ -120,6 +122,7 @@ fn site<'a>(
 
 fn carry_out(site: &mut Site<'_>, call: &NamedCall) -> Ended {
     let outcome = exit::caught(|| call::carry_out(site, &call.name, &call.input)).flatten();
+    let outcome = outcome.map(|answer| redacted(site, answer));
     let wanted = call.receipt && outcome.is_ok();
     let receipt = wanted.then(|| call::receipt(&site.root, site.team));
     let (receipt, without) = match receipt.transpose() {
@@ -134,6 +137,14 @@ fn carry_out(site: &mut Site<'_>, call: &NamedCall) -> Ended {
         notes,
         ..Ended::of(outcome)
     }
+}
+
+/// The answer without the tokens of claims that the calling agent does not hold.
+fn redacted(site: &Site<'_>, answer: Box<RawValue>) -> Box<RawValue> {
+    let known = site.root.options().authenticated.as_ref();
+    let redacted = known.and_then(|known| redact(answer.get(), &known.agent));
+    let raw = redacted.and_then(|redacted| RawValue::from_string(redacted.text).ok());
+    raw.unwrap_or(answer)
 }
 
 fn answer(site: &mut Site<'_>, asked: &NamedQuestion) -> Ended {

@@ -53,6 +53,8 @@ pub fn what(event: &Event<'_>) -> String {
         "agent_token_revoked" => {
             format!("{} {}", word(&payload["agent"]), word(&payload["token_id"]))
         }
+        // The answer may hold the token of a claim.
+        "response_stored" => word(&payload["operation"]).to_string(),
         "message_acked" => reference(event, RefKind::Message),
         "message_ack_duplicate" => format!("{} acked again", reference(event, RefKind::Message)),
         "ack_rejected" => format!(

@@ -2,6 +2,7 @@
 
 use crate::render::doctor;
 use crate::render::prelude::*;
+use crate::render::token;
 use teamlog_team::import::report::{ImportAnswer, Reasons};
 use teamlog_team::log::head::HeadAnswer;
 use teamlog_team::log::rehydrate::RehydrateAnswer;
@@ -141,5 +142,6 @@ pub fn imported(answer: &ImportAnswer, view: &View) -> Vec<String> {
     });
     push_below(&mut shown, lines(rows, 2, view));
     shown.extend(omitted(answer.problems_omitted));
+    shown.extend(token::unaccepted(&answer.team, &answer.unaccepted_tokens));
     shown
 }

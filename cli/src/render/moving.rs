@@ -2,6 +2,7 @@
 
 use crate::render::integrity;
 use crate::render::prelude::*;
+use crate::render::token;
 use teamlog_team::backup::restore::RestoreAnswer;
 use teamlog_team::backup::take::{BackupAllAnswer, BackupAnswer};
 use teamlog_team::import::team_chat::ChatAnswer;
@@ -111,6 +112,7 @@ pub fn restored(answer: &RestoreAnswer, view: &View) -> Vec<String> {
     shown.extend(lines(rows, 2, view));
     shown.push(format!("  log {}, {whose}", answer.log));
     shown.push(format!("  state digest {}", answer.state_digest));
+    shown.extend(token::unaccepted(&answer.team, &answer.unaccepted_tokens));
     shown
 }
 

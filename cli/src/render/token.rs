@@ -27,7 +27,23 @@ fn row(token: &TokenShown, view: &View) -> Vec<Cell> {
         plain(signed(&token.added_by, &token.added_at)),
         match revoked {
             Some((by, at)) => styled(Style::Warn, signed(by, at)),
+            None if token.unaccepted => styled(Style::Warn, "not accepted here"),
             None => plain(""),
         },
     ]
+}
+
+/// Names the tokens that came with a log and let nobody in here, and the command that accepts them.
+pub fn unaccepted(team: &str, tokens: &[TokenShown]) -> Vec<String> {
+    let token = |token: &TokenShown| {
+        let (id, agent) = (visible(&token.token_id), visible(&token.agent));
+        format!("    {id} of {agent} ({})", token.scope.name())
+    };
+    let mut shown: Vec<String> = tokens.iter().map(token).collect();
+    if !shown.is_empty() {
+        let team = visible(team);
+        let about = "  tokens of the log that let nobody in here until you accept them with";
+        shown.insert(0, format!("{about}: teamlog token accept {team} TOKEN"));
+    }
+    shown
 }

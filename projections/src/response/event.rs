@@ -10,10 +10,11 @@ events! {
     }
 }
 
-#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 /// `response_stored`: what was answered first under a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResponseStored {
+    /// The agent that the caller proved to be, to which the key belongs; else the key is the team's.
+    pub agent: Option<String>,
     /// The operation that was asked for.
     pub operation: String,
     /// BLAKE3 of the request, as lower-case hex: the key stands for this request alone.
@@ -24,6 +25,8 @@ pub struct ResponseStored {
 
 #[derive(Serialize, Deserialize)]
 struct Stored<'a> {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    agent: Option<String>,
     operation: String,
     request: String,
     #[serde(borrow)]
@@ -34,6 +37,7 @@ impl Decode for ResponseStored {
     fn decode(text: &str) -> Decoded<ResponseStored> {
         let stored: Stored<'_> = read(text)?;
         Ok(ResponseStored {
+            agent: stored.agent,
             operation: stored.operation,
             request: stored.request,
             response: stored.response.map(|raw| raw.get().to_owned()),
@@ -48,6 +52,7 @@ impl ResponseFact {
         let response = stored.response.as_deref();
         let raw = response.and_then(|text| serde_json::from_str(text).ok());
         let of = |response| Stored {
+            agent: stored.agent.clone(),
             operation: stored.operation.clone(),
             request: stored.request.clone(),
             response,

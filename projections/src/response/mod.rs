@@ -5,10 +5,21 @@ pub mod event;
 use crate::prelude::*;
 use crate::response::event::{ResponseFact, ResponseStored};
 
-/// By key.
+/// By key: of the team, or of an agent with a zero byte between its name and the key.
 const RESPONSE: u8 = 0x60;
 
-row!(ResponseStored);
+/// The first answer under a key.
+#[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+pub struct FirstAnswer {
+    /// The operation that was asked for.
+    pub operation: String,
+    /// BLAKE3 of the request, as lower-case hex: the key stands for this request alone.
+    pub request: String,
+    /// The answer's data, as JSON text; `None` if it was too large to be stored.
+    pub response: Option<String>,
+}
+
+row!(FirstAnswer);
 
 /// The fold. The first answer under a key counts.
 pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
@@ -19,16 +30,72 @@ pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     let Some(key) = recorded.event.refs.get(RefKind::Key) else {
         return Ok(());
     };
-    let key = key_of(RESPONSE, key.as_bytes());
+    let key = row_key(stored.agent.as_deref(), key);
     if !tx.has(&key)? {
-        tx.put(&key, stored);
+        let ResponseStored {
+            operation,
+            request,
+            response,
+            ..
+        } = stored.clone();
+        let first = FirstAnswer {
+            operation,
+            request,
+            response,
+        };
+        tx.put(&key, &first);
     }
     Ok(())
 }
 
+/// Neither a name nor a key holds a zero byte, so that no agent's key is a key of the team.
+fn row_key(agent: Option<&str>, key: &str) -> Vec<u8> {
+    match agent {
+        Some(agent) => key_of(RESPONSE, format!("{agent}\0{key}").as_bytes()),
+        None => key_of(RESPONSE, key.as_bytes()),
+    }
+}
+
 impl TeamState {
-    /// The first answer under an idempotency key.
-    pub fn response(&self, key: &str) -> Result<Option<ResponseStored>> {
-        self.rows().get(&key_of(RESPONSE, key.as_bytes()))
+    /// The first answer under an idempotency key: of the agent that the caller proved to be, or of the team.
+    pub fn response(&self, agent: Option<&str>, key: &str) -> Result<Option<FirstAnswer>> {
+        self.rows().get(&row_key(agent, key))
+    }
+
+    /// The event with the answer under a key. Looks at the events of the key, the newest first, which is mostly the one.
+    pub fn response_event(
+        &self,
+        reader: &Reader,
+        agent: Option<&str>,
+        key: &str,
+    ) -> Result<Option<Event<'static>>> {
+        let mut before = None;
+        loop {
+            let page = self.with_ref(RefKind::Key, key, before, PAGE)?;
+            for seq in page.seqs.iter().rev() {
+                if let Some(event) = self.event(reader, *seq)?
+                    && is_answer(&event, agent)
+                {
+                    return Ok(Some(event));
+                }
+            }
+            before = page.seqs.first().copied();
+            if !page.older {
+                return Ok(None);
+            }
+        }
+    }
+}
+
+/// Events of a key that are looked up at a time.
+const PAGE: usize = 8;
+
+fn is_answer(event: &Event<'_>, agent: Option<&str>) -> bool {
+    match (event.foreign, Fact::decode(event)) {
+        (false, Ok(Fact::Response(fact))) => {
+            let ResponseFact::Stored(stored) = &*fact;
+            stored.agent.as_deref() == agent
+        }
+        _ => false,
     }
 }

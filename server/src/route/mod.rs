@@ -42,6 +42,7 @@ use table::Found;
 use teamlog_team::Code;
 use teamlog_team::api::{self, Effect, Operation};
 use teamlog_team::projections::agent_token::event::AgentScope;
+use teamlog_team::redaction::redact;
 use teamlog_team::task::show::TaskShow;
 
 /// The parameter of a path that names a task.
@@ -49,11 +50,24 @@ const TASK: &str = "taskId";
 
 /// Answers a call that was admitted. Waits for the disk; nothing is read from the network.
 pub fn answer(served: &Served, call: &Call) -> Reply {
-    let reply = answered(served, call);
+    let reply = redacted(answered(served, call), call);
     if reply.status == 503 && reply.code().as_deref() == Some(DAMAGED) {
         served.suspect(&call.team);
     }
     reply
+}
+
+/// The reply without the tokens of claims that the calling agent does not hold.
+fn redacted(reply: Reply, call: &Call) -> Reply {
+    let body = std::str::from_utf8(&reply.body).unwrap_or_default();
+    let agent = call.caller.agent.as_ref();
+    match agent.and_then(|agent| redact(body.trim_end(), &agent.name)) {
+        Some(redacted) => Reply {
+            body: format!("{}\n", redacted.text).into_bytes(),
+            ..reply
+        },
+        None => reply,
+    }
 }
 
 fn answered(served: &Served, call: &Call) -> Reply {

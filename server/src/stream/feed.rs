@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn a_thread_that_panics_leaves_nobody_waiting() {
         let feed = Arc::new(Feed::new("demo"));
-        let (listener, mut frames) = Listener::new(Events::default(), 0);
+        let (listener, mut frames) = Listener::new(Events::default(), 0, None);
         *feed.watcher() = Watcher {
             waiting: vec![listener],
             runs: true,

@@ -4,9 +4,13 @@ use hyper::body::Bytes;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use teamlog_team::engine::{Event, codec};
+use teamlog_team::redaction::redact;
 
 /// How long a client waits before it comes again, in milliseconds.
 const RETRY_MS: u32 = 1_000;
+
+/// Begins the event behind its seq.
+const DATA: &str = "\ndata: ";
 
 /// What a stream begins with, so that its client knows that it listens.
 pub fn hello(after: u64) -> String {
@@ -15,11 +19,23 @@ pub fn hello(after: u64) -> String {
 
 /// An event: its seq is what a client comes again with.
 pub fn event(event: &Event<'_>) -> Bytes {
-    let mut text = format!("id: {}\ndata: ", event.seq).into_bytes();
+    let mut text = format!("id: {}{DATA}", event.seq).into_bytes();
     // A line: the JSON holds no line end that is not escaped.
     codec::public_json(event, &mut text);
     text.extend_from_slice(b"\n\n");
     text.into()
+}
+
+/// The frame of an event without the tokens of claims that the agent does not hold.
+pub fn redacted(frame: Bytes, agent: &str) -> Bytes {
+    let text = std::str::from_utf8(&frame).unwrap_or_default();
+    let Some((head, event)) = text.split_once(DATA) else {
+        return frame;
+    };
+    match redact(event.trim_end(), agent) {
+        Some(redacted) => format!("{head}{DATA}{}\n\n", redacted.text).into(),
+        None => frame,
+    }
 }
 
 /// The last word to a client that is cut: where to go on, and why.

@@ -23,6 +23,8 @@ const RESERVE: usize = 1;
 pub struct Listener {
     asked: Events,
     filter: Replay,
+    /// The agent that listens, from which the tokens of others are kept.
+    agent: Option<String>,
     /// The last seq that was looked at for it.
     cursor: u64,
     queue: Sender<Bytes>,
@@ -35,11 +37,12 @@ pub struct Full;
 
 impl Listener {
     /// One that knows everything up to `after`, and the other end of its queue.
-    pub fn new(asked: Events, after: u64) -> (Listener, Receiver<Bytes>) {
+    pub fn new(asked: Events, after: u64, agent: Option<String>) -> (Listener, Receiver<Bytes>) {
         let (queue, frames) = channel(QUEUE + RESERVE);
         let listener = Listener {
             filter: asked.filter(),
             asked,
+            agent,
             cursor: after,
             queue,
             load: Arc::default(),
@@ -82,7 +85,7 @@ impl Listener {
     pub fn take_page(&mut self, page: &EventsAnswer) -> Result<(), Full> {
         for recorded in &page.events {
             // A page was measured in events; where its bytes are too many, the rest is read again.
-            self.send(frame::event(&recorded.event))?;
+            self.send_event(frame::event(&recorded.event))?;
             self.cursor = recorded.event.seq;
         }
         self.cursor = page.next_after;
@@ -95,10 +98,15 @@ impl Listener {
             return Ok(());
         }
         if self.filter.matches(event) {
-            self.send(frame.clone())?;
+            self.send_event(frame.clone())?;
         }
         self.cursor = event.seq;
         Ok(())
+    }
+
+    fn send_event(&self, frame: Bytes) -> Result<(), Full> {
+        let agent = self.agent.as_deref();
+        self.send(agent.map_or(frame.clone(), |agent| frame::redacted(frame, agent)))
     }
 
     fn send(&self, frame: Bytes) -> Result<(), Full> {

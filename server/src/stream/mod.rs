@@ -63,7 +63,8 @@ impl Hub {
         if after > head {
             return Err(ahead("after", after, head).into());
         }
-        let (listener, frames) = Listener::new(asked, after);
+        let agent = call.caller.agent.as_ref().map(|agent| agent.name.clone());
+        let (listener, frames) = Listener::new(asked, after, agent);
         self.feed(&call.team).join(served, listener)?;
         Ok(Streamed {
             content_type: EVENT_STREAM,

@@ -1,5 +1,6 @@
 //! `restore`: a team from its backup, whole or not at all.
 
+use crate::agent_token::TokenShown;
 use crate::backup::dir::BackupDir;
 use crate::backup::take::millis;
 use crate::handle::root::team_exists;
@@ -21,6 +22,8 @@ pub struct Restore {
     pub format: Option<Format>,
     /// Accept a network or host-shared file system.
     pub allow_network_fs: bool,
+    /// Let in whom the tokens of the backup let in, but for those that were revoked here.
+    pub keep_tokens: bool,
 }
 
 /// `{status, team, from, log, same_log, format, events, …}`.
@@ -56,6 +59,9 @@ pub struct RestoreAnswer {
     pub state_digest: String,
     /// How long it took.
     pub elapsed_ms: u64,
+    /// Tokens of the log that let nobody in here until they are accepted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unaccepted_tokens: Vec<TokenShown>,
 }
 
 impl Root {
@@ -90,10 +96,12 @@ impl Root {
         let identity = team.log().identity();
         let (log, format) = (identity.log.to_string(), identity.format.name());
         drop(team);
+        self.expect_foreign_tokens(&restore.team)?;
         if !staged.settle()? {
             return Err(exists(&restore).into());
         }
         let manifest = backup.manifest();
+        let unaccepted_tokens = self.foreign_tokens(&restore.team, restore.keep_tokens)?;
         Ok(RestoreAnswer {
             status: "ok",
             team: restore.team,
@@ -109,6 +117,7 @@ impl Root {
             backup_receipt: manifest.receipt(),
             state_digest: rebuilt.state_digest,
             elapsed_ms: millis(started),
+            unaccepted_tokens,
         })
     }
 }

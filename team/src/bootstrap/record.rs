@@ -243,7 +243,10 @@ impl Command for BootstrapRecord {
     /// The run, and what became of the report.
     type Decided = (String, Accepted);
     type Answer = BootstrapRecorded;
-    const LED: bool = true;
+
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Anyone).led()
+    }
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Self::Decided>> {
         let run = run_of(live, self.run.as_deref())?;

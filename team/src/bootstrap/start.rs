@@ -59,7 +59,10 @@ impl BootstrapStart {
 impl Command for BootstrapStart {
     type Decided = String;
     type Answer = BootstrapStarted;
-    const LED: bool = true;
+
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Anyone).led()
+    }
 
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<String>> {
         let domains = self.domains()?;

@@ -1,6 +1,7 @@
 //! Acting under a key: a command whose answer is recorded with its events, and repeated for whoever asks again.
 
-use super::execution::{AnyExecution, Execution, Terms};
+use super::authority::{Actor, authorize};
+use super::execution::{AnyExecution, Execution, Shape, Text};
 use crate::handle::deadline::Deadline;
 use crate::handle::root::Authenticated;
 use crate::handle::team;
@@ -35,6 +36,9 @@ pub struct Control {
     pub origin: Origin,
     /// The agent that the caller proved to be, as the options of its root say; whatever stands here gives way to that.
     pub authenticated: Option<String>,
+    /// Whether that agent recorded the answer of the team's key, before keys belonged to agents; whatever stands here gives way
+    /// to what the log says.
+    pub owns_team_key: bool,
 }
 
 /// Where a command is done from, as far as its surface knows: what modes keep of it when they become active.
@@ -54,27 +58,12 @@ pub(crate) trait Command: Clone + Send + 'static {
     type Decided: Send + 'static;
     /// The answer; one that can be stored and read again may be given again under a key.
     type Answer: Send + 'static;
-    /// Whether it may happen in a team that was closed.
-    const WHEN_CLOSED: bool = false;
-    /// Whether its answer hands out a claim on the task that it shows. Such an answer is repeated while that claim lives.
-    const GRANTS: bool = false;
-    /// Whether it is recorded as the leader's where the input names nobody.
-    const LED: bool = false;
 
-    /// Whether it may happen on behalf of that actor, where the input alone does not say so.
-    fn admits(&self, _: &Live, _actor: Option<&str>, _now: Timestamp) -> Result<()> {
-        Ok(())
-    }
+    /// Which agents may have it carried out, and when. Without a default: nothing is permitted by omission.
+    fn terms(&self) -> CommandTerms<'_>;
 
-    /// Whether the input says who does it. Where it does not, some commands record the holder or the leader.
-    fn names_actor(&self) -> bool {
-        true
-    }
-
-    /// On whose behalf it is done, where the actor may be somebody else.
-    fn acts_for(&self) -> Option<&str> {
-        None
-    }
+    /// Names the authenticated agent as the one who acts, if the input names nobody and the answer says who acted.
+    fn set_worker(&mut self, _agent: &str) {}
 
     /// Whether an event of its own only follows from what it does: it keeps the story of what it is about, and is nobody's
     /// doing.
@@ -133,7 +122,13 @@ where
 {
     type Decided = A;
     type Answer = A;
-    const WHEN_CLOSED: bool = WHEN_CLOSED;
+
+    fn terms(&self) -> CommandTerms<'_> {
+        match WHEN_CLOSED {
+            true => CommandTerms::of(Authority::Anyone).when_closed(),
+            false => CommandTerms::of(Authority::Anyone),
+        }
+    }
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<A>> {
         let (answer, events) = (self.0)(live, now)?;
@@ -211,12 +206,25 @@ impl Team {
     where
         C::Answer: Serialize + DeserializeOwned,
     {
+        self.execute_as(command, |_, answer| Ok(answer))
+    }
+
+    /// As [`Team::execute`], with an answer in another form, which is also the one that is stored.
+    pub(crate) fn execute_as<C: Command, A>(
+        &mut self,
+        command: C,
+        shape: impl Shape<C::Answer, A>,
+    ) -> Result<A>
+    where
+        A: Serialize + DeserializeOwned + Send + 'static,
+    {
         self.repeated = false;
         let control = self.control.clone();
         control.check()?;
-        let first = Execution::new(command, |answer| serde_json::to_string(answer).ok());
+        let text: Text<A> = |answer| serde_json::to_string(answer).ok();
+        let first = Execution::new(self.attributed(command), shape, text);
         match self.carry_out(&first, &control)? {
-            Done::Answered(execution) => Execution::<C>::answer_of(execution),
+            Done::Answered(execution) => first.answer_of(execution),
             Done::Repeated(text) => {
                 self.repeated = true;
                 serde_json::from_str(&text).map_err(|error| unread(&text, &error))
@@ -226,19 +234,28 @@ impl Team {
 
     /// Carries out a command on nobody's behalf and under no key, whatever this handle's control says.
     pub(crate) fn execute_unkeyed<C: Command>(&mut self, command: C) -> Result<C::Answer> {
-        let first = Execution::new(command, |_| None);
+        let first = Execution::new(self.attributed(command), |_, answer| Ok(answer), |_| None);
         match self.carry_out(&first, &Control::default())? {
-            Done::Answered(execution) => Execution::<C>::answer_of(execution),
+            Done::Answered(execution) => first.answer_of(execution),
             Done::Repeated(_) => {
                 Err(Error::Poisoned("a command without a key was repeated".into()).into())
             }
         }
     }
 
+    /// The command, done by the authenticated agent if its input names nobody.
+    fn attributed<C: Command>(&self, mut command: C) -> C {
+        if let Some(known) = &self.options.authenticated {
+            command.set_worker(&known.agent);
+        }
+        command
+    }
+
     /// Decides under the lock, records, answers. A derived file that proves damaged is rebuilt, once; and where another host of
     /// the team came first, it is decided again on what that one recorded, for as long as a lock is waited for.
     fn carry_out(&mut self, first: &dyn AnyExecution, control: &Control) -> Result<Done> {
-        let control = &control.authenticated(self.options.authenticated.as_ref())?;
+        let mut control = control.authenticated(self.options.authenticated.as_ref())?;
+        control.owns_team_key = self.owns_team_key(&control)?;
         let deadline = Instant::now() + self.options.lock_deadline;
         let mut repaired = false;
         let (stage, events) = loop {
@@ -249,6 +266,18 @@ impl Team {
             }
         };
         self.answered(stage, &events)
+    }
+
+    /// Whether the key of the control was used by its agent before keys belonged to agents. Mostly no answer has that key.
+    fn owns_team_key(&mut self, control: &Control) -> Result<bool> {
+        let (Some(agent), Some(key)) = (&control.authenticated, &control.key) else {
+            return Ok(false);
+        };
+        if self.peek(|live| Ok(live.response(None, key)?))?.is_none() {
+            return Ok(false);
+        }
+        let stored = self.query(|live, reader| Ok(live.response_event(reader, None, key)?))?;
+        Ok(stored.is_some_and(|event| event.actor == **agent))
     }
 
     fn record_once(
@@ -264,7 +293,7 @@ impl Team {
                 events: 1,
                 bytes: EVENT_BYTES_MAX,
             },
-            None => execution.terms().room,
+            None => execution.room(),
         };
         let committed = self.commit(move |writer| {
             writer.commit_with(
@@ -312,6 +341,21 @@ impl Control {
         ])
     }
 
+    /// The caller, as far as it is known.
+    fn caller(&self) -> Actor<'_> {
+        Actor {
+            name: self.actor.as_deref(),
+            authenticated: self.authenticated.is_some(),
+        }
+    }
+
+    fn key_scope(&self) -> KeyScope<'_> {
+        KeyScope {
+            agent: self.authenticated.as_deref(),
+            owns_team_key: self.owns_team_key,
+        }
+    }
+
     fn digest(&self) -> String {
         blake3::hash(&self.request).to_hex().to_string()
     }
@@ -338,17 +382,17 @@ impl Control {
         live: &Live,
         now: Timestamp,
     ) -> Result<(Outcome, Vec<NewEvent>)> {
-        let terms = execution.terms();
         if let Some(text) = self.repeated(live)? {
-            if terms.grants {
+            if execution.terms().grants {
                 grant::check_live(live, &text, self.authenticated.as_deref(), now)?;
             }
             return Ok((Outcome::Repeated(text), Vec::new()));
         }
+        let terms = execution.terms();
         if !terms.when_closed {
             team::open(live)?;
         }
-        execution.admits(live, self.actor.as_deref(), now)?;
+        authorize(&terms, live, self.caller(), now)?;
         Ok(match execution.decide(live, now)? {
             Decision::Granted((), events) => (Outcome::Granted(now), events),
             Decision::Denied(refusal, events) => (Outcome::Denied(refusal), events),
@@ -358,7 +402,7 @@ impl Control {
     /// The first answer under this key.
     fn repeated(&self, live: &Live) -> Result<Option<String>> {
         match &self.key {
-            Some(key) => first_answer(live, key, &self.operation, &self.digest()),
+            Some(key) => first_answer(live, self.key_scope(), key, &self.operation, &self.digest()),
             None => Ok(None),
         }
     }
@@ -380,7 +424,12 @@ impl Control {
     }
 
     /// Refuses what the input says another agent does than whom the caller proved to be. What only follows is nobody's doing.
-    fn check_actor(&self, terms: &Terms, event: &NewEvent, follows: bool) -> Result<(), Refusal> {
+    fn check_actor(
+        &self,
+        terms: &CommandTerms<'_>,
+        event: &NewEvent,
+        follows: bool,
+    ) -> Result<(), Refusal> {
         let Some(agent) = &self.authenticated else {
             return Ok(());
         };
@@ -389,13 +438,12 @@ impl Control {
             || (terms.led && event.actor == LEADER)
             || follows;
         let actor = (!unnamed).then_some(&*event.actor);
-        let mut named = terms.acts_for.into_iter().chain(actor);
-        let other = named.find(|named| named != agent);
+        let other = actor.filter(|named| named != agent);
         other.map_or(Ok(()), |other| Err(mismatch(agent, other)))
     }
 
     /// What the caller said of what the command records.
-    fn mark(&self, terms: &Terms, event: &mut NewEvent, follows: bool) {
+    fn mark(&self, terms: &CommandTerms<'_>, event: &mut NewEvent, follows: bool) {
         if !follows {
             let unnamed = !terms.names_actor || event.actor == DEFAULT_ACTOR;
             let user = self.user.as_ref().filter(|_| unnamed);
@@ -440,6 +488,7 @@ impl Control {
             return Vec::new();
         }
         let stored = ResponseFact::Stored(ResponseStored {
+            agent: self.authenticated.clone(),
             operation: self.operation.clone(),
             request: self.digest(),
             response: answered.then(|| stage.execution.text()).flatten(),
@@ -449,17 +498,30 @@ impl Control {
     }
 }
 
+/// The keys that count for a request: those of the authenticated agent, else those of the team.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct KeyScope<'a> {
+    pub agent: Option<&'a str>,
+    /// Whether the answer of the team's key is the agent's too: it recorded it before keys belonged to agents.
+    pub owns_team_key: bool,
+}
+
 /// Returns the first answer under a key; `None` if the key is new.
 ///
 /// # Errors
 /// `idempotency_key_reused` if the key belongs to another request, `response_too_large`.
 pub(crate) fn first_answer(
     live: &Live,
+    scope: KeyScope<'_>,
     key: &str,
     operation: &str,
     request: &str,
 ) -> Result<Option<String>> {
-    let Some(first) = live.response(key)? else {
+    let first = match live.response(scope.agent, key)? {
+        None if scope.owns_team_key => live.response(None, key)?,
+        first => first,
+    };
+    let Some(first) = first else {
         return Ok(None);
     };
     if (&*first.operation, &*first.request) != (operation, request) {

@@ -36,57 +36,11 @@ pub trait Exchanges<T>: Sized {
     fn exchange(self, team: &mut Team, form: Form<T>) -> Result<Exchange>;
 }
 
-impl<C: Command<Answer = T>, T> Exchanges<T> for C {
+impl<C: Command<Answer = T>, T: Send + 'static> Exchanges<T> for C {
     fn exchange(self, team: &mut Team, form: Form<T>) -> Result<Exchange> {
-        let command = self;
-        team.execute(Exchanged { command, form })
-    }
-}
-
-/// A command that answers in another form.
-struct Exchanged<C: Command> {
-    command: C,
-    form: Form<C::Answer>,
-}
-
-// A derived one would ask the same of the answer.
-impl<C: Command> Clone for Exchanged<C> {
-    fn clone(&self) -> Self {
-        let (command, form) = (self.command.clone(), self.form);
-        Exchanged { command, form }
-    }
-}
-
-impl<C: Command> Command for Exchanged<C> {
-    type Decided = C::Decided;
-    type Answer = Exchange;
-    const WHEN_CLOSED: bool = C::WHEN_CLOSED;
-    const GRANTS: bool = C::GRANTS;
-    const LED: bool = C::LED;
-
-    fn admits(&self, live: &Live, actor: Option<&str>, now: Timestamp) -> Result<()> {
-        self.command.admits(live, actor, now)
-    }
-
-    fn names_actor(&self) -> bool {
-        self.command.names_actor()
-    }
-
-    fn acts_for(&self) -> Option<&str> {
-        self.command.acts_for()
-    }
-
-    fn is_consequence(&self, event: &NewEvent) -> bool {
-        self.command.is_consequence(event)
-    }
-
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<C::Decided>> {
-        self.command.decide(live, now)
-    }
-
-    fn answer(&self, decided: &C::Decided, after: &After<'_>) -> Result<Exchange> {
-        let answer = self.command.answer(decided, after)?;
-        (self.form)(after.live, &answer, after.now)
+        team.execute_as(self, move |after, answer| {
+            form(after.live, &answer, after.now)
+        })
     }
 }
 
@@ -104,13 +58,14 @@ impl Team {
 
     /// When the first answer under a key was recorded.
     pub fn answered_at(&mut self, key: &str) -> Result<Option<Timestamp>> {
+        let known = self.options.authenticated.clone();
+        let agent = known.as_ref().map(|known| &*known.agent);
         self.query(|live, reader| {
-            let page = live.with_ref(RefKind::Key, key, None, 1)?;
-            let Some(seq) = page.seqs.last() else {
-                return Ok(None);
+            let own = live.response_event(reader, agent, key)?;
+            let event = match own {
+                None if agent.is_some() => live.response_event(reader, None, key)?,
+                own => own,
             };
-            let event = live.event(reader, *seq)?;
-            let event = event.filter(|event| event.kind == "response_stored");
             Ok(event.map(|event| event.created_at))
         })
     }

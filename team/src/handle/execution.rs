@@ -5,28 +5,14 @@ use crate::prelude::*;
 use std::any::Any;
 use teamlog_engine::writer::Room;
 
-/// What is the same for every command of a type, and who does it.
-pub(super) struct Terms<'a> {
-    /// See [`Command::WHEN_CLOSED`].
-    pub when_closed: bool,
-    /// See [`Command::GRANTS`].
-    pub grants: bool,
-    /// See [`Command::LED`].
-    pub led: bool,
-    /// See [`Command::names_actor`].
-    pub names_actor: bool,
-    /// See [`Command::acts_for`].
-    pub acts_for: Option<&'a str>,
-    /// See [`Command::room`].
-    pub room: Room,
-}
-
 /// An execution whose type is of no concern.
 pub(super) trait AnyExecution: Any + Send {
     /// Another one of the same command.
     fn again(&self) -> Box<dyn AnyExecution>;
-    fn terms(&self) -> Terms<'_>;
-    fn admits(&self, live: &Live, actor: Option<&str>, now: Timestamp) -> Result<()>;
+    /// See [`Command::terms`].
+    fn terms(&self) -> CommandTerms<'_>;
+    /// See [`Command::room`].
+    fn room(&self) -> Room;
     fn is_consequence(&self, event: &NewEvent) -> bool;
     /// Decides, and keeps what was decided.
     fn decide(&mut self, live: &Live, now: Timestamp) -> Result<Decision<()>>;
@@ -41,49 +27,63 @@ pub(super) trait AnyExecution: Any + Send {
 /// Writes an answer down, to be stored under a key.
 pub(super) type Text<A> = fn(&A) -> Option<String>;
 
-pub(super) struct Execution<C: Command> {
-    command: C,
-    decided: Option<C::Decided>,
-    answer: Option<C::Answer>,
-    text: Text<C::Answer>,
+/// Gives the answer of a command the form in which it goes out.
+pub(crate) trait Shape<T, A>:
+    Fn(&After<'_>, T) -> Result<A> + Clone + Send + 'static
+{
 }
 
-impl<C: Command> Execution<C> {
-    pub fn new(command: C, text: Text<C::Answer>) -> Execution<C> {
+impl<T, A, F: Fn(&After<'_>, T) -> Result<A> + Clone + Send + 'static> Shape<T, A> for F {}
+
+pub(super) struct Execution<C: Command, A, F> {
+    command: C,
+    decided: Option<C::Decided>,
+    answer: Option<A>,
+    shape: F,
+    text: Text<A>,
+}
+
+impl<C, A, F> Execution<C, A, F>
+where
+    C: Command,
+    A: Send + 'static,
+    F: Shape<C::Answer, A>,
+{
+    pub fn new(command: C, shape: F, text: Text<A>) -> Execution<C, A, F> {
         Execution {
             command,
             decided: None,
             answer: None,
+            shape,
             text,
         }
     }
 
-    /// The answer of an execution of this type.
-    pub fn answer_of(execution: Box<dyn AnyExecution>) -> Result<C::Answer> {
-        let execution = (execution as Box<dyn Any>).downcast::<Execution<C>>();
+    /// The answer of an execution of the same type.
+    pub fn answer_of(&self, execution: Box<dyn AnyExecution>) -> Result<A> {
+        let execution = (execution as Box<dyn Any>).downcast::<Execution<C, A, F>>();
         let answer = execution.ok().and_then(|execution| execution.answer);
         answer.ok_or_else(unrecorded)
     }
 }
 
-impl<C: Command> AnyExecution for Execution<C> {
+impl<C, A, F> AnyExecution for Execution<C, A, F>
+where
+    C: Command,
+    A: Send + 'static,
+    F: Shape<C::Answer, A>,
+{
     fn again(&self) -> Box<dyn AnyExecution> {
-        Box::new(Execution::new(self.command.clone(), self.text))
+        let (command, shape) = (self.command.clone(), self.shape.clone());
+        Box::new(Execution::new(command, shape, self.text))
     }
 
-    fn terms(&self) -> Terms<'_> {
-        Terms {
-            when_closed: C::WHEN_CLOSED,
-            grants: C::GRANTS,
-            led: C::LED,
-            names_actor: self.command.names_actor(),
-            acts_for: self.command.acts_for(),
-            room: self.command.room(),
-        }
+    fn terms(&self) -> CommandTerms<'_> {
+        self.command.terms()
     }
 
-    fn admits(&self, live: &Live, actor: Option<&str>, now: Timestamp) -> Result<()> {
-        self.command.admits(live, actor, now)
+    fn room(&self) -> Room {
+        self.command.room()
     }
 
     fn is_consequence(&self, event: &NewEvent) -> bool {
@@ -102,7 +102,8 @@ impl<C: Command> AnyExecution for Execution<C> {
 
     fn answer(&mut self, after: &After<'_>) -> Result<()> {
         let decided = self.decided.as_ref().ok_or_else(unrecorded)?;
-        self.answer = Some(self.command.answer(decided, after)?);
+        let answer = self.command.answer(decided, after)?;
+        self.answer = Some((self.shape)(after, answer)?);
         Ok(())
     }
 

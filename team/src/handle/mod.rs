@@ -1,5 +1,6 @@
 //! What a caller holds: a data root, a team of it, and the one way to change it.
 
+pub(crate) mod authority;
 pub mod batch;
 pub mod command;
 pub mod deadline;

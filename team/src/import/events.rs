@@ -18,6 +18,8 @@ pub struct ImportEvents {
     pub format: Option<Format>,
     /// Accept a network or host-shared file system.
     pub allow_network_fs: bool,
+    /// Let in whom the tokens of the log let in, but for those that were revoked here.
+    pub keep_tokens: bool,
 }
 
 impl Root {
@@ -50,6 +52,7 @@ impl Root {
                 let message = "events must hold an event, but is empty";
                 return Err(Refusal::new(Code::InvalidInput, message).into());
             }
+            self.expect_foreign_tokens(name)?;
             Ok(count)
         })?;
         let count = count.ok_or_else(|| team_exists(name))?;
@@ -59,14 +62,23 @@ impl Root {
             first: Some(1),
             last: Some(count),
         };
-        Ok(ImportAnswer::new(found, name, Report::default(), started))
+        let answer = ImportAnswer::new(found, name, Report::default(), started);
+        Ok(ImportAnswer {
+            unaccepted_tokens: self.foreign_tokens(name, import.keep_tokens)?,
+            ..answer
+        })
     }
 }
 
 /// A line as the event that must get `seq`.
 fn event(text: &str, seq: u64) -> Result<NewEvent, Refusal> {
-    let event: Event<'static> = codec::parse_public_json(text)
-        .map_err(|why| Refusal::new(Code::InvalidInput, format!("the line is no event: {why}")))?;
+    let event: Event<'static> = codec::parse_public_json(text).map_err(|why| {
+        let refusal = Refusal::new(Code::InvalidInput, format!("the line is no event: {why}"));
+        match text.contains(r#""redacted":true"#) {
+            true => refusal.hint("an agent on another machine gets events without the tokens of others; export them where the data root lies"),
+            false => refusal,
+        }
+    })?;
     if event.seq != seq {
         let rule = format!("must be {seq}, as the log has no gap and starts at 1");
         return Err(Refusal::invalid("seq", event.seq, &rule));

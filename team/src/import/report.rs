@@ -1,5 +1,6 @@
 //! What an import answers: counts, and the first lines that did not get in.
 
+use crate::agent_token::TokenShown;
 use crate::backup::take::millis;
 use crate::import::source::Found;
 use crate::prelude::*;
@@ -50,6 +51,9 @@ pub struct ImportAnswer {
     pub last_seq: Option<u64>,
     /// How long it took.
     pub elapsed_ms: u64,
+    /// Tokens of an imported log that let nobody in here until they are accepted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unaccepted_tokens: Vec<TokenShown>,
 }
 
 /// How many messages have something that was not applied to a task, by reason.

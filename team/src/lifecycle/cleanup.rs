@@ -116,7 +116,10 @@ impl Closing {
 impl Command for Closing {
     type Decided = ();
     type Answer = CleanupAnswer;
-    const WHEN_CLOSED: bool = true;
+
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Anyone).when_closed()
+    }
 
     /// Whoever closes a team says so by three events; what ends thereby are other stories, which end by themselves.
     fn is_consequence(&self, event: &NewEvent) -> bool {

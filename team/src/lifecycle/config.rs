@@ -138,6 +138,10 @@ impl Command for ConfigChange {
     type Decided = (Value, Value);
     type Answer = ConfigChangeAnswer;
 
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Anyone)
+    }
+
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<(Value, Value)>> {
         let setting = find(&self.key)?;
         let parse = |text: &String| {

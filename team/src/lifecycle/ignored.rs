@@ -6,6 +6,7 @@
 //!
 //! The file in the directory of all teams also marks that directory as ours ([`is_own`]).
 
+use crate::accepted_tokens::ACCEPTED_TOKENS_FILE;
 use crate::handle::root::TEAMS_DIR;
 use crate::handle::staging;
 use crate::prelude::*;
@@ -22,7 +23,7 @@ const BYTES_MAX: u64 = 64 * 1024;
 /// In a directory that is ours as a whole.
 const ALL: &[&str] = &["*"];
 /// In the directory of all teams if it holds other files as well: teams that are being made or removed, and this file.
-const STAGING: &[&str] = &["/.gitignore", "/.new-*", "/.purged-*"];
+const STAGING: &[&str] = &["/.accepted-tokens*", "/.gitignore", "/.new-*", "/.purged-*"];
 
 /// In the data root: what a daemon writes there.
 const ROOT: &[&str] = &["/runtime.json", "/.runtime.json.new"];
@@ -129,7 +130,10 @@ fn holds_only_teams(storage: &dyn Storage) -> Result<bool> {
     };
     Ok(names.iter().all(|name| {
         let path = teams.join(name);
-        let is_aside = name.starts_with(IGNORE_FILE) || staging::is_staging(&path);
+        let is_aside = [IGNORE_FILE, ACCEPTED_TOKENS_FILE]
+            .iter()
+            .any(|aside| name.starts_with(aside))
+            || staging::is_staging(&path);
         is_aside || is_team(&path)
     }))
 }

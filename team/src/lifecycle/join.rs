@@ -1,5 +1,6 @@
 //! `join`: a team that another host began, on this one.
 
+use crate::agent_token::TokenShown;
 use crate::backup::dir::BackupDir;
 use crate::handle::staged::StagedTeam;
 use crate::prelude::*;
@@ -12,6 +13,8 @@ pub struct Join {
     pub identity: Identity,
     /// Accept a network or host-shared file system.
     pub allow_network_fs: bool,
+    /// Let in whom the tokens of the log let in, but for those that were revoked here.
+    pub keep_tokens: bool,
 }
 
 /// `{status:"ok", team, log, last_seq}`.
@@ -28,6 +31,9 @@ pub struct JoinAnswer {
     pub last_seq: u64,
     /// Whether it came here by this call.
     pub joined: bool,
+    /// Tokens of the log that let nobody in here until they are accepted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unaccepted_tokens: Vec<TokenShown>,
 }
 
 impl Root {
@@ -60,8 +66,13 @@ impl Root {
         // Takes in all groups, and builds everything derived at once.
         team.rehydrate(Default::default(), progress)?;
         drop(team);
+        self.expect_foreign_tokens(&name)?;
         let settled = staged.settle()?;
-        joined(self.team(&name)?, &join.identity, settled)
+        let answer = joined(self.team(&name)?, &join.identity, settled)?;
+        Ok(JoinAnswer {
+            unaccepted_tokens: self.foreign_tokens(&name, join.keep_tokens)?,
+            ..answer
+        })
     }
 }
 
@@ -82,5 +93,6 @@ fn joined(mut team: Team, identity: &Identity, joined: bool) -> Result<JoinAnswe
         log: identity.log.to_string(),
         last_seq,
         joined,
+        unaccepted_tokens: Vec::new(),
     })
 }

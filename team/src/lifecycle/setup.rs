@@ -54,6 +54,10 @@ impl Command for TeamSetup {
     type Decided = ();
     type Answer = TeamSetupAnswer;
 
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Anyone)
+    }
+
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<()>> {
         let mut events = self.joining(live)?;
         events.extend(self.identities(live)?);

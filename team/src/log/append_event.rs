@@ -106,6 +106,10 @@ impl Command for AppendEvent {
     type Decided = ();
     type Answer = AppendEventAnswer;
 
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Anyone)
+    }
+
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
         let mut event = self.event()?;
         inherit_trace(live, &mut event)?;

@@ -3,7 +3,7 @@
 //! An event that an older version appended under a key has no stored answer. Such an event is its own answer: the same
 //! content returns it, other content is refused.
 
-use crate::handle::command::{first_answer, key_reused, unread, unrecorded};
+use crate::handle::command::{KeyScope, first_answer, key_reused, unread, unrecorded};
 use crate::log::append::AppendAnswer;
 use crate::prelude::*;
 use std::collections::HashMap;
@@ -100,7 +100,11 @@ pub(crate) struct Appended {
 
 /// Facts that are recorded together or not at all.
 #[derive(Debug, Clone)]
-pub(crate) struct Facts(Vec<Fact>);
+pub(crate) struct Facts {
+    facts: Vec<Fact>,
+    /// The authenticated agent, to which the keys belong.
+    agent: Option<String>,
+}
 
 /// The place of a fact.
 pub(crate) enum Outcome {
@@ -114,17 +118,19 @@ pub(crate) enum Outcome {
 
 impl Facts {
     pub fn new(facts: Vec<Fact>) -> Facts {
-        Facts(facts)
+        Facts { facts, agent: None }
     }
 
     fn has_key(&self) -> bool {
-        self.0.iter().any(|fact| fact.key().is_some())
+        self.facts.iter().any(|fact| fact.key().is_some())
     }
 }
 
 impl Team {
     /// Records facts as one group, but for those whose key is known. Answers each.
     pub(crate) fn append_facts(&mut self, mut facts: Facts) -> Result<Vec<Appended>> {
+        let known = self.options.authenticated.as_ref();
+        facts.agent = known.map(|known| known.agent.clone());
         if facts.has_key() {
             self.find_unanswered(&mut facts)?;
         }
@@ -135,11 +141,11 @@ impl Team {
     /// is needed.
     fn find_unanswered(&mut self, facts: &mut Facts) -> Result<()> {
         let found = self.query(|live, reader| {
-            let each = facts.0.iter();
-            let found = each.map(|fact| unanswered(live, reader, fact));
+            let each = facts.facts.iter();
+            let found = each.map(|fact| unanswered(live, reader, fact, facts.agent.as_deref()));
             found.collect::<Result<Vec<_>>>()
         })?;
-        for (fact, found) in facts.0.iter_mut().zip(found) {
+        for (fact, found) in facts.facts.iter_mut().zip(found) {
             fact.earlier = found;
         }
         Ok(())
@@ -147,40 +153,61 @@ impl Team {
 }
 
 /// Returns the event that an older version appended under the fact's key.
-fn unanswered(live: &Live, reader: &Reader, fact: &Fact) -> Result<Option<AppendAnswer>> {
+fn unanswered(
+    live: &Live,
+    reader: &Reader,
+    fact: &Fact,
+    agent: Option<&str>,
+) -> Result<Option<AppendAnswer>> {
     let Some(key) = fact.key() else {
         return Ok(None);
     };
-    if live.response(key)?.is_some() {
+    if live.response(agent, key)?.is_some() {
         return Ok(None);
     }
-    let mut other = false;
+    let (mut facts, mut answered) = (Vec::new(), BTreeSet::new());
     for seq in live.with_ref(RefKind::Key, key, None, COMPARED)?.seqs {
         match live.event(reader, seq)? {
-            Some(event) if event.foreign && fact.equals(&event) => {
-                return Ok(Some(AppendAnswer::new(&event)));
-            }
-            // The key belongs to a command that stored its answer.
-            Some(event) if !event.foreign => return Ok(None),
-            Some(_) => other = true,
+            Some(event) if event.foreign => facts.push(event),
+            Some(event) => match answered_fact(&event) {
+                Some(seq) => drop(answered.insert(seq)),
+                // The key belongs to a command that stored its answer.
+                None => return Ok(None),
+            },
             None => {}
         }
     }
-    match other {
-        true => Err(fact.located(key_reused(key, OPERATION).into())),
-        false => Ok(None),
+    // A fact with an answer is found by that. The keys of other agents are none of this one's.
+    facts.retain(|event| !answered.contains(&event.seq));
+    facts.retain(|event| agent.is_none_or(|agent| event.actor == agent));
+    match facts.iter().find(|event| fact.equals(event)) {
+        Some(event) => Ok(Some(AppendAnswer::new(event))),
+        None if facts.is_empty() => Ok(None),
+        None => Err(fact.located(key_reused(key, OPERATION).into())),
     }
+}
+
+/// Returns the seq of the fact that a stored answer is about.
+fn answered_fact(event: &Event<'_>) -> Option<u64> {
+    let stored: Value = serde_json::from_str(&event.payload).ok()?;
+    let about_fact = stored.get("operation")? == OPERATION;
+    let seq = stored.get("response")?.get("seq")?.as_u64();
+    seq.filter(|_| about_fact)
 }
 
 impl Command for Facts {
     type Decided = Vec<Outcome>;
     type Answer = Vec<Appended>;
 
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Anyone)
+    }
+
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<Vec<Outcome>>> {
         let mut events = Vec::new();
-        let mut outcomes = Vec::with_capacity(self.0.len());
+        let mut outcomes = Vec::with_capacity(self.facts.len());
         let mut keys: HashMap<&str, (usize, String)> = HashMap::new();
-        for fact in &self.0 {
+        for fact in &self.facts {
             if let Some(key) = fact.key() {
                 let request = fact.request();
                 if let Some((place, first)) = keys.get(key) {
@@ -190,7 +217,7 @@ impl Command for Facts {
                     outcomes.push(Outcome::Again(*place));
                     continue;
                 }
-                if let Some(known) = known(live, fact, key, &request)? {
+                if let Some(known) = known(live, self.agent.as_deref(), fact, (key, &request))? {
                     outcomes.push(Outcome::Known(known));
                     continue;
                 }
@@ -217,19 +244,24 @@ impl Command for Facts {
     }
 
     fn room(&self) -> Room {
-        let events = self.0.iter().filter(|fact| fact.key().is_some()).count();
+        let events = self
+            .facts
+            .iter()
+            .filter(|fact| fact.key().is_some())
+            .count();
         let bytes = events * ANSWER_BYTES;
         Room { events, bytes }
     }
 
     fn stored_answers(&self, outcomes: &Vec<Outcome>, after: &After<'_>) -> Vec<NewEvent> {
-        let each = self.0.iter().zip(outcomes);
+        let each = self.facts.iter().zip(outcomes);
         let stored = each.filter_map(|(fact, outcome)| {
             let (key, Outcome::New(place)) = (fact.key()?, outcome) else {
                 return None;
             };
             let event = after.events.get(*place)?;
             let stored = ResponseFact::Stored(ResponseStored {
+                agent: self.agent.clone(),
                 operation: OPERATION.to_owned(),
                 request: fact.request(),
                 response: serde_json::to_string(&AppendAnswer::new(event)).ok(),
@@ -241,11 +273,21 @@ impl Command for Facts {
 }
 
 /// Returns the first answer under the key of a fact.
-fn known(live: &Live, fact: &Fact, key: &str, request: &str) -> Result<Option<AppendAnswer>> {
+fn known(
+    live: &Live,
+    agent: Option<&str>,
+    fact: &Fact,
+    (key, request): (&str, &str),
+) -> Result<Option<AppendAnswer>> {
     if let Some(earlier) = &fact.earlier {
         return Ok(Some(earlier.clone()));
     }
-    let first = first_answer(live, key, OPERATION, request);
+    // Append stored no answers before keys belonged to agents.
+    let scope = KeyScope {
+        agent,
+        ..KeyScope::default()
+    };
+    let first = first_answer(live, scope, key, OPERATION, request);
     let first = first.map_err(|failure| fact.located(failure))?;
     let read = first.map(|text| {
         let answer = serde_json::from_str(&text);

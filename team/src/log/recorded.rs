@@ -1,6 +1,7 @@
 //! An event as answers show it: the public JSON line, whichever format stores it.
 
 use crate::prelude::*;
+use crate::redaction::REDACTED;
 use schemars::{Schema, SchemaGenerator};
 use serde::de::Error as _;
 use serde::{Deserializer, Serializer};
@@ -27,6 +28,8 @@ pub struct Marks {
     pub refused: bool,
     /// A message that its recipient has acknowledged by now.
     pub acked: bool,
+    /// An event that lacks the token of another agent's claim.
+    pub redacted: bool,
 }
 
 impl Recorded {
@@ -67,6 +70,7 @@ impl Recorded {
             ("duplicate", self.marks.duplicate),
             ("refused", self.marks.refused),
             ("acked", self.marks.acked),
+            (REDACTED, self.marks.redacted),
         ];
         for (name, _) in marks.iter().filter(|(_, set)| *set) {
             line.pop();
@@ -106,6 +110,7 @@ impl<'de> Deserialize<'de> for Recorded {
         };
         // The last one first.
         let marks = Marks {
+            redacted: take(REDACTED),
             acked: take("acked"),
             refused: take("refused"),
             duplicate: take("duplicate"),
@@ -174,6 +179,9 @@ struct PublicEvent {
     /// A message that its recipient has acknowledged by now
     #[serde(skip_serializing_if = "Option::is_none")]
     acked: Option<True>,
+    /// The payload lacks the token of another agent's claim, as for every agent on another machine
+    #[serde(skip_serializing_if = "Option::is_none")]
+    redacted: Option<True>,
 }
 
 /// Marks are left out where they are not true.

@@ -56,8 +56,8 @@ impl Command for Ack {
     type Decided = AckAnswer;
     type Answer = AckAnswer;
 
-    fn acts_for(&self) -> Option<&str> {
-        Some(&self.agent)
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Agent(&self.agent))
     }
 
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<AckAnswer>> {

@@ -165,6 +165,10 @@ impl Command for Requeue {
     type Decided = DeadLetter;
     type Answer = RequeueAnswer;
 
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::of_named(self.actor.as_deref()))
+    }
+
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<DeadLetter>> {
         let actor = self.actor.as_deref().unwrap_or(DEFAULT_ACTOR);
         names::check_free("actor", actor)?;
@@ -225,6 +229,10 @@ impl DeadLetterRequeue {
 impl Command for DeadLetterRequeue {
     type Decided = DeadLetter;
     type Answer = RequeueAnswer;
+
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Anyone)
+    }
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<DeadLetter>> {
         self.requeue().decide(live, now)

@@ -128,6 +128,10 @@ impl Command for MarkMessage {
     type Decided = bool;
     type Answer = Outcome;
 
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Anyone)
+    }
+
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<bool>> {
         let Some(message) = self.message(live)? else {
             return Ok(Decision::Granted(false, Vec::new()));

@@ -193,6 +193,10 @@ impl Command for Group {
     type Decided = Vec<Wake>;
     type Answer = Vec<Wake>;
 
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Anyone)
+    }
+
     /// Looks again at each agent, now under the lock: somebody else may have nudged it, or it may have woken up.
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Vec<Wake>>> {
         let (mut due, mut events) = (Vec::new(), Vec::<NewEvent>::new());

@@ -265,8 +265,8 @@ impl Command for NewMessage {
     type Decided = Settled;
     type Answer = (Settled, Vec<Event<'static>>, Effect);
 
-    fn acts_for(&self) -> Option<&str> {
-        Some(&self.send.from)
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Agent(&self.send.from))
     }
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Settled>> {

@@ -150,6 +150,10 @@ impl Command for SendLetter {
     type Decided = Sending;
     type Answer = SendMessageAnswer;
 
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Anyone)
+    }
+
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Sending>> {
         let letter = &self.letter;
         membership::check(live, "from_worker", &letter.from)?;

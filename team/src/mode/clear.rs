@@ -75,6 +75,10 @@ impl Command for ModeClear {
     type Decided = ModeCleared;
     type Answer = ModeCleared;
 
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Anyone)
+    }
+
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<ModeCleared>> {
         let mode = skill::mode(&self.mode)?;
         let acting = scope(self.session_id.as_deref())?;

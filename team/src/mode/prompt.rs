@@ -45,6 +45,10 @@ impl Command for Asked<ModePrompt> {
     type Decided = PromptAnswer;
     type Answer = PromptAnswer;
 
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Anyone)
+    }
+
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<PromptAnswer>> {
         let scope = self.input.check()?;
         let mut decision = PromptDecision {

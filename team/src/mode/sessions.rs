@@ -105,6 +105,10 @@ impl Command for ModeEndSession {
     type Decided = Vec<Mode>;
     type Answer = SessionEndedAnswer;
 
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Anyone)
+    }
+
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Vec<Mode>>> {
         let session = &self.session_id;
         scope(Some(session))?;

@@ -120,8 +120,8 @@ impl Command for RefusedWrites {
     type Decided = ();
     type Answer = usize;
 
-    fn acts_for(&self) -> Option<&str> {
-        Some(&self.agent)
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Agent(&self.agent))
     }
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<()>> {

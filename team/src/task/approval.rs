@@ -84,6 +84,10 @@ impl Command for WriteApproval {
     type Decided = ApprovalStatus;
     type Answer = ApprovalWritten;
 
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Anyone)
+    }
+
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<ApprovalStatus>> {
         let approval = self.approval()?;
         let trace = page::trace_of_task(live, Some(&self.task_id))?;

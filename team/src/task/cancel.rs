@@ -33,23 +33,9 @@ impl Command for TaskCancel {
     type Decided = ();
     type Answer = TaskAnswer;
 
-    fn admits(&self, live: &Live, actor: Option<&str>, now: Timestamp) -> Result<()> {
-        self.claimant().admits(live, actor)?;
-        let Some(who) = actor.filter(|who| *who != LEADER) else {
-            return Ok(());
-        };
-        if !self.force || !self.claimant().hold.is_empty() {
-            return Ok(());
-        }
-        let draft = Draft::of(live, &self.task_id, now)?;
-        let claim = draft.task.claim();
-        claim.map_or(Ok(()), |claim| {
-            Err(self.needs_claim(&draft, claim, who).into())
-        })
-    }
-
-    fn names_actor(&self) -> bool {
-        self.claimant().is_named()
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::HolderOrLeader(self.claimant()))
+            .named(self.claimant().is_named())
     }
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<()>> {
@@ -96,18 +82,6 @@ impl TaskCancel {
         if self.force && self.actor() == LEADER {
             return Ok(true);
         }
-        Err(self.needs_claim(draft, claim, self.actor()))
-    }
-
-    fn needs_claim(&self, draft: &Draft, claim: &Claim, who: &str) -> Refusal {
-        let who = match self.force {
-            true => format!("but {who} cannot force it"),
-            false => "but no claim_token is given".to_owned(),
-        };
-        let message = format!(
-            "task {} must be canceled by {}, who works on it, or by the leader by force, {who}",
-            draft.task.task_id, claim.owner
-        );
-        draft.refusal(Code::ClaimConflict, message)
+        Err(self.claimant().needs_claim(draft, claim, self.actor()))
     }
 }

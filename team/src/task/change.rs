@@ -60,6 +60,10 @@ impl Command for TaskChange {
     type Decided = ();
     type Answer = TaskAnswer;
 
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Anyone)
+    }
+
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<()>> {
         check_expected(self.expected_version)?;
         if let Some(subject) = &self.subject {

@@ -73,7 +73,10 @@ impl Command for ClaimWithToken {
     /// What is held twice from now on.
     type Decided = Vec<Overlap>;
     type Answer = ClaimAnswer;
-    const GRANTS: bool = true;
+
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Agent(&self.claim.worker)).grants()
+    }
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Vec<Overlap>>> {
         let claim = &self.claim;

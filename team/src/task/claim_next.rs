@@ -69,7 +69,10 @@ impl Command for NextWithToken {
     /// The task that was taken, and what is held twice from now on.
     type Decided = Option<(String, Vec<Overlap>)>;
     type Answer = ClaimNextAnswer;
-    const GRANTS: bool = true;
+
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Agent(&self.claim.worker)).grants()
+    }
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Self::Decided>> {
         let worker = &self.claim.worker;

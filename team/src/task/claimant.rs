@@ -1,5 +1,6 @@
 //! Who presents a claim on a task: what every command of a holder says of itself.
 
+use crate::handle::authority::Actor;
 use crate::task::prelude::*;
 
 /// What a command presents of a claim, and who does.
@@ -32,25 +33,58 @@ macro_rules! claimant {
 }
 pub(crate) use claimant;
 
-/// What a command says of its caller that has a [`Claimant`].
-macro_rules! of_claimant {
-    () => {
-        fn admits(&self, live: &Live, actor: Option<&str>, _: Timestamp) -> Result<()> {
-            self.claimant().admits(live, actor)
-        }
-
-        fn names_actor(&self) -> bool {
-            self.claimant().is_named()
-        }
-    };
-}
-pub(crate) use of_claimant;
-
 impl<'a> Claimant<'a> {
-    /// Whether those who are known to be behind the command may present the claim.
-    pub fn admits(self, live: &Live, actor: Option<&str>) -> Result<()> {
-        let presenters = [("worker", self.worker), ("actor", actor)];
-        self.hold.admits(live, self.task_id, presenters)
+    /// Refuses a caller that may not present the claim. Every agent that is known to be behind the command must be the holder
+    /// of the claim that it names: an epoch can be guessed, and a token can be overheard. A token alone suffices for a caller
+    /// that proved nothing, and `force` skips the holder for such a caller and for the leader.
+    pub fn authorize(self, live: &Live, by: Actor<'_>) -> Result<()> {
+        let overrides = self.hold.force && (!by.authenticated || by.name == Some(LEADER));
+        let suffices = self.hold.token.is_some() && !by.authenticated;
+        if self.hold.is_empty() || overrides || suffices {
+            return Ok(());
+        }
+        let Some(task) = live.task(self.task_id)? else {
+            return Ok(());
+        };
+        let Some(claim) = task.claim().filter(|claim| self.hold.fits(&task, claim)) else {
+            return Ok(());
+        };
+        for (field, who) in [("worker", self.worker), ("actor", by.name)] {
+            if let Some(who) = who.filter(|who| *who != claim.owner) {
+                let (task, events) = (task.clone(), Vec::new());
+                return Err(Draft { task, events }.not_holder(claim, field, who).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// The same where the leader may end a claim by force, without presenting it.
+    pub fn authorize_with_leader(self, live: &Live, by: Actor<'_>, now: Timestamp) -> Result<()> {
+        self.authorize(live, by)?;
+        let Some(who) = by.name.filter(|who| *who != LEADER) else {
+            return Ok(());
+        };
+        if !self.hold.force || !self.hold.is_empty() {
+            return Ok(());
+        }
+        let draft = Draft::of(live, self.task_id, now)?;
+        let claim = draft.task.claim();
+        claim.map_or(Ok(()), |claim| {
+            Err(self.needs_claim(&draft, claim, who).into())
+        })
+    }
+
+    /// The refusal of a caller that presents no claim on a task that is claimed.
+    pub fn needs_claim(self, draft: &Draft, claim: &Claim, who: &str) -> Refusal {
+        let who = match self.hold.force {
+            true => format!("but {who} cannot force it"),
+            false => "but no claim_token is given".to_owned(),
+        };
+        let message = format!(
+            "task {} must be canceled by {}, who works on it, or by the leader by force, {who}",
+            draft.task.task_id, claim.owner
+        );
+        draft.refusal(Code::ClaimConflict, message)
     }
 
     /// Whether it is known who acts: a token is its holder's own.

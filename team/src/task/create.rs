@@ -74,8 +74,8 @@ impl Command for TaskCreate {
     type Decided = String;
     type Answer = TaskAnswer;
 
-    fn admits(&self, live: &Live, actor: Option<&str>, _: Timestamp) -> Result<()> {
-        budget::check(live, actor)
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::WithinBudget)
     }
 
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<String>> {

@@ -116,16 +116,9 @@ impl Fence {
 impl<C: Command> Command for Fenced<C> {
     type Decided = C::Decided;
     type Answer = C::Answer;
-    const WHEN_CLOSED: bool = C::WHEN_CLOSED;
-    const GRANTS: bool = C::GRANTS;
-    const LED: bool = C::LED;
 
-    fn names_actor(&self) -> bool {
-        self.command.names_actor()
-    }
-
-    fn acts_for(&self) -> Option<&str> {
-        self.command.acts_for()
+    fn terms(&self) -> CommandTerms<'_> {
+        self.command.terms()
     }
 
     fn is_consequence(&self, event: &NewEvent) -> bool {

@@ -61,7 +61,9 @@ impl Command for TaskFinish {
     type Decided = ();
     type Answer = HolderAnswer;
 
-    of_claimant!();
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Holder(self.claimant())).named(self.claimant().is_named())
+    }
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<()>> {
         let to = self.way()?;

@@ -42,33 +42,6 @@ impl Hold<'_> {
         Err(Refusal::new(Code::InvalidInput, message).field("claim_token"))
     }
 
-    /// Whether these may present it, each known by the name of a field. A token is of one claim and cannot be guessed, so it
-    /// alone suffices. An epoch can be guessed, so everybody who is known to be behind it must be the holder of the claim
-    /// that it names.
-    pub fn admits(
-        self,
-        live: &Live,
-        task_id: &str,
-        presenters: [(&'static str, Option<&str>); 2],
-    ) -> Result<()> {
-        if self.token.is_some() || self.epoch.is_none() || self.force {
-            return Ok(());
-        }
-        let Some(task) = live.task(task_id)? else {
-            return Ok(());
-        };
-        let Some(claim) = task.claim().filter(|claim| self.fits(&task, claim)) else {
-            return Ok(());
-        };
-        for (field, who) in presenters {
-            if let Some(who) = who.filter(|who| *who != claim.owner) {
-                let (task, events) = (task.clone(), Vec::new());
-                return Err(Draft { task, events }.not_holder(claim, field, who).into());
-            }
-        }
-        Ok(())
-    }
-
     /// Whose claim ends or is renewed by it, as events name it.
     pub fn held(self, task: &Task, claim: &Claim) -> Held {
         Held {
@@ -80,7 +53,8 @@ impl Hold<'_> {
     pub fn is_empty(self) -> bool {
         self.token.is_none() && self.epoch.is_none()
     }
-    fn fits(self, task: &Task, claim: &Claim) -> bool {
+    /// Whether it names that claim.
+    pub fn fits(self, task: &Task, claim: &Claim) -> bool {
         self.token.is_none_or(|token| token == claim.token)
             && self.epoch.is_none_or(|epoch| epoch == task.governed.epoch)
     }

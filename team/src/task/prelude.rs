@@ -4,7 +4,7 @@ pub(crate) use crate::prelude::*;
 pub(crate) use crate::projections::task::Claim;
 pub(crate) use crate::projections::task::event::{Held, Lease, TaskAct, TaskFact};
 pub(crate) use crate::task::blocking;
-pub(crate) use crate::task::claimant::{claimant, of_claimant};
+pub(crate) use crate::task::claimant::claimant;
 pub(crate) use crate::task::create::{TaskAnswer, record};
 pub(crate) use crate::task::holding::{self, Draft, Hold, Standing, check_expected, lease_end};
 pub(crate) use crate::task::listed::Listed;

@@ -98,12 +98,13 @@ pub struct TaskRecord {
     pub extra: Map<String, Value>,
 }
 
-/// `{owner, token, leased_until}`.
+/// `{owner, token?, leased_until}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ClaimRecord {
     /// Who made it
     pub owner: String,
-    /// What its holder presents
+    /// What its holder presents; an agent on another machine sees that of its own claims alone
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub token: String,
     /// It counts before that moment
     pub leased_until: Timestamp,

@@ -30,7 +30,9 @@ impl Command for TaskRelease {
     type Decided = ();
     type Answer = HolderAnswer;
 
-    of_claimant!();
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Holder(self.claimant())).named(self.claimant().is_named())
+    }
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<()>> {
         self.claimant().check_worker()?;

@@ -52,9 +52,12 @@ impl Command for TaskRenew {
     /// The token of the claim, for whoever may learn it.
     type Decided = Option<String>;
     type Answer = RenewAnswer;
-    const GRANTS: bool = true;
 
-    of_claimant!();
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Holder(self.claimant()))
+            .named(self.claimant().is_named())
+            .grants()
+    }
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Option<String>>> {
         let hold = self.claimant().hold.check()?;

@@ -20,6 +20,10 @@ impl Command for TaskReopen {
     type Decided = ();
     type Answer = TaskAnswer;
 
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Anyone)
+    }
+
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<()>> {
         names::check_known_given([("worker", &self.worker)])?;
         check_expected(self.expected_version)?;

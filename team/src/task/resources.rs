@@ -24,6 +24,10 @@ impl Command for SetTaskResources {
     type Decided = ();
     type Answer = TaskAnswer;
 
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Anyone)
+    }
+
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<()>> {
         check_expected(self.expected_version)?;
         let resources = self.resources.as_deref();

@@ -41,8 +41,12 @@ impl Command for ThreadStart {
     type Decided = String;
     type Answer = ThreadAnswer;
 
-    fn names_actor(&self) -> bool {
-        self.worker.is_some()
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::of_named(self.worker.as_deref())).named(self.worker.is_some())
+    }
+
+    fn set_worker(&mut self, agent: &str) {
+        self.worker.get_or_insert_with(|| agent.to_owned());
     }
 
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<String>> {

@@ -224,6 +224,10 @@ impl Command for ReportUsage {
     type Decided = ();
     type Answer = UsageAnswer;
 
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Anyone)
+    }
+
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
         let reported = self.reported()?;
         let mut events = membership::enter(live, "worker", &self.worker)?;
@@ -273,6 +277,10 @@ impl SetBudget {
 impl Command for SetBudget {
     type Decided = ();
     type Answer = UsageAnswer;
+
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Anyone)
+    }
 
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
         let budget = self.budget()?;

@@ -145,6 +145,10 @@ impl Command for WriteAttention {
     type Decided = ();
     type Answer = AttentionWritten;
 
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Anyone)
+    }
+
     fn decide(&self, _: &Live, now: Timestamp) -> Result<command::Decision<()>> {
         let mut said = self.clone();
         match &self.leader_session_stopped_at {

@@ -143,6 +143,10 @@ impl Command for WriteIdentity {
     type Decided = ();
     type Answer = WorkerAnswer;
 
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Anyone)
+    }
+
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
         let identity = self.identity()?;
         let mut events = membership::enter(live, "worker", &self.worker)?;
@@ -158,6 +162,10 @@ impl Command for WriteIdentity {
 impl Command for UpdateHeartbeat {
     type Decided = ();
     type Answer = WorkerAnswer;
+
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Anyone)
+    }
 
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
         let mut events = membership::enter(live, "worker", &self.worker)?;
@@ -178,6 +186,10 @@ impl Command for UpdateHeartbeat {
 impl Command for WriteInbox {
     type Decided = ();
     type Answer = WorkerAnswer;
+
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Anyone)
+    }
 
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
         membership::check(live, "worker", &self.worker)?;

@@ -82,6 +82,10 @@ impl Command for RequestShutdown {
     type Decided = ();
     type Answer = WorkerAnswer;
 
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Anyone)
+    }
+
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
         membership::check(live, "worker", &self.worker)?;
         names::check_free("requested_by", &self.requested_by)?;
@@ -100,6 +104,10 @@ impl Command for RequestShutdown {
 impl Command for WriteAck {
     type Decided = ();
     type Answer = AckAnswer;
+
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Anyone)
+    }
 
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
         let mut events = membership::enter(live, "worker", &self.worker)?;

@@ -141,6 +141,10 @@ impl Command for WriteSnapshot {
     type Decided = ();
     type Answer = SnapshotWritten;
 
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Anyone)
+    }
+
     fn decide(&self, _: &Live, _: Timestamp) -> Result<Decision<()>> {
         let text = page::json_text(&self.snapshot).unwrap_or_default();
         let event = snapshot_written(DEFAULT_ACTOR, &text).map_err(|error| {

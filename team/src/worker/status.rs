@@ -71,6 +71,10 @@ impl Command for WriteStatus {
     type Decided = ();
     type Answer = StatusAnswer;
 
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Anyone)
+    }
+
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
         let mut events = membership::enter(live, "worker", &self.worker)?;
         names::check_known_given([("current_task_id", &self.current_task_id)])?;

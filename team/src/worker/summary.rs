@@ -209,8 +209,11 @@ impl Command for TimedSummary {
     /// What progress is measured from.
     type Decided = BTreeMap<String, Baseline>;
     type Answer = SummaryAnswer;
-    /// In a closed team the baseline stays as it is.
-    const WHEN_CLOSED: bool = true;
+
+    fn terms(&self) -> CommandTerms<'_> {
+        // In a closed team the baseline stays as it is.
+        CommandTerms::of(Authority::Anyone).when_closed()
+    }
 
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<Self::Decided>> {
         let mut before = BTreeMap::new();

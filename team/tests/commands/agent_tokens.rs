@@ -3,9 +3,12 @@
 use crate::deliveries::with_dead_letter;
 use crate::prelude::*;
 use crate::scenario::{Given, scenario};
+use teamlog_team::BackupDir;
 use teamlog_team::agent_token::{TokenAdd, TokenList, TokenRevoke};
 use teamlog_team::api::{Effect, OPERATIONS};
+use teamlog_team::backup::restore::Restore;
 use teamlog_team::handle::root::Authenticated;
+use teamlog_team::import::events::ImportEvents;
 use teamlog_team::projections::agent_token::event::AgentScope;
 
 fn digest(token: &str) -> blake3::Hash {
@@ -17,7 +20,7 @@ fn add(agent: &str, token: &str) -> TokenAdd {
 }
 
 /// The root as an agent reaches it that proved to be that one.
-fn as_agent(world: &World, agent: &str) -> Root {
+pub fn as_agent(world: &World, agent: &str) -> Root {
     let options = RootOptions {
         authenticated: Some(Authenticated {
             team: "demo".to_owned(),
@@ -238,4 +241,96 @@ fn an_agent_reaches_no_other_team_and_makes_none() {
         refused(root.init(Init::of(name)), Code::TeamNotFound);
     }
     assert_eq!(world.names_in_teams(), ["demo", "other"]);
+}
+
+/// The ids of the tokens of `demo` that let somebody in.
+fn let_in(root: &Root, tokens: &[&str]) -> Vec<bool> {
+    let mut team = root.team("demo").unwrap();
+    let holders = tokens
+        .iter()
+        .map(|token| team.token_holder(&digest(token)).unwrap());
+    holders.map(|holder| holder.is_some()).collect()
+}
+
+#[test]
+fn an_imported_log_lets_nobody_in_until_its_tokens_are_accepted() {
+    let (from, mut team) = demo();
+    team.token_add(add("dev", "one")).unwrap();
+    team.token_add(add("qa", "two")).unwrap();
+    let mut exported = Vec::new();
+    team.export(&mut |line| {
+        exported.extend_from_slice(line);
+        exported.push(b'\n');
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    assert_eq!(let_in(&from.root, &["one", "two"]), [true, true]);
+
+    let world = World::new();
+    let import = given!(ImportEvents, team: "demo");
+    let answer = world
+        .root
+        .import_events(import, &mut &exported[..])
+        .unwrap();
+    assert_eq!(answer.unaccepted_tokens.len(), 2);
+    assert_eq!(let_in(&world.root, &["one", "two"]), [false, false]);
+    let mut team = world.root.team("demo").unwrap();
+    let listed = team.token_list(TokenList::default()).unwrap().tokens;
+    assert!(listed.iter().all(|token| token.unaccepted));
+    let before = events(&mut team).len();
+    let accepted = world
+        .root
+        .accept_tokens("demo", &[listed[0].token_id.clone()])
+        .unwrap();
+    assert_eq!(accepted[0].agent, "dev");
+    assert_eq!(let_in(&world.root, &["one", "two"]), [true, false]);
+    // Accepting is no event.
+    assert_eq!(events(&mut team).len(), before);
+    let unknown = world.root.accept_tokens("demo", &["0".repeat(16)]);
+    refused(unknown, Code::TokenNotFound);
+
+    let kept = World::new();
+    let import = given!(ImportEvents, team: "demo", keep_tokens: true);
+    let answer = kept.root.import_events(import, &mut &exported[..]).unwrap();
+    assert!(answer.unaccepted_tokens.is_empty());
+    assert_eq!(let_in(&kept.root, &["one", "two"]), [true, true]);
+}
+
+#[test]
+fn a_restored_backup_brings_no_token_back_that_was_revoked_after_it() {
+    let (world, mut team) = demo();
+    let added = team.token_add(add("dev", "one")).unwrap().token;
+    team.token_add(add("qa", "two")).unwrap();
+    let backups = BackupDir::on(Arc::new(Memory::new()), RootOptions::default());
+    team.backup(&backups).unwrap();
+    team.token_revoke(given!(TokenRevoke, token_id: added.token_id))
+        .unwrap();
+    drop(team);
+    for (keep_tokens, unaccepted, lets_in) in [(false, 2, [false, false]), (true, 1, [false, true])]
+    {
+        world
+            .memory
+            .remove_dir_all(Path::new("teams/demo"))
+            .unwrap();
+        let restore = given!(Restore, team: "demo", keep_tokens);
+        let answer = world.root.restore(restore, &backups).unwrap();
+        assert_eq!(answer.unaccepted_tokens.len(), unaccepted);
+        assert_eq!(let_in(&world.root, &["one", "two"]), lets_in);
+    }
+}
+
+#[test]
+fn a_root_of_an_older_release_adopts_its_tokens_once() {
+    let (world, mut team) = demo();
+    team.token_add(add("dev", "one")).unwrap();
+    let file = Path::new("teams/.accepted-tokens");
+    world.memory.remove_file(file).unwrap();
+    assert_eq!(let_in(&world.root, &["one"]), [true]);
+    // From then on the file decides.
+    world.memory.replace(file, b"{}", false).unwrap();
+    assert_eq!(let_in(&world.root, &["one"]), [false]);
+    // A damaged one lets nobody in, and says so.
+    world.memory.replace(file, b"{", false).unwrap();
+    let mut team = world.root.team("demo").unwrap();
+    refused(team.token_holder(&digest("one")), Code::InvalidInput);
 }

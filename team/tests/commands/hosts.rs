@@ -63,6 +63,7 @@ fn join(root: &Root, journal: &MemoryJournal) -> u64 {
     let join = Join {
         identity: journal.find("demo").unwrap(),
         allow_network_fs: false,
+        keep_tokens: false,
     };
     root.join(join, None, &mut |_, _| {}).unwrap().last_seq
 }
@@ -288,6 +289,7 @@ fn another_log_of_that_name_is_not_taken_for_the_journals() {
     let join = Join {
         identity,
         allow_network_fs: false,
+        keep_tokens: false,
     };
     assert_eq!(code(root.join(join, None, &mut |_, _| {})), "team_exists");
     assert_eq!(code(root.init(init())), "team_exists");

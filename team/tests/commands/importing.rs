@@ -254,7 +254,8 @@ fn an_export_comes_back_without_loss_in_either_format() {
     let text = export(&mut team);
     let digest = settled_digest(&mut team);
     for (name, format) in [("copy", Format::Jsonl), ("packed", Format::Binary)] {
-        let how = given!(ImportEvents; team: name, format, allow_network_fs: false);
+        let how =
+            given!(ImportEvents; team: name, format, allow_network_fs: false, keep_tokens: false);
         let answer = world
             .root
             .import_events(how.clone(), &mut text.as_bytes())

@@ -18,6 +18,7 @@ mod appending;
 mod appending_keys;
 mod artifacts;
 mod attention;
+mod authority;
 #[macro_use]
 mod bootstrap;
 mod bootstrap_breaches;

@@ -87,6 +87,21 @@ tick demo
 task-update demo --from dev --to lead --task-id T-2 --status in_progress
 ";
 
+/// JSON without the tokens of claims, which `dev` holds, as `qa` sees it.
+fn without_claim_tokens(json: &str) -> String {
+    const BEGIN: &str = "\"token\":\"";
+    let mut parts = json.split(BEGIN);
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (_, rest) = part.split_once('"').unwrap_or_default();
+        // The comma goes with the member: the one behind it, or the one before the last member.
+        let last = !rest.starts_with(',');
+        text.truncate(text.len() - usize::from(last));
+        text.push_str(rest.strip_prefix(',').unwrap_or(rest));
+    }
+    text
+}
+
 #[test]
 fn what_is_asked_elsewhere_is_answered_as_on_the_machine_of_the_daemon() {
     let machine = Machine::new();
@@ -103,8 +118,10 @@ fn what_is_asked_elsewhere_is_answered_as_on_the_machine_of_the_daemon() {
                 (here, machine.run("qa", &line))
             };
             let same = |(here, there): &(Ran, Ran)| {
-                (here.code, timeless(&here.stdout), timeless(&here.stderr))
-                    == (there.code, timeless(&there.stdout), timeless(&there.stderr))
+                let there_out = there.stdout.replace(",\"redacted\":true", "");
+                let here_out = without_claim_tokens(&here.stdout);
+                (here.code, timeless(&here_out), timeless(&here.stderr))
+                    == (there.code, timeless(&there_out), timeless(&there.stderr))
             };
             // How long ago something was may change between the two.
             let mut answered = answers();

@@ -1,5 +1,6 @@
 //! The routes, called without sockets.
 mod answers;
+mod authority;
 mod document;
 mod events;
 mod fencing;

@@ -88,6 +88,10 @@ impl<T: Changes> Command for T {
     type Decided = Decided;
     type Answer = ModeAnswer;
 
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Anyone)
+    }
+
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Decided>> {
         Changes::decide(self, Board::new(live, now))
     }

@@ -1,0 +1,229 @@
+//! The tokens of agents that this data root accepts: a file of the root, never part of a log or of a backup.
+//!
+//! A log says which tokens there are; the file says which of them let somebody in here. `token-add` accepts the token that
+//! it adds. A log that comes from elsewhere (`import --events`, `restore`, `join`) brings its tokens along, but none of
+//! them counts until the owner of the root accepts it. A root without the file was written by an older release: all its
+//! tokens are adopted once, when the file is first needed, so that a later import finds the file and adopts nothing.
+
+use crate::agent_token::TokenShown;
+use crate::handle::root::{RootOptions, TEAMS_DIR};
+use crate::prelude::*;
+use crate::projections::agent_token::event::AgentScope;
+use crate::projections::agent_token::{AgentToken, id};
+use teamlog_engine::storage::LockError;
+
+/// The file, in the directory of all teams. No name of a team begins with a dot.
+pub const ACCEPTED_TOKENS_FILE: &str = ".accepted-tokens";
+/// Some forty thousand tokens.
+const BYTES_MAX: u64 = 8 << 20;
+
+/// The content of the file. A missing field is empty, so that `{}` accepts nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct AcceptedTokens {
+    /// The tokens that let somebody in.
+    #[serde(default)]
+    accepted: BTreeSet<Accepted>,
+    /// Digests of tokens that were revoked here. A backup from before does not bring them back.
+    #[serde(default)]
+    revoked: BTreeSet<String>,
+}
+
+/// A token as it was accepted. Its digest covers the team and the agent that it names, but not its scope.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Accepted {
+    team: String,
+    digest: String,
+    scope: String,
+}
+
+impl Accepted {
+    fn new(team: &str, digest: &str, scope: AgentScope) -> Accepted {
+        Accepted {
+            team: team.to_owned(),
+            digest: digest.to_owned(),
+            scope: scope.name().to_owned(),
+        }
+    }
+}
+
+impl AcceptedTokens {
+    /// Reads the file; `None` if there is none.
+    fn read(storage: &dyn Storage) -> Result<Option<AcceptedTokens>> {
+        let path = path();
+        let bytes = match storage.read(&path, BYTES_MAX) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            bytes => bytes.map_err(Error::io("read", &path))?,
+        };
+        let read = serde_json::from_slice(&bytes).map_err(|error| unreadable(&error))?;
+        Ok(Some(read))
+    }
+
+    fn accepts(&self, team: &str, token: &AgentToken) -> bool {
+        let accepted = Accepted::new(team, &token.digest, token.scope);
+        self.accepted.contains(&accepted) && !self.revoked.contains(&token.digest)
+    }
+
+    /// Accepts a live token, unless it was revoked here.
+    fn accept(&mut self, team: &str, token: &AgentToken) {
+        if token.revoked.is_none() && !self.revoked.contains(&token.digest) {
+            self.accepted
+                .insert(Accepted::new(team, &token.digest, token.scope));
+        }
+    }
+}
+
+fn path() -> PathBuf {
+    Path::new(TEAMS_DIR).join(ACCEPTED_TOKENS_FILE)
+}
+
+fn unreadable(error: &serde_json::Error) -> Refusal {
+    let path = path();
+    let path = path.display();
+    let message = format!("{path} must hold the tokens that this data root accepts, but {error}");
+    Refusal::new(Code::InvalidInput, message).hint(format!(
+        "write {{}} into {path}, which accepts none, then: teamlog token accept TEAM TOKEN"
+    ))
+}
+
+impl Root {
+    /// The root for its own upkeep, which reaches every team.
+    fn unrestricted(&self) -> Root {
+        self.with_options(RootOptions {
+            authenticated: None,
+            ..self.options().clone()
+        })
+    }
+
+    /// The content of the file; what an older release accepted if there is none yet.
+    fn accepted_tokens(&self) -> Result<AcceptedTokens> {
+        match AcceptedTokens::read(self.storage().as_ref())? {
+            Some(tokens) => Ok(tokens),
+            None => self.change_accepted(|_| {}),
+        }
+    }
+
+    /// Changes the file under the lock of the directory of all teams.
+    fn change_accepted(&self, change: impl FnOnce(&mut AcceptedTokens)) -> Result<AcceptedTokens> {
+        let (dir, storage) = (Path::new(TEAMS_DIR), self.storage().as_ref());
+        let wait = self.options().lock_deadline;
+        let _held = storage.lock_dir(dir, wait).map_err(|error| match error {
+            LockError::Busy(holder) => Error::Locked {
+                path: dir.to_owned(),
+                holder,
+                waited_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
+            },
+            LockError::Io(source) => Error::io("lock", dir)(source),
+        })?;
+        let before = AcceptedTokens::read(storage)?;
+        let mut tokens = match &before {
+            Some(before) => before.clone(),
+            None => self.unrestricted().adopted()?,
+        };
+        change(&mut tokens);
+        if before.as_ref() != Some(&tokens) {
+            let text = serde_json::to_vec_pretty(&tokens).map_err(|error| unreadable(&error))?;
+            let written = storage.replace(&path(), &text, true);
+            written.map_err(Error::io("write", path()))?;
+        }
+        Ok(tokens)
+    }
+
+    /// The live tokens of all teams. A team that cannot be read has none.
+    fn adopted(&self) -> Result<AcceptedTokens> {
+        let mut tokens = AcceptedTokens::default();
+        for name in self.teams()? {
+            let known = self.team(&name).and_then(|mut team| team.agent_tokens());
+            for token in known.unwrap_or_default() {
+                tokens.accept(&name, &token);
+            }
+        }
+        Ok(tokens)
+    }
+
+    /// Prepares for a log that comes from elsewhere under that name: nothing that was accepted for the name counts for it.
+    pub(crate) fn expect_foreign_tokens(&self, team: &str) -> Result<()> {
+        self.change_accepted(|tokens| tokens.accepted.retain(|accepted| accepted.team != team))
+            .map(drop)
+    }
+
+    /// The live tokens of a team that do not let anybody in; with `keep` all but those that were revoked here are accepted.
+    pub(crate) fn foreign_tokens(&self, team: &str, keep: bool) -> Result<Vec<TokenShown>> {
+        let live = self.team(team)?.agent_tokens()?;
+        if keep {
+            self.accept(team, &live)?;
+        }
+        let accepted = self.accepted_tokens()?;
+        let live = live.iter().filter(|token| token.revoked.is_none());
+        let foreign = live.filter(|token| !accepted.accepts(team, token));
+        Ok(foreign
+            .map(|token| TokenShown::from(token).unaccepted())
+            .collect())
+    }
+
+    fn accept(&self, team: &str, live: &[AgentToken]) -> Result<()> {
+        let accept = |tokens: &mut AcceptedTokens| {
+            live.iter().for_each(|token| tokens.accept(team, token));
+        };
+        self.change_accepted(accept).map(drop)
+    }
+
+    /// Accepts tokens of a team by their ids, or all of them. Returns those that let somebody in now.
+    ///
+    /// # Errors
+    /// `token_not_found` for an id of no live token, or of one that was revoked here; I/O.
+    pub fn accept_tokens(&self, team: &str, ids: &[String]) -> Result<Vec<TokenShown>> {
+        let mut live = self.team(team)?.agent_tokens()?;
+        let revoked = self.accepted_tokens()?.revoked;
+        live.retain(|token| token.revoked.is_none() && !revoked.contains(&token.digest));
+        if let Some(unknown) = ids
+            .iter()
+            .find(|wanted| live.iter().all(|token| id(&token.digest) != **wanted))
+        {
+            let unknown = shown(unknown);
+            let message = format!("no token {unknown} in team {team} that was not revoked");
+            let refusal = Refusal::new(Code::TokenNotFound, message).field("token_id");
+            return Err(refusal.hint(format!("teamlog token list {team}")).into());
+        }
+        live.retain(|token| {
+            ids.is_empty() || ids.iter().any(|wanted| id(&token.digest) == *wanted)
+        });
+        self.accept(team, &live)?;
+        Ok(live.iter().map(TokenShown::from).collect())
+    }
+}
+
+impl Team {
+    /// The tokens that its log knows.
+    pub(crate) fn agent_tokens(&mut self) -> Result<Vec<AgentToken>> {
+        self.query(|live, _| Ok(live.agent_tokens()?))
+    }
+
+    /// Accepts a token that was added here.
+    pub(crate) fn accept_added(&mut self, token_id: &str) -> Result<()> {
+        let token = self.peek(|live| Ok(live.agent_token(token_id)?))?;
+        let (root, team) = (Root::of_team(self), self.name().to_owned());
+        token.map_or(Ok(()), |token| root.accept(&team, &[token]))
+    }
+
+    /// Forgets that a token was accepted, before its revocation is recorded.
+    pub(crate) fn forget_accepted(&mut self, token_id: &str) -> Result<()> {
+        let token = self.peek(|live| Ok(live.agent_token(token_id)?))?;
+        let Some(token) = token else {
+            return Ok(());
+        };
+        let forget = |tokens: &mut AcceptedTokens| {
+            tokens
+                .accepted
+                .retain(|accepted| accepted.digest != token.digest);
+            tokens.revoked.insert(token.digest.clone());
+        };
+        Root::of_team(self).change_accepted(forget).map(drop)
+    }
+
+    /// Whether a token lets somebody in here.
+    pub(crate) fn accepts(&self, token: &AgentToken) -> Result<bool> {
+        Ok(Root::of_team(self)
+            .accepted_tokens()?
+            .accepts(self.name(), token))
+    }
+}

@@ -1,0 +1,117 @@
+//! Authorization: which agents may have a command carried out. It runs before every decision, in one place.
+//!
+//! Each command states its [`CommandTerms`]; the trait has no default for them, so that neither a new command nor a wrapper around
+//! one is let through by omission.
+
+use crate::handle::command::mismatch;
+use crate::prelude::*;
+use crate::task::claimant::Claimant;
+
+/// The rules that hold for a command, whatever it decides.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CommandTerms<'a> {
+    /// Which agents may have it carried out.
+    pub authority: Authority<'a>,
+    /// Whether it may happen in a closed team.
+    pub when_closed: bool,
+    /// Whether its answer hands out a claim on the task that it shows. A stored answer is repeated while that claim lives.
+    pub grants: bool,
+    /// Whether its events are the leader's if the input names no agent.
+    pub led: bool,
+    /// Whether the input names the agent that acts. If not, some commands record the holder or the leader.
+    pub names_actor: bool,
+}
+
+/// Which agents may have a command carried out.
+///
+/// In each case the events of a command name no other agent than the authenticated one (`Control::check_actor`).
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Authority<'a> {
+    /// Every agent that the surface lets in.
+    Anyone,
+    /// Every agent, until a hard budget is used up.
+    WithinBudget,
+    /// The agent on whose behalf it happens.
+    Agent(&'a str),
+    /// The holder of the claim that is presented.
+    Holder(Claimant<'a>),
+    /// The holder of the claim that is presented, or the leader by force.
+    HolderOrLeader(Claimant<'a>),
+}
+
+/// The caller of a command, as far as it is known.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Actor<'a> {
+    /// The agent that acts, as the caller says or proved.
+    pub name: Option<&'a str>,
+    /// Whether the caller proved to be that agent.
+    pub authenticated: bool,
+}
+
+impl<'a> Authority<'a> {
+    /// That of the agent that the input names, if it names one.
+    pub fn of_named(agent: Option<&'a str>) -> Authority<'a> {
+        agent.map_or(Authority::Anyone, Authority::Agent)
+    }
+}
+
+impl<'a> CommandTerms<'a> {
+    /// The terms of a command that needs an open team, hands out no claim, and names its actor in the input.
+    pub fn of(authority: Authority<'a>) -> CommandTerms<'a> {
+        CommandTerms {
+            authority,
+            when_closed: false,
+            grants: false,
+            led: false,
+            names_actor: true,
+        }
+    }
+
+    /// The same terms in a closed team too.
+    pub fn when_closed(self) -> CommandTerms<'a> {
+        CommandTerms {
+            when_closed: true,
+            ..self
+        }
+    }
+
+    /// The same terms for an answer that hands out a claim.
+    pub fn grants(self) -> CommandTerms<'a> {
+        CommandTerms {
+            grants: true,
+            ..self
+        }
+    }
+
+    /// The same terms for a command that is the leader's if the input names no agent.
+    pub fn led(self) -> CommandTerms<'a> {
+        CommandTerms { led: true, ..self }
+    }
+
+    /// The same terms; `names_actor` says whether the input names the agent that acts.
+    pub fn named(self, names_actor: bool) -> CommandTerms<'a> {
+        CommandTerms {
+            names_actor,
+            ..self
+        }
+    }
+}
+
+/// Refuses a command whose caller may not have it carried out. Records nothing.
+pub(super) fn authorize(
+    terms: &CommandTerms<'_>,
+    live: &Live,
+    by: Actor<'_>,
+    now: Timestamp,
+) -> Result<()> {
+    match terms.authority {
+        Authority::Anyone => Ok(()),
+        Authority::WithinBudget => budget::check(live, by.name),
+        Authority::Agent(agent) => match by.name.filter(|_| by.authenticated) {
+            Some(name) if name != agent => Err(mismatch(name, agent).into()),
+            _ => Ok(()),
+        },
+        Authority::Holder(claimant) => claimant.authorize(live, by),
+        Authority::HolderOrLeader(claimant) => claimant.authorize_with_leader(live, by, now),
+    }
+}

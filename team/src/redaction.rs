@@ -1,0 +1,226 @@
+//! Hides the tokens of other agents' claims in an answer for an agent that proved who it is.
+//!
+//! Answers for such an agent pass through [`redact`] on their way out, whatever made them. A claim is known by its fields,
+//! wherever it stands: in a task, in a `task_claimed` event, in an answer that is stored under a key. An event that lacks
+//! a token says `redacted`, so that a reader does not take it for damaged.
+
+use crate::prelude::*;
+use serde::Deserializer;
+use serde::de::{MapAccess, Visitor};
+use std::fmt;
+
+/// Ends each name of a member that holds the token of a claim.
+const HINT: &str = "oken\"";
+/// The mark of an event that lacks a token.
+pub const REDACTED: &str = "redacted";
+
+/// An answer without the tokens of others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Redacted {
+    /// The JSON text.
+    pub text: String,
+    /// The tokens that it lacks.
+    pub tokens: Vec<String>,
+}
+
+impl Redacted {
+    /// The same lines for people without those tokens.
+    pub fn without_tokens(&self, mut line: String) -> String {
+        for token in &self.tokens {
+            if line.contains(token) {
+                line = line.replace(token, REDACTED);
+            }
+        }
+        line
+    }
+}
+
+/// The JSON text without the tokens of claims that other agents hold; `None` if it has none, or is no JSON.
+pub fn redact(json: &str, agent: &str) -> Option<Redacted> {
+    if !json.contains(HINT) {
+        return None;
+    }
+    let mut redaction = Redaction {
+        agent,
+        text: String::with_capacity(json.len()),
+        tokens: Vec::new(),
+    };
+    redaction.value(serde_json::from_str(json).ok()?);
+    let Redaction { text, tokens, .. } = redaction;
+    (!tokens.is_empty()).then_some(Redacted { text, tokens })
+}
+
+struct Redaction<'a> {
+    agent: &'a str,
+    text: String,
+    tokens: Vec<String>,
+}
+
+impl Redaction<'_> {
+    fn value(&mut self, raw: &RawValue) {
+        let text = raw.get();
+        let nested = text.contains(HINT);
+        match text.as_bytes().first() {
+            Some(b'{') if nested => self.object(text),
+            Some(b'[') if nested => self.array(text),
+            _ => self.text.push_str(text),
+        }
+    }
+
+    fn array(&mut self, text: &str) {
+        let items: Vec<&RawValue> = serde_json::from_str(text).unwrap_or_default();
+        self.text.push('[');
+        for (at, item) in items.into_iter().enumerate() {
+            if at > 0 {
+                self.text.push(',');
+            }
+            self.value(item);
+        }
+        self.text.push(']');
+    }
+
+    fn object(&mut self, text: &str) {
+        let object: Object<'_> = serde_json::from_str(text).unwrap_or_default();
+        let (hidden, before) = (object.hidden_from(self.agent), self.tokens.len());
+        self.text.push('{');
+        let mut first = true;
+        for (name, value) in &object.0 {
+            if Some(name.as_str()) == hidden {
+                self.tokens.extend(text_of(value));
+                continue;
+            }
+            self.member(&mut first, name);
+            self.value(value);
+        }
+        if object.is_event() && self.tokens.len() > before {
+            self.member(&mut first, REDACTED);
+            self.text.push_str("true");
+        }
+        self.text.push('}');
+    }
+
+    fn member(&mut self, first: &mut bool, name: &str) {
+        if !std::mem::take(first) {
+            self.text.push(',');
+        }
+        self.text.push_str(&Value::from(name).to_string());
+        self.text.push(':');
+    }
+}
+
+/// The members of an object, in their order.
+#[derive(Default)]
+struct Object<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'a> Object<'a> {
+    fn get(&self, name: &str) -> Option<&'a RawValue> {
+        let mut members = self.0.iter();
+        members.find(|(own, _)| own == name).map(|(_, raw)| *raw)
+    }
+
+    /// The member with a token that this agent may not see.
+    fn hidden_from(&self, agent: &str) -> Option<&'static str> {
+        if self.get("claimToken").is_some() {
+            let task = self.get("task").map(|task| task.get());
+            let task: Option<Object<'_>> = task.and_then(|task| serde_json::from_str(task).ok());
+            let holder = task.and_then(|task| task.holder());
+            return (holder.as_deref() != Some(agent)).then_some("claimToken");
+        }
+        let is_claim = self.get("token").is_some() && self.get("leased_until").is_some();
+        let owner = || {
+            ["owner", "worker"]
+                .into_iter()
+                .find_map(|name| self.get(name))
+        };
+        let other = |owner: &RawValue| text_of(owner).as_deref() != Some(agent);
+        (is_claim && owner().is_none_or(other)).then_some("token")
+    }
+
+    /// The holder of a task.
+    fn holder(&self) -> Option<String> {
+        let claim = self.get("claim").map(|claim| claim.get());
+        let claim: Option<Object<'_>> = claim.and_then(|claim| serde_json::from_str(claim).ok());
+        let owner = claim.and_then(|claim| claim.get("owner").and_then(text_of));
+        owner.or_else(|| self.get("owner").and_then(text_of))
+    }
+
+    fn is_event(&self) -> bool {
+        ["seq", "kind", "payload"]
+            .iter()
+            .all(|name| self.get(name).is_some())
+    }
+}
+
+fn text_of(raw: &RawValue) -> Option<String> {
+    serde_json::from_str(raw.get()).ok()
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Object<'a>, D::Error> {
+        from.deserialize_map(Members)
+    }
+}
+
+struct Members;
+
+impl<'de> Visitor<'de> for Members {
+    type Value = Object<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<'de>, A::Error> {
+        let mut members = Vec::new();
+        while let Some(member) = map.next_entry()? {
+            members.push(member);
+        }
+        Ok(Object(members))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `json` as `dev` and as its holder see it; without `SECRET` for `dev`.
+    #[track_caller]
+    fn hides(json: &str, for_dev: &str) {
+        assert_eq!(redact(json, "ada"), None);
+        let redacted = redact(json, "dev").unwrap();
+        assert_eq!(redacted.text, for_dev);
+        assert!(redacted.tokens.iter().all(|token| token == "SECRET"));
+    }
+
+    #[test]
+    fn a_claim_is_known_wherever_it_stands_and_all_else_stays_byte_for_byte() {
+        hides(
+            r#"{"b":1.50,"tasks":[{"id":"1","claim":{"owner":"ada","token":"SECRET","leased_until":"t"}}],"a":"\u00e4"}"#,
+            r#"{"b":1.50,"tasks":[{"id":"1","claim":{"owner":"ada","leased_until":"t"}}],"a":"\u00e4"}"#,
+        );
+        hides(
+            r#"{"seq":1,"kind":"task_claimed","payload":{"worker":"ada","token":"SECRET","epoch":1,"leased_until":"t"}}"#,
+            r#"{"seq":1,"kind":"task_claimed","payload":{"worker":"ada","epoch":1,"leased_until":"t"},"redacted":true}"#,
+        );
+        hides(
+            r#"{"seq":2,"kind":"response_stored","payload":{"response":{"task":{"owner":"ada"},"claimToken":"SECRET"}}}"#,
+            r#"{"seq":2,"kind":"response_stored","payload":{"response":{"task":{"owner":"ada"}}},"redacted":true}"#,
+        );
+        let others =
+            r#"{"token":{"token_id":"a","agent":"qa"},"tokens":7,"note":"a token\" of ada"}"#;
+        assert_eq!(redact(others, "dev"), None);
+    }
+
+    #[test]
+    fn a_claim_without_a_holder_is_nobodys() {
+        let json = r#"{"claimToken":"SECRET"}"#;
+        assert_eq!(redact(json, "ada").unwrap().text, "{}");
+        let json = r#"{"token":"SECRET","leased_until":"t"}"#;
+        let redacted = redact(json, "ada").unwrap();
+        assert_eq!(redacted.text, r#"{"leased_until":"t"}"#);
+        assert_eq!(
+            redacted.without_tokens("a SECRET b".to_owned()),
+            "a redacted b"
+        );
+    }
+}

@@ -1,0 +1,319 @@
+//! Authorization: what an agent that proved who it is may have carried out, for every operation that records.
+
+use crate::agent_tokens::as_agent;
+use crate::deliveries::with_dead_letter;
+use crate::prelude::*;
+use crate::scenario::{Given, scenario};
+use teamlog_team::api::{Answered, Effect, Fault, OPERATIONS};
+
+/// The outcome for an agent that names others, or presents what is theirs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Expected {
+    /// The input names another agent as the one who acts.
+    Mismatch,
+    /// The operation presents a claim, which is its holder's alone.
+    Holder,
+    /// The operation is allowed, for that reason.
+    Allowed(&'static str),
+}
+
+use Expected::{Allowed, Holder, Mismatch};
+
+const TEAMS: &str = "belongs to the team as a whole, and is recorded as the caller's";
+const OPERATES: &str = "needs the scope operate, which the server asks for";
+
+/// Every operation that records. A new one is listed here before its test passes.
+const TABLE: &[(&str, Expected)] = &[
+    ("append-event", Mismatch),
+    ("artifact-put", Mismatch),
+    ("bootstrap-record", Allowed(TEAMS)),
+    ("bootstrap-start", Allowed(TEAMS)),
+    ("broadcast", Mismatch),
+    ("cancel-task", Holder),
+    ("claim-next-task", Mismatch),
+    ("claim-task", Mismatch),
+    ("cleanup", Allowed(OPERATES)),
+    ("create-task", Allowed(TEAMS)),
+    (
+        "get-summary",
+        Allowed("records only when the team was looked at"),
+    ),
+    ("mailbox-mark-delivered", Mismatch),
+    (
+        "mailbox-mark-notified",
+        Allowed("says that an agent was told, not that it acted"),
+    ),
+    ("mode-cancel", Allowed(TEAMS)),
+    ("mode-clear", Allowed(TEAMS)),
+    ("mode-complete", Allowed(TEAMS)),
+    ("mode-end-session", Allowed(TEAMS)),
+    ("mode-fail", Allowed(TEAMS)),
+    ("mode-prompt", Allowed(TEAMS)),
+    ("mode-start", Allowed(TEAMS)),
+    ("mode-update", Allowed(TEAMS)),
+    ("mode-write", Allowed(TEAMS)),
+    ("orphan-cleanup", Allowed(OPERATES)),
+    ("release-task-claim", Holder),
+    ("renew-task-claim", Holder),
+    ("reopen-task", Allowed("a failed task has no holder")),
+    ("report-usage", Mismatch),
+    ("requeue-dead-letter", Allowed(TEAMS)),
+    ("send-message", Mismatch),
+    ("set-budget", Allowed(OPERATES)),
+    (
+        "set-task-resources",
+        Allowed("is refused while a task is claimed"),
+    ),
+    ("thread-link", Allowed(TEAMS)),
+    ("thread-post", Mismatch),
+    ("thread-start", Mismatch),
+    ("token-add", Allowed(OPERATES)),
+    ("token-revoke", Allowed(OPERATES)),
+    ("transition-task-status", Holder),
+    (
+        "update-task",
+        Allowed("says what a task is about, and moves no claim"),
+    ),
+    ("update-worker-heartbeat", Mismatch),
+    ("write-leader-attention", Allowed(TEAMS)),
+    ("write-monitor-snapshot", Allowed(TEAMS)),
+    ("write-shutdown-ack", Mismatch),
+    ("write-shutdown-request", Mismatch),
+    ("write-task-approval", Mismatch),
+    ("write-worker-identity", Mismatch),
+    (
+        "write-worker-inbox",
+        Allowed("is mail for the worker, and no doing of its own"),
+    ),
+    ("write-worker-status", Mismatch),
+];
+
+fn called(root: &Root, name: &str, input: Map<String, Value>) -> Result<Answered, Fault> {
+    api::call(root, api::find(name).unwrap(), input, Control::default())
+}
+
+fn code(fault: &Fault) -> String {
+    let precise = fault.details.get("code").and_then(Value::as_str);
+    precise.unwrap_or(&fault.code).to_owned()
+}
+
+#[test]
+fn the_table_names_every_operation_that_records() {
+    let records = OPERATIONS
+        .iter()
+        .filter(|known| known.effect == Effect::Records);
+    let mut records: Vec<&str> = records.map(|known| known.name).collect();
+    records.sort_unstable();
+    let listed: Vec<&str> = TABLE.iter().map(|(name, _)| *name).collect();
+    assert_eq!(records, listed);
+}
+
+#[test]
+fn an_agent_that_names_another_is_refused_or_allowed_for_a_stated_reason() {
+    let mut wrong = Vec::new();
+    for (name, expected) in TABLE.iter().filter(|(_, expected)| *expected != Holder) {
+        let steps = scenario();
+        let step = steps.iter().position(|(known, _)| known == name);
+        let step = step.unwrap_or_else(|| panic!("{name} is not in the scenario"));
+        let world = World::new();
+        with_dead_letter(&world);
+        let mut given = Given::default();
+        for (earlier, input) in steps.into_iter().take(step) {
+            let done = called(&world.root, earlier, given.fill(input)).unwrap();
+            given.learn(&serde_json::from_str(done.data.get()).unwrap());
+        }
+        let input = given.fill(scenario().swap_remove(step).1);
+        let before = events(&mut world.root.team("demo").unwrap()).len();
+        let outcome = called(&as_agent(&world, "qa"), name, input).map(drop);
+        let seen = outcome.as_ref().map_err(code).err();
+        let recorded = events(&mut world.root.team("demo").unwrap()).len() > before;
+        let right = match expected {
+            Allowed(_) => seen.is_none(),
+            _ => seen.as_deref() == Some("actor_mismatch") && !recorded,
+        };
+        if !right {
+            wrong.push((name, expected, seen));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// A team in which `dev` holds task 1; its token.
+fn held() -> (World, String) {
+    let (world, mut team) = demo();
+    team.task_create(given!(TaskCreate, subject: "one", description: "d"))
+        .unwrap();
+    let claimed = team
+        .task_claim(given!(TaskClaim, task_id: "1", worker: "dev"))
+        .unwrap();
+    (world, claimed.claim_token)
+}
+
+/// What presents the claim of `dev`: an epoch, a token, both or nothing.
+fn presented(token: &str) -> [Value; 4] {
+    [
+        json!({"epoch": 1}),
+        json!({"claim_token": token}),
+        json!({"epoch": 1, "claim_token": token}),
+        json!({}),
+    ]
+}
+
+fn input(name: &str, worker: Option<&str>, force: bool, presented: &Value) -> Map<String, Value> {
+    let mut input = presented.as_object().unwrap().clone();
+    let fields = match name {
+        "transition-task-status" => json!({"from": "in_progress", "to": "completed"}),
+        // To give a task back somebody must be named in any case.
+        "release-task-claim" => json!({"worker": worker.unwrap_or("qa")}),
+        _ => json!({}),
+    };
+    input.extend(fields.as_object().unwrap().clone());
+    if let Some(worker) = worker {
+        input.insert("worker".into(), worker.into());
+    }
+    if force {
+        input.insert("force".into(), true.into());
+    }
+    input.insert("team_name".into(), "demo".into());
+    input.insert("task_id".into(), "1".into());
+    input
+}
+
+#[test]
+fn a_claim_is_ended_and_renewed_by_its_holder_alone_whoever_knows_its_token() {
+    let names = TABLE.iter().filter(|(_, expected)| *expected == Holder);
+    for (name, _) in names {
+        let (world, token) = held();
+        let before = events(&mut world.root.team("demo").unwrap()).len();
+        for (worker, force) in [None, Some("qa"), Some("dev"), Some("leader-fixed")]
+            .into_iter()
+            .flat_map(|worker| [(worker, false), (worker, true)])
+        {
+            for presented in presented(&token) {
+                let asked = input(name, worker, force, &presented);
+                let fault = called(&as_agent(&world, "qa"), name, asked.clone()).map(drop);
+                let fault = fault.expect_err(&format!("{name} {asked:?}"));
+                let known = [
+                    "not_holder",
+                    "claim_conflict",
+                    "actor_mismatch",
+                    "invalid_input",
+                ];
+                assert!(
+                    known.contains(&&*code(&fault)),
+                    "{name} {asked:?}: {fault:?}"
+                );
+                assert!(!format!("{fault:?}").contains(&token), "{fault:?}");
+            }
+        }
+        assert_eq!(
+            events(&mut world.root.team("demo").unwrap()).len(),
+            before,
+            "{name}"
+        );
+        // Its holder presents the same, and so does the leader by force.
+        for (agent, force) in [("dev", false), ("leader-fixed", true)] {
+            for presented in presented(&token).into_iter().take(3) {
+                let (world, own) = held();
+                let mut asked = input(name, Some(agent), force, &presented);
+                if asked.contains_key("claim_token") {
+                    asked.insert("claim_token".into(), own.into());
+                }
+                called(&as_agent(&world, agent), name, asked).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_key_belongs_to_the_agent_that_uses_it() {
+    let (world, mut team) = demo();
+    let create = |root: &Root| {
+        let Value::Object(input) =
+            json!({"team_name": "demo", "subject": "one", "description": "d", "key": "k"})
+        else {
+            unreachable!()
+        };
+        let answered = called(root, "create-task", input).unwrap();
+        let data: Value = serde_json::from_str(answered.data.get()).unwrap();
+        data["task"]["id"].as_str().unwrap().to_owned()
+    };
+    let (dev, qa) = (as_agent(&world, "dev"), as_agent(&world, "qa"));
+    assert_eq!(
+        [create(&dev), create(&qa), create(&world.root)],
+        ["1", "2", "3"]
+    );
+    assert_eq!(
+        [create(&dev), create(&qa), create(&world.root)],
+        ["1", "2", "3"]
+    );
+    let stored = events(&mut team);
+    let stored = stored
+        .iter()
+        .filter(|event| event["kind"] == "response_stored");
+    let agents: Vec<&Value> = stored.map(|event| &event["payload"]["agent"]).collect();
+    assert_eq!(agents, [&json!("dev"), &json!("qa"), &Value::Null]);
+    settled_digest(&mut team);
+}
+
+#[test]
+fn a_key_that_was_recorded_before_keys_belonged_to_agents_is_found_by_its_actor_alone() {
+    let (world, mut team) = demo();
+    let create = |root: &Root, actor: Option<&str>| {
+        let mut input =
+            json!({"team_name": "demo", "subject": "one", "description": "d", "key": "k"});
+        if let Some(actor) = actor {
+            input["actor"] = actor.into();
+        }
+        let answered = called(root, "create-task", input.as_object().unwrap().clone()).unwrap();
+        let data: Value = serde_json::from_str(answered.data.get()).unwrap();
+        data["task"]["id"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(create(&world.root, Some("dev")), "1");
+    assert_eq!(create(&as_agent(&world, "dev"), Some("dev")), "1");
+    assert_eq!(create(&as_agent(&world, "qa"), Some("qa")), "2");
+    settled_digest(&mut team);
+}
+
+#[test]
+fn a_key_of_append_belongs_to_the_agent_that_uses_it() {
+    let (world, mut team) = demo();
+    let append = |root: &Root| {
+        let mut team = root.team("demo").unwrap();
+        let key = Some("k".to_owned());
+        let answer = team
+            .append(Append {
+                key,
+                ..fact("built")
+            })
+            .unwrap();
+        (answer.seq, team.repeated())
+    };
+    let roots = [
+        as_agent(&world, "dev"),
+        as_agent(&world, "qa"),
+        world.root.clone(),
+    ];
+    let first = roots.each_ref().map(append);
+    assert!(first.iter().all(|(_, repeated)| !repeated), "{first:?}");
+    let again = roots.each_ref().map(append);
+    assert_eq!(again, first.map(|(seq, _)| (seq, true)));
+    settled_digest(&mut team);
+}
+
+fn fact(kind: &str) -> Append {
+    given!(Append, kind)
+}
+
+#[test]
+fn what_an_agent_says_without_its_name_is_said_by_it() {
+    let (world, _team) = demo();
+    let mut qa = as_agent(&world, "qa").team("demo").unwrap();
+    let start = given!(teamlog_team::thread::start::ThreadStart, title: "one");
+    let thread = qa.thread_start(start).unwrap().thread;
+    let shown = serde_json::to_value(&thread).unwrap();
+    assert_eq!(shown["participants"], json!(["qa"]));
+    let post = given!(teamlog_team::thread::post::ThreadPost, thread_id: "thread-0001", body: "b");
+    let posted = serde_json::to_value(qa.thread_post(post).unwrap()).unwrap();
+    assert_eq!(posted["message"]["from"], "qa");
+}
