@@ -89,15 +89,21 @@ task-update demo --from dev --to lead --task-id T-2 --status in_progress
 
 /// JSON without the tokens of claims, which `dev` holds, as `qa` sees it.
 fn without_claim_tokens(json: &str) -> String {
-    const BEGIN: &str = "\"token\":\"";
-    let mut parts = json.split(BEGIN);
+    let names = ["\"token\":\"", "\"token\": \"", "\"claimToken\":\""];
+    names
+        .iter()
+        .fold(json.to_owned(), |json, name| without_member(&json, name))
+}
+
+fn without_member(json: &str, name: &str) -> String {
+    let mut parts = json.split(name);
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let (_, rest) = part.split_once('"').unwrap_or_default();
         // The comma goes with the member: the one behind it, or the one before the last member.
         let last = !rest.starts_with(',');
         text.truncate(text.len() - usize::from(last));
-        text.push_str(rest.strip_prefix(',').unwrap_or(rest));
+        text.push_str(rest.strip_prefix(',').map_or(rest, str::trim_start));
     }
     text
 }
