@@ -84,7 +84,7 @@ fn a_known_id_with_other_content_is_refused_and_nothing_is_recorded() {
     for (field, other) in [
         ("from", given!(Send, from: "qa", ..first.clone())),
         ("to", given!(Send, to: "qa", ..first.clone())),
-        ("type", given!(Send, kind: "handoff", ..first.clone())),
+        ("type", given!(Send, kind: "message", ..first.clone())),
         (
             "task_id",
             Send {
@@ -115,7 +115,7 @@ fn a_known_id_with_other_content_is_refused_and_nothing_is_recorded() {
 #[test]
 fn an_answer_says_what_was_applied_to_the_task() {
     use teamlog_team::message::effect::Applied;
-    let (_, mut team) = demo();
+    let (world, mut team) = demo();
     let told = |answer: &SendAnswer| {
         (
             answer.applied,
@@ -155,6 +155,7 @@ fn an_answer_says_what_was_applied_to_the_task() {
     );
     team.task_claim(given!(TaskClaim, task_id: "T1", worker: "qa"))
         .unwrap();
+    world.clock.advance(1_000_000);
     let claimed = team.task_update(update("T1")).unwrap();
     assert_eq!(
         told(&claimed),

@@ -1,7 +1,7 @@
 //! The process between `guard exec` and its command. It holds the tree of processes that the command starts, so that none
 //! outlives `guard exec`, also not one that is detached from its parents.
 //!
-//! It is this program again: `fence-init KEEPER PEOPLE|JSON COMMAND…`, which only `guard exec` calls.
+//! It is this program again: `fence-init SUPERVISOR PEOPLE|JSON COMMAND…`, which only `guard exec` calls.
 
 use super::exec::not_started;
 use crate::command::prelude::*;
