@@ -2,6 +2,7 @@
 
 use crate::command::prelude::*;
 use crate::command::send::Options;
+use teamlog_team::projections::{Status, spelling};
 use teamlog_team::task::update::TaskUpdate;
 
 #[derive(Debug, clap::Args)]
@@ -46,6 +47,7 @@ pub struct Args {
 
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
+        check_status(self.status.as_deref())?;
         let update = TaskUpdate {
             from: context.agent("--from", self.from)?,
             to: self.to,
@@ -59,4 +61,21 @@ impl Args {
         };
         self.options.send(context, &self.team, update.into())
     }
+}
+
+/// Refuses a status that no task can have. A message with such a status would be recorded and change nothing.
+fn check_status(status: Option<&str>) -> Result<(), CommandError> {
+    let Some(status) = status.filter(|status| Status::from_name(status).is_none()) else {
+        return Ok(());
+    };
+    let names = Status::ALL.map(Status::name);
+    let meant = spelling::meant(status, names.into_iter().chain(["done", "skipped"]));
+    let meant = meant.map(|meant| format!("; did you mean {meant}?"));
+    let message = format!(
+        "no status {}{} (one of {})",
+        visible(status),
+        meant.unwrap_or_default(),
+        names.join(", ")
+    );
+    Err(CommandError::usage(message).about("--status"))
 }

@@ -165,7 +165,7 @@ fn what_no_task_can_take_gets_in_and_a_note_says_so() {
     shows!(shown.stdout => has "line 2  not_applied  message.payload.status must be one of");
     assert_eq!(cli.json::<Read>("read old --agent dev").count, 1);
 
-    let sent = "task-update old --from dev --to lead --task-id T-1 --status parked --trace-id ''";
+    let sent = "send old --from dev --to lead --type task_update --task-id T-1 --payload-json '{\"status\":\"parked\"}' --trace-id ''";
     let answer: Sent = cli.json(sent);
     assert_eq!((&*answer.status, answer.message.trace_id), ("sent", None));
     assert_eq!(answer.not_applied.unwrap()["status"], "unknown_status");

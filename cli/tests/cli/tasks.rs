@@ -60,6 +60,22 @@ fn a_task_follows_its_messages() {
 }
 
 #[test]
+fn a_status_that_no_task_can_have_is_a_usage_error() {
+    let cli = Cli::with_team();
+    cli.ok("task-assign demo --from lead --to dev --task-id T-1 --subject S");
+    for (typed, meant) in [
+        ("dnoe", "did you mean done?"),
+        ("inprogress", "did you mean in_progress?"),
+        ("xyzzy", "one of pending"),
+    ] {
+        let line = format!("task-update demo --from dev --to lead --task-id T-1 --status {typed}");
+        let error = cli.refused_json(2, &line);
+        shows!(error.message => has meant);
+    }
+    assert_eq!(cli.json::<Status>("status demo").message_count, 1);
+}
+
+#[test]
 fn a_late_update_changes_nothing_and_is_marked() {
     let cli = Cli::with_team();
     cli.ok("task-assign demo --from lead --to dev --task-id T-1 --subject S");

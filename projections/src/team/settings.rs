@@ -57,6 +57,8 @@ settings! {
         "the repository that the resources of tasks lie in";
     ResourcesPolicy: "resources.policy", Form::Choice(&[EXCLUSIVE, ADVISORY]), Some(EXCLUSIVE),
         "whether overlapping resources of two agents are refused, or taken with a warning";
+    TasksCreateByUpdate: "tasks.create_by_update", Form::Switch, Some("true"),
+        "whether a `task_update` creates a task that does not exist";
     ModesTrigger: "modes.trigger", Form::Choice(&[PHRASES, TOKENS]), Some(PHRASES),
         "whether prompts start modes by `$name` and phrases, or by `$name` alone";
     SessionStale: "modes.session_stale_seconds", Form::Number(60, SECONDS_MAX), Some("86400"),
@@ -411,7 +413,7 @@ mod tests {
         let all = keys.len();
         keys.sort();
         keys.dedup();
-        assert_eq!((keys.len(), all), (43, 43));
+        assert_eq!((keys.len(), all), (44, 44));
         assert_eq!(Setting::find("delivery.default"), None);
     }
 

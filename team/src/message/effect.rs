@@ -83,6 +83,23 @@ impl Doubts {
     }
 }
 
+/// Refuses an update of a task that does not exist, if the team's settings say so.
+pub(crate) fn check_creation(live: &Live, message: &Message, id: &str) -> Result<()> {
+    let setting = Setting::TasksCreateByUpdate;
+    if message.kind != MessageType::TaskUpdate || live.setting(setting)?.0.switch() {
+        return Ok(());
+    }
+    let meant = similar_task(live, id)?;
+    let meant = meant.map(|meant| format!("; did you mean {meant}?"));
+    let text = format!(
+        "no task {id}, and updates create none in this team ({} is false){}",
+        setting.key(),
+        meant.unwrap_or_default()
+    );
+    let refusal = Refusal::new(Code::TaskNotFound, text).field("message.task_id");
+    Err(refusal.detail("task_id", id).into())
+}
+
 /// Finds the effect of a message in the state after it.
 pub(crate) fn of(after: &After<'_>, message: &Message, seq: u64) -> Result<Effect> {
     let live = after.live;

@@ -328,6 +328,7 @@ impl NewMessage {
             let task = live.task(id)?;
             if task.is_none() {
                 names::check_new("message.task_id", id)?;
+                effect::check_creation(live, &message, id)?;
             }
             message.trace_id = message.trace_id.or(task.and_then(|task| task.trace_id));
         }

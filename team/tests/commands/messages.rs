@@ -167,6 +167,24 @@ fn an_answer_says_what_was_applied_to_the_task() {
 }
 
 #[test]
+fn an_update_creates_no_task_where_the_setting_forbids_it() {
+    let (_, mut team) = demo();
+    let assignment = given!(TaskAssign, from: "lead", to: "dev", task_id: "T-1", subject: "s");
+    team.task_assign(assignment).unwrap();
+    let forbidden = given!(ConfigChange, key: "tasks.create_by_update", value: "false");
+    team.config_change(forbidden).unwrap();
+    let update =
+        |id: &str| given!(TaskUpdate, from: "dev", to: "lead", task_id: id, status: "pending");
+    let refusal = refused(team.task_update(update("T1")), Code::TaskNotFound);
+    assert!(
+        refusal.message.ends_with("did you mean T-1?"),
+        "{}",
+        refusal.message
+    );
+    team.task_update(update("T-1")).unwrap();
+}
+
+#[test]
 fn an_answer_names_a_recipient_that_stopped_or_never_acted() {
     let world = World::new();
     let mut team = world
