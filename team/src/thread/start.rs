@@ -1,5 +1,6 @@
 //! `thread-start`: a talk between agents, perhaps about a task.
 
+use crate::projections::message::check_title;
 use crate::projections::thread;
 use crate::projections::thread::event::ThreadStarted;
 use crate::task::holding;
@@ -82,6 +83,7 @@ impl ThreadStart {
                 format!("title must have at most {TITLE_BYTES_MAX} bytes, but has {bytes}");
             return Err(Refusal::new(Code::TooLarge, message).field("title"));
         }
+        check_title("title", title).map_err(Refusal::from)?;
         Ok(match title {
             "" => TITLE.to_owned(),
             title => title.to_owned(),

@@ -117,6 +117,11 @@ fn what_a_thread_may_not_begin_with() {
             Code::TooLarge,
             "title",
         ),
+        (
+            with(given!(ThreadStart, title: "a\u{202e}b")),
+            Code::InvalidInput,
+            "title",
+        ),
     ];
     for (start, code, field) in faults {
         let refusal = refused(team.thread_start(start), code);
