@@ -80,12 +80,18 @@ impl Runtime {
 
 /// The system gives no `runtime.json`: the command was not tried.
 fn unreadable(doing: &str, path: &Path, error: &io::Error) -> CommandError {
-    CommandError::io(doing, &path.display().to_string(), error).or_hint(removal(path))
+    let hint = match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            "nothing was tried; a daemon of another user may serve this root, and only that user can use it".to_owned()
+        }
+        _ => removal(path),
+    };
+    CommandError::io(doing, &path.display().to_string(), error).or_hint(hint)
 }
 
 fn removal(path: &Path) -> String {
     format!(
-        "nothing was tried; if no daemon runs, remove {}",
+        "nothing was tried; if `teamlog serve --status` finds no daemon, remove {}",
         path.display()
     )
 }

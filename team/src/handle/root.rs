@@ -342,7 +342,8 @@ impl Root {
         Ok(witness.map(|witness| {
             let seq = witness.seq;
             format!(
-                "the log is gone, though its event {seq} was acknowledged (the file lock says so)"
+                "the log is gone, though its event {seq} was acknowledged (the file lock says so); to bring it back, move this \
+                 directory out of teams and run: teamlog restore BACKUPS {name}"
             )
         }))
     }
