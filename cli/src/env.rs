@@ -166,8 +166,8 @@ impl ProcessEnv {
         drop(io::stderr().lock().write_all(text.as_bytes()));
     }
 
-    /// Has memory given back that large bodies took. The C library reads its settings at the start of a process alone, so this
-    /// starts the same program in the place of this process; where it cannot, the process goes on as it is.
+    /// Makes the allocator return the memory of large bodies. The C library reads its settings only at the start of a process, so
+    /// this starts the same program again in place of this process. If that fails, the process continues as it is.
     pub fn return_memory(&self) {
         let before = self.var(TUNABLES).unwrap_or_default();
         let mut tunables = before.into_encoded_bytes();

@@ -33,7 +33,7 @@ pub struct DataRoot {
     pub origin: Origin,
 }
 
-/// How a data root came to be the one.
+/// How the data root was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// A flag or a variable names it.
@@ -145,7 +145,7 @@ fn holds_log(teams: &Path) -> bool {
     dirs.any(|dir| dir.path().join(LOG_FILE).is_file())
 }
 
-/// Whether `teams/` in a directory is a folder of somebody else: it holds something, and is none of ours.
+/// Returns whether `teams/` in a directory holds files, but no log.
 pub fn holds_foreign_teams(dir: &Path) -> bool {
     let teams = dir.join(TEAMS_DIR);
     let holds_any = fs::read_dir(&teams).is_ok_and(|mut entries| entries.next().is_some());

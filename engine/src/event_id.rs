@@ -146,7 +146,7 @@ fn take_word(
         stock.extend_from_slice(&bytes);
     }
     let Some((rest, word)) = stock.split_last_chunk() else {
-        return Err(Error::Random("the stock has no word".into()));
+        return Err(Error::Random("no random bits are left".into()));
     };
     let (word, rest) = (u64::from_le_bytes(*word), rest.len());
     stock.truncate(rest);

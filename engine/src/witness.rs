@@ -3,7 +3,7 @@
 //! Programs that move files (version control, a copy of an older state) put back `events/`, `head` and `log.json`, and leave
 //! the lock file alone. A log that ends before its witness, or has another event there, was rolled back.
 //! Invariants: written after the head and before the answer, so it is never ahead of what was synced; a lower bound, since it
-//! is not synced; synced where it goes back, so that no older one reappears. A missing or damaged witness is unknown.
+//! is not synced; synced when it is set to an earlier event, so that no older one reappears. A missing or damaged witness is unknown.
 
 use crate::error::Rollback;
 use crate::layout::LOCK_FILE;

@@ -154,7 +154,7 @@ impl Team {
         self.execute(revoke)
     }
 
-    /// Whom the token of that digest lets in, and how far; `None` for one that is unknown, revoked or not accepted here, and
+    /// Returns the agent and the scope of the token with this digest; `None` for an unknown, revoked or unaccepted one, and
     /// for any once the team is closed to all that its agents do. Digests are compared in constant time.
     ///
     /// # Errors

@@ -18,7 +18,7 @@ impl Context {
         User::of_process(&self.env)
     }
 
-    /// Refuses a team of a discovered root that belongs to another user, or that others may write. One look.
+    /// Refuses a team of a discovered root that belongs to another user, or that others may write. Costs one `stat`.
     pub(super) fn check_owner(&self, team: &str) -> Result<(), CommandError> {
         if self.is_remote {
             return Ok(());

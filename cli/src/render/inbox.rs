@@ -73,7 +73,7 @@ fn unapplied(answer: &SendAnswer) -> Vec<String> {
     let task = visible(answer.message.task_id.as_deref().unwrap_or_default());
     if answer.applied == Some(Applied::Superseded) {
         return vec![format!(
-            "NOT APPLIED: task {task} follows a newer message already, and stays as it is"
+            "NOT APPLIED: task {task} was already changed by a newer message, and stays as it is"
         )];
     }
     let told = |field: &String| answer.not_applied.contains_key(field);
@@ -83,7 +83,9 @@ fn unapplied(answer: &SendAnswer) -> Vec<String> {
     let cyclic = answer.not_applied.values();
     let cyclic = cyclic.filter(|reason| **reason == NotApplied::DependencyCycle);
     let cyclic = cyclic.map(|_| {
-        format!("NOT APPLIED: dependencies of task {task} that would lead back to it; the rest was")
+        format!(
+            "NOT APPLIED: dependencies of task {task} that would form a cycle; the rest was applied"
+        )
     });
     let kept = answer.reported.iter().map(kept);
     kept.chain(rules).chain(cyclic).collect()
@@ -108,7 +110,7 @@ fn doubts(answer: &SendAnswer) -> Vec<String> {
         let meant = doubts.did_you_mean.as_deref().map(visible);
         let meant = meant.map(|meant| format!("; did you mean {meant}?"));
         notes.push(format!(
-            "  created task {task}: there was none of that id{}",
+            "  task {task} did not exist and was created{}",
             meant.unwrap_or_default()
         ));
     }

@@ -42,8 +42,7 @@ pub struct LostEvent {
     pub kind: Option<String>,
 }
 
-/// A log under its lock, recovered, which nobody has compared with its witness yet. What recovery has to record is not
-/// recorded.
+/// A log under its lock, recovered, before the check of its witness. The events of recovery are still to be recorded.
 pub(super) struct Unchecked {
     pub exclusive: Exclusive,
     pub unnamed: Vec<Quarantined>,
@@ -90,7 +89,7 @@ pub(crate) fn shown_by(witness: &Witness, reader: &Reader) -> Result<Option<Roll
     match found {
         Ok(Some(event)) if (event.seq, event.id) == (witness.seq, witness.id) => Ok(None),
         Ok(_) => Ok(Some(witness.rollback(head))),
-        // Of damage whoever reads it is told.
+        // Readers report damage themselves.
         Err(Error::Corrupt { .. }) => Ok(None),
         Err(error) => Err(error),
     }

@@ -1,4 +1,4 @@
-//! Whether the log still ends where its writer ended it: asked before each group and each head.
+//! The check before each group and each head: the log ends where its writer ended it.
 
 use super::State;
 use super::core::Core;

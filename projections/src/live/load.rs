@@ -86,7 +86,7 @@ impl Live {
     }
 
     /// The state as it was once `seq` was recorded, folded from the runs before it; its time grows with history, its memory
-    /// does not: see [`past`]. Such a state writes no views, and no runs that another process sees.
+    /// does not: see `past`. Such a state writes no views, and no runs that another process sees.
     pub fn at(log: &Log, reader: &Reader, seq: u64) -> Result<Live> {
         let cut = match reader.head().last_seq > seq {
             true => reader.upto(Point::Seq(seq))?,

@@ -22,7 +22,7 @@ pub struct Restore {
     pub format: Option<Format>,
     /// Accept a network or host-shared file system.
     pub allow_network_fs: bool,
-    /// Let in whom the tokens of the backup let in, but for those that were revoked here.
+    /// Accept the agent tokens of the backup, except those that were revoked here.
     pub keep_tokens: bool,
 }
 

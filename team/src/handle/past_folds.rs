@@ -1,4 +1,4 @@
-//! How many states of the past a process that stays folds at a time. Each fold reads the log from its last usable run on, so
+//! Limits how many states of the past a daemon folds at a time. Each fold reads the log from its last usable run on, so
 //! that many at once would take the machine from those who record.
 
 use crate::prelude::*;

@@ -18,7 +18,7 @@ pub struct ImportEvents {
     pub format: Option<Format>,
     /// Accept a network or host-shared file system.
     pub allow_network_fs: bool,
-    /// Let in whom the tokens of the log let in, but for those that were revoked here.
+    /// Accept the agent tokens of the log, except those that were revoked here.
     pub keep_tokens: bool,
 }
 
