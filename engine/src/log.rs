@@ -135,7 +135,7 @@ impl Log {
         storage.named().create_dir_all(&events)?;
         let mut head = fill(&events)?;
         let lock = dir.join(LOCK_FILE);
-        // What it knows of a log that is gone says nothing of this one.
+        // The lock file may hold the witness of a removed log, which does not apply to the new log.
         storage.named().open(&lock, Open::Create)?.cut_behind(0)?;
         HeadFile::open(storage.as_ref(), dir, identity.log, Open::Create)?
             .write(&mut head, true)?;
@@ -247,7 +247,7 @@ impl Log {
         }
     }
 
-    /// The same without the comparison, before anything is recorded.
+    /// Reads the identity and recovers like `locked`, without the comparison. Records no events.
     fn unchecked(&self, lock: LogLock) -> Result<Unchecked> {
         // The log may have been converted or replaced while we waited.
         let identity = Identity::load(self.storage.as_ref(), &self.dir)?;
@@ -374,7 +374,7 @@ impl Exclusive {
         &self.core.identity
     }
 
-    /// Whether a witness of the log's end was found when it was opened.
+    /// Returns `true` if the log had a witness of its end when it was opened, or follows a journal.
     pub fn is_end_known(&self) -> bool {
         self.witness.is_some() || self.core.identity.journal.is_some()
     }

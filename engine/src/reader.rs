@@ -45,7 +45,7 @@ struct Inner {
     maps: Mutex<HashMap<u32, Bytes>>,
 }
 
-/// What opening a log found.
+/// Findings from opening a log.
 #[derive(Debug, Default)]
 pub(crate) struct Opening {
     /// Bytes that lie beyond the head.
@@ -54,7 +54,7 @@ pub(crate) struct Opening {
     pub notes: Vec<String>,
     /// The rollback that the witness shows.
     pub rollback: Option<Rollback>,
-    /// Whether there is a witness.
+    /// `true` if other files prove nothing about the log's end: a witness or a journal knows it, or recovery is pending.
     pub end_known: bool,
 }
 
@@ -81,7 +81,7 @@ impl Reader {
         Reader::opened(storage, dir, identity, head, opening)
     }
 
-    /// The same with what opening it found.
+    /// Creates a reader with the findings from opening its log.
     pub(crate) fn opened(
         storage: &Arc<dyn Storage>,
         dir: &Path,
@@ -125,7 +125,7 @@ impl Reader {
         self.inner.opening.rollback.as_ref()
     }
 
-    /// The same reader, which says that events are missing, as other files show.
+    /// Returns a copy of this reader that reports `rollback`, the loss of events that other files show.
     #[must_use]
     pub fn with_rollback(&self, note: String, rollback: Rollback) -> Reader {
         let mut notes = self.notes().to_vec();
@@ -140,7 +140,7 @@ impl Reader {
         Reader::opened(self.storage(), self.dir(), self.identity(), head, opening)
     }
 
-    /// Whether a witness of the log's end was found.
+    /// Returns `true` if other files prove nothing about the log's end, for example because it has a witness.
     pub fn is_end_known(&self) -> bool {
         self.inner.opening.end_known
     }

@@ -62,7 +62,7 @@ facts! {
     AgentToken(agent_token::event::AgentTokenFact),
     /// What is recorded of refused writes.
     Refused(refused::event::RefusedFact),
-    /// What the log lost.
+    /// A recorded loss of the log's events.
     Loss(loss::event::LossFact),
     /// What is recorded of answers.
     Response(response::event::ResponseFact),

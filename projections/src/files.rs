@@ -173,7 +173,7 @@ pub(crate) struct Home {
     pub log: [u8; 16],
     /// Where changes of files go that are made later.
     later: Option<Arc<Mutex<Changes>>>,
-    /// Whether the last bytes of a file may be anything, though its length is right.
+    /// `true` after a possible power loss: the last bytes of a file may be wrong although its length is right.
     suspect: bool,
 }
 
@@ -191,7 +191,7 @@ impl Home {
     pub fn of(reader: &Reader) -> Home {
         Home::new(reader.storage(), reader.dir(), reader.identity())
     }
-    /// The same place after a power loss: lines are written again though the file has its length.
+    /// Returns a copy of this home for use after a power loss: lines are rewritten even if the file's length is right.
     pub fn suspect(&self) -> Home {
         Home {
             suspect: true,

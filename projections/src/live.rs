@@ -122,8 +122,8 @@ impl Live {
         self.bring_views(reader, false)
     }
 
-    /// As [`Live::keep_views`], and compares all files if nothing is known of them, as in a copy of a team's directory. That
-    /// costs as much as all of the team's history.
+    /// Mends the views like [`Live::keep_views`], and compares all files if nothing is known of them, as in a copy of a
+    /// team's directory. The cost of the comparison grows with the team's whole history.
     pub fn compare_views(&mut self, reader: &Reader) -> Result<Mended> {
         self.bring_views(reader, true)
     }

@@ -313,8 +313,8 @@ impl Store {
         })
     }
 
-    /// The same view for a fold that nobody else is to see: runs that are written on it lie in a directory beside the
-    /// store's, and no manifest names them. `None` if no such directory can be made, as where nothing may be written.
+    /// Returns a copy of this view for a private fold: the fold's runs go to a directory beside the store's, and no manifest
+    /// names them. `None` if the directory cannot be created, for example on a read-only disk.
     pub fn scratch(&self) -> Option<Store> {
         let storage = &self.home.storage;
         let (scratch, held) = Scratch::claim(storage, self.home.dir.parent()?)?;

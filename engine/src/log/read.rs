@@ -165,13 +165,13 @@ impl Log {
         Witness::read(self.storage.as_ref(), &self.dir)
     }
 
-    /// Whether the log may end at `head`. Where it may not, either events wait behind it to be adopted, or they are gone.
+    /// Returns `true` if `witness` allows the log to end at `head`. If not, later events wait to be adopted or are lost.
     fn is_plausible(&self, head: &Head, witness: Option<Witness>) -> bool {
         let shown = witness.and_then(|witness| witness.against(&self.identity, head));
         shown.is_none()
     }
 
-    /// Whether no events can wait behind `head` to be adopted.
+    /// Returns `true` if no events after `head` can be waiting to be adopted.
     fn is_settled(&self, head: &Head) -> bool {
         let flagged = head.rotating || head.quarantining;
         !flagged && self.beyond(head).is_ok_and(|beyond| beyond == 0)

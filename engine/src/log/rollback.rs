@@ -103,7 +103,7 @@ impl Log {
     /// [`RolledBackLog::accept`].
     ///
     /// # Errors
-    /// As [`Log::lock`].
+    /// The errors of [`Log::lock`], except `RolledBack`.
     pub fn lock_rolled_back(&self) -> Result<RolledBackLog> {
         self.identity.check_alone()?;
         let (storage, deadline) = (self.storage.as_ref(), self.options.lock_deadline);
@@ -129,7 +129,7 @@ impl RolledBackLog {
         self.0.rollback()
     }
 
-    /// Whether a witness was found, so that other files prove nothing.
+    /// Returns `true` if the log has a witness of its end or follows a journal: other files then prove nothing.
     pub fn is_end_known(&self) -> bool {
         self.0.exclusive.is_end_known()
     }

@@ -154,7 +154,7 @@ pub fn salvage(
         switch::finish(storage.as_ref(), dir, identity)?;
         match problems(storage, dir, options).as_deref() {
             Some([]) => return Ok(None),
-            // Nothing of the log is damaged: an operator decides whether it goes on without what is missing.
+            // The log is rolled back but not damaged: the operator decides whether to accept the loss of the missing events.
             Some([Kind::RolledBack]) => return Err(rolled_back(storage, dir, options)),
             _ => {}
         }

@@ -119,7 +119,7 @@ impl Storage for Deferred {
         self.pending().remove(path);
         Ok(())
     }
-    /// What was put off waits on; everything that is written so far is durable all the same.
+    /// Makes everything written so far durable. The delayed syncs stay pending.
     fn sync_file_system(&self) -> io::Result<()> {
         self.inner.sync_file_system()
     }

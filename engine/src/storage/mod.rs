@@ -202,7 +202,7 @@ pub trait HeldLock: Send + Sync + std::fmt::Debug {
     /// Overwrites the beginning of the locked file, and syncs it if `durable`.
     ///
     /// # Errors
-    /// As [`HeldLock::read`].
+    /// The errors of [`HeldLock::read`].
     fn write(&self, _: &[u8], _durable: bool) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }

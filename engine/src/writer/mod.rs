@@ -152,7 +152,8 @@ impl<S: State> Writer<S> {
     /// microsecond by microsecond.
     ///
     /// # Errors
-    /// As [`Writer::commit`]; `TooLarge` if the job's events and `room` are more than a group holds, before anything is folded.
+    /// The errors of [`Writer::commit`]; `TooLarge`, before anything is folded, if a group cannot hold the job's events and
+    /// `room`.
     /// The handle is dead if an event of `sequel` breaks a rule, or its events need more than `room`.
     pub fn commit_with<R, E, F, G>(
         &self,

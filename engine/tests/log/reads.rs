@@ -67,7 +67,7 @@ fn a_reader_answers_whichever_write_of_its_recovery_fails() {
                     let Some((name, path)) = faulty.calls().get(call).cloned() else {
                         break;
                     };
-                    // Where only the witness cannot be written, recovery goes through.
+                    // Recovery succeeds if only the write of the witness fails.
                     let of_witness = name == "write_at" && path.ends_with("lock");
                     if !WRITES.contains(&name) || of_witness {
                         continue;

@@ -393,7 +393,7 @@ fn frames_of_one_group_that_disagree_on_its_size_are_no_group() {
             let events = events(&log).split_off(1);
             let bytes = disagreeing(format, &sound[..start], &events, sizes);
             forge::write(&memory, &path, &bytes);
-            // As a tail that no head names it is set aside.
+            // With the old head, the group is an unnamed tail: recovery sets it aside.
             let torn = memory.snapshot();
             forge::write(&torn, &head, &before);
             forget_witness(&torn);
@@ -402,7 +402,7 @@ fn frames_of_one_group_that_disagree_on_its_size_are_no_group() {
             shows!(lock.recovered()[0] => starts "set aside");
             drop(lock);
             assert_eq!(texts(&log), ["one"]);
-            // As what the head names it is damage: to the reader, and to verification.
+            // With a head that names the group, the group is damage: the reader and verification both report it.
             let named = memory.snapshot();
             let id = log.identity().log;
             let slots = teamlog_engine::head::read_slots(&named, &dir(), id);

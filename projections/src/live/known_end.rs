@@ -1,5 +1,5 @@
-//! What files beside the log know of events: the derived store, the cursor of the views, the inboxes. They are ahead of the
-//! log where that was rolled back.
+//! Events that files beside the log know: the derived store, the cursor of the views, the inboxes. After a rollback of the
+//! log, these files are ahead of it.
 
 use crate::live::{DERIVED_DIR, derived_dir};
 use crate::message::view::DIR as INBOXES;

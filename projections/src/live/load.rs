@@ -223,8 +223,8 @@ fn serial(reader: &Reader, store: Store, head: u64) -> Result<(Overlay, Tail)> {
     Ok((overlay, tail))
 }
 
-/// As [`over`], for a state that nobody else sees. A long fold writes runs of its own, so that its memory is bounded; where
-/// none can be written it stays in memory.
+/// Builds a private state over a store, in the way of [`over`]. A long fold writes its runs to a scratch directory to bound
+/// its memory; if the directory cannot be created, the state stays in memory.
 pub(super) fn past(log: &Log, reader: &Reader, store: Store) -> Result<Live> {
     let head = reader.head().last_seq;
     let covered = store.covered().map_or(0, |anchor| anchor.seq);

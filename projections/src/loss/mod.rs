@@ -1,4 +1,4 @@
-//! What the log lost. Claims may be among it, so the epochs of later ones are above every epoch that was granted there.
+//! Losses of the log's events. Lost events may include claims, so later claims get epochs above all epochs granted there.
 
 pub mod event;
 

@@ -47,8 +47,8 @@ impl ViewsSource {
         Ok(Cursor::read(&self.home)?.seq())
     }
 
-    /// The same if the files can be believed to hold that: neither a power loss nor a copy of the directory may have made
-    /// them empty or old since.
+    /// Returns the cursor's event if the files can be trusted to hold everything up to it: `None` if a power loss or a copy of
+    /// the directory may have left them empty or old.
     pub fn current(&self) -> Result<Option<u64>> {
         let Some(seq) = self.cursor()? else {
             return Ok(None);

@@ -23,7 +23,7 @@ pub const SYNC_EVENTS: u64 = 1_000;
 /// Or those of one event, after so many microseconds.
 pub const SYNC_MICROS: i64 = 60_000_000;
 
-/// What is known to be on the disk.
+/// The view files' last known sync to the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Synced {
     /// The files hold every event up to this one, durably.
@@ -116,7 +116,7 @@ impl Trust {
         })
     }
 
-    /// Whether the files hold what the cursor says.
+    /// Returns `true` if the files can be trusted to hold what the cursor says.
     pub fn is_current(self) -> bool {
         matches!(self, Trust::Unchecked | Trust::Current(_))
     }

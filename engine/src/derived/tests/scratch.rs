@@ -62,7 +62,7 @@ fn what_a_killed_process_left_is_removed_by_the_next_fold() {
 #[test]
 fn where_no_directory_can_be_made_there_is_none() {
     let storage = memory();
-    // Nothing derived was ever written.
+    // The directory `derived` is missing, because no run was ever written.
     assert!(open(&storage).scratch().is_none());
     assert!(storage.list(Path::new("teams/demo")).unwrap().is_empty());
 }

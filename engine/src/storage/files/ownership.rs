@@ -30,14 +30,14 @@ pub struct Access {
     pub gid: u32,
     /// The permission bits, set-group-id included.
     pub mode: u32,
-    /// Whether it is a directory.
+    /// `true` for a directory.
     pub is_dir: bool,
-    /// Whether it is a regular file.
+    /// `true` for a regular file.
     pub is_file: bool,
 }
 
 impl Access {
-    /// Whether it is a directory that a group shares.
+    /// Returns `true` for a directory that a group shares.
     pub fn is_shared(&self) -> bool {
         self.is_dir && self.mode == SHARED_DIR
     }
@@ -48,7 +48,7 @@ impl Access {
 pub(super) struct NewAccess {
     /// Owner and group that root gives them to.
     give_to: Option<(u32, u32)>,
-    /// Whether a group shares them.
+    /// `true` if a group shares the new files and directories.
     is_shared: bool,
 }
 
@@ -108,7 +108,7 @@ impl NewAccess {
         Ok(())
     }
 
-    /// Whether the system makes new files as they have to be.
+    /// Returns `true` if new files and directories need no change of owner or mode.
     pub fn is_plain(self) -> bool {
         self == NewAccess::default()
     }
