@@ -39,7 +39,7 @@ use teamlog_team::{GivenReceipt, RootOptions, Team};
 pub struct Context {
     pub out: Output,
     env: ProcessEnv,
-    /// Where the data lies, or why it must not be used.
+    /// The data root, or the error that forbids its use.
     data_root: Result<DataRoot, CommandError>,
     /// As the command line names it, if it does.
     data_root_flag: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! What git knows of a team's files. Only `doctor` starts git; discovery reads its files (`root/worktree.rs`).
+//! Asks git which of a team's files it tracks. Only `doctor` starts git; discovery reads git's files (`root/worktree.rs`).
 
 use std::path::Path;
 use std::process::{Command, Stdio};

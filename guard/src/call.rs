@@ -47,7 +47,7 @@ pub enum Deed {
     Program(Vec<String>),
     /// It writes nothing.
     Reads,
-    /// What it writes is not known, for this reason, beside the files that it names.
+    /// Unknown writes, with the reason, and the files that the call names.
     Unknown(String, Vec<String>),
     /// The tool is not known, but a team may trust it; the files that it names.
     Foreign(Vec<String>),
@@ -75,7 +75,7 @@ impl Call {
     /// Reads a call out of the JSON that a hook is given, which must be an object and name its tool.
     ///
     /// # Errors
-    /// What it lacks, or a field that it names twice.
+    /// The error names the missing part, or the field that occurs twice.
     pub fn parse(text: &str) -> Result<Call, CallError> {
         let lacks = |what: String| CallError(format!("the tool call must {what}"));
         let Unique(value) =
@@ -99,7 +99,7 @@ impl Call {
             let dir = PLACES.iter().find_map(|field| fields.get(*field)?.as_str());
             dir.map(str::to_owned)
         };
-        // That of the input may be relative to that of the call.
+        // The directory of the input may be relative to the directory of the call.
         let cwd = match (dir(&call), dir(&input)) {
             (Some(outer), Some(inner)) if !inner.starts_with('/') => {
                 Some(format!("{outer}/{inner}"))
@@ -218,7 +218,7 @@ fn deed(tool: &str, input: &Map<String, Value>) -> Deed {
             ),
         };
     }
-    // Of a tool of another server, the name tells nothing for sure; that it writes, it may tell.
+    // The name of another server's tool proves nothing, but it may say that the tool writes.
     let bare = name.rsplit("__").next().unwrap_or(name);
     match shell::lists("@tool-writes", bare) {
         true => Deed::Foreign(files(input)),

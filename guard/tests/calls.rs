@@ -147,7 +147,7 @@ fn a_team_may_trust_a_tool_of_another_server() {
     assert!(!call.writes(&Place::at("/repo"), &programs).is_nothing());
 }
 
-/// What a call writes that says something twice, and the call; as above.
+/// Rows of the paths that a call writes, and the call, which says something twice; as above.
 const TWICE: &str = r#"
 ? | {"tool_name":"Read","toolName":"write","input":{"filePath":"a"},"tool_input":{}}
 ? | {"tool_name":"Read","tool":"bash","tool_input":{"command":"ls"}}

@@ -113,7 +113,7 @@ fn every_command_writes_what_the_table_says() {
     assert!(rows.len() >= 1200, "{}", rows.len());
 }
 
-/// Whether an agent that holds `src/io` alone is let through.
+/// Returns whether the guard lets an agent that holds only `src/io` run the command.
 fn passes(command: &str) -> bool {
     let place = Place {
         top: Some("/repo".into()),

@@ -52,11 +52,11 @@ pub enum StartError {
     Limit {
         /// How many it needs.
         needed: u64,
-        /// Of what.
+        /// The limited resource.
         what: &'static str,
         /// How many it can have.
         possible: u64,
-        /// Where the limit is set.
+        /// The setting that limits the resource.
         limit: &'static str,
     },
     /// A team or the root.

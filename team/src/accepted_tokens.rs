@@ -220,7 +220,7 @@ impl Team {
         Root::of_team(self).change_accepted(forget).map(drop)
     }
 
-    /// Whether a token lets somebody in here.
+    /// Returns whether the data root accepts a token for this team.
     pub(crate) fn accepts(&self, token: &AgentToken) -> Result<bool> {
         Ok(Root::of_team(self)
             .accepted_tokens()?

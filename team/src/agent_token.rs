@@ -71,7 +71,7 @@ pub struct TokenShown {
 }
 
 impl TokenShown {
-    /// The same token, which the data root does not accept.
+    /// Marks the token as one that the data root does not accept.
     pub(crate) fn unaccepted(self) -> TokenShown {
         TokenShown {
             unaccepted: true,
@@ -224,7 +224,7 @@ impl Command for TokenRevoke {
     type Answer = TokenAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        // Whoever must not get in any more must be kept out of a closed team as well.
+        // A revoked token must lose access to a closed team as well.
         CommandTerms::of(Authority::Anyone)
             .named(false)
             .when_closed()

@@ -24,7 +24,7 @@ pub struct Redacted {
 }
 
 impl Redacted {
-    /// The same lines for people without those tokens.
+    /// Replaces those tokens in lines for people.
     pub fn without_tokens(&self, mut line: String) -> String {
         for token in &self.tokens {
             if line.contains(token) {

@@ -116,7 +116,7 @@ pub(super) fn exchange(
     exchanged(Box::new(stream), runtime, request, deadlines)
 }
 
-/// The same on a connection that is there.
+/// Sends the request over an open connection and reads the answer.
 pub(super) fn exchanged(
     connection: Box<dyn Connection>,
     peer: &impl Peer,

@@ -37,7 +37,7 @@ pub fn visible_lines(text: &str) -> String {
     text.split('\n').map(visible).collect::<Vec<_>>().join("\n")
 }
 
-/// The same JSON with hidden characters as `\uXXXX`. Compact JSON holds them inside strings only, so the value stays.
+/// Returns the JSON with hidden characters as `\uXXXX`. Compact JSON holds them inside strings only, so the value stays.
 pub fn visible_json(json: &str) -> Cow<'_, str> {
     if !hidden::has_any(json) {
         return Cow::Borrowed(json);

@@ -1,4 +1,4 @@
-//! Who may own a data root that was discovered: the caller or root. Others must not be able to write it.
+//! Owner check for a discovered data root: it belongs to the caller or to root, and others cannot write it.
 
 use crate::env::ProcessEnv;
 use std::fs::Metadata;
@@ -21,7 +21,7 @@ pub struct User {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotOwned {
     pub path: PathBuf,
-    /// As the rest of a sentence about the path.
+    /// The reason, as the rest of a sentence about the path.
     pub why: String,
 }
 
@@ -45,12 +45,12 @@ impl User {
         self.sudo_uid
     }
 
-    /// Whether files of that user are the caller's own.
+    /// Returns whether files of user `uid` are the caller's own.
     pub fn owns(self, uid: u32) -> bool {
         uid == self.uid || self.sudo_uid == Some(uid)
     }
 
-    /// Whether files of that user may tell the caller something.
+    /// Returns whether the caller may rely on files of user `uid`.
     pub fn trusts(self, uid: u32) -> bool {
         uid == 0 || self.owns(uid)
     }
@@ -75,12 +75,12 @@ pub fn check(path: &Path, found: &Metadata, user: User) -> Result<(), NotOwned> 
     }
 }
 
-/// Whether a group may write a directory that is not shared.
+/// Returns whether a group may write a directory that is not shared.
 pub fn is_loose(found: &Metadata) -> bool {
     found.mode() & WRITABLE_BY_GROUP != 0 && !is_shared(found)
 }
 
-/// Whether a group shares a directory.
+/// Returns whether a group shares a directory.
 pub fn is_shared(found: &Metadata) -> bool {
     found.mode() & 0o7777 == SHARED_DIR
 }

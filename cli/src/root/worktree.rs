@@ -65,7 +65,7 @@ impl Repository {
             false => above(&main.join(below)),
         };
         let in_linked = above(here);
-        // As many names as the worktree's own path has lie outside of it.
+        // The worktree itself is the only one of its `ancestors()` that lies inside of it; the others are searched last.
         let (main_depth, top_depth) = (main.ancestors().count(), top.ancestors().count());
         let (inner, outer) = in_main.split_at(in_main.len() + 1 - main_depth);
         let (own, outside) = in_linked.split_at(in_linked.len() + 1 - top_depth);

@@ -339,7 +339,7 @@ const WRITERS: &str = "for way in 'setsid sh -c' 'sh -c'; do \
     $way '( ( while :; do date +%N > src/io/$$; sleep 0.01; done ) & ) & ' & done; \
     until [ $(ls src/io | wc -l) -ge 4 ]; do :; done; echo ready; ";
 
-/// Whether a file of the lease changes any more.
+/// Returns whether a file of the lease still changes.
 fn is_written(world: &World) -> bool {
     let read = || -> Vec<_> {
         let files = fs::read_dir(world.repo.join("src/io")).unwrap();

@@ -146,7 +146,7 @@ fn a_log_that_was_put_back_is_refused_told_kept_and_accepted() {
 fn without_a_witness_derived_files_tell() {
     let (cli, tracked, known) = story("jsonl");
     tracked.check_out();
-    // As a teamlog without witness leaves it.
+    // A teamlog without witness leaves the lock file empty.
     std::fs::write(team(&cli).join("lock"), b"").unwrap();
     let before = all_files(&cli);
     for line in ["task claim demo T-1 --worker qa", "rehydrate demo"] {
@@ -165,7 +165,7 @@ fn without_a_witness_derived_files_tell() {
 #[test]
 fn a_log_that_is_gone_is_missed_and_no_new_one_takes_its_place() {
     let (cli, _, known) = story("jsonl");
-    // What `git clean -fd` removes where the rest is ignored.
+    // `git clean -fd` removes these files if the rest is ignored.
     std::fs::remove_dir_all(team(&cli).join("events")).unwrap();
     for name in ["head", "log.json"] {
         std::fs::remove_file(team(&cli).join(name)).unwrap();

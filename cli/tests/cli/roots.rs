@@ -1,4 +1,4 @@
-//! Where a data root lies, whom it belongs to, and what git does beside it.
+//! The place and the owner of a data root, and git beside it.
 
 use crate::prelude::*;
 use std::fs;
@@ -111,7 +111,7 @@ fn git_tracks_nothing_of_a_log() {
     assert!(cli.ok("doctor check demo").contains("healthy"));
 }
 
-/// As an older program left it: the log is tracked, and of `teams/` only staging directories are ignored.
+/// An older program leaves this root: the log is tracked, and of `teams/` only staging directories are ignored.
 #[test]
 fn a_root_of_an_older_program_is_ignored_with_the_next_write_and_doctor_names_what_is_tracked() {
     let cli = Cli::new();
@@ -200,7 +200,7 @@ fn a_hint_names_another_root_of_the_repository_instead_of_init() {
     git(&main, "worktree add -q ../linked").unwrap();
     let linked = cli.dir().join("linked");
     let run_in = |dir: &Path, line: &str| Ran::of(cli.command(line).current_dir(dir));
-    // Nothing is anywhere: then it is right.
+    // No team exists anywhere, so the hint to run `init` is right.
     let none = run_in(&main, "status demo");
     assert!(none.stderr.contains("init demo"), "{none:?}");
     let made = format!("--data-root {} init demo", linked.display());
@@ -407,7 +407,7 @@ fn a_command_of_root_leaves_everything_to_the_owner_of_the_team() {
     );
     own("append demo --kind k --actor lead");
 
-    // What an older program left is named, with the command that mends it.
+    // `doctor` names a file that an older program left to root, with the command that repairs the owner.
     chown(cli.dir().join("teams/demo/head"), Some(0), None).unwrap();
     let ran = cli.run(&format!("{root} doctor check demo --json"));
     let answer: Value = parse(&ran.stdout);
@@ -499,7 +499,7 @@ fn a_group_shares_a_root_whatever_the_umask_is() {
             shared();
         }
         assert!(run(USER, "doctor check demo").contains("healthy"));
-        // What was changed by hand is told and mended.
+        // `doctor` reports a mode that was changed by hand, with the command that repairs it.
         chmod(&cli.dir().join("teams/demo/events"), 0o700);
         let answer: Value = parse(&run(0, "doctor check demo --json"));
         let command = answer["recommendations"][0].as_str().unwrap().to_owned();

@@ -221,7 +221,7 @@ fn a_batch_that_loses_the_lock_in_the_middle_says_what_is_recorded() {
     assert_recorded_once(&cli, &["seen"]);
 }
 
-/// The same details as in the middle: nothing is recorded, and the batch begins with its first line.
+/// Without the lock, a batch reports the same details as in the middle: nothing recorded, and its first line as the next one.
 #[test]
 fn a_batch_that_never_gets_the_lock_says_that_nothing_is_recorded() {
     let cli = Cli::with_team();

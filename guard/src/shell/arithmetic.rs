@@ -124,7 +124,7 @@ impl Walker {
         }
     }
 
-    /// The same for a word that names a variable.
+    /// Evaluates the index in a word that names a variable; records a doubt if the word is not known.
     pub fn index_of(&self, value: &Value) {
         match value.plain() {
             Some(name) => self.index(name),

@@ -55,7 +55,7 @@ impl Walker {
         }
     }
 
-    /// What a word stands for, in each combination of values.
+    /// Returns the value of a word for each combination of values of its variables.
     pub(super) fn words(&mut self, word: &Word) -> Vec<Value> {
         let mut values = Vec::new();
         self.in_each_case(&word.value, |walker| values.push(walker.word(word)));

@@ -33,7 +33,7 @@ struct Variable {
     number: bool,
 }
 
-/// What is known of a value that a variable is given.
+/// A value that a variable is given, as far as it is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Given {
     pub known: Known,

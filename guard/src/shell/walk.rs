@@ -36,7 +36,7 @@ impl Stdin {
     }
 }
 
-/// What is known of what a command prints.
+/// The output of a command, as far as it is known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Answer {
@@ -65,7 +65,7 @@ pub(super) struct Walker {
     pub case: Case,
     /// The standard output is another one than that of the tool call.
     pub has_output: bool,
-    /// What is known of what the last command printed.
+    /// The output of the last command, as far as it is known.
     pub answer: Rc<Cell<Answer>>,
     history: Rc<RefCell<History>>,
     /// What was found so far.

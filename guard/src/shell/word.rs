@@ -19,7 +19,7 @@ pub(super) enum Value {
     Begins(String),
     /// One word that begins with something else than a dash, and more is not known.
     Word,
-    /// The same, and the shell leaves it whole without quotes: a name of a commit.
+    /// One word without a leading dash that the shell leaves whole without quotes: a name of a commit.
     Name,
     /// A number, which may begin with a dash.
     Number,
@@ -208,7 +208,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What is known of the output of a command.
+    /// Adds the output of a command to the word, as far as the output is known.
     fn answered(&mut self, answer: Answer, quoted: bool) {
         self.only = match answer {
             Answer::Unknown => return self.lose(quoted),

@@ -1,4 +1,4 @@
-//! Who may read and write the team's files: one owner, or a group that shares them.
+//! Access to the team's files: one owner, or a group that shares them.
 
 use super::*;
 use crate::handle::root::TEAMS_DIR;
@@ -33,7 +33,7 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     Ok(judged(seen, &rule, &walk.faults))
 }
 
-/// What the files of a team have to be.
+/// The access that the files of a team must have.
 #[derive(Clone, Copy)]
 struct Rule {
     teams: Access,

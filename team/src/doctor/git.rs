@@ -2,10 +2,10 @@
 
 use super::*;
 
-/// What the caller found out about git, which this crate never starts.
+/// The files of a team that git tracks, as the caller found out; this crate never starts git.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum TrackedByGit {
-    /// Nobody looked.
+    /// Git was not asked or did not answer.
     #[default]
     Unknown,
     /// The files of the team that git tracks, relative to the data root.

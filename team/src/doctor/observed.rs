@@ -32,7 +32,7 @@ pub(super) struct Observed<'a> {
     pub audit: Seen<Audit>,
     /// Up to which event the views say that they are current.
     pub cursor: Seen<Option<u64>>,
-    /// Whether events are missing that were acknowledged.
+    /// The rollback, if acknowledged events are missing.
     pub rollback: Option<Rollback>,
     /// What a quick look rests on; `None` where everything was looked at.
     pub sampled: Option<Sampled>,

@@ -110,7 +110,7 @@ impl Team {
         })
     }
 
-    /// The same of the log alone.
+    /// Records the rollback in the log alone; `None` if nothing was lost.
     fn accept(&self, actor: &str) -> Result<Option<(AcceptedRollback, Exclusive)>> {
         let log = self.log.lock_rolled_back()?;
         let reader = log.reader();

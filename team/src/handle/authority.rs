@@ -12,13 +12,13 @@ use crate::task::claimant::Claimant;
 pub(crate) struct CommandTerms<'a> {
     /// Which agents may have it carried out.
     pub authority: Authority<'a>,
-    /// Whether it may happen in a closed team.
+    /// True if the command may run in a closed team.
     pub when_closed: bool,
-    /// Whether its answer hands out a claim on the task that it shows. A stored answer is repeated while that claim lives.
+    /// True if the answer hands out a claim on the task that it shows. A stored answer is repeated while that claim lives.
     pub grants: bool,
-    /// Whether its events are the leader's if the input names no agent.
+    /// True if the events are the leader's when the input names no agent.
     pub led: bool,
-    /// Whether the input names the agent that acts. If not, some commands record the holder or the leader.
+    /// True if the input names the agent that acts. If not, some commands record the holder or the leader.
     pub names_actor: bool,
 }
 
@@ -44,12 +44,12 @@ pub(crate) enum Authority<'a> {
 pub(crate) struct Actor<'a> {
     /// The agent that acts, as the caller says or proved.
     pub name: Option<&'a str>,
-    /// Whether the caller proved to be that agent.
+    /// True if the caller proved to be that agent.
     pub authenticated: bool,
 }
 
 impl<'a> Authority<'a> {
-    /// That of the agent that the input names, if it names one.
+    /// Returns the authority of the agent that the input names; `Anyone` if it names none.
     pub fn of_named(agent: Option<&'a str>) -> Authority<'a> {
         agent.map_or(Authority::Anyone, Authority::Agent)
     }
@@ -67,7 +67,7 @@ impl<'a> CommandTerms<'a> {
         }
     }
 
-    /// The same terms in a closed team too.
+    /// Allows the command in a closed team too.
     pub fn when_closed(self) -> CommandTerms<'a> {
         CommandTerms {
             when_closed: true,
@@ -75,7 +75,7 @@ impl<'a> CommandTerms<'a> {
         }
     }
 
-    /// The same terms for an answer that hands out a claim.
+    /// Marks the command as one whose answer hands out a claim.
     pub fn grants(self) -> CommandTerms<'a> {
         CommandTerms {
             grants: true,
@@ -83,12 +83,12 @@ impl<'a> CommandTerms<'a> {
         }
     }
 
-    /// The same terms for a command that is the leader's if the input names no agent.
+    /// Makes the command the leader's if the input names no agent.
     pub fn led(self) -> CommandTerms<'a> {
         CommandTerms { led: true, ..self }
     }
 
-    /// The same terms; `names_actor` says whether the input names the agent that acts.
+    /// Sets whether the input names the agent that acts.
     pub fn named(self, names_actor: bool) -> CommandTerms<'a> {
         CommandTerms {
             names_actor,

@@ -36,8 +36,8 @@ pub struct Control {
     pub origin: Origin,
     /// The agent that the caller proved to be, as the options of its root say; whatever stands here gives way to that.
     pub authenticated: Option<String>,
-    /// Whether that agent recorded the answer of the team's key, before keys belonged to agents; whatever stands here gives way
-    /// to what the log says.
+    /// True if that agent recorded the answer of the team's key, before keys belonged to agents. Whatever the caller sets is
+    /// replaced by what the log says.
     pub owns_team_key: bool,
 }
 
@@ -209,7 +209,7 @@ impl Team {
         self.execute_as(command, |_, answer| Ok(answer))
     }
 
-    /// As [`Team::execute`], with an answer in another form, which is also the one that is stored.
+    /// Executes a command like [`Team::execute`], but returns and stores the answer in another form.
     pub(crate) fn execute_as<C: Command, A>(
         &mut self,
         command: C,
@@ -268,7 +268,7 @@ impl Team {
         self.answered(stage, &events)
     }
 
-    /// Whether the key of the control was used by its agent before keys belonged to agents. Mostly no answer has that key.
+    /// Returns whether the agent recorded the answer of the team's key, before keys belonged to agents. Mostly there is none.
     fn owns_team_key(&mut self, control: &Control) -> Result<bool> {
         let (Some(agent), Some(key)) = (&control.authenticated, &control.key) else {
             return Ok(false);
@@ -502,7 +502,7 @@ impl Control {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct KeyScope<'a> {
     pub agent: Option<&'a str>,
-    /// Whether the answer of the team's key is the agent's too: it recorded it before keys belonged to agents.
+    /// True if the answer of the team's key counts too: the agent recorded it before keys belonged to agents.
     pub owns_team_key: bool,
 }
 

@@ -419,7 +419,7 @@ impl Resident {
             let _ = self.maintain.try_send(());
         }
         let sync = writer.with_state(|live| live.views_sync_due());
-        // Nobody who wants the slot waits for the disk.
+        // Free the slot first, so that its waiters do not wait for the disk.
         drop(slot);
         let Some(sync) = sync else {
             return Ok(());

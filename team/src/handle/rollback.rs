@@ -1,4 +1,4 @@
-//! Whether a log was rolled back, by the files beside it, where its own witness is not known: a log of an older teamlog has
+//! Detects a rollback by the files beside the log if the log's own witness is not known: a log of an older teamlog has
 //! none, and a lock file can be lost.
 
 use crate::prelude::*;
@@ -21,7 +21,7 @@ pub(crate) fn shown_by_files(log: &Log, reader: &Reader) -> Result<Option<Rollba
     }))
 }
 
-/// The same reader, which says so where derived files show a rollback.
+/// Returns the reader, marked as rolled back if derived files show a rollback.
 pub(crate) fn checked(log: &Log, reader: Reader) -> Result<Reader> {
     let Some(rollback) = shown_by_files(log, &reader)? else {
         return Ok(reader);

@@ -327,7 +327,7 @@ impl Root {
         }
     }
 
-    /// What shows that a directory without `log.json` held a log: segments, or a witness of its last event.
+    /// Returns the trace of a log in a directory without `log.json`: segments, or a witness of its last event.
     fn trace_of_log(&self, name: &str) -> Result<Option<String>> {
         let dir = team_dir(name);
         let events = dir.join(EVENTS_DIR);

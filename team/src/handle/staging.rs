@@ -30,7 +30,7 @@ impl Purpose {
     }
 }
 
-/// Whether a path is that of a staging directory, or of the lock beside one.
+/// Returns whether a path is a staging directory, or the lock beside one.
 pub(crate) fn is_staging(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
     let prefixes = [Purpose::New, Purpose::Purged].map(Purpose::prefix);

@@ -196,7 +196,7 @@ impl Team {
             return Err(self.log.rolled_back(rollback).into());
         }
         self.say(exclusive.recovered());
-        // What is recorded matters more.
+        // A failure to write the ignore files must not prevent recording.
         let _ = ignored::keep_current(self.log.storage().as_ref(), self.log.dir());
         Ok(exclusive)
     }
@@ -223,7 +223,7 @@ impl Team {
         };
         let reader = rollback::checked(&self.log, reader)?;
         if let (Some(rollback), true) = (reader.rollback(), self.stays_open()) {
-            // Whoever asks a process that stays is told nothing beside the answer.
+            // A process that stays open shows its callers no notes beside the answer, so it refuses.
             return Err(self.log.rolled_back(rollback.clone()).into());
         }
         self.say(reader.notes());
@@ -306,7 +306,7 @@ impl Team {
     fn state_at(&mut self, reader: &Reader) -> Result<Live> {
         match self.live.take() {
             Some(live) if live.is_at_head(reader) => Ok(live),
-            // What still knows the lost events is kept as it is.
+            // Fold the log and keep the stored state: after a rollback it still knows the lost events.
             _ if self.past.is_some() || reader.rollback().is_some() => {
                 let _fold = self.past_fold()?;
                 Ok(Live::at(&self.log, reader, reader.head().last_seq)?)
@@ -320,7 +320,7 @@ impl Team {
         self.mend_views_within(Duration::MAX)
     }
 
-    /// As [`Team::mend_views`], waiting for the lock no longer than that.
+    /// Runs [`Team::mend_views`], but waits at most `left` for the lock.
     pub(crate) fn mend_views_within(&mut self, left: Duration) -> Result<()> {
         let options = self.log.options().clone();
         let mut bounded = options.clone();
@@ -341,7 +341,7 @@ impl Team {
         Ok(())
     }
 
-    /// As [`Team::mend_views`], if the files are behind the log or cannot be believed. A writer that stays does so itself.
+    /// Runs [`Team::mend_views`] if the files are behind the log or cannot be trusted. A writer that stays open does so itself.
     pub(crate) fn mend_views_if_due(&mut self) -> Result<()> {
         if self.stays_open() {
             return Ok(());

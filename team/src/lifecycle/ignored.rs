@@ -48,7 +48,7 @@ pub fn of_root() -> String {
     text(ROOT)
 }
 
-/// Whether an ignore file is ours: it begins with our line.
+/// Returns whether an ignore file is ours: it begins with our line.
 pub fn is_own(bytes: &[u8]) -> bool {
     bytes.starts_with(OWN.as_bytes())
 }
@@ -104,7 +104,7 @@ pub(crate) fn keep_current(storage: &dyn Storage, team: &Path) -> Result<()> {
     }
 }
 
-/// Whether the file of a directory has the length of one that ignores all of it.
+/// Returns whether the ignore file of a directory has the length of one that ignores everything.
 fn is_all(storage: &dyn Storage, dir: &Path) -> bool {
     let found = storage.look(&dir.join(IGNORE_FILE)).ok().flatten();
     found.is_some_and(|found| found.len == text(ALL).len() as u64)
@@ -120,7 +120,7 @@ fn beside_teams(storage: &dyn Storage) -> Result<IgnoreFile> {
     }
 }
 
-/// Whether the directory of all teams holds nothing but teams and what belongs to them.
+/// Returns whether the directory of all teams holds only teams and the files that belong to them.
 fn holds_only_teams(storage: &dyn Storage) -> Result<bool> {
     let teams = Path::new(TEAMS_DIR);
     let names = storage.list(teams).map_err(Error::io("list", teams))?;

@@ -9,7 +9,7 @@ use teamlog_engine::storage::{Access, Files, SHARED_DIR, SHARED_FILE};
 /// Directories within directories; teams need four.
 const DEPTH_MAX: usize = 16;
 
-/// Whether something belongs to its user alone also in a shared root: the token of that user's daemon.
+/// Returns whether a file belongs to its user alone even in a shared root: the token of that user's daemon.
 pub(crate) fn is_personal(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == RUNTIME_FILE)
 }

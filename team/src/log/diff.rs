@@ -301,7 +301,7 @@ fn task_page(diff: &Diff, touched: &Touched, before: &Live, after: &Live) -> Res
             continue;
         };
         let is_listed = awaited.is_none() && !full;
-        // Of a new task that is not listed only the number is asked.
+        // A new task that is not listed is only counted, so its fields are not compared.
         let fields = match old.is_none() && !is_listed {
             true => None,
             false => Some(field_changes(old.as_ref(), &new)),

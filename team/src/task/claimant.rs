@@ -58,7 +58,7 @@ impl<'a> Claimant<'a> {
         Ok(())
     }
 
-    /// The same where the leader may end a claim by force, without presenting it.
+    /// Authorizes the caller, and lets only the leader end a claim by force without presenting it.
     pub fn authorize_with_leader(self, live: &Live, by: Actor<'_>, now: Timestamp) -> Result<()> {
         self.authorize(live, by)?;
         let Some(who) = by.name.filter(|who| *who != LEADER) else {

@@ -53,7 +53,7 @@ impl Hold<'_> {
     pub fn is_empty(self) -> bool {
         self.token.is_none() && self.epoch.is_none()
     }
-    /// Whether it names that claim.
+    /// Returns whether the token and the epoch, if given, belong to that claim.
     pub fn fits(self, task: &Task, claim: &Claim) -> bool {
         self.token.is_none_or(|token| token == claim.token)
             && self.epoch.is_none_or(|epoch| epoch == task.governed.epoch)

@@ -149,7 +149,7 @@ fn held() -> (World, String) {
     (world, claimed.claim_token)
 }
 
-/// What presents the claim of `dev`: an epoch, a token, both or nothing.
+/// Returns the ways to present the claim of `dev`: an epoch, a token, both or nothing.
 fn presented(token: &str) -> [Value; 4] {
     [
         json!({"epoch": 1}),

@@ -225,7 +225,7 @@ fn a_process_that_stays_folds_no_more_pasts_at_a_time_than_it_may() {
     let diffed = root.team("demo").unwrap().diff(&diff).map(drop);
     refused(diffed, Code::PastBusy);
     refused(then().tasks(Tasks::default()).map(drop), Code::PastBusy);
-    // What is asked of now needs no fold.
+    // A query of the present needs no fold.
     root.team("demo").unwrap().tasks(Tasks::default()).unwrap();
     drop(fold);
     root.team("demo").unwrap().diff(&diff).unwrap();

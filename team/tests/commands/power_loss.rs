@@ -1,4 +1,4 @@
-//! What a power loss, or a copy of a live directory, leaves of view files, and who mends it.
+//! Repair of view files after a power loss, or in a copy of a live directory.
 
 use crate::claims::new as task;
 use crate::prelude::*;
@@ -54,7 +54,7 @@ fn busy(synced: bool) -> (World, Root) {
     (world, root)
 }
 
-/// What a deep check says of the view files.
+/// Returns the verdict of a deep check on the view files.
 fn views(root: &Root) -> (Health, String) {
     let answer = doctor(root, "demo");
     let check = answer

@@ -92,7 +92,7 @@ fn resources_change_until_somebody_works_on_the_task() {
     let last = events(&mut team).pop().unwrap();
     has!(last, {"kind": "resource_declared",
         "payload": {"task_id": id, "resources": ["docs"], "shared": true}});
-    // The same paths are not declared again.
+    // Setting the same paths again records nothing.
     let before = events(&mut team).len();
     team.set_task_resources(wanting(&["docs"], None)).unwrap();
     assert_eq!(events(&mut team).len(), before);

@@ -65,7 +65,7 @@ fn recorded(world: &World) -> usize {
 enum Expected {
     /// With that code, and nothing recorded.
     Refused(&'static str),
-    /// As any agent's call, for that reason.
+    /// Answered like any agent's call, for that reason.
     Allowed(&'static str),
 }
 
@@ -251,7 +251,7 @@ fn nothing_tells_another_agent_the_token_of_a_claim() {
         told >= 4,
         "only {told} operations show the token to the local caller"
     );
-    // What bob changes on the task does not tell it either.
+    // The answer to bob's own update of the task hides the token too.
     let update = json!({"task_id": "1", "subject": "renamed"});
     let said = post(&world, "bob", "/v1/api/update-task", &update).done(200);
     assert_eq!(said["data"]["task"]["claim"]["owner"], "ada");

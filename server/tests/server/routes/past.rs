@@ -230,7 +230,7 @@ fn a_question_that_finds_no_fold_free_is_told_to_come_again() {
         said.refused(503, "past_busy");
         assert_eq!(said.header("Retry-After"), Some("1"));
     }
-    // What is asked of now needs no fold.
+    // A query of the present needs no fold.
     world.get("/v1/status").done(200);
     drop(taken);
     world.get("/v1/status?at=1").done(200);
