@@ -83,15 +83,16 @@ const CONTROLS = "a\u202Egnp.exe\u2066b\u0007c\u001b[31md";
 
 test("what agents write is text and nothing else", async ({ page, root }) => {
   root.run("init", "demo", "--members", "lead,ada");
-  const subject = `${MARKUP} ${CONTROLS}`;
-  root.run("task", "create", "demo", "--task-id", "1", "--subject", subject, "--description", MARKUP);
+  const text = `${MARKUP} ${CONTROLS}`;
+  // Titles refuse characters that do not show.
+  root.run("task", "create", "demo", "--task-id", "1", "--subject", MARKUP, "--description", MARKUP);
   root.run("task", "claim", "demo", "1", "--worker", "ada");
-  root.run("task-update", "demo", "--from", "ada", "--to", "lead", "--task-id", "1", "--note", subject, "--progress", MARKUP, "--eta", MARKUP,
+  root.run("task-update", "demo", "--from", "ada", "--to", "lead", "--task-id", "1", "--note", text, "--progress", MARKUP, "--eta", MARKUP,
     "--trace-id", "tr-1", "--blocked");
   root.run("send", "demo", "--from", "ada", "--to", "lead", "--type", "handoff", "--trace-id", "tr-1");
-  root.run("append", "demo", "--kind", "said", "--actor", "ada", "--trace-id", "tr-1", "--data", JSON.stringify({ text: subject }));
-  root.run("thread", "start", "demo", "--title", subject, "--participants", "lead,ada");
-  root.run("thread", "post", "demo", "thread-0001", subject, "--agent", "ada");
+  root.run("append", "demo", "--kind", "said", "--actor", "ada", "--trace-id", "tr-1", "--data", JSON.stringify({ text }));
+  root.run("thread", "start", "demo", "--title", MARKUP, "--participants", "lead,ada");
+  root.run("thread", "post", "demo", "thread-0001", text, "--agent", "ada");
   root.run("usage", "demo", "--report", "--agent", "ada", "--tokens", "5");
   // A path that would end a paste and begin a line of its own, in the command that attention shows.
   const repo = join(root.dir, "repo");
