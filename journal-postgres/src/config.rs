@@ -41,6 +41,8 @@ impl fmt::Display for Server {
     }
 }
 
+/// The port of a server whose URL names none.
+const PORT: u16 = 5432;
 const SECRET: ConfigError = ConfigError::SecretInUrl(
     "url must hold no password, but has one: put it into a passfile that only you may read",
 );
@@ -74,7 +76,7 @@ impl Config {
             return Err(invalid(rule));
         }
         let encrypts = encrypts(&sslmodes)?;
-        let password = self.password(&config)?;
+        let passwords = self.passwords()?;
         let hosts = config.get_hosts().iter().enumerate();
         let server = |(at, host): (usize, &Host)| {
             let tls = match encrypts.unwrap_or(!is_local(host)) {
@@ -90,10 +92,13 @@ impl Config {
                 .target_session_attrs(TargetSessionAttrs::ReadWrite);
             add_host(&mut one, host);
             let ports = config.get_ports();
-            if let Some(port) = ports.get(at).or(ports.first()) {
-                one.port(*port);
+            let port = ports.get(at).or(ports.first()).copied();
+            if let Some(port) = port {
+                one.port(port);
             }
-            if let Some(password) = &password {
+            let port = port.unwrap_or(PORT).to_string();
+            if let Some(password) = password(&passwords, [&host_name(host), &port, database, user])
+            {
                 one.password(password);
             }
             Ok(Server { client: one, tls })
@@ -116,27 +121,30 @@ impl Config {
         Tls::with(&self.tls).map_err(ConfigError::Invalid)
     }
 
-    fn password(&self, config: &tokio_postgres::Config) -> Result<Option<String>, ConfigError> {
+    /// Reads the lines of the passfile; none without one.
+    fn passwords(&self) -> Result<String, ConfigError> {
         let Some(path) = &self.passfile else {
-            return Ok(None);
+            return Ok(String::new());
         };
-        let text = fs::read_to_string(path).map_err(|error| {
+        fs::read_to_string(path).map_err(|error| {
             let path = path.display();
             invalid(format!("passfile {path} cannot be read: {error}"))
-        })?;
-        let hosts: Vec<String> = config.get_hosts().iter().map(host_name).collect();
-        let (user, database) = (config.get_user(), config.get_dbname());
-        let line = text.lines().find_map(|line| {
-            let fields = fields(line);
-            let [host, _, of, by, password] = &fields[..] else {
-                return None;
-            };
-            let fits = |field: &str, value: Option<&str>| field == "*" || Some(field) == value;
-            let host_fits = host == "*" || hosts.iter().any(|one| one == host);
-            (host_fits && fits(of, database) && fits(by, user)).then(|| password.clone())
-        });
-        Ok(line)
+        })
     }
+}
+
+/// Returns the password of the first line that fits host, port, database and user, as libpq does.
+fn password(passwords: &str, server: [&str; 4]) -> Option<String> {
+    passwords.lines().find_map(|line| {
+        let fields = fields(line);
+        let (password, wanted) = fields.split_last()?;
+        let fits = wanted.len() == server.len()
+            && wanted
+                .iter()
+                .zip(server)
+                .all(|(field, value)| field == "*" || field == value);
+        fits.then(|| password.clone())
+    })
 }
 
 /// The fields of a line of a passfile; `\` takes the meaning from what follows it.
@@ -484,15 +492,18 @@ mod tests {
         let passfile = dir.path().join("passfile");
         fs::write(
             &passfile,
-            "# none\ndb9:*:*:ada:no\n*:*:teamlog:bob:no\nlocalhost:*:teamlog:ada:a\\:b\\\\c:d\n*:*:*:*:last\n",
+            "# none\ndb9:*:*:ada:no\n*:*:teamlog:bob:no\nlocalhost:5433:*:ada:other port\n\
+             localhost:5432:teamlog:ada:a\\:b\\\\c:d\n*:*:*:*:last\n",
         )
         .unwrap();
         let config = Config {
-            url: "postgres://ada@localhost/teamlog".into(),
+            url: "postgres://ada@localhost,localhost:5433,db1/teamlog".into(),
             passfile: Some(passfile),
             ..Config::default()
         };
         let servers = config.servers().unwrap();
-        assert_eq!(servers[0].client.get_password(), Some(&b"a:b\\c:d"[..]));
+        for (server, password) in servers.iter().zip(["a:b\\c:d", "other port", "last"]) {
+            assert_eq!(server.client.get_password(), Some(password.as_bytes()));
+        }
     }
 }
