@@ -6,7 +6,7 @@ use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 use std::sync::Arc;
 
 /// See the module.
@@ -33,6 +33,23 @@ impl Trust {
     }
 }
 
+/// Checks that a certificate that the rules refuse is itself among the `known` ones, and is refused for another reason than the
+/// time: a known certificate counts under any name, but not beyond its dates.
+fn is_pinned(
+    error: &CertificateError,
+    known: &[CertificateDer<'_>],
+    end_entity: &CertificateDer<'_>,
+) -> bool {
+    let in_time = !matches!(
+        error,
+        CertificateError::Expired
+            | CertificateError::ExpiredContext { .. }
+            | CertificateError::NotValidYet
+            | CertificateError::NotValidYetContext { .. }
+    );
+    in_time && known.iter().any(|known| known == end_entity)
+}
+
 impl ServerCertVerifier for Trust {
     fn verify_server_cert(
         &self,
@@ -42,11 +59,17 @@ impl ServerCertVerifier for Trust {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        if self.certificates.iter().any(|known| known == end_entity) {
-            return Ok(ServerCertVerified::assertion());
-        }
         let rules = &self.rules;
-        rules.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
+        let verified =
+            rules.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
+        match verified {
+            Err(Error::InvalidCertificate(error))
+                if is_pinned(&error, &self.certificates, end_entity) =>
+            {
+                Ok(ServerCertVerified::assertion())
+            }
+            verified => verified,
+        }
     }
 
     fn verify_tls12_signature(
