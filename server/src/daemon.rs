@@ -19,7 +19,7 @@ use crate::scrubber;
 use crate::served::{About, Served};
 use crate::socket;
 use crate::state::AppState;
-use crate::tls;
+use crate::tls::Certificate;
 use crate::via::Via;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use std::io;
@@ -33,9 +33,8 @@ use std::time::{Duration, Instant};
 use teamlog_team::Root;
 use teamlog_team::handle::root::TEAMS_DIR;
 use tokio::runtime::Runtime;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Semaphore;
-use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 /// Threads that read and write connections; what they answer is computed elsewhere.
@@ -43,6 +42,8 @@ const IO_THREADS: usize = 2;
 /// How long the main thread may take to begin. It does nothing then that takes long, but a runtime that gets only some of
 /// its threads never ends.
 const BEGIN_TIME: Duration = Duration::from_secs(60);
+/// How often the files of the certificate are looked at.
+const CERTIFICATE_CHECK: Duration = Duration::from_secs(60);
 /// Tokens of agents that are looked up at a time.
 const LOOKUPS: usize = 8;
 /// A write beyond the process's file size limit; without a handler it would end the process.
@@ -78,9 +79,9 @@ pub fn serve(mut options: ServeOptions) -> Result<Daemon> {
     let started_at = root.options().clock.now().to_string();
     let (tcp, url) = listen(options.listen, "http")?;
     let remote = options.remote.as_ref().map(|(address, files)| {
-        let acceptor = tls::acceptor(files)?;
+        let certificate = Arc::new(Certificate::load(files.clone())?);
         let (tcp, url) = listen(*address, "https")?;
-        Ok::<_, StartError>(((tcp, acceptor), url))
+        Ok::<_, StartError>(((tcp, certificate), url))
     });
     let (tls, remote_url) = remote.transpose()?.unzip();
     let place = socket::place(
@@ -238,7 +239,7 @@ impl Drop for Home {
 struct Life {
     options: ServeOptions,
     tcp: TcpListener,
-    tls: Option<(TcpListener, TlsAcceptor)>,
+    tls: Option<(TcpListener, Arc<Certificate>)>,
     unix: UnixListener,
     home: Home,
     drain: CancellationToken,
@@ -267,7 +268,8 @@ impl Life {
             home.runtimes.clone(),
         );
         let within = options.limits.drain_time;
-        let state = Arc::new(open(options, &tcp, &home, drain));
+        let certificate = tls.as_ref().map(|(_, certificate)| certificate.clone());
+        let state = Arc::new(open(options, (&tcp, certificate), &home, drain));
         let (stop_maintenance, stopped) = channel();
         let kept = std::thread::Builder::new()
             .name("maintenance".to_owned())
@@ -337,7 +339,7 @@ fn files(own: bool) -> u64 {
 
 fn open(
     options: ServeOptions,
-    tcp: &TcpListener,
+    (tcp, certificate): (&TcpListener, Option<Arc<Certificate>>),
     home: &Home,
     drain: CancellationToken,
 ) -> AppState {
@@ -361,6 +363,7 @@ fn open(
         remote_slots: LocalSlots::new(limits.upgraded, limits.upgraded_waits),
         lookups: Semaphore::new(LOOKUPS),
         drain,
+        certificate,
         port: tcp.local_addr().map_or(0, |address| address.port()),
         signals: options.signals,
         limits,
@@ -372,20 +375,29 @@ fn begin_accepting(
     state: &Arc<AppState>,
     (tcp, tls, unix): (
         TcpListener,
-        Option<(TcpListener, TlsAcceptor)>,
+        Option<(TcpListener, Arc<Certificate>)>,
         UnixListener,
     ),
 ) -> io::Result<Vec<tokio::task::JoinHandle<()>>> {
     if state.signals {
-        heed(&state.drain)?;
+        handle_signals(&state.drain, state.certificate.is_some())?;
     }
     let tcp = tokio::net::TcpListener::from_std(tcp)?;
     let unix = tokio::net::UnixListener::from_std(unix)?;
     let mut accepting = Vec::new();
-    if let Some((tcp, acceptor)) = tls {
+    if let Some((tcp, certificate)) = tls {
+        let hangup = state
+            .signals
+            .then(|| signal(SignalKind::hangup()))
+            .transpose()?;
+        tokio::spawn(keep_current(
+            certificate.clone(),
+            hangup,
+            state.drain.clone(),
+        ));
         let tls = TlsListener {
             tcp: tokio::net::TcpListener::from_std(tcp)?,
-            acceptor,
+            certificate,
             within: state.limits.head_time,
         };
         accepting.push(tokio::spawn(accept(tls, Via::Tls, state.clone())));
@@ -415,13 +427,14 @@ async fn converse(
     (until, tokio::time::timeout(within, all).await.is_ok())
 }
 
-/// Makes signals stop the daemon, and one of them harmless.
-fn heed(drain: &CancellationToken) -> io::Result<()> {
-    for kind in [
-        SignalKind::terminate(),
-        SignalKind::interrupt(),
-        SignalKind::hangup(),
-    ] {
+/// Makes signals stop the daemon. `SIGHUP` does so only without a certificate; with one it loads the certificate again.
+/// `SIGXFSZ` does nothing.
+fn handle_signals(drain: &CancellationToken, has_certificate: bool) -> io::Result<()> {
+    let mut stopping = vec![SignalKind::terminate(), SignalKind::interrupt()];
+    if !has_certificate {
+        stopping.push(SignalKind::hangup());
+    }
+    for kind in stopping {
         let (mut signals, drain) = (signal(kind)?, drain.clone());
         tokio::spawn(async move {
             signals.recv().await;
@@ -431,6 +444,34 @@ fn heed(drain: &CancellationToken) -> io::Result<()> {
     // Handled by being received: the write that was too long fails as any other.
     drop(signal(SignalKind::from_raw(SIGXFSZ))?);
     Ok(())
+}
+
+/// Loads the certificate again at each `SIGHUP`, and once a minute if its files changed, until the daemon stops.
+async fn keep_current(
+    certificate: Arc<Certificate>,
+    mut hangup: Option<Signal>,
+    drain: CancellationToken,
+) {
+    loop {
+        let signalled = async {
+            match &mut hangup {
+                Some(hangup) => hangup.recv().await,
+                None => std::future::pending().await,
+            }
+        };
+        let forced = tokio::select! {
+            () = drain.cancelled() => return,
+            _ = signalled => true,
+            () = tokio::time::sleep(CERTIFICATE_CHECK) => false,
+        };
+        let certificate = certificate.clone();
+        // The files may lie on a slow disk. A panic there leaves the loaded certificate in use.
+        let _ = tokio::task::spawn_blocking(move || match forced {
+            true => certificate.reload(),
+            false => certificate.reload_if_changed(),
+        })
+        .await;
+    }
 }
 
 fn ended(thread: JoinHandle<()>, within: Duration) -> bool {

@@ -5,6 +5,7 @@ use crate::connection::converse;
 use crate::connection_slots::{Connection, ConnectionSlots};
 use crate::front::Front;
 use crate::state::AppState;
+use crate::tls::Certificate;
 use crate::via::Via;
 use crate::wire::watched::{self, Io};
 use rustix::net::sockopt;
@@ -17,7 +18,6 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
-use tokio_rustls::TlsAcceptor;
 use tokio_util::either::Either;
 
 /// How long those who are turned away are listened to, so that they can read why.
@@ -59,7 +59,7 @@ impl Listen for TcpListener {
 /// TCP that other machines reach.
 pub(crate) struct TlsListener {
     pub tcp: TcpListener,
-    pub acceptor: TlsAcceptor,
+    pub certificate: Arc<Certificate>,
     /// How long a handshake may take.
     pub within: Duration,
 }
@@ -75,7 +75,7 @@ impl Listen for TlsListener {
         accepted
     }
     fn opened(&self, raw: TcpStream) -> impl Future<Output = Option<Io>> + Send + 'static {
-        let shaken = timeout(self.within, self.acceptor.accept(raw));
+        let shaken = timeout(self.within, self.certificate.acceptor().accept(raw));
         async move {
             let stream = shaken.await.ok()?.ok()?;
             Some(Either::Right(Either::Right(Box::new(stream))))

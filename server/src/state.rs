@@ -11,6 +11,7 @@ use crate::per_team_limit::PerTeamLimit;
 use crate::pool::Pool;
 use crate::runtime::Runtimes;
 use crate::served::Served;
+use crate::tls::Certificate;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -40,6 +41,8 @@ pub(crate) struct AppState {
     pub lookups: Semaphore,
     /// Ends when the daemon is to stop.
     pub drain: CancellationToken,
+    /// The certificate for agents on other machines, if there is one.
+    pub certificate: Option<Arc<Certificate>>,
     /// Whether signals stop the daemon.
     pub signals: bool,
     /// The port of TCP, which `Host` must name.

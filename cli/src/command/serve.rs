@@ -20,7 +20,8 @@ use teamlog_team::RootOptions;
         daemon a data root. It listens on the loopback and on a Unix socket, keeps the locks of its teams, and writes \
         teams/TEAM/runtime.json, for you alone: where it is, and the token of that team. The first line says that it is \
         ready. It stops at SIGTERM or at --stop, once what runs has ended.\n\nWith a certificate it also serves agents on other \
-        machines, at the address of --listen: over TLS, each with a token of its own (teamlog token add).",
+        machines, at the address of --listen: over TLS, each with a token of its own (teamlog token add). SIGHUP loads a \
+        renewed certificate; so does a look at its files once a minute. Without a certificate SIGHUP stops it.",
     after_help = "\
 Examples:
   teamlog serve
@@ -101,6 +102,9 @@ pub struct Served {
     /// Since when it runs
     #[serde(skip_serializing_if = "Option::is_none")]
     started_at: Option<String>,
+    /// Why the certificate could not be loaded again; the one that was loaded before is in use
+    #[serde(skip_serializing_if = "Option::is_none")]
+    certificate_failure: Option<String>,
     /// Its teams, sorted
     #[serde(skip_serializing_if = "Vec::is_empty")]
     teams: Vec<TeamServed>,
@@ -129,8 +133,11 @@ struct Condition {
 
 /// What the daemon says of itself on its socket.
 #[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct DaemonState {
     stopping: bool,
+    #[serde(default)]
+    certificate_failure: Option<String>,
     teams: BTreeMap<String, Condition>,
 }
 
@@ -279,10 +286,14 @@ fn status(context: &mut Context) -> Outcome {
         teams: teams
             .map(|(team, condition)| TeamServed { team, condition })
             .collect(),
+        certificate_failure: told.certificate_failure,
         ..Served::of(status, Some(running))
     };
     context.end(Exit::Done, &served, |served, view| {
         let mut lines = vec![said(served)];
+        if let Some(failure) = &served.certificate_failure {
+            lines.push(format!("  certificate not reloaded: {}", visible(failure)));
+        }
         for team in &served.teams {
             let name = view.paint.show(Style::Bold, visible(&team.team));
             let Condition { condition, why, .. } = &team.condition;
@@ -352,6 +363,7 @@ impl Served {
             socket: of(|running| running.socket.display().to_string()),
             version: of(|running| running.version.clone()),
             started_at: of(|running| running.started_at.clone()),
+            certificate_failure: None,
             teams: Vec::new(),
         }
     }

@@ -25,6 +25,7 @@ pub(super) async fn status(State(state): State<Arc<AppState>>) -> Response<Body>
         "startedAt": running.started_at,
         "stopping": state.served.is_stopping(),
         "teams": state.served.conditions(),
+        "certificateFailure": state.certificate.as_ref().and_then(|certificate| certificate.failure()),
     });
     sending::whole(Reply::json(200, &body))
 }

@@ -18,6 +18,10 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::{Instant, Sleep, sleep};
 
+/// The last frame of a stream whose token or page session ended. The client goes on, with another token, after the last id that
+/// it read.
+const REVOKED: &[u8] = b"event: cut\ndata: {\"why\":\"the token was revoked or has expired\"}\n\n";
+
 /// A whole answer.
 pub(crate) fn whole(reply: Reply) -> Response<Body> {
     let status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -42,8 +46,8 @@ pub(crate) fn answered(answer: Answer, state: &AppState, revoked: Revoked) -> Re
             let drain = state.drain.clone();
             let over = async move {
                 tokio::select! {
-                    () = drain.cancelled() => {}
-                    () = revoked.over() => {}
+                    () = drain.cancelled() => None,
+                    () = revoked.over() => Some(Bytes::from_static(REVOKED)),
                 }
             };
             let stream = Stream {
@@ -53,6 +57,7 @@ pub(crate) fn answered(answer: Answer, state: &AppState, revoked: Revoked) -> Re
                 next: Box::pin(sleep(every)),
                 over: Box::pin(over),
                 ending: false,
+                last_frame: None,
                 _counted: state.metrics.streaming(),
             };
             headed(StatusCode::OK, content_type, Vec::new(), Body::new(stream))
@@ -137,8 +142,10 @@ struct Stream {
     beat: &'static [u8],
     every: Duration,
     next: Pin<Box<Sleep>>,
-    over: Pin<Box<dyn Future<Output = ()> + Send>>,
+    /// The last frame of the stream, if there is one to say why it ends.
+    over: Pin<Box<dyn Future<Output = Option<Bytes>> + Send>>,
     ending: bool,
+    last_frame: Option<Bytes>,
     _counted: Counted,
 }
 
@@ -151,13 +158,17 @@ impl HttpBody for Stream {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let this = &mut *self;
-        if !this.ending && this.over.as_mut().poll(cx).is_ready() {
-            // Nothing more is taken; what was told already goes out.
+        if !this.ending
+            && let Poll::Ready(last_frame) = this.over.as_mut().poll(cx)
+        {
+            // Nothing more is taken; frames that wait already still go out.
             this.frames.close();
             this.ending = true;
+            this.last_frame = last_frame;
         }
         if let Poll::Ready(frame) = this.frames.poll_recv(cx) {
             this.next.as_mut().reset(Instant::now() + this.every);
+            let frame = frame.or_else(|| this.last_frame.take());
             return Poll::Ready(frame.map(|bytes| Ok(Frame::data(bytes))));
         }
         if this.next.as_mut().poll(cx).is_ready() {
