@@ -23,6 +23,7 @@ pub use unknown::Repeat;
 use crate::call::{Sent, Who};
 use crate::exit::{CommandError, Exit};
 use crate::question::{Form, Streamed};
+use crate::random;
 use client::{Exchange, Peer, Stream, received};
 use runtime::Runtime;
 use serde::{Deserialize, Serialize};
@@ -31,7 +32,8 @@ use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 use teamlog_team::api::Op;
 use teamlog_team::engine::reader::Point;
 use teamlog_team::engine::{Receipt, Timestamp};
@@ -44,8 +46,15 @@ use unknown::outcome_unknown;
 const WAITING: [&str; 5] = ["send", "wait", AwaitEvent::NAME, SyncViews::NAME, "api"];
 /// How long a daemon on another machine may take for an answer, beside what it waits for locks.
 const REPLY_DEADLINE: Duration = Duration::from_secs(60);
+/// How long a daemon may take to say whether it still knows a token.
+const REVOKED_CHECK: Duration = Duration::from_secs(10);
 /// How often a daemon is asked that hangs up before it has the request.
 const ATTEMPTS: usize = 5;
+
+/// Refusals before anything of a request was carried out, which end by themselves.
+const BUSY_CODES: [&str; 2] = ["busy", "rate_limited"];
+/// Longest pause before a refused command asks again.
+const RETRY_PAUSE_MAX: Duration = Duration::from_millis(200);
 
 /// What a daemon is asked.
 #[derive(Debug, Serialize, Deserialize)]
@@ -232,7 +241,10 @@ impl Client {
                 Reply::Ended(ended) => return Ok(Some(ended)),
                 Reply::GaveWay | Reply::Send | Reply::Elsewhere => return Ok(None),
             }
-            reply = received(&mut connection).ok_or_else(cut_off)?;
+            reply = match received(&mut connection) {
+                Some(reply) => reply,
+                None => return Err(self.stream_end(team)),
+            };
         }
     }
 
@@ -261,6 +273,18 @@ impl Client {
             Some(Reply::Ended(ended)) => Ok(Some(ended)),
             _ => Err(outcome_unknown(team, Repeat::Same)),
         }
+    }
+
+    /// Returns why a stream broke off: the token was revoked, or the connection ended.
+    fn stream_end(&self, team: &str) -> CommandError {
+        let refused = match &self.remote {
+            // An empty request is carried out by no daemon; only the answer to the token counts.
+            Some(_) => self.exchange(team, &[], Some(REVOKED_CHECK)).err(),
+            None => None,
+        };
+        refused
+            .filter(|error| error.code() == "unauthorized")
+            .unwrap_or_else(cut_off)
     }
 
     fn named(
@@ -308,7 +332,7 @@ impl Client {
         };
         let request = serde_json::to_vec(&request).map_err(|error| unsendable(&error))?;
         for _ in 0..ATTEMPTS {
-            match (self.exchange(team, &request, within)?, repeat) {
+            match (self.exchange_when_free(team, &request, within)?, repeat) {
                 (Exchange::Nowhere, _) => return Ok(None),
                 (Exchange::Replied(reply, connection), _) => {
                     let served = !matches!(*reply, Reply::Elsewhere);
@@ -321,6 +345,29 @@ impl Client {
         match &self.remote {
             None => Ok(None),
             Some(remote) => Err(remote.unreachable("hangs up")),
+        }
+    }
+
+    /// Sends the request, again and again if the daemon takes no more commands now: until it does, or the deadline for a lock is
+    /// over. Nothing of a refused request was carried out.
+    fn exchange_when_free(
+        &self,
+        team: &str,
+        request: &[u8],
+        within: Option<Duration>,
+    ) -> Result<Exchange, CommandError> {
+        let began = Instant::now();
+        loop {
+            match self.exchange(team, request, within) {
+                Err(error)
+                    if BUSY_CODES.contains(&error.code())
+                        && began.elapsed() < self.lock_deadline =>
+                {
+                    let left = self.lock_deadline.saturating_sub(began.elapsed());
+                    thread::sleep(retry_pause()?.min(left));
+                }
+                exchanged => return exchanged,
+            }
         }
     }
 
@@ -349,6 +396,12 @@ impl Client {
         let remote = self.remote.is_some() && !waits;
         remote.then(|| self.lock_deadline.saturating_add(REPLY_DEADLINE))
     }
+}
+
+/// Returns a random time up to [`RETRY_PAUSE_MAX`], so that many commands do not ask again at once.
+fn retry_pause() -> Result<Duration, CommandError> {
+    let [share] = random::bytes()?;
+    Ok(RETRY_PAUSE_MAX.mul_f64((f64::from(share) + 1.0) / 256.0))
 }
 
 /// Whoever reads a stream has not seen its end.

@@ -1,5 +1,6 @@
 //! One daemon, many machines: what is typed elsewhere, with the token of an agent, over TLS.
 
+mod certificates;
 mod commands;
 mod line;
 mod lost;

@@ -216,6 +216,72 @@ fn what_goes_on_under_a_token_ends_with_it() {
         };
         assert_ne!(code, Some(0));
     }
+    let mut told = String::new();
+    tail.stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut told)
+        .unwrap();
+    let told: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(told["error"]["code"], "unauthorized", "{told}");
+}
+
+#[test]
+fn a_stream_says_that_its_token_was_revoked() {
+    let machine = Machine::new();
+    let mut connection = connected(machine.port);
+    let head = format!(
+        "GET /v1/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\nAccept: text/event-stream\r\n\
+         Connection: close\r\n\r\n",
+        machine.secret("qa")
+    );
+    connection.write_all(head.as_bytes()).unwrap();
+    let mut begin = [0; 12];
+    connection.read_exact(&mut begin).unwrap();
+    assert!(begin.ends_with(b"200"), "{begin:?}");
+    let listed: Value = machine.cli.json("token list demo --agent qa --json");
+    let token = listed["tokens"][0]["token_id"].as_str().unwrap();
+    machine.cli.ok(&format!("token revoke demo {token}"));
+    let mut rest = Vec::new();
+    let _ = connection.read_to_end(&mut rest);
+    let rest = String::from_utf8_lossy(&rest).into_owned();
+    assert!(
+        rest.contains("event: cut\ndata: {\"why\":\"the token was revoked"),
+        "{rest}"
+    );
+}
+
+#[test]
+fn a_busy_daemon_is_waited_for() {
+    let machine = Machine::new();
+    let head = format!(
+        "GET / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\nConnection: Upgrade\r\n\
+         Upgrade: teamlog-forward\r\nteamlog-version: {}\r\n\r\n",
+        machine.secret("qa"),
+        env!("CARGO_PKG_VERSION")
+    );
+    // As many commands as one token may have, of which none says what it wants.
+    let mut silent = Vec::new();
+    loop {
+        let mut connection = connected(machine.port);
+        connection.write_all(head.as_bytes()).unwrap();
+        let mut answer = [0; 12];
+        connection.read_exact(&mut answer).unwrap();
+        if answer.ends_with(b"503") {
+            break;
+        }
+        silent.push(connection);
+    }
+    let (code, error) = machine.refused("qa", "status demo --lock-timeout 0.2");
+    assert_eq!((code, &*error), (Some(75), "busy"));
+    let mut waiting = machine
+        .command("qa", "status demo --lock-timeout 60")
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    assert!(waiting.try_wait().unwrap().is_none());
+    drop(silent);
+    assert_eq!(waiting.wait().unwrap().code(), Some(0));
 }
 
 #[test]
