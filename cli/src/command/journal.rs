@@ -4,6 +4,7 @@ use crate::command::prelude::*;
 use crate::journals;
 use crate::progress::Progress;
 use teamlog_team::Team;
+use teamlog_team::engine::backup::Backup;
 use teamlog_team::engine::journal::{Copies, Way};
 use teamlog_team::lifecycle::journal::JournalAnswer as Moved;
 
@@ -137,7 +138,7 @@ struct Trim {
     /// The first event that stays; groups stay whole
     #[arg(long, value_name = "SEQ", value_parser = clap::value_parser!(u64).range(1..))]
     before: u64,
-    /// The directory of a backup that has all before it
+    /// The directory of a backup that has all before it; every byte of it is read
     #[arg(long, value_name = "DIR")]
     backup: PathBuf,
 }
@@ -415,6 +416,52 @@ impl Migrate {
 }
 
 impl Trim {
+    /// Reads every byte of the backup, and checks that it is whole, is of this host's history and has all events that are to
+    /// go. A manifest alone proves nothing: a file behind it may be cut.
+    fn check_backup(
+        &self,
+        context: &Context,
+        team: &Team,
+        backup: &Backup,
+    ) -> Result<(), CommandError> {
+        let checked = backup.verify().map_err(CommandError::from)?;
+        let again = format!("backup {} {}", self.team, self.backup.display());
+        let again = context.command(&again);
+        if !checked.ok {
+            let found = checked
+                .problems
+                .first()
+                .map(|problem| format!("{}: {}", problem.file, problem.message));
+            let message = format!(
+                "the backup in {} is damaged, so nothing was removed: {}",
+                self.backup.display(),
+                found.unwrap_or_default()
+            );
+            let error = CommandError::new(Exit::Damaged, "damaged", message).about("backup");
+            return Err(error.or_hint(again));
+        }
+        let not_covered = |message| {
+            let error = CommandError::new(Exit::Refused, "not_covered", message).about("backup");
+            Err(error.or_hint(again.clone()))
+        };
+        if checked.last_seq < self.before - 1 {
+            return not_covered(format!(
+                "the backup in {} ends with event {}, before event {}",
+                self.backup.display(),
+                checked.last_seq,
+                self.before - 1
+            ));
+        }
+        let receipt = backup.manifest().receipt();
+        match receipt {
+            Some(receipt) if !team.verify(Some(&receipt))?.ok => not_covered(format!(
+                "the backup in {} has other events than this host under the same seqs, or this host's log is damaged",
+                self.backup.display()
+            )),
+            _ => Ok(()),
+        }
+    }
+
     fn run(self, context: &mut Context) -> Outcome {
         let team = context.team(&self.team)?;
         let identity = team.log().identity();
@@ -432,16 +479,7 @@ impl Trim {
         let last = self.before - 1;
         let dir = context.backup_dir(&self.backup)?;
         let backup = dir.backup(&self.team, Some(&identity.log.to_string()))?;
-        if backup.manifest().seq < last {
-            let message = format!(
-                "backup must have all events before {}, but ends with event {}",
-                self.before,
-                backup.manifest().seq
-            );
-            let again = format!("backup {} {}", self.team, self.backup.display());
-            let error = CommandError::new(Exit::Refused, "not_covered", message).about("backup");
-            return Err(error.or_hint(context.command(&again)));
-        }
+        self.check_backup(context, &team, &backup)?;
         let hosts = trims.holders(identity.log, last)?;
         if hosts.len() < HOLDERS_MIN {
             let message = format!(

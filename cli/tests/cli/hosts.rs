@@ -177,6 +177,35 @@ fn segments(cli: &Cli) -> Vec<(String, Vec<u8>)> {
     segments
 }
 
+/// Copies a directory with all that is below it.
+fn copy_all(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy_all(&entry.path(), &to),
+            false => drop(std::fs::copy(entry.path(), to).unwrap()),
+        }
+    }
+}
+
+/// Finds a segment of the log below a directory.
+fn first_segment(dir: &Path) -> PathBuf {
+    let mut dirs = vec![dir.to_owned()];
+    while let Some(dir) = dirs.pop() {
+        for entry in std::fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => dirs.push(path),
+                false if path.parent().unwrap().ends_with("events") => return path,
+                false => {}
+            }
+        }
+    }
+    panic!("no segment");
+}
+
 /// Brings all hosts up to the journal, and holds them against each other.
 pub fn check_equal(hosts: &[Cli]) {
     let state = |cli: &Cli| {
@@ -286,6 +315,17 @@ fn a_team_comes_to_a_journal_and_goes_from_it() {
     for host in &hosts[..2] {
         host.ok("doctor check demo --deep");
     }
+    // A cut file of the backup, which its manifest does not show.
+    let damaged = first.dir().join("../damaged");
+    copy_all(&backups, &damaged);
+    let segment = first_segment(&damaged);
+    let bytes = std::fs::read(&segment).unwrap();
+    std::fs::write(&segment, &bytes[..bytes.len() / 2]).unwrap();
+    let trim_damaged = format!(
+        "journal trim demo --before 4 --backup {}",
+        damaged.display()
+    );
+    assert_eq!(first.refused_json(65, &trim_damaged).code, "damaged");
     let removed: Value = first.json(&trim);
     assert_eq!(removed["hosts"].as_array().unwrap().len(), 2);
     assert!(removed["groups"].as_u64().unwrap() > 1, "{removed}");
