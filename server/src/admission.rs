@@ -5,7 +5,7 @@ pub(crate) mod bearer;
 mod body;
 pub(crate) mod host;
 pub(crate) mod origin;
-mod target;
+pub(crate) mod target;
 
 use crate::call::{Call, Method, is_known};
 use crate::caller::Admitted;
@@ -16,9 +16,9 @@ use crate::revoked::Revoked;
 use crate::route::{self, Problem};
 use crate::state::AppState;
 use crate::via::Via;
+use crate::wire::body::Body;
 use crate::wire::sending;
-use axum::Extension;
-use axum::extract::State;
+use hyper::body::Incoming;
 use hyper::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 use hyper::{Request, Response, Uri};
 use std::sync::Arc;
@@ -28,30 +28,28 @@ use teamlog_team::handle::deadline::Deadline;
 
 /// Lets a request through to what answers it.
 pub(crate) async fn admit(
-    State(state): State<Arc<AppState>>,
-    Extension(via): Extension<Via>,
-    Extension(connection): Extension<Arc<Connection>>,
-    request: Request<axum::body::Body>,
-) -> Response<axum::body::Body> {
+    state: &Arc<AppState>,
+    way: (Via, &Connection),
+    request: Request<Incoming>,
+) -> Response<Body> {
     let since = Instant::now();
-    let (answer, revoked) = match call(&state, via, &connection, request).await {
+    let (answer, revoked) = match call(state, way, request).await {
         Ok((call, revoked, held)) => {
-            let answer = answer(&state, call, &revoked).await;
+            let answer = answer(state, call, &revoked).await;
             drop(held);
             (answer, revoked)
         }
         Err(reply) => (Answer::Whole(reply), Revoked::default()),
     };
     state.metrics.answered(&answer, since.elapsed());
-    sending::answered(answer, &state, revoked)
+    sending::answered(answer, state, revoked)
 }
 
 /// The checks, in their order.
 async fn call(
     state: &Arc<AppState>,
-    via: Via,
-    connection: &Connection,
-    request: Request<axum::body::Body>,
+    (via, connection): (Via, &Connection),
+    request: Request<Incoming>,
 ) -> Result<(Call, Revoked, body::Held), Reply> {
     let (head, body) = request.into_parts();
     if !is_known(&head.method) {

@@ -6,7 +6,7 @@ use crate::state::AppState;
 use crate::wire::sending::{self, Told};
 use crate::wire::timeouts::ConnectionTimeouts;
 use crate::wire::watched::{self, Io, Watched};
-use axum::body::Body;
+use hyper::body::Incoming;
 use hyper::header::{CONNECTION, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -30,10 +30,9 @@ pub(crate) async fn converse(
     let watched = TokioIo::new(Watched::new(io, timeouts.clone()));
     let service = {
         let (timeouts, connection) = (timeouts.clone(), connection.clone());
-        service_fn(move |mut request: Request<hyper::body::Incoming>| {
+        service_fn(move |request: Request<Incoming>| {
             connection.asks();
-            request.extensions_mut().insert(connection.clone());
-            answer(request.map(Body::new), front.clone(), timeouts.clone())
+            answer(request, front.clone(), connection.clone(), timeouts.clone())
         })
     };
     let mut exchange = pin!(
@@ -81,12 +80,13 @@ fn too_late(
 }
 
 async fn answer(
-    request: Request<Body>,
+    request: Request<Incoming>,
     front: Front,
+    connection: Arc<Connection>,
     timeouts: Arc<ConnectionTimeouts>,
 ) -> Result<Response<Told>, Infallible> {
     let mut response = match timeouts.request() {
-        Ok(()) => front.answer(request).await,
+        Ok(()) => front.answer(request, &connection).await,
         Err(fault) => sending::whole(watched::malformed(fault)),
     };
     sending::guarded(&mut response);

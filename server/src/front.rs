@@ -6,17 +6,17 @@ mod page;
 mod upgrade;
 
 use crate::admission;
+use crate::admission::target::decode_segment;
 use crate::call::is_known;
+use crate::connection_slots::Connection;
 use crate::reply::Reply;
 use crate::state::AppState;
 use crate::via::Via;
+use crate::wire::body::Body;
 use crate::wire::sending;
-use axum::body::Body;
-use axum::extract::State;
-use axum::routing::{Router, get, post};
-use hyper::service::Service;
+use hyper::body::Incoming;
+use hyper::header::HeaderMap;
 use hyper::{Method, Request, Response};
-use hyper_util::service::TowerToHyperService;
 use std::sync::Arc;
 
 /// The way in for connections that came one way.
@@ -24,65 +24,137 @@ use std::sync::Arc;
 pub(crate) struct Front {
     via: Via,
     state: Arc<AppState>,
-    router: TowerToHyperService<Router>,
+}
+
+/// A path that is answered without admission.
+#[derive(Debug, PartialEq, Eq)]
+enum FrontPath<'a> {
+    Page,
+    Health,
+    Readiness,
+    Metrics,
+    Status,
+    Stop,
+    Token {
+        team: Option<&'a str>,
+    },
+    Code {
+        scope: &'a str,
+        team: Option<&'a str>,
+    },
+}
+
+impl FrontPath<'_> {
+    /// Returns the path of a request that came this way, unless it is one for admission. What is about all teams, and the page,
+    /// are for this machine; control is for the daemon's own user.
+    fn from_path(via: Via, path: &str) -> Option<FrontPath<'_>> {
+        let segments: Vec<&str> = path.strip_prefix('/')?.split('/').collect();
+        match (via, &segments[..]) {
+            (_, ["healthz"]) => Some(FrontPath::Health),
+            (Via::Tls, _) => None,
+            (_, [""]) => Some(FrontPath::Page),
+            (_, ["readyz"]) => Some(FrontPath::Readiness),
+            (_, ["metrics"]) => Some(FrontPath::Metrics),
+            (Via::Socket, ["control", rest @ ..]) => FrontPath::control(rest),
+            _ => None,
+        }
+    }
+
+    fn control<'a>(segments: &[&'a str]) -> Option<FrontPath<'a>> {
+        match *segments {
+            ["status"] => Some(FrontPath::Status),
+            ["stop"] => Some(FrontPath::Stop),
+            ["token"] => Some(FrontPath::Token { team: None }),
+            ["token", team] => Some(FrontPath::Token { team: Some(team) }),
+            ["code", scope] => Some(FrontPath::Code { scope, team: None }),
+            ["code", scope, team] => Some(FrontPath::Code {
+                scope,
+                team: Some(team),
+            }),
+            _ => None,
+        }
+    }
+
+    fn methods(&self) -> &'static [Method] {
+        match self {
+            FrontPath::Page
+            | FrontPath::Health
+            | FrontPath::Readiness
+            | FrontPath::Metrics
+            | FrontPath::Status => &[Method::GET, Method::HEAD],
+            FrontPath::Stop | FrontPath::Token { .. } | FrontPath::Code { .. } => &[Method::POST],
+        }
+    }
 }
 
 impl Front {
     pub fn new(via: Via, state: Arc<AppState>) -> Front {
-        let mut router = Router::new().route("/healthz", get(health::healthz));
-        if via != Via::Tls {
-            // What is about all teams, and the page, are for this machine.
-            router = router
-                .route("/", get(page::page))
-                .route("/readyz", get(health::readyz))
-                .route("/metrics", get(health::metrics));
-        }
-        if via == Via::Socket {
-            router = router
-                .route("/control/status", get(control::status))
-                .route("/control/stop", post(control::stop))
-                .route("/control/token", post(control::token))
-                .route("/control/token/{team}", post(control::token))
-                .route("/control/code/{scope}", post(control::code))
-                .route("/control/code/{scope}/{team}", post(control::code));
-        }
-        let router = router
-            .method_not_allowed_fallback(method_not_allowed)
-            .fallback(admission::admit)
-            .with_state(state.clone());
-        Front {
-            via,
-            state,
-            router: TowerToHyperService::new(router),
-        }
+        Front { via, state }
     }
 
     /// Answers one request.
-    pub async fn answer(&self, mut request: Request<Body>) -> Response<Body> {
+    pub async fn answer(
+        &self,
+        request: Request<Incoming>,
+        connection: &Arc<Connection>,
+    ) -> Response<Body> {
         let checked = admission::host::check(&request, self.via, self.state.port)
             .and_then(|()| admission::origin::check(request.headers(), self.state.port));
         if let Err(reply) = checked {
             self.state.metrics.replied(&reply);
             return sending::whole(reply);
         }
-        request.extensions_mut().insert(self.via);
         if self.via != Via::Tcp && upgrade::is_asked(&request) {
-            return upgrade::answer(request, self.via, &self.state).await;
+            return upgrade::answer(request, self.via, connection, &self.state).await;
         }
-        match self.router.call(request).await {
-            Ok(response) => response,
-            Err(never) => match never {},
+        let path = request.uri().path().to_owned();
+        match FrontPath::from_path(self.via, &path) {
+            None => admission::admit(&self.state, (self.via, connection), request).await,
+            Some(path) if path.methods().contains(request.method()) => {
+                let reply = self.reply(path, connection, request.headers()).await;
+                sending::whole(reply.unwrap_or_else(|reply| reply))
+            }
+            Some(path) => {
+                let reply = method_not_allowed(request.method(), path.methods());
+                self.state.metrics.replied(&reply);
+                sending::whole(reply)
+            }
+        }
+    }
+
+    async fn reply(
+        &self,
+        path: FrontPath<'_>,
+        connection: &Connection,
+        headers: &HeaderMap,
+    ) -> Result<Reply, Reply> {
+        let state = &self.state;
+        let decoded = |team: Option<&str>| team.map(decode_segment).transpose();
+        match path {
+            FrontPath::Page => Ok(page::page(state)),
+            FrontPath::Health => Ok(health::healthz(state)),
+            FrontPath::Readiness => health::readyz(state, (self.via, connection), headers).await,
+            FrontPath::Metrics => health::metrics(state, (self.via, connection), headers).await,
+            FrontPath::Status => Ok(control::status(state)),
+            FrontPath::Stop => Ok(control::stop(state)),
+            FrontPath::Token { team } => Ok(control::token(state, decoded(team)?).await),
+            FrontPath::Code { scope, team } => Ok(control::code(
+                state,
+                &decode_segment(scope)?,
+                decoded(team)?,
+            )),
         }
     }
 }
 
-/// For a path that is answered here; the router adds `Allow`.
-async fn method_not_allowed(State(state): State<Arc<AppState>>, method: Method) -> Response<Body> {
-    let message = format!("method must be one of Allow, but is {method}");
-    let mut reply = Reply::error(405, "method_not_allowed", &message);
-    if !is_known(&method) {
-        reply = reply.header("connection", "close");
+/// Refuses a method that a path of the front does not take. A connection on which an unknown method came ends.
+fn method_not_allowed(method: &Method, allowed: &[Method]) -> Reply {
+    let allowed: Vec<&str> = allowed.iter().map(Method::as_str).collect();
+    let allowed = allowed.join(", ");
+    let message = format!("method must be one of {allowed}, but is {method}");
+    let reply = Reply::error(405, "method_not_allowed", &message).header("allow", allowed);
+    match is_known(method) {
+        true => reply,
+        false => reply.header("connection", "close"),
     }
-    state.metrics.replied(&reply);
-    sending::whole(reply)
 }

@@ -1,5 +1,6 @@
 //! What goes over a connection: heads within limits on the way in, bodies on the way out, and how long each may take.
 
+pub(crate) mod body;
 mod head;
 pub(crate) mod sending;
 pub(crate) mod timeouts;

@@ -6,8 +6,8 @@ use crate::admission::busy;
 use crate::reply::Reply;
 use crate::state::AppState;
 use crate::wire::watched;
-use axum::body::Body;
 use http_body_util::BodyExt;
+use hyper::body::Incoming;
 use hyper::header::{CONTENT_LENGTH, HeaderMap};
 use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
@@ -22,7 +22,7 @@ const FULL: &str = "the daemon holds as many bodies as it can; try again";
 pub(crate) async fn read(
     state: &Arc<AppState>,
     headers: &HeaderMap,
-    body: Body,
+    body: Incoming,
 ) -> Result<(Vec<u8>, Held), Reply> {
     let declared = headers
         .get(CONTENT_LENGTH)
@@ -55,7 +55,7 @@ async fn large_slot(state: &Arc<AppState>) -> Result<OwnedSemaphorePermit, Reply
 
 async fn collect(
     state: &Arc<AppState>,
-    mut body: Body,
+    mut body: Incoming,
     declared: usize,
     mut held: Held,
 ) -> Result<(Vec<u8>, Held), Reply> {

@@ -4,15 +4,15 @@
 use crate::reply::Reply;
 use crate::via::Via;
 use crate::wire::watched::malformed;
-use axum::body::Body;
 use hyper::Request;
+use hyper::body::Incoming;
 use hyper::header::HOST;
 
 /// The names of the loopback.
 pub(crate) const NAMES: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 
 /// Checks `Host`, and that the target names no host of its own; else 400 or 421.
-pub(crate) fn check(request: &Request<Body>, via: Via, port: u16) -> Result<(), Reply> {
+pub(crate) fn check(request: &Request<Incoming>, via: Via, port: u16) -> Result<(), Reply> {
     let uri = request.uri();
     if uri.scheme().is_some() {
         // Whoever takes this for a proxy has more to say that is not meant for it.

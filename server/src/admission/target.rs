@@ -23,6 +23,11 @@ pub(crate) fn decode(uri: &Uri) -> Result<(Vec<String>, Query), Reply> {
     Ok((segments.collect::<Result<_, _>>()?, query))
 }
 
+/// Decodes one segment of a path; else 400.
+pub(crate) fn decode_segment(segment: &str) -> Result<String, Reply> {
+    plain("path", segment)
+}
+
 fn plain(part: &str, encoded: &str) -> Result<String, Reply> {
     let fault = |rule: &str| Problem::invalid(part, format!("{part} must {rule}")).into_reply();
     let mut bytes = Vec::with_capacity(encoded.len());

@@ -5,17 +5,12 @@ use crate::admission::overloaded;
 use crate::caller::{Reach, Scope};
 use crate::reply::Reply;
 use crate::state::AppState;
-use crate::wire::sending;
-use axum::body::Body;
-use axum::extract::{Path, State};
-use hyper::Response;
-use serde::Deserialize;
 use serde_json::json;
 use std::sync::Arc;
 use teamlog_team::api::milliseconds;
 
 /// What runs, and how its teams are.
-pub(super) async fn status(State(state): State<Arc<AppState>>) -> Response<Body> {
+pub(super) fn status(state: &AppState) -> Reply {
     let running = state.runtimes.running();
     let body = json!({
         "pid": running.pid,
@@ -27,54 +22,32 @@ pub(super) async fn status(State(state): State<Arc<AppState>>) -> Response<Body>
         "teams": state.served.conditions(),
         "certificateFailure": state.certificate.as_ref().and_then(|certificate| certificate.failure()),
     });
-    sending::whole(Reply::json(200, &body))
+    Reply::json(200, &body)
 }
 
 /// Ends the daemon, once this is answered.
-pub(super) async fn stop(State(state): State<Arc<AppState>>) -> Response<Body> {
+pub(super) fn stop(state: &AppState) -> Reply {
     state.served.stop();
     state.drain.cancel();
-    sending::whole(Reply::json(
-        202,
-        &json!({"stopping": true, "pid": std::process::id()}),
-    ))
+    Reply::json(202, &json!({"stopping": true, "pid": std::process::id()}))
 }
 
 /// Gives a team a new token, or the root; the old one is worth nothing from then on.
-pub(super) async fn token(
-    State(state): State<Arc<AppState>>,
-    team: Option<Path<String>>,
-) -> Response<Body> {
-    let team = team.map(|Path(team)| team);
+pub(super) async fn token(state: &Arc<AppState>, team: Option<String>) -> Reply {
     if let Some(team) = team.as_ref().filter(|team| !state.served.serves(team)) {
-        return sending::whole(not_served(team));
+        return not_served(team);
     }
     let (served, runtimes, named) = (state.served.clone(), state.runtimes.clone(), team.clone());
     let publish = move || runtimes.publish(&served, named.as_deref());
-    sending::whole(match state.pool.run(publish).await {
+    match state.pool.run(publish).await {
         Ok(Ok(())) => Reply::json(200, &json!({"team": team, "rotated": true})),
         Ok(Err(error)) => Reply::error(503, "io", &format!("cannot write the token: {error}")),
         Err(_) => overloaded(),
-    })
+    }
 }
 
-/// What a one-time code is for.
-#[derive(Deserialize)]
-pub(super) struct CodeFor {
-    scope: String,
-    /// None for all teams.
-    team: Option<String>,
-}
-
-/// Makes a one-time code, with which the page lets itself in.
-pub(super) async fn code(
-    State(state): State<Arc<AppState>>,
-    Path(CodeFor { scope, team }): Path<CodeFor>,
-) -> Response<Body> {
-    sending::whole(new_code(&state, &scope, team))
-}
-
-fn new_code(state: &AppState, scope: &str, team: Option<String>) -> Reply {
+/// Makes a one-time code, with which the page lets itself in: for a team, or without one for all.
+pub(super) fn code(state: &AppState, scope: &str, team: Option<String>) -> Reply {
     let Some(known) = Scope::of_name(scope) else {
         let message = format!("scope must be read or act, but is {scope:?}");
         return Reply::error(400, "invalid_input", &message);

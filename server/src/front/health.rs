@@ -6,11 +6,6 @@ use crate::reply::Reply;
 use crate::served::Condition;
 use crate::state::AppState;
 use crate::via::Via;
-use crate::wire::sending;
-use axum::Extension;
-use axum::body::Body;
-use axum::extract::State;
-use hyper::Response;
 use hyper::header::{AUTHORIZATION, HeaderMap};
 use serde_json::json;
 use std::sync::Arc;
@@ -18,21 +13,17 @@ use std::sync::Arc;
 const NUMBERS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// That the process answers, and its version.
-pub(super) async fn healthz(State(state): State<Arc<AppState>>) -> Response<Body> {
+pub(super) fn healthz(state: &AppState) -> Reply {
     let version = &state.runtimes.running().version;
-    sending::whole(Reply::json(
-        200,
-        &json!({"status": "ok", "version": version}),
-    ))
+    Reply::json(200, &json!({"status": "ok", "version": version}))
 }
 
 /// Whether every team can be read and written. Who knows a token is told which cannot, and why.
 pub(super) async fn readyz(
-    State(state): State<Arc<AppState>>,
-    Extension(via): Extension<Via>,
-    Extension(connection): Extension<Arc<Connection>>,
-    headers: HeaderMap,
-) -> Response<Body> {
+    state: &AppState,
+    way: (Via, &Connection),
+    headers: &HeaderMap,
+) -> Result<Reply, Reply> {
     let teams = state.served.conditions();
     let unready = teams
         .values()
@@ -44,13 +35,11 @@ pub(super) async fn readyz(
         (false, _) => (503, "unready"),
     };
     let mut body = json!({"status": word, "served": teams.len(), "unready": unready});
-    match knows(&state, via, &connection, &headers).await {
-        Ok(true) => body["teams"] = json!(teams),
-        Ok(false) => {}
-        Err(reply) => return sending::whole(reply),
+    if knows(state, way, headers).await? {
+        body["teams"] = json!(teams);
     }
     let reply = Reply::json(status, &body);
-    sending::whole(match status {
+    Ok(match status {
         200 => reply,
         _ => reply.header("retry-after", "1"),
     })
@@ -58,18 +47,13 @@ pub(super) async fn readyz(
 
 /// Numbers, for who knows a token or speaks on the socket.
 pub(super) async fn metrics(
-    State(state): State<Arc<AppState>>,
-    Extension(via): Extension<Via>,
-    Extension(connection): Extension<Arc<Connection>>,
-    headers: HeaderMap,
-) -> Response<Body> {
-    match knows(&state, via, &connection, &headers).await {
-        Ok(true) => {}
-        Ok(false) => {
-            let message = "authorization must be Bearer and the token of runtime.json";
-            return sending::whole(Reply::unauthorized(message));
-        }
-        Err(reply) => return sending::whole(reply),
+    state: &Arc<AppState>,
+    way: (Via, &Connection),
+    headers: &HeaderMap,
+) -> Result<Reply, Reply> {
+    if !knows(state, way, headers).await? {
+        let message = "authorization must be Bearer and the token of runtime.json";
+        return Err(Reply::unauthorized(message));
     }
     let all = state.clone();
     let text = state.pool.run(move || {
@@ -77,18 +61,17 @@ pub(super) async fn metrics(
         let calls = (waiting, running, all.patient.load().1);
         all.metrics.text(&all.served, calls, all.local_slots.load())
     });
-    sending::whole(match text.await {
-        Err(_) => overloaded(),
-        Ok(Ok(text)) => Reply::new(200, NUMBERS, text),
-        Ok(Err(error)) => Reply::error(500, "internal", &error.to_string()),
-    })
+    match text.await {
+        Err(_) => Err(overloaded()),
+        Ok(Ok(text)) => Ok(Reply::new(200, NUMBERS, text)),
+        Ok(Err(error)) => Err(Reply::error(500, "internal", &error.to_string())),
+    }
 }
 
 /// Whether whoever asks may know the teams. A wrong token is worse than none.
 async fn knows(
     state: &AppState,
-    via: Via,
-    connection: &Connection,
+    (via, connection): (Via, &Connection),
     headers: &HeaderMap,
 ) -> Result<bool, Reply> {
     match (via, headers.contains_key(AUTHORIZATION)) {

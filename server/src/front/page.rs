@@ -6,11 +6,6 @@
 
 use crate::reply::Reply;
 use crate::state::AppState;
-use crate::wire::sending;
-use axum::body::Body;
-use axum::extract::State;
-use hyper::Response;
-use std::sync::Arc;
 
 const TYPE: &str = "text/html; charset=utf-8";
 /// The page.
@@ -19,13 +14,13 @@ const PAGE: &[u8] = include_bytes!("dashboard/index.html");
 const POLICY: &str = include_str!("dashboard/policy.txt");
 
 /// The page.
-pub(super) async fn page(State(state): State<Arc<AppState>>) -> Response<Body> {
+pub(super) fn page(state: &AppState) -> Reply {
     let reply = Reply::new(200, TYPE, PAGE)
         .header("content-security-policy", POLICY.trim_ascii_end())
         .header("x-frame-options", "DENY")
         .header("cross-origin-opener-policy", "same-origin");
     state.metrics.replied(&reply);
-    sending::whole(reply)
+    reply
 }
 
 #[cfg(test)]

@@ -9,9 +9,10 @@ use crate::reply::Reply;
 use crate::state::AppState;
 use crate::upgrade::{UpgradedConnection, VERSION_HEADER};
 use crate::via::Via;
+use crate::wire::body::{self, Body};
 use crate::wire::sending;
 use crate::wire::watched::{Io, Watched};
-use axum::body::{Body, Bytes};
+use hyper::body::{Bytes, Incoming};
 use hyper::header::{CONNECTION, HeaderMap, HeaderValue, UPGRADE};
 use hyper::upgrade::Upgraded;
 use hyper::{Request, Response, StatusCode};
@@ -26,7 +27,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::either::Either;
 
 /// Whether the client asks for an upgrade.
-pub(crate) fn is_asked(request: &Request<Body>) -> bool {
+pub(crate) fn is_asked(request: &Request<Incoming>) -> bool {
     request.headers().contains_key(UPGRADE)
 }
 
@@ -40,11 +41,11 @@ struct Remote {
 
 /// Answers with 101, and hands the connection over once that is sent.
 pub(crate) async fn answer(
-    request: Request<Body>,
+    request: Request<Incoming>,
     via: Via,
+    connection: &Arc<Connection>,
     state: &Arc<AppState>,
 ) -> Response<Body> {
-    let connection = request.extensions().get::<Arc<Connection>>().cloned();
     let remote = remote(request.headers(), connection, via, state).await;
     let accepted = remote.and_then(|remote| {
         let (forward, place) = accepted(request.headers(), via, state)?;
@@ -59,20 +60,20 @@ pub(crate) async fn answer(
 /// Which agent asks; nothing where the daemon's own user does.
 async fn remote(
     headers: &HeaderMap,
-    connection: Option<Arc<Connection>>,
+    connection: &Arc<Connection>,
     via: Via,
     state: &AppState,
 ) -> Result<Option<Remote>, Reply> {
-    let connection = match (via, connection) {
-        (Via::Tls, Some(connection)) => connection,
-        (Via::Socket, _) => return Ok(None),
-        (Via::Tls, None) | (Via::Tcp, _) => {
+    match via {
+        Via::Tls => {}
+        Via::Socket => return Ok(None),
+        Via::Tcp => {
             return Err(Reply::unauthorized(
                 "authorization must be that of an agent",
             ));
         }
-    };
-    let admitted = bearer::caller(state, via, &connection, headers).await?;
+    }
+    let admitted = bearer::caller(state, via, connection, headers).await?;
     let places = admitted.places.clone();
     let Some(place) = places.and_then(|places| places.try_acquire_owned().ok()) else {
         let most = state.limits.agent_connections;
@@ -82,13 +83,13 @@ async fn remote(
     };
     Ok(Some(Remote {
         admitted,
-        connection,
+        connection: connection.clone(),
         place,
     }))
 }
 
 fn upgrade(
-    mut request: Request<Body>,
+    mut request: Request<Incoming>,
     (forward, place, remote): (Arc<dyn Forward>, LocalSlot, Option<Remote>),
     state: &Arc<AppState>,
 ) -> Response<Body> {
@@ -113,7 +114,7 @@ fn upgrade(
             });
         }
     });
-    let mut response = Response::new(Body::empty());
+    let mut response = Response::new(body::full(Bytes::new()));
     *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
     let headers = response.headers_mut();
     headers.insert(UPGRADE, HeaderValue::from_static(PROTOCOL));

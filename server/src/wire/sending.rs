@@ -4,9 +4,10 @@ use crate::metrics::Counted;
 use crate::reply::{Answer, Reply, Streamed};
 use crate::revoked::Revoked;
 use crate::state::AppState;
+use crate::wire::body::{self, Body};
 use crate::wire::timeouts::ConnectionTimeouts;
 use crate::wire::watched::MARK;
-use axum::body::Body;
+use http_body_util::BodyExt;
 use hyper::body::{Body as HttpBody, Bytes, Frame, SizeHint};
 use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
@@ -29,7 +30,7 @@ pub(crate) fn whole(reply: Reply) -> Response<Body> {
         status,
         reply.content_type,
         reply.headers,
-        Body::from(reply.body),
+        body::full(reply.body),
     )
 }
 
@@ -60,7 +61,12 @@ pub(crate) fn answered(answer: Answer, state: &AppState, revoked: Revoked) -> Re
                 last_frame: None,
                 _counted: state.metrics.streaming(),
             };
-            headed(StatusCode::OK, content_type, Vec::new(), Body::new(stream))
+            headed(
+                StatusCode::OK,
+                content_type,
+                Vec::new(),
+                stream.boxed_unsync(),
+            )
         }
     }
 }
@@ -114,12 +120,12 @@ impl Told {
 
 impl HttpBody for Told {
     type Data = Bytes;
-    type Error = axum::Error;
+    type Error = Infallible;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         Pin::new(&mut self.inner).poll_frame(cx)
     }
     fn is_end_stream(&self) -> bool {

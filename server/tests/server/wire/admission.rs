@@ -343,10 +343,10 @@ fn a_method_that_a_page_does_not_have_is_named_with_those_that_it_has() {
         let answer = Client::tcp(&daemon).ask(&format!("POST {path}"), &[], "");
         assert_eq!(answer.status, 405, "{path}");
         assert_eq!(answer.code(), "method_not_allowed");
-        assert_eq!(answer.header("allow"), Some("GET,HEAD"));
+        assert_eq!(answer.header("allow"), Some("GET, HEAD"));
     }
     for (target, allow) in [
-        ("/healthz", "GET,HEAD"),
+        ("/healthz", "GET, HEAD"),
         ("/v1/tasks", "GET, HEAD, POST"),
         ("/v1/tasks/1", "GET, HEAD"),
         ("/v1/tasks/1/claim?x=1", "POST"),
