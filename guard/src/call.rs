@@ -10,7 +10,7 @@ use crate::known::Programs;
 use crate::patch;
 use crate::place::Place;
 use crate::shell;
-use crate::writes::Writes;
+use crate::writes::{Doubt, Writes};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -144,7 +144,7 @@ impl Call {
             Deed::Foreign(_) if programs.trusts(&[Some(&self.tool)]) => {}
             Deed::Foreign(files) => {
                 self.files(files, &place, &mut writes);
-                writes.doubt(format!("{} is no tool that is known", self.tool));
+                writes.doubt(Doubt::unknown(self.tool.clone()));
             }
         }
         writes

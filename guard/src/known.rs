@@ -55,14 +55,21 @@ impl Programs {
         }
     }
 
+    /// Returns how many of the words the longest entry names that they begin with.
+    pub(crate) fn trusted_words(&self, words: &[Option<&str>]) -> Option<usize> {
+        let named = self.trusted.iter().filter_map(|entry| {
+            let mut words = words.iter();
+            let begins = entry
+                .split(' ')
+                .all(|word| words.next() == Some(&Some(word)));
+            begins.then(|| entry.split(' ').count())
+        });
+        named.max()
+    }
+
     /// Whether what is run begins with the words of an entry.
     pub(crate) fn trusts(&self, words: &[Option<&str>]) -> bool {
-        self.trusted.iter().any(|entry| {
-            let mut words = words.iter();
-            entry
-                .split(' ')
-                .all(|word| words.next() == Some(&Some(word)))
-        })
+        self.trusted_words(words).is_some()
     }
 }
 

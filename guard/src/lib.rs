@@ -25,4 +25,4 @@ pub use call::{Call, CallError, Deed, Form};
 pub use known::{Command, Effect, Own, Programs};
 pub use patch::files as patched_files;
 pub use place::Place;
-pub use writes::{Target, Writes};
+pub use writes::{Doubt, Target, Writes};

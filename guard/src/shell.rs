@@ -27,7 +27,7 @@ pub(crate) use table::lists;
 
 use crate::known::Programs;
 use crate::place::Place;
-use crate::writes::Writes;
+use crate::writes::{Doubt, Writes};
 use links::Follow;
 use options::Words;
 use serde::Deserialize;

@@ -13,11 +13,51 @@ pub struct Target {
     pub by: String,
 }
 
+/// A part of a tool call whose writes cannot be told.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Doubt {
+    /// The reason, for people.
+    pub why: String,
+    /// The program or tool, as `guard.known` would name it, if trusting it could settle the doubt.
+    pub entry: Option<String>,
+    /// Whether it is a command of our own: these change what agents may do, besides files.
+    pub own: bool,
+}
+
+impl<T: Into<String>> From<T> for Doubt {
+    fn from(why: T) -> Doubt {
+        Doubt {
+            why: why.into(),
+            entry: None,
+            own: false,
+        }
+    }
+}
+
+impl Doubt {
+    /// A program or tool that neither the table nor the team knows.
+    pub(crate) fn unknown(entry: String) -> Doubt {
+        Doubt {
+            why: format!("cannot tell which files '{entry}' writes"),
+            entry: Some(entry),
+            own: false,
+        }
+    }
+
+    /// A command of our own.
+    pub(crate) fn own(why: impl Into<String>) -> Doubt {
+        Doubt {
+            own: true,
+            ..Doubt::from(why)
+        }
+    }
+}
+
 /// What a tool call would write.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Writes {
     targets: BTreeSet<Target>,
-    doubts: BTreeSet<String>,
+    doubts: BTreeSet<Doubt>,
 }
 
 impl Writes {
@@ -29,8 +69,8 @@ impl Writes {
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.targets.iter().map(|target| target.path.as_str())
     }
-    /// Why something may be written where nobody can say, each reason for people.
-    pub fn doubts(&self) -> &BTreeSet<String> {
+    /// The parts whose writes cannot be told.
+    pub fn doubts(&self) -> &BTreeSet<Doubt> {
         &self.doubts
     }
     /// Whether it writes nothing, as far as this crate can see, and it can see all of it.
@@ -46,8 +86,8 @@ impl Writes {
             });
         }
     }
-    pub(crate) fn doubt(&mut self, why: impl Into<String>) {
-        self.doubts.insert(why.into());
+    pub(crate) fn doubt(&mut self, doubt: impl Into<Doubt>) {
+        self.doubts.insert(doubt.into());
     }
 }
 

@@ -188,3 +188,46 @@ fn a_field_that_is_named_twice_is_refused() {
         assert!(error.contains("named twice"), "{call}: {error}");
     }
 }
+
+/// What the guard says of a shell command, and the entry of `guard.known` that would settle it.
+fn entries(command: &str, known: &str) -> Vec<Option<String>> {
+    let programs = Programs::trusting(Own::default(), known);
+    let writes = teamlog_guard::shell::writes(command, &Place::at("/repo"), &programs);
+    let doubts = writes.doubts().iter();
+    doubts.map(|doubt| doubt.entry.clone()).collect()
+}
+
+#[test]
+fn a_doubt_names_the_entry_that_settles_it() {
+    for (command, entry) in [
+        ("cargo test -p io --lib", Some("cargo test")),
+        ("pytest -q tests/a.py", Some("pytest")),
+        ("./ci/check --all", Some("./ci/check")),
+        ("npm test", Some("npm test")),
+        ("npm run build -- --x", Some("npm run build")),
+        ("make", Some("make")),
+        ("make -s test", Some("make -s test")),
+        ("python3 -m pytest tests", Some("python3 -m pytest")),
+        ("python3", None),
+        ("node $SCRIPT", None),
+    ] {
+        let found = entries(command, "");
+        assert_eq!(found, [entry.map(str::to_owned)], "{command}");
+        if let Some(entry) = entry {
+            assert_eq!(entries(command, entry), [], "{command}");
+        }
+    }
+    assert_eq!(entries("echo $(date > $x)", ""), [None]);
+}
+
+#[test]
+fn a_trusted_program_is_asked_about_where_it_rewrites_files() {
+    for (command, known, asks) in [
+        ("cargo clippy --workspace", "cargo clippy", false),
+        ("cargo clippy --fix --lib", "cargo clippy", true),
+        ("cargo clippy --fix --lib", "cargo clippy --fix", false),
+        ("npm run lint -- --fix=true", "npm run lint", true),
+    ] {
+        assert_eq!(!entries(command, known).is_empty(), asks, "{command}");
+    }
+}

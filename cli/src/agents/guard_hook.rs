@@ -11,8 +11,9 @@ use teamlog_team::shell;
 /// How it ends, so that a guard that is gone or ends in any other way is a no as well: agents take such an end for a yes.
 const ELSE: &str = " || exit 2";
 
-/// What to answer where nobody can tell.
+/// The answer if the guard cannot tell which files a call writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
 pub enum OnUnknown {
     /// Let a person decide
     Ask,
@@ -20,6 +21,8 @@ pub enum OnUnknown {
     Deny,
     /// Yes
     Allow,
+    /// Yes while no other agent holds a path, else let a person decide
+    AllowWhenFree,
 }
 
 /// What a guard is started with.
@@ -33,8 +36,10 @@ pub struct GuardHook {
     pub root: Option<String>,
     /// What may be written without a lease.
     pub scratch: Vec<String>,
-    /// What is answered where nobody can tell.
+    /// The answer if the guard cannot tell which files a call writes; else the team's setting `guard.unknown`.
     pub on_unknown: Option<OnUnknown>,
+    /// The coding agent that starts it; hooks of earlier versions do not say.
+    pub client: Option<Agent>,
 }
 
 // What the guard is told. (A doc comment would become the text of every command that takes these.)
@@ -47,7 +52,7 @@ pub struct GuardOptions {
     /// A directory that may be written without a lease; may stand several times
     #[arg(long, value_name = "DIR")]
     scratch: Vec<PathBuf>,
-    /// What the guard answers where nobody can tell [default: ask; deny for codex, which cannot ask]
+    /// What the guard answers if it cannot tell which files a call writes [default: the team's setting `guard.unknown`]
     #[arg(long, value_enum, value_name = "ANSWER")]
     on_unknown: Option<OnUnknown>,
 }
@@ -67,17 +72,20 @@ impl GuardOptions {
             typed if typed.is_empty() => there.scratch,
             typed => typed,
         };
-        let by_default = match whose {
+        // Earlier versions wrote their default into every hook.
+        let old_default = match whose {
             Agent::Codex => OnUnknown::Deny,
             Agent::Claude | Agent::Pi => OnUnknown::Ask,
         };
-        let on_unknown = self.on_unknown.or(there.on_unknown);
+        let chosen = |answer: &OnUnknown| there.client.is_some() || *answer != old_default;
+        let on_unknown = self.on_unknown.or(there.on_unknown.filter(chosen));
         Ok(GuardHook {
             team: team.or(there.team),
             agent: agent.or(there.agent),
             root: self.root.as_ref().map(path).transpose()?.or(there.root),
             scratch,
-            on_unknown: on_unknown.or(Some(by_default)),
+            on_unknown,
+            client: Some(whose),
         })
     }
 }
@@ -93,6 +101,9 @@ impl GuardHook {
         ];
         if let Some(agent) = &self.agent {
             words.extend(["--agent".to_owned(), agent.clone()]);
+        }
+        if let Some(client) = &self.client {
+            words.extend(["--client".to_owned(), typed(client)]);
         }
         words.extend(self.options());
         if let Some(team) = &self.team {
@@ -148,6 +159,7 @@ impl GuardHook {
                 "--agent" => hook.agent = Some(value),
                 "--root" => hook.root = Some(value),
                 "--scratch" => hook.scratch.push(value),
+                "--client" => hook.client = Some(Agent::from_str(&value, false).ok()?),
                 "--on-unknown" => hook.on_unknown = Some(OnUnknown::from_str(&value, false).ok()?),
                 "--" => hook.team = Some(value),
                 _ => return None,
@@ -194,6 +206,10 @@ mod tests {
         assert_eq!(hook.agent.as_deref(), Some("dev"));
         assert_eq!(hook.scratch, ["/tmp", "/x y"]);
         assert_eq!(hook.team.as_deref(), Some("demo"));
+        assert_eq!((hook.on_unknown, hook.client), (Some(OnUnknown::Ask), None));
+        let hook =
+            GuardHook::read("t guard --data-root /d --client codex -- demo || exit 2").unwrap();
+        assert_eq!(hook.client, Some(Agent::Codex));
         for other in [
             "teamlog guard demo",
             "x guard --data-root /d --new 1 || exit 2",

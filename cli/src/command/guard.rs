@@ -4,10 +4,12 @@
 
 mod exec;
 pub mod init_stage;
+mod unknown;
 
 use super::EFFECTS;
 use super::hooks::PROBE;
 use super::printed::{Printed, text as text_only};
+use crate::agents::Agent;
 use crate::agents::guard_hook::OnUnknown;
 use crate::command::prelude::*;
 use crate::global::Global;
@@ -17,7 +19,7 @@ use std::panic::{self, AssertUnwindSafe};
 use teamlog_guard::{Call, Deed, Form, Own, Place, Programs, Target, Writes};
 use teamlog_team::Team;
 use teamlog_team::resource::Tree;
-use teamlog_team::resource::can_write::{CanWriteAll, WriteReason, WriteVerdict};
+use teamlog_team::resource::can_write::{CanWriteAll, GuardRules, WriteReason, WriteVerdict};
 use teamlog_team::resource::refused::{RefusedWrite, RefusedWrites};
 
 /// Most paths that one answer names.
@@ -27,9 +29,9 @@ const NAMED_MAX: usize = 5;
 #[command(
     args_conflicts_with_subcommands = true,
     long_about = "Say whether a coding agent may carry out a tool call, whose JSON stands on standard input\n\n\
-        Exit code 0 if it may, and 2, with the reason on standard error, if not or if anything goes wrong. Where \
-        nobody can tell what a call writes, --on-unknown decides; to ask, the answer is 0 with JSON on standard \
-        output. It prevents mistakes and is no sandbox: a program that may run can write what it likes.",
+        Exit code 0 if it may, and 2, with the reason on standard error, if not or if anything goes wrong. If the guard \
+        cannot tell which files a call writes, the team's setting guard.unknown decides; to ask, the answer is 0 with \
+        JSON on standard output. It prevents mistakes and is no sandbox: a program that may run can write what it likes.",
     after_help = "\
 Examples:
   teamlog guard demo --agent dev --root . < call.json
@@ -45,9 +47,12 @@ pub struct Args {
     /// A directory outside of the repository that may be written without a lease; may stand several times
     #[arg(long, value_name = "DIR")]
     scratch: Vec<PathBuf>,
-    /// What to answer where nobody can tell what the call writes
-    #[arg(long, value_enum, value_name = "ANSWER", default_value = "ask")]
-    on_unknown: OnUnknown,
+    /// What to answer if the guard cannot tell which files the call writes [default: the team's setting `guard.unknown`]
+    #[arg(long, value_enum, value_name = "ANSWER")]
+    on_unknown: Option<OnUnknown>,
+    /// The coding agent that runs this as a hook; codex cannot ask a person, so it is refused instead
+    #[arg(long, value_enum, value_name = "WHOSE")]
+    client: Option<Agent>,
 }
 
 /// What else the guard does.
@@ -125,46 +130,43 @@ impl Args {
             top: None,
         };
         let mut writes = call.writes(&place, &programs(""));
-        if !writes.is_nothing() {
-            match self.known(context, &call, &mut place) {
-                Ok((mut team, root, known)) => {
-                    writes = known;
-                    if writes.targets().next().is_some() {
-                        let agent = self.who.agent(context)?;
-                        self.check(context, (&mut team, root), &agent, &writes)?;
-                    }
-                }
-                Err(error) if writes.targets().next().is_some() => return Err(error),
-                // What cannot be told stays so without a team that says which programs it trusts.
-                Err(_) => {}
-            }
-        }
-        let Some(doubt) = writes.doubts().first() else {
+        if writes.is_nothing() {
             return Ok(Decision::Allow);
-        };
-        let why = format!("nobody can tell what this writes: {doubt}");
-        match self.on_unknown {
-            OnUnknown::Allow => Ok(Decision::Allow),
-            OnUnknown::Ask => Ok(Decision::Ask(call.form, why)),
-            OnUnknown::Deny => Err(denied(&why)),
         }
+        let certain = writes.targets().next().is_some();
+        let mut team = match self.team(context, &mut place) {
+            Ok((mut team, root, rules)) => {
+                writes = call.writes(&place, &programs(&rules.known));
+                if writes.targets().next().is_some() {
+                    let agent = self.who.agent(context)?;
+                    self.check(context, (&mut team, root), &agent, &writes)?;
+                }
+                Some((team, rules))
+            }
+            Err(error) if certain => return Err(error),
+            // A doubt stays one without a team that says which programs it trusts.
+            Err(_) => None,
+        };
+        if writes.doubts().is_empty() {
+            return Ok(Decision::Allow);
+        }
+        unknown::decide(self, context, (&call, &place, &writes), team.as_mut())
     }
 
-    /// The team, its repository, and what the call writes as far as these two say.
-    fn known(
+    /// The team, its repository and its settings of the guard.
+    fn team(
         &self,
         context: &mut Context,
-        call: &Call,
         place: &mut Place,
-    ) -> Result<(Team, String, Writes), CommandError> {
+    ) -> Result<(Team, String, GuardRules), CommandError> {
         let name = context.team_named(self.team.clone())?;
         let mut team = context.team(&name)?;
         let root = self.who.root(context, &mut team)?;
         if !root.is_empty() {
             place.top = Some(real(&root));
         }
-        let writes = call.writes(place, &programs(&team.guard_known()?));
-        Ok((team, root, writes))
+        let rules = team.guard_rules()?;
+        Ok((team, root, rules))
     }
 
     fn check(

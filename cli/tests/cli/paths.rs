@@ -179,6 +179,72 @@ fn where_nobody_can_tell_the_guard_does_as_it_was_told() {
     assert_eq!(denied.code, Some(2), "{denied:?}");
 }
 
+/// The command that a hint tells a person to type.
+fn typed(text: &str) -> &str {
+    let (_, command) = text.split_once("a person types: teamlog ").unwrap();
+    command.lines().next().unwrap()
+}
+
+#[test]
+fn a_command_of_unknown_effect_runs_while_no_other_agent_holds_a_path() {
+    let (cli, repo) = with_leases();
+    cli.ok("config set demo guard.unknown allow_when_free");
+    let claude = |command: &str| guard(&cli, &repo, "--agent dev --client claude", &bash(command));
+    let codex = |command: &str| guard(&cli, &repo, "--agent dev --client codex", &bash(command));
+    let reason = |ran: &Ran| {
+        assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{ran:?}");
+        let answer: Value = serde_json::from_str(&ran.stdout).unwrap();
+        let output = &answer["hookSpecificOutput"];
+        assert_eq!(output["permissionDecision"], "ask");
+        output["permissionDecisionReason"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    // Another agent holds docs: Claude Code asks, Codex cannot.
+    let asked = reason(&claude("cargo test -p io"));
+    shows!(asked => starts "cannot tell which files 'cargo test' writes, and qa holds docs for task 2 until ");
+    let denied = codex("cargo test -p io");
+    assert_eq!((denied.code, &*denied.stdout), (Some(2), ""), "{denied:?}");
+    shows!(denied.stderr => starts "error: blocked: cannot tell which files 'cargo test' writes, and qa holds docs");
+    // The hint keeps what is trusted already, and does what it says.
+    cli.ok("config set demo guard.known make");
+    let hint = codex("cargo test && npm run build").stderr;
+    shows!(hint => has "(and 1 more)", has "config set demo guard.known 'make, cargo test, npm run build'");
+    cli.ok(typed(&hint));
+    silent(&codex("cargo test && npm run build"));
+    silent(&claude("make all"));
+    // No entry settles what an expansion runs.
+    shows!(codex("$X --all").stderr => lacks "guard.known");
+    shows!(codex("python3").stderr => lacks "guard.known");
+
+    cli.ok("task release demo 2 --worker qa --epoch 1");
+    silent(&codex("ninja"));
+    silent(&claude("$X --all"));
+    // What is certain is denied as before, and the settings of the guard are for a person.
+    assert_eq!(codex("ninja; touch src/a").code, Some(2));
+    assert_eq!(
+        codex("teamlog config set demo guard.unknown ask").code,
+        Some(2)
+    );
+    reason(&claude("teamlog config set demo guard.known ninja"));
+    // An option of the hook goes before the setting.
+    assert_eq!(
+        guard(&cli, &repo, "--agent dev --on-unknown deny", &bash("ninja")).code,
+        Some(2)
+    );
+    cli.ok("config set demo guard.unknown deny");
+    assert_eq!(claude("ninja").code, Some(2));
+    cli.ok("config unset demo guard.unknown");
+    assert_eq!(codex("ninja").code, Some(2));
+    reason(&claude("ninja"));
+    // A lease without paths, and one that ended, hold up nobody.
+    cli.ok("config set demo guard.unknown allow_when_free");
+    cli.ok("task create demo --subject talk");
+    cli.ok("task claim demo 3 --worker qa");
+    silent(&codex("ninja"));
+}
+
 #[test]
 fn a_team_says_which_programs_it_trusts() {
     let (cli, repo) = with_leases();
@@ -289,14 +355,13 @@ fn hooks_are_shown_then_written_and_then_as_they_should_be() {
     assert_eq!(run(hook, &bash("touch src/a")).code, Some(2));
     let gone = hook.replacen("/teamlog ", "/no-teamlog ", 1);
     assert_eq!(run(&gone, &bash("ls")).code, Some(2));
-    for (whose, file, deny) in [
-        ("codex", ".codex/hooks.json", true),
-        ("pi", ".pi/agent/extensions/teamlog-guard.ts", false),
+    for (whose, file) in [
+        ("codex", ".codex/hooks.json"),
+        ("pi", ".pi/agent/extensions/teamlog-guard.ts"),
     ] {
         cli.ok(&format!("hooks install {whose} demo --user --write"));
         let text = fs::read_to_string(cli.dir().join(file)).unwrap();
-        let on_unknown = if deny { "deny" } else { "ask" };
-        shows!(text => has "guard", has on_unknown);
+        shows!(text => has "guard", has "--client");
     }
     fs::write(&file, "{").unwrap();
     let error = cli.refused_json(1, &format!("{line} --write"));

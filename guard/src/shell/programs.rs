@@ -60,16 +60,44 @@ fn unknown(walker: &Walker, name: &str, arguments: &[Value]) {
         .map(Some)
         .chain(arguments.iter().map(Value::plain))
         .collect();
-    if !walker.programs.trusts(&words) {
-        return walker.doubt(format!("what {name} writes is not known"));
-    }
+    let Some(named) = walker.programs.trusted_words(&words) else {
+        return walker.doubt(match entry(name, arguments) {
+            Some(entry) => Doubt::unknown(entry),
+            None => format!("cannot tell which files '{name}' writes").into(),
+        });
+    };
     for argument in arguments {
         if !stays_inside(walker, argument) {
             return walker.doubt(format!(
-                "{name} is trusted in the repository, and an argument may lead out of it"
+                "'{name}' is trusted inside the repository, and an argument may lead out of it"
             ));
         }
     }
+    let rewrites = |word: &&str| {
+        let option = word.split_once('=').map_or(*word, |(option, _)| option);
+        table::lists("@rewrites", option)
+    };
+    let mut others = words.iter().skip(named).flatten();
+    if let Some(option) = others.find(|word| rewrites(word)) {
+        walker.doubt(format!("'{name} {option}' rewrites files"));
+    }
+}
+
+/// Returns the words by which `guard.known` would trust what is run: the program with its subcommand, and what a runner
+/// is told to run. `None` for an interpreter that names no script: to trust it would trust everything.
+fn entry(name: &str, arguments: &[Value]) -> Option<String> {
+    let last = name.rsplit(' ').next().unwrap_or(name);
+    let interprets = table::lists("@interpreters", last);
+    if !interprets && !table::lists("@runners", last) {
+        return Some(name.to_owned());
+    }
+    let is_operand = |argument: &Value| argument.plain().is_none_or(|word| !word.starts_with('-'));
+    let Some(operand) = arguments.iter().position(is_operand) else {
+        return (!interprets).then(|| name.to_owned());
+    };
+    let words = arguments.get(..=operand)?.iter().map(Value::plain);
+    let words: Vec<&str> = words.collect::<Option<_>>()?;
+    Some(format!("{name} {}", words.join(" ")))
 }
 
 /// Whether an argument names nothing outside of the repository, by its text.

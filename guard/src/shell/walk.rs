@@ -94,8 +94,8 @@ impl Walker {
     }
 
     /// Something that may write, and nobody can say where.
-    pub fn doubt(&self, why: impl Into<String>) {
-        self.writes.borrow_mut().doubt(why);
+    pub fn doubt(&self, doubt: impl Into<Doubt>) {
+        self.writes.borrow_mut().doubt(doubt);
     }
 
     /// What was done so far, in all walks that began as this one.

@@ -67,6 +67,8 @@ settings! {
         "whether `guard` records what it refused to let an agent write";
     GuardStale: "guard.stale_seconds", Form::Number(0, SECONDS_MAX), Some("5"),
         "seconds without the journal after which nothing may be written, where other hosts record too";
+    GuardUnknown: "guard.unknown", Form::Choice(&[ASK, DENY, ALLOW_WHEN_FREE]), Some(ASK),
+        "how `guard` answers if it cannot tell which files a command writes";
     GuardKnown: "guard.known", Form::Programs, Some(""),
         "programs that `guard` trusts to write in the repository only where they may";
 }
@@ -111,6 +113,12 @@ pub enum Form {
 pub const EXCLUSIVE: &str = "exclusive";
 /// It may be, and whoever takes it is warned.
 pub const ADVISORY: &str = "advisory";
+/// The guard has a person asked.
+pub const ASK: &str = "ask";
+/// The guard refuses the call.
+pub const DENY: &str = "deny";
+/// The guard allows the call while no other agent holds a path.
+pub const ALLOW_WHEN_FREE: &str = "allow_when_free";
 /// Prompts start modes by `$name`, and by the phrases that are listed.
 pub const PHRASES: &str = "phrases";
 /// By `$name` alone.
@@ -304,6 +312,9 @@ fn path(text: &str) -> Result<String, String> {
 
 /// Programs, each with the words that have to follow it, parted by commas; blanks are one blank.
 fn programs(text: &str) -> Result<String, String> {
+    if text.trim().is_empty() {
+        return Ok(String::new());
+    }
     let entries: Vec<String> = text
         .split(',')
         .map(|entry| entry.split_whitespace().collect::<Vec<_>>().join(" "))
@@ -413,7 +424,7 @@ mod tests {
         let all = keys.len();
         keys.sort();
         keys.dedup();
-        assert_eq!((keys.len(), all), (44, 44));
+        assert_eq!((keys.len(), all), (45, 45));
         assert_eq!(Setting::find("delivery.default"), None);
     }
 

@@ -2,6 +2,7 @@
 
 use crate::prelude::*;
 use crate::projections::task::HeldResources;
+use crate::projections::team::settings::{ALLOW_WHEN_FREE, ASK, DENY};
 use crate::resource::Tree;
 use crate::resource::pattern::Pattern;
 
@@ -57,6 +58,41 @@ pub struct WriteVerdict {
     pub until: Option<String>,
 }
 
+/// The settings of the guard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GuardRules {
+    /// The programs to trust, separated by commas; empty if none is set.
+    pub known: String,
+    /// Whether `guard.known` was set, and is not its default.
+    pub known_is_set: bool,
+    /// The answer if the guard cannot tell which files a command writes.
+    pub unknown: UnknownWrites,
+    /// Whether `guard.unknown` was set, and is not its default.
+    pub unknown_is_set: bool,
+}
+
+impl UnknownWrites {
+    /// The value as it is typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            UnknownWrites::Ask => ASK,
+            UnknownWrites::Deny => DENY,
+            UnknownWrites::AllowWhenFree => ALLOW_WHEN_FREE,
+        }
+    }
+}
+
+/// The values of `guard.unknown`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnknownWrites {
+    /// A person is asked.
+    Ask,
+    /// The call is refused.
+    Deny,
+    /// The call is allowed while no other agent holds a path.
+    AllowWhenFree,
+}
+
 /// Several paths at once.
 #[derive(Debug, Clone, Default)]
 pub struct CanWriteAll {
@@ -97,9 +133,33 @@ impl Team {
         })
     }
 
-    /// The programs that the guard is to trust, parted by commas; empty where none is set.
-    pub fn guard_known(&mut self) -> Result<String> {
-        self.query(|live, _| Ok(live.setting(Setting::GuardKnown)?.0.text().to_owned()))
+    /// Returns the settings of the guard.
+    pub fn guard_rules(&mut self) -> Result<GuardRules> {
+        self.query(|live, _| {
+            let (known, known_is_set) = live.setting(Setting::GuardKnown)?;
+            let (unknown, unknown_is_set) = live.setting(Setting::GuardUnknown)?;
+            Ok(GuardRules {
+                known: known.text().to_owned(),
+                known_is_set,
+                unknown: match unknown.text() {
+                    ALLOW_WHEN_FREE => UnknownWrites::AllowWhenFree,
+                    DENY => UnknownWrites::Deny,
+                    _ => UnknownWrites::Ask,
+                },
+                unknown_is_set,
+            })
+        })
+    }
+
+    /// Returns a task with paths that an agent other than this one holds, if there is one.
+    pub fn held_by_others(&mut self, agent: &str) -> Result<Option<HeldResources>> {
+        let now = self.now();
+        self.query(|live, _| {
+            let over = live.leases_over_by(now);
+            let held = live.held_resources()?.into_iter();
+            let mut others = held.filter(|held| held.holder != agent && held.leased_until > over);
+            Ok(others.find(|held| !held.resources.is_empty()))
+        })
     }
 
     /// Whether leases are not known as they are: other hosts record in the team, and what they did lately is not here and cannot

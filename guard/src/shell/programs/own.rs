@@ -15,7 +15,9 @@ pub(super) fn run(walker: &Walker, words: &[Value]) {
         }
         let is_unknown = |option: &&Opt| option.effect.is_none();
         if let Some(Opt { name, .. }) = found.options.iter().find(is_unknown) {
-            return walker.doubt(format!("{name} is no option of teamlog that is known"));
+            return walker.doubt(Doubt::own(format!(
+                "{name} is no option of teamlog that is known"
+            )));
         }
         behind = match rest.split_first() {
             None => return,
@@ -25,10 +27,12 @@ pub(super) fn run(walker: &Walker, words: &[Value]) {
         };
     };
     let Some(name) = name else {
-        return walker.doubt("which command of teamlog runs depends on an expansion");
+        return walker.doubt(Doubt::own(
+            "which command of teamlog runs depends on an expansion",
+        ));
     };
     let Some(command) = own.commands.iter().find(|command| command.name == name) else {
-        return walker.doubt(format!("teamlog {name} is not known"));
+        return walker.doubt(Doubt::own(format!("teamlog {name} is not known")));
     };
     // Any of them may name the data of another place.
     let changes = command.effect == Effect::TeamData || !command.raised.is_empty();
@@ -39,9 +43,9 @@ pub(super) fn run(walker: &Walker, words: &[Value]) {
     };
     let writes_more = matches!(command.effect, Effect::Files | Effect::Runs);
     if writes_more || words.iter().any(raises) {
-        walker.doubt(format!(
-            "teamlog {name} may write elsewhere than into the data of a team, or run a program"
-        ));
+        walker.doubt(Doubt::own(format!(
+            "'teamlog {name}' with these options can change settings or files, or run a program"
+        )));
     }
 }
 

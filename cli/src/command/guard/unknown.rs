@@ -1,0 +1,142 @@
+//! Calls of which the guard cannot tell which files they write: whether they run, and what to type so that they do.
+
+use super::{Args, Decision, programs};
+use crate::agents::Agent;
+use crate::agents::guard_hook::OnUnknown;
+use crate::command::prelude::*;
+use teamlog_guard::{Call, Doubt, Place, Writes};
+use teamlog_team::Team;
+use teamlog_team::projections::task::HeldResources;
+use teamlog_team::projections::team::settings::Setting;
+use teamlog_team::resource::can_write::{GuardRules, UnknownWrites};
+
+/// Answers a call with doubts. `team` is `None` if the guard found none; then nobody's settings apply.
+pub(super) fn decide(
+    args: &Args,
+    context: &Context,
+    (call, place, writes): (&Call, &Place, &Writes),
+    mut team: Option<&mut (Team, GuardRules)>,
+) -> Result<Decision, CommandError> {
+    let (answer, holder) = answer(args, context, writes, team.as_deref_mut())?;
+    let message = message(writes, holder.as_ref());
+    let hint = team.and_then(|(team, rules)| {
+        let known = known_with(rules, writes)?;
+        let settled = call.writes(place, &programs(&known)).doubts().is_empty();
+        let line = format!(
+            "config set {} guard.known {}",
+            quoted(team.name()),
+            quoted(&known)
+        );
+        settled.then(|| {
+            format!(
+                "to allow it always, a person types: {}",
+                context.command(&line)
+            )
+        })
+    });
+    match answer {
+        OnUnknown::Allow | OnUnknown::AllowWhenFree => Ok(Decision::Allow),
+        OnUnknown::Ask => {
+            let why = [Some(message), hint];
+            let why: Vec<String> = why.into_iter().flatten().collect();
+            Ok(Decision::Ask(call.form, why.join("\n")))
+        }
+        OnUnknown::Deny => {
+            let error = super::denied(&format!("blocked: {message}"));
+            Err(match hint {
+                Some(hint) => error.or_hint(hint),
+                None if is_own(writes) => error.or_hint("ask a person to type it"),
+                None => error,
+            })
+        }
+    }
+}
+
+/// Returns the answer, and the task that keeps the call from running if the answer depends on one.
+fn answer(
+    args: &Args,
+    context: &Context,
+    writes: &Writes,
+    mut team: Option<&mut (Team, GuardRules)>,
+) -> Result<(OnUnknown, Option<HeldResources>), CommandError> {
+    let of_team = team.as_deref().map(|(_, rules)| match rules.unknown {
+        UnknownWrites::Ask => OnUnknown::Ask,
+        UnknownWrites::Deny => OnUnknown::Deny,
+        UnknownWrites::AllowWhenFree => OnUnknown::AllowWhenFree,
+    });
+    let mut answer = args.on_unknown.or(of_team).unwrap_or(OnUnknown::Ask);
+    let mut holder = None;
+    if answer == OnUnknown::AllowWhenFree {
+        // Without a name every holder is another agent.
+        let agent = args.who.agent(context).unwrap_or_default();
+        let mut free = false;
+        // A command of our own may change these very settings, whoever holds what.
+        if let Some((team, _)) = team.as_deref_mut()
+            && !is_own(writes)
+            && !team.is_stale()?
+        {
+            holder = team.held_by_others(&agent)?;
+            free = holder.is_none();
+        }
+        if !free {
+            answer = OnUnknown::Ask;
+        }
+    }
+    if answer == OnUnknown::Ask && args.client == Some(Agent::Codex) {
+        answer = OnUnknown::Deny;
+    }
+    Ok((answer, holder))
+}
+
+/// Returns if a command of our own is among the doubts.
+fn is_own(writes: &Writes) -> bool {
+    writes.doubts().iter().any(|doubt| doubt.own)
+}
+
+fn message(writes: &Writes, holder: Option<&HeldResources>) -> String {
+    let mut doubts = writes.doubts().iter().map(reason);
+    let mut message = doubts.next().unwrap_or_default();
+    match doubts.len() {
+        0 => {}
+        more => message.push_str(&format!(" (and {more} more)")),
+    }
+    if let Some(held) = holder {
+        message.push_str(&format!(
+            ", and {} holds {} for task {} until {}",
+            held.holder,
+            held.resources.join(", "),
+            held.task_id,
+            held.leased_until
+        ));
+    }
+    message
+}
+
+fn reason(doubt: &Doubt) -> String {
+    match doubt.why.starts_with("cannot tell ") {
+        true => doubt.why.clone(),
+        false => format!("cannot tell which files this writes: {}", doubt.why),
+    }
+}
+
+/// Returns the value of `guard.known` that also trusts what the doubts are about, if it can be written as one.
+fn known_with(rules: &GuardRules, writes: &Writes) -> Option<String> {
+    let mut entries: Vec<&str> = rules.known.split(", ").collect();
+    entries.retain(|entry| !entry.is_empty());
+    for doubt in writes.doubts() {
+        let entry = doubt.entry.as_deref()?;
+        if !entries.contains(&entry) {
+            entries.push(entry);
+        }
+    }
+    // A word with a comma would become two entries.
+    let whole = writes
+        .doubts()
+        .iter()
+        .filter_map(|doubt| doubt.entry.as_ref());
+    if whole.clone().any(|entry| entry.contains(',')) {
+        return None;
+    }
+    let value = Setting::GuardKnown.parse(&entries.join(", ")).ok()?;
+    Some(value.text().to_owned())
+}
