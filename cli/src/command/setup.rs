@@ -5,6 +5,8 @@
 
 mod changes;
 mod parts;
+mod project;
+mod team_settings;
 
 use crate::agents::guard_hook::{GuardHook, GuardOptions};
 use crate::agents::{Agent, file, guard_hook, text, top, typed};
@@ -12,11 +14,13 @@ use crate::command::prelude::*;
 use changes::{FileChange, Files};
 use clap::ValueEnum;
 use parts::{Part, Plan};
+use team_settings::SettingPart;
 
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Set up a coding agent for a team: the guard before writes, what it should know when a session starts or is \
-        compacted, modes by prompts and at its stop, the MCP server, the skill, a paragraph in AGENTS.md\n\nAll of it is \
+        compacted, modes by prompts and at its stop, the MCP server, the skill, a paragraph in AGENTS.md; and the settings by which the \
+        guard lets builds and tests run: guard.unknown, and guard.known with what the project's files name\n\nAll of it is \
         merged into the project's files; what else stands there stays as it is, and a second run changes nothing. What is \
         not said (team, agent, options of the guard) stays as it was set up before. --check ends with 1 where something is \
         missing or out of date.",
@@ -87,7 +91,7 @@ enum Status {
     Removed,
 }
 
-/// `{status, whose, team, dir, parts, files, notes}`.
+/// `{status, whose, team, dir, parts, settings, files, notes}`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SetupAnswer {
     /// What became of all.
@@ -100,6 +104,8 @@ pub struct SetupAnswer {
     dir: String,
     /// Each part of it.
     parts: Vec<Part>,
+    /// The settings of the team that go with it.
+    settings: Vec<SettingPart>,
     /// The files that change.
     files: Vec<FileChange>,
     /// What is left to do.
@@ -122,14 +128,23 @@ impl Args {
             context.data_root()?,
             &root.ignore_files(&plan.team)?,
         ));
-        let whole = parts.iter().all(Part::is_current);
+        let mut settings = SettingPart::wanted(&plan, &dir);
+        let whole =
+            parts.iter().all(Part::is_current) && settings.iter().all(SettingPart::is_current);
         let writes = !self.check && !self.dry_run;
         if writes {
+            context.records(Repeat::Same);
+            for setting in &settings {
+                setting.write(context, &plan.team)?;
+            }
             files.write(&dir)?;
             root.write_ignore_files(&plan.team)?;
         }
         if !self.check {
             parts.iter_mut().for_each(|part| part.written(self.dry_run));
+            settings
+                .iter_mut()
+                .for_each(|setting| setting.written(self.dry_run));
         }
         let status = match (whole, self.check, self.dry_run) {
             (true, _, _) => Status::Unchanged,
@@ -144,6 +159,7 @@ impl Args {
             team: Some(plan.team),
             dir: dir.display().to_string(),
             parts,
+            settings,
             files: files.changes(),
         };
         let dry = self.dry_run;
@@ -180,6 +196,7 @@ impl Args {
         if hook.root.is_none() && handle.resources_root()?.is_empty() {
             hook.root = Some(text(context, dir)?);
         }
+        let rules = handle.guard_rules()?;
         drop(handle);
         let root = context.root(&team)?;
         let plan = Plan {
@@ -187,6 +204,7 @@ impl Args {
             dir: dir.to_owned(),
             team,
             hook,
+            rules,
         };
         Ok((plan, root))
     }
@@ -221,6 +239,7 @@ impl Args {
             team: None,
             dir: dir.display().to_string(),
             parts,
+            settings: Vec::new(),
             files: changes,
             notes: Vec::new(),
         };
@@ -257,6 +276,21 @@ impl Args {
             }
             Agent::Codex | Agent::Pi => {}
         }
+        let more = team_settings::not_known(plan, dir);
+        if !more.is_empty() {
+            let known = [vec![plan.rules.known.clone()], more.clone()].concat();
+            let known: Vec<String> = known.into_iter().filter(|one| !one.is_empty()).collect();
+            let set = format!(
+                "config set {} guard.known {}",
+                quoted(&plan.team),
+                quoted(&known.join(", "))
+            );
+            notes.push(format!(
+                "guard.known does not name {}; to add: {}",
+                more.join(", "),
+                context.command(&set)
+            ));
+        }
         let check = format!(
             "hooks doctor {} --dir {}",
             typed(&plan.whose),
@@ -269,6 +303,7 @@ impl Args {
 
 fn shown(answer: &SetupAnswer, view: &View, dry: bool) -> Vec<String> {
     let mut lines: Vec<String> = answer.parts.iter().map(|part| part.line(view)).collect();
+    lines.extend(answer.settings.iter().map(|setting| setting.line(view)));
     if dry {
         for change in &answer.files {
             lines.push(String::new());

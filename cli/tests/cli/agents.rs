@@ -274,6 +274,113 @@ fn setup_is_merged_into_what_is_there_and_taken_out_again() {
     }
 }
 
+fn bash(whose: &str, repo: &Path, command: &str) -> Value {
+    let more = json!({"tool_name": "Bash", "tool_input": {"command": command}});
+    event(whose, repo, "PreToolUse", more)
+}
+
+#[test]
+fn builds_and_tests_of_the_project_run_after_a_set_up() {
+    for whose in ["claude", "codex"] {
+        let (cli, repo) = project();
+        fs::write(repo.join("Cargo.toml"), "[package]\n").unwrap();
+        let scripts = r#"{"scripts": {"test": "jest", "lint": "eslint --fix", "deploy": "x"}}"#;
+        fs::write(repo.join("package.json"), scripts).unwrap();
+        let known = "cargo build, cargo check, cargo clippy, cargo doc, cargo test, cargo fmt --check, \
+            cargo fmt --all --check, npm test, npm run test";
+        let dry = cli.ok(&line(&repo, &format!("{whose} --agent dev --dry-run")));
+        shows!(dry => has "would write  guard.unknown  allow_when_free", has known);
+        assert_eq!(
+            cli.json::<Value>("config get demo guard.known")["set"],
+            false
+        );
+        let done: Value = cli.json(&line(&repo, &format!("{whose} --agent dev")));
+        assert_eq!(
+            done["settings"],
+            json!([
+                {"key": "guard.unknown", "value": "allow_when_free", "status": "written"},
+                {"key": "guard.known", "value": known, "status": "written"},
+            ])
+        );
+        let code = |command: &str| {
+            let ran = fire(&cli, &repo, whose, &bash(whose, &repo, command));
+            (ran.code, ran.stdout.contains("\"ask\""))
+        };
+        let (yes, refused) = (
+            (Some(0), false),
+            match whose {
+                "claude" => (Some(0), true),
+                _ => (Some(2), false),
+            },
+        );
+        // Nobody else holds a path.
+        for command in [
+            "cargo test -p io",
+            "npm test",
+            "./ci/check",
+            "npm run deploy",
+        ] {
+            assert_eq!(code(command), yes, "{whose}: {command}");
+        }
+        cli.ok("task create demo --subject docs --resource docs");
+        cli.ok("task claim demo 2 --worker qa");
+        for command in ["cargo test -p io", "cargo fmt --check", "npm test"] {
+            assert_eq!(code(command), yes, "{whose}: {command}");
+        }
+        for command in [
+            "cargo fmt",
+            "cargo clippy --fix",
+            "./ci/check",
+            "npm run deploy",
+        ] {
+            assert_eq!(code(command), refused, "{whose}: {command}");
+        }
+        // What a person set stays, and what the project names beside it is said.
+        cli.ok("config set demo guard.known 'cargo test'");
+        cli.ok("config set demo guard.unknown ask");
+        let again: Value = cli.json(&line(&repo, whose));
+        assert_eq!(again["status"], "unchanged", "{again}");
+        let notes = again["notes"].to_string();
+        shows!(notes => has "to add: teamlog config set demo guard.known 'cargo test, cargo build, ");
+        cli.ok("config set demo guard.known ''");
+        assert_eq!(
+            cli.json::<Value>(&line(&repo, whose))["status"],
+            "unchanged"
+        );
+    }
+}
+
+#[test]
+fn a_set_up_follows_the_team_where_an_earlier_version_wrote_its_default() {
+    for (whose, old, kept) in [("claude", "ask", "deny"), ("codex", "deny", "ask")] {
+        let (cli, repo) = project();
+        cli.ok(&line(&repo, &format!("{whose} --agent dev")));
+        let file = repo.join(hooks_file(whose));
+        let text = fs::read_to_string(&file).unwrap();
+        let client = format!("--client {whose}");
+        for (answer, stays) in [(old, false), (kept, true)] {
+            let earlier = text.replace(&client, &format!("--on-unknown {answer}"));
+            assert_ne!(earlier, text);
+            fs::write(&file, earlier).unwrap();
+            cli.ok(&line(&repo, whose));
+            let now = fs::read_to_string(&file).unwrap();
+            assert!(now.contains(&client), "{now}");
+            assert_eq!(
+                now.contains("--on-unknown"),
+                stays,
+                "{whose} {answer}: {now}"
+            );
+        }
+        // An answer that a person chose now stays, and the setting of the team is left alone.
+        cli.ok("config unset demo guard.unknown");
+        cli.ok(&line(&repo, &format!("{whose} --on-unknown {old}")));
+        let done: Value = cli.json(&line(&repo, whose));
+        assert_eq!(done["settings"], json!([]));
+        let now = fs::read_to_string(&file).unwrap();
+        assert!(now.contains(&format!("--on-unknown {old}")), "{now}");
+    }
+}
+
 #[test]
 fn check_names_what_is_out_of_date() {
     let (cli, repo) = project();

@@ -9,6 +9,7 @@ use crate::agents::{Agent, data_root, file, program};
 use crate::command::prelude::*;
 use serde_json::json;
 use teamlog_team::lifecycle::ignored::IgnoreFile;
+use teamlog_team::resource::can_write::GuardRules;
 
 const HOOKS: [(&str, Hook); 5] = [
     ("guard", Hook::Guard),
@@ -24,7 +25,7 @@ const SKILL_END: &str = "\n<!-- Written by teamlog setup, and replaced by it. --
 /// How a part stands, or what became of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum State {
+pub(super) enum State {
     /// As it should be.
     Current,
     /// It is not there.
@@ -92,7 +93,14 @@ impl Part {
 
     /// `current  guard  /repo/.claude/settings.local.json`.
     pub fn line(&self, view: &View) -> String {
-        let (style, word) = match self.status {
+        self.status.line(view, self.part, &self.file)
+    }
+}
+
+impl State {
+    /// `current  guard  /repo/.claude/settings.local.json`.
+    pub(super) fn line(self, view: &View, what: &str, value: &str) -> String {
+        let (style, word) = match self {
             State::Current => (Style::Good, "current"),
             State::Missing => (Style::Warn, "missing"),
             State::Outdated => (Style::Warn, "outdated"),
@@ -103,7 +111,7 @@ impl Part {
             State::Kept => (Style::Dim, "kept"),
         };
         let word = view.paint.show(style, format!("{word:<11}"));
-        format!("{word}  {:<13}  {}", self.part, visible(&self.file))
+        format!("{word}  {what:<13}  {}", visible(value))
     }
 }
 
@@ -112,6 +120,8 @@ pub struct Plan {
     pub dir: PathBuf,
     pub team: String,
     pub hook: GuardHook,
+    /// The team's settings of the guard.
+    pub rules: GuardRules,
 }
 
 fn mcp_file(whose: Agent, dir: &Path) -> PathBuf {

@@ -1,0 +1,98 @@
+//! The settings of the team that a set-up proposes: how the guard treats builds and tests. A setting that was set stays.
+
+use super::parts::{Plan, State};
+use super::project;
+use crate::command::prelude::*;
+use teamlog_team::lifecycle::config::ConfigChange;
+use teamlog_team::projections::team::settings::{ALLOW_WHEN_FREE, Setting};
+
+/// A setting that the set-up takes care of.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SettingPart {
+    /// `guard.unknown` or `guard.known`.
+    key: String,
+    /// Its value, now or after the set-up.
+    value: String,
+    /// Its state, or what became of it.
+    status: State,
+}
+
+impl SettingPart {
+    /// Returns the settings with the values that the set-up proposes, or that were set before.
+    pub fn wanted(plan: &Plan, dir: &Path) -> Vec<SettingPart> {
+        let rules = &plan.rules;
+        let mut parts = Vec::new();
+        // A hook with an answer of its own does not ask the team.
+        if plan.hook.on_unknown.is_none() {
+            let set = rules
+                .unknown_is_set
+                .then(|| rules.unknown.name().to_owned());
+            parts.push(part(Setting::GuardUnknown, set, ALLOW_WHEN_FREE.to_owned()));
+        }
+        let commands = project::commands(dir).join(", ");
+        let set = rules.known_is_set.then(|| rules.known.clone());
+        if set.is_some() || !commands.is_empty() {
+            parts.push(part(Setting::GuardKnown, set, commands));
+        }
+        parts
+    }
+
+    pub fn is_current(&self) -> bool {
+        self.status == State::Current
+    }
+
+    /// Sets the setting unless it is current.
+    pub fn write(&self, context: &mut Context, team: &str) -> Result<(), CommandError> {
+        if self.is_current() {
+            return Ok(());
+        }
+        let change = ConfigChange {
+            key: self.key.clone(),
+            value: Some(self.value.clone()),
+            actor: context.doer(),
+        };
+        context.execute(&call::CONFIG, team, change).map(drop)
+    }
+
+    /// Marks a setting that was missing as written, or as one that would be.
+    pub fn written(&mut self, dry: bool) {
+        if !self.is_current() {
+            self.status = if dry {
+                State::WouldWrite
+            } else {
+                State::Written
+            };
+        }
+    }
+
+    pub fn line(&self, view: &View) -> String {
+        self.status.line(view, &self.key, &self.value)
+    }
+}
+
+fn part(setting: Setting, set: Option<String>, proposed: String) -> SettingPart {
+    SettingPart {
+        key: setting.key(),
+        status: if set.is_some() {
+            State::Current
+        } else {
+            State::Missing
+        },
+        value: set.unwrap_or(proposed),
+    }
+}
+
+/// Returns the commands of the project that a list set by a person does not name.
+pub fn not_known(plan: &Plan, dir: &Path) -> Vec<String> {
+    if !plan.rules.known_is_set {
+        return Vec::new();
+    }
+    let known: Vec<&str> = plan.rules.known.split(", ").collect();
+    let is_known = |command: &String| {
+        let covers = |entry: &&str| command == entry || command.starts_with(&format!("{entry} "));
+        known.iter().any(covers)
+    };
+    let mut commands = project::commands(dir);
+    commands.retain(|command| !is_known(command));
+    commands
+}
