@@ -17,7 +17,12 @@ pub fn deprecation(tool: &str, arguments: &Map<String, Value>) -> Option<String>
     OPERATIONS
         .split_whitespace()
         .find(|known| *known == operation)?;
-    let input = Value::Object(arguments.clone()).to_string();
+    let mut arguments = arguments.clone();
+    // The operations name the team by its longer name.
+    if let Some(team) = arguments.remove("team") {
+        arguments.entry("team_name").or_insert(team);
+    }
+    let input = Value::Object(arguments).to_string();
     let answer = json!({
         "error": format!("the tool {tool} is hard-deprecated: a team is changed through the command line"),
         "code": "deprecated_cli_only",
@@ -62,6 +67,14 @@ mod tests {
         assert_eq!(
             answer["hint"],
             r#"Use CLI interop: rcs team api send-message --input '{"body":"it'\''s","team_name":"demo"}' --json"#
+        );
+        let Value::Object(arguments) = json!({"team": "demo"}) else {
+            unreachable!()
+        };
+        let text = deprecation("team_list_tasks", &arguments).unwrap();
+        assert!(
+            text.contains("team_name") && !text.contains("\\\"team\\\""),
+            "{text}"
         );
     }
 

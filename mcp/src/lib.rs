@@ -7,11 +7,14 @@
 //! The protocol's own crate moves fast, so that nothing outside this crate knows it.
 #![forbid(unsafe_code)]
 
+mod arguments;
 mod legacy;
 mod query;
 mod resources;
 mod server;
 mod state;
+mod transport;
+mod wire;
 
 pub use query::ToolError;
 pub use server::{Elsewhere, carry_out};
@@ -21,6 +24,7 @@ use server::Server;
 use std::io;
 use teamlog_team::Root;
 use teamlog_team::handle::command::Origin;
+use transport::Lines;
 
 /// Serves one client on standard input and output until it closes them.
 ///
@@ -28,7 +32,7 @@ use teamlog_team::handle::command::Origin;
 /// `origin`, and is handed to `elsewhere` first.
 ///
 /// # Errors
-/// The runtime cannot be started, or the client's first message is none of this protocol.
+/// The runtime or the thread that reads cannot be started.
 pub fn serve_stdio(
     root: Root,
     team: Option<String>,
@@ -36,9 +40,7 @@ pub fn serve_stdio(
     origin: Origin,
     elsewhere: Elsewhere,
 ) -> io::Result<()> {
-    // The runtime reads its input on a thread, and panics where it cannot start one.
-    let tried = std::thread::Builder::new().spawn(|| ())?;
-    drop(tried.join());
+    let lines = Lines::new(io::stdin(), io::stdout())?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()?;
@@ -50,7 +52,7 @@ pub fn serve_stdio(
             origin,
             elsewhere,
         };
-        let running = rmcp::serve_server(server, rmcp::transport::stdio()).await;
+        let running = rmcp::serve_server(server, lines).await;
         match running {
             Ok(running) => running.waiting().await.map(drop).map_err(io::Error::other),
             // It came and went without a word.

@@ -3,11 +3,12 @@
 //! What they and the tools of states have in common is here too: how arguments are read, which team is meant, and how a
 //! fault is written.
 
-use schemars::{JsonSchema, generate::SchemaSettings};
+use schemars::{JsonSchema, Schema, generate::SchemaSettings};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
+use teamlog_team::api::shape::Shape;
 use teamlog_team::api::{Effect, Op, schema};
 use teamlog_team::handle::command::{Control, Origin};
 use teamlog_team::lifecycle::status::Status;
@@ -39,6 +40,8 @@ pub struct Query {
     pub about: Option<&'static str>,
     /// The JSON schema of its arguments.
     pub schema: Map<String, Value>,
+    /// The arguments that the schema describes.
+    pub shape: Shape,
     answer: Answer,
 }
 
@@ -53,6 +56,12 @@ impl ToolError {
         if let (Some(hint), Some(fields)) = (hint, fault.as_object_mut()) {
             fields.insert("hint".to_owned(), hint.into());
         }
+        ToolError(fault.to_string())
+    }
+
+    /// An argument that is refused.
+    pub(crate) fn of_field(field: &str, message: &str) -> ToolError {
+        let fault = json!({"error": message, "code": "invalid_input", "field": field});
         ToolError(fault.to_string())
     }
 
@@ -95,15 +104,22 @@ impl Query {
             serde_json::to_string(&answer)
                 .map_err(|error| ToolError::new("operation_failed", &error.to_string(), None))
         });
+        let schema = arguments::<I>();
         Query {
             name,
             doc,
             mutates: effect == Effect::Records,
             of_states: false,
             about: None,
-            schema: arguments::<I>(),
+            shape: shape_of(&schema),
+            schema,
             answer,
         }
+    }
+
+    /// Reads the shape of a schema that was changed again.
+    pub(crate) fn reshape(&mut self) {
+        self.shape = shape_of(&self.schema);
     }
 
     /// The tool of that name, which carries out an operation.
@@ -116,6 +132,7 @@ impl Query {
         if let Some(Value::Object(fields)) = self.schema.get_mut("properties") {
             fields.remove(field);
         }
+        self.reshape();
         let answer = self.answer;
         self.answer = Box::new(move |team, arguments| {
             if arguments.contains_key(field) {
@@ -180,6 +197,10 @@ pub(crate) fn meant(
             .map_err(|failure| ToolError::of(&failure))?,
     };
     Ok((team, arguments))
+}
+
+fn shape_of(schema: &Map<String, Value>) -> Shape {
+    Shape::of(&Schema::from(schema.clone()))
 }
 
 fn arguments<I: JsonSchema>() -> Map<String, Value> {

@@ -2,7 +2,7 @@
 
 use crate::query::{QUERIES, Query, ToolError, meant};
 use crate::state::{self, STATES, Session};
-use crate::{legacy, resources};
+use crate::{arguments, legacy, resources};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
@@ -81,8 +81,19 @@ impl Server {
         let Some(query) = tools().find(|tool| tool.name == request.name) else {
             return failed(format!("Unknown tool: {}", request.name));
         };
-        match self.answer(query, arguments) {
-            Ok(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
+        let answered = arguments::fit(query, arguments).and_then(|fitted| {
+            let text = self.answer(query, fitted.arguments)?;
+            Ok((text, fitted.ignored))
+        });
+        match answered {
+            Ok((text, ignored)) => {
+                let mut blocks = vec![ContentBlock::text(text)];
+                if !ignored.is_empty() {
+                    let note = format!("note: {} takes no {}", query.name, ignored.join(", "));
+                    blocks.push(ContentBlock::text(note));
+                }
+                CallToolResult::success(blocks)
+            }
             Err(fault) => failed(fault.0),
         }
     }

@@ -83,6 +83,7 @@ where
         // Nothing refers to the list of modes any more.
         tool.schema.remove("$defs");
     }
+    tool.reshape();
     tool
 }
 

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use teamlog_mcp::{Elsewhere, Session, ToolError};
 use teamlog_team::mode::rules::shown::scope;
 
-/// What may be typed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

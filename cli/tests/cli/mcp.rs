@@ -83,6 +83,16 @@ impl Client {
         answer
     }
 
+    /// Sends bytes as they are, and reads the next line.
+    fn raw(&mut self, line: &[u8]) -> Value {
+        let to = self.to.as_mut().unwrap();
+        to.write_all(line).unwrap();
+        to.write_all(b"\n").unwrap();
+        let mut line = String::new();
+        self.from.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap()
+    }
+
     fn ask(&mut self, method: &str, params: Value) -> Value {
         let mut answer = self.answer(method, params);
         assert!(answer.get("error").is_none(), "{method}: {answer}");
@@ -278,7 +288,7 @@ fn what_cannot_be_answered_is_named() {
         "task_not_found"
     );
     for arguments in [
-        json!({"team": 7}),
+        json!({"team": [7]}),
         json!({"team": "demo", "agnet": "dev"}),
         json!({"team": "../../etc"}),
         json!({"team": "demo", "limit": -1}),
@@ -341,7 +351,7 @@ fn states_of_modes_are_read_and_written_by_tools() {
         ("state_read", {"mode": "../x"}),
         ("state_read", {"mode": "forge", "session_id": "a.b"}),
         ("state_clear", {"mode": "nothing"}),
-        ("state_clear", {"mode": "forge", "session_id": 7}),
+        ("state_clear", {"mode": "forge", "session_id": [7]}),
         ("state_write", {"mode": "forge", "current_phase": "x"}),
         ("state_get_status", {"more": 1}),
     ] {
@@ -518,4 +528,102 @@ fn noise_ends_in_no_panic() {
         let code = client.child.wait().unwrap().code();
         assert!(matches!(code, Some(0 | 74)), "{noise:?}: {code:?}");
     }
+}
+
+#[test]
+fn arguments_are_read_as_models_write_them() {
+    let cli = world();
+    let (mut client, _) = Client::initialized(&cli, "mcp");
+    for (tool, arguments) in cases![
+        ("ready", {"limit": "5", "team_name": "demo"}),
+        ("ready", {"limit": 5.0, "agent": "", "cursor": null}),
+        ("inbox", {"agent": "dev", "unread": "true"}),
+        ("events", {"since": "0", "limit": "2"}),
+    ] {
+        assert_eq!(client.json(tool, arguments)["team"], "demo");
+    }
+    assert_eq!(client.json("ready", json!("{\"limit\": 1}"))["count"], 1);
+    assert_eq!(client.json("ready", Value::Null)["total"], 1);
+    client.json(
+        "state_write",
+        json!({"mode": "forge", "state": "{\"active\": true}", "session_id": ""}),
+    );
+    assert_eq!(
+        client.json("state_read", json!({"mode": "forge"}))["active"],
+        true
+    );
+    for (tool, arguments, field, said) in cases![
+        ("ready" => "limit", {"limit": "many"}, "limit must be an integer from 1 to 1000"),
+        ("inbox" => "unread", {"agent": "dev", "unread": "maybe"}, "unread must be a boolean"),
+        ("inbox" => "agent", {}, "agent is required"),
+        ("ready" => "agnet", {"agnet": "dev"}, "did you mean agent?"),
+    ]
+    .map(|(tool, field, arguments, said)| (tool, arguments, field, said))
+    {
+        let fault = client.fault(tool, arguments);
+        has!(fault, {"code": "invalid_input", "field": field});
+        shows!(fault["error"].as_str().unwrap() => has said);
+    }
+    // What is nearly no argument is passed by, and said.
+    let result = client.ask(
+        "tools/call",
+        json!({"name": "ready", "arguments": {"verbosity_level": 3}}),
+    );
+    assert_ne!(result["isError"], true, "{result}");
+    assert_eq!(
+        result["content"][1]["text"],
+        "note: ready takes no verbosity_level"
+    );
+    client.end();
+}
+
+#[test]
+fn every_request_with_an_id_is_answered() {
+    let cli = world();
+    let mut client = Client::start(&cli, "mcp");
+    // Also before the client has said who it is, and after something that is no request.
+    let early = client.raw(br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"a":NaN}}"#);
+    has!(early, {"id": 1, "/error/code": -32700, "/error/data/offset": 60});
+    client.say(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    let (mut client, _) = client.introduced();
+    for (line, id, code) in [
+        (&br#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"\ud800"}}"#[..], json!("a"), -32700),
+        (b"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"\xff\"}}", json!(2), -32700),
+        (b"{\"params\":{\"name\":\"a\x07\"},\"id\":3}", json!(3), -32700),
+        (br#"{"jsonrpc":"2.0","id":4,"method":"tools/call"}"#, json!(4), -32602),
+        (br#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"ready","arguments":[1]}}"#, json!(5), -32602),
+        (br#"{"jsonrpc":"2.0","id":6,"method":"resources/read","params":{"uri":7}}"#, json!(6), -32602),
+        (br#"{"jsonrpc":"2.0","id":7.5,"method":"tools/list"}"#, json!(7.5), -32600),
+        (br#"{"jsonrpc":"2.0","id":8,"method":"no/such"}"#, json!(8), -32601),
+        (br#"{"jsonrpc":"2.0","id":9}"#, json!(9), -32600),
+        (b"noise", Value::Null, -32700),
+    ] {
+        let answer = client.raw(line);
+        let line = String::from_utf8_lossy(line);
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&id, &json!(code)), "{line}: {answer}");
+        assert!(answer["error"]["message"].is_string(), "{answer}");
+    }
+    let batch = br#"[{"id":10,"method":"tools/list"},{"id":11,"method":"ping"}]"#;
+    let mut ids = vec![client.raw(batch)["id"].clone()];
+    let mut line = String::new();
+    client.from.read_line(&mut line).unwrap();
+    ids.push(serde_json::from_str::<Value>(&line).unwrap()["id"].clone());
+    ids.sort_by_key(Value::to_string);
+    assert_eq!(ids, [json!(10), json!(11)]);
+    assert_eq!(client.json("ready", json!({}))["total"], 1);
+    // The last line counts without an end.
+    let mut to = client.to.take().unwrap();
+    to.write_all(br#"{"jsonrpc":"2.0","id":12,"method":"ping"}"#)
+        .unwrap();
+    drop(to);
+    line.clear();
+    client.from.read_line(&mut line).unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&line).unwrap()["id"], 12);
+    client.end();
+}
+
+#[test]
+fn help_begins_with_what_the_command_does() {
+    let cli = world();
+    shows!(cli.ok("mcp --help") => starts "Serve ");
 }

@@ -1,0 +1,294 @@
+//! Arguments of tools as models write them: read by the schema of the tool before anything is refused.
+//!
+//! `"5"` and `5.0` are integers, `"true"` is a boolean, the JSON text of an object or a list is that object or list, and a
+//! number is text where text is wanted. `null` and blank text are as good as nothing. `team_name` is `team`. An argument that
+//! the tool does not take is passed by, unless it is nearly one that it takes.
+
+use crate::query::{Query, ToolError};
+use serde_json::{Map, Number, Value};
+use teamlog_team::api::shape::{Field, Kind, Shape};
+use teamlog_team::projections::spelling;
+
+const TEAM: &str = "team";
+const TEAM_NAME: &str = "team_name";
+/// The session of a tool of states: `null` there is the root.
+const SESSION: &str = "session_id";
+/// A number of items is bounded by the tool, whatever is asked for.
+const LIMIT: &str = "limit";
+/// Sent by some clients, and of no meaning here.
+const WORKING_DIRECTORY: &str = "workingDirectory";
+/// The greatest integer up to which a float holds every integer.
+const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+
+/// Arguments that fit the schema of a tool.
+#[derive(Debug, PartialEq)]
+pub struct Fitted {
+    pub arguments: Map<String, Value>,
+    /// Arguments that were passed by.
+    pub ignored: Vec<String>,
+}
+
+/// Fits arguments to the schema of a tool.
+///
+/// # Errors
+/// The error names the argument and what was expected.
+pub fn fit(query: &Query, mut arguments: Map<String, Value>) -> Result<Fitted, ToolError> {
+    let shape = &query.shape;
+    arguments.remove(WORKING_DIRECTORY);
+    // An open tool may take it for a field of its own.
+    if !(shape.open && arguments.contains_key(TEAM)) {
+        rename_team(&mut arguments)?;
+    }
+    let ignored = take_unknown(query.name, shape, &mut arguments)?;
+    for field in &shape.fields {
+        let Some(value) = arguments.get_mut(&field.name) else {
+            continue;
+        };
+        let keeps_null = query.of_states && field.name == SESSION && value.is_null();
+        if is_absent(value) && !field.required {
+            if !keeps_null {
+                arguments.remove(&field.name);
+            }
+            continue;
+        }
+        coerce(&field.kind, value);
+        if !holds(field, value) {
+            return Err(mistyped(field, value));
+        }
+    }
+    let is_missing = |field: &&Field| field.required && !arguments.contains_key(&field.name);
+    if let Some(field) = shape.fields.iter().find(is_missing) {
+        let message = format!("{} is required: {}", field.name, field.kind.rule());
+        return Err(ToolError::of_field(&field.name, &message));
+    }
+    Ok(Fitted { arguments, ignored })
+}
+
+/// Takes `team_name` for `team`.
+fn rename_team(arguments: &mut Map<String, Value>) -> Result<(), ToolError> {
+    let Some(named) = arguments
+        .remove(TEAM_NAME)
+        .filter(|value| !is_absent(value))
+    else {
+        return Ok(());
+    };
+    match arguments.get(TEAM).filter(|value| !is_absent(value)) {
+        Some(team) if *team != named => {
+            let message =
+                format!("{TEAM} and {TEAM_NAME} must be the same, but are {team} and {named}");
+            Err(ToolError::of_field(TEAM, &message))
+        }
+        _ => {
+            arguments.insert(TEAM.to_owned(), named);
+            Ok(())
+        }
+    }
+}
+
+/// Takes out the arguments that a tool does not take, and returns their names.
+fn take_unknown(
+    tool: &str,
+    shape: &Shape,
+    arguments: &mut Map<String, Value>,
+) -> Result<Vec<String>, ToolError> {
+    if shape.open {
+        return Ok(Vec::new());
+    }
+    let unknown = arguments.keys().filter(|name| shape.field(name).is_none());
+    let unknown: Vec<String> = unknown.cloned().collect();
+    for name in &unknown {
+        if let Some(meant) = spelling::meant(name, shape.names()) {
+            let message = format!("{tool} takes no argument {name:?}: did you mean {meant}?");
+            return Err(ToolError::of_field(name, &message));
+        }
+        arguments.remove(name);
+    }
+    Ok(unknown)
+}
+
+fn is_absent(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        _ => false,
+    }
+}
+
+/// Makes a value one of that kind, if it stands for one.
+fn coerce(kind: &Kind, value: &mut Value) {
+    let coerced = match (kind, &*value) {
+        (Kind::Integer { .. }, Value::String(text)) => {
+            serde_json::from_str(text.trim().trim_start_matches('+'))
+                .ok()
+                .and_then(|number| integer(&number))
+        }
+        (Kind::Integer { .. }, Value::Number(number)) => integer(number),
+        (Kind::Number, Value::String(text)) => serde_json::from_str::<Number>(text.trim())
+            .ok()
+            .map(Value::from),
+        (Kind::Boolean, Value::String(text)) => match &*text.trim().to_lowercase() {
+            "true" | "1" => Some(true.into()),
+            "false" | "0" => Some(false.into()),
+            _ => None,
+        },
+        (Kind::Boolean, Value::Number(number)) => match number.as_f64() {
+            Some(1.0) => Some(true.into()),
+            Some(0.0) => Some(false.into()),
+            _ => None,
+        },
+        (Kind::Text | Kind::Choice(_), Value::Number(number)) if !number.is_f64() => {
+            Some(number.to_string().into())
+        }
+        (Kind::Texts | Kind::List | Kind::Object, Value::String(text)) => {
+            serde_json::from_str(text).ok()
+        }
+        _ => None,
+    };
+    if let Some(coerced) = coerced {
+        *value = coerced;
+    }
+}
+
+/// Returns the integer that a number stands for; a float only as far as it holds every integer.
+fn integer(number: &Number) -> Option<Value> {
+    if !number.is_f64() {
+        return Some(number.clone().into());
+    }
+    let float = number.as_f64()?;
+    let exact = float.fract() == 0.0 && float.abs() <= EXACT_MAX;
+    exact.then(|| Value::from(float as i64))
+}
+
+fn holds(field: &Field, value: &Value) -> bool {
+    match field.kind {
+        Kind::Integer { min, .. } if field.name == LIMIT => {
+            Kind::Integer { min, max: None }.holds(value) || value.as_u64() == Some(0)
+        }
+        _ => field.kind.holds(value),
+    }
+}
+
+fn mistyped(field: &Field, value: &Value) -> ToolError {
+    let found = match value {
+        Value::Array(_) => "an array".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+        other => other.to_string().chars().take(FOUND_MAX).collect(),
+    };
+    let message = format!(
+        "{} must be {}, but is {found}",
+        field.name,
+        field.kind.rule()
+    );
+    ToolError::of_field(&field.name, &message)
+}
+
+/// Most letters of a value that a refusal repeats.
+const FOUND_MAX: usize = 80;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::STATES;
+    use serde_json::json;
+
+    fn fitted(tool: &str, arguments: Value) -> Result<Fitted, String> {
+        let found = STATES.iter().find(|query| query.name == tool);
+        let query = found.or_else(|| Query::find(tool)).unwrap();
+        let Value::Object(arguments) = arguments else {
+            unreachable!()
+        };
+        fit(query, arguments).map_err(|fault| fault.0)
+    }
+
+    #[test]
+    fn values_are_read_by_the_schema() {
+        for (tool, given, read) in [
+            ("ready", json!({"limit": "5"}), json!({"limit": 5})),
+            (
+                "ready",
+                json!({"limit": 5.0, "agent": ""}),
+                json!({"limit": 5}),
+            ),
+            (
+                "ready",
+                json!({"limit": " 5.0 ", "cursor": null}),
+                json!({"limit": 5}),
+            ),
+            ("ready", json!({"limit": 100000}), json!({"limit": 100000})),
+            ("events", json!({"since": ""}), json!({})),
+            (
+                "inbox",
+                json!({"agent": "dev", "unread": "True"}),
+                json!({"agent": "dev", "unread": true}),
+            ),
+            ("task", json!({"task_id": 7}), json!({"task_id": "7"})),
+            (
+                "status",
+                json!({"team_name": "demo", "team": ""}),
+                json!({"team": "demo"}),
+            ),
+            (
+                "state_write",
+                json!({"mode": "forge", "state": "{\"a\": 1}", "b": null}),
+                json!({"mode": "forge", "state": {"a": 1}, "b": null}),
+            ),
+            (
+                "state_read",
+                json!({"mode": "forge", "session_id": null, "workingDirectory": "/x"}),
+                json!({"mode": "forge", "session_id": null}),
+            ),
+        ] {
+            let fitted = fitted(tool, given.clone()).unwrap();
+            assert_eq!(Value::Object(fitted.arguments), read, "{tool} {given}");
+            assert!(fitted.ignored.is_empty(), "{tool} {given}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_the_field_and_what_was_expected() {
+        for (tool, given, said) in [
+            (
+                "ready",
+                json!({"limit": "five"}),
+                "limit must be an integer from 1 to 1000",
+            ),
+            ("ready", json!({"limit": 5.5}), "limit must be an integer"),
+            ("ready", json!({"limit": -1}), "limit must be"),
+            (
+                "inbox",
+                json!({"agent": "dev", "unread": "maybe"}),
+                "unread must be a boolean",
+            ),
+            (
+                "ready",
+                json!({"team": ["demo"]}),
+                "team must be a string, but is an array",
+            ),
+            ("prime", json!({}), "agent is required"),
+            (
+                "prime",
+                json!({"agent": null}),
+                "agent must be a string, but is null",
+            ),
+            ("ready", json!({"agnet": "dev"}), "did you mean agent?"),
+            (
+                "status",
+                json!({"team": "a", "team_name": "b"}),
+                "must be the same",
+            ),
+            (
+                "state_write",
+                json!({"mode": "forge", "state": "[1]"}),
+                "state must be an object",
+            ),
+        ] {
+            let fault = fitted(tool, given.clone()).unwrap_err();
+            let fault: Value = serde_json::from_str(&fault).unwrap();
+            assert_eq!(fault["code"], "invalid_input");
+            assert!(fault["field"].is_string(), "{fault}");
+            assert!(fault["error"].as_str().unwrap().contains(said), "{fault}");
+        }
+        let fitted = fitted("ready", json!({"verbosity_level": 3})).unwrap();
+        assert_eq!(fitted.ignored, ["verbosity_level"]);
+    }
+}
