@@ -1,6 +1,7 @@
 //! Who presents a claim on a task: what every command of a holder says of itself.
 
 use crate::handle::authority::Actor;
+use crate::handle::command::mismatch;
 use crate::task::prelude::*;
 
 /// What a command presents of a claim, and who does.
@@ -34,11 +35,17 @@ macro_rules! claimant {
 pub(crate) use claimant;
 
 impl<'a> Claimant<'a> {
-    /// Refuses a caller that may not present the claim. Every agent that is known to be behind the command must be the holder
+    /// Refuses a caller that may not present the claim. A worker that the input names must be the authenticated agent. Every agent that is known to be behind the command must be the holder
     /// of the claim that it names: an epoch can be guessed, and a token can be overheard. A token alone suffices for a caller
     /// that proved nothing, and `force` skips the holder for such a caller and for the leader.
     pub fn authorize(self, live: &Live, by: Actor<'_>) -> Result<()> {
-        let overrides = self.hold.force && (!by.authenticated || by.name == Some(LEADER));
+        if let (Some(name), Some(worker)) = (by.name.filter(|_| by.authenticated), self.worker)
+            && name != worker
+        {
+            return Err(mismatch(name, worker).into());
+        }
+        let may_force = !by.authenticated || by.name == Some(LEADER);
+        let overrides = self.hold.force && may_force;
         let suffices = self.hold.token.is_some() && !by.authenticated;
         if self.hold.is_empty() || overrides || suffices {
             return Ok(());
@@ -52,7 +59,8 @@ impl<'a> Claimant<'a> {
         for (field, who) in [("worker", self.worker), ("actor", by.name)] {
             if let Some(who) = who.filter(|who| *who != claim.owner) {
                 let (task, events) = (task.clone(), Vec::new());
-                return Err(Draft { task, events }.not_holder(claim, field, who).into());
+                let draft = Draft { task, events };
+                return Err(draft.not_holder(claim, field, who, may_force).into());
             }
         }
         Ok(())

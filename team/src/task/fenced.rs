@@ -106,7 +106,8 @@ impl Fence {
         let claim = draft.task.governed.claim.as_ref();
         match claim.zip(self.agent.as_ref()) {
             Some((claim, agent)) if claim.owner != *agent && !self.force => {
-                Err(draft.not_holder(claim, "agent", agent))
+                // An authenticated agent that may not force was refused before.
+                Err(draft.not_holder(claim, "agent", agent, true))
             }
             _ => Ok(()),
         }

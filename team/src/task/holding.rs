@@ -193,14 +193,26 @@ impl Draft {
             .hint("claim the task again if it is still free")
     }
 
-    /// The refusal of an epoch that somebody else presents.
-    pub fn not_holder(&self, claim: &Claim, field: &'static str, who: &str) -> Refusal {
+    /// Returns the refusal of an epoch that another agent presents. The hint names `force` only if that would help the caller.
+    pub fn not_holder(
+        &self,
+        claim: &Claim,
+        field: &'static str,
+        who: &str,
+        may_force: bool,
+    ) -> Refusal {
         let message = format!(
             "{field} must be the one who claimed task {}, {}, but is {who:?}",
             self.task.task_id, claim.owner
         );
         let refusal = self.refusal(Code::NotHolder, message).field(field);
-        refusal.hint("leave it to its holder; force overrides that, and is recorded")
+        refusal.hint(match may_force {
+            true => "leave it to its holder; force overrides that, and is recorded".to_owned(),
+            false => format!(
+                "leave it to {}, or ask {LEADER}, who alone may force it",
+                claim.owner
+            ),
+        })
     }
 
     fn not_yours(&self, hold: Hold<'_>) -> Refusal {

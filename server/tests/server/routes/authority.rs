@@ -77,7 +77,6 @@ fn table() -> Vec<(&'static str, &'static str, Vec<Value>, Expected)> {
         vec![
             json!({"epoch": 1}),
             json!({"epoch": 1, "agentId": "bob"}),
-            json!({"epoch": 1, "agentId": "ada"}),
             json!({"epoch": 1, "force": true}),
         ]
     };
@@ -197,6 +196,46 @@ fn the_holder_ends_its_claim_by_its_epoch_over_its_own_token() {
             &json!({"epoch": 1}),
         )
         .done(200);
+    }
+}
+
+#[test]
+fn a_token_of_one_agent_with_the_name_of_another_is_a_mismatch() {
+    for way in ["renew", "complete", "fail"] {
+        let (world, _) = held();
+        let target = format!("/v1/tasks/1/{way}");
+        // Ada holds the task; bob's token, and then her own with another name.
+        for (agent, body, code) in [
+            (
+                "bob",
+                json!({"epoch": 1, "agentId": "ada"}),
+                "actor_mismatch",
+            ),
+            (
+                "ada",
+                json!({"epoch": 1, "agentId": "bob"}),
+                "actor_mismatch",
+            ),
+            ("bob", json!({"epoch": 1}), "not_holder"),
+            ("bob", json!({"epoch": 1, "force": true}), "not_holder"),
+        ] {
+            let said = post(&world, agent, &target, &body);
+            assert_eq!(
+                (said.status, &*said.code()),
+                (403, code),
+                "{way} {body}: {}",
+                said.json
+            );
+            // Force helps nobody but the leader, and is advised to nobody else.
+            let text = said.json.to_string();
+            assert!(!text.contains("force overrides"), "{text}");
+        }
+        let said = world.post(&target, json!({"epoch": 1, "agentId": "eve"}));
+        assert!(
+            said.json.to_string().contains("force overrides"),
+            "{}",
+            said.json
+        );
     }
 }
 
