@@ -136,9 +136,10 @@ fn request(
     mut fields: Map<String, Value>,
     id: &Value,
 ) -> Result<Box<RxJsonRpcMessage<RoleServer>>, Fault> {
-    let is_id = id.is_string() || id.is_i64() || id.as_f64().is_some_and(|id| id.fract() == 0.0);
+    let is_whole = |id: f64| id.fract() == 0.0 && id.abs() <= i32::MAX.into();
+    let is_id = id.is_string() || id.is_i64() || id.as_f64().is_some_and(is_whole);
     if !is_id {
-        let message = format!("id must be a string or an integer, but is {id}");
+        let message = format!("id must be a string or a signed 64-bit integer, but is {id}");
         return Err(Fault::new(INVALID_REQUEST, message));
     }
     if fields.get("jsonrpc") != Some(&Value::from("2.0")) {
