@@ -318,6 +318,12 @@ mod tests {
                 "id must",
             ),
             (
+                r#"{"id":18446744073709551615,"method":"ping"}"#,
+                json!(u64::MAX),
+                INVALID_REQUEST,
+                "64-bit",
+            ),
+            (
                 r#"{"id":null,"method":"ping"}"#,
                 Value::Null,
                 INVALID_REQUEST,

@@ -10,7 +10,7 @@ use teamlog_team::projections::task::HeldResources;
 use teamlog_team::projections::team::settings::Setting;
 use teamlog_team::resource::can_write::{GuardRules, UnknownWrites};
 
-/// Answers a call with doubts. `team` is `None` if the guard found none; then nobody's settings apply.
+/// Answers a call with doubts. `team` is `None` if the guard found none.
 pub(super) fn decide(
     args: &Args,
     context: &Context,
