@@ -6,6 +6,7 @@
 use super::Agent;
 use super::json_text::{JsonText, Step};
 use serde_json::{Map, Value, json};
+use teamlog_team::mode::rules::denial::MCP_SERVER;
 
 /// Seconds that an agent waits for a hook.
 const TIMEOUT: u64 = 10;
@@ -155,11 +156,11 @@ fn take_out(settings: &mut JsonText, hook: Hook, found: &[Installed]) {
 }
 
 /// The entry of the MCP server in `.mcp.json`.
-pub const MCP: [Step<'static>; 2] = [Step::Key("mcpServers"), Step::Key("teamlog")];
+pub const MCP: [Step<'static>; 2] = [Step::Key("mcpServers"), Step::Key(MCP_SERVER)];
 
 pub fn mcp(settings: &JsonText) -> Option<Value> {
     let value = settings.value();
-    value.get("mcpServers")?.get("teamlog").cloned()
+    value.get("mcpServers")?.get(MCP_SERVER).cloned()
 }
 
 pub fn mcp_entry(words: &[String]) -> Value {

@@ -477,8 +477,8 @@ fn the_call_that_a_hook_advises_goes_on_with_what_it_started() {
         let told: Value = serde_json::from_str(&told).unwrap();
         let told = told["hookSpecificOutput"]["additionalContext"].as_str();
         let told = told.unwrap();
-        assert!(told.contains("write subsequent updates via rcs_state MCP."));
-        let (_, call) = told.split_once("`rcs_state.").unwrap();
+        assert!(told.contains("write subsequent updates with the MCP server teamlog."));
+        let (_, call) = told.split_once("`mcp__teamlog__").unwrap();
         let (tool, rest) = call.split_once(' ').unwrap();
         let (arguments, _) = rest.split_once('`').unwrap();
         let mut arguments: Value = serde_json::from_str(arguments).unwrap();

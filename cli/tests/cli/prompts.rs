@@ -20,7 +20,7 @@ fn a_set_is_explained_without_any_team() {
                    First clear current state first and retry if this action is intended. \
                    Clear incompatible state yourself with `rcs state clear --mode team` and \
                    `rcs state clear --mode forge`, or with the MCP tool call \
-                   `rcs_state.state_clear {\"mode\":\"team\"}` and `rcs_state.state_clear {\"mode\":\"forge\"}`, then retry.";
+                   `mcp__teamlog__state_clear {\"mode\":\"team\"}` and `mcp__teamlog__state_clear {\"mode\":\"forge\"}`, then retry.";
     let told: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(
         told,
@@ -170,7 +170,7 @@ fn a_hook_passes_on_its_session_unless_the_words_name_one() {
 }
 
 #[test]
-fn prose_starts_nothing_and_a_phrase_does_unless_only_tokens_may() {
+fn prose_starts_nothing_and_a_phrase_does_only_if_the_team_says_so() {
     let cli = Cli::with_team();
     let hook = |session: &str, prompt: &str| {
         let input = json!({"prompt": prompt, "session_id": session}).to_string();
@@ -185,18 +185,22 @@ fn prose_starts_nothing_and_a_phrase_does_unless_only_tokens_may() {
         "run forge test",
         "what does `$team` mean?",
         "forge please",
+        "fix the null $team->members in TeamController.php",
+        "why is $brief empty",
     ] {
         assert_eq!(hook("s-1", prompt), json!([]), "{prompt}");
     }
     assert_eq!(cli.ok("export demo"), before);
     let phrase = "use autopilot on src/main.rs";
-    cli.ok("config set demo modes.trigger tokens");
     assert_eq!(hook("s-1", phrase), json!([]));
-    assert_eq!(hook("s-1", "$autopilot fix it"), json!(["autopilot"]));
+    cli.ok("config set demo modes.trigger off");
+    assert_eq!(hook("s-1", "$autopilot fix it"), json!([]));
     cli.ok("config unset demo modes.trigger");
+    assert_eq!(hook("s-1", "$autopilot fix it"), json!(["autopilot"]));
+    cli.ok("config set demo modes.trigger phrases");
     assert_eq!(hook("s-2", phrase), json!(["autopilot"]));
     let error = cli.refused_json(1, "config set demo modes.trigger words");
-    assert!(error.message.contains("phrases, tokens"), "{error:?}");
+    assert!(error.message.contains("off, tokens, phrases"), "{error:?}");
 }
 
 #[test]

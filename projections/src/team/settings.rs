@@ -59,8 +59,8 @@ settings! {
         "whether overlapping resources of two agents are refused, or taken with a warning";
     TasksCreateByUpdate: "tasks.create_by_update", Form::Switch, Some("true"),
         "whether a `task_update` creates a task that does not exist";
-    ModesTrigger: "modes.trigger", Form::Choice(&[PHRASES, TOKENS]), Some(PHRASES),
-        "whether prompts start modes by `$name` and phrases, or by `$name` alone";
+    ModesTrigger: "modes.trigger", Form::Choice(&[OFF, TOKENS, PHRASES]), Some(TOKENS),
+        "prompts start nothing, or modes by `$name` at their head, or by phrases as well";
     SessionStale: "modes.session_stale_seconds", Form::Number(60, SECONDS_MAX), Some("86400"),
         "seconds without a sign of life after which a session holds up nobody";
     GuardRecord: "guard.record", Form::Switch, Some("true"),
@@ -119,10 +119,12 @@ pub const ASK: &str = "ask";
 pub const DENY: &str = "deny";
 /// The guard allows the call while no other agent holds a path.
 pub const ALLOW_WHEN_FREE: &str = "allow_when_free";
-/// Prompts start modes by `$name`, and by the phrases that are listed.
-pub const PHRASES: &str = "phrases";
-/// By `$name` alone.
+/// Prompts start and change nothing.
+pub const OFF: &str = "off";
+/// Prompts start modes by `$name` at their head.
 pub const TOKENS: &str = "tokens";
+/// Prompts start modes by `$name` at their head, and by the phrases that are listed.
+pub const PHRASES: &str = "phrases";
 /// View files follow the answers of a daemon.
 pub const AFTER_ANSWER: &str = "after_answer";
 /// They are written before it answers.

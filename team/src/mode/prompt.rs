@@ -7,7 +7,7 @@ use crate::mode::rules::prompt::keyword::going_on;
 use crate::mode::rules::prompt::plan::{Plan, plan};
 use crate::mode::rules::prompt::{Named, Words, lock, text, typed};
 use crate::projections::mode::event::{ModeGateBypassed, ModePromptDecided};
-use crate::projections::team::settings::PHRASES;
+use crate::projections::team::settings::{OFF, PHRASES};
 
 operation! {
     /// Carry out what a prompt asks for: all of its skills, or none
@@ -119,6 +119,10 @@ struct PromptDecision<'a> {
 
 impl PromptDecision<'_> {
     fn decide(&mut self) -> Result<()> {
+        let (trigger, _) = self.live.setting(Setting::ModesTrigger)?;
+        if trigger.text() == OFF {
+            return Ok(());
+        }
         let prompt = self.asked.input.text.clone();
         if let Some(lock) = held_lock(&self.board, &self.scope)?
             && let Some(word) = lock::kept_back(&lock, &prompt)
@@ -127,7 +131,7 @@ impl PromptDecision<'_> {
             return Ok(());
         }
         let words = Words {
-            start: self.live.setting(Setting::ModesTrigger)?.0.text() == PHRASES,
+            phrases: trigger.text() == PHRASES,
             planned: self.planned()?,
         };
         let named = Named::of(&prompt, words);

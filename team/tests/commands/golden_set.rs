@@ -258,12 +258,12 @@ fn modes(world: &World) {
     call(
         world,
         "mode-prompt",
-        json!({"text": "force: use forge", "session_id": "s-2"}),
+        json!({"text": "forge please", "session_id": "s-1"}),
     );
     call(
         world,
         "mode-fail",
-        json!({"mode": "forge", "session_id": "s-2", "error": "no"}),
+        json!({"mode": "forge", "session_id": "s-1", "error": "no"}),
     );
     start("autopilot", None);
     call(world, "mode-cancel", json!({"mode": "autopilot"}));

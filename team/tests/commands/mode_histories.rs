@@ -45,7 +45,7 @@ const PROMPTS: [&str; 12] = [
     "$cancel",
     "$autopilot $team x",
     "$autoresearch x",
-    "forge it with ultrawork",
+    "use forge mode on it",
     "force: use autopilot",
     "yes",
     "team please",
@@ -152,6 +152,8 @@ proptest! {
         let world = World::new();
         let format = if binary { Format::Binary } else { Format::Jsonl };
         let mut team = world.team(None, format);
+        let set = given!(ConfigChange, key: "modes.trigger", value: "phrases");
+        team.config_change(set).unwrap();
         let sets: BTreeSet<Vec<Mode>> = reachable().into_iter().collect();
         for step in steps {
             take(&world, &mut team, step);

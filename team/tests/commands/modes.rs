@@ -203,7 +203,7 @@ fn conflicts_count_in_session_and_root_and_the_denial_says_where_to_clear() {
         "`rcs state clear --mode team --team demo --session s1`",
         "`rcs state clear --mode forge --team demo --session s1`",
         "`rcs state clear --mode forge --team demo --root`",
-        r#"`rcs_state.state_clear {"mode":"team","team":"demo","session_id":"s1"}`"#,
+        r#"`mcp__teamlog__state_clear {"mode":"team","team":"demo","session_id":"s1"}`"#,
     ] {
         assert!(refusal.message.contains(part), "{part}: {refusal}");
     }
@@ -390,7 +390,7 @@ fn a_denial_names_each_session_that_is_in_the_way() {
         "autopilot",
         "`rcs state clear --mode ultraqa --team demo --session s1`",
         "`rcs state clear --mode autopilot --team demo --session=-a`",
-        r#"`rcs_state.state_clear {"mode":"autopilot","team":"demo","session_id":"-a"}`"#,
+        r#"`mcp__teamlog__state_clear {"mode":"autopilot","team":"demo","session_id":"-a"}`"#,
     ] {
         assert!(refusal.message.contains(part), "{part}: {refusal}");
     }

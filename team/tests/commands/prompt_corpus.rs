@@ -38,6 +38,10 @@ fn the_corpora_are_as_large_as_they_are_said_to_be_and_repeat_nothing() {
     let (nothing, something) = (lines(NOTHING), something());
     assert!(nothing.len() >= 150, "{}", nothing.len());
     assert!(something.len() >= 50, "{}", something.len());
+    let variables = nothing.iter().filter(|prompt| prompt.contains('$')).count();
+    assert!(variables >= 40, "{variables}");
+    let tokens = something.iter().filter(|(_, prompt)| prompt.contains('$'));
+    assert!(tokens.count() >= 15);
     let prompts = something.iter().map(|(_, prompt)| prompt);
     let all: BTreeSet<&String> = nothing.iter().chain(prompts).collect();
     assert_eq!(all.len(), nothing.len() + something.len());
@@ -46,6 +50,7 @@ fn the_corpora_are_as_large_as_they_are_said_to_be_and_repeat_nothing() {
 #[test]
 fn ordinary_prose_starts_nothing() {
     let (_, mut team) = demo();
+    trigger(&mut team, "phrases");
     // Beside a mode that goes with every other one, so that no denial could hide a start.
     start(&mut team, Mode::Ultrawork, "busy").unwrap();
     let before = events(&mut team);
@@ -96,16 +101,23 @@ fn active(answer: &PromptAnswer) -> String {
 fn what_is_meant_starts_what_is_meant() {
     for (modes, prompt) in something() {
         let (_, mut team) = demo();
+        trigger(&mut team, "phrases");
         let answer = told(&mut team, &prompt, "s-1");
         assert_eq!(active(&answer), modes, "{prompt:?}");
     }
 }
 
 #[test]
-fn where_only_tokens_may_no_phrase_starts_anything() {
+fn by_default_only_tokens_start_anything_and_off_starts_nothing() {
     for (modes, prompt) in something() {
         let (_, mut team) = demo();
-        trigger(&mut team, "tokens");
+        trigger(&mut team, "off");
+        let before = events(&mut team);
+        let answer = told(&mut team, &prompt, "s-1");
+        assert_eq!((active(&answer), answer.keywords), (String::new(), vec![]));
+        assert_eq!(events(&mut team), before, "{prompt:?}");
+        team.config_change(given!(ConfigChange, key: "modes.trigger"))
+            .unwrap();
         let answer = told(&mut team, &prompt, "s-1");
         let wanted = if prompt.contains('$') { &*modes } else { "" };
         assert_eq!(active(&answer), wanted, "{prompt:?}");

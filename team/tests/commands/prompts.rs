@@ -13,6 +13,12 @@ fn prompt(team: &mut Team, text: &str, at: &str) -> Result<PromptAnswer> {
     team.mode_prompt(given!(ModePrompt, text, session_id: session(at)))
 }
 
+/// Lets phrases start modes as well.
+fn phrases(team: &mut Team) {
+    let set = given!(ConfigChange, key: "modes.trigger", value: "phrases");
+    team.config_change(set).unwrap();
+}
+
 fn modes(names: &str) -> Vec<Mode> {
     names.split(',').filter_map(Mode::from_name).collect()
 }
@@ -41,7 +47,8 @@ fn prompts_end_as_the_table_says() {
         ("" => "$deep-interview $blueprint x", "blueprint", ""),
         ("" => "$analyze $team x", "team", ""),
         ("" => "$analyze x", "", ""),
-        ("" => "please run $team now", "team", ""),
+        ("" => "force: $team now", "team", ""),
+        ("" => "please run $team now", "", ""),
         ("" => "$blueprint, $forge x", "blueprint", ""),
         ("" => "use autopilot:\n$PATH", "", ""),
         ("" => "use autopilot:\n/prompts:x", "", ""),
@@ -61,6 +68,7 @@ fn prompts_end_as_the_table_says() {
         for at in ["", "s-1"] {
             let world = World::new();
             let mut team = with(&world, before, at);
+            phrases(&mut team);
             let answer = prompt(&mut team, text, at).unwrap();
             assert_eq!(names(&answer.active_skills), after, "{before} + {text}");
             assert_eq!(names(&active(&mut team, at)), after, "{before} + {text}");
@@ -95,6 +103,7 @@ fn a_denied_prompt_changes_nothing_and_says_so() {
         for at in ["", "s-1"] {
             let world = World::new();
             let mut team = with(&world, before, at);
+            phrases(&mut team);
             let recorded = events(&mut team);
             let refusal = refused(prompt(&mut team, text, at), Code::ModeDenied);
             assert_eq!(events(&mut team), recorded, "{text}");
@@ -125,8 +134,8 @@ fn what_a_denial_tells_to_clear_is_what_is_active_and_no_more() {
     for said in [
         "`rcs state clear --mode team --team demo --root`",
         "`rcs state clear --mode forge --team demo --session s-1`",
-        r#"`rcs_state.state_clear {"mode":"team","team":"demo","session_id":null}`"#,
-        r#"`rcs_state.state_clear {"mode":"forge","team":"demo","session_id":"s-1"}`"#,
+        r#"`mcp__teamlog__state_clear {"mode":"team","team":"demo","session_id":null}`"#,
+        r#"`mcp__teamlog__state_clear {"mode":"forge","team":"demo","session_id":"s-1"}`"#,
     ] {
         assert!(refusal.message.contains(said), "{said} in {refusal}");
     }
@@ -240,6 +249,7 @@ fn an_interview_locks_input_until_it_is_called_off_or_handed_over() {
 fn the_gate_asks_for_a_plan_and_lets_through_what_was_decided() {
     let world = World::new();
     let mut team = with(&world, "", "");
+    phrases(&mut team);
     let answer = prompt(&mut team, "use ultrawork on it", "s-1").unwrap();
     assert_eq!(names(&answer.active_skills), "blueprint");
     assert_eq!(answer.requested_skills, ["blueprint"]);
@@ -261,13 +271,19 @@ fn the_gate_asks_for_a_plan_and_lets_through_what_was_decided() {
     let told = events(&mut team).into_iter().rfind(bypassed).unwrap();
     has!(told, {"payload": {"session_id": "s-1", "reason": "approved", "skills": ["forge"]}});
 
+    // By the default, too, under which phrases start nothing.
+    let unset = given!(ConfigChange, key: "modes.trigger");
+    team.config_change(unset).unwrap();
     complete(&mut team, Mode::Forge, "s-1").unwrap();
+    let answer = prompt(&mut team, "use ultrawork on it", "s-1").unwrap();
+    assert_eq!((names(&answer.active_skills), answer.gate), (String::new(), None));
     let answer = prompt(&mut team, "team", "s-1").unwrap();
     assert_eq!(
         names(&answer.active_skills),
         "team",
         "the plan is complete still"
     );
+    assert_eq!(json(&answer.gate)["reason"], "approved");
     settled_digest(&mut team);
 }
 

@@ -259,7 +259,7 @@ fn the_tool_calls_that_a_denial_prints_run_and_clear_the_way() {
         let (mut client, _) = Client::initialized_with(&cli, "mcp", &vars);
         let mut called = 0;
         for text in quoted(&message) {
-            let Some(call) = text.strip_prefix("rcs_state.") else {
+            let Some(call) = text.strip_prefix("mcp__teamlog__") else {
                 continue;
             };
             let (tool, arguments) = call.split_once(' ').unwrap();

@@ -9,6 +9,9 @@
 
 use crate::mode::prelude::*;
 
+/// The name under which `setup` installs the MCP server. Agents call its tools `mcp__teamlog__…`.
+pub const MCP_SERVER: &str = "teamlog";
+
 /// Where a mode is active.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ActiveMode {
@@ -95,9 +98,10 @@ fn clearing(blocking: &[Mode], team: Option<&str>, places: &[ActiveMode]) -> Str
     }
     if commands.is_empty() {
         // They were asked for in one breath.
-        return "They do not go together: name only one of them, then retry. There is nothing to clear \
-                with `rcs state clear` or `rcs_state.state_clear`."
-            .to_owned();
+        return format!(
+            "They do not go together: name only one of them, then retry. There is nothing to clear \
+             with `rcs state clear` or `mcp__{MCP_SERVER}__state_clear`."
+        );
     }
     let (commands, calls) = (commands.join(" and "), calls.join(" and "));
     format!(
@@ -145,7 +149,7 @@ pub fn tool_call(tool: &str, mode: Mode, team: Option<&str>, scope: &Scope) -> S
         session_id: team.map(|_| scope.session()),
     };
     let arguments = serde_json::to_string(&arguments).unwrap_or_default();
-    format!("rcs_state.{tool} {arguments}")
+    format!("mcp__{MCP_SERVER}__{tool} {arguments}")
 }
 
 /// The refusal of a transition that is denied, with all that was decided.
@@ -181,8 +185,8 @@ mod tests {
             "Cannot start autopilot: team, forge, and ultrawork are already active. \
              Unsupported workflow overlap: team + forge + ultrawork + autopilot. Current state is unchanged. \
              Clear incompatible state yourself with `rcs state clear --mode team` and `rcs state clear --mode forge`, \
-             or with the MCP tool call `rcs_state.state_clear {\"mode\":\"team\"}` and \
-             `rcs_state.state_clear {\"mode\":\"forge\"}`, then retry."
+             or with the MCP tool call `mcp__teamlog__state_clear {\"mode\":\"team\"}` and \
+             `mcp__teamlog__state_clear {\"mode\":\"forge\"}`, then retry."
         );
     }
 
@@ -202,8 +206,8 @@ mod tests {
              First clear current state first and retry if this action is intended. \
              Clear incompatible state yourself with `rcs state clear --mode team --team alpha --session s-1` and \
              `rcs state clear --mode team --team alpha --root`, or with the MCP tool call \
-             `rcs_state.state_clear {\"mode\":\"team\",\"team\":\"alpha\",\"session_id\":\"s-1\"}` and \
-             `rcs_state.state_clear {\"mode\":\"team\",\"team\":\"alpha\",\"session_id\":null}`, then retry."
+             `mcp__teamlog__state_clear {\"mode\":\"team\",\"team\":\"alpha\",\"session_id\":\"s-1\"}` and \
+             `mcp__teamlog__state_clear {\"mode\":\"team\",\"team\":\"alpha\",\"session_id\":null}`, then retry."
         );
     }
 
@@ -214,7 +218,7 @@ mod tests {
         let message = told.message.unwrap();
         assert!(
             message.ends_with(
-                "There is nothing to clear with `rcs state clear` or `rcs_state.state_clear`."
+                "There is nothing to clear with `rcs state clear` or `mcp__teamlog__state_clear`."
             ),
             "{message}"
         );

@@ -2,9 +2,9 @@
 //!
 //! | step | where |
 //! |---|---|
-//! | `$skill` tokens, which are the user's own decision | `token` |
-//! | phrases that call for a mode, where there is no such token | `keyword` |
-//! | a plan before anything is executed, for such words | `gate` |
+//! | `$skill` tokens at the head, which are the user's own decision | `token` |
+//! | phrases that call for a mode, if there is no such token | `keyword` |
+//! | a plan before anything is executed, for phrases and go-aheads | `gate` |
 //! | planning before execution, then one transition after the other | `plan` |
 //! | input that an interview does not take for an answer | `lock` |
 //! | what the agent is told | `text` |
@@ -43,12 +43,12 @@ pub struct Named {
     pub explicit: bool,
 }
 
-/// Which words may call for something.
+/// The words beside tokens that may call for something: `cancel` and go-aheads always, phrases if the team allows them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Words {
-    /// Whether any may start something; `cancel` always counts.
-    pub start: bool,
-    /// What a go-ahead would be for.
+    /// Whether phrases start modes.
+    pub phrases: bool,
+    /// The plan that a go-ahead would be for.
     pub planned: Planned,
 }
 
@@ -63,8 +63,10 @@ impl Found {
 
 impl Words {
     fn found(self, prompt: &str) -> Option<Found> {
-        let starts = || keyword::phrase(prompt).or_else(|| gate::go_ahead(prompt, self.planned));
-        keyword::cancel(prompt).or_else(|| self.start.then(starts).flatten())
+        let phrase = || self.phrases.then(|| keyword::phrase(prompt)).flatten();
+        keyword::cancel(prompt)
+            .or_else(phrase)
+            .or_else(|| gate::go_ahead(prompt, self.planned))
     }
 }
 
@@ -72,14 +74,14 @@ impl Named {
     /// Reads a prompt.
     pub fn of(prompt: &str, words: Words) -> Named {
         let prompt = typed(prompt);
-        let block = token::block(&prompt);
-        if !block.found.is_empty() {
+        let found = token::at_head(&prompt);
+        if !found.is_empty() {
             return Named {
-                found: block.found,
+                found,
                 explicit: true,
             };
         }
-        let is_silent = block.looks_explicit || names_prompt(&prompt);
+        let is_silent = token::has_token(&prompt) || names_prompt(&prompt);
         Named {
             found: match is_silent {
                 true => Vec::new(),
@@ -122,7 +124,7 @@ mod tests {
 
     fn named(prompt: &str) -> (String, bool) {
         let words = Words {
-            start: true,
+            phrases: true,
             planned: Planned::default(),
         };
         let named = Named::of(prompt, words);
@@ -131,15 +133,15 @@ mod tests {
     }
 
     #[test]
-    fn tokens_come_before_words_and_an_unknown_one_silences_them() {
+    fn tokens_come_before_phrases_and_one_that_does_not_count_silences_them() {
         for (prompt, skills, explicit) in [
             ("$forge with autopilot", "forge", true),
-            ("use autopilot: $forge", "forge", true),
+            ("use autopilot: $forge", "", false),
             ("use autopilot", "autopilot", false),
             ("echo $PATH and use autopilot", "", false),
             ("$nothing use autopilot", "", false),
             ("/prompts:architect autopilot", "", false),
-            ("see /prompts:architect $forge", "forge", true),
+            ("$forge, see /prompts:architect", "forge", true),
             ("use autopilot:\n/prompts:architect", "", false),
             ("use autopilot:\n/prompts: x", "autopilot", false),
             ("ㅕㅣㅈ fix it", "", false),
@@ -153,18 +155,24 @@ mod tests {
             assert_eq!(named(prompt), (skills.to_owned(), explicit), "{prompt}");
         }
     }
+
     #[test]
-    fn only_tokens_start_anything_where_no_words_may() {
-        for (prompt, found) in [("use autopilot", 0), ("$forge", 1), ("cancel", 1)] {
+    fn without_phrases_tokens_go_aheads_and_cancel_count() {
+        for (prompt, found) in [
+            ("use autopilot", 0),
+            ("$forge", 1),
+            ("cancel", 1),
+            ("forge please", 0),
+        ] {
             assert_eq!(Named::of(prompt, Words::default()).found.len(), found);
         }
         let planned = Planned {
             complete: true,
             prior: None,
         };
-        for (start, found) in [(true, 1), (false, 0)] {
-            let words = Words { start, planned };
-            assert_eq!(Named::of("forge please", words).found.len(), found);
+        for phrases in [true, false] {
+            let words = Words { phrases, planned };
+            assert_eq!(Named::of("forge please", words).found.len(), 1);
         }
     }
 }

@@ -38,9 +38,7 @@ pub fn cancel(prompt: &str) -> Option<Found> {
 /// The mode that the phrase calls for with which a prompt begins.
 pub fn phrase(prompt: &str) -> Option<Found> {
     let lower = prompt.to_ascii_lowercase();
-    let text = lower.trim();
-    let forced = FORCING.iter().find_map(|mark| text.strip_prefix(mark));
-    let text = forced.unwrap_or(text).trim_start();
+    let text = behind_force(&lower).trim();
     let text = word(text, PLEASE).unwrap_or(text);
     let text = VERBS.iter().find_map(|verb| word(text, verb))?;
     let the = word(text, "the");
@@ -90,10 +88,22 @@ fn is_task(behind: &str) -> bool {
     leads && !behind.lines().next().unwrap_or_default().contains('?')
 }
 
-/// Whether a prompt says that it is not to be held back by the gate.
+/// Returns true if `force:` or `!` stands in front of a prompt, which passes the gate by.
 pub fn is_forced(prompt: &str) -> bool {
-    let lower = prompt.trim_start().to_ascii_lowercase();
-    FORCING.iter().any(|mark| lower.starts_with(mark))
+    forced(prompt).is_some()
+}
+
+/// Returns a prompt without white space, `force:` or `!` in front.
+pub fn behind_force(prompt: &str) -> &str {
+    forced(prompt).unwrap_or(prompt).trim_start()
+}
+
+fn forced(prompt: &str) -> Option<&str> {
+    let text = prompt.trim_start();
+    FORCING.iter().find_map(|mark| {
+        let (front, behind) = text.split_at_checked(mark.len())?;
+        front.eq_ignore_ascii_case(mark).then_some(behind)
+    })
 }
 
 /// What a prompt that only asks to go on goes on with: `Some(None)` where it does not say.

@@ -1,7 +1,7 @@
 //! The answer to a prompt as one paragraph for the agent.
 
 use crate::mode::prelude::*;
-use crate::mode::rules::denial::{joined, tool_call};
+use crate::mode::rules::denial::{MCP_SERVER, joined, tool_call};
 use crate::mode::rules::prompt::answer::{PromptAnswer, Started};
 
 const WHO: &str = "RCS native UserPromptSubmit";
@@ -86,7 +86,7 @@ fn activated(team: &str, started: &Started) -> String {
     let scope = Scope::of(started.session_id.as_deref());
     let call = tool_call("state_write", started.mode, Some(team), &scope);
     format!(
-        "skill: {} activated and initial state initialized at {}; write subsequent updates via rcs_state MCP. \
+        "skill: {} activated and initial state initialized at {}; write subsequent updates with the MCP server {MCP_SERVER}. \
          Put the fields to write into `{call}`.",
         started.mode, started.path
     )
@@ -171,8 +171,8 @@ mod tests {
             "RCS native UserPromptSubmit detected workflow keywords \"$blueprint\" -> blueprint, \"$team\" -> team, \
              \"$forge\" -> forge. planning preserved over simultaneous execution follow-up; deferred skills: team, forge. \
              skill: blueprint activated and initial state initialized at teams/demo/modes/blueprint-state.json; write \
-             subsequent updates via rcs_state MCP. \
-             Put the fields to write into `rcs_state.state_write {\"mode\":\"blueprint\",\"team\":\"demo\",\"session_id\":null}`. \
+             subsequent updates with the MCP server teamlog. \
+             Put the fields to write into `mcp__teamlog__state_write {\"mode\":\"blueprint\",\"team\":\"demo\",\"session_id\":null}`. \
              Follow AGENTS.md routing and preserve workflow transition and planning-safety rules."
         );
     }
