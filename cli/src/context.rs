@@ -35,6 +35,11 @@ use teamlog_team::resource::refused::RefusedWrites;
 use teamlog_team::shell::quoted;
 use teamlog_team::{GivenReceipt, RootOptions, Team};
 
+/// How long a hook waits for each step of a daemon.
+const HOOK_PATIENCE: Duration = Duration::from_secs(1);
+/// How long a hook waits for the lock of a log.
+const HOOK_LOCK_DEADLINE: Duration = Duration::from_secs(5);
+
 #[derive(Debug)]
 pub struct Context {
     pub out: Output,
@@ -50,6 +55,8 @@ pub struct Context {
     actor: Option<String>,
     actor_flag: Option<String>,
     options: RootOptions,
+    /// The longest wait for each step of a daemon, for a hook.
+    patience: Option<Duration>,
     journals: Arc<KnownJournals>,
     /// The team concerned, for hints.
     team: Option<String>,
@@ -117,6 +124,7 @@ impl Context {
             actor: caller::actor(global, env)?,
             actor_flag: global.actor.clone(),
             options,
+            patience: None,
             team: None,
             repeat: None,
             receipt: global.receipt,
@@ -173,6 +181,13 @@ impl Context {
     pub fn data_root(&self) -> Result<&Path, CommandError> {
         let found = self.data_root.as_ref();
         found.map(|root| &*root.path).map_err(Clone::clone)
+    }
+
+    /// Answers a hook from here on: agents give a hook ten seconds, so a daemon that does not answer is given up after one,
+    /// and the lock of a log after five.
+    pub fn answer_hook(&mut self) {
+        self.patience = Some(HOOK_PATIENCE);
+        self.options.lock_deadline = self.options.lock_deadline.min(HOOK_LOCK_DEADLINE);
     }
 
     pub fn data_root_flag(&self) -> Option<PathBuf> {

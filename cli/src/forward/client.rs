@@ -88,14 +88,32 @@ pub(super) struct Deadlines {
 }
 
 impl Deadlines {
-    pub fn within(reply: Option<Duration>) -> Deadlines {
+    /// Those of a daemon on another machine.
+    pub fn within(reply: Option<Duration>, patience: Option<Duration>) -> Deadlines {
         let answer = ANSWER_DEADLINE;
-        Deadlines { answer, reply }
+        Deadlines { answer, reply }.at_most(patience)
+    }
+
+    /// Those of a daemon on this machine. A stopped daemon holds its locks and says nothing: that it listens is waited for no
+    /// longer than a lock is.
+    pub fn here(lock_deadline: Duration, patience: Option<Duration>) -> Deadlines {
+        let answer = ANSWER_DEADLINE.min(lock_deadline.max(ANSWER_LEAST));
+        let reply = None;
+        Deadlines { answer, reply }.at_most(patience)
+    }
+
+    fn at_most(self, patience: Option<Duration>) -> Deadlines {
+        let Some(most) = patience else {
+            return self;
+        };
+        Deadlines {
+            answer: self.answer.min(most),
+            reply: Some(self.reply.map_or(most, |reply| reply.min(most))),
+        }
     }
 }
 
-/// Sends a request to the daemon of this machine, and waits for its answer. A daemon that is stopped holds its locks and says
-/// nothing: that it listens is waited for no longer than a lock is (`lock_deadline`).
+/// Sends a request to the daemon of this machine, and waits for its answer.
 ///
 /// # Errors
 /// Exit 69: the daemon is of another version, or does not answer as one; exit 75: it is asked too much; exit 77: it is
@@ -103,16 +121,12 @@ impl Deadlines {
 pub(super) fn exchange(
     runtime: &Runtime,
     request: &[u8],
-    lock_deadline: Duration,
+    deadlines: Deadlines,
 ) -> Result<Exchange, CommandError> {
     let Some(stream) = runtime.socket.as_deref().and_then(connected) else {
         return Ok(Exchange::Nowhere);
     };
     check_peer(&stream)?;
-    let deadlines = Deadlines {
-        answer: ANSWER_DEADLINE.min(lock_deadline.max(ANSWER_LEAST)),
-        reply: None,
-    };
     exchanged(Box::new(stream), runtime, request, deadlines)
 }
 

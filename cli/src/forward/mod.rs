@@ -24,7 +24,7 @@ use crate::call::{Sent, Who};
 use crate::exit::{CommandError, Exit};
 use crate::question::{Form, Streamed};
 use crate::random;
-use client::{Exchange, Peer, Stream, received};
+use client::{Deadlines, Exchange, Peer, Stream, received};
 use runtime::Runtime;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
@@ -156,6 +156,9 @@ pub struct Client {
     /// The daemon on another machine that is to be asked, if one is.
     pub remote: Option<Remote>,
     pub lock_deadline: Duration,
+    /// The longest wait for each step of a daemon: to be connected to, to say that it listens, to reply. Without it a reply of a
+    /// daemon on this machine takes as long as it takes.
+    pub patience: Option<Duration>,
     pub receipt: bool,
 }
 
@@ -357,13 +360,14 @@ impl Client {
         within: Option<Duration>,
     ) -> Result<Exchange, CommandError> {
         let began = Instant::now();
+        let most = self.patience.unwrap_or(self.lock_deadline);
         loop {
             match self.exchange(team, request, within) {
                 Err(error)
                     if BUSY_CODES.contains(&error.code())
-                        && began.elapsed() < self.lock_deadline =>
+                        && began.elapsed() < most =>
                 {
-                    let left = self.lock_deadline.saturating_sub(began.elapsed());
+                    let left = most.saturating_sub(began.elapsed());
                     thread::sleep(retry_pause()?.min(left));
                 }
                 exchanged => return exchanged,
@@ -378,8 +382,11 @@ impl Client {
         within: Option<Duration>,
     ) -> Result<Exchange, CommandError> {
         match (&self.remote, Runtime::of_team(&self.root, team)) {
-            (Some(remote), _) => remote.exchange(request, within),
-            (None, Ok(Some(runtime))) => client::exchange(&runtime, request, self.lock_deadline),
+            (Some(remote), _) => remote.exchange(request, within, self.patience),
+            (None, Ok(Some(runtime))) => {
+                let deadlines = Deadlines::here(self.lock_deadline, self.patience);
+                client::exchange(&runtime, request, deadlines)
+            }
             (None, Ok(None)) => Ok(Exchange::Nowhere),
             (None, Err(error)) => Err(error),
         }

@@ -104,36 +104,35 @@ impl Remote {
         &self,
         request: &[u8],
         within: Option<Duration>,
+        patience: Option<Duration>,
     ) -> Result<Exchange, CommandError> {
-        let stream = self.connected()?;
+        let connect = patience.unwrap_or(CONNECT_DEADLINE).min(CONNECT_DEADLINE);
+        let stream = self.connected(connect)?;
         let server = ServerName::try_from(self.host.clone())
             .map_err(|error| self.unreachable(&error.to_string()))?;
         let client = ClientConnection::new(Arc::new(self.config()?), server)
             .map_err(|error| self.unreachable(&error.to_string()))?;
         let mut connection = StreamOwned::new(client, stream);
-        let shaken = connection
-            .sock
-            .within(Some(CONNECT_DEADLINE))
-            .and_then(|()| {
-                while connection.conn.is_handshaking() {
-                    connection.conn.complete_io(&mut connection.sock)?;
-                }
-                Ok(())
-            });
+        let shaken = connection.sock.within(Some(connect)).and_then(|()| {
+            while connection.conn.is_handshaking() {
+                connection.conn.complete_io(&mut connection.sock)?;
+            }
+            Ok(())
+        });
         shaken.map_err(|error| self.unreachable(&format!("TLS: {error}")))?;
         exchanged(
             Box::new(connection),
             self,
             request,
-            Deadlines::within(within),
+            Deadlines::within(within, patience),
         )
     }
 
-    fn connected(&self) -> Result<TcpStream, CommandError> {
+    fn connected(&self, within: Duration) -> Result<TcpStream, CommandError> {
         let mut last = io::Error::new(io::ErrorKind::NotFound, "no address has that name");
         let addresses = (&*self.host, self.port).to_socket_addrs();
         for address in addresses.map_err(|error| self.unreachable(&error.to_string()))? {
-            match TcpStream::connect_timeout(&address, CONNECT_DEADLINE) {
+            match TcpStream::connect_timeout(&address, within) {
                 Ok(stream) => {
                     // Without them a machine that is gone is waited for for longer.
                     let _ = stream.set_nodelay(true);

@@ -32,6 +32,21 @@ impl Team {
     pub fn mode_prompt(&mut self, prompt: ModePrompt) -> Result<PromptAnswer> {
         self.execute(self.asked(prompt))
     }
+
+    /// Returns the answer to a prompt without recording anything; `None` if the prompt would change something.
+    ///
+    /// # Errors
+    /// `invalid_input`; the log's.
+    pub fn mode_prompt_preview(&mut self, prompt: ModePrompt) -> Result<Option<PromptAnswer>> {
+        let asked = self.asked(prompt);
+        let now = self.now();
+        let team = self.name().to_owned();
+        self.query(|live, _| match asked.decide(live, now)? {
+            Decision::Granted(told, _) if told.changes_something() => Ok(None),
+            Decision::Granted(told, _) => Ok(Some(asked.completed(told, live, (&team, now))?)),
+            Decision::Denied(refusal, _) => Ok(PromptAnswer::of_refusal(&refusal)),
+        })
+    }
 }
 
 impl PromptAnswer {
@@ -75,12 +90,22 @@ impl Command for Asked<ModePrompt> {
     }
 
     fn answer(&self, told: &PromptAnswer, after: &After<'_>) -> Result<PromptAnswer> {
+        self.completed(told.clone(), after.live, (after.team, after.now))
+    }
+}
+
+impl Asked<ModePrompt> {
+    /// Completes an answer with what is active in a state.
+    fn completed(
+        &self,
+        mut told: PromptAnswer,
+        live: &Live,
+        (team, now): (&str, Timestamp),
+    ) -> Result<PromptAnswer> {
         let scope = self.input.check()?;
-        let mut told = told.clone();
-        told.active_skills = board::active(after.live, &scope)?;
-        let held = held_lock(&Board::new(after.live, after.now), &scope)?;
-        told.input_lock = held;
-        told.additional_context = text::paragraph(after.team, &told);
+        told.active_skills = board::active(live, &scope)?;
+        told.input_lock = held_lock(&Board::new(live, now), &scope)?;
+        told.additional_context = text::paragraph(team, &told);
         Ok(told)
     }
 }
@@ -93,6 +118,11 @@ impl ModePrompt {
 }
 
 impl PromptAnswer {
+    /// Returns true if a mode starts, is put off or is called off.
+    fn changes_something(&self) -> bool {
+        !self.started.is_empty() || !self.deferred_skills.is_empty() || self.canceled.is_some()
+    }
+
     fn denied(mut self, team: &str, refusal: Refusal, active: Vec<Mode>) -> Refusal {
         let transition: Option<Transition> = refusal.told(refusal.code);
         self.denial = transition.and_then(|transition| transition.denial);
@@ -291,8 +321,7 @@ impl PromptDecision<'_> {
 
     /// Records what was decided, where anything was.
     fn record(&mut self) -> Result<()> {
-        let told = &self.told;
-        if told.started.is_empty() && told.deferred_skills.is_empty() && told.canceled.is_none() {
+        if !self.told.changes_something() {
             return Ok(());
         }
         let active = self.board.active(&self.scope)?;

@@ -276,7 +276,10 @@ fn the_gate_asks_for_a_plan_and_lets_through_what_was_decided() {
     team.config_change(unset).unwrap();
     complete(&mut team, Mode::Forge, "s-1").unwrap();
     let answer = prompt(&mut team, "use ultrawork on it", "s-1").unwrap();
-    assert_eq!((names(&answer.active_skills), answer.gate), (String::new(), None));
+    assert_eq!(
+        (names(&answer.active_skills), answer.gate),
+        (String::new(), None)
+    );
     let answer = prompt(&mut team, "team", "s-1").unwrap();
     assert_eq!(
         names(&answer.active_skills),

@@ -69,6 +69,7 @@ impl Ended {
 /// Whether an agent may stop. It is kept from it only once, since it may know better; by modes of its own session only,
 /// since those of the root are everybody's; and never by an interview, which goes on with its user's answer.
 fn stopping(context: &mut Context, team: &str, scope: SessionScope) -> Outcome {
+    context.answer_hook();
     let told = HookEvent::read(context)?;
     let session = scope.session_or(told.session_id, context)?;
     let mut handle = context.team(team)?;

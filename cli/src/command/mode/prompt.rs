@@ -9,6 +9,7 @@ use crate::render::prompt;
 use serde_json::{Map, Value};
 use teamlog_team::mode::prompt::ModePrompt;
 use teamlog_team::mode::rules::prompt::answer::PromptAnswer;
+use teamlog_team::mode::show::ModeList;
 
 /// Carry out what a prompt asks for: all of its skills, or none
 #[derive(Debug, clap::Args)]
@@ -55,6 +56,53 @@ fn hook_answer(answer: PromptAnswer, program: &str) -> ContextAnswer {
         additional_context.push_str(&format!(" ({typed})"));
     }
     ContextAnswer::of("UserPromptSubmit", additional_context)
+}
+
+/// Codes of errors after which a prompt may be answered from the log alone: the daemon does not answer, or a lock is not free.
+const UNANSWERED: [&str; 5] = [
+    "daemon_unreachable",
+    "daemon_version_mismatch",
+    "outcome_unknown",
+    "busy",
+    "locked",
+];
+
+/// Answers a prompt that could not be carried out with what the log says.
+fn unanswered(
+    context: &mut Context,
+    team: &str,
+    prompt: ModePrompt,
+    error: CommandError,
+) -> Result<PromptAnswer, CommandError> {
+    if !UNANSWERED.contains(&error.code()) || context.is_remote() {
+        return Err(error);
+    }
+    let session_id = prompt.session_id.clone();
+    let mut handle = context.team(team)?;
+    if let Some(answer) = handle.mode_prompt_preview(prompt)? {
+        return Ok(answer);
+    }
+    let listed = handle.mode_list(ModeList {
+        session_id,
+        active: true,
+        ..ModeList::default()
+    })?;
+    let active: Vec<&str> = listed.active_modes.iter().map(|mode| mode.name()).collect();
+    let active = match active.is_empty() {
+        true => "none".to_owned(),
+        false => active.join(", "),
+    };
+    let outcome = match error.code() {
+        "outcome_unknown" => "It is unknown whether the prompt started or ended a mode",
+        _ => "The prompt started and ended no mode",
+    };
+    Ok(PromptAnswer {
+        additional_context: format!(
+            "teamlog could not carry out this prompt: {}. {outcome}. Modes active when teamlog looked: {active}.",
+            error.message().trim_end_matches('.')
+        ),
+        ..PromptAnswer::default()
+    })
 }
 
 /// What the JSON of a hook holds of a prompt; the rest of it is passed by.
@@ -105,11 +153,19 @@ impl Prompt {
             thread_id: self.thread_id.or(submitted.thread_id),
             turn_id: self.turn_id.or(submitted.turn_id),
         };
-        let answer = self.stamp.execute(context, &PROMPT, &self.team, input)?;
         if self.hook {
+            context.answer_hook();
+            let done = self
+                .stamp
+                .execute(context, &PROMPT, &self.team, input.clone());
+            let answer = match done {
+                Err(error) => unanswered(context, &self.team, input, error)?,
+                done => done?,
+            };
             let program = context.program();
             return context.end(Exit::Done, &hook_answer(answer, &program), line);
         }
+        let answer = self.stamp.execute(context, &PROMPT, &self.team, input)?;
         context.answer(&answer, prompt::prompted)?;
         context.ended(Exit::Done)?;
         if let Some(typed) = typed_here(&context.program(), &answer.additional_context)

@@ -212,7 +212,7 @@ mod tests {
         #[test]
         fn whatever_is_typed_is_decided(prompt in any_prompt(), noise in "\\PC*", active in any_modes()) {
             for text in [&prompt, &noise] {
-                let words = Words { start: true, ..Words::default() };
+                let words = Words { phrases: true, ..Words::default() };
                 let named = Named::of(text, words);
                 let _ = crate::mode::rules::prompt::keyword::going_on(text);
                 let (skills, _) = crate::mode::rules::prompt::gate::gated(text, &named.found, Default::default());
