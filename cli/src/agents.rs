@@ -9,6 +9,7 @@
 //! | [`guard_hook`] | the command line by which an agent asks the guard |
 //! | [`extension`] | the extension by which `pi` does |
 //! | [`event`] | what an agent tells a hook, and what it takes for an answer |
+//! | [`subagent`] | the name under which a subagent acts |
 //!
 //! The formats are described, with dates and sources, in `docs/agents.md`.
 
@@ -19,13 +20,16 @@ pub mod file;
 pub mod guard_hook;
 pub mod json_text;
 pub mod settings;
+pub mod subagent;
 
 use crate::context::Context;
 use crate::exit::CommandError;
 use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use teamlog_team::shell::quoted;
 
 /// A coding agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, JsonSchema)]
@@ -111,6 +115,33 @@ pub fn data_root(context: &Context) -> Result<String, CommandError> {
         context,
         &file::followed(absolute(context, context.data_root()?)?),
     )
+}
+
+/// Says what is wrong if the commands that agents are told to type would start no program, or another one.
+pub fn path_note(context: &Context) -> Result<Option<String>, CommandError> {
+    let name = context.called().name();
+    let own = PathBuf::from(program(context)?);
+    let path = context.env().var_set("PATH").unwrap_or_default();
+    let mut files = std::env::split_paths(&path).map(|dir| dir.join(name));
+    let found = files.find(|file| is_program(file));
+    let dir = own.parent().unwrap_or(Path::new("/")).display();
+    Ok(match found {
+        Some(found) if file::followed(found.clone()) == file::followed(own.clone()) => None,
+        Some(found) => Some(format!(
+            "the hooks start {}, but {name} on the PATH is {}",
+            own.display(),
+            found.display()
+        )),
+        None => Some(format!(
+            "{name} is not on the PATH, so agents cannot run the commands that they are told: export PATH={}:$PATH",
+            quoted(&dir.to_string())
+        )),
+    })
+}
+
+fn is_program(file: &Path) -> bool {
+    let found = std::fs::metadata(file);
+    found.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
 /// This program, as an agent has to start it from wherever it is.

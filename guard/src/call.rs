@@ -2,7 +2,7 @@
 //!
 //! | form | tool | input |
 //! |---|---|---|
-//! | `{tool_name, tool_input{…}, cwd?}` | `Write`, `Edit`, `MultiEdit`, `NotebookEdit`, `Bash`, `apply_patch` | `file_path`, `notebook_path`, `command`, `input`, `patch` |
+//! | `{tool_name, tool_input{…}, cwd?}` | `Write`, `Edit`, `MultiEdit`, `NotebookEdit`, `Bash`, `Monitor`, `PowerShell`, `apply_patch` | `file_path`, `notebook_path`, `command`, `input`, `patch` |
 //! | `{tool, params{…}}`, `{tool, input{…}, cwd?}`, `{name, arguments{…}}` | `write`, `edit`, `bash`, `shell`, `exec_command` | `path`, `filePath`, `command` (text or arguments), `cmd`, `workdir` |
 
 use crate::json::Unique;
@@ -198,6 +198,10 @@ fn deed(tool: &str, input: &Map<String, Value>) -> Deed {
     let name = name.as_str();
     if shell::lists("@tool-shell", name) {
         return shell_deed(tool, input);
+    }
+    if shell::lists("@tool-unread-shell", name) {
+        let why = format!("{tool} runs commands that are not written for a POSIX shell");
+        return Deed::Unknown(why, files(input));
     }
     if name == "apply_patch" || name == "applypatch" {
         return patch_deed(tool, input);

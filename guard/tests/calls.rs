@@ -20,6 +20,9 @@ const FORMS: &str = r#"
 /repo/a | {"tool_name":"MultiEdit","tool_input":{"file_path":"a","edits":[]}}
 /repo/n.ipynb | {"tool_name":"NotebookEdit","tool_input":{"notebook_path":"n.ipynb"}}
 /w/a | {"tool_name":"Bash","tool_input":{"command":"echo x > a"},"cwd":"/w"}
+/w/a | {"tool_name":"Monitor","tool_input":{"command":"tail -f log > a","description":"log"},"cwd":"/w"}
+? | {"tool_name":"Monitor","tool_input":{"description":"log"}}
+? | {"tool_name":"PowerShell","tool_input":{"command":"Get-Date"}}
 - | {"tool_name":"Read","tool_input":{"file_path":"a"}}
 /repo/a | {"tool_name":"mcp__fs__write_file","tool_input":{"path":"a"}}
 /repo/a | {"toolName":"write","input":{"filePath":"a"}}
@@ -49,7 +52,7 @@ const FORMS: &str = r#"
 #[test]
 fn each_form_is_read() {
     let rows: Vec<&str> = FORMS.lines().skip(1).collect();
-    assert_eq!(rows.len(), 29);
+    assert_eq!(rows.len(), 32);
     for row in rows {
         let (expected, call) = row.split_once(" | ").unwrap();
         let (mut written, doubt) = told(call);

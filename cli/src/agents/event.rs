@@ -1,5 +1,6 @@
 //! What an agent tells a hook on standard input, and what it takes for an answer.
 
+use super::subagent::Subagent;
 use crate::context::Context;
 use crate::exit::CommandError;
 use crate::given;
@@ -10,9 +11,11 @@ use serde_json::{Map, Value};
 /// The fields that the hooks of Claude Code and of Codex share, as far as they matter here; all others are passed by.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct HookEvent {
-    /// `SessionStart`, `PreCompact`, `Stop`, …
+    /// `SessionStart`, `SubagentStart`, `Stop`, …
     pub event: String,
     pub session_id: Option<String>,
+    /// The subagent in which the hook fires, if it does in one.
+    pub subagent: Option<Subagent>,
     /// Whether the agent goes on already because a hook kept it from stopping.
     pub stop_hook_active: bool,
 }
@@ -28,6 +31,7 @@ impl HookEvent {
         Ok(HookEvent {
             event: text("hook_event_name")?.unwrap_or_default(),
             session_id: text("session_id")?,
+            subagent: Subagent::of(fields)?,
             stop_hook_active: fields.get("stop_hook_active") == Some(&Value::Bool(true)),
         })
     }
@@ -44,7 +48,7 @@ pub struct ContextAnswer {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct HookOutput {
-    /// The event that is answered: `UserPromptSubmit` or `SessionStart`
+    /// The event that is answered: `UserPromptSubmit`, `SessionStart` or `SubagentStart`
     hook_event_name: &'static str,
     /// What the agent is told beside its prompt; empty where there is nothing to tell
     additional_context: String,

@@ -15,9 +15,13 @@ const TIMEOUT: u64 = 10;
 pub enum Hook {
     /// Ask the guard before a tool writes.
     Guard,
-    /// Tell an agent where it stands when its session starts, also behind a compaction.
+    /// Tell an agent where it stands when its session starts, also after a compaction.
     Start,
-    /// The same before a compaction.
+    /// Register a subagent, and tell it who it is and where it stands.
+    SubagentStart,
+    /// Tell a subagent once that it still holds tasks.
+    SubagentStop,
+    /// Retired: agents ignore the output of a hook that runs before a compaction.
     Compaction,
     /// Carry out what a prompt asks for.
     Prompt,
@@ -30,6 +34,8 @@ impl Hook {
         match self {
             Hook::Guard => "PreToolUse",
             Hook::Start => "SessionStart",
+            Hook::SubagentStart => "SubagentStart",
+            Hook::SubagentStop => "SubagentStop",
             Hook::Compaction => "PreCompact",
             Hook::Prompt => "UserPromptSubmit",
             Hook::Stop => "Stop",
@@ -45,7 +51,7 @@ impl Hook {
     pub fn verb(self) -> &'static str {
         match self {
             Hook::Guard => "guard",
-            Hook::Start | Hook::Compaction => "prime",
+            Hook::Start | Hook::SubagentStart | Hook::SubagentStop | Hook::Compaction => "prime",
             Hook::Prompt => "mode prompt",
             Hook::Stop => "mode outcome",
         }
@@ -73,11 +79,14 @@ impl Hook {
     }
 }
 
-/// The tools that write, as the agents name them, and all of other servers: which of those write is for the guard to say.
+/// The tools that write or run commands, as the agents name them, and all tools of MCP servers. The guard knows which of these
+/// write.
 fn matcher(whose: Agent) -> &'static str {
     match whose {
         Agent::Codex => "^(Bash|apply_patch|Edit|Write|mcp__.*)$",
-        Agent::Claude | Agent::Pi => "^(Write|Edit|MultiEdit|NotebookEdit|Bash|mcp__.*)$",
+        Agent::Claude | Agent::Pi => {
+            "^(Write|Edit|MultiEdit|NotebookEdit|Bash|Monitor|PowerShell|mcp__.*)$"
+        }
     }
 }
 
@@ -247,6 +256,8 @@ mod tests {
     fn each_agent_asks_for_what_writes() {
         for (whose, tool) in [
             (Agent::Claude, "NotebookEdit"),
+            (Agent::Claude, "|Monitor|"),
+            (Agent::Claude, "|PowerShell|"),
             (Agent::Codex, "apply_patch"),
         ] {
             let group = Hook::Guard.group(whose, COMMAND);

@@ -11,6 +11,7 @@ use super::hooks::PROBE;
 use super::printed::{Printed, text as text_only};
 use crate::agents::Agent;
 use crate::agents::guard_hook::OnUnknown;
+use crate::agents::subagent::{Acting, Subagent};
 use crate::command::prelude::*;
 use crate::global::Global;
 use crate::render::paths::STALE;
@@ -112,8 +113,10 @@ impl Args {
     }
 
     fn decide(&self, context: &mut Context) -> Result<Decision, CommandError> {
-        let mut call = Call::parse(&given::stdin(context.env(), "the tool call")?)
-            .map_err(|error| CommandError::invalid("call", error.to_string()))?;
+        let told = given::stdin(context.env(), "the tool call")?;
+        let mut call =
+            Call::parse(&told).map_err(|error| CommandError::invalid("call", error.to_string()))?;
+        let subagent = subagent(&told)?;
         // By one name, whichever link led there, so that it can be told whether it lies in the repository.
         call.cwd = call.cwd.map(|dir| real(&dir));
         if call.deed == Deed::Reads {
@@ -138,8 +141,8 @@ impl Args {
             Ok((mut team, root, rules)) => {
                 writes = call.writes(&place, &programs(&rules.known));
                 if writes.targets().next().is_some() {
-                    let agent = self.who.agent(context)?;
-                    self.check(context, (&mut team, root), &agent, &writes)?;
+                    let acting = self.who.acting(context, &mut team, subagent.as_ref())?;
+                    self.check(context, (&mut team, root), &acting, &writes)?;
                 }
                 Some((team, rules))
             }
@@ -150,7 +153,8 @@ impl Args {
         if writes.doubts().is_empty() {
             return Ok(Decision::Allow);
         }
-        unknown::decide(self, context, (&call, &place, &writes), team.as_mut())
+        let asked = (&call, &place, &writes);
+        unknown::decide(self, context, asked, (team.as_mut(), subagent.as_ref()))
     }
 
     /// The team, its repository and its settings of the guard.
@@ -173,16 +177,27 @@ impl Args {
         &self,
         context: &mut Context,
         (team, root): (&mut Team, String),
-        agent: &str,
+        acting: &Acting,
         writes: &Writes,
     ) -> Result<(), CommandError> {
+        let agent = &acting.agent;
         let targets: Vec<&Target> = writes.targets().collect();
         let rootless = root.is_empty();
-        let verdicts = team.can_write_all(&CanWriteAll {
-            agent: agent.to_owned(),
+        let mut asked = CanWriteAll {
+            agent: agent.clone(),
             root: Some(root),
             paths: targets.iter().map(|target| target.path.clone()).collect(),
-        })?;
+        };
+        let mut verdicts = team.can_write_all(&asked)?;
+        if let Some(parent) = &acting.parent {
+            asked.agent.clone_from(parent);
+            let parents = team.can_write_all(&asked)?;
+            for (own, parents) in verdicts.iter_mut().zip(parents) {
+                if !own.allow && parents.allow {
+                    *own = parents;
+                }
+            }
+        }
         let free = |path: &str| {
             self.scratch.iter().any(|dir| {
                 let dir = absolute(context, dir);
@@ -200,7 +215,8 @@ impl Args {
         }
         let name = team.name().to_owned();
         let tried = RefusedWrites {
-            agent: agent.to_owned(),
+            agent: agent.clone(),
+            subagent: acting.subagent.clone(),
             writes: refused.iter().filter_map(tried).collect(),
         };
         if team.wants_refused_writes(&tried).unwrap_or(false) {
@@ -224,10 +240,22 @@ impl Args {
 }
 
 impl Who {
+    fn acting(
+        &self,
+        context: &Context,
+        team: &mut Team,
+        subagent: Option<&Subagent>,
+    ) -> Result<Acting, CommandError> {
+        Acting::of(context, team, self.named(context), subagent)
+    }
+
     fn agent(&self, context: &Context) -> Result<String, CommandError> {
+        context.agent("--agent", self.named(context))
+    }
+
+    fn named(&self, context: &Context) -> Option<String> {
         let named = self.agent.clone().or_else(|| context.actor());
-        let named = named.or_else(|| variable(context, "PI_AGENT_ID"));
-        context.agent("--agent", named)
+        named.or_else(|| variable(context, "PI_AGENT_ID"))
     }
 
     /// The repository; empty where nobody said.
@@ -239,6 +267,14 @@ impl Who {
             let message = format!("root must be a path as text, but is {}", root.display());
             CommandError::invalid("root", message)
         })
+    }
+}
+
+/// The subagent that makes a tool call, if one does.
+fn subagent(call: &str) -> Result<Option<Subagent>, CommandError> {
+    match serde_json::from_str(call) {
+        Ok(Value::Object(fields)) => Subagent::of(&fields),
+        _ => Ok(None),
     }
 }
 

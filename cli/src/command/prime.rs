@@ -1,17 +1,17 @@
 //! `prime`: what an agent should know when it wakes.
 
-use crate::agents::event::{ContextAnswer, HookEvent};
+mod hook;
+
 use crate::command::prelude::*;
-use crate::render::style::Paint;
-use teamlog_team::message::prime::Prime;
-use teamlog_team::message::prime::PrimeAnswer;
+use teamlog_team::message::prime::{Prime, PrimeAnswer};
 
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Show what an agent should know when it wakes, in fewer than 2,000 tokens\n\nIts tasks, what blocks them, \
         what it can take up, its unread mail, and what to type next. Lists that do not fit say how many there are in all.\n\n\
         With --hook the event of an agent's hook stands on standard input, and the answer is what that hook takes: JSON for \
-        SessionStart, the bare text for any other.",
+        SessionStart and SubagentStart, which also registers the subagent; for SubagentStop a reason to go on if the subagent \
+        still holds tasks; the bare text for any other.",
     after_help = "\
 Examples:
   teamlog prime demo --agent dev
@@ -31,33 +31,23 @@ pub struct Args {
     hook: bool,
 }
 
-const START: &str = "SessionStart";
-
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
-        let agent = context.agent("--agent", self.agent)?;
-        let told = self.hook.then(|| HookEvent::read(context)).transpose()?;
-        let input = Prime { agent };
-        let own = |answer: &mut PrimeAnswer, context: &Context| {
-            context.own_commands(&mut answer.commands);
-        };
-        let Some(told) = told else {
-            return context.ask_tuned(&self.team, self.at, &question::PRIME, input, own);
-        };
-        // As the hook takes it: not for a terminal.
-        let plain = View {
-            paint: Paint::new(false),
-            width: None,
-            ..context.view()
-        };
-        let lines = context.lines(&self.team, self.at, &question::PRIME, input, (plain, own))?;
-        // Before a compaction agents take no JSON that adds anything, but may heed a text.
-        match told.event == START || context.out.is_json() {
-            true => context
-                .out
-                .json(&ContextAnswer::of(START, lines.join("\n")))?,
-            false => context.out.lines(&lines)?,
+        if self.hook {
+            return hook::answer(context, &self.team, self.agent);
         }
-        context.ended(Exit::Done)
+        let agent = context.agent("--agent", self.agent)?;
+        context.ask_tuned(
+            &self.team,
+            self.at,
+            &question::PRIME,
+            Prime { agent },
+            own_commands,
+        )
     }
+}
+
+/// Makes the commands of an answer name the data root that is meant.
+fn own_commands(answer: &mut PrimeAnswer, context: &Context) {
+    context.own_commands(&mut answer.commands);
 }

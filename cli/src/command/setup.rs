@@ -9,7 +9,8 @@ mod project;
 mod team_settings;
 
 use crate::agents::guard_hook::{GuardHook, GuardOptions};
-use crate::agents::{Agent, file, guard_hook, text, top, typed};
+use crate::agents::settings::{self, Hook};
+use crate::agents::{Agent, file, guard_hook, path_note, text, top, typed};
 use crate::command::prelude::*;
 use changes::{FileChange, Files};
 use clap::ValueEnum;
@@ -18,16 +19,18 @@ use team_settings::SettingPart;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Set up a coding agent for a team: the guard before writes, what it should know when a session starts or is \
-        compacted, modes by prompts and at its stop, the MCP server, the skill, a paragraph in AGENTS.md; and the settings by which the \
-        guard lets builds and tests run: guard.unknown, and guard.known with what the project's files name\n\nAll of it is \
+    long_about = "Set up a coding agent for a team: the guard before writes, what it should know when a session or a subagent \
+        starts, the ends of modes at its stop, the MCP server, the skill, a paragraph in AGENTS.md; with --modes also modes by \
+        `$name` in prompts; and the settings by which the guard lets builds and tests run: guard.unknown, and guard.known with \
+        what the project's files name\n\nAll of it is \
         merged into the project's files; what else stands there stays as it is, and a second run changes nothing. What is \
-        not said (team, agent, options of the guard) stays as it was set up before. --check ends with 1 where something is \
+        not said (team, agent, --modes, options of the guard) stays as it was set up before. --check ends with 1 where something is \
         missing or out of date.",
     after_help = "\
 Examples:
   teamlog setup claude --team demo
   teamlog setup codex --team demo --agent dev --scratch /tmp
+  teamlog setup claude --modes
   teamlog setup claude --dry-run --json
   teamlog setup claude --remove"
 )]
@@ -43,6 +46,9 @@ pub struct Args {
     agent: Option<String>,
     #[command(flatten)]
     guard: GuardOptions,
+    /// Install the prompt hook as well: `$name` at the head of a prompt starts a mode
+    #[arg(long, conflicts_with = "remove")]
+    modes: bool,
     /// The project that is set up [default: the working directory]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
@@ -199,12 +205,14 @@ impl Args {
         let rules = handle.guard_rules()?;
         drop(handle);
         let root = context.root(&team)?;
+        let settings = file::json(&file, file::read(&file)?.as_deref())?;
         let plan = Plan {
             whose,
             dir: dir.to_owned(),
             team,
             hook,
             rules,
+            modes: self.modes || !settings::installed(&settings, Hook::Prompt).is_empty(),
         };
         Ok((plan, root))
     }
@@ -262,6 +270,12 @@ impl Args {
                 "say who acts where the agent is started: export TEAMLOG_AGENT=NAME".to_owned(),
             );
         }
+        if plan.modes && !self.modes {
+            notes.push(format!(
+                "the prompt hook is installed: `$name` at the head of a prompt starts a mode; to stop that: {}",
+                context.command(&format!("config set {} modes.trigger off", quoted(&plan.team)))
+            ));
+        }
         match plan.whose {
             Agent::Claude => {
                 let own = file::read(&dir.join("CLAUDE.md"))?.unwrap_or_default();
@@ -291,6 +305,7 @@ impl Args {
                 context.command(&set)
             ));
         }
+        notes.extend(path_note(context)?);
         let check = format!(
             "hooks doctor {} --dir {}",
             typed(&plan.whose),

@@ -12,6 +12,7 @@
 mod cases;
 
 mod actors;
+mod agent_hooks;
 mod agents;
 mod answers;
 mod api;

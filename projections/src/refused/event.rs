@@ -10,7 +10,7 @@ events! {
         /// The guard refused to let an agent write a path.
         "write_refused" by "teamlog guard TEAM" => Write:
         /// Whose write it was is the agent of the event.
-        WriteRefused [name holder] {
+        WriteRefused [name holder, name subagent] {
             /// The path, relative to the repository where it lies in it.
             pub path: String,
             /// What would have written it: the agent's tool, or a program that it runs.
@@ -20,6 +20,9 @@ events! {
             /// Who holds it.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub holder: Option<String>,
+            /// The subagent that tried it on behalf of the agent.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub subagent: Option<String>,
             /// By what time it was refused.
             pub refused_at: Timestamp,
         },

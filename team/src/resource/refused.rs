@@ -18,6 +18,9 @@ const BYTES_MAX: usize = 1_024;
 pub struct RefusedWrites {
     /// Who was refused.
     pub agent: String,
+    /// The subagent that acts on behalf of the agent, if one does.
+    #[serde(default)]
+    pub subagent: Option<String>,
     /// What.
     pub writes: Vec<RefusedWrite>,
 }
@@ -107,6 +110,7 @@ impl RefusedWrites {
                 tool: cut(&write.tool),
                 reason: write.reason.name().to_owned(),
                 holder: write.holder.clone(),
+                subagent: self.subagent.clone(),
                 refused_at: now,
             };
             events.push(refused.event(DEFAULT_ACTOR, &self.agent));

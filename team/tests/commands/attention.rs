@@ -237,8 +237,12 @@ fn a_refused_write_is_shown_for_a_day_with_what_explains_it() {
         };
         let writes = vec![write];
         let agent = "dev".to_owned();
-        team.record_refused_writes(RefusedWrites { agent, writes })
-            .unwrap();
+        team.record_refused_writes(RefusedWrites {
+            agent,
+            subagent: None,
+            writes,
+        })
+        .unwrap();
     };
     refuse(&mut team, "src/a b");
     world.later(2 * MINUTE);

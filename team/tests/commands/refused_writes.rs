@@ -13,6 +13,7 @@ fn refused(agent: &str, paths: &[&str]) -> RefusedWrites {
     };
     RefusedWrites {
         agent: agent.into(),
+        subagent: None,
         writes: paths.iter().map(write).collect(),
     }
 }

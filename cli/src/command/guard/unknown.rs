@@ -3,6 +3,7 @@
 use super::{Args, Decision, programs};
 use crate::agents::Agent;
 use crate::agents::guard_hook::OnUnknown;
+use crate::agents::subagent::Subagent;
 use crate::command::prelude::*;
 use teamlog_guard::{Call, Doubt, Place, Writes};
 use teamlog_team::Team;
@@ -15,9 +16,9 @@ pub(super) fn decide(
     args: &Args,
     context: &Context,
     (call, place, writes): (&Call, &Place, &Writes),
-    mut team: Option<&mut (Team, GuardRules)>,
+    (mut team, subagent): (Option<&mut (Team, GuardRules)>, Option<&Subagent>),
 ) -> Result<Decision, CommandError> {
-    let (answer, holder) = answer(args, context, writes, team.as_deref_mut())?;
+    let (answer, holder) = answer(args, context, writes, (team.as_deref_mut(), subagent))?;
     let message = message(writes, holder.as_ref());
     let hint = team.and_then(|(team, rules)| {
         let known = known_with(rules, writes)?;
@@ -57,7 +58,7 @@ fn answer(
     args: &Args,
     context: &Context,
     writes: &Writes,
-    mut team: Option<&mut (Team, GuardRules)>,
+    (mut team, subagent): (Option<&mut (Team, GuardRules)>, Option<&Subagent>),
 ) -> Result<(OnUnknown, Option<HeldResources>), CommandError> {
     let of_team = team.as_deref().map(|(_, rules)| match rules.unknown {
         UnknownWrites::Ask => OnUnknown::Ask,
@@ -67,15 +68,16 @@ fn answer(
     let mut answer = args.on_unknown.or(of_team).unwrap_or(OnUnknown::Ask);
     let mut holder = None;
     if answer == OnUnknown::AllowWhenFree {
-        // Without a name every holder is another agent.
-        let agent = args.who.agent(context).unwrap_or_default();
         let mut free = false;
         // A command of our own may change these very settings, whoever holds what.
         if let Some((team, _)) = team.as_deref_mut()
             && !is_own(writes)
             && !team.is_stale()?
         {
-            holder = team.held_by_others(&agent)?;
+            // Without a name every holder is another agent.
+            let acting = args.who.acting(context, team, subagent).ok();
+            let own = acting.iter().flat_map(|acting| acting.names());
+            holder = team.held_by_others(&own.collect::<Vec<_>>())?;
             free = holder.is_none();
         }
         if !free {

@@ -11,13 +11,16 @@ use serde_json::json;
 use teamlog_team::lifecycle::ignored::IgnoreFile;
 use teamlog_team::resource::can_write::GuardRules;
 
-const HOOKS: [(&str, Hook); 5] = [
+const HOOKS: [(&str, Hook); 6] = [
     ("guard", Hook::Guard),
     ("session_start", Hook::Start),
-    ("compaction", Hook::Compaction),
+    ("subagent_start", Hook::SubagentStart),
+    ("subagent_stop", Hook::SubagentStop),
     ("prompt", Hook::Prompt),
     ("stop", Hook::Stop),
 ];
+/// A hook that older versions installed. It has no effect, and is taken out.
+const RETIRED: (&str, Hook) = ("compaction", Hook::Compaction);
 const SKILL: &str = include_str!("../../../SKILL.md");
 /// How the copy of it ends that a set-up wrote.
 const SKILL_END: &str = "\n<!-- Written by teamlog setup, and replaced by it. -->\n";
@@ -47,7 +50,8 @@ pub(super) enum State {
 /// A part.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Part {
-    /// `guard`, `session_start`, `compaction`, `prompt`, `stop`, `mcp`, `skill`, `instructions` or `gitignore`.
+    /// `guard`, `session_start`, `subagent_start`, `subagent_stop`, `prompt`, `stop`, `mcp`, `skill`, `instructions` or
+    /// `gitignore`; `compaction` of an older version.
     part: &'static str,
     /// The file that it is in.
     file: String,
@@ -82,13 +86,12 @@ impl Part {
 
     /// What had to be written was, or would be.
     pub fn written(&mut self, dry: bool) {
-        if !self.is_current() {
-            self.status = if dry {
-                State::WouldWrite
-            } else {
-                State::Written
-            };
-        }
+        self.status = match (self.status, dry) {
+            (State::Current, _) => State::Current,
+            (_, true) => State::WouldWrite,
+            (_, false) if self.part == RETIRED.0 => State::Removed,
+            (_, false) => State::Written,
+        };
     }
 
     /// `current  guard  /repo/.claude/settings.local.json`.
@@ -122,6 +125,8 @@ pub struct Plan {
     pub hook: GuardHook,
     /// The team's settings of the guard.
     pub rules: GuardRules,
+    /// Whether the prompt hook is installed.
+    pub modes: bool,
 }
 
 fn mcp_file(whose: Agent, dir: &Path) -> PathBuf {
@@ -147,8 +152,11 @@ impl Plan {
     pub fn put(&self, context: &Context, files: &mut Files) -> Result<Vec<Part>, CommandError> {
         let mut parts = Vec::new();
         for (name, hook) in HOOKS {
-            parts.push(self.put_hook(context, files, name, hook)?);
+            if hook != Hook::Prompt || self.modes {
+                parts.push(self.put_hook(context, files, name, hook)?);
+            }
         }
+        parts.extend(self.retire_hook(context, files)?);
         parts.push(match self.whose {
             Agent::Codex => self.put_toml(context, files)?,
             Agent::Claude | Agent::Pi => self.put_mcp(context, files)?,
@@ -182,6 +190,17 @@ impl Plan {
         Ok(Part::new(name, &path, state))
     }
 
+    /// Takes out the retired hook, if it is there.
+    fn retire_hook(
+        &self,
+        context: &Context,
+        files: &mut Files,
+    ) -> Result<Option<Part>, CommandError> {
+        let path = self.whose.hooks_file(context, Some(&self.dir), false)?;
+        let there = remove_hook(files, &path, RETIRED.1)?;
+        Ok(there.then(|| Part::new(RETIRED.0, &path, State::Outdated)))
+    }
+
     /// What the agent runs. Only the guard may end with 2, which keeps an agent from what it is about to do.
     fn line(&self, context: &Context, hook: Hook) -> Result<String, CommandError> {
         if hook == Hook::Guard {
@@ -192,8 +211,8 @@ impl Plan {
         words.extend(["--data-root".to_owned(), data_root(context)?]);
         if let Some(agent) = &self.hook.agent {
             let option = match hook {
-                Hook::Start | Hook::Compaction => "--agent",
-                _ => "--actor",
+                Hook::Prompt | Hook::Stop => "--actor",
+                _ => "--agent",
             };
             words.extend([option.to_owned(), agent.clone()]);
         }
@@ -343,12 +362,11 @@ pub fn take_out(
     let mut parts = Vec::new();
     let hooks = whose.hooks_file(context, Some(dir), false)?;
     for (name, hook) in HOOKS {
-        let there = change_json(files, &hooks, |settings| {
-            let there = !settings::installed(settings, hook).is_empty();
-            settings::remove(settings, hook);
-            there
-        })?;
+        let there = remove_hook(files, &hooks, hook)?;
         parts.push(Part::new(name, &hooks, gone(there)));
+    }
+    if remove_hook(files, &hooks, RETIRED.1)? {
+        parts.push(Part::new(RETIRED.0, &hooks, State::Removed));
     }
     let mcp = mcp_file(whose, dir);
     let there = match whose {
@@ -368,6 +386,15 @@ pub fn take_out(
     parts.push(Part::new("skill", &skill, gone(there)));
     parts.push(take_out_instructions(context, whose, dir, files)?);
     Ok(parts)
+}
+
+/// Takes a hook out of the settings; says whether it was there.
+fn remove_hook(files: &mut Files, path: &Path, hook: Hook) -> Result<bool, CommandError> {
+    change_json(files, path, |settings| {
+        let there = !settings::installed(settings, hook).is_empty();
+        settings::remove(settings, hook);
+        there
+    })
 }
 
 /// The paragraph is one for all agents of a project.

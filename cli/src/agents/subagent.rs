@@ -1,0 +1,176 @@
+//! The name under which a subagent acts.
+//!
+//! Hooks that fire inside a subagent carry `agent_id` and `agent_type`. `TEAMLOG_AGENT` decides for all agents of a session.
+//! Without it a subagent has a name of its own, made of its type and its id, if the team lets it act; in a team with a list of
+//! members it acts as its parent.
+
+use crate::context::Context;
+use crate::exit::CommandError;
+use crate::given;
+use serde_json::{Map, Value};
+use teamlog_team::{Failure, Team};
+
+/// Most letters of a name that come from the type of a subagent.
+const TYPE_MAX: usize = 40;
+/// Letters of a name that come from the end of its id: ids may begin with a time.
+const ID_LETTERS: usize = 8;
+
+/// A subagent, as the event of a hook names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subagent {
+    kind: String,
+    id: String,
+}
+
+/// Who acts in a hook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Acting {
+    /// The agent.
+    pub agent: String,
+    /// The agent that started it, whose leases it may use.
+    pub parent: Option<String>,
+    /// The name of the subagent that acts under the name of another agent.
+    pub subagent: Option<String>,
+}
+
+impl Subagent {
+    /// Reads the fields of an event; `None` if the hook fires in no subagent.
+    pub fn of(fields: &Map<String, Value>) -> Result<Option<Subagent>, CommandError> {
+        let text = |field: &str| given::text(fields, field);
+        let kind = text("agent_type")?.unwrap_or_default();
+        let id = text("agent_id")?.filter(|id| !id.is_empty());
+        Ok(id.map(|id| Subagent { kind, id }))
+    }
+
+    /// Returns the type of the subagent.
+    pub fn role(&self) -> &str {
+        match self.kind.trim() {
+            "" => "subagent",
+            kind => kind,
+        }
+    }
+
+    /// Returns the name of the subagent: `my-plugin-reviewer-eb8a4d1a`.
+    pub fn name(&self) -> String {
+        let mut name = plain(self.role());
+        name.truncate(TYPE_MAX);
+        let id = plain(&self.id).replace('-', "");
+        let behind = id.len().saturating_sub(ID_LETTERS);
+        let id = id.get(behind..).unwrap_or_default();
+        let parts = [name.trim_matches('-'), id].into_iter();
+        let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
+        match parts.is_empty() {
+            true => "subagent".to_owned(),
+            false => parts.join("-"),
+        }
+    }
+}
+
+/// Small letters, digits and single hyphens.
+fn plain(text: &str) -> String {
+    let mut plain = String::new();
+    for letter in text.chars() {
+        match letter.is_ascii_alphanumeric() {
+            true => plain.push(letter.to_ascii_lowercase()),
+            false if plain.ends_with('-') || plain.is_empty() => {}
+            false => plain.push('-'),
+        }
+    }
+    plain
+}
+
+impl Acting {
+    /// Finds out who acts: `named` is the agent that the hook was installed for.
+    ///
+    /// # Errors
+    /// Nobody is named, and no subagent may act under its own name.
+    pub fn of(
+        context: &Context,
+        team: &mut Team,
+        named: Option<String>,
+        subagent: Option<&Subagent>,
+    ) -> Result<Acting, CommandError> {
+        let own = subagent.map(Subagent::name);
+        let is_told = context.env().var_set("TEAMLOG_AGENT").is_some();
+        if let Some(own) = own.as_ref().filter(|_| !is_told)
+            && may_act(team, own)?
+        {
+            return Ok(Acting {
+                agent: own.clone(),
+                parent: named.or_else(|| context.actor()),
+                subagent: None,
+            });
+        }
+        Ok(Acting {
+            agent: context.agent("--agent", named)?,
+            parent: None,
+            subagent: own,
+        })
+    }
+
+    /// Returns the names whose leases count as its own: the agent, and the parent of a subagent.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        [Some(&self.agent), self.parent.as_ref()]
+            .into_iter()
+            .flatten()
+            .map(String::as_str)
+    }
+
+    /// Returns true if a subagent acts under its own name.
+    pub fn is_own(&self, subagent: Option<&Subagent>) -> bool {
+        self.subagent.is_none() && subagent.is_some()
+    }
+}
+
+/// Returns true if the team has no list of members, or the name is on it.
+fn may_act(team: &mut Team, name: &str) -> Result<bool, CommandError> {
+    match team.knows("agent", name) {
+        Ok(()) => Ok(true),
+        Err(Failure::Refused(_)) => Ok(false),
+        Err(failure) => Err(failure.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn named(kind: Value, id: Value) -> Option<String> {
+        let event = json!({"agent_type": kind, "agent_id": id});
+        let read = Subagent::of(event.as_object().unwrap()).unwrap();
+        read.map(|subagent| subagent.name())
+    }
+
+    #[test]
+    fn a_subagent_is_named_after_its_type_and_the_end_of_its_id() {
+        for (kind, id, name) in [
+            ("Explore", "a7784052ceb8a4d1a", "explore-eb8a4d1a"),
+            (
+                "my-plugin:reviewer",
+                "agent-42",
+                "my-plugin-reviewer-agent42",
+            ),
+            (
+                "default",
+                "019ac2f0-5b1e-7c3a-9d10-5f6e7a8b9c0d",
+                "default-7a8b9c0d",
+            ),
+            ("", "b1", "subagent-b1"),
+            (" ../Ü! ", "ü", "subagent"),
+        ] {
+            assert_eq!(named(json!(kind), json!(id)).as_deref(), Some(name));
+        }
+        let long = named(json!("x".repeat(200)), json!("0".repeat(200))).unwrap();
+        assert_eq!(long.len(), TYPE_MAX + 1 + ID_LETTERS);
+    }
+
+    #[test]
+    fn without_an_id_there_is_no_subagent() {
+        // A session that was started as a certain agent has a type, and no id.
+        assert_eq!(named(json!("reviewer"), Value::Null), None);
+        assert_eq!(named(json!("reviewer"), json!("")), None);
+        let wrong = json!({"agent_id": 7});
+        assert!(Subagent::of(wrong.as_object().unwrap()).is_err());
+    }
+}

@@ -1,0 +1,156 @@
+//! `prime --hook`: what an agent is told when its session or a subagent starts, and when a subagent ends.
+
+use super::own_commands;
+use crate::agents::event::{ContextAnswer, HookEvent, StopAnswer};
+use crate::agents::subagent::{Acting, Subagent};
+use crate::call::Call;
+use crate::command::prelude::*;
+use crate::render::style::Paint;
+use teamlog_team::lifecycle::manifest::ReadManifest;
+use teamlog_team::message::prime::Prime;
+use teamlog_team::worker::record::WriteIdentity;
+
+const START: &str = "SessionStart";
+const SUBAGENT_START: &str = "SubagentStart";
+const SUBAGENT_STOP: &str = "SubagentStop";
+
+/// Answers the event on standard input.
+pub fn answer(context: &mut Context, team: &str, named: Option<String>) -> Outcome {
+    context.answer_hook();
+    let told = HookEvent::read(context)?;
+    let acting = acting(context, team, named, &told)?;
+    if told.event == SUBAGENT_STOP {
+        return stopping(context, team, &acting, &told);
+    }
+    let mut lines = Vec::new();
+    if let Some(subagent) = &told.subagent {
+        lines.push(introduction(context, team, &acting));
+        if told.event == SUBAGENT_START && acting.is_own(told.subagent.as_ref()) {
+            // A subagent that is not registered can work all the same.
+            let _ = register(context, team, &acting, subagent);
+        }
+    }
+    // As the hook takes it: not for a terminal.
+    let plain = View {
+        paint: Paint::new(false),
+        width: None,
+        ..context.view()
+    };
+    let input = Prime {
+        agent: acting.agent.clone(),
+    };
+    let shown = (plain, own_commands);
+    lines.extend(context.lines(team, None, &question::PRIME, input, shown)?);
+    let event = [START, SUBAGENT_START].into_iter();
+    let event = event.into_iter().find(|event| *event == told.event);
+    match event {
+        Some(event) => context
+            .out
+            .json(&ContextAnswer::of(event, lines.join("\n")))?,
+        None if context.out.is_json() => context
+            .out
+            .json(&ContextAnswer::of(START, lines.join("\n")))?,
+        None => context.out.lines(&lines)?,
+    }
+    context.ended(Exit::Done)
+}
+
+/// Finds out who acts. The token for a daemon on another machine says it for all agents of a session.
+fn acting(
+    context: &mut Context,
+    team: &str,
+    named: Option<String>,
+    told: &HookEvent,
+) -> Result<Acting, CommandError> {
+    if told.subagent.is_none() || context.is_remote() {
+        return Ok(Acting {
+            agent: context.agent("--agent", named)?,
+            parent: None,
+            subagent: told.subagent.as_ref().map(Subagent::name),
+        });
+    }
+    let mut handle = context.team(team)?;
+    Acting::of(context, &mut handle, named, told.subagent.as_ref())
+}
+
+/// Says who a subagent is, and how it acts under its name.
+fn introduction(context: &Context, team: &str, acting: &Acting) -> String {
+    let agent = &acting.agent;
+    let typed = context.command(&format!("prime {} --agent {agent}", quoted(team)));
+    match (&acting.subagent, &acting.parent) {
+        (Some(subagent), _) => {
+            format!(
+                "You are the subagent {subagent} of {agent} in the team {team}, and act as {agent}."
+            )
+        }
+        (None, Some(parent)) => format!(
+            "You are {agent} in the team {team}, a subagent of {parent}. Put --actor {agent} into each teamlog command, and \
+             {agent} where a command asks for an agent or a worker: `{typed}`. You may also write what {parent} holds."
+        ),
+        (None, None) => format!(
+            "You are {agent} in the team {team}. Put --actor {agent} into each teamlog command, and {agent} where a command \
+             asks for an agent or a worker: `{typed}`."
+        ),
+    }
+}
+
+/// Registers a subagent as a worker, unless it is registered.
+fn register(
+    context: &mut Context,
+    team: &str,
+    acting: &Acting,
+    subagent: &Subagent,
+) -> Result<(), CommandError> {
+    let mut handle = context.team(team)?;
+    let roster = handle.read_manifest(ReadManifest {})?.manifest.roster;
+    drop(handle);
+    let mut workers = roster.workers.iter();
+    let role = subagent.role();
+    if workers.any(|worker| worker.name == acting.agent && worker.identity.role == role) {
+        return Ok(());
+    }
+    let identity = WriteIdentity {
+        worker: acting.agent.clone(),
+        index: roster.next_worker_index,
+        role: role.to_owned(),
+        ..WriteIdentity::default()
+    };
+    let call: Call<WriteIdentity, _> = Call::operation();
+    context.execute(&call, team, identity).map(drop)
+}
+
+/// Keeps a subagent going, once, while it holds tasks under its own name.
+fn stopping(context: &mut Context, team: &str, acting: &Acting, told: &HookEvent) -> Outcome {
+    if told.stop_hook_active || !acting.is_own(told.subagent.as_ref()) || context.is_remote() {
+        return Ok(Exit::Done);
+    }
+    let agent = &acting.agent;
+    let mut handle = context.team(team)?;
+    let primed = handle.prime(&Prime {
+        agent: agent.clone(),
+    })?;
+    let claims = primed.in_progress.items.iter();
+    let claims = claims.filter(|task| !task.lease_expired);
+    let held: Vec<(&str, u64)> = claims
+        .filter_map(|task| Some((task.task_id.as_str(), task.epoch?)))
+        .collect();
+    if let Some((first, epoch)) = held.first() {
+        let typed = |verb: &str| {
+            let team = quoted(team);
+            let first = quoted(first);
+            context.command(&format!(
+                "task {verb} {team} {first} --epoch {epoch} --worker {agent}"
+            ))
+        };
+        let tasks: Vec<&str> = held.iter().map(|(task, _)| *task).collect();
+        let reason = format!(
+            "{agent} still holds {} {}. Finish each, or give it back: `{}`, `{}`.",
+            if tasks.len() == 1 { "task" } else { "tasks" },
+            tasks.join(", "),
+            typed("complete"),
+            typed("release")
+        );
+        context.out.json(&StopAnswer::of(reason))?;
+    }
+    context.done(handle, Exit::Done)
+}
