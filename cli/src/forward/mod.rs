@@ -363,10 +363,7 @@ impl Client {
         let most = self.patience.unwrap_or(self.lock_deadline);
         loop {
             match self.exchange(team, request, within) {
-                Err(error)
-                    if BUSY_CODES.contains(&error.code())
-                        && began.elapsed() < most =>
-                {
+                Err(error) if BUSY_CODES.contains(&error.code()) && began.elapsed() < most => {
                     let left = most.saturating_sub(began.elapsed());
                     thread::sleep(retry_pause()?.min(left));
                 }
