@@ -36,7 +36,7 @@ use teamlog_team::shell::quoted;
 use teamlog_team::{GivenReceipt, RootOptions, Team};
 
 /// How long a hook waits for each step of a daemon.
-const HOOK_PATIENCE: Duration = Duration::from_secs(1);
+const HOOK_STEP_LIMIT: Duration = Duration::from_secs(1);
 /// How long a hook waits for the lock of a log.
 const HOOK_LOCK_DEADLINE: Duration = Duration::from_secs(5);
 
@@ -56,7 +56,7 @@ pub struct Context {
     actor_flag: Option<String>,
     options: RootOptions,
     /// The longest wait for each step of a daemon, for a hook.
-    patience: Option<Duration>,
+    step_limit: Option<Duration>,
     journals: Arc<KnownJournals>,
     /// The team concerned, for hints.
     team: Option<String>,
@@ -124,7 +124,7 @@ impl Context {
             actor: caller::actor(global, env)?,
             actor_flag: global.actor.clone(),
             options,
-            patience: None,
+            step_limit: None,
             team: None,
             repeat: None,
             receipt: global.receipt,
@@ -186,7 +186,7 @@ impl Context {
     /// Answers a hook from here on: agents give a hook ten seconds, so a daemon that does not answer is given up after one,
     /// and the lock of a log after five.
     pub fn answer_hook(&mut self) {
-        self.patience = Some(HOOK_PATIENCE);
+        self.step_limit = Some(HOOK_STEP_LIMIT);
         self.options.lock_deadline = self.options.lock_deadline.min(HOOK_LOCK_DEADLINE);
     }
 

@@ -33,7 +33,7 @@ impl Context {
                 .map_or_else(|_| PathBuf::new(), |root| root.path.clone()),
             remote,
             lock_deadline: self.options.lock_deadline,
-            patience: self.patience,
+            step_limit: self.step_limit,
             receipt: self.receipt,
         }
     }

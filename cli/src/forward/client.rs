@@ -89,21 +89,21 @@ pub(super) struct Deadlines {
 
 impl Deadlines {
     /// Those of a daemon on another machine.
-    pub fn within(reply: Option<Duration>, patience: Option<Duration>) -> Deadlines {
+    pub fn within(reply: Option<Duration>, step_limit: Option<Duration>) -> Deadlines {
         let answer = ANSWER_DEADLINE;
-        Deadlines { answer, reply }.at_most(patience)
+        Deadlines { answer, reply }.at_most(step_limit)
     }
 
     /// Those of a daemon on this machine. A stopped daemon holds its locks and says nothing: that it listens is waited for no
     /// longer than a lock is.
-    pub fn here(lock_deadline: Duration, patience: Option<Duration>) -> Deadlines {
+    pub fn here(lock_deadline: Duration, step_limit: Option<Duration>) -> Deadlines {
         let answer = ANSWER_DEADLINE.min(lock_deadline.max(ANSWER_LEAST));
         let reply = None;
-        Deadlines { answer, reply }.at_most(patience)
+        Deadlines { answer, reply }.at_most(step_limit)
     }
 
-    fn at_most(self, patience: Option<Duration>) -> Deadlines {
-        let Some(most) = patience else {
+    fn at_most(self, step_limit: Option<Duration>) -> Deadlines {
+        let Some(most) = step_limit else {
             return self;
         };
         Deadlines {
@@ -279,4 +279,29 @@ fn too_often() -> CommandError {
 fn busy() -> CommandError {
     let message = "the daemon that holds this team runs as many commands as it can";
     CommandError::new(Exit::Locked, "busy", message).or_hint("try again")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hook_gives_each_answer_of_a_daemon_a_second() {
+        let seconds = Duration::from_secs;
+        let told = |deadlines: Deadlines| (deadlines.answer, deadlines.reply);
+        let hook = Some(seconds(1));
+        let short = (seconds(1), hook);
+        for deadlines in [
+            Deadlines::here(seconds(10), hook),
+            Deadlines::here(seconds(0), hook),
+            Deadlines::within(None, hook),
+            Deadlines::within(Some(seconds(60)), hook),
+        ] {
+            assert_eq!(told(deadlines), short);
+        }
+        let typed = Deadlines::here(seconds(10), None);
+        assert_eq!(told(typed), (ANSWER_DEADLINE, None));
+        let typed = Deadlines::here(seconds(0), None);
+        assert_eq!(told(typed), (ANSWER_LEAST, None));
+    }
 }

@@ -158,7 +158,7 @@ pub struct Client {
     pub lock_deadline: Duration,
     /// The longest wait for each step of a daemon: to be connected to, to say that it listens, to reply. Without it a reply of a
     /// daemon on this machine takes as long as it takes.
-    pub patience: Option<Duration>,
+    pub step_limit: Option<Duration>,
     pub receipt: bool,
 }
 
@@ -360,7 +360,7 @@ impl Client {
         within: Option<Duration>,
     ) -> Result<Exchange, CommandError> {
         let began = Instant::now();
-        let most = self.patience.unwrap_or(self.lock_deadline);
+        let most = self.step_limit.unwrap_or(self.lock_deadline);
         loop {
             match self.exchange(team, request, within) {
                 Err(error) if BUSY_CODES.contains(&error.code()) && began.elapsed() < most => {
@@ -379,9 +379,9 @@ impl Client {
         within: Option<Duration>,
     ) -> Result<Exchange, CommandError> {
         match (&self.remote, Runtime::of_team(&self.root, team)) {
-            (Some(remote), _) => remote.exchange(request, within, self.patience),
+            (Some(remote), _) => remote.exchange(request, within, self.step_limit),
             (None, Ok(Some(runtime))) => {
-                let deadlines = Deadlines::here(self.lock_deadline, self.patience);
+                let deadlines = Deadlines::here(self.lock_deadline, self.step_limit);
                 client::exchange(&runtime, request, deadlines)
             }
             (None, Ok(None)) => Ok(Exchange::Nowhere),

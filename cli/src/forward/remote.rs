@@ -104,9 +104,9 @@ impl Remote {
         &self,
         request: &[u8],
         within: Option<Duration>,
-        patience: Option<Duration>,
+        step_limit: Option<Duration>,
     ) -> Result<Exchange, CommandError> {
-        let connect = patience.unwrap_or(CONNECT_DEADLINE).min(CONNECT_DEADLINE);
+        let connect = step_limit.unwrap_or(CONNECT_DEADLINE).min(CONNECT_DEADLINE);
         let stream = self.connected(connect)?;
         let server = ServerName::try_from(self.host.clone())
             .map_err(|error| self.unreachable(&error.to_string()))?;
@@ -124,7 +124,7 @@ impl Remote {
             Box::new(connection),
             self,
             request,
-            Deadlines::within(within, patience),
+            Deadlines::within(within, step_limit),
         )
     }
 

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Far below the ten seconds that agents give a hook, and far above what a busy machine takes.
-const SOON: Duration = Duration::from_secs(8);
+/// Half of the ten seconds that agents give a hook, and far above what a busy machine takes.
+const SOON: Duration = Duration::from_secs(5);
 
 /// The parts that a set-up names, with their status.
 fn parts(told: &Value) -> Vec<String> {
