@@ -48,7 +48,7 @@ pub trait Op: DeserializeOwned + JsonSchema + 'static {
     };
     /// How its input is read where that differs from the others.
     const RULES: Rules = Rules::COMMON;
-    /// Whether an unknown team or worker is answered with empty data and a warning.
+    /// Whether an unknown worker is answered with empty data and a warning; so is an unknown team if the operation only reads.
     const ANSWERS_EMPTY: bool = false;
 
     /// Carries it out.
@@ -130,8 +130,9 @@ impl Operation {
                     Ok((data, warning.transpose()?.flatten(), Some(team)))
                 })
             }
+            // An operation that records has no success without a team.
             Err(failure) => match failure.refusal() {
-                Some(missing) if missing.code == Code::TeamNotFound => {
+                Some(missing) if missing.code == Code::TeamNotFound && !self.mutates() => {
                     let meant = missing.details.get("nearest").and_then(Value::as_str);
                     let warning = membership::unknown_name("team", &request.team, meant);
                     let data = input.answer_empty(missing.clone());

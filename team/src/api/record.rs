@@ -19,8 +19,9 @@
 /// the method of [`Team`](crate::Team) that carries it out: behind `as` one that is made here for an input that is a command, or that
 /// answers from the state by itself, behind `=` any other function. The input is made here as well (a field that is an `Option` may be left out), unless it only names a
 /// type that stands elsewhere. Behind that stand the codes with which it refuses, beside those of every operation, and where
-/// it differs from the others `scope`, how far the token of an agent has to let it; `rules`, how its input is read; `empty`, the data where there is no such team or worker, so
-/// that this is a warning; `without_team`, how it says that there is no such team.
+/// it differs from the others `scope`, how far the token of an agent has to let it; `rules`, how its input is read; `empty`, the data of an operation that reads
+/// where there is no such team or worker, so that this is a warning; `warns`, that an operation which records warns of such a
+/// worker; `without_team`, how it says that there is no such team.
 macro_rules! operation {
     (
         $(#[doc = $doc:literal])+
@@ -70,6 +71,7 @@ macro_rules! operation {
         $(, scope = $scope:ident)?
         $(, rules = $rules:expr)?
         $(, empty = $empty:expr)?
+        $(, warns = $warns:literal)?
         $(, without_team = $without_team:expr)?
     ) => {
         impl $crate::api::operation::Op for $input {
@@ -97,6 +99,8 @@ macro_rules! operation {
                     Ok(empty(self, missing))
                 }
             )?
+
+            $(const ANSWERS_EMPTY: bool = $warns;)?
 
             $(
                 fn without_team(&self, missing: $crate::refusal::Refusal) -> $crate::Result<$data> {

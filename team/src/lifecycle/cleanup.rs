@@ -27,24 +27,13 @@ operation! {
     rules = Rules {
         aliases: &[("confirmIssues", "confirm_issues")],
         ..Rules::COMMON
-    },
-    empty = |_, missing| nothing(&missing, CleanupMode::Shutdown)
+    }
 }
 
 operation! {
     /// Close the team whatever is left over; its log stays
     "orphan-cleanup": Records(OrphanCleanup {}) -> CleanupAnswer = Team::orphan_cleanup,
-    scope = Operate,
-    empty = |_, missing| nothing(&missing, CleanupMode::OrphanCleanup)
-}
-
-/// There is nothing to close.
-fn nothing(missing: &Refusal, cleanup_mode: CleanupMode) -> CleanupAnswer {
-    let team = missing.details.get("team").and_then(Value::as_str);
-    CleanupAnswer {
-        team_name: team.unwrap_or_default().to_owned(),
-        cleanup_mode,
-    }
+    scope = Operate
 }
 
 /// The phase that a team is in while nobody says otherwise.

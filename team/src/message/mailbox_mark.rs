@@ -25,7 +25,7 @@ operation! {
         /// The message
         message_id: String,
     }) -> MarkDeliveredAnswer = Team::mark_delivered,
-    empty = |asked, _| asked.clone().unknown()
+    warns = true
 }
 
 /// `{worker, message_id, notified}`.
@@ -55,20 +55,6 @@ pub struct MarkDeliveredAnswer {
     /// The request as it stands
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dispatch: Option<DispatchShown>,
-}
-
-impl MarkDelivered {
-    /// The answer where there is no such message.
-    pub(crate) fn unknown(self) -> MarkDeliveredAnswer {
-        MarkDeliveredAnswer {
-            worker: self.worker,
-            message_id: self.message_id,
-            updated: false,
-            dispatch_request_id: None,
-            dispatch_updated: false,
-            dispatch: None,
-        }
-    }
 }
 
 #[derive(Debug, Clone)]

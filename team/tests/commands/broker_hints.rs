@@ -29,7 +29,6 @@ fn what_is_empty_since_a_name_is_mistyped_says_so() {
         ("list-tasks", {}),
         ("read-events", {}),
         ("mailbox-list", {"worker": "dev"}),
-        ("mailbox-mark-delivered", {"worker": "dev", "message_id": "m"}),
         ("read-worker-status", {"worker": "dev"}),
         ("read-worker-heartbeat", {"worker": "dev"}),
         ("read-shutdown-ack", {"worker": "dev"}),
@@ -58,9 +57,24 @@ fn what_is_empty_since_a_name_is_mistyped_says_so() {
             );
         }
     }
-    for operation in ["cleanup", "orphan-cleanup"] {
-        let said = ok(&world, operation, json!({"team_name": "demmo"}));
-        has!(said, {"warning": "there is no team \"demmo\"; did you mean demo?"});
+    // An operation that records has no success without a team; of a worker it warns.
+    let mark = json!({"worker": "dve", "message_id": "m"});
+    assert_eq!(
+        ok(&world, "mailbox-mark-delivered", mark.clone())["warning"],
+        "there is no worker \"dve\"; did you mean dev?"
+    );
+    for (operation, mut input) in [
+        ("cleanup", json!({})),
+        ("orphan-cleanup", json!({})),
+        ("mailbox-mark-delivered", mark),
+    ] {
+        input["team_name"] = "demmo".into();
+        let fault = call(&world, operation, input).unwrap_err();
+        assert_eq!(
+            (&*fault.code, &fault.details["nearest"]),
+            ("team_not_found", &json!("demo")),
+            "{operation}"
+        );
     }
     let owner = ok(&world, "list-tasks", json!({"owner": "zzzzzz"}));
     assert_eq!(owner["warning"], "there is no worker \"zzzzzz\"");

@@ -282,7 +282,7 @@ fn call(world: &World, operation: &str, input: Value) -> Result<Value, String> {
 }
 
 #[test]
-fn without_a_team_reads_of_workers_are_empty_and_cleanups_have_nothing_to_do() {
+fn without_a_team_reads_of_workers_are_empty_and_cleanups_are_refused() {
     let world = World::new();
     let unknown = json!({"state": "unknown", "updated_at": "1970-01-01T00:00:00.000000Z"});
     for (operation, mut input, answer) in cases![
@@ -291,8 +291,6 @@ fn without_a_team_reads_of_workers_are_empty_and_cleanups_have_nothing_to_do() {
         ("read-shutdown-ack", {"worker": "w"}, {"worker": "w", "ack": null}),
         ("read-monitor-snapshot", {}, {"snapshot": null}),
         ("read-task-approval", {"task_id": "1"}, {"approval": null}),
-        ("cleanup", {"confirmIssues": true}, {"team_name": "gone", "cleanup_mode": "shutdown"}),
-        ("orphan-cleanup", {}, {"team_name": "gone", "cleanup_mode": "orphan_cleanup"}),
     ] {
         input["team_name"] = "gone".into();
         let mut answer = answer;
@@ -305,6 +303,8 @@ fn without_a_team_reads_of_workers_are_empty_and_cleanups_have_nothing_to_do() {
         ("get-summary", json!({}), "team_not_found"),
         ("read-idle-state", json!({}), "team_not_found"),
         ("read-stall-state", json!({}), "team_not_found"),
+        ("cleanup", json!({"confirmIssues": true}), "team_not_found"),
+        ("orphan-cleanup", json!({}), "team_not_found"),
     ] {
         input["team_name"] = "gone".into();
         assert_eq!(
