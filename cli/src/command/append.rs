@@ -136,10 +136,17 @@ fn many(context: &mut Context, team: &str, path: &Path, batch_size: Option<usize
     context.replays(answer.is_replayed());
     context.end(Exit::Done, &answer, |answer, _| {
         vec![match (answer.first_seq, answer.last_seq) {
-            (Some(first), Some(last)) => format!(
-                "{} recorded, {first} to {last}",
-                time::plural(answer.count, "event")
-            ),
+            (Some(first), Some(last)) => {
+                let new = time::plural(answer.count - answer.replayed_lines, "event");
+                let replayed = match answer.replayed_lines {
+                    0 => String::new(),
+                    lines => format!(
+                        "; {} replayed, recorded before under the same key",
+                        time::plural(lines, "line")
+                    ),
+                };
+                format!("{new} recorded, {first} to {last}{replayed}")
+            }
             _ => "nothing to record".to_owned(),
         }]
     })

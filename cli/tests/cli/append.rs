@@ -171,6 +171,8 @@ fn the_same_under_a_key_is_recorded_once_alone_and_in_a_batch() {
         ),
         (2, first.first_seq, first.last_seq, Some(2), Some(true))
     );
+    let shown = cli.run("append demo --batch batch.jsonl");
+    shows!(shown.stdout => has "0 events recorded", has "2 lines replayed");
     let ran = cli.run_with_input(
         "append demo --batch - --json",
         "{\"kind\":\"c\",\"key\":\"c\"}\n{\"kind\":\"other\",\"key\":\"b\"}\n",
