@@ -25,9 +25,9 @@ use teamlog_engine::reader::{Chain, Located, SPAN_BYTES, Span};
 
 /// Every projection. Their namespaces are disjoint.
 pub(crate) const PROJECTIONS: [Projection; 14] = [
-    Projection::new(5, team::apply),
-    Projection::new(4, message::apply),
-    Projection::new(7, task::apply),
+    Projection::new(6, team::apply),
+    Projection::new(5, message::apply),
+    Projection::new(8, task::apply),
     Projection::new(2, delivery::apply),
     Projection::new(3, worker::apply),
     Projection::new(2, response::apply),

@@ -1,7 +1,7 @@
 //! What a fold sees of the state and how it changes it, and the trait of folds.
 //!
 //! Namespaces (first byte of a key) belong to one projection each, so that each can fold on its own worker:
-//! `0x10..` the team, `0x20..` and `0x80..` messages, `0x30..`, `0x44..0x45` and `0x90..` tasks,
+//! `0x10..` the team, `0x20..` and `0x80..` messages, `0x30..`, `0x44..0x45`, `0x68..0x69` and `0x90..` tasks,
 //! `0x40..0x43` and `0xA0..` deliveries, `0x48..0x4B` and `0xB0..0xB1` threads, `0xB2..0xB3` the feed, `0x4C..0x4D` tokens, `0x4E..0x4F` artifacts,
 //! `0x46` and `0xB4` refused writes, `0x47` agents' tokens,
 //! `0x50..` the staff, `0x60..` answers under keys,

@@ -21,6 +21,7 @@ pub mod attention;
 pub mod backup;
 pub mod bootstrap;
 pub mod doctor;
+pub mod doubts;
 pub mod failure;
 pub mod handle;
 pub mod import;

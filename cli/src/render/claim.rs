@@ -1,7 +1,7 @@
 //! Claims: what became of a task that somebody makes, takes, finishes or gives back.
 
-use crate::render::paths;
 use crate::render::prelude::*;
+use crate::render::{doubts, paths};
 use teamlog_team::task::claim::ClaimAnswer;
 use teamlog_team::task::claim_next::ClaimNextAnswer;
 use teamlog_team::task::create::TaskAnswer;
@@ -11,12 +11,21 @@ use teamlog_team::task::renew::RenewAnswer;
 
 /// A task that came to be.
 pub fn created(answer: &TaskAnswer, view: &View) -> Vec<String> {
-    stands("created ", &answer.task, view)
+    stood("created ", answer, view)
 }
 
 /// A task that its caller need not hold.
 pub fn changed(answer: &TaskAnswer, view: &View) -> Vec<String> {
-    stands("", &answer.task, view)
+    stood("", answer, view)
+}
+
+/// The task, and doubts about the names in it.
+fn stood(did: &str, answer: &TaskAnswer, view: &View) -> Vec<String> {
+    let task = &answer.task;
+    let owner = task.owner.as_deref().unwrap_or_default();
+    let mut shown = stands(did, task, view);
+    shown.extend(doubts::of_task(&answer.doubts, &task.id, owner));
+    shown
 }
 
 /// A task that its holder is done with.

@@ -1,5 +1,6 @@
 //! Messages: what was sent, what lies in an inbox, what was acknowledged.
 
+use crate::render::doubts;
 use crate::render::event::said_text;
 use crate::render::prelude::*;
 use teamlog_team::message::ack::{AckAnswer, AckStatus};
@@ -23,7 +24,14 @@ pub fn sent(answer: &SendAnswer, view: &View) -> Vec<String> {
         SendStatus::Duplicate => (
             Style::Warn,
             "duplicate",
-            ": a message of that id is stored already; nothing changed".to_owned(),
+            match answer.reason.as_deref() {
+                Some(_) => {
+                    ": a message of that id is stored already; nothing changed, and no ack is \
+                    required now that was not before"
+                        .to_owned()
+                }
+                None => ": a message of that id is stored already; nothing changed".to_owned(),
+            },
         ),
         SendStatus::Suppressed => (
             Style::Warn,
@@ -64,7 +72,7 @@ pub fn sent(answer: &SendAnswer, view: &View) -> Vec<String> {
         .map(|why| view.paint.show(Style::Warn, &why).to_string())
         .chain([line])
         .chain(next)
-        .chain(doubts(answer))
+        .chain(doubt_notes(answer))
         .collect()
 }
 
@@ -102,7 +110,7 @@ fn kept(kept: &KeptAsReport) -> String {
 }
 
 /// Notes on names in the message that are probably not meant.
-fn doubts(answer: &SendAnswer) -> Vec<String> {
+fn doubt_notes(answer: &SendAnswer) -> Vec<String> {
     let doubts = &answer.doubts;
     let task = visible(answer.message.task_id.as_deref().unwrap_or_default());
     let mut notes = Vec::new();
@@ -114,21 +122,11 @@ fn doubts(answer: &SendAnswer) -> Vec<String> {
             meant.unwrap_or_default()
         ));
     }
-    if !doubts.unknown_deps.is_empty() {
-        let deps = visible(&doubts.unknown_deps.join(", ")).to_string();
-        notes.push(format!(
-            "  no such task yet: {deps}; task {task} waits for it"
-        ));
-    }
-    if let Some(unknown) = &doubts.recipient_unknown {
-        notes.push(format!("  {}", visible(unknown)));
-    }
-    if let Some(at) = doubts.recipient_gone {
-        let to = visible(&answer.message.to);
-        notes.push(format!(
-            "  {to} stopped at {at}; the message waits in its inbox"
-        ));
-    }
+    let message = &answer.message;
+    let id = message.task_id.as_deref().unwrap_or_default();
+    notes.extend(doubts::unknown_deps(&doubts.unknown_deps, id));
+    let agents = doubts::of_message(&doubts.agents, &message.from, &message.to);
+    notes.extend(agents);
     notes
 }
 

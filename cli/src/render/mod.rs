@@ -14,6 +14,7 @@ pub mod config;
 pub mod delivery;
 pub mod diff;
 pub mod doctor;
+pub mod doubts;
 pub mod escape;
 pub mod event;
 pub mod flow;

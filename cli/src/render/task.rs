@@ -127,6 +127,10 @@ fn fields(answer: &TaskShowAnswer, view: &View) -> Vec<(&'static str, Cell)> {
         ),
         ("waits for", plain(task.deps.join(", "))),
         ("in vain for", styled(Style::Warn, failed.join(", "))),
+        (
+            "no such task",
+            styled(Style::Warn, answer.unknown_dependencies.join(", ")),
+        ),
         ("trace", text(&task.trace_id)),
         ("created", plain(when(task.created_at))),
         ("updated", plain(when(task.updated_at))),

@@ -1,5 +1,6 @@
 //! Threads: one of them, what was said in it, all of them, and what a search found.
 
+use crate::render::doubts;
 use crate::render::escape::visible_lines;
 use crate::render::event::word;
 use crate::render::inbox::by;
@@ -14,7 +15,9 @@ use teamlog_team::thread::tail::ThreadTailAnswer;
 
 /// One thread in two lines.
 pub fn card(answer: &ThreadAnswer, view: &View) -> Vec<String> {
-    head(&answer.thread, view)
+    let mut shown = head(&answer.thread, view);
+    shown.extend(doubts::of_recipients(&answer.doubts));
+    shown
 }
 
 fn head(thread: &ThreadShown, view: &View) -> Vec<String> {
@@ -32,14 +35,17 @@ fn head(thread: &ThreadShown, view: &View) -> Vec<String> {
 pub fn posted(answer: &ThreadPostAnswer, view: &View) -> Vec<String> {
     let post = &answer.message;
     let said = view.paint.show(Style::Good, "said");
-    vec![format!(
+    let line = format!(
         "{said} {}  {}{} -> {}  (event {})",
         visible(&post.id),
         visible(&post.from),
         by(post.actor.as_deref()),
         visible(&names_or("nobody", &post.to)),
         post.seq
-    )]
+    );
+    let mut shown = vec![line];
+    shown.extend(doubts::of_recipients(&answer.doubts));
+    shown
 }
 
 pub fn talk(answer: &ThreadTailAnswer, view: &View) -> Vec<String> {

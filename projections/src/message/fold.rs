@@ -10,7 +10,7 @@ use super::row::{
 use crate::message::MessageType;
 use crate::message::dispatch::DispatchStatus::{Delivered, Failed, Notified};
 use crate::message::event::{MailFact, Mark, MessageAcked, MessageFact, Suppressed};
-use crate::message::{dispatch, marks, unread, view};
+use crate::message::{dispatch, marks, question, unread, view};
 use crate::prelude::*;
 
 /// The fold. A second message with the same id, or a second ack, changes nothing.
@@ -80,7 +80,7 @@ fn receive(tx: &mut Tx<'_>, event: &Event<'_>, sent: &Sent) -> Result<()> {
     if let Some(body) = &sent.body {
         marks::note_same(tx, event, sent, body);
     }
-    Ok(())
+    question::receive(tx, event, sent)
 }
 
 fn acknowledge(tx: &mut Tx<'_>, event: &Event<'_>, acked: &MessageAcked) -> Result<()> {

@@ -6,6 +6,7 @@ pub mod event;
 mod fold;
 mod marks;
 mod query;
+mod question;
 mod row;
 mod rules;
 mod unapplied;
@@ -18,6 +19,7 @@ pub use envelope::{
 };
 pub use marks::{MailCounts, Marks, SameMail};
 pub use query::InboxQuery;
+pub use question::Question;
 pub use row::{AgentInfo, LastSent, MessageInfo, Unacked};
 pub use rules::{check_id, check_name, check_new_id, check_title};
 pub use unapplied::{NotApplied, Unapplied};

@@ -44,6 +44,9 @@ pub(super) fn apply(tx: &mut Tx<'_>, event: &Event<'_>, fact: &TaskFact) -> Resu
         TaskAct::Canceled(_) => cancel(&mut new, at),
         TaskAct::Reopened => reopen(&mut new),
     }
+    if old.as_ref().is_none_or(|old| old.status != new.status) {
+        new.reported.unapplied = None;
+    }
     new.version += u64::from(counts(&fact.act));
     if new.trace_id.is_none() {
         new.trace_id = event.refs.get(RefKind::Trace).map(str::to_owned);

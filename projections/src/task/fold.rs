@@ -1,7 +1,7 @@
 //! The fold of task messages.
 
 use super::row::{COUNTS, NUMBERED, SUPERSEDED, owned_key, task_key};
-use super::{Status, Task, TaskCounts, commanded, deps, held, ready};
+use super::{Status, Task, TaskCounts, commanded, concern, deps, held, ready};
 use crate::fact::TaskChange;
 use crate::loss;
 use crate::message::MessageType;
@@ -35,7 +35,7 @@ fn message(tx: &mut Tx<'_>, seq: u64, sent: &Sent) -> Result<()> {
     }
     let mut new = old.clone().unwrap_or_else(|| unborn(sent.created_at));
     match new.claim_governed {
-        true => report(&mut new, sent, change),
+        true => report(&mut new, seq, sent, change),
         false => {
             if let Some(wanted) = &change.deps {
                 (new.deps, new.ignored_deps) = deps::split(tx, id, wanted)?;
@@ -89,6 +89,7 @@ pub(super) fn store(tx: &mut Tx<'_>, id: &str, old: Option<&Task>, new: &Task) -
     count(tx, old, new)?;
     tx.put(&task_key(id), new);
     held::follow(tx, &natural, old, new);
+    concern::follow(tx, id, old, new)?;
     ready::follow(tx, id, &natural, old, new)
 }
 
@@ -147,11 +148,14 @@ fn set<T: Clone>(field: &mut Option<T>, value: &Option<T>) {
 }
 
 /// Of a claim-governed task a message only reports; neither version counts it.
-fn report(task: &mut Task, sent: &Sent, change: &TaskChange) {
+fn report(task: &mut Task, seq: u64, sent: &Sent, change: &TaskChange) {
     if sent.kind == MessageType::TaskAssign {
+        let differs = task.owner.as_ref() != Some(&sent.to);
+        task.reported.unapplied = differs.then_some(seq);
         task.reported_status = Some(Status::Assigned);
         task.reported_owner = Some(sent.to.clone());
     } else if let Some(status) = change.status {
+        task.reported.unapplied = (task.status != status).then_some(seq);
         task.reported_status = Some(status);
     }
     let reported = &mut task.reported;

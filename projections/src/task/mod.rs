@@ -4,6 +4,7 @@
 //! the log, is marked as superseded, and changes nothing. Of a task that commands govern a message only reports.
 
 mod commanded;
+mod concern;
 mod deps;
 pub mod event;
 mod fold;
@@ -15,6 +16,7 @@ mod row;
 pub mod transitions;
 pub(crate) mod view;
 
+pub use concern::{Concern, UnknownDep};
 pub(crate) use fold::apply;
 pub use held::HeldResources;
 pub(crate) use query::all;
@@ -144,6 +146,9 @@ pub struct Reported {
     /// When that was, by the message.
     #[rkyv(with = As<i64>)]
     pub at: Option<Timestamp>,
+    /// The message whose status or owner the task does not have; none once a command changed the task's status.
+    #[rkyv(with = As<u64>)]
+    pub unapplied: Option<u64>,
 }
 
 /// What only commands make of a task.
@@ -232,6 +237,15 @@ impl Task {
     pub fn lease_expired(&self, now: Timestamp) -> bool {
         self.claim().is_some_and(|claim| claim.leased_until <= now)
     }
+}
+
+/// Dependencies that will not be completed unless a person or an agent acts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct UnmetDeps {
+    /// Those that failed or were canceled.
+    pub failed: Vec<String>,
+    /// Those that are no tasks of the team.
+    pub unknown: Vec<String>,
 }
 
 /// Which tasks are asked for.

@@ -4,7 +4,7 @@ use super::row::{
     BLOCKED, BY_STATUS, COMPLETED, COUNTS, LEASES, NUMBERED, OPEN, SUPERSEDED, TASK, owned_key,
     owner_prefix,
 };
-use super::{Status, Task, TaskCounts, TaskFilter, TaskPage, ready};
+use super::{Status, Task, TaskCounts, TaskFilter, TaskPage, UnmetDeps, ready};
 use crate::natural;
 use crate::prelude::*;
 
@@ -81,10 +81,17 @@ impl TeamState {
     pub fn open_deps(&self, deps: &[String]) -> Result<Vec<String>> {
         self.deps_with(deps, |status| status != Some(Status::Completed))
     }
-    /// The dependencies that failed or were canceled, in order.
-    pub fn lost_deps(&self, deps: &[String]) -> Result<Vec<String>> {
-        let lost = [Some(Status::Failed), Some(Status::Canceled)];
-        self.deps_with(deps, |status| lost.contains(&status))
+    /// The dependencies that failed or were canceled, and those that do not exist, each in order.
+    pub fn unmet_deps(&self, deps: &[String]) -> Result<UnmetDeps> {
+        let mut unmet = UnmetDeps::default();
+        for dep in deps {
+            match self.task(dep)?.map(|task| task.status) {
+                Some(Status::Failed | Status::Canceled) => unmet.failed.push(dep.clone()),
+                None => unmet.unknown.push(dep.clone()),
+                Some(_) => {}
+            }
+        }
+        Ok(unmet)
     }
     fn deps_with(
         &self,
@@ -169,6 +176,21 @@ impl TeamState {
         let end = timed(OPEN, before.micros(), b"");
         first_timed(self.rows(), &[OPEN], &end, limit)
     }
+    /// The newest `limit` messages that came too late and changed nothing, oldest first.
+    pub fn newest_superseded(&self, limit: usize) -> Result<SeqPage> {
+        let series = key::series(SUPERSEDED, b"");
+        self.rows().page(&series, None, limit)
+    }
+    /// Who ever owned a task, by name, with the number of tasks in each state.
+    pub fn owners(&self) -> Result<Vec<(String, TaskCounts)>> {
+        let owners = self.rows().prefix(&owned_key(""), false);
+        owners
+            .map(|entry| {
+                let entry = entry?;
+                Ok((entry.name(1), entry.row()?))
+            })
+            .collect()
+    }
     /// Whether the message recorded by that event came too late and changed nothing.
     pub fn superseded(&self, seq: u64) -> Result<bool> {
         self.rows().has(&numbered(SUPERSEDED, "", seq))
@@ -188,7 +210,7 @@ fn listed(rows: Rows<'_>, list: &[u8]) -> Result<u64> {
 
 /// The tasks that stand behind `after` under any of the prefixes, whose keys all go on with `ranked` bytes and the natural
 /// key. No more than a page is read under each.
-fn page(
+pub(super) fn page(
     rows: Rows<'_>,
     prefixes: Vec<Vec<u8>>,
     ranked: usize,

@@ -80,16 +80,27 @@ pub(super) fn follow(
     if old.is_some_and(completed) == completed(new) {
         return Ok(());
     }
+    each_waiter(tx, id, |tx, waiter| {
+        let natural = natural::key(waiter);
+        let task: Option<Task> = tx.get(&task_key(waiter))?;
+        // It may have been assigned anew, with other dependencies.
+        match task.filter(|task| task.deps.iter().any(|dep| dep == id)) {
+            Some(task) => place(tx, &natural, Some(&task), &task),
+            None => Ok(()),
+        }
+    })
+}
+
+/// Calls `visit` with each task that waits, or once waited, for another.
+pub(super) fn each_waiter(
+    tx: &mut Tx<'_>,
+    id: &str,
+    mut visit: impl FnMut(&mut Tx<'_>, &str) -> Result<()>,
+) -> Result<()> {
     let waiters: u64 = tx.get(&waited_for(id))?.unwrap_or_default();
     for number in 0..waiters {
-        let Some(waiter) = tx.get::<String>(&waiter_key(id, number))? else {
-            continue;
-        };
-        let natural = natural::key(&waiter);
-        let task: Option<Task> = tx.get(&task_key(&waiter))?;
-        // It may have been assigned anew, with other dependencies.
-        if let Some(task) = task.filter(|task| task.deps.iter().any(|dep| dep == id)) {
-            place(tx, &natural, Some(&task), &task)?;
+        if let Some(waiter) = tx.get::<String>(&waiter_key(id, number))? {
+            visit(tx, &waiter)?;
         }
     }
     Ok(())

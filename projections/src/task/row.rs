@@ -1,6 +1,6 @@
 //! How a task lies in the derived store: its row, and the keys of the indexes over it.
 
-use super::{Status, Task, TaskCounts};
+use super::{Concern, Status, Task, TaskCounts};
 use crate::natural;
 use crate::prelude::*;
 
@@ -45,6 +45,11 @@ impl Task {
         }
         if self.is_blocked() {
             keys.push(key_of(BLOCKED, natural));
+        }
+        for concern in Concern::ALL {
+            if concern.is_of(self) {
+                keys.push(concern.key(natural));
+            }
         }
         if !self.status.is_final() {
             keys.push(timed(OPEN, self.updated_at.micros(), natural));

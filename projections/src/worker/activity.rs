@@ -32,6 +32,8 @@ pub(crate) fn note(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
             }
             _ => touch(tx, recorded, actor, None),
         },
+        // An answer that is kept under a key is no deed of its own.
+        Fact::Response(_) => Ok(()),
         fact => match fact.sent() {
             Some(sent) => {
                 let idle = sent.kind == MessageType::IdleNotification;

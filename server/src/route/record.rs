@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 use teamlog_team::api::milliseconds;
 use teamlog_team::engine::Timestamp;
-use teamlog_team::projections::task::{Claim, ClaimState};
+use teamlog_team::projections::task::{Claim, ClaimState, UnmetDeps};
 use teamlog_team::projections::{self, Priority, Status};
 use teamlog_team::task::record::value;
 
@@ -39,6 +39,9 @@ pub struct Task {
     /// Those of them that failed or were canceled, so that it waits in vain unless somebody steps in; only while it waits
     #[serde(skip_serializing_if = "Vec::is_empty")]
     failed_dependencies: Vec<String>,
+    /// Those of them that do not exist; only while it waits
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unknown_dependencies: Vec<String>,
     /// The paths that its holder may write to
     resources: Vec<String>,
     /// The claim under which somebody works on it
@@ -136,8 +139,8 @@ struct Timestamps {
 }
 
 impl Task {
-    /// A task as it stands at `now`.
-    pub fn of(task: projections::Task, failed_dependencies: Vec<String>, now: Timestamp) -> Task {
+    /// A task as it stands at `now`, with its unmet dependencies.
+    pub fn of(task: projections::Task, unmet: UnmetDeps, now: Timestamp) -> Task {
         let epoch = task.governed.epoch;
         let lease = task.claim().map(|claim| Lease::of(claim, epoch));
         let last = task.governed.claim.as_ref().map(|claim| claim.state);
@@ -155,7 +158,8 @@ impl Task {
             status: task.status.name(),
             owner: task.owner,
             deps: task.deps,
-            failed_dependencies,
+            failed_dependencies: unmet.failed,
+            unknown_dependencies: unmet.unknown,
             lease,
             epoch,
             resources: task.governed.resources,

@@ -6,7 +6,10 @@ use super::request::RequestContext;
 use crate::reply::Reply;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use teamlog_team::api::milliseconds;
+use teamlog_team::doubts::TaskDoubts;
 use teamlog_team::engine::Timestamp;
+use teamlog_team::projections::task::UnmetDeps;
 use teamlog_team::projections::{Live, Priority};
 use teamlog_team::resource::Overlap;
 use teamlog_team::task::blocking;
@@ -31,6 +34,42 @@ const TTL_MS: u64 = 300_000;
 pub struct OneTask {
     /// The task
     task: Task,
+    /// Doubts about the names that the request gave the task
+    #[serde(flatten)]
+    doubts: NameDoubts,
+}
+
+/// Doubts about the names in a new task
+#[derive(Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct NameDoubts {
+    /// Dependencies that are no tasks of the team
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unknown_deps: Vec<String>,
+    /// Says that the owner never acted in the team, and which agents are known
+    #[serde(skip_serializing_if = "Option::is_none")]
+    owner_unknown: Option<String>,
+    /// When the owner stopped, if it did nothing since
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Timestamp>")]
+    owner_gone: Option<String>,
+}
+
+impl From<&TaskDoubts> for NameDoubts {
+    fn from(doubts: &TaskDoubts) -> NameDoubts {
+        NameDoubts {
+            unknown_deps: doubts.unknown_deps.clone(),
+            owner_unknown: doubts.owner_unknown.clone(),
+            owner_gone: doubts.owner_gone.map(milliseconds),
+        }
+    }
+}
+
+impl From<Task> for OneTask {
+    fn from(task: Task) -> OneTask {
+        let doubts = NameDoubts::default();
+        OneTask { task, doubts }
+    }
 }
 
 /// `{taskId, task, lease}`.
@@ -64,10 +103,13 @@ pub struct SomeTasks {
 /// `GET /v1/tasks`.
 pub fn list(asked: Tasks, team: &mut Team) -> Result<SomeTasks, Problem> {
     let (page, now) = (team.tasks(asked.or_all())?, team.now());
-    let mut failed = page.failed_dependencies;
+    let (mut failed, mut unknown) = (page.failed_dependencies, page.unknown_dependencies);
     let shown = |task: Listed| {
-        let failed = failed.remove(&task.task_id).unwrap_or_default();
-        Task::of(task.into_task(), failed, now)
+        let unmet = UnmetDeps {
+            failed: failed.remove(&task.task_id).unwrap_or_default(),
+            unknown: unknown.remove(&task.task_id).unwrap_or_default(),
+        };
+        Task::of(task.into_task(), unmet, now)
     };
     Ok(SomeTasks {
         tasks: page.tasks.into_iter().map(shown).collect(),
@@ -81,8 +123,11 @@ pub fn show(asked: ReadTask, team: &mut Team) -> Result<OneTask, Problem> {
         task_id: asked.task_id,
         ..TaskShow::default()
     })?;
-    let task = Task::of(shown.task, shown.failed_dependencies, team.now());
-    Ok(OneTask { task })
+    let unmet = UnmetDeps {
+        failed: shown.failed_dependencies,
+        unknown: shown.unknown_dependencies,
+    };
+    Ok(Task::of(shown.task, unmet, team.now()).into())
 }
 
 /// What the task is about.
@@ -113,7 +158,8 @@ pub fn create(input: CreateInput, request: &mut RequestContext<'_>) -> Result<Re
     request.actor.clone_from(&input.agent_id);
     request.exchange(input.command(), |live, answer: &TaskAnswer, now| {
         let task = task(live, &answer.task.id, now)?;
-        Exchange::of(201, &OneTask { task })
+        let doubts = NameDoubts::from(&answer.doubts);
+        Exchange::of(201, &OneTask { task, doubts })
     })
 }
 
@@ -254,8 +300,8 @@ pub fn fail(input: FailInput, request: &mut RequestContext<'_>) -> Result<Reply,
 fn task(live: &Live, id: &str, now: Timestamp) -> Result<Task> {
     match live.task(id)? {
         Some(task) => {
-            let failed = blocking::failed_dependencies(live, &task)?;
-            Ok(Task::of(task, failed, now))
+            let unmet = blocking::unmet_dependencies(live, &task)?;
+            Ok(Task::of(task, unmet, now))
         }
         None => Err(holding::not_found(id).into()),
     }
@@ -282,5 +328,5 @@ fn overlap(overlap: &Overlap) -> Overlap {
 
 fn finished(live: &Live, answer: &HolderAnswer, now: Timestamp) -> Result<Exchange> {
     let task = task(live, &answer.task.id, now)?;
-    Exchange::of(200, &OneTask { task })
+    Exchange::of(200, &OneTask::from(task))
 }

@@ -54,6 +54,7 @@ fn thread(shown: ThreadShown) -> ThreadShown {
 fn one(answer: &ThreadAnswer) -> ThreadAnswer {
     ThreadAnswer {
         thread: thread(answer.thread.clone()),
+        doubts: answer.doubts.clone(),
     }
 }
 
@@ -122,7 +123,8 @@ pub fn post(input: PostInput, request: &mut RequestContext<'_>) -> Result<Reply,
     };
     request.exchange(post, |_, answer: &ThreadPostAnswer, _| {
         let message = message(answer.message.clone());
-        Exchange::of(201, &ThreadPostAnswer { message })
+        let doubts = answer.doubts.clone();
+        Exchange::of(201, &ThreadPostAnswer { message, doubts })
     })
 }
 

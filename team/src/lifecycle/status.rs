@@ -200,7 +200,7 @@ impl Team {
                 closed_at: closed.map(|at| at.to_string()),
                 members: cut.list("members", live.members()?),
                 unread_counts: cut.map("unread_counts", unread_counts(live)?),
-                failed_dependencies: blocking::in_vain(live, &blocked)?,
+                failed_dependencies: blocking::unmet_by_task(live, &blocked)?.failed,
                 blocked_tasks: Listed::all(blocked, now),
                 stale_tasks: Listed::all(cut.list("stale_tasks", stale_tasks), now),
                 stale_messages: cut

@@ -1,5 +1,6 @@
 //! `broadcast`: plain mail for every worker but the sender, in one group. Nobody is asked to tell them.
 
+use crate::doubts::RecipientsDoubts;
 use crate::message::mail::Mail;
 use crate::message::send_message::{Letter, Posted, body};
 use crate::prelude::*;
@@ -23,6 +24,9 @@ pub struct BroadcastAnswer {
     pub count: usize,
     /// One for each worker, by name; where the same lay there already, that one
     pub messages: Vec<Mail>,
+    /// Doubts about the workers
+    #[serde(flatten)]
+    pub doubts: RecipientsDoubts,
 }
 
 /// A broadcast with the random bits that its ids are made of, so that deciding is pure.
@@ -73,14 +77,14 @@ impl SendLetters {
 }
 
 impl Command for SendLetters {
-    type Decided = Vec<Mail>;
+    type Decided = (Vec<Mail>, RecipientsDoubts);
     type Answer = BroadcastAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
         CommandTerms::of(Authority::Anyone)
     }
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Vec<Mail>>> {
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Self::Decided>> {
         membership::check(live, "from_worker", &self.from)?;
         let (mut messages, mut events) = (Vec::new(), Vec::new());
         for to in live.members()? {
@@ -95,13 +99,16 @@ impl Command for SendLetters {
             budget::check(live, Some(&self.from))?;
             events.splice(0..0, membership::joining(live, &self.from)?);
         }
-        Ok(Decision::Granted(messages, events))
+        let told: Vec<String> = messages.iter().map(|mail| mail.to_worker.clone()).collect();
+        let doubts = RecipientsDoubts::of(live, &told, &self.from)?;
+        Ok(Decision::Granted((messages, doubts), events))
     }
 
-    fn answer(&self, messages: &Vec<Mail>, _: &After<'_>) -> Result<BroadcastAnswer> {
+    fn answer(&self, (messages, doubts): &Self::Decided, _: &After<'_>) -> Result<BroadcastAnswer> {
         Ok(BroadcastAnswer {
             count: messages.len(),
             messages: messages.clone(),
+            doubts: doubts.clone(),
         })
     }
 }

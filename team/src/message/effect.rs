@@ -1,14 +1,9 @@
 //! The effect of a message beside its delivery: applied to its task or not, and doubts about the names in it.
 
+use crate::doubts::{RecipientDoubts, similar_task, unknown_deps};
 use crate::message::send::KeptAsReport;
 use crate::prelude::*;
 use crate::projections::message::NotApplied;
-use crate::projections::worker::event::AckStatus;
-
-/// Task ids that are compared with a new one, to find the id that was meant.
-const COMPARED_MAX: usize = 1_000;
-/// Known agents that an answer lists.
-const LISTED_MAX: usize = 20;
 
 /// Whether a message changed the task that it is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -47,20 +42,16 @@ pub struct Doubts {
     /// Dependencies that are no tasks of the team
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown_deps: Vec<String>,
-    /// Says that the recipient never acted in the team, and which agents are known
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub recipient_unknown: Option<String>,
-    /// When the recipient accepted its shutdown, if it did nothing since
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub recipient_gone: Option<Timestamp>,
+    /// Doubts about its recipient and its sender
+    #[serde(flatten)]
+    pub agents: RecipientDoubts,
 }
 
 impl Doubts {
     /// Looks up the names of a message that is about to be recorded.
     pub(crate) fn of(live: &Live, message: &Message) -> Result<Doubts> {
         let mut doubts = Doubts {
-            recipient_unknown: unknown_agent(live, &message.to, &message.from)?,
-            recipient_gone: gone_since(live, &message.to)?,
+            agents: RecipientDoubts::of(live, &message.to, &message.from)?,
             ..Doubts::default()
         };
         let Some(id) = message
@@ -74,11 +65,7 @@ impl Doubts {
             doubts.created = true;
             doubts.did_you_mean = similar_task(live, id)?;
         }
-        for dep in wanted_deps(message) {
-            if live.task(&dep)?.is_none() && !doubts.unknown_deps.contains(&dep) {
-                doubts.unknown_deps.push(dep);
-            }
-        }
+        doubts.unknown_deps = unknown_deps(live, &wanted_deps(message))?;
         Ok(doubts)
     }
 }
@@ -168,48 +155,4 @@ fn wanted_deps(message: &Message) -> Vec<String> {
         .ok()
         .and_then(|wanted| wanted.deps)
         .unwrap_or_default()
-}
-
-/// The existing task whose id is most like a new one.
-fn similar_task(live: &Live, id: &str) -> Result<Option<String>> {
-    let page = live.tasks(&TaskFilter::default(), None, COMPARED_MAX)?;
-    let known = page.tasks.iter().map(|task| task.task_id.as_str());
-    // Numbers are all alike.
-    let known = known.filter(|known| known.parse::<u64>().is_err());
-    Ok(spelling::meant(id, known).map(str::to_owned))
-}
-
-/// Says that an agent never acted in the team nor is a member of it; `None` in a team where nobody else is known yet.
-pub(crate) fn unknown_agent(live: &Live, agent: &str, other: &str) -> Result<Option<String>> {
-    if membership::unknown_warning(live, agent)?.is_none() {
-        return Ok(None);
-    }
-    let mut known = live.members()?;
-    known.retain(|name| name != other);
-    if known.is_empty() {
-        return Ok(None);
-    }
-    let meant = spelling::meant(agent, known.iter().map(String::as_str));
-    let meant = meant.map(|meant| format!("; did you mean {meant}?"));
-    let more = known.len().saturating_sub(LISTED_MAX);
-    known.truncate(LISTED_MAX);
-    let more = match more {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    Ok(Some(format!(
-        "{} never acted here{}; known: {}{more}",
-        shown(agent),
-        meant.unwrap_or_default(),
-        known.join(", ")
-    )))
-}
-
-/// When an agent accepted its shutdown; `None` if it did not, or did something since.
-pub(crate) fn gone_since(live: &Live, agent: &str) -> Result<Option<Timestamp>> {
-    let Some(ack) = live.shutdown_ack(agent)? else {
-        return Ok(None);
-    };
-    let is_last = live.activity(agent)?.is_none_or(|last| last.seq <= ack.seq);
-    Ok((ack.what.status == AckStatus::Accept && is_last).then_some(ack.at))
 }

@@ -83,7 +83,8 @@ pub struct SendAnswer {
     /// Whether it changed the task that it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub applied: Option<Applied>,
-    /// `cooldown` when suppressed; if not applied the reason: `newer_message`, `claim_governed`, or one of `not_applied`.
+    /// `cooldown` when suppressed; if not applied the reason: `newer_message`, `claim_governed`, or one of `not_applied`;
+    /// `delivery_unchanged` for a duplicate that asked for an ack.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Cow<'static, str>>,
     /// Seconds until the same would be sent.
@@ -188,6 +189,7 @@ impl Team {
     /// # Errors
     /// `invalid_input`, `worker_not_found`, `created_at_ahead`, `message_id_reused`; the log's.
     pub fn send(&mut self, send: Send) -> Result<SendAnswer> {
+        let asks_for_ack = send.delivery.is_some();
         let mut new = NewMessage {
             send,
             random: self.options.ids.random()?,
@@ -233,7 +235,10 @@ impl Team {
         }
         match settled {
             Settled::Sent(_, doubts) => answer.doubts = doubts,
-            Settled::Duplicate(_) | Settled::Unread(_) => answer.status = SendStatus::Duplicate,
+            Settled::Duplicate(_) | Settled::Unread(_) => {
+                answer.status = SendStatus::Duplicate;
+                answer.reason = asks_for_ack.then(|| "delivery_unchanged".into());
+            }
             Settled::Suppressed { remaining, .. } => {
                 answer.status = SendStatus::Suppressed;
                 answer.reason = Some("cooldown".into());

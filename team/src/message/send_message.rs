@@ -1,6 +1,7 @@
 //! `send-message`: plain mail for one worker, and a request to tell it. What lies there already, undelivered and of the
 //! same sender and text, is not sent twice.
 
+use crate::doubts::RecipientDoubts;
 use crate::message::mail::{DispatchOutcome, Mail};
 use crate::message::mailbox_mark::dispatch;
 use crate::prelude::*;
@@ -29,6 +30,9 @@ pub struct SendMessageAnswer {
     pub message: Mail,
     /// Whether its recipient is told
     pub dispatch: DispatchOutcome,
+    /// Doubts about its recipient and its sender
+    #[serde(flatten)]
+    pub doubts: RecipientDoubts,
 }
 
 /// How a recipient would best be told.
@@ -144,6 +148,7 @@ enum Telling {
 struct Sending {
     mail: Mail,
     telling: Telling,
+    doubts: RecipientDoubts,
 }
 
 impl Command for SendLetter {
@@ -159,6 +164,7 @@ impl Command for SendLetter {
         membership::check(live, "from_worker", &letter.from)?;
         membership::check(live, "to_worker", &letter.to)?;
         let posted = letter.post(live, now)?;
+        let doubts = RecipientDoubts::of(live, &letter.to, &letter.from)?;
         let telling = self.telling(live, &posted.mail)?;
         let mut events = Vec::new();
         if posted.event.is_some() {
@@ -173,13 +179,19 @@ impl Command for SendLetter {
             events.push(event);
         }
         let mail = posted.mail;
-        Ok(Decision::Granted(Sending { mail, telling }, events))
+        let sending = Sending {
+            mail,
+            telling,
+            doubts,
+        };
+        Ok(Decision::Granted(sending, events))
     }
 
     fn answer(&self, sending: &Sending, _: &After<'_>) -> Result<SendMessageAnswer> {
         Ok(SendMessageAnswer {
             message: sending.mail.clone(),
             dispatch: sending.outcome(),
+            doubts: sending.doubts.clone(),
         })
     }
 }

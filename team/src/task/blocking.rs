@@ -1,5 +1,6 @@
 //! Which claim-governed tasks wait for others, and the events by which they begin and cease to.
 
+use crate::projections::task::UnmetDeps;
 use crate::projections::task::event::TaskBlocked;
 use crate::task::holding::event;
 use crate::task::prelude::*;
@@ -8,26 +9,35 @@ use crate::task::prelude::*;
 /// others, which can be claimed meanwhile.
 const AT_ONCE_MAX: usize = 2_000;
 
-/// The tasks that the task waits for in vain, unless somebody steps in: they failed or were canceled. None where it does
-/// not wait.
-pub fn failed_dependencies(live: &Live, task: &Task) -> Result<Vec<String>> {
+/// The dependencies of a waiting task that failed, were canceled or do not exist; none if the task does not wait.
+pub fn unmet_dependencies(live: &Live, task: &Task) -> Result<UnmetDeps> {
     let waits = [Status::Pending, Status::Assigned, Status::Blocked];
     match waits.contains(&task.status) {
-        true => Ok(live.lost_deps(&task.deps)?),
-        false => Ok(Vec::new()),
+        true => Ok(live.unmet_deps(&task.deps)?),
+        false => Ok(UnmetDeps::default()),
     }
 }
 
-/// The same for many: only those that wait in vain, by their ids.
-pub(crate) fn in_vain(live: &Live, tasks: &[Task]) -> Result<BTreeMap<String, Vec<String>>> {
-    let mut waiting = BTreeMap::new();
+/// Unmet dependencies by task, of those tasks that have any.
+#[derive(Debug, Default)]
+pub(crate) struct UnmetByTask {
+    pub failed: BTreeMap<String, Vec<String>>,
+    pub unknown: BTreeMap<String, Vec<String>>,
+}
+
+/// Finds the unmet dependencies of many tasks.
+pub(crate) fn unmet_by_task(live: &Live, tasks: &[Task]) -> Result<UnmetByTask> {
+    let mut unmet = UnmetByTask::default();
     for task in tasks {
-        let failed = failed_dependencies(live, task)?;
+        let UnmetDeps { failed, unknown } = unmet_dependencies(live, task)?;
         if !failed.is_empty() {
-            waiting.insert(task.task_id.clone(), failed);
+            unmet.failed.insert(task.task_id.clone(), failed);
+        }
+        if !unknown.is_empty() {
+            unmet.unknown.insert(task.task_id.clone(), unknown);
         }
     }
-    Ok(waiting)
+    Ok(unmet)
 }
 
 /// Records that a pending task has to wait, if it has to. Its cause is the last event so far.

@@ -1,5 +1,6 @@
 //! `update-task`: what a task is about, and what it waits for. Its lifecycle and its paths are changed by other commands only.
 
+use crate::doubts::TaskDoubts;
 use crate::projections::message::check_title;
 use crate::projections::task::event::{DepsChanged, TaskUpdated};
 use crate::task::create::{check_cycle, dependencies};
@@ -85,7 +86,11 @@ impl Command for TaskChange {
     }
 
     fn answer(&self, (): &(), after: &After<'_>) -> Result<TaskAnswer> {
-        TaskAnswer::of(&self.task_id, after)
+        let deps = self.blocked_by.as_deref().unwrap_or_default();
+        Ok(TaskAnswer {
+            doubts: TaskDoubts::of(after.live, deps, None)?,
+            ..TaskAnswer::of(&self.task_id, after)?
+        })
     }
 }
 
@@ -93,7 +98,7 @@ impl Command for TaskChange {
 fn wait_for(live: &Live, draft: &mut Draft, wanted: Vec<String>, cause: usize) -> Result<()> {
     check_cycle(live, &draft.task.task_id, &wanted)?;
     let owner = draft.task.owner.clone();
-    if wanted != draft.task.deps {
+    if wanted != draft.task.deps || !draft.task.ignored_deps.is_empty() {
         let changed = TaskAct::DepsChanged(DepsChanged {
             depends_on: wanted.clone(),
         });

@@ -138,7 +138,8 @@ fn check_ready(live: &Live, draft: &Draft) -> Result<()> {
     if open.is_empty() {
         return Ok(());
     }
-    let lost = live.lost_deps(&draft.task.deps)?;
+    let unmet = live.unmet_deps(&draft.task.deps)?;
+    let (lost, unknown) = (unmet.failed, unmet.unknown);
     let (id, names) = (&draft.task.task_id, open.join(", "));
     let message =
         format!("the dependencies of task {id} must be completed, but these are not: {names}");
@@ -148,6 +149,11 @@ fn check_ready(live: &Live, draft: &Draft) -> Result<()> {
         let names = lost.join(", ");
         refusal.message += &format!("; failed or canceled: {names}");
         refusal = refusal.detail("failed_dependencies", lost);
+    }
+    if !unknown.is_empty() {
+        let names = unknown.join(", ");
+        refusal.message += &format!("; no such task: {names}");
+        refusal = refusal.detail("unknown_dependencies", unknown);
     }
     Err(refusal.into())
 }

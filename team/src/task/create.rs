@@ -1,5 +1,6 @@
 //! `create-task`: a task that is governed by claims from its birth.
 
+use crate::doubts::TaskDoubts;
 use crate::projections::message::check_title;
 use crate::projections::natural::NUMBER_DIGITS_MAX;
 use crate::projections::task::event::{Resources, TaskCreated};
@@ -60,13 +61,23 @@ pub struct TaskCreate {
 pub struct TaskAnswer {
     /// The task
     pub task: TaskRecord,
+    /// Doubts about the names that a command gave the task
+    #[serde(flatten)]
+    pub doubts: TaskDoubts,
 }
 
 impl TaskAnswer {
     /// The task as it stands after a command.
     pub(crate) fn of(task_id: &str, after: &After<'_>) -> Result<TaskAnswer> {
         let task = record(after.live, task_id, after.now)?;
-        Ok(TaskAnswer { task })
+        Ok(TaskAnswer::from(task))
+    }
+}
+
+impl From<TaskRecord> for TaskAnswer {
+    fn from(task: TaskRecord) -> TaskAnswer {
+        let doubts = TaskDoubts::default();
+        TaskAnswer { task, doubts }
     }
 }
 
@@ -89,7 +100,11 @@ impl Command for TaskCreate {
     }
 
     fn answer(&self, id: &String, after: &After<'_>) -> Result<TaskAnswer> {
-        TaskAnswer::of(id, after)
+        let deps = self.blocked_by.as_deref().unwrap_or_default();
+        Ok(TaskAnswer {
+            doubts: TaskDoubts::of(after.live, deps, self.owner.as_deref())?,
+            ..TaskAnswer::of(id, after)?
+        })
     }
 }
 
@@ -207,6 +222,6 @@ pub(crate) fn check_cycle(live: &Live, id: &str, deps: &[String]) -> Result<()> 
 /// The task as it stands after a command.
 pub(crate) fn record(live: &Live, id: &str, now: Timestamp) -> Result<TaskRecord> {
     let task = live.task(id)?.ok_or_else(|| holding::not_found(id))?;
-    let failed = blocking::failed_dependencies(live, &task)?;
-    Ok(TaskRecord::at(task, failed, now))
+    let unmet = blocking::unmet_dependencies(live, &task)?;
+    Ok(TaskRecord::at(task, unmet, now))
 }

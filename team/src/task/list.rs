@@ -44,7 +44,7 @@ impl Tasks {
     }
 }
 
-/// `{tasks[], failed_dependencies?, count, next_cursor}`.
+/// `{tasks[], failed_dependencies?, unknown_dependencies?, count, next_cursor}`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TasksAnswer {
     /// The page, by what is recorded. A task whose lease ran out, which no event says yet, is marked `lease_expired`.
@@ -53,6 +53,9 @@ pub struct TasksAnswer {
     /// What tasks of the page wait for in vain: dependencies that failed or were canceled, by task.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub failed_dependencies: BTreeMap<String, Vec<String>>,
+    /// Dependencies of tasks of the page that do not exist, by task.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub unknown_dependencies: BTreeMap<String, Vec<String>>,
     /// Tasks on the page.
     pub count: usize,
     /// What to go on behind while more remain: the last id of the page, or in another order where that task stands in it.
@@ -68,8 +71,10 @@ impl Team {
         self.survey(|live, _| {
             let page = sorting.page(live, &filter, tasks.cursor.as_deref(), limit)?;
             let last = page.tasks.last().filter(|_| page.more);
+            let unmet = blocking::unmet_by_task(live, &page.tasks)?;
             Ok(TasksAnswer {
-                failed_dependencies: blocking::in_vain(live, &page.tasks)?,
+                failed_dependencies: unmet.failed,
+                unknown_dependencies: unmet.unknown,
                 count: page.tasks.len(),
                 next_cursor: last.map(|last| sorting.cursor(last)),
                 tasks: Listed::all(page.tasks, now),

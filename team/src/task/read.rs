@@ -1,5 +1,6 @@
 //! `read-task` and `list-tasks`: tasks as the mutation contract shows them.
 
+use crate::projections::task::UnmetDeps;
 use crate::task::list::Tasks;
 use crate::task::prelude::*;
 
@@ -7,7 +8,7 @@ operation! {
     /// Read one task
     "read-task": Reads(ReadTask) -> TaskAnswer = |team, asked| {
         let task = team.task_record(&asked.task_id)?;
-        Ok(TaskAnswer { task })
+        Ok(TaskAnswer::from(task))
     },
     refuses = [TaskNotFound],
     without_team = |missing| Refusal {
@@ -55,10 +56,13 @@ impl Team {
     pub fn task_records(&mut self, tasks: Tasks) -> Result<TasksData> {
         let now = self.now();
         let page = self.tasks(tasks)?;
-        let mut failed = page.failed_dependencies;
+        let (mut failed, mut unknown) = (page.failed_dependencies, page.unknown_dependencies);
         let record = |task: Listed| {
-            let failed = failed.remove(&task.task_id).unwrap_or_default();
-            TaskRecord::at(task.into_task(), failed, now)
+            let unmet = UnmetDeps {
+                failed: failed.remove(&task.task_id).unwrap_or_default(),
+                unknown: unknown.remove(&task.task_id).unwrap_or_default(),
+            };
+            TaskRecord::at(task.into_task(), unmet, now)
         };
         Ok(TasksData {
             count: page.count,

@@ -1,6 +1,7 @@
 //! A task as the mutation contract shows it.
 
 use crate::prelude::*;
+use crate::projections::task::UnmetDeps;
 
 /// A task: the contract's fields, then what its creator said beside them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -38,6 +39,9 @@ pub struct TaskRecord {
     /// Those of them that failed or were canceled, so that it waits in vain unless somebody steps in; only while it waits
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_dependencies: Vec<String>,
+    /// Those of them that do not exist; only while it waits
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unknown_dependencies: Vec<String>,
     /// Counts every applied mutation
     pub version: u64,
     /// The paths that its holder may write, relative to the repository
@@ -112,7 +116,7 @@ pub struct ClaimRecord {
 
 /// Names that say something of a task in some answer or view, so that no field of a creator's own may have them. What a
 /// creator does say has other names (see `create-task`).
-pub const RESERVED: [&str; 40] = [
+pub const RESERVED: [&str; 41] = [
     "id",
     "status",
     "result",
@@ -120,6 +124,7 @@ pub const RESERVED: [&str; 40] = [
     "depends_on",
     "deps",
     "failed_dependencies",
+    "unknown_dependencies",
     "version",
     "snapshot_version",
     "claim",
@@ -161,8 +166,8 @@ pub fn value(json: &Json) -> Option<Value> {
 }
 
 impl TaskRecord {
-    /// A task as it stands at `now`, and what it waits for in vain (see [`crate::task::blocking::failed_dependencies`]).
-    pub fn at(task: Task, failed_dependencies: Vec<String>, now: Timestamp) -> TaskRecord {
+    /// A task as it stands at `now`, with its unmet dependencies (see [`crate::task::blocking::unmet_dependencies`]).
+    pub fn at(task: Task, unmet: UnmetDeps, now: Timestamp) -> TaskRecord {
         let claim = task.claim().map(|claim| ClaimRecord {
             owner: claim.owner.clone(),
             token: claim.token.clone(),
@@ -184,7 +189,8 @@ impl TaskRecord {
             error: task.governed.error,
             blocked_by: task.deps.clone(),
             depends_on: task.deps,
-            failed_dependencies,
+            failed_dependencies: unmet.failed,
+            unknown_dependencies: unmet.unknown,
             version: task.version,
             resources: task.governed.resources,
             shared: task.governed.shared,

@@ -26,7 +26,7 @@ pub struct TaskShow {
     pub cursor: Option<String>,
 }
 
-/// `{team, task, failed_dependencies?, lease_expired?, history?, next_cursor?}`.
+/// `{team, task, failed_dependencies?, unknown_dependencies?, lease_expired?, history?, next_cursor?}`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TaskShowAnswer {
     /// The team.
@@ -37,6 +37,9 @@ pub struct TaskShowAnswer {
     /// What it waits for in vain: dependencies that failed or were canceled.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed_dependencies: Vec<String>,
+    /// Dependencies that do not exist.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unknown_dependencies: Vec<String>,
     /// Whether the lease of its claim ran out, which no event says yet.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub lease_expired: bool,
@@ -56,9 +59,11 @@ impl Team {
         self.query(|live, reader| {
             let task = live.task(&show.task_id)?;
             let task = task.ok_or_else(|| not_found(&team, &show.task_id))?;
+            let unmet = blocking::unmet_dependencies(live, &task)?;
             let mut answer = TaskShowAnswer {
                 team: team.clone(),
-                failed_dependencies: blocking::failed_dependencies(live, &task)?,
+                failed_dependencies: unmet.failed,
+                unknown_dependencies: unmet.unknown,
                 lease_expired: task.lease_expired(now),
                 task,
                 history: None,

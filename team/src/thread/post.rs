@@ -1,5 +1,6 @@
 //! `thread-post`: a message in a thread, for those who take part or are named.
 
+use crate::doubts::RecipientsDoubts;
 use crate::projections::thread::event::Posted;
 use crate::thread::prelude::*;
 use crate::thread::start::agents;
@@ -28,10 +29,13 @@ pub const BODY_BYTES_MAX: usize = 256 << 10;
 pub struct ThreadPostAnswer {
     /// The message
     pub message: PostShown,
+    /// Doubts about those who are told
+    #[serde(flatten)]
+    pub doubts: RecipientsDoubts,
 }
 
 impl Command for ThreadPost {
-    type Decided = Posted;
+    type Decided = (Posted, RecipientsDoubts);
     type Answer = ThreadPostAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
@@ -42,7 +46,7 @@ impl Command for ThreadPost {
         self.worker.get_or_insert_with(|| agent.to_owned());
     }
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<Posted>> {
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<Self::Decided>> {
         let body = self.body()?;
         let mut events = author(live, self.worker.as_deref())?;
         let thread = found(live, &self.thread_id)?;
@@ -61,10 +65,15 @@ impl Command for ThreadPost {
             None => page::trace_of_task(live, thread.task_id.as_deref())?,
         };
         events.push(fact.event(self.author(), thread.task_id.as_deref(), trace.as_deref()));
-        Ok(Decision::Granted(posted, events))
+        let doubts = RecipientsDoubts::of(live, &posted.to, &posted.from)?;
+        Ok(Decision::Granted((posted, doubts), events))
     }
 
-    fn answer(&self, posted: &Posted, after: &After<'_>) -> Result<ThreadPostAnswer> {
+    fn answer(
+        &self,
+        (posted, doubts): &Self::Decided,
+        after: &After<'_>,
+    ) -> Result<ThreadPostAnswer> {
         let last: Option<(u64, EventId)> = found(after.live, &self.thread_id)?.last_post;
         let missing = || Failure::from(Error::Poisoned("a post left no message".into()));
         let (seq, id) = last.ok_or_else(missing)?;
@@ -75,6 +84,7 @@ impl Command for ThreadPost {
                 Some(event) => message.by(&event.actor),
                 None => message,
             },
+            doubts: doubts.clone(),
         })
     }
 }

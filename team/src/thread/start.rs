@@ -1,5 +1,6 @@
 //! `thread-start`: a talk between agents, perhaps about a task.
 
+use crate::doubts::RecipientsDoubts;
 use crate::projections::message::check_title;
 use crate::projections::thread;
 use crate::projections::thread::event::ThreadStarted;
@@ -36,10 +37,13 @@ pub const SYSTEM: &str = "system";
 pub struct ThreadAnswer {
     /// The thread
     pub thread: ThreadShown,
+    /// Doubts about those who take part
+    #[serde(flatten)]
+    pub doubts: RecipientsDoubts,
 }
 
 impl Command for ThreadStart {
-    type Decided = String;
+    type Decided = (String, RecipientsDoubts);
     type Answer = ThreadAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
@@ -50,7 +54,7 @@ impl Command for ThreadStart {
         self.worker.get_or_insert_with(|| agent.to_owned());
     }
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<String>> {
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<Self::Decided>> {
         let mut events = author(live, self.worker.as_deref())?;
         budget::check(live, self.worker.as_deref())?;
         let started = ThreadStarted {
@@ -65,12 +69,17 @@ impl Command for ThreadStart {
             act: ThreadAct::Started(started),
         };
         let actor = self.worker.as_deref().unwrap_or(SYSTEM);
+        let named = self.participants.as_deref().unwrap_or_default();
+        let doubts = RecipientsDoubts::of(live, named, actor)?;
         events.push(fact.event(actor, self.task_id.as_deref(), trace.as_deref()));
-        Ok(Decision::Granted(thread_id, events))
+        Ok(Decision::Granted((thread_id, doubts), events))
     }
 
-    fn answer(&self, id: &String, after: &After<'_>) -> Result<ThreadAnswer> {
-        shown(after.live, id)
+    fn answer(&self, (id, doubts): &Self::Decided, after: &After<'_>) -> Result<ThreadAnswer> {
+        Ok(ThreadAnswer {
+            doubts: doubts.clone(),
+            ..shown(after.live, id)?
+        })
     }
 }
 
@@ -140,6 +149,7 @@ pub(crate) fn existing(live: &Live, task_id: Option<&str>) -> Result<Option<Stri
 pub(crate) fn shown(live: &Live, id: &str) -> Result<ThreadAnswer> {
     Ok(ThreadAnswer {
         thread: ThreadShown::from(&found(live, id)?),
+        doubts: RecipientsDoubts::default(),
     })
 }
 

@@ -1,6 +1,7 @@
 //! `write-worker-identity`, `update-worker-heartbeat`, `write-worker-inbox`: a worker registers, gives a sign of life,
 //! gets its instructions.
 
+use crate::doubts::RecipientDoubts;
 use crate::prelude::*;
 use crate::projections::worker::HeartbeatShown;
 use crate::projections::worker::event::{Heartbeat, Identity, Instructions, WorkerAct};
@@ -80,6 +81,9 @@ operation! {
 pub struct WorkerAnswer {
     /// The worker
     pub worker: String,
+    /// Doubts about a worker that something was left for
+    #[serde(flatten)]
+    pub doubts: RecipientDoubts,
 }
 
 /// `{worker, heartbeat}`.
@@ -108,6 +112,7 @@ impl WorkerAnswer {
     pub(crate) fn of(worker: &str) -> WorkerAnswer {
         WorkerAnswer {
             worker: worker.to_owned(),
+            doubts: RecipientDoubts::default(),
         }
     }
 }
@@ -184,23 +189,27 @@ impl Command for UpdateHeartbeat {
 }
 
 impl Command for WriteInbox {
-    type Decided = ();
+    type Decided = RecipientDoubts;
     type Answer = WorkerAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
         CommandTerms::of(Authority::Anyone)
     }
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<RecipientDoubts>> {
         membership::check(live, "worker", &self.worker)?;
         let content = names::filled("content", &self.content)?;
         let content = content.to_owned();
         let instructions = WorkerAct::Inbox(Instructions { content });
         let event = instructions.event(DEFAULT_ACTOR, &self.worker);
-        Ok(Decision::Granted((), vec![event]))
+        let doubts = RecipientDoubts::of_recipient(live, &self.worker, "")?;
+        Ok(Decision::Granted(doubts, vec![event]))
     }
 
-    fn answer(&self, (): &(), _: &After<'_>) -> Result<WorkerAnswer> {
-        Ok(WorkerAnswer::of(&self.worker))
+    fn answer(&self, doubts: &RecipientDoubts, _: &After<'_>) -> Result<WorkerAnswer> {
+        Ok(WorkerAnswer {
+            doubts: doubts.clone(),
+            ..WorkerAnswer::of(&self.worker)
+        })
     }
 }

@@ -1,5 +1,6 @@
 //! `write-shutdown-request`, `write-shutdown-ack`, `read-shutdown-ack`: a worker is asked to stop, and answers.
 
+use crate::doubts::RecipientDoubts;
 use crate::prelude::*;
 use crate::projections::worker::ShutdownAckShown;
 use crate::projections::worker::event::{AckStatus, ShutdownAck, ShutdownRequest, WorkerAct};
@@ -79,25 +80,29 @@ impl Team {
 }
 
 impl Command for RequestShutdown {
-    type Decided = ();
+    type Decided = RecipientDoubts;
     type Answer = WorkerAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
         CommandTerms::of(Authority::Anyone)
     }
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<RecipientDoubts>> {
         membership::check(live, "worker", &self.worker)?;
         names::check_free("requested_by", &self.requested_by)?;
         let request = WorkerAct::ShutdownRequested(ShutdownRequest {
             requested_by: self.requested_by.clone(),
         });
         let event = request.event(&self.requested_by, &self.worker);
-        Ok(Decision::Granted((), vec![event]))
+        let doubts = RecipientDoubts::of_recipient(live, &self.worker, &self.requested_by)?;
+        Ok(Decision::Granted(doubts, vec![event]))
     }
 
-    fn answer(&self, (): &(), _: &After<'_>) -> Result<WorkerAnswer> {
-        Ok(WorkerAnswer::of(&self.worker))
+    fn answer(&self, doubts: &RecipientDoubts, _: &After<'_>) -> Result<WorkerAnswer> {
+        Ok(WorkerAnswer {
+            doubts: doubts.clone(),
+            ..WorkerAnswer::of(&self.worker)
+        })
     }
 }
 

@@ -166,11 +166,7 @@ fn last_event(live: &Live, reader: &Reader, name: &str) -> Result<Option<LastEve
     let Some(activity) = live.activity(name)? else {
         return Ok(None);
     };
-    let mut event = page::event(live, reader, activity.seq)?;
-    // An answer that was kept under a key stands behind the events that it answers for.
-    if event.kind == "response_stored" && activity.seq > 1 {
-        event = page::event(live, reader, activity.seq - 1)?;
-    }
+    let event = page::event(live, reader, activity.seq)?;
     Ok(Some(LastEvent {
         seq: event.seq,
         kind: event.kind.into_owned(),

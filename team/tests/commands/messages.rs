@@ -194,7 +194,7 @@ fn an_answer_names_a_recipient_that_stopped_or_never_acted() {
         .unwrap();
     let first = team.send(message("lead", "dev")).unwrap();
     assert_eq!(
-        first.doubts.recipient_unknown, None,
+        first.doubts.agents.recipient_unknown, None,
         "nobody else is known yet"
     );
     team.send(message("dev", "lead")).unwrap();
@@ -207,6 +207,7 @@ fn an_answer_names_a_recipient_that_stopped_or_never_acted() {
             .send(message("lead", name))
             .unwrap()
             .doubts
+            .agents
             .recipient_unknown;
         assert!(
             said.as_ref().is_some_and(|said| said.contains(meant)),
@@ -228,6 +229,7 @@ fn an_answer_names_a_recipient_that_stopped_or_never_acted() {
         team.send(message("lead", "dev"))
             .unwrap()
             .doubts
+            .agents
             .recipient_gone
             .is_some()
     );
@@ -236,6 +238,7 @@ fn an_answer_names_a_recipient_that_stopped_or_never_acted() {
         team.send(message("lead", "dev"))
             .unwrap()
             .doubts
+            .agents
             .recipient_gone,
         None
     );

@@ -111,6 +111,7 @@ fn a_failed_task_says_when_and_frees_nobody() {
     let second = world.get("/v1/tasks/2").done(200);
     assert_eq!(second["task"]["status"], "blocked");
     assert_eq!(second["task"]["failedDependencies"], json!(["1"]));
+    assert_eq!(second["task"].get("unknownDependencies"), None);
     let all = world.get("/v1/tasks").done(200);
     assert_eq!(all["tasks"][1], second["task"]);
     assert_eq!(all["tasks"][0].get("failedDependencies"), None);
@@ -173,4 +174,18 @@ fn no_segment_of_a_path_becomes_one_of_the_disk() {
     world
         .get(&format!("/v1/tasks/{}", "x".repeat(300)))
         .refused(400, "invalid_input");
+}
+
+#[test]
+fn a_task_that_waits_for_none_that_exists_says_so() {
+    let world = World::new();
+    let made = world.story(r#"POST /v1/tasks {"title": "one", "deps": ["9"]} -> 201"#);
+    assert_eq!(made["unknownDeps"], json!(["9"]));
+    assert_eq!(made["task"]["unknownDependencies"], json!(["9"]));
+    assert_eq!(made.get("ownerUnknown"), None);
+    let shown = world.get("/v1/tasks/1").done(200);
+    assert_eq!(shown, json!({"task": made["task"]}));
+    assert_eq!(world.get("/v1/tasks").done(200)["tasks"][0], made["task"]);
+    let nine = world.story(r#"POST /v1/tasks {"title": "nine", "deps": ["1"]} -> 201"#);
+    assert_eq!(keys(&nine), ["task"]);
 }

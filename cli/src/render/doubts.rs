@@ -1,0 +1,48 @@
+//! Notes below an answer: names in a command that are probably not meant, and agents that stopped.
+
+use crate::render::prelude::*;
+use teamlog_team::doubts::{RecipientDoubts, RecipientsDoubts, TaskDoubts};
+
+/// Notes on the recipient and the sender of a message.
+pub fn of_message(doubts: &RecipientDoubts, from: &str, to: &str) -> Vec<String> {
+    let unknown = doubts.recipient_unknown.as_deref().map(note);
+    let gone = doubts.recipient_gone.map(|at| stopped(to, at));
+    let resembles = doubts.sender_resembles.as_deref();
+    let resembles =
+        resembles.map(|known| note(&format!("{from} is new here; did you mean {known}?")));
+    unknown.into_iter().chain(gone).chain(resembles).collect()
+}
+
+/// Notes on several recipients.
+pub fn of_recipients(doubts: &RecipientsDoubts) -> Vec<String> {
+    let unknown = doubts.recipients_unknown.iter().map(|text| note(text));
+    let gone = doubts.recipients_gone.iter();
+    let gone = gone.map(|gone| stopped(&gone.agent, gone.at));
+    unknown.chain(gone).collect()
+}
+
+/// Notes on the dependencies and the owner of a task.
+pub fn of_task(doubts: &TaskDoubts, task: &str, owner: &str) -> Vec<String> {
+    let deps = unknown_deps(&doubts.unknown_deps, task);
+    let unknown = doubts.owner_unknown.as_deref().map(note);
+    let gone = doubts.owner_gone;
+    let gone = gone.map(|at| note(&format!("{owner} stopped at {at} and may not see the task")));
+    deps.into_iter().chain(unknown).chain(gone).collect()
+}
+
+/// A note on the dependencies that do not exist.
+pub fn unknown_deps(deps: &[String], task: &str) -> Option<String> {
+    let listed = deps.join(", ");
+    let text = format!("no such task yet: {listed}; task {task} waits for it");
+    (!deps.is_empty()).then(|| note(&text))
+}
+
+fn stopped(agent: &str, at: Timestamp) -> String {
+    note(&format!(
+        "{agent} stopped at {at}; the message waits in its inbox"
+    ))
+}
+
+fn note(text: &str) -> String {
+    format!("  {}", visible(text))
+}

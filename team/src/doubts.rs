@@ -1,0 +1,194 @@
+//! Doubts about names in a command: agents that never acted or stopped, tasks that do not exist. Each fact has one function
+//! here; every answer and `attention` use it.
+
+use crate::prelude::*;
+use crate::projections::worker::event::AckStatus;
+
+/// Task ids that are compared with a new one, to find the id that was meant.
+const COMPARED_MAX: usize = 1_000;
+/// Known agents that an answer lists.
+const LISTED_MAX: usize = 20;
+
+/// Doubts about the agents of a message.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RecipientDoubts {
+    /// Says that the recipient never acted in the team, and which agents are known
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recipient_unknown: Option<String>,
+    /// When the recipient stopped, if it did nothing since
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recipient_gone: Option<Timestamp>,
+    /// The known agent whose name differs from the sender's in case, `_` or `-` only, if the sender is new
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender_resembles: Option<String>,
+}
+
+/// Doubts about the agents of which several are told.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RecipientsDoubts {
+    /// Says of each recipient that never acted in the team so, and which agents are known
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub recipients_unknown: Vec<String>,
+    /// The recipients that stopped and did nothing since
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub recipients_gone: Vec<GoneAgent>,
+}
+
+/// An agent that stopped
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GoneAgent {
+    /// The agent
+    pub agent: String,
+    /// When it stopped
+    pub at: Timestamp,
+}
+
+/// Doubts about the names in a task.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TaskDoubts {
+    /// Dependencies that are no tasks of the team
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unknown_deps: Vec<String>,
+    /// Says that the owner never acted in the team, and which agents are known
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner_unknown: Option<String>,
+    /// When the owner stopped, if it did nothing since
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner_gone: Option<Timestamp>,
+}
+
+impl RecipientDoubts {
+    /// Looks up the recipient and the sender of a message that is about to be recorded.
+    pub(crate) fn of(live: &Live, to: &str, from: &str) -> Result<RecipientDoubts> {
+        Ok(RecipientDoubts {
+            sender_resembles: resembled(live, from)?,
+            ..RecipientDoubts::of_recipient(live, to, from)?
+        })
+    }
+
+    /// Looks up the recipient alone; the sender need not be an agent.
+    pub(crate) fn of_recipient(live: &Live, to: &str, from: &str) -> Result<RecipientDoubts> {
+        Ok(RecipientDoubts {
+            recipient_unknown: unknown_agent(live, to, from)?,
+            recipient_gone: gone_since(live, to)?,
+            sender_resembles: None,
+        })
+    }
+}
+
+impl RecipientsDoubts {
+    /// Looks up the recipients of what is about to be recorded.
+    pub(crate) fn of(live: &Live, told: &[String], from: &str) -> Result<RecipientsDoubts> {
+        let mut doubts = RecipientsDoubts::default();
+        for agent in told {
+            doubts
+                .recipients_unknown
+                .extend(unknown_agent(live, agent, from)?);
+            let gone = gone_since(live, agent)?.map(|at| GoneAgent {
+                agent: agent.clone(),
+                at,
+            });
+            doubts.recipients_gone.extend(gone);
+        }
+        Ok(doubts)
+    }
+}
+
+impl TaskDoubts {
+    /// Looks up the dependencies and the owner that a command gives a task.
+    pub(crate) fn of(live: &Live, deps: &[String], owner: Option<&str>) -> Result<TaskDoubts> {
+        let mut doubts = TaskDoubts {
+            unknown_deps: unknown_deps(live, deps)?,
+            ..TaskDoubts::default()
+        };
+        if let Some(owner) = owner {
+            doubts.owner_unknown = unknown_agent(live, owner, "")?;
+            doubts.owner_gone = gone_since(live, owner)?;
+        }
+        Ok(doubts)
+    }
+}
+
+/// The dependencies that are no tasks of the team, each once.
+pub(crate) fn unknown_deps(live: &Live, deps: &[String]) -> Result<Vec<String>> {
+    let mut unknown: Vec<String> = Vec::new();
+    for dep in deps {
+        if !unknown.contains(dep) && live.task(dep)?.is_none() {
+            unknown.push(dep.clone());
+        }
+    }
+    Ok(unknown)
+}
+
+/// The existing task whose id is most like a new one.
+pub(crate) fn similar_task(live: &Live, id: &str) -> Result<Option<String>> {
+    let page = live.tasks(&TaskFilter::default(), None, COMPARED_MAX)?;
+    let known = page.tasks.iter().map(|task| task.task_id.as_str());
+    // Numbers are all alike.
+    let known = known.filter(|known| known.parse::<u64>().is_err());
+    Ok(spelling::meant(id, known).map(str::to_owned))
+}
+
+/// Says that an agent never acted in the team, is no member and got nothing so far; `None` in a team where nobody but
+/// `other` is known yet.
+pub(crate) fn unknown_agent(live: &Live, agent: &str, other: &str) -> Result<Option<String>> {
+    match membership::unknown_warning(live, agent)? {
+        Some(_) => never_acted(live, agent, other),
+        None => Ok(None),
+    }
+}
+
+/// Says that an agent never acted in the team and is no member, even if it has mail; `None` in a team where nobody but
+/// `other` is known yet.
+pub(crate) fn never_acted(live: &Live, agent: &str, other: &str) -> Result<Option<String>> {
+    if agent == LEADER || live.is_member(agent)? || live.activity(agent)?.is_some() {
+        return Ok(None);
+    }
+    let mut known = live.members()?;
+    known.retain(|name| name != other);
+    if known.is_empty() {
+        return Ok(None);
+    }
+    let meant = spelling::meant(agent, known.iter().map(String::as_str));
+    let meant = meant.map(|meant| format!("; did you mean {meant}?"));
+    let more = known.len().saturating_sub(LISTED_MAX);
+    known.truncate(LISTED_MAX);
+    let more = match more {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Ok(Some(format!(
+        "{} never acted here{}; known: {}{more}",
+        shown(agent),
+        meant.unwrap_or_default(),
+        known.join(", ")
+    )))
+}
+
+/// The member that a new agent's name equals but for case, `_` and `-`.
+pub(crate) fn resembled(live: &Live, agent: &str) -> Result<Option<String>> {
+    if agent == LEADER || live.is_member(agent)? || live.activity(agent)?.is_some() {
+        return Ok(None);
+    }
+    let members = live.members()?;
+    let near = spelling::nearest(agent, members.iter().map(String::as_str));
+    let same = near.filter(|(_, letters)| *letters == 0);
+    Ok(same.map(|(name, _)| name.to_owned()))
+}
+
+/// When an agent stopped: it accepted its shutdown, or said in its last sign of life that it lives no longer. `None` if it
+/// did neither, or did something since.
+pub(crate) fn gone_since(live: &Live, agent: &str) -> Result<Option<Timestamp>> {
+    let ack = live.shutdown_ack(agent)?;
+    let ack = ack.filter(|ack| ack.what.status == AckStatus::Accept);
+    let beat = live.heartbeat(agent)?.filter(|beat| !beat.what.alive);
+    let stops = [
+        ack.map(|ack| (ack.seq, ack.at)),
+        beat.map(|beat| (beat.seq, beat.at)),
+    ];
+    let Some((seq, at)) = stops.into_iter().flatten().max() else {
+        return Ok(None);
+    };
+    let is_last = live.activity(agent)?.is_none_or(|last| last.seq <= seq);
+    Ok(is_last.then_some(at))
+}
