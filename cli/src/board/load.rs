@@ -68,6 +68,8 @@ pub struct Loaded {
     pub tasks: Option<(Vec<Task>, WaitsInVain)>,
     /// What needs somebody.
     pub items: Vec<AttentionItem>,
+    /// Items beyond those.
+    pub more_items: usize,
     /// The events behind those of the look before.
     pub lines: Vec<Line>,
     /// Whether it is another history than that of the look before.
@@ -151,6 +153,7 @@ pub fn look(team: &mut Team, known: Option<u64>) -> teamlog_team::Result<Loaded>
     let known = known.filter(|_| !fresh);
     let who = team.who(&Who::default())?;
     let grown = known != Some(seq);
+    let attention = team.attention(&ATTENTION)?;
     let (mut tasks, mut lines) = (None, Vec::new());
     if grown {
         let answer = all_tasks(team)?;
@@ -174,7 +177,8 @@ pub fn look(team: &mut Team, known: Option<u64>) -> teamlog_team::Result<Loaded>
         seq,
         now: Timestamp::parse(&who.now).unwrap_or_else(|_| SystemClock.now()),
         live_claims: who.live_claims,
-        items: team.attention(&ATTENTION)?.items,
+        more_items: attention.total - attention.count,
+        items: attention.items,
         agents: who.agents,
         tasks,
         lines,

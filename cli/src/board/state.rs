@@ -70,6 +70,7 @@ pub struct State {
     pub live_claims: u64,
     agents: Vec<WhoAgent>,
     items: Vec<Item>,
+    more_items: usize,
     shown_agents: Vec<usize>,
     shown_items: Vec<usize>,
     crew: Cursor,
@@ -98,6 +99,7 @@ impl State {
             live_claims: 0,
             agents: Vec::new(),
             items: Vec::new(),
+            more_items: 0,
             shown_agents: Vec::new(),
             shown_items: Vec::new(),
             crew: Cursor::default(),
@@ -159,7 +161,7 @@ impl State {
         match panel {
             Panel::Crew => self.agents.len(),
             Panel::Board => self.tasks.count(),
-            Panel::Attention => self.items.len(),
+            Panel::Attention => self.items.len() + self.more_items,
             Panel::Live => self.live.len(),
         }
     }
@@ -191,6 +193,7 @@ impl State {
         self.live_claims = loaded.live_claims;
         self.agents = loaded.agents;
         self.items = loaded.items;
+        self.more_items = loaded.more_items;
         for item in &mut self.items {
             if let Some(rest) = item.command.strip_prefix("teamlog ") {
                 item.command = format!("{} {rest}", self.setting.program);

@@ -5,9 +5,11 @@ use teamlog_team::attention::Attention;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Show what somebody has to see to, each with the command that mends it\n\nTasks that wait in vain, dead \
-        letters, bootstrap runs that broke their contract, leases that ran out, acks that are overdue, tasks of which \
-        nothing was heard.",
+    long_about = "Show what somebody has to see to, each with the command that mends it\n\nTasks that wait in vain, \
+        failed or were reported blocked, messages that did not change their task, questions without an answer, unknown \
+        dependencies and owners, what agents that stopped left behind, used budgets, dead letters, bootstrap runs that \
+        broke their contract, leases that ran out, acks that are overdue, writes that were refused, tasks of which nothing \
+        was heard.",
     after_help = "\
 Examples:
   teamlog attention demo
@@ -16,7 +18,7 @@ Examples:
 pub struct Args {
     /// The team
     team: String,
-    /// Most items, 1 to 1000 [default: 100]
+    /// Most items, 1 to 1000; 0 is all [default: 100]
     #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
     limit: Option<usize>,
     /// Minutes without a word after which a task in somebody's hands is stale [default: 90]

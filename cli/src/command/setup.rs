@@ -22,10 +22,9 @@ use team_settings::SettingPart;
     long_about = "Set up a coding agent for a team: the guard before writes, what it should know when a session or a subagent \
         starts, the ends of modes at its stop, the MCP server, the skill, a paragraph in AGENTS.md; with --modes also modes by \
         `$name` in prompts; and the settings by which the guard lets builds and tests run: guard.unknown, and guard.known with \
-        what the project's files name\n\nAll of it is \
-        merged into the project's files; what else stands there stays as it is, and a second run changes nothing. What is \
-        not said (team, agent, --modes, options of the guard) stays as it was set up before. --check ends with 1 where something is \
-        missing or out of date.",
+        what the project's files name\n\nAll of it is merged into the project's files; what else stands there stays as it is, \
+        and a second run changes nothing. What is not said (team, agent, --modes, options of the guard) stays as it was set up \
+        before. --check ends with 1 where something is missing or out of date.",
     after_help = "\
 Examples:
   teamlog setup claude --team demo

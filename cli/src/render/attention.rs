@@ -1,21 +1,37 @@
-//! What somebody has to see to: a line each, with the command that mends it.
+//! What somebody has to see to: a line each, under its cause, with the command that mends it.
 
 use crate::render::prelude::*;
-use teamlog_team::attention::{AttentionAnswer, AttentionItem, AttentionSeverity};
+use teamlog_team::attention::{AttentionAnswer, AttentionItem, AttentionKind, AttentionSeverity};
 
-/// `since  what it is  the command that mends it`.
+/// The items under their causes: `what it is  its task's title  since  who  the command that mends it`.
 pub fn attention(answer: &AttentionAnswer, view: &View) -> Vec<String> {
-    let said = match answer.count {
+    let said = match answer.total {
         0 => ": nothing to see to".to_owned(),
-        count => format!(": {} to see to", time::plural(count as u64, "thing")),
+        total => format!(": {} to see to", time::plural(total as u64, "thing")),
     };
     let mut shown = vec![heading(view, &answer.team, &said)];
-    let rows = answer.items.iter().map(|item| row(item, view));
-    push_below(&mut shown, lines(rows, 2, view));
-    if answer.more {
-        push_below(&mut shown, vec!["there may be more: --limit".to_owned()]);
+    let mut rows = lines(answer.items.iter().map(|item| row(item, view)), 4, view).into_iter();
+    let mut last = None;
+    for item in &answer.items {
+        if last.replace(item.kind) != Some(item.kind) {
+            shown.push(cause(answer, item.kind, view));
+        }
+        shown.extend(rows.next());
+    }
+    if answer.count < answer.total {
+        let left = answer.total - answer.count;
+        push_below(&mut shown, vec![format!("{left} more: --limit 0")]);
+    } else if answer.more {
+        push_below(&mut shown, vec!["there may be more: --limit 0".to_owned()]);
     }
     shown
+}
+
+/// `  waits in vain (2)`.
+fn cause(answer: &AttentionAnswer, kind: AttentionKind, view: &View) -> String {
+    let count = answer.by_kind.get(&kind).copied().unwrap_or_default();
+    let words = format!("{} ({count})", kind.cause());
+    format!("  {}", view.paint.show(Style::Bold, &words))
 }
 
 fn row(item: &AttentionItem, view: &View) -> Vec<Cell> {
@@ -26,7 +42,9 @@ fn row(item: &AttentionItem, view: &View) -> Vec<Cell> {
     let since = item.since.map(|at| view.ago(at));
     vec![
         styled(style, &item.text),
+        free_text(Style::Plain, item.title.as_deref().unwrap_or_default()),
         styled(Style::Dim, since.unwrap_or_default()),
+        plain(item.agent.as_deref().unwrap_or_default()),
         plain(&item.command),
     ]
 }

@@ -59,6 +59,10 @@ fn what_needs_attention_goes_by_the_commands_beside_it() {
     );
     let shown = cli.ok("attention demo");
     assert!(shown.starts_with("demo: 3 things to see to"), "{shown}");
+    shows!(shown => has "waits in vain (1)", has "bootstrap breached (1)", has "ack overdue (1)", has "Ship", has "dev");
+    let first: Value = cli.json("attention demo --limit 1");
+    assert_eq!((&first["count"], &first["total"]), (&1.into(), &3.into()));
+    shows!(cli.ok("attention demo --limit 1") => has "demo: 3 things to see to", has "2 more: --limit 0");
     for item in &items[..3] {
         let command = item["command"].as_str().unwrap();
         let row = shown
@@ -71,7 +75,8 @@ fn what_needs_attention_goes_by_the_commands_beside_it() {
         cli.ok_of_any_shape(command.strip_prefix("teamlog ").unwrap());
     }
     assert_eq!(cli.ok("attention demo"), quiet);
-    cli.refused(1, "attention demo --limit 0");
+    assert_eq!(cli.ok("attention demo --limit 0"), quiet);
+    cli.refused(1, "attention demo --limit 1001");
 }
 
 #[test]

@@ -134,7 +134,15 @@ export type AttentionKind =
   | "dead_letter"
   | "write_refused"
   | "stale_task"
-  | "bootstrap_breached";
+  | "bootstrap_breached"
+  | "task_failed"
+  | "budget_used"
+  | "question_open"
+  | "reported_blocked"
+  | "not_applied"
+  | "unknown_dependency"
+  | "unknown_owner"
+  | "agent_gone";
 
 export interface AttentionItem {
   kind: AttentionKind;
@@ -142,6 +150,7 @@ export interface AttentionItem {
   text: string;
   command: string;
   task_id?: string;
+  title?: string;
   agent?: string;
   message_id?: string;
   path?: string;
@@ -155,6 +164,8 @@ export interface Attention {
   now: string;
   items: AttentionItem[];
   count: number;
+  total: number;
+  by_kind: Partial<Record<AttentionKind, number>>;
   more: boolean;
 }
 

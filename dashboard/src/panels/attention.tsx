@@ -25,6 +25,14 @@ const WORDS: Record<AttentionKind, string> = {
   write_refused: "write refused",
   stale_task: "stale task",
   bootstrap_breached: "bootstrap breached",
+  task_failed: "failed",
+  budget_used: "budget used up",
+  question_open: "question without an answer",
+  reported_blocked: "reported blocked",
+  not_applied: "not applied",
+  unknown_dependency: "unknown dependency",
+  unknown_owner: "unknown owner",
+  agent_gone: "left by an agent that stopped",
 };
 
 export const keyOf = (item: AttentionItem): string =>
@@ -48,6 +56,7 @@ const Item = ({ item, onRequeue }: ItemProps): JSX.Element => {
           {item.kind === "waits_in_vain" && item.task_id !== undefined ? <Link to={{ panel: "task", rest: [item.task_id] }}>{title}</Link> : title}
         </Badge>
         {item.task_id !== undefined && <span>task <Ref noun="task" id={item.task_id} /></span>}
+        {item.title !== undefined && <span class="sub"><Text value={item.title} max={80} /></span>}
         {item.agent !== undefined && <span><Ref noun="agent" id={item.agent} /></span>}
         {item.path !== undefined && <code><Text value={item.path} max={200} /></code>}
         {item.message_id !== undefined && <code><Text value={item.message_id} max={64} fixed /></code>}
@@ -100,13 +109,13 @@ const Attention = (): JSX.Element => {
     <Panel
       title="Attention"
       command={readingOf("attention", "TEAM")}
-      note={query.data !== null && `${query.data.more ? "the first " : ""}${countOf(query.data.count, "item")}`}
+      note={query.data !== null && `${query.data.count < query.data.total ? `${query.data.count} of ` : ""}${countOf(query.data.total, "item")}`}
       tools={(kinds.length > 1 || kind !== undefined || agent !== undefined) && (
         <>
           {agent !== undefined && <Chip onPick={() => go({ query: { agent: undefined } })} title="Of all agents again" tone="accent">{agent} ✕</Chip>}
           {kinds.map((one) => (
             <button key={one} type="button" aria-pressed={kind === one} onClick={() => go({ query: { kind: kind === one ? undefined : one } })}>
-              {WORDS[one] ?? one} {all.filter((item) => item.kind === one).length}
+              {WORDS[one] ?? one} {query.data?.by_kind[one] ?? 0}
             </button>
           ))}
         </>
@@ -119,7 +128,10 @@ const Attention = (): JSX.Element => {
           : <Empty title="Nothing needs anybody" why="No task waits in vain, no lease ran out, every ack came in time, and no letter is dead." command={commandOf("doctor", "check", "TEAM")} />
       )}
       <ul class="concerns">
-        {items.map((item) => <Item key={keyOf(item)} item={item} onRequeue={setRequeued} />)}
+        {items.flatMap((item, index) => [
+          item.kind !== items[index - 1]?.kind && <li key={item.kind} class="cause">{WORDS[item.kind] ?? item.kind} {query.data?.by_kind[item.kind] ?? 0}</li>,
+          <Item key={keyOf(item)} item={item} onRequeue={setRequeued} />,
+        ])}
       </ul>
       {requeued?.message_id !== undefined && (
         <ActionDialog

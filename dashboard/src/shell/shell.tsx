@@ -28,8 +28,8 @@ const Navigation = (): JSX.Element => {
         .map((panel) => (
           <Link key={panel.id} to={{ panel: panel.id, rest: [] }} class={panel.id === route.value.panel ? "current" : ""}>
             <span>{panel.title}</span>
-            {panel.id === "attention" && data !== null && data.count > 0 && (
-              <span class={errors ? "count error" : "count warn"}>{data.more ? `${data.count}+` : data.count}</span>
+            {panel.id === "attention" && data !== null && data.total > 0 && (
+              <span class={errors ? "count error" : "count warn"}>{data.total}</span>
             )}
           </Link>
         ))}

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
+use teamlog_team::attention::AttentionKind;
 use teamlog_team::engine::{JOBS_OF_GROUPS, WriterCounts};
 use teamlog_team::log::gauges::Gauges;
 
@@ -108,6 +109,7 @@ impl Collector for Teams {
             }
         }
         tasks(&mut to, &seen)?;
+        attention(&mut to, &seen)?;
         writes(&mut to, &seen)
     }
 }
@@ -124,6 +126,23 @@ fn tasks(to: &mut DescriptorEncoder, seen: &Seen) -> Result<(), fmt::Error> {
         for (status, count) in &gauges.tasks {
             let labels = [("team", team), ("status", status)];
             family.encode_family(&labels)?.encode_gauge(count)?;
+        }
+    }
+    Ok(())
+}
+
+fn attention(to: &mut DescriptorEncoder, seen: &Seen) -> Result<(), fmt::Error> {
+    let help = "What somebody has to see to, by sort";
+    let mut family = to.encode_descriptor("attention", help, None, MetricType::Gauge)?;
+    for (team, gauges) in read_teams(seen) {
+        // Damage is told by the condition of the team.
+        let kinds = AttentionKind::ALL.into_iter();
+        for kind in kinds.filter(|kind| *kind != AttentionKind::Damaged) {
+            let count = gauges.attention.get(&kind).copied().unwrap_or_default();
+            let labels = [("team", team), ("kind", kind.name())];
+            family
+                .encode_family(&labels)?
+                .encode_gauge(&(count as u64))?;
         }
     }
     Ok(())

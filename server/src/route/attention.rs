@@ -4,7 +4,7 @@ use super::problem::Problem;
 use super::request::RequestContext;
 use crate::served::{Condition, DAMAGED};
 use teamlog_team::Team;
-use teamlog_team::attention::{Attention, AttentionAnswer, AttentionItem, AttentionKind, LISTED};
+use teamlog_team::attention::{Attention, AttentionAnswer, AttentionItem, AttentionKind};
 use teamlog_team::shell::quoted;
 
 /// `GET /v1/attention`. That the log is damaged comes first, and takes the place of the last item of a full list. It is
@@ -17,24 +17,13 @@ pub fn list(
     let damage = damage(team.name(), request);
     let mut answer = match team.attention(&asked) {
         // What else there is cannot be read then.
-        Err(_) if damage.is_some() => AttentionAnswer {
-            team: team.name().to_owned(),
-            now: request.now(),
-            items: Vec::new(),
-            count: 0,
-            more: true,
-        },
+        Err(_) if damage.is_some() => AttentionAnswer::unreadable(team.name(), request.now()),
         read => read?,
     };
     if let Some(why) = damage {
-        if answer.items.len() >= asked.limit.unwrap_or(LISTED) {
-            answer.items.pop();
-            answer.more = true;
-        }
         let command = format!("teamlog doctor check {}", quoted(team.name()));
         let item = AttentionItem::new(AttentionKind::Damaged, why, command);
-        answer.items.insert(0, item);
-        answer.count = answer.items.len();
+        answer.add_first(item, &asked);
     }
     Ok(answer)
 }

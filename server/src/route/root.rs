@@ -57,7 +57,7 @@ struct Counts {
     /// When that was recorded
     #[schemars(with = "Option<Timestamp>")]
     last_event_at: Option<String>,
-    /// What somebody has to see to, beside its damage: how many items its list of them has
+    /// What somebody has to see to, beside its damage: how many items there are, as `total` of the list says
     attention: usize,
 }
 
@@ -115,7 +115,7 @@ fn words(condition: Condition) -> (&'static str, Option<&'static str>, Option<St
 
 /// Each number is kept, or counted up to a bound: none of it grows with the log.
 fn counts(team: &mut Team) -> Result<Counts> {
-    let attention = team.attention(&Attention::default())?.count;
+    let attention = team.attention(&Attention::default())?.total;
     team.query(|live, reader| {
         let names = Status::ALL.map(Status::name).into_iter();
         Ok(Counts {

@@ -1,6 +1,6 @@
 //! Where each sort of thing is found that somebody has to see to: by an index of what is open, never by history.
 
-use super::{AttentionItem, AttentionKind, AttentionWaitsFor, LOOKED_AT, Look};
+use super::{AttentionItem, AttentionKind, AttentionWaitsFor, Look, agents, tasks};
 use crate::handle::next;
 use crate::prelude::*;
 use crate::projections::task::ClaimState;
@@ -8,19 +8,25 @@ use crate::resource::refused;
 use crate::shell::quoted;
 use crate::task::blocking;
 
-/// What is looked for. A new sort is a function here, and its kind.
+/// What is looked for. A new sort, such as an approval that is missing, is a function here or in a file beside, and its kind.
 pub(super) const FINDERS: &[fn(&mut Look<'_>) -> Result<()>] = &[
     waits_in_vain,
+    tasks::failed,
     dead_letters,
     bootstrap_breached,
+    agents::budget_used,
+    agents::questions,
+    tasks::reported_blocked,
+    tasks::not_applied,
+    tasks::superseded,
+    tasks::unknown_dependencies,
+    agents::unknown_owners,
+    agents::gone,
     leases_expired,
     overdue_acks,
     writes_refused,
     stale_tasks,
 ];
-
-/// One more than are looked at, so that it is known whether there are.
-const ASKED: usize = LOOKED_AT + 1;
 
 /// For how long a refused write is shown.
 const REFUSED_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
@@ -29,20 +35,21 @@ const REFUSED_ASKED: usize = 101;
 
 /// Tasks that are blocked, and those that their owners cannot go on with.
 fn waits_in_vain(look: &mut Look<'_>) -> Result<()> {
-    let mut waiting = look.live.blocked_tasks(None, ASKED)?.tasks;
+    let asked = look.asked();
+    let mut waiting = look.live.blocked_tasks(None, asked)?.tasks;
+    let mut known: BTreeSet<String> = waiting.iter().map(|task| task.task_id.clone()).collect();
     for owner in membership::workers(look.live)? {
-        if waiting.len() > LOOKED_AT {
+        if waiting.len() > look.most {
             break;
         }
-        let left = ASKED - waiting.len();
-        let known: BTreeSet<&str> = waiting.iter().map(|task| &*task.task_id).collect();
-        let mut own = look.live.waiting_tasks(&owner, None, ASKED)?.tasks;
-        own.retain(|task| !known.contains(&*task.task_id));
+        let left = asked.saturating_sub(waiting.len());
+        let mut own = look.live.waiting_tasks(&owner, None, asked)?.tasks;
+        own.retain(|task| known.insert(task.task_id.clone()));
         own.truncate(left);
         waiting.extend(own);
     }
     for task in look.bounded(waiting) {
-        let lost = blocking::failed_dependencies(look.live, &task)?;
+        let lost = blocking::unmet_dependencies(look.live, &task)?.failed;
         if lost.is_empty() {
             continue;
         }
@@ -54,8 +61,7 @@ fn waits_in_vain(look: &mut Look<'_>) -> Result<()> {
                 status: status.name(),
             }));
         }
-        let id = &task.task_id;
-        let text = format!("waits in vain: {id} for {}", lost.join(", "));
+        let text = format!("waits in vain: {} for {}", task.task_id, lost.join(", "));
         let command = match &*waits_for {
             [one] if one.status == Status::Failed.name() => {
                 format!("teamlog task reopen {} {}", look.team, one.task_id)
@@ -63,18 +69,15 @@ fn waits_in_vain(look: &mut Look<'_>) -> Result<()> {
             _ => without(look.team, &task, &lost),
         };
         look.items.push(AttentionItem {
-            task_id: Some(id.clone()),
-            agent: task.owner.clone(),
-            seq: Some(task.seq),
             waits_for,
-            ..AttentionItem::new(AttentionKind::WaitsInVain, text, command)
+            ..AttentionItem::of_task(AttentionKind::WaitsInVain, &task, text, command)
         });
     }
     Ok(())
 }
 
 /// The command by which a task waits for the others only.
-fn without(team: &str, task: &Task, lost: &[String]) -> String {
+pub(super) fn without(team: &str, task: &Task, lost: &[String]) -> String {
     let others = task.deps.iter().filter(|dep| !lost.contains(dep));
     let others: Vec<&String> = others.collect();
     let input = json!({"team_name": team, "task_id": task.task_id, "blocked_by": others});
@@ -84,7 +87,7 @@ fn without(team: &str, task: &Task, lost: &[String]) -> String {
 
 /// Dead letters that were neither given another chance nor acknowledged, among the newest.
 fn dead_letters(look: &mut Look<'_>) -> Result<()> {
-    let page = look.live.dead_letters(None, None, LOOKED_AT)?;
+    let page = look.live.dead_letters(None, None, look.most)?;
     look.more |= page.older;
     for seq in page.seqs {
         let Some(letter) = look.live.dead_letter_at(seq)? else {
@@ -133,8 +136,8 @@ fn bootstrap_breached(look: &mut Look<'_>) -> Result<()> {
 
 /// Leases that ran out: which no event says yet, and of tasks that can be taken up since then.
 fn leases_expired(look: &mut Look<'_>) -> Result<()> {
-    let mut tasks = look.live.expired_tasks(look.now, ASKED)?;
-    let left = ASKED.saturating_sub(tasks.len());
+    let mut tasks = look.live.expired_tasks(look.now, look.asked())?;
+    let left = look.asked().saturating_sub(tasks.len());
     tasks.extend(look.live.ready_tasks(None, None, left)?.tasks);
     for task in look.bounded(tasks) {
         let claim = task.governed.claim.as_ref();
@@ -144,11 +147,9 @@ fn leases_expired(look: &mut Look<'_>) -> Result<()> {
         let text = format!("lease ran out: {} of {}", task.task_id, claim.owner);
         let command = next::claim(look.team, &task.task_id, &claim.owner);
         look.items.push(AttentionItem {
-            task_id: Some(task.task_id.clone()),
             agent: Some(claim.owner.clone()),
-            seq: Some(task.seq),
             since: Some(claim.leased_until),
-            ..AttentionItem::new(AttentionKind::LeaseExpired, text, command)
+            ..AttentionItem::of_task(AttentionKind::LeaseExpired, &task, text, command)
         });
     }
     Ok(())
@@ -156,7 +157,7 @@ fn leases_expired(look: &mut Look<'_>) -> Result<()> {
 
 /// Deliveries whose first attempt ended without an ack.
 fn overdue_acks(look: &mut Look<'_>) -> Result<()> {
-    let open = look.live.open_deliveries(ASKED)?;
+    let open = look.live.open_deliveries(look.asked())?;
     for delivery in look.bounded(open) {
         let due = delivery.first_due_at();
         if due > look.now {
@@ -217,9 +218,8 @@ fn stale_tasks(look: &mut Look<'_>) -> Result<()> {
             status: Some(status),
             owner: None,
         };
-        let page = look.live.tasks(&filter, None, LOOKED_AT)?;
-        look.more |= page.more;
-        for task in page.tasks {
+        let page = look.live.tasks(&filter, None, look.most)?;
+        for task in look.page(page) {
             let heard = task.reported.at.unwrap_or_default().max(task.updated_at);
             let silent = heard < look.stale_before;
             if !silent || task.lease_expired(look.now) || !look.live.ready(&task)? {
@@ -231,11 +231,8 @@ fn stale_tasks(look: &mut Look<'_>) -> Result<()> {
             let text = format!("no word of {} from {owner}", task.task_id);
             let command = next::tell(look.team, &task, owner, status.name());
             look.items.push(AttentionItem {
-                task_id: Some(task.task_id.clone()),
-                agent: Some(owner.clone()),
-                seq: Some(task.seq),
                 since: Some(heard),
-                ..AttentionItem::new(AttentionKind::StaleTask, text, command)
+                ..AttentionItem::of_task(AttentionKind::StaleTask, &task, text, command)
             });
         }
     }

@@ -1,6 +1,7 @@
 //! What somebody who watches a team reads again and again: each number is kept, but for the leases that run, which are
 //! counted.
 
+use crate::attention::{Attention, AttentionKind};
 use crate::backup::notes as backup_notes;
 use crate::prelude::*;
 use teamlog_engine::WriterCounts;
@@ -26,6 +27,8 @@ pub struct Gauges {
     pub unread: u64,
     /// Deliveries that ended in a dead letter, ever.
     pub dead_letters: u64,
+    /// What somebody has to see to, by sort, as `attention` counts it.
+    pub attention: BTreeMap<AttentionKind, usize>,
     /// When a backup was last made, as far as the team's directory tells.
     pub backed_up_at: Option<Timestamp>,
     /// What the writer that stays has written.
@@ -53,6 +56,7 @@ impl Team {
             })
         })?;
         Ok(Gauges {
+            attention: self.attention(&Attention::default())?.by_kind,
             backed_up_at: backup_notes::last_made(self.log.storage().as_ref(), self.log.dir()),
             written: self.counts(),
             ..gauges

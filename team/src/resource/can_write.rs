@@ -151,15 +151,14 @@ impl Team {
         })
     }
 
-    /// Returns a task with paths that an agent other than this one holds, if there is one.
+    /// Returns a task with paths that an agent other than its own names (`own`) holds, if there is one.
     pub fn held_by_others(&mut self, own: &[&str]) -> Result<Option<HeldResources>> {
         let now = self.now();
         self.query(|live, _| {
             let over = live.leases_over_by(now);
             let held = live.held_resources()?.into_iter();
-            let others = |held: &HeldResources| {
-                !own.contains(&&*held.holder) && held.leased_until > over
-            };
+            let others =
+                |held: &HeldResources| !own.contains(&&*held.holder) && held.leased_until > over;
             let mut others = held.filter(others);
             Ok(others.find(|held| !held.resources.is_empty()))
         })

@@ -13,35 +13,101 @@ pub(crate) fn check(live: &Live, worker: Option<&str>) -> Result<()> {
     if !budget.hard_limit {
         return Ok(());
     }
-    if let Some(max) = budget.max_tokens {
-        let used = live.used(Whose::Team)?.tokens;
-        if used >= max {
-            return Err(exceeded("the team", used, (max, MAX_TOKENS), &budget).into());
-        }
+    if let Some(over) = UsedUp::of_team(live, &budget)? {
+        return Err(over.refusal().into());
     }
-    if let (Some(max), Some(worker)) = (budget.per_agent_tokens, worker) {
-        let used = live.used(Whose::Agent(worker))?.tokens;
-        if used >= max {
-            let refusal = exceeded(worker, used, (max, PER_AGENT), &budget).field("worker");
-            return Err(refusal.detail("worker", worker).into());
-        }
+    if let Some(worker) = worker
+        && let Some(over) = UsedUp::of_agent(live, &budget, worker)?
+    {
+        let refusal = over.refusal().field("worker");
+        return Err(refusal.detail("worker", worker).into());
     }
     Ok(())
 }
 
+/// Those that used up what they may, whether or not new work is refused for that: the team, and at most so many agents.
+pub(crate) fn used_up(live: &Live, most: usize) -> Result<Vec<UsedUp>> {
+    let Some(BudgetInfo { budget, .. }) = live.budget()? else {
+        return Ok(Vec::new());
+    };
+    let mut found: Vec<UsedUp> = UsedUp::of_team(live, &budget)?.into_iter().collect();
+    if budget.per_agent_tokens.is_some() {
+        for (agent, _) in live.agents_used(None, most)? {
+            found.extend(UsedUp::of_agent(live, &budget, &agent)?);
+        }
+    }
+    Ok(found)
+}
+
+/// A budget that is used up.
+#[derive(Debug, Clone)]
+pub(crate) struct UsedUp {
+    /// The agent whose budget it is; `None` for that of the team.
+    pub agent: Option<String>,
+    used: u64,
+    max: u64,
+    budget: Budget,
+}
+
+impl UsedUp {
+    fn of_team(live: &Live, budget: &Budget) -> Result<Option<UsedUp>> {
+        let Some(max) = budget.max_tokens else {
+            return Ok(None);
+        };
+        let used = live.used(Whose::Team)?.tokens;
+        Ok((used >= max).then(|| UsedUp {
+            agent: None,
+            used,
+            max,
+            budget: budget.clone(),
+        }))
+    }
+
+    fn of_agent(live: &Live, budget: &Budget, agent: &str) -> Result<Option<UsedUp>> {
+        let Some(max) = budget.per_agent_tokens else {
+            return Ok(None);
+        };
+        let used = live.used(Whose::Agent(agent))?.tokens;
+        Ok((used >= max).then(|| UsedUp {
+            agent: Some(agent.to_owned()),
+            used,
+            max,
+            budget: budget.clone(),
+        }))
+    }
+
+    /// `dev may use 10 tokens, but used 12`.
+    pub fn message(&self) -> String {
+        let who = self.agent.as_deref().unwrap_or("the team");
+        format!("{who} may use {} tokens, but used {}", self.max, self.used)
+    }
+
+    /// The options by which the budget is raised to N.
+    pub fn raise(&self) -> String {
+        let flag = match self.agent {
+            Some(_) => PER_AGENT,
+            None => MAX_TOKENS,
+        };
+        let mut options = raised(&self.budget, flag);
+        if self.budget.hard_limit {
+            options.push_str(" --hard-limit");
+        }
+        options
+    }
+
+    fn refusal(&self) -> Refusal {
+        Refusal::new(Code::BudgetExceeded, self.message())
+            .detail("used_tokens", self.used)
+            .detail("max_tokens", self.max)
+            .hint(format!(
+                "what is under way can be finished; for more: teamlog usage TEAM --set{}",
+                self.raise()
+            ))
+    }
+}
+
 const MAX_TOKENS: &str = "--max-tokens";
 const PER_AGENT: &str = "--per-agent";
-
-fn exceeded(who: &str, used: u64, (max, flag): (u64, &str), budget: &Budget) -> Refusal {
-    let message = format!("{who} may use {max} tokens, but used {used}");
-    Refusal::new(Code::BudgetExceeded, message)
-        .detail("used_tokens", used)
-        .detail("max_tokens", max)
-        .hint(format!(
-            "what is under way can be finished; for more: teamlog usage TEAM --set{} --hard-limit",
-            raised(budget, flag)
-        ))
-}
 
 /// All limits as options, since a budget is set as a whole, with N in the place of the one that is in the way.
 fn raised(budget: &Budget, flag: &str) -> String {

@@ -220,7 +220,7 @@ fn a_task_is_stale_once_nothing_was_heard_of_it() {
     let answer = team.attention(&soon).unwrap();
     assert_eq!((answer.count, answer.more), (1, true));
     refused(
-        team.attention(&given!(Attention, limit: 0_usize)),
+        team.attention(&given!(Attention, limit: 1_001_usize)),
         Code::InvalidInput,
     );
 }

@@ -75,9 +75,13 @@ fn all_teams_are_told_the_damaged_ones_first() {
     assert_eq!(damage["severity"], "error");
     assert_eq!(damage["command"], "teamlog doctor check gamma");
     assert_eq!(damage["text"], damaged["teams"][0]["why"]);
-    assert_eq!(
-        attention("teamId=beta")["items"][0]["kind"],
-        "lease_expired"
-    );
+    let beta = attention("teamId=beta");
+    assert_eq!(beta["items"][0]["kind"], "lease_expired");
+    // One number wherever it is shown.
+    let numbers = stand.call(&token, "GET /metrics", "").is(200).body.clone();
+    let number = "teamlog_attention{team=\"beta\",kind=\"lease_expired\"} 1";
+    assert!(numbers.contains(number), "{numbers}");
+    let listed = damaged["teams"][2]["attention"].clone();
+    assert_eq!((&beta["total"], &listed), (&json!(1), &json!(1)));
     assert_eq!(attention("teamId=alpha")["items"], json!([]));
 }

@@ -17,12 +17,13 @@ fn what_needs_attention_is_answered_as_the_operation_has_it() {
     world.later(2 * SECOND);
     let answer = world.get("/v1/attention?limit=5").done(200);
     assert_eq!(answer["team"], "demo");
-    assert_eq!(answer["count"], 1);
+    assert_eq!((&answer["count"], &answer["total"]), (&json!(1), &json!(1)));
+    assert_eq!(answer["by_kind"], json!({"lease_expired": 1}));
     assert_eq!(
         answer["items"],
         json!([{"kind": "lease_expired", "severity": "warning", "text": "lease ran out: 1 of ada",
-            "command": "teamlog task claim demo 1 --worker ada", "task_id": "1", "agent": "ada",
-            "seq": answer["items"][0]["seq"], "since": "2026-11-21T12:00:01.000000Z"}])
+            "command": "teamlog task claim demo 1 --worker ada", "task_id": "1", "title": "one",
+            "agent": "ada", "seq": answer["items"][0]["seq"], "since": "2026-11-21T12:00:01.000000Z"}])
     );
     let envelope = world.story("POST /v1/api/list-attention {} -> 200");
     assert_eq!(envelope["data"]["items"], answer["items"]);

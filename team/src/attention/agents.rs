@@ -1,0 +1,162 @@
+//! Agents that wait for an answer, stopped, never acted, or used what they may.
+
+use super::{AttentionItem, AttentionKind, Look};
+use crate::doubts;
+use crate::prelude::*;
+use crate::shell::quoted;
+
+/// Ids of tasks that the text of an item lists.
+const LISTED_MAX: usize = 8;
+
+/// The team and the agents that used as many tokens as they may.
+pub(super) fn budget_used(look: &mut Look<'_>) -> Result<()> {
+    for over in budget::used_up(look.live, look.asked())? {
+        let text = format!("budget used up: {}", over.message());
+        let command = format!("teamlog usage {} --set{}", look.team, over.raise());
+        look.items.push(AttentionItem {
+            agent: over.agent,
+            ..AttentionItem::new(AttentionKind::BudgetUsed, text, command)
+        });
+    }
+    Ok(())
+}
+
+/// Questions that nobody answered, but for those about a finished task.
+pub(super) fn questions(look: &mut Look<'_>) -> Result<()> {
+    let open = look.live.open_questions(look.asked())?;
+    for question in look.bounded(open) {
+        let (from, to, task_id) = (question.from, question.to, question.task_id);
+        let task = match &task_id {
+            Some(id) => look.live.task(id)?,
+            None => None,
+        };
+        if task.as_ref().is_some_and(|task| task.status.is_final()) {
+            continue;
+        }
+        let about = task_id.as_ref().map(|id| format!(" on {id}"));
+        let about = about.unwrap_or_default();
+        let text = format!("question: {from} waits for a decision of {to}{about}");
+        let about = task_id.as_ref().map(|id| format!(" --task-id {id}"));
+        let command = format!(
+            "teamlog send {} --to {from} --type message{} --payload-json {}",
+            look.team,
+            about.unwrap_or_default(),
+            quoted(r#"{"body":"TEXT"}"#)
+        );
+        look.items.push(AttentionItem {
+            task_id,
+            title: task.and_then(|task| task.subject),
+            agent: Some(to),
+            message_id: Some(question.message_id),
+            seq: Some(question.seq),
+            since: Some(question.at),
+            ..AttentionItem::new(AttentionKind::QuestionOpen, text, command)
+        });
+    }
+    Ok(())
+}
+
+/// Owners of unfinished tasks that never acted in the team.
+pub(super) fn unknown_owners(look: &mut Look<'_>) -> Result<()> {
+    for (owner, _) in look.live.owners()? {
+        let tasks = unfinished(look.live, &owner)?;
+        if tasks.count == 0 {
+            continue;
+        }
+        let Some(said) = doubts::never_acted(look.live, &owner, "")? else {
+            continue;
+        };
+        let text = format!("unknown owner: {said}; owns {}", tasks.words());
+        let command = format!("teamlog tasks {} --owner {}", look.team, quoted(&owner));
+        look.items.push(AttentionItem {
+            task_id: tasks.only(),
+            agent: Some(owner),
+            since: tasks.since,
+            ..AttentionItem::new(AttentionKind::UnknownOwner, text, command)
+        });
+    }
+    Ok(())
+}
+
+/// Agents that stopped, with what they left unread and unfinished.
+pub(super) fn gone(look: &mut Look<'_>) -> Result<()> {
+    for agent in membership::workers(look.live)? {
+        let Some(at) = doubts::gone_since(look.live, &agent)? else {
+            continue;
+        };
+        let unread = look.live.agent(&agent)?.unread;
+        let tasks = unfinished(look.live, &agent)?;
+        let mut left = Vec::new();
+        if tasks.count > 0 {
+            left.push(format!("unfinished {}", tasks.words()));
+        }
+        if unread > 0 {
+            left.push(format!("{unread} unread"));
+        }
+        if left.is_empty() {
+            continue;
+        }
+        let text = format!("stopped: {agent} left {}", left.join(", "));
+        let (team, name) = (look.team, quoted(&agent));
+        let command = match tasks.count {
+            0 => format!("teamlog read {team} --agent {name} --unread"),
+            _ => format!("teamlog tasks {team} --owner {name}"),
+        };
+        look.items.push(AttentionItem {
+            task_id: tasks.only(),
+            agent: Some(agent),
+            since: Some(at),
+            ..AttentionItem::new(AttentionKind::AgentGone, text, command)
+        });
+    }
+    Ok(())
+}
+
+/// The unfinished tasks of an agent.
+struct Unfinished {
+    count: u64,
+    /// The first of them.
+    ids: Vec<String>,
+    /// The earliest update of these.
+    since: Option<Timestamp>,
+}
+
+impl Unfinished {
+    fn words(&self) -> String {
+        let listed = self.ids.join(", ");
+        match self.count - self.ids.len() as u64 {
+            0 => listed,
+            more => format!("{listed} and {more} more"),
+        }
+    }
+
+    fn only(&self) -> Option<String> {
+        self.ids.first().filter(|_| self.count == 1).cloned()
+    }
+}
+
+fn unfinished(live: &Live, owner: &str) -> Result<Unfinished> {
+    let counts = live.owned_counts(owner)?;
+    let mut found = Unfinished {
+        count: 0,
+        ids: Vec::new(),
+        since: None,
+    };
+    for status in Status::ALL {
+        let count = counts.by_status[status as usize];
+        if status.is_final() || count == 0 {
+            continue;
+        }
+        found.count += count;
+        let filter = TaskFilter {
+            status: Some(status),
+            owner: Some(owner.to_owned()),
+        };
+        let left = LISTED_MAX - found.ids.len();
+        for task in live.tasks(&filter, None, left)?.tasks {
+            found.since = found.since.into_iter().chain([task.updated_at]).min();
+            found.ids.push(task.task_id);
+        }
+    }
+    Ok(found)
+}

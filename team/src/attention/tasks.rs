@@ -1,0 +1,159 @@
+//! Tasks that failed, wait for nothing that exists, or of which a message said something that did not come to pass. Each is found
+//! by an index of such tasks.
+
+use super::found::without;
+use super::{AttentionItem, AttentionKind, Look};
+use crate::prelude::*;
+use crate::projections::task::Concern;
+
+/// For how long a message that came too late is shown, unless its task changes before.
+const SUPERSEDED_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
+/// Messages that came too late of which each one's event is read, and one more.
+const SUPERSEDED_ASKED: usize = 101;
+
+/// The command that shows a task.
+fn show(team: &str, task: &str) -> String {
+    format!("teamlog task show {team} {task}")
+}
+
+/// Tasks that failed, but for those that others are shown to wait for in vain.
+pub(super) fn failed(look: &mut Look<'_>) -> Result<()> {
+    let waited_for = look.items.iter().flat_map(|item| &item.waits_for);
+    let waited_for: BTreeSet<String> = waited_for.map(|one| one.task_id.clone()).collect();
+    let filter = TaskFilter {
+        status: Some(Status::Failed),
+        owner: None,
+    };
+    let page = look.live.tasks(&filter, None, look.most)?;
+    for task in look.page(page) {
+        if waited_for.contains(&task.task_id) {
+            continue;
+        }
+        let why = task.governed.error.as_ref().or(task.note.as_ref());
+        let why = why.map_or_else(String::new, |why| format!(" ({why})"));
+        let text = format!("failed: {}{why}", task.task_id);
+        let command = format!("teamlog task reopen {} {}", look.team, task.task_id);
+        look.items.push(AttentionItem {
+            since: Some(task.governed.completed_at.unwrap_or(task.updated_at)),
+            ..AttentionItem::of_task(AttentionKind::TaskFailed, &task, text, command)
+        });
+    }
+    Ok(())
+}
+
+/// Tasks that a message reported blocked.
+pub(super) fn reported_blocked(look: &mut Look<'_>) -> Result<()> {
+    for task in concerning(look, Concern::ReportedBlocked)? {
+        let (by, at, note) = match task.claim_governed {
+            true => {
+                let reported = &task.reported;
+                (&reported.by, reported.at, &reported.note)
+            }
+            false => (&task.last_update_from, Some(task.updated_at), &task.note),
+        };
+        let by = by.as_ref().or(task.owner.as_ref());
+        let who = by.map_or_else(String::new, |by| format!(" by {by}"));
+        let why = note.as_ref().map(|note| format!(" ({note})"));
+        let why = why.unwrap_or_default();
+        let text = format!("reported blocked: {}{who}{why}", task.task_id);
+        let command = show(look.team, &task.task_id);
+        look.items.push(AttentionItem {
+            agent: by.cloned(),
+            since: at,
+            ..AttentionItem::of_task(AttentionKind::ReportedBlocked, &task, text, command)
+        });
+    }
+    Ok(())
+}
+
+/// Reports on claim-governed tasks, and dependencies that were left out.
+pub(super) fn not_applied(look: &mut Look<'_>) -> Result<()> {
+    for task in concerning(look, Concern::Unapplied)? {
+        let (id, status, reported) = (&task.task_id, task.status.name(), &task.reported);
+        let by = reported.by.as_deref().unwrap_or_default();
+        let said = match (task.reported_status, &task.reported_owner) {
+            (Some(Status::Assigned), Some(owner)) => format!("assigned to {owner}"),
+            (said, _) => said.map(Status::name).unwrap_or_default().to_owned(),
+        };
+        let claim = task.claim();
+        let stays = match claim {
+            Some(claim) => format!("claimed by {} and stays {status}", claim.owner),
+            None => format!("changed by claims only and stays {status}"),
+        };
+        let text = format!("not applied: {id} {said} as {by} says; it is {stays}");
+        let command = show(look.team, id);
+        look.items.push(AttentionItem {
+            agent: reported.by.clone(),
+            seq: reported.unapplied,
+            since: reported.at,
+            ..AttentionItem::of_task(AttentionKind::NotApplied, &task, text, command)
+        });
+    }
+    for task in concerning(look, Concern::IgnoredDeps)? {
+        let (id, ignored) = (&task.task_id, task.ignored_deps.join(", "));
+        let text = format!("not applied: {id} waits for {ignored}; they would form a cycle");
+        let command = without(look.team, &task, &[]);
+        look.items.push(AttentionItem {
+            since: Some(task.updated_at),
+            ..AttentionItem::of_task(AttentionKind::NotApplied, &task, text, command)
+        });
+    }
+    Ok(())
+}
+
+/// The newest messages that came too late, of the last day and as long as their tasks did not change since.
+pub(super) fn superseded(look: &mut Look<'_>) -> Result<()> {
+    let since = look.now.plus_micros(-SUPERSEDED_MICROS);
+    let newest = look.live.newest_superseded(SUPERSEDED_ASKED)?.seqs;
+    let all_are_read = newest.len() < SUPERSEDED_ASKED;
+    let mut past_the_day = false;
+    for seq in newest.into_iter().rev().take(SUPERSEDED_ASKED - 1) {
+        let event = page::event(look.live, look.reader, seq)?;
+        if event.created_at < since {
+            past_the_day = true;
+            break;
+        }
+        let id = event.refs.get(RefKind::Task).unwrap_or_default();
+        let Some(task) = look.live.task(id)?.filter(|task| task.seq < seq) else {
+            continue;
+        };
+        let message = page::sent(look.live, look.reader, seq)?;
+        let (kind, from) = (message.kind.name(), message.from);
+        let text = format!("not applied: {kind} of {id} by {from} is older than the last one");
+        look.items.push(AttentionItem {
+            agent: Some(from),
+            message_id: Some(message.id),
+            seq: Some(seq),
+            since: Some(event.created_at),
+            ..AttentionItem::of_task(AttentionKind::NotApplied, &task, text, show(look.team, id))
+        });
+    }
+    look.more |= !all_are_read && !past_the_day;
+    Ok(())
+}
+
+/// Unfinished tasks that wait for tasks that do not exist.
+pub(super) fn unknown_dependencies(look: &mut Look<'_>) -> Result<()> {
+    let found = look.live.unknown_deps(look.asked())?;
+    let mut unknown: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for one in look.bounded(found) {
+        unknown.entry(one.task_id).or_default().push(one.dep);
+    }
+    for (id, deps) in unknown {
+        let Some(task) = look.live.task(&id)? else {
+            continue;
+        };
+        let text = format!("unknown dependency: {id} waits for {}", deps.join(", "));
+        let command = without(look.team, &task, &deps);
+        look.items.push(AttentionItem {
+            since: Some(task.updated_at),
+            ..AttentionItem::of_task(AttentionKind::UnknownDependency, &task, text, command)
+        });
+    }
+    Ok(())
+}
+
+fn concerning(look: &mut Look<'_>, concern: Concern) -> Result<Vec<Task>> {
+    let page = look.live.concerning_tasks(concern, look.most)?;
+    Ok(look.page(page))
+}
