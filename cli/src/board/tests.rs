@@ -114,6 +114,7 @@ fn loaded() -> Loaded {
         )
     };
     Loaded {
+        more_items: 0,
         seq: 3,
         now: at("10:00:00"),
         agents: vec![
