@@ -265,7 +265,7 @@ fn a_daemon_of_another_version_is_told_from_one_that_is_none() {
         ),
     ] {
         let served = impostor(&cli, answer);
-        let refused = cli.refused_json(exit, "tick demo");
+        let refused = cli.refused_json(exit, "tick demo --lock-timeout 0");
         assert_eq!(refused.code, code, "{answer}: {refused:?}");
         served.join().unwrap();
     }
