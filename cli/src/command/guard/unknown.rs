@@ -70,7 +70,7 @@ fn answer(
     if answer == OnUnknown::AllowWhenFree {
         let mut free = false;
         // A command of our own may change these very settings, whoever holds what.
-        if let Some((team, _)) = team.as_deref_mut()
+        if let Some((team, _)) = team
             && !is_own(writes)
             && !team.is_stale()?
         {

@@ -221,7 +221,7 @@ fn a_token_of_one_agent_with_the_name_of_another_is_a_mismatch() {
         ] {
             let said = post(&world, agent, &target, &body);
             assert_eq!(
-                (said.status, &*said.code()),
+                (said.status, said.code()),
                 (403, code),
                 "{way} {body}: {}",
                 said.json
