@@ -26,7 +26,7 @@ pub struct RecipientDoubts {
 /// Doubts about the agents of which several are told.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RecipientsDoubts {
-    /// Says of each recipient that never acted in the team so, and which agents are known
+    /// A sentence for each recipient that never acted in the team, with the agents that are known
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recipients_unknown: Vec<String>,
     /// The recipients that stopped and did nothing since
@@ -109,7 +109,7 @@ impl TaskDoubts {
     }
 }
 
-/// The dependencies that are no tasks of the team, each once.
+/// Finds the dependencies that are no tasks of the team, each once.
 pub(crate) fn unknown_deps(live: &Live, deps: &[String]) -> Result<Vec<String>> {
     let mut unknown: Vec<String> = Vec::new();
     for dep in deps {
@@ -120,7 +120,7 @@ pub(crate) fn unknown_deps(live: &Live, deps: &[String]) -> Result<Vec<String>> 
     Ok(unknown)
 }
 
-/// The existing task whose id is most like a new one.
+/// Finds the existing task whose id is most like a new one.
 pub(crate) fn similar_task(live: &Live, id: &str) -> Result<Option<String>> {
     let page = live.tasks(&TaskFilter::default(), None, COMPARED_MAX)?;
     let known = page.tasks.iter().map(|task| task.task_id.as_str());
@@ -165,7 +165,7 @@ pub(crate) fn never_acted(live: &Live, agent: &str, other: &str) -> Result<Optio
     )))
 }
 
-/// The member that a new agent's name equals but for case, `_` and `-`.
+/// Finds the member whose name differs from that of a new agent in case, `_` or `-` only.
 pub(crate) fn resembled(live: &Live, agent: &str) -> Result<Option<String>> {
     if agent == LEADER || live.is_member(agent)? || live.activity(agent)?.is_some() {
         return Ok(None);
@@ -176,8 +176,8 @@ pub(crate) fn resembled(live: &Live, agent: &str) -> Result<Option<String>> {
     Ok(same.map(|(name, _)| name.to_owned()))
 }
 
-/// When an agent stopped: it accepted its shutdown, or said in its last sign of life that it lives no longer. `None` if it
-/// did neither, or did something since.
+/// Returns when an agent stopped: it accepted its shutdown, or its last heartbeat says that it does not live. `None` if it did
+/// neither, or did something since.
 pub(crate) fn gone_since(live: &Live, agent: &str) -> Result<Option<Timestamp>> {
     let ack = live.shutdown_ack(agent)?;
     let ack = ack.filter(|ack| ack.what.status == AckStatus::Accept);

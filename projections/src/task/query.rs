@@ -181,7 +181,7 @@ impl TeamState {
         let series = key::series(SUPERSEDED, b"");
         self.rows().page(&series, None, limit)
     }
-    /// Who ever owned a task, by name, with the number of tasks in each state.
+    /// Every agent that ever owned a task, by name, with the number of its tasks in each state.
     pub fn owners(&self) -> Result<Vec<(String, TaskCounts)>> {
         let owners = self.rows().prefix(&owned_key(""), false);
         owners

@@ -8,9 +8,9 @@ use crate::shell::quoted;
 /// Ids of tasks that the text of an item lists.
 const LISTED_MAX: usize = 8;
 
-/// The team and the agents that used as many tokens as they may.
+/// Finds the team and the agents that used as many tokens as they may.
 pub(super) fn budget_used(look: &mut Look<'_>) -> Result<()> {
-    for over in budget::used_up(look.live, look.asked())? {
+    for over in budget::spent(look.live, look.asked())? {
         let text = format!("budget used up: {}", over.message());
         let command = format!("teamlog usage {} --set{}", look.team, over.raise());
         look.items.push(AttentionItem {
@@ -21,7 +21,7 @@ pub(super) fn budget_used(look: &mut Look<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Questions that nobody answered, but for those about a finished task.
+/// Finds questions without an answer, but for those about a finished task.
 pub(super) fn questions(look: &mut Look<'_>) -> Result<()> {
     let open = look.live.open_questions(look.asked())?;
     for question in look.bounded(open) {
@@ -56,10 +56,10 @@ pub(super) fn questions(look: &mut Look<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Owners of unfinished tasks that never acted in the team.
+/// Finds owners of unfinished tasks that never acted in the team.
 pub(super) fn unknown_owners(look: &mut Look<'_>) -> Result<()> {
     for (owner, _) in look.live.owners()? {
-        let tasks = unfinished(look.live, &owner)?;
+        let tasks = open_tasks(look.live, &owner)?;
         if tasks.count == 0 {
             continue;
         }
@@ -78,14 +78,14 @@ pub(super) fn unknown_owners(look: &mut Look<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Agents that stopped, with what they left unread and unfinished.
+/// Finds agents that stopped, with what they left unread and unfinished.
 pub(super) fn gone(look: &mut Look<'_>) -> Result<()> {
     for agent in membership::workers(look.live)? {
         let Some(at) = doubts::gone_since(look.live, &agent)? else {
             continue;
         };
         let unread = look.live.agent(&agent)?.unread;
-        let tasks = unfinished(look.live, &agent)?;
+        let tasks = open_tasks(look.live, &agent)?;
         let mut left = Vec::new();
         if tasks.count > 0 {
             left.push(format!("unfinished {}", tasks.words()));
@@ -113,7 +113,7 @@ pub(super) fn gone(look: &mut Look<'_>) -> Result<()> {
 }
 
 /// The unfinished tasks of an agent.
-struct Unfinished {
+struct OpenTasks {
     count: u64,
     /// The first of them.
     ids: Vec<String>,
@@ -121,7 +121,7 @@ struct Unfinished {
     since: Option<Timestamp>,
 }
 
-impl Unfinished {
+impl OpenTasks {
     fn words(&self) -> String {
         let listed = self.ids.join(", ");
         match self.count - self.ids.len() as u64 {
@@ -135,9 +135,9 @@ impl Unfinished {
     }
 }
 
-fn unfinished(live: &Live, owner: &str) -> Result<Unfinished> {
+fn open_tasks(live: &Live, owner: &str) -> Result<OpenTasks> {
     let counts = live.owned_counts(owner)?;
-    let mut found = Unfinished {
+    let mut found = OpenTasks {
         count: 0,
         ids: Vec::new(),
         since: None,

@@ -11,12 +11,12 @@ const SUPERSEDED_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
 /// Messages that came too late of which each one's event is read, and one more.
 const SUPERSEDED_ASKED: usize = 101;
 
-/// The command that shows a task.
+/// Returns the command that shows a task.
 fn show(team: &str, task: &str) -> String {
     format!("teamlog task show {team} {task}")
 }
 
-/// Tasks that failed, but for those that others are shown to wait for in vain.
+/// Finds tasks that failed, but for those that others are shown to wait for in vain.
 pub(super) fn failed(look: &mut Look<'_>) -> Result<()> {
     let waited_for = look.items.iter().flat_map(|item| &item.waits_for);
     let waited_for: BTreeSet<String> = waited_for.map(|one| one.task_id.clone()).collect();
@@ -41,7 +41,7 @@ pub(super) fn failed(look: &mut Look<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Tasks that a message reported blocked.
+/// Finds tasks that a message reported blocked.
 pub(super) fn reported_blocked(look: &mut Look<'_>) -> Result<()> {
     for task in concerning(look, Concern::ReportedBlocked)? {
         let (by, at, note) = match task.claim_governed {
@@ -66,7 +66,7 @@ pub(super) fn reported_blocked(look: &mut Look<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Reports on claim-governed tasks, and dependencies that were left out.
+/// Finds reports that did not move their claim-governed tasks, and dependencies that were left out.
 pub(super) fn not_applied(look: &mut Look<'_>) -> Result<()> {
     for task in concerning(look, Concern::Unapplied)? {
         let (id, status, reported) = (&task.task_id, task.status.name(), &task.reported);
@@ -101,7 +101,7 @@ pub(super) fn not_applied(look: &mut Look<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The newest messages that came too late, of the last day and as long as their tasks did not change since.
+/// Finds the newest messages that came too late, of the last day and as long as their tasks did not change since.
 pub(super) fn superseded(look: &mut Look<'_>) -> Result<()> {
     let since = look.now.plus_micros(-SUPERSEDED_MICROS);
     let newest = look.live.newest_superseded(SUPERSEDED_ASKED)?.seqs;
@@ -132,7 +132,7 @@ pub(super) fn superseded(look: &mut Look<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Unfinished tasks that wait for tasks that do not exist.
+/// Finds unfinished tasks that wait for tasks that do not exist.
 pub(super) fn unknown_dependencies(look: &mut Look<'_>) -> Result<()> {
     let found = look.live.unknown_deps(look.asked())?;
     let mut unknown: BTreeMap<String, Vec<String>> = BTreeMap::new();

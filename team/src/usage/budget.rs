@@ -13,11 +13,11 @@ pub(crate) fn check(live: &Live, worker: Option<&str>) -> Result<()> {
     if !budget.hard_limit {
         return Ok(());
     }
-    if let Some(over) = UsedUp::of_team(live, &budget)? {
+    if let Some(over) = SpentBudget::of_team(live, &budget)? {
         return Err(over.refusal().into());
     }
     if let Some(worker) = worker
-        && let Some(over) = UsedUp::of_agent(live, &budget, worker)?
+        && let Some(over) = SpentBudget::of_agent(live, &budget, worker)?
     {
         let refusal = over.refusal().field("worker");
         return Err(refusal.detail("worker", worker).into());
@@ -25,15 +25,15 @@ pub(crate) fn check(live: &Live, worker: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-/// Those that used up what they may, whether or not new work is refused for that: the team, and at most so many agents.
-pub(crate) fn used_up(live: &Live, most: usize) -> Result<Vec<UsedUp>> {
+/// Finds the spent budgets of the team and of at most `most` agents, whether or not new work is refused for them.
+pub(crate) fn spent(live: &Live, most: usize) -> Result<Vec<SpentBudget>> {
     let Some(BudgetInfo { budget, .. }) = live.budget()? else {
         return Ok(Vec::new());
     };
-    let mut found: Vec<UsedUp> = UsedUp::of_team(live, &budget)?.into_iter().collect();
+    let mut found: Vec<SpentBudget> = SpentBudget::of_team(live, &budget)?.into_iter().collect();
     if budget.per_agent_tokens.is_some() {
         for (agent, _) in live.agents_used(None, most)? {
-            found.extend(UsedUp::of_agent(live, &budget, &agent)?);
+            found.extend(SpentBudget::of_agent(live, &budget, &agent)?);
         }
     }
     Ok(found)
@@ -41,7 +41,7 @@ pub(crate) fn used_up(live: &Live, most: usize) -> Result<Vec<UsedUp>> {
 
 /// A budget that is used up.
 #[derive(Debug, Clone)]
-pub(crate) struct UsedUp {
+pub(crate) struct SpentBudget {
     /// The agent whose budget it is; `None` for that of the team.
     pub agent: Option<String>,
     used: u64,
@@ -49,13 +49,13 @@ pub(crate) struct UsedUp {
     budget: Budget,
 }
 
-impl UsedUp {
-    fn of_team(live: &Live, budget: &Budget) -> Result<Option<UsedUp>> {
+impl SpentBudget {
+    fn of_team(live: &Live, budget: &Budget) -> Result<Option<SpentBudget>> {
         let Some(max) = budget.max_tokens else {
             return Ok(None);
         };
         let used = live.used(Whose::Team)?.tokens;
-        Ok((used >= max).then(|| UsedUp {
+        Ok((used >= max).then(|| SpentBudget {
             agent: None,
             used,
             max,
@@ -63,12 +63,12 @@ impl UsedUp {
         }))
     }
 
-    fn of_agent(live: &Live, budget: &Budget, agent: &str) -> Result<Option<UsedUp>> {
+    fn of_agent(live: &Live, budget: &Budget, agent: &str) -> Result<Option<SpentBudget>> {
         let Some(max) = budget.per_agent_tokens else {
             return Ok(None);
         };
         let used = live.used(Whose::Agent(agent))?.tokens;
-        Ok((used >= max).then(|| UsedUp {
+        Ok((used >= max).then(|| SpentBudget {
             agent: Some(agent.to_owned()),
             used,
             max,
