@@ -188,6 +188,7 @@ answers! {
     TaskShow {
         team: String,
         task: Value,
+        unknown_dependencies: Option<Vec<String>>,
         history: Option<Vec<Event>>,
         next_cursor: Option<String>,
     }

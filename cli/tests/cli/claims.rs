@@ -253,7 +253,7 @@ fn people_see_who_holds_a_task_and_not_what_proves_it() {
     shows!(cli.ok("task complete demo T-1 --epoch 1 --result 'on a branch'") =>
         is "T-1  completed  Fix it\n  on a branch\n");
     shows!(cli.ok("task create demo --subject S --blocked-by T-1,T-9") =>
-        is "created 1  blocked  S  waits for T-1, T-9\n");
+        is "created 1  blocked  S  waits for T-1, T-9\n  no such task yet: T-9; task 1 waits for it\n");
 }
 
 #[test]

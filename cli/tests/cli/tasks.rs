@@ -212,6 +212,7 @@ fn an_assignment_may_name_what_must_be_done_first() {
     let shown: TaskShow = cli.json("task show demo T-3");
     assert_eq!(shown.task["deps"], serde_json::json!(["T-1", "T-2"]));
     assert_eq!(shown.task["depends_on"], shown.task["deps"]);
+    assert_eq!(shown.unknown_dependencies, Some(vec!["T-2".to_owned()]));
     for (deps, rule) in [
         ("T-1,", "must not be empty"),
         ("''", "must not be empty"),
