@@ -1,31 +1,26 @@
-//! What each agent is to be told, in the order of the log: its mail, what is said in its threads, and what happens to its
-//! tasks. Nothing is copied: an entry is the event itself.
+//! The feed of each agent, in the order of the log: its mail, posts in threads, and news of its tasks. Nothing is copied:
+//! an entry is the event itself.
 //!
-//! What concerns everybody is noted once and merged in when somebody reads.
+//! An entry is *addressed* to one or several agents, or *announced* to all. Announcements are noted once and merged in on
+//! reading; they wake no agent. News of tasks depends on the owner of a task, so the fold of tasks notes it
+//! (`task/news.rs`).
 
+mod posts;
+
+pub use posts::{PostCounts, PostInfo};
+
+use crate::message::event::MessageFact;
 use crate::prelude::*;
+use crate::task;
 use crate::task::event::TaskAct;
 use crate::thread::event::ThreadAct;
 
-/// Series by agent: what that agent is told.
+/// Series by agent: mail and posts addressed to that agent.
 const TOLD: u8 = 0xB2;
-/// One series: what everybody is told.
+/// One series: announcements.
 const TOLD_ALL: u8 = 0xB3;
 
-/// Whom an event is told to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Told<'a> {
-    /// Nobody.
-    Nobody,
-    /// Everybody.
-    All,
-    /// One agent.
-    One(&'a str),
-    /// Each of these.
-    Each(&'a [String]),
-}
-
-/// Some events that an agent is told, oldest first, and whether newer ones remain.
+/// Some events of a feed, oldest first, and whether newer ones remain.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FeedPage {
     /// Their seqs, ascending.
@@ -35,65 +30,89 @@ pub struct FeedPage {
 }
 
 pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
-    let seq = recorded.event.seq;
-    match told(recorded.event, recorded.fact) {
-        Told::Nobody => {}
-        Told::All => tx.mark(&numbered(TOLD_ALL, "", seq)),
-        Told::One(agent) => tx.mark(&numbered(TOLD, agent, seq)),
-        Told::Each(agents) => {
-            for agent in agents {
-                tx.mark(&numbered(TOLD, agent, seq));
+    let event = recorded.event;
+    match recorded.fact {
+        Fact::Thread(fact) => match &fact.act {
+            ThreadAct::Posted(posted) => {
+                for agent in &posted.to {
+                    tx.mark(&numbered(TOLD, agent, event.seq));
+                    posts::receive(tx, event, agent, &fact.thread_id)?;
+                }
             }
+            ThreadAct::Started(_) | ThreadAct::Linked(_) => {}
+        },
+        Fact::Task(fact) if is_announced(event, &fact.act) => {
+            tx.mark(&numbered(TOLD_ALL, "", event.seq));
         }
+        Fact::Message(fact) => match &**fact {
+            MessageFact::Sent(sent) => tx.mark(&numbered(TOLD, &sent.to, event.seq)),
+            MessageFact::Acked(acked) => posts::acknowledge(tx, &acked.agent, &acked.message_id)?,
+            _ => {}
+        },
+        _ => {}
     }
     Ok(())
 }
 
-/// Whom an event is told to. That a task can be taken up is told to its owner, and to everybody where it has none.
-pub fn told<'a>(event: &'a Event<'_>, fact: &'a Fact) -> Told<'a> {
-    match fact {
-        Fact::Thread(fact) => match &fact.act {
-            ThreadAct::Posted(posted) => Told::Each(&posted.to),
-            _ => Told::Nobody,
-        },
-        Fact::Task(fact) => match &fact.act {
-            TaskAct::Created(created) => one(created.owner.as_deref()),
-            TaskAct::Claimed(_) | TaskAct::Completed(_) | TaskAct::Failed(_) => Told::All,
-            TaskAct::Unblocked => match event.refs.get(RefKind::Agent) {
-                Some(owner) => Told::One(owner),
-                None => Told::All,
-            },
-            TaskAct::Canceled(_) => one(event.refs.get(RefKind::Agent)),
-            TaskAct::LeaseExpired(lease) => Told::One(&lease.held.worker),
-            _ => Told::Nobody,
-        },
-        fact => fact.sent().map_or(Told::Nobody, |sent| Told::One(&sent.to)),
+/// Whether all agents are told of it: claims and their ends, and tasks without an owner that wait no longer.
+fn is_announced(event: &Event<'_>, act: &TaskAct) -> bool {
+    match act {
+        TaskAct::Claimed(_) | TaskAct::Completed(_) | TaskAct::Failed(_) => true,
+        TaskAct::Unblocked => event.refs.get(RefKind::Agent).is_none(),
+        _ => false,
     }
 }
 
-fn one(agent: Option<&str>) -> Told<'_> {
-    agent.map_or(Told::Nobody, Told::One)
-}
-
 impl TeamState {
-    /// The first `limit` events behind `since` that an agent is told, oldest first.
+    /// The first `limit` events after `since` in the feed of an agent, oldest first.
     pub fn feed(&self, agent: &str, since: u64, limit: usize) -> Result<FeedPage> {
-        let own = first(
-            self.rows(),
-            &key::series(TOLD, agent.as_bytes()),
-            since,
-            limit,
-        )?;
-        let mut seqs = first(self.rows(), &key::series(TOLD_ALL, b""), since, limit)?;
-        seqs.extend(own);
+        let series = [
+            key::series(TOLD, agent.as_bytes()),
+            key::series(TOLD_ALL, b""),
+            task::news_of(agent),
+        ];
+        let mut seqs = Vec::new();
+        for series in &series {
+            seqs.extend(first(self.rows(), series, since, limit)?);
+        }
         seqs.sort_unstable();
+        // Claims are announced, and news for the agent that owned the task before.
+        seqs.dedup();
         let more = seqs.len() > limit;
         seqs.truncate(limit);
         Ok(FeedPage { seqs, more })
     }
+    /// Whether an event is addressed to an agent: as mail, a post, or news of its task.
+    pub fn is_addressed(&self, agent: &str, seq: u64) -> Result<bool> {
+        let rows = self.rows();
+        let news = [&*task::news_of(agent), &seq.to_be_bytes()].concat();
+        Ok(rows.has(&numbered(TOLD, agent, seq))? || rows.has(&news)?)
+    }
+    /// The first `limit` events after `since` that are news of an agent's tasks, oldest first.
+    pub fn task_news(&self, agent: &str, since: u64, limit: usize) -> Result<FeedPage> {
+        page_after(self.rows(), &task::news_of(agent), since, limit)
+    }
+    /// The newest event that is news of an agent's tasks.
+    pub fn last_task_news(&self, agent: &str) -> Result<Option<u64>> {
+        let page = self.rows().page(&task::news_of(agent), None, 1)?;
+        Ok(page.seqs.last().copied())
+    }
 }
 
-/// The first numbers of a series behind `since`, one more than `limit`.
+/// The first `limit` numbers of a series after `since`.
+pub(crate) fn page_after(
+    rows: Rows<'_>,
+    series: &[u8],
+    since: u64,
+    limit: usize,
+) -> Result<FeedPage> {
+    let mut seqs = first(rows, series, since, limit)?;
+    let more = seqs.len() > limit;
+    seqs.truncate(limit);
+    Ok(FeedPage { seqs, more })
+}
+
+/// The first numbers of a series after `since`, one more than `limit`.
 fn first(rows: Rows<'_>, series: &[u8], since: u64, limit: usize) -> Result<Vec<u64>> {
     let Some(next) = since.checked_add(1) else {
         return Ok(Vec::new());

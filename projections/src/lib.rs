@@ -49,6 +49,7 @@ pub mod worker;
 pub use delivery::DeadLetter;
 pub use error::{Error, Result};
 pub use fact::Fact;
+pub use feed::{PostCounts, PostInfo};
 pub use live::Live;
 pub use message::{Envelope, InvalidMessage, Message, MessageType, Names, Priority};
 pub use state::TeamState;

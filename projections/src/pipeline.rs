@@ -34,7 +34,7 @@ pub(crate) const PROJECTIONS: [Projection; 14] = [
     Projection::new(2, mode::apply),
     Projection::new(3, bootstrap::apply),
     Projection::new(2, crate::thread::apply),
-    Projection::new(1, feed::apply),
+    Projection::new(2, feed::apply),
     Projection::new(1, usage::apply),
     Projection::new(1, artifact::apply),
     Projection::new(1, refused::apply),

@@ -7,7 +7,7 @@ use teamlog_team::message::dead_letter::{
     DeadLetterListAnswer, DeadLetterShown, DeadLetterStatus, RequeueAnswer,
 };
 use teamlog_team::message::deliveries::{DeliveryListAnswer, DeliveryShown};
-use teamlog_team::message::nudge::{ExecStatus, Executed, NudgeAnswer, Skipped};
+use teamlog_team::message::nudge::{ExecStatus, Executed, NudgeAnswer, Nudged, Skipped};
 
 /// `demo: 2 retried, 1 dead letter; next due in 40s`, and what became of tasks if anything did.
 pub fn ticked(answer: &TickAnswer, view: &View) -> Vec<String> {
@@ -124,7 +124,7 @@ pub fn nudged(answer: &NudgeAnswer, view: &View) -> Vec<String> {
     let Skipped { active, cooling } = answer.skipped;
     let agents = time::plural(answer.count as u64, "agent");
     let mut head = format!(
-        "{}: {would} {agents}; with mail but active: {active}, nudged a moment ago: {cooling}",
+        "{}: {would} {agents}; with something unread but active: {active}, nudged a moment ago: {cooling}",
         visible(&answer.team)
     );
     if !answer.reminded.is_empty() {
@@ -139,7 +139,7 @@ pub fn nudged(answer: &NudgeAnswer, view: &View) -> Vec<String> {
         };
         vec![
             styled(Style::Bold, &nudged.agent),
-            plain(format!("{} unread", nudged.unread)),
+            plain(unseen(nudged)),
             styled(Style::Dim, since),
             plain(nudged.message_id.as_deref().unwrap_or("")),
             ran(nudged.exec.as_ref()),
@@ -147,6 +147,18 @@ pub fn nudged(answer: &NudgeAnswer, view: &View) -> Vec<String> {
     });
     shown.extend(lines(rows, 2, view));
     shown
+}
+
+/// `2 unread, 1 post, 3 news`; zeros are left out but for `unread`.
+fn unseen(nudged: &Nudged) -> String {
+    let mut text = format!("{} unread", nudged.unread);
+    if nudged.posts > 0 {
+        text.push_str(&format!(", {}", time::plural(nudged.posts, "post")));
+    }
+    if nudged.news > 0 {
+        text.push_str(&format!(", {} news", nudged.news));
+    }
+    text
 }
 
 fn ran(exec: Option<&Executed>) -> Cell {

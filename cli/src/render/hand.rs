@@ -4,6 +4,7 @@ use crate::render::event;
 use crate::render::prelude::*;
 use crate::render::task::subject;
 use teamlog_team::log::sync_views::{SyncViewsAnswer, SyncViewsStatus};
+use teamlog_team::message::notices::Notice;
 use teamlog_team::message::prime::{Brief, Few, Mail, PrimeAnswer};
 use teamlog_team::message::wait::WaitAnswer;
 use teamlog_team::projections::Priority;
@@ -58,8 +59,13 @@ pub fn arrived(answer: &WaitAnswer, view: &View) -> Vec<String> {
 pub fn primed(answer: &PrimeAnswer, view: &View) -> Vec<String> {
     let (unread, wakeups) = parted(answer);
     let mut count = time::plural(unread.total, "unread message");
-    if wakeups.total > 0 {
-        count = format!("{count}, {}", time::plural(wakeups.total, "wake-up"));
+    for (more, what) in [
+        (answer.posts.total, "unread post"),
+        (wakeups.total, "wake-up"),
+    ] {
+        if more > 0 {
+            count = format!("{count}, {}", time::plural(more, what));
+        }
     }
     let rest = format!(" in {}, event {}: {count}", answer.team, answer.last_seq);
     let mut shown = vec![heading(view, &answer.agent, &rest)];
@@ -73,6 +79,13 @@ pub fn primed(answer: &PrimeAnswer, view: &View) -> Vec<String> {
     list(&mut shown, "blocked", &answer.blocked, brief);
     list(&mut shown, "ready", &answer.ready, brief);
     list(&mut shown, "unread, newest first", &unread, mail);
+    list(
+        &mut shown,
+        "unread posts, oldest first",
+        &answer.posts,
+        notice,
+    );
+    list(&mut shown, "news of own tasks", &answer.news, notice);
     list(&mut shown, "wake-ups", &wakeups, mail);
     shown.extend([String::new(), "next".to_owned()]);
     let commands = answer.commands.iter();
@@ -139,6 +152,16 @@ fn mail(mail: &Mail) -> String {
     let task = mail.task_id.as_deref().unwrap_or_default();
     let (id, kind, from, text) = (&mail.message_id, mail.kind, &mail.from, &mail.text);
     format!("  {id}  {kind} from {from}  {task}  {text}")
+}
+
+/// `  msg-…  thread-0001  T-4  from dev  text`; of news only the sentence.
+fn notice(notice: &Notice) -> String {
+    let Some(thread) = &notice.thread_id else {
+        return format!("  {}", notice.text);
+    };
+    let (id, from, text) = (&notice.id, &notice.from, &notice.text);
+    let task = notice.task_id.as_deref().unwrap_or_default();
+    format!("  {id}  {thread} from {from}  {task}  {text}")
 }
 
 /// How far the view files are.

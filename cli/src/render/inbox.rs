@@ -5,6 +5,8 @@ use crate::render::event::said_text;
 use crate::render::prelude::*;
 use teamlog_team::message::ack::{AckAnswer, AckStatus};
 use teamlog_team::message::effect::Applied;
+use teamlog_team::message::notices::Notice;
+use teamlog_team::message::prime::Few;
 use teamlog_team::message::read::ReadAnswer;
 use teamlog_team::message::send::{KeptAsReport, SendAnswer, SendStatus};
 use teamlog_team::projections::message::{Message, MessageType, NotApplied, Priority};
@@ -154,7 +156,40 @@ pub fn page(answer: &ReadAnswer, view: &View) -> Vec<String> {
         shown.extend(rows(&wakeups));
     }
     shown.extend(more_below("older ones", &answer.next_cursor));
+    notices(
+        &mut shown,
+        "unread posts, oldest first",
+        &answer.posts,
+        view,
+    );
+    notices(&mut shown, "news of own tasks", &answer.news, view);
+    if let Some(last) = answer.posts.items.last() {
+        shown.push(format!("  an ack of {} covers the posts above it", last.id));
+    }
     shown
+}
+
+fn notices(shown: &mut Vec<String>, name: &str, some: &Few<Notice>, view: &View) {
+    if some.is_empty() {
+        return;
+    }
+    let few = some.items.len() as u64;
+    shown.push(String::new());
+    shown.push(match few == some.total {
+        true => name.to_owned(),
+        false => format!("{name} ({few} of {})", time::count(some.total)),
+    });
+    let rows = some.items.iter().map(|notice| {
+        vec![
+            plain(&notice.id),
+            styled(Style::Dim, view.ago_of(&notice.created_at)),
+            plain(format!("from {}", notice.from)),
+            plain(notice.thread_id.as_deref().unwrap_or("")),
+            plain(notice.task_id.as_deref().unwrap_or("")),
+            free_text(Style::Plain, &*notice.text),
+        ]
+    });
+    shown.extend(lines(rows, 2, view));
 }
 
 fn row(message: &Message, view: &View) -> Vec<Cell> {
@@ -181,9 +216,15 @@ pub fn acked(answer: &AckAnswer, view: &View) -> Vec<String> {
         AckStatus::Acked => view.paint.show(Style::Good, "acked").to_string(),
         _ => "acked already".to_owned(),
     };
+    let covered = answer.posts_read.filter(|posts| *posts > 1);
+    let covered = covered.map(|posts| {
+        let earlier = time::plural(posts - 1, "earlier post");
+        format!(", and {earlier}")
+    });
     vec![format!(
-        "{word} {} by {}",
+        "{word} {} by {}{}",
         visible(&answer.message_id),
-        visible(&answer.agent)
+        visible(&answer.agent),
+        covered.unwrap_or_default()
     )]
 }

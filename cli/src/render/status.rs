@@ -22,6 +22,7 @@ pub fn overview(answer: &StatusAnswer, view: &View) -> Vec<String> {
         shown.push(format!("closed at {}", visible(closed)));
     }
     section(&mut shown, "unread", members(answer, view));
+    section(&mut shown, "unread posts", posts(answer, view));
     section(&mut shown, "tasks", statuses(answer, view));
     let tasks = |tasks: &[Listed]| lines(tasks.iter().map(|task| task_row(task, view)), 2, view);
     section(&mut shown, "blocked", tasks(&answer.blocked_tasks));
@@ -68,6 +69,16 @@ fn members(answer: &StatusAnswer, view: &View) -> Vec<String> {
         vec![
             plain(visible(agent)),
             number_styled(style, time::count(*unread)),
+        ]
+    });
+    lines(rows, 2, view)
+}
+
+fn posts(answer: &StatusAnswer, view: &View) -> Vec<String> {
+    let rows = answer.unread_posts.iter().map(|(agent, posts)| {
+        vec![
+            plain(visible(agent)),
+            number_styled(Style::Bold, time::count(*posts)),
         ]
     });
     lines(rows, 2, view)

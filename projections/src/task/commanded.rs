@@ -4,7 +4,7 @@
 
 use super::fold::{store, unborn};
 use super::row::task_key;
-use super::{Claim, ClaimState, Governed, Status, Task, deps};
+use super::{Claim, ClaimState, Governed, Status, Task, deps, news};
 use crate::prelude::*;
 use crate::task::event::{
     Held, Lease, Resources, TaskAct, TaskClaimed, TaskCreated, TaskFact, TaskUpdated,
@@ -53,6 +53,8 @@ pub(super) fn apply(tx: &mut Tx<'_>, event: &Event<'_>, fact: &TaskFact) -> Resu
     }
     new.updated_at = at;
     new.seq = event.seq;
+    news::of_command(tx, event, fact);
+    news::of_change(tx, event.seq, &event.actor, old.as_ref(), &new);
     store(tx, id, old.as_ref(), &new)
 }
 

@@ -1,7 +1,7 @@
 //! The fold of task messages.
 
 use super::row::{COUNTS, NUMBERED, SUPERSEDED, owned_key, task_key};
-use super::{Status, Task, TaskCounts, commanded, concern, deps, held, ready};
+use super::{Status, Task, TaskCounts, commanded, concern, deps, held, news, ready};
 use crate::fact::TaskChange;
 use crate::loss;
 use crate::message::MessageType;
@@ -17,6 +17,7 @@ pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
             _ => commanded::apply(tx, recorded.event, task),
         },
         Fact::Loss(lost) => loss::apply(tx, lost),
+        Fact::Supervision(fact) => news::of_approval(tx, recorded.event.seq, fact),
         fact => match fact.sent() {
             Some(sent) => message(tx, recorded.event.seq, sent),
             None => Ok(()),
@@ -46,6 +47,7 @@ fn message(tx: &mut Tx<'_>, seq: u64, sent: &Sent) -> Result<()> {
     new.last_message_id.clone_from(&sent.id);
     new.last_message_created_at = sent.created_at;
     new.seq = seq;
+    news::of_change(tx, seq, &sent.from, old.as_ref(), &new);
     store(tx, id, old.as_ref(), &new)
 }
 

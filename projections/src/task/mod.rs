@@ -10,6 +10,7 @@ pub mod event;
 mod fold;
 mod held;
 pub mod imported;
+mod news;
 mod query;
 mod ready;
 mod row;
@@ -19,6 +20,7 @@ pub(crate) mod view;
 pub use concern::{Concern, UnknownDep};
 pub(crate) use fold::apply;
 pub use held::HeldResources;
+pub(crate) use news::news_of;
 pub(crate) use query::all;
 pub(crate) use row::status_in;
 

@@ -77,6 +77,11 @@ impl TeamState {
     pub fn owned_counts(&self, owner: &str) -> Result<TaskCounts> {
         Ok(self.rows().get(&owned_key(owner))?.unwrap_or_default())
     }
+    /// All agents that ever owned a task, sorted by name.
+    pub fn task_owners(&self) -> Result<Vec<String>> {
+        let owners = self.rows().prefix(&owned_key(""), false);
+        owners.map(|entry| Ok(entry?.name(1))).collect()
+    }
     /// The dependencies that are not completed, in order; an unknown one counts as not completed.
     pub fn open_deps(&self, deps: &[String]) -> Result<Vec<String>> {
         self.deps_with(deps, |status| status != Some(Status::Completed))

@@ -7,6 +7,8 @@ mod row;
 mod shown;
 pub(crate) mod view;
 
+use crate::prelude::EventId;
+
 pub(crate) use fold::apply;
 pub use row::Thread;
 pub use shown::{PostShown, SCHEMA_VERSION, ThreadShown, post_line};
@@ -19,4 +21,17 @@ pub const ID_PREFIX: &str = "thread-";
 /// The id of the thread of that number.
 pub fn id(number: u64) -> String {
     format!("{ID_PREFIX}{number:04}")
+}
+
+/// How the id of a post begins; the id of its event follows.
+const POST_PREFIX: &str = "msg-";
+
+/// The id of the post that an event recorded.
+pub fn post_id(event: EventId) -> String {
+    format!("{POST_PREFIX}{event}")
+}
+
+/// The event that the id of a post names.
+pub fn event_of_post(id: &str) -> Option<EventId> {
+    EventId::from_text(id.strip_prefix(POST_PREFIX)?.as_bytes())
 }

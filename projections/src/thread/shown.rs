@@ -83,7 +83,7 @@ impl PostShown {
         PostShown {
             seq,
             schema_version: SCHEMA_VERSION.to_owned(),
-            id: format!("msg-{event}"),
+            id: super::post_id(event),
             thread_id: thread_id.to_owned(),
             from: posted.from.clone(),
             actor: None,

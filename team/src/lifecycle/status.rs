@@ -131,6 +131,9 @@ pub struct StatusAnswer {
     pub members: Vec<String>,
     /// Unread messages by agent, zeros included.
     pub unread_counts: BTreeMap<String, u64>,
+    /// Unread posts in threads by agent; without those that have none.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub unread_posts: BTreeMap<String, u64>,
     /// Tasks that are blocked, in natural order.
     #[schemars(with = "Vec<Task>")]
     pub blocked_tasks: Vec<Listed>,
@@ -200,6 +203,7 @@ impl Team {
                 closed_at: closed.map(|at| at.to_string()),
                 members: cut.list("members", live.members()?),
                 unread_counts: cut.map("unread_counts", unread_counts(live)?),
+                unread_posts: cut.map("unread_posts", unread_posts(live)?),
                 failed_dependencies: blocking::unmet_by_task(live, &blocked)?.failed,
                 blocked_tasks: Listed::all(blocked, now),
                 stale_tasks: Listed::all(cut.list("stale_tasks", stale_tasks), now),
@@ -254,6 +258,12 @@ fn unread_counts(live: &Live) -> Result<BTreeMap<String, u64>> {
     let agents = live.agents()?.into_iter();
     let unread = agents.map(|agent| (agent.name, agent.unread));
     Ok(members.chain(unread).collect())
+}
+
+fn unread_posts(live: &Live) -> Result<BTreeMap<String, u64>> {
+    let counts = live.all_post_counts()?.into_iter();
+    let unread = counts.map(|counts| (counts.agent.clone(), counts.unread()));
+    Ok(unread.filter(|(_, unread)| *unread > 0).collect())
 }
 
 fn active_modes(live: &Live) -> Result<Vec<ActiveMode>> {

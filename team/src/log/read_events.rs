@@ -71,13 +71,11 @@ pub(crate) struct Stream {
 
 impl Filter {
     fn takes(&self, event: &TeamEvent) -> bool {
-        let same = |asked: &Option<String>, is: Option<&str>| {
-            asked.as_deref().is_none_or(|asked| Some(asked) == is)
-        };
+        let (worker, task) = (self.worker.as_deref(), self.task_id.as_deref());
         (!self.wakeable_only || event.is_wakeable())
             && self.kind.is_none_or(|kind| event.is(kind))
-            && same(&self.worker, Some(&event.worker))
-            && same(&self.task_id, event.task_id.as_deref())
+            && worker.is_none_or(|worker| event.concerns(worker))
+            && task.is_none_or(|task| event.task_id.as_deref() == Some(task))
     }
 }
 

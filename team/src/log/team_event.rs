@@ -5,6 +5,7 @@
 
 use crate::log::event_type::{self, EventType};
 use crate::prelude::*;
+use crate::projections::thread::post_id;
 use crate::projections::worker::event::WorkerState;
 
 pub(crate) const REPORTED: &str = "worker_event_reported";
@@ -67,6 +68,7 @@ impl TeamEvent {
         let says = match &*event.kind {
             REPORTED => reported(&payload(event)),
             "message_sent" => of_message(event),
+            "thread_message_posted" => of_post(event)?,
             "task_completed" => of_task(event, EventType::TaskCompleted),
             "task_failed" => of_task(event, EventType::TaskFailed),
             "approval_recorded" => of_approval(&payload(event)),
@@ -109,6 +111,13 @@ impl TeamEvent {
     /// Whether it is of that type, or was reported as such.
     pub fn is(&self, kind: EventType) -> bool {
         self.kind == kind.name() || (kind == EventType::WorkerIdle && self.is_source(kind))
+    }
+
+    /// Whether it is about that worker, as the one concerned or a recipient.
+    pub fn concerns(&self, worker: &str) -> bool {
+        let recipients = self.extra.get(TO_WORKERS).and_then(Value::as_array);
+        let mut recipients = recipients.into_iter().flatten();
+        self.worker == worker || recipients.any(|one| one == worker)
     }
 
     /// Whether it wakes whoever waits.
@@ -178,6 +187,26 @@ fn of_message(event: &Event<'_>) -> TeamEvent {
         message_id: reference(event, RefKind::Message),
         ..TeamEvent::typed(EventType::MessageReceived, recipient)
     }
+}
+
+/// The recipients of a post, among what a team event has beside its own fields.
+const TO_WORKERS: &str = "to_workers";
+
+/// A post in a thread, as received by each agent that it is addressed to; `None` if it is addressed to none.
+fn of_post(event: &Event<'_>) -> Option<TeamEvent> {
+    let payload = payload(event);
+    let recipients = payload.get("to").cloned()?;
+    let first = recipients.as_array()?.first()?.as_str()?.to_owned();
+    let mut extra = Map::new();
+    extra.extend([(TO_WORKERS.to_owned(), recipients)]);
+    let thread = reference(event, RefKind::Thread);
+    extra.extend(thread.map(|thread| ("thread_id".to_owned(), thread.into())));
+    Some(TeamEvent {
+        task_id: reference(event, RefKind::Task),
+        message_id: Some(post_id(event.id)),
+        extra,
+        ..TeamEvent::typed(EventType::MessageReceived, first)
+    })
 }
 
 fn of_task(event: &Event<'_>, kind: EventType) -> TeamEvent {

@@ -1,7 +1,8 @@
-//! `ack`: the recipient has read a message. A delivery that waited for it is closed in the same group.
-//! What does not count is recorded as a fact that moves no state.
+//! `ack`: the recipient has read a message. A delivery that waited for it is closed in the same group. An ack of a post
+//! in a thread covers all earlier posts to that agent as well. What does not count is recorded as a fact that moves no state.
 
 use crate::prelude::*;
+use crate::projections::PostInfo;
 use crate::projections::delivery::State;
 use crate::projections::delivery::event::{DeliveryAttempt, DeliveryFact};
 use crate::projections::message::event::{AckRefused, MessageAcked};
@@ -11,7 +12,7 @@ use crate::projections::message::event::{AckRefused, MessageAcked};
 pub struct Ack {
     /// The recipient.
     pub agent: String,
-    /// The message.
+    /// The message, or a post in a thread.
     pub message_id: String,
     /// Who does it, if not the agent.
     pub actor: Option<String>,
@@ -31,7 +32,7 @@ pub enum AckStatus {
     WrongRecipient,
 }
 
-/// `{status, message_id, agent}`, and for a wrong recipient `expected`.
+/// `{status, message_id, agent}`, for a wrong recipient `expected`, for a post `posts_read`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AckAnswer {
     /// How it ended.
@@ -43,6 +44,9 @@ pub struct AckAnswer {
     /// Whose message it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<String>,
+    /// Posts that this ack covers: the one named, and the earlier ones that were unread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub posts_read: Option<u64>,
 }
 
 impl Team {
@@ -68,6 +72,11 @@ impl Command for Ack {
             agent: self.agent.clone(),
         };
         let message = live.message(&self.message_id)?;
+        if message.is_none()
+            && let Some(post) = live.post_to(&self.agent, &self.message_id)?
+        {
+            return self.decide_post(live, &post, &ack);
+        }
         let (status, mut event) = match &message {
             None => (
                 AckStatus::NotFound,
@@ -98,6 +107,7 @@ impl Command for Ack {
             message_id: ack.message_id,
             agent: ack.agent,
             expected: expected.map(|message| message.to.clone()),
+            posts_read: None,
         };
         let acked = status == AckStatus::Acked;
         let joins = membership::joining(live, &self.agent)?.filter(|_| acked);
@@ -121,5 +131,47 @@ impl Command for Ack {
 
     fn answer(&self, answer: &AckAnswer, _: &After<'_>) -> Result<AckAnswer> {
         Ok(answer.clone())
+    }
+}
+
+impl Ack {
+    /// Acknowledges a post, and with it all earlier ones to the agent.
+    fn decide_post(
+        &self,
+        live: &Live,
+        post: &PostInfo,
+        ack: &MessageAcked,
+    ) -> Result<Decision<AckAnswer>> {
+        let read = live.post_counts(&self.agent)?.read;
+        let covered = post.number.saturating_sub(read);
+        let (status, mut event) = match covered {
+            0 => (AckStatus::AlreadyAcked, ack.repeated()),
+            _ => (AckStatus::Acked, ack.event(None, None)),
+        };
+        let thread = live.thread(&post.thread_id)?;
+        let task = thread.as_ref().and_then(|thread| thread.task_id.as_deref());
+        let of_task = page::trace_of_task(live, task)?;
+        let trace = thread
+            .as_ref()
+            .and_then(|thread| thread.trace_id.as_deref());
+        event.refs.set_given([
+            (RefKind::Thread, Some(&*post.thread_id)),
+            (RefKind::Task, task),
+            (RefKind::Trace, trace.or(of_task.as_deref())),
+        ]);
+        if let Some(actor) = &self.actor {
+            names::check_free("actor", actor)?;
+            event.actor = actor.clone();
+        }
+        let joins = membership::joining(live, &self.agent)?.filter(|_| covered > 0);
+        let answer = AckAnswer {
+            status,
+            message_id: self.message_id.clone(),
+            agent: self.agent.clone(),
+            expected: None,
+            posts_read: Some(covered),
+        };
+        let events = joins.into_iter().chain([event]).collect();
+        Ok(Decision::Granted(answer, events))
     }
 }

@@ -2,8 +2,9 @@
 
 use crate::prelude::*;
 use crate::projections::task::event::{TaskAct, TaskFact};
-use crate::projections::thread::SCHEMA_VERSION;
 use crate::projections::thread::event::ThreadAct;
+use crate::projections::thread::{SCHEMA_VERSION, post_id};
+use crate::projections::worker::supervision::{Approval, ApprovalStatus, SupervisionFact};
 use crate::projections::{Fact, fact};
 
 /// Most characters of what is only an excerpt.
@@ -20,7 +21,7 @@ pub struct FeedEntry {
     /// The event's seq
     pub cursor: u64,
     /// `message`, `thread_message`, `task_assigned`, `task_unblocked`, `task_claimed`, `task_completed`, `task_failed`,
-    /// `task_canceled`, `task_lease_expired`
+    /// `task_canceled`, `task_lease_expired`, `task_reassigned`, `task_approved`, `task_rejected`
     #[serde(rename = "type")]
     pub kind: String,
     /// The team
@@ -79,7 +80,7 @@ impl FeedEntry {
                 ThreadAct::Posted(posted) => FeedEntry {
                     kind: "thread_message".to_owned(),
                     thread_id: Some(fact.thread_id.clone()),
-                    message_id: Some(format!("msg-{}", event.id)),
+                    message_id: Some(post_id(event.id)),
                     from: fact::other_than(&posted.from, &event.actor).map(str::to_owned),
                     actor: Some(event.actor.clone().into_owned()),
                     summary: Some(excerpt(&posted.body)),
@@ -92,7 +93,17 @@ impl FeedEntry {
                 Some(entry) => entry,
                 None => return Ok(None),
             },
-            fact if fact.sent().is_some() => mail(&fact::message(event)?),
+            Fact::Supervision(fact) => match &*fact {
+                SupervisionFact::Approval(approval) => decision(approval),
+                _ => return Ok(None),
+            },
+            fact if fact.sent().is_some() => {
+                let message = fact::message(event)?;
+                match &message.task_id {
+                    Some(task) if message.to != agent => reassigned(&message, task),
+                    _ => mail(&message),
+                }
+            }
             _ => return Ok(None),
         };
         Ok(Some(FeedEntry {
@@ -128,6 +139,41 @@ fn mail(message: &Message) -> FeedEntry {
         actor: Some(message.actor.as_ref().unwrap_or(&message.from).clone()),
         summary: Some(excerpt(&line)),
         content: Some(content.unwrap_or_else(|| payload.to_owned())),
+        ..FeedEntry::default()
+    }
+}
+
+/// An assignment to somebody else, for the agent that owned the task before.
+fn reassigned(message: &Message, task: &str) -> FeedEntry {
+    let actor = message.actor.as_ref().unwrap_or(&message.from);
+    let summary = format!("Task {task} is now {}'s, assigned by {actor}", message.to);
+    of_task("task_reassigned", task, actor, summary)
+}
+
+/// A reviewer's decision on a task, for its owner.
+fn decision(approval: &Approval) -> FeedEntry {
+    let (kind, verb) = match approval.status {
+        ApprovalStatus::Rejected => ("task_rejected", "rejected"),
+        _ => ("task_approved", "approved"),
+    };
+    let (task, reviewer) = (&approval.task_id, &approval.reviewer);
+    FeedEntry {
+        content: Some(approval.decision_reason.clone()),
+        ..of_task(
+            kind,
+            task,
+            reviewer,
+            format!("Task {task} {verb} by {reviewer}"),
+        )
+    }
+}
+
+fn of_task(kind: &str, task: &str, actor: &str, summary: String) -> FeedEntry {
+    FeedEntry {
+        kind: kind.to_owned(),
+        task_id: Some(task.to_owned()),
+        actor: Some(actor.to_owned()),
+        summary: Some(summary),
         ..FeedEntry::default()
     }
 }
@@ -169,12 +215,8 @@ fn task(fact: &TaskFact, actor: &str) -> Option<FeedEntry> {
         _ => return None,
     };
     Some(FeedEntry {
-        kind: kind.to_owned(),
-        task_id: Some(id.clone()),
-        actor: Some(actor.to_owned()),
-        summary: Some(summary),
         content,
-        ..FeedEntry::default()
+        ..of_task(kind, id, actor, summary)
     })
 }
 

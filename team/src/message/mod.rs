@@ -11,6 +11,7 @@ pub mod inbox_feed;
 pub mod mail;
 pub mod mailbox_list;
 pub mod mailbox_mark;
+pub mod notices;
 pub mod nudge;
 pub mod prime;
 pub mod read;

@@ -1,10 +1,12 @@
-//! `nudge`: agents that have mail and do nothing are told so, once per cooldown. For a timer, harmless to repeat.
+//! `nudge`: agents that have mail, posts or news of their tasks and do nothing are told so, once per cooldown. For a
+//! timer, harmless to repeat. Mail counts until it is acknowledged; a post or news wakes an agent once.
 //!
 //! An agent is idle when its own last event is old enough, or when the last it said was that it has nothing to do. A
 //! wake-up is mail as well, but nobody is woken up because of a wake-up, and nobody gets a second one while one is unread:
 //! what is recorded then is that it was held back.
 
 use crate::doctor::AHEAD_TOLERATED_MICROS;
+use crate::message::notices;
 use crate::message::send::{NewMessage, Send, within};
 use crate::prelude::*;
 use crate::projections::message::AgentInfo;
@@ -58,13 +60,19 @@ impl NudgeAnswer {
     }
 }
 
-/// `{agent, unread, idle_since, message_id?, seq?, exec?}`.
+/// `{agent, unread, posts?, news?, idle_since, message_id?, seq?, exec?}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Nudged {
     /// The agent.
     pub agent: String,
     /// Its unread messages, wake-ups not counted.
     pub unread: u64,
+    /// Its unread posts in threads.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub posts: u64,
+    /// News of its tasks since it last recorded something.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub news: u64,
     /// When it last did something; `null` where it never did.
     pub idle_since: Option<String>,
     /// The wake-up: the one that was sent, or the unread one.
@@ -79,11 +87,26 @@ pub struct Nudged {
 }
 
 impl Nudged {
+    /// The payload of the wake-up: counts that are zero are left out, but for `unread`.
+    fn reason(&self) -> Value {
+        let mut reason = json!({"reason": "unread", "unread": self.unread});
+        for (name, count) in [("posts", self.posts), ("news", self.news)] {
+            if let (Some(fields), true) = (reason.as_object_mut(), count > 0) {
+                fields.insert(name.to_owned(), count.into());
+            }
+        }
+        reason
+    }
+
     /// Whether a program was to run for it and did not end well.
     pub fn failed(&self) -> bool {
         let exec = self.exec.as_ref();
         exec.is_some_and(|exec| exec.status != ExecStatus::Ok)
     }
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// `{active, cooling}`.
@@ -136,7 +159,7 @@ struct Group {
 }
 
 impl Team {
-    /// Nudges who has mail and is idle.
+    /// Nudges idle agents that have mail, posts or news.
     pub fn nudge(&mut self, mut nudge: Nudge) -> Result<NudgeAnswer> {
         nudge.actor = self.acting(nudge.actor)?;
         let now = self.options.clock.now();
@@ -269,8 +292,15 @@ impl Terms {
 
     fn candidates(&self, live: &Live, now: Timestamp) -> Result<(Vec<Wake>, Skipped)> {
         let (mut due, mut skipped) = (Vec::new(), Skipped::default());
-        for agent in live.agents()? {
-            match self.standing(live, agent, now)? {
+        let mut agents: BTreeSet<String> = live.task_owners()?.into_iter().collect();
+        agents.extend(live.agents()?.into_iter().map(|agent| agent.name));
+        agents.extend(
+            live.all_post_counts()?
+                .into_iter()
+                .map(|counts| counts.agent),
+        );
+        for agent in agents {
+            match self.standing(live, live.agent(&agent)?, now)? {
                 Readiness::NoMail => {}
                 Readiness::Active => skipped.active += 1,
                 Readiness::Cooling => skipped.cooling += 1,
@@ -283,7 +313,19 @@ impl Terms {
     fn standing(&self, live: &Live, agent: AgentInfo, now: Timestamp) -> Result<Readiness> {
         let unread = agent.unread.saturating_sub(agent.wakeups);
         // The leader's place is not one that anybody could wake up; who nudges is awake.
-        if unread == 0 || agent.name == LEADER || agent.name == self.from {
+        if agent.name == LEADER || agent.name == self.from {
+            return Ok(Readiness::NoMail);
+        }
+        let last = live.last_sent(&agent.name, None, MessageType::AgentWakeupRequired)?;
+        let has_one = agent.wakeups > 0;
+        // A reminder of the wake-up that is still unread is due; a second one for the same posts and news is not.
+        let woken = last.filter(|_| !has_one).map_or(0, |last| last.seq);
+        let counts = live.post_counts(&agent.name)?;
+        let posts = counts.unread();
+        let news = notices::news_count(live, &agent.name)?;
+        let last_news = live.last_task_news(&agent.name)?.unwrap_or(0);
+        let is_new = (posts > 0 && counts.last_seq > woken) || (news > 0 && last_news > woken);
+        if unread == 0 && !is_new {
             return Ok(Readiness::NoMail);
         }
         let within = |at: Timestamp, seconds: u64| {
@@ -295,11 +337,9 @@ impl Terms {
         if activity.is_some_and(|last| !last.said_idle && within(last.at, self.idle_seconds)) {
             return Ok(Readiness::Active);
         }
-        let last = live.last_sent(&agent.name, None, MessageType::AgentWakeupRequired)?;
         if last.is_some_and(|last| within(last.at, self.cooldown_seconds)) {
             return Ok(Readiness::Cooling);
         }
-        let has_one = agent.wakeups > 0;
         let message_id = match last.filter(|_| has_one) {
             Some(last) => live.unread_id(last.seq)?,
             None => None,
@@ -307,6 +347,8 @@ impl Terms {
         let nudged = Nudged {
             agent: agent.name,
             unread,
+            posts,
+            news,
             idle_since: activity.map(|last| last.at.to_string()),
             message_id,
             seq: None,
@@ -320,7 +362,7 @@ impl Terms {
             from: self.from.clone(),
             to: nudged.agent.clone(),
             kind: MessageType::AgentWakeupRequired.name().to_owned(),
-            payload: Some(json!({"reason": "unread", "unread": nudged.unread}).to_string()),
+            payload: Some(nudged.reason().to_string()),
             ..Send::default()
         }
     }

@@ -4,6 +4,7 @@
 //! there are in all.
 
 use crate::handle::next;
+use crate::message::notices::{self, Notice};
 use crate::prelude::*;
 use crate::projections::hidden;
 use crate::shell;
@@ -38,12 +39,28 @@ pub struct Prime {
 }
 
 /// Some of so many.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Few<T> {
     /// How many there are.
     pub total: u64,
     /// The first of them.
     pub items: Vec<T>,
+}
+
+impl<T> Default for Few<T> {
+    fn default() -> Few<T> {
+        Few {
+            total: 0,
+            items: Vec::new(),
+        }
+    }
+}
+
+impl<T> Few<T> {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.total == 0
+    }
 }
 
 /// A task in few words.
@@ -117,7 +134,7 @@ pub struct Mail {
     pub text: String,
 }
 
-/// `{team, agent, last_seq, tasks_by_status, in_progress, blocked, ready, unread, unread_wakeups, commands}`.
+/// `{team, agent, last_seq, tasks_by_status, in_progress, blocked, ready, unread, unread_wakeups, posts, news, commands}`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct PrimeAnswer {
     /// The team.
@@ -138,6 +155,10 @@ pub struct PrimeAnswer {
     pub unread: Few<Mail>,
     /// How many of the unread ones are wake-ups.
     pub unread_wakeups: u64,
+    /// Posts in threads that it has not acknowledged, oldest first.
+    pub posts: Few<Notice>,
+    /// News of its tasks since it last recorded something, oldest first.
+    pub news: Few<Notice>,
     /// What to type next.
     pub commands: Vec<String>,
 }
@@ -185,6 +206,8 @@ impl Team {
                     items: unread(live, reader, agent, now)?,
                 },
                 unread_wakeups: inbox.wakeups,
+                posts: brief_notices(notices::posts(live, reader, agent, ITEMS_MAX)?),
+                news: brief_notices(notices::news(live, reader, agent, ITEMS_MAX)?),
                 commands: Vec::new(),
             };
             answer.commands = commands(&answer, closed);
@@ -207,13 +230,45 @@ impl PrimeAnswer {
         while tokens::estimate(&page::json_text(self).unwrap_or_default()) > TOKENS_AIMED_AT {
             let (ready, unread) = (self.ready.items.len(), self.unread.items.len());
             let (blocked, works) = (self.blocked.items.len(), self.in_progress.items.len());
-            match ready.max(unread).max(blocked).max(works) {
+            let (posts, news) = (self.posts.items.len(), self.news.items.len());
+            let tasks = ready.max(blocked).max(works);
+            match tasks.max(unread).max(posts).max(news) {
                 0 => return,
                 most if most == ready => drop(self.ready.items.pop()),
+                most if most == news => drop(self.news.items.pop()),
+                most if most == posts => self.drop_post(),
                 most if most == unread => drop(self.unread.items.pop()),
                 most if most == blocked => drop(self.blocked.items.pop()),
                 _ => drop(self.in_progress.items.pop()),
             }
+        }
+    }
+}
+
+fn brief_notices(notices: Few<Notice>) -> Few<Notice> {
+    let brief = |notice: Notice| Notice {
+        text: cut(&notice.text),
+        ..notice
+    };
+    Few {
+        total: notices.total,
+        items: notices.items.into_iter().map(brief).collect(),
+    }
+}
+
+impl PrimeAnswer {
+    /// Leaves out the newest post that is shown, so that the ack among the commands covers no post that is not.
+    fn drop_post(&mut self) {
+        let Some(dropped) = self.posts.items.pop() else {
+            return;
+        };
+        let named = ack(&self.team, &self.agent, &dropped.id);
+        let Some(at) = self.commands.iter().position(|line| *line == named) else {
+            return;
+        };
+        match self.posts.items.last() {
+            Some(last) => self.commands[at] = ack(&self.team, &self.agent, &last.id),
+            None => drop(self.commands.remove(at)),
         }
     }
 }
@@ -349,14 +404,15 @@ fn said(payload: &str) -> String {
 fn commands(answer: &PrimeAnswer, closed: bool) -> Vec<String> {
     let (team, agent, last_seq) = (&answer.team, &answer.agent, answer.last_seq);
     let mut commands = Vec::new();
-    if answer.unread.total > 0 {
+    if answer.unread.total > 0 || answer.posts.total > 0 {
         commands.push(format!("teamlog read {team} --agent {agent} --unread"));
-        if let Some(mail) = answer.unread.items.first().filter(|_| !closed) {
-            let id = shell::quoted(&mail.message_id);
-            commands.push(format!(
-                "teamlog ack {team} --agent {agent} --message-id {id}"
-            ));
-        }
+    }
+    if !closed {
+        let mail = answer.unread.items.first().map(|mail| &mail.message_id);
+        // The newest one that is shown: its ack covers those before it.
+        let post = answer.posts.items.last().map(|post| &post.id);
+        let ids = mail.into_iter().chain(post);
+        commands.extend(ids.map(|id| ack(team, agent, id)));
     }
     if answer.ready.total > 0 {
         commands.push(format!("teamlog ready {team} --agent {agent}"));
@@ -380,6 +436,11 @@ fn commands(answer: &PrimeAnswer, closed: bool) -> Vec<String> {
         "teamlog wait {team} --agent {agent} --since {last_seq} --timeout 300"
     ));
     commands
+}
+
+fn ack(team: &str, agent: &str, id: &str) -> String {
+    let id = shell::quoted(id);
+    format!("teamlog ack {team} --agent {agent} --message-id {id}")
 }
 
 fn minutes(now: Timestamp, then: Timestamp) -> u64 {

@@ -1,5 +1,8 @@
-//! `read`: a page of an inbox, towards older messages.
+//! `read`: a page of an inbox, towards older messages. The first page of what is unread also has the unread posts and the
+//! news of the agent's tasks.
 
+use crate::message::notices::{self, Notice};
+use crate::message::prime::Few;
 use crate::prelude::*;
 use crate::projections::message::InboxQuery;
 
@@ -15,7 +18,7 @@ operation! {
 pub struct Read {
     /// The agent
     pub agent: String,
-    /// Only what it has not acknowledged
+    /// Only what it has not acknowledged; the first page then also has its unread posts and news of its tasks
     #[serde(default)]
     pub unread: bool,
     /// Most messages, 1 to 1000; 50 if left out
@@ -26,7 +29,7 @@ pub struct Read {
     pub cursor: Option<String>,
 }
 
-/// `{team, agent, messages, count, next_cursor}`.
+/// `{team, agent, messages, count, next_cursor}`, and `posts` and `news` where there are any.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ReadAnswer {
     /// The team.
@@ -40,6 +43,12 @@ pub struct ReadAnswer {
     pub count: usize,
     /// The oldest id of the page while older ones remain.
     pub next_cursor: Option<String>,
+    /// Posts in threads that it has not acknowledged, oldest first.
+    #[serde(skip_serializing_if = "Few::is_empty")]
+    pub posts: Few<Notice>,
+    /// News of its tasks since it last recorded something, oldest first.
+    #[serde(skip_serializing_if = "Few::is_empty")]
+    pub news: Few<Notice>,
 }
 
 impl Team {
@@ -57,12 +66,19 @@ impl Team {
             let messages = page.seqs.iter().map(|seq| page::sent(live, reader, *seq));
             let messages = messages.collect::<Result<Vec<Message>>>()?;
             let oldest = messages.first().filter(|_| page.older);
+            let (mut posts, mut news) = (Few::default(), Few::default());
+            if read.unread && cursor.is_none() {
+                posts = notices::posts(live, reader, &read.agent, query.limit)?;
+                news = notices::news(live, reader, &read.agent, query.limit)?;
+            }
             Ok(ReadAnswer {
                 team: reader.identity().team.clone(),
                 agent: read.agent.clone(),
                 count: messages.len(),
                 next_cursor: oldest.map(|oldest| oldest.id.clone()),
                 messages,
+                posts,
+                news,
             })
         })
     }

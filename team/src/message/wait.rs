@@ -41,8 +41,12 @@ pub struct WaitAnswer {
     pub last_seq: u64,
 }
 
+/// The kind of the event that records a post in a thread.
+const POST: &str = "thread_message_posted";
+
 impl Team {
-    /// Waits until something arrives for an agent: mail, a repeated delivery, whatever others do to its tasks.
+    /// Waits until something arrives for an agent: what its feed addresses to it, a repeated delivery, or what others do
+    /// to its tasks. An acknowledged post does not count.
     ///
     /// # Errors
     /// `worker_not_found`, `invalid_input` for a `since` ahead of the log, `log_replaced`; the log's.
@@ -124,11 +128,16 @@ fn may_concern(event: &Event<'_>, agent: &str) -> bool {
 /// Those that are addressed to the agent or name a task of its own.
 fn arrived(live: &Live, events: &[Event<'static>], agent: &str) -> Result<Vec<Recorded>> {
     let mut found = Vec::new();
+    let read = live.post_counts(agent)?.read_seq;
     for event in events {
+        if event.seq <= read && !event.foreign && event.kind == POST {
+            continue;
+        }
         let task = event.refs.get(RefKind::Task).map(|task| live.task(task));
         let owner = task.transpose()?.flatten().and_then(|task| task.owner);
         let own_task = owner.as_deref() == Some(agent);
-        if own_task || event.refs.get(RefKind::Agent) == Some(agent) {
+        let named = event.refs.get(RefKind::Agent) == Some(agent);
+        if own_task || named || live.is_addressed(agent, event.seq)? {
             found.push(Recorded::marked(live, event.clone())?);
         }
     }

@@ -76,6 +76,7 @@ mod mode_writes;
 mod modes;
 mod moving;
 mod newer;
+mod notices;
 mod nudges;
 mod one_group;
 mod operations;

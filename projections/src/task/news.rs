@@ -1,0 +1,78 @@
+//! News of tasks for their owners, and which tasks ended when. Entries are events of the log.
+
+use super::Task;
+use super::row::task_key;
+use crate::prelude::*;
+use crate::task::event::{TaskAct, TaskFact};
+use crate::worker::supervision::{Approval, ApprovalStatus, SupervisionFact};
+
+/// Series by agent: news of its tasks.
+const NEWS: u8 = 0x91;
+/// One series: events by which a task ended, as completed, failed or canceled.
+const ENDED: u8 = 0x92;
+
+/// The series of an agent's news.
+pub(crate) fn news_of(agent: &str) -> Vec<u8> {
+    key::series(NEWS, agent.as_bytes())
+}
+
+/// The series of the events by which tasks ended.
+pub(crate) fn ended() -> Vec<u8> {
+    key::series(ENDED, b"")
+}
+
+/// Notes news that an event of the task itself brings to its owner.
+pub(super) fn of_command(tx: &mut Tx<'_>, event: &Event<'_>, fact: &TaskFact) {
+    let to = match &fact.act {
+        TaskAct::Created(created) => created.owner.as_deref(),
+        TaskAct::Unblocked | TaskAct::Canceled(_) => event.refs.get(RefKind::Agent),
+        TaskAct::LeaseExpired(lease) => Some(&*lease.held.worker),
+        _ => None,
+    };
+    if let Some(to) = to {
+        tx.mark(&numbered(NEWS, to, event.seq));
+    }
+}
+
+/// Notes what a change of a task means: an owner other than `by` lost it to another, or it ended.
+pub(super) fn of_change(tx: &mut Tx<'_>, seq: u64, by: &str, old: Option<&Task>, new: &Task) {
+    let was_open = old.is_none_or(|old| !old.status.is_final());
+    let before = old.and_then(|old| old.owner.as_deref());
+    let before = before.filter(|owner| *owner != by && was_open);
+    let is_other = |owner: &&str| new.owner.as_deref().is_some_and(|new| new != *owner);
+    if let Some(owner) = before.filter(is_other) {
+        tx.mark(&numbered(NEWS, owner, seq));
+    }
+    if was_open && new.status.is_final() {
+        tx.mark(&numbered(ENDED, "", seq));
+    }
+}
+
+/// Notes a reviewer's decision for the owner of the task.
+pub(super) fn of_approval(tx: &mut Tx<'_>, seq: u64, fact: &SupervisionFact) -> Result<()> {
+    let SupervisionFact::Approval(approval) = fact else {
+        return Ok(());
+    };
+    let Approval {
+        task_id,
+        status,
+        reviewer,
+        ..
+    } = approval;
+    if *status == ApprovalStatus::Pending {
+        return Ok(());
+    }
+    let task: Option<Task> = tx.get(&task_key(task_id))?;
+    let owner = task.and_then(|task| task.owner);
+    if let Some(owner) = owner.filter(|owner| owner != reviewer) {
+        tx.mark(&numbered(NEWS, &owner, seq));
+    }
+    Ok(())
+}
+
+impl TeamState {
+    /// The first `limit` events after `since` by which tasks ended, oldest first.
+    pub fn ended_since(&self, since: u64, limit: usize) -> Result<crate::feed::FeedPage> {
+        crate::feed::page_after(self.rows(), &ended(), since, limit)
+    }
+}

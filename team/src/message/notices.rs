@@ -1,0 +1,102 @@
+//! Notices: what the feed of an agent holds beside its mail, for surfaces that show what an agent has not seen.
+//!
+//! A post is unread until the agent acknowledges it or a later one. News of tasks repeats what the tasks say themselves,
+//! so it is passed as soon as the agent records something.
+
+use crate::message::feed_entry::FeedEntry;
+use crate::message::prime::Few;
+use crate::prelude::*;
+
+/// News of tasks that are counted at most.
+const NEWS_MAX: usize = 1_000;
+
+/// An entry of the feed in few words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Notice {
+    /// The post's id, by which it is acknowledged; of news the id of the feed's entry
+    pub id: String,
+    /// The type, as in the feed: `thread_message`, `task_unblocked`, `task_rejected` and so on
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Who posted or did it
+    pub from: String,
+    /// The thread concerned
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thread_id: Option<String>,
+    /// The task concerned
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<String>,
+    /// When it was recorded
+    #[schemars(with = "Timestamp")]
+    pub created_at: String,
+    /// The text of a post; of news a sentence
+    pub text: String,
+}
+
+/// The posts that an agent has not acknowledged, oldest first, at most `limit` of them.
+pub(crate) fn posts(
+    live: &Live,
+    reader: &Reader,
+    agent: &str,
+    limit: usize,
+) -> Result<Few<Notice>> {
+    Ok(Few {
+        total: live.post_counts(agent)?.unread(),
+        items: notices(live, reader, agent, &live.unread_posts(agent, limit)?)?,
+    })
+}
+
+/// The news of an agent's tasks since the agent last recorded something, oldest first, at most `limit` of them.
+pub(crate) fn news(live: &Live, reader: &Reader, agent: &str, limit: usize) -> Result<Few<Notice>> {
+    let mut seqs = live
+        .task_news(agent, last_acted(live, agent)?, NEWS_MAX)?
+        .seqs;
+    let total = seqs.len() as u64;
+    seqs.truncate(limit);
+    Ok(Few {
+        total,
+        items: notices(live, reader, agent, &seqs)?,
+    })
+}
+
+/// How many pieces of news those are.
+pub(crate) fn news_count(live: &Live, agent: &str) -> Result<u64> {
+    let page = live.task_news(agent, last_acted(live, agent)?, NEWS_MAX)?;
+    Ok(page.seqs.len() as u64)
+}
+
+/// The last event that an agent recorded; 0 if it recorded none.
+pub(crate) fn last_acted(live: &Live, agent: &str) -> Result<u64> {
+    Ok(live.activity(agent)?.map_or(0, |last| last.seq))
+}
+
+fn notices(live: &Live, reader: &Reader, agent: &str, seqs: &[u64]) -> Result<Vec<Notice>> {
+    let mut notices = Vec::with_capacity(seqs.len());
+    for seq in seqs {
+        let event = page::event(live, reader, *seq)?;
+        let entry = FeedEntry::of(&event, "", agent)?;
+        notices.extend(entry.map(|entry| notice(entry, &event)));
+    }
+    Ok(notices)
+}
+
+fn notice(entry: FeedEntry, event: &Event<'_>) -> Notice {
+    let is_post = entry.thread_id.is_some();
+    let text = match (is_post, entry.summary, entry.content) {
+        (true, summary, content) => content.or(summary),
+        (false, Some(summary), Some(content)) if !content.is_empty() => {
+            Some(format!("{summary}: {content}"))
+        }
+        (false, summary, content) => summary.or(content),
+    };
+    let task = event.refs.get(RefKind::Task).map(str::to_owned);
+    Notice {
+        id: entry.message_id.filter(|_| is_post).unwrap_or(entry.id),
+        kind: entry.kind,
+        from: entry.from.or(entry.actor).unwrap_or_default(),
+        thread_id: entry.thread_id,
+        task_id: entry.task_id.or(task),
+        created_at: entry.ts,
+        text: text.unwrap_or_default(),
+    }
+}
