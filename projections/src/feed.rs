@@ -90,26 +90,16 @@ impl TeamState {
     }
     /// The first `limit` events after `since` that are news of an agent's tasks, oldest first.
     pub fn task_news(&self, agent: &str, since: u64, limit: usize) -> Result<FeedPage> {
-        page_after(self.rows(), &task::news_of(agent), since, limit)
+        let mut seqs = first(self.rows(), &task::news_of(agent), since, limit)?;
+        let more = seqs.len() > limit;
+        seqs.truncate(limit);
+        Ok(FeedPage { seqs, more })
     }
     /// The newest event that is news of an agent's tasks.
     pub fn last_task_news(&self, agent: &str) -> Result<Option<u64>> {
         let page = self.rows().page(&task::news_of(agent), None, 1)?;
         Ok(page.seqs.last().copied())
     }
-}
-
-/// The first `limit` numbers of a series after `since`.
-pub(crate) fn page_after(
-    rows: Rows<'_>,
-    series: &[u8],
-    since: u64,
-    limit: usize,
-) -> Result<FeedPage> {
-    let mut seqs = first(rows, series, since, limit)?;
-    let more = seqs.len() > limit;
-    seqs.truncate(limit);
-    Ok(FeedPage { seqs, more })
 }
 
 /// The first numbers of a series after `since`, one more than `limit`.

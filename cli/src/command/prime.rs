@@ -8,7 +8,8 @@ use teamlog_team::message::prime::{Prime, PrimeAnswer};
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Show what an agent should know when it wakes, in fewer than 2,000 tokens\n\nIts tasks, what blocks them, \
-        what it can take up, its unread mail, and what to type next. Lists that do not fit say how many there are in all.\n\n\
+        what it can take up, its unread mail and posts, news of its tasks, and what to type next. For a leader also the state of the \
+        team: what is to decide, what is blocked and why, who holds what, what finished since its last command. Lists that do not fit say how many there are in all.\n\n\
         With --hook the event of an agent's hook stands on standard input, and the answer is what that hook takes: JSON for \
         SessionStart and SubagentStart, which also registers the subagent; for SubagentStop a reason to go on if the subagent \
         still holds tasks; the bare text for any other.",

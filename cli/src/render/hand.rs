@@ -4,8 +4,9 @@ use crate::render::event;
 use crate::render::prelude::*;
 use crate::render::task::subject;
 use teamlog_team::log::sync_views::{SyncViewsAnswer, SyncViewsStatus};
+use teamlog_team::message::lead::{BlockedTask, Decision, FinishedTask, HeldTask, TeamBrief};
 use teamlog_team::message::notices::Notice;
-use teamlog_team::message::prime::{Brief, Few, Mail, PrimeAnswer};
+use teamlog_team::message::prime::{Brief, Dependency, Few, Mail, PrimeAnswer};
 use teamlog_team::message::wait::WaitAnswer;
 use teamlog_team::projections::Priority;
 use teamlog_team::task::listed::Listed;
@@ -75,6 +76,9 @@ pub fn primed(answer: &PrimeAnswer, view: &View) -> Vec<String> {
     if !states.is_empty() {
         shown.push(format!("own tasks: {states}"));
     }
+    if let Some(lead) = &answer.lead {
+        team(&mut shown, lead);
+    }
     list(&mut shown, "in progress", &answer.in_progress, brief);
     list(&mut shown, "blocked", &answer.blocked, brief);
     list(&mut shown, "ready", &answer.ready, brief);
@@ -126,16 +130,7 @@ fn list<T>(shown: &mut Vec<String>, name: &str, some: &Few<T>, line: fn(&T) -> S
 
 fn brief(task: &Brief) -> String {
     let mut text = format!("  {}  {}  {}", task.task_id, task.priority, task.subject);
-    let waits_for = task.waits_for.iter();
-    let mut waits_for: Vec<String> = waits_for
-        .map(|dep| format!("{} ({})", dep.task_id, dep.status))
-        .collect();
-    if task.waits_for_more > 0 {
-        waits_for.push(format!("{} more", task.waits_for_more));
-    }
-    if !waits_for.is_empty() {
-        text.push_str(&format!("  waits for {}", waits_for.join(", ")));
-    }
+    text.push_str(&waits_for(&task.waits_for, task.waits_for_more));
     if task.lease_expired {
         text.push_str("  (lease expired)");
     }
@@ -146,6 +141,90 @@ fn brief(task: &Brief) -> String {
         text.push_str(&format!("  reported: {}", task.reported));
     }
     text
+}
+
+/// `  waits for T-1 (in_progress), 2 more`; nothing for a task that waits for none.
+fn waits_for(open: &[Dependency], more: usize) -> String {
+    let mut names: Vec<String> = open
+        .iter()
+        .map(|dep| format!("{} ({})", dep.task_id, dep.status))
+        .collect();
+    if more > 0 {
+        names.push(format!("{more} more"));
+    }
+    match names.is_empty() {
+        true => String::new(),
+        false => format!("  waits for {}", names.join(", ")),
+    }
+}
+
+/// The state of the whole team, for its leader.
+fn team(shown: &mut Vec<String>, lead: &TeamBrief) {
+    list(shown, "team: to decide", &lead.decisions, decision);
+    list(shown, "team: blocked", &lead.blocked, blocked);
+    list(shown, "team: in flight", &lead.held, held);
+    let since = match lead.last_command_seq {
+        0 => "team: finished".to_owned(),
+        seq => format!("team: finished since your last command (event {seq})"),
+    };
+    list(shown, &since, &lead.finished, finished);
+}
+
+fn decision(decision: &Decision) -> String {
+    let age = decision.age_minutes.map(|age| format!("  ({})", ago(age)));
+    format!("  {}{}", decision.text, age.unwrap_or_default())
+}
+
+fn blocked(task: &BlockedTask) -> String {
+    let owner = task.owner.as_deref().unwrap_or("-");
+    let waits = waits_for(&task.waits_for, task.waits_for_more);
+    let text = format!("  {}  {owner}  {}{waits}", task.task_id, task.status);
+    with_note(text, &task.note)
+}
+
+fn held(task: &HeldTask) -> String {
+    let HeldTask {
+        task_id,
+        owner,
+        status,
+        subject,
+        ..
+    } = task;
+    let (since, heard) = (minutes(task.held_minutes), ago(task.heard_minutes));
+    let expired = match task.lease_expired {
+        true => ", lease expired",
+        false => "",
+    };
+    let text =
+        format!("  {task_id}  {owner}  {status} for {since}, heard {heard}{expired}  {subject}");
+    with_note(text, &task.note)
+}
+
+fn finished(task: &FinishedTask) -> String {
+    let owner = task.owner.as_deref().unwrap_or("-");
+    let age = ago(task.age_minutes);
+    let text = format!("  {}  {owner}  {} {age}", task.task_id, task.status);
+    with_note(text, &task.note)
+}
+
+fn with_note(text: String, note: &str) -> String {
+    match note.is_empty() {
+        true => text,
+        false => format!("{text}  note: {note}"),
+    }
+}
+
+fn minutes(minutes: u64) -> String {
+    time::about(micros(minutes))
+}
+
+fn ago(minutes: u64) -> String {
+    time::ago(micros(minutes), 0)
+}
+
+fn micros(minutes: u64) -> i64 {
+    let micros = minutes.saturating_mul(60_000_000);
+    i64::try_from(micros).unwrap_or(i64::MAX)
 }
 
 fn mail(mail: &Mail) -> String {

@@ -54,7 +54,7 @@ pub(super) fn apply(tx: &mut Tx<'_>, event: &Event<'_>, fact: &TaskFact) -> Resu
     new.updated_at = at;
     new.seq = event.seq;
     news::of_command(tx, event, fact);
-    news::of_change(tx, event.seq, &event.actor, old.as_ref(), &new);
+    news::of_change(tx, (id, event.seq), &event.actor, old.as_ref(), &new);
     store(tx, id, old.as_ref(), &new)
 }
 

@@ -47,7 +47,10 @@ fn message(tx: &mut Tx<'_>, seq: u64, sent: &Sent) -> Result<()> {
     new.last_message_id.clone_from(&sent.id);
     new.last_message_created_at = sent.created_at;
     new.seq = seq;
-    news::of_change(tx, seq, &sent.from, old.as_ref(), &new);
+    if sent.kind == MessageType::TaskAssign {
+        news::gave(tx, &sent.from, Some(&sent.to));
+    }
+    news::of_change(tx, (id, seq), &sent.from, old.as_ref(), &new);
     store(tx, id, old.as_ref(), &new)
 }
 

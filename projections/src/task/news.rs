@@ -8,17 +8,14 @@ use crate::worker::supervision::{Approval, ApprovalStatus, SupervisionFact};
 
 /// Series by agent: news of its tasks.
 const NEWS: u8 = 0x91;
-/// One series: events by which a task ended, as completed, failed or canceled.
+/// One series: events by which a task ended, as completed, failed or canceled, each with the id of the task.
 const ENDED: u8 = 0x92;
+/// By agent: that it gave a task to another one.
+const GAVE: u8 = 0x93;
 
 /// The series of an agent's news.
 pub(crate) fn news_of(agent: &str) -> Vec<u8> {
     key::series(NEWS, agent.as_bytes())
-}
-
-/// The series of the events by which tasks ended.
-pub(crate) fn ended() -> Vec<u8> {
-    key::series(ENDED, b"")
 }
 
 /// Notes news that an event of the task itself brings to its owner.
@@ -32,10 +29,26 @@ pub(super) fn of_command(tx: &mut Tx<'_>, event: &Event<'_>, fact: &TaskFact) {
     if let Some(to) = to {
         tx.mark(&numbered(NEWS, to, event.seq));
     }
+    if let TaskAct::Created(created) = &fact.act {
+        gave(tx, &event.actor, created.owner.as_deref());
+    }
+}
+
+/// Notes that an agent gave a task to another one.
+pub(super) fn gave(tx: &mut Tx<'_>, from: &str, to: Option<&str>) {
+    if to.is_some_and(|to| to != from) {
+        tx.mark(&key_of(GAVE, from.as_bytes()));
+    }
 }
 
 /// Notes what a change of a task means: an owner other than `by` lost it to another, or it ended.
-pub(super) fn of_change(tx: &mut Tx<'_>, seq: u64, by: &str, old: Option<&Task>, new: &Task) {
+pub(super) fn of_change(
+    tx: &mut Tx<'_>,
+    (id, seq): (&str, u64),
+    by: &str,
+    old: Option<&Task>,
+    new: &Task,
+) {
     let was_open = old.is_none_or(|old| !old.status.is_final());
     let before = old.and_then(|old| old.owner.as_deref());
     let before = before.filter(|owner| *owner != by && was_open);
@@ -44,7 +57,7 @@ pub(super) fn of_change(tx: &mut Tx<'_>, seq: u64, by: &str, old: Option<&Task>,
         tx.mark(&numbered(NEWS, owner, seq));
     }
     if was_open && new.status.is_final() {
-        tx.mark(&numbered(ENDED, "", seq));
+        tx.put(&numbered(ENDED, "", seq), &id.to_owned());
     }
 }
 
@@ -71,8 +84,22 @@ pub(super) fn of_approval(tx: &mut Tx<'_>, seq: u64, fact: &SupervisionFact) -> 
 }
 
 impl TeamState {
-    /// The first `limit` events after `since` by which tasks ended, oldest first.
-    pub fn ended_since(&self, since: u64, limit: usize) -> Result<crate::feed::FeedPage> {
-        crate::feed::page_after(self.rows(), &ended(), since, limit)
+    /// The ids of the tasks that ended by an event after `since`, the newest first, at most `limit`. A task that ended
+    /// twice is named twice.
+    pub fn ended_since(&self, since: u64, limit: usize) -> Result<Vec<String>> {
+        let entries = self.rows().prefix(&key::series(ENDED, b""), true);
+        let mut ended = Vec::new();
+        for entry in entries.take(limit) {
+            let entry = entry?;
+            if entry.seq() <= since {
+                break;
+            }
+            ended.push(entry.row()?);
+        }
+        Ok(ended)
+    }
+    /// Whether an agent ever gave a task to another one: by an assignment, or by naming the owner of a task it created.
+    pub fn gave_work(&self, agent: &str) -> Result<bool> {
+        self.rows().has(&key_of(GAVE, agent.as_bytes()))
     }
 }

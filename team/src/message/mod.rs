@@ -8,6 +8,7 @@ pub mod deliveries;
 pub mod effect;
 pub mod feed_entry;
 pub mod inbox_feed;
+pub mod lead;
 pub mod mail;
 pub mod mailbox_list;
 pub mod mailbox_mark;

@@ -4,6 +4,7 @@
 //! there are in all.
 
 use crate::handle::next;
+use crate::message::lead::{self, TeamBrief};
 use crate::message::notices::{self, Notice};
 use crate::prelude::*;
 use crate::projections::hidden;
@@ -18,7 +19,7 @@ pub const TOKENS_MAX: usize = 2_000;
 const TOKENS_AIMED_AT: usize = 1_800;
 const ITEMS_MAX: usize = 10;
 /// Dependencies that a task shows at most.
-const DEPS_MAX: usize = 4;
+pub(crate) const DEPS_MAX: usize = 4;
 /// Tasks of a list that the next steps name at most.
 const STEPS_OF_MAX: usize = 2;
 /// Characters of a text that are shown at most.
@@ -102,7 +103,7 @@ pub struct Brief {
 }
 
 /// A task that another waits for.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Dependency {
     /// Its id.
     pub task_id: String,
@@ -134,7 +135,7 @@ pub struct Mail {
     pub text: String,
 }
 
-/// `{team, agent, last_seq, tasks_by_status, in_progress, blocked, ready, unread, unread_wakeups, posts, news, commands}`.
+/// `{team, agent, last_seq, tasks_by_status, in_progress, blocked, ready, unread, unread_wakeups, posts, news, lead?, commands}`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct PrimeAnswer {
     /// The team.
@@ -159,6 +160,10 @@ pub struct PrimeAnswer {
     pub posts: Few<Notice>,
     /// News of its tasks since it last recorded something, oldest first.
     pub news: Few<Notice>,
+    /// The state of the whole team, for an agent that leads: the fixed leader, an agent named `lead` or `leader`, or one
+    /// that gave a task to another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lead: Option<TeamBrief>,
     /// What to type next.
     pub commands: Vec<String>,
 }
@@ -168,9 +173,16 @@ impl Team {
     pub fn prime(&mut self, prime: &Prime) -> Result<PrimeAnswer> {
         let (team, now) = (self.name().to_owned(), self.now());
         let agent = &prime.agent;
+        let leads = self.query(|live, _| {
+            membership::check(live, "agent", agent)?;
+            lead::leads(live, agent)
+        })?;
+        let decisions = leads.then(|| self.decisions()).transpose()?;
         self.query(|live, reader| {
             membership::check(live, "agent", agent)?;
             let (team, agent) = (team.as_str(), agent.as_str());
+            let brief = |decisions| lead::brief(live, agent, decisions, now);
+            let lead = decisions.clone().map(brief).transpose()?;
             let ready = listed::can_start(live, Some(agent), None, ITEMS_MAX, now)?;
             let closed = live.is_closed()?;
             let seen = Seen {
@@ -208,6 +220,7 @@ impl Team {
                 unread_wakeups: inbox.wakeups,
                 posts: brief_notices(notices::posts(live, reader, agent, ITEMS_MAX)?),
                 news: brief_notices(notices::news(live, reader, agent, ITEMS_MAX)?),
+                lead,
                 commands: Vec::new(),
             };
             answer.commands = commands(&answer, closed);
@@ -228,20 +241,49 @@ impl PrimeAnswer {
             self.commands.remove(self.commands.len() - 2);
         }
         while tokens::estimate(&page::json_text(self).unwrap_or_default()) > TOKENS_AIMED_AT {
-            let (ready, unread) = (self.ready.items.len(), self.unread.items.len());
-            let (blocked, works) = (self.blocked.items.len(), self.in_progress.items.len());
-            let (posts, news) = (self.posts.items.len(), self.news.items.len());
-            let tasks = ready.max(blocked).max(works);
-            match tasks.max(unread).max(posts).max(news) {
-                0 => return,
-                most if most == ready => drop(self.ready.items.pop()),
-                most if most == news => drop(self.news.items.pop()),
-                most if most == posts => self.drop_post(),
-                most if most == unread => drop(self.unread.items.pop()),
-                most if most == blocked => drop(self.blocked.items.pop()),
-                _ => drop(self.in_progress.items.pop()),
+            if !self.shorten() {
+                return;
             }
         }
+    }
+
+    /// Leaves out one item of the longest list; of equally long ones, of the first named here. False if all are empty.
+    fn shorten(&mut self) -> bool {
+        let mut lists: Vec<&mut dyn Shorten> = vec![
+            &mut self.ready,
+            &mut self.news,
+            &mut self.unread,
+            &mut self.blocked,
+            &mut self.in_progress,
+        ];
+        if let Some(lead) = &mut self.lead {
+            lists.push(&mut lead.finished);
+            lists.push(&mut lead.decisions);
+            lists.push(&mut lead.held);
+            lists.push(&mut lead.blocked);
+        }
+        let longest = lists.into_iter().rev().max_by_key(|list| list.shown());
+        match longest.filter(|list| list.shown() > self.posts.items.len()) {
+            Some(list) => list.shorten(),
+            None if self.posts.items.is_empty() => return false,
+            None => self.drop_post(),
+        }
+        true
+    }
+}
+
+/// A list of which items can be left out.
+trait Shorten {
+    fn shown(&self) -> usize;
+    fn shorten(&mut self);
+}
+
+impl<T> Shorten for Few<T> {
+    fn shown(&self) -> usize {
+        self.items.len()
+    }
+    fn shorten(&mut self) {
+        self.items.pop();
     }
 }
 
@@ -283,7 +325,8 @@ struct Seen<'a> {
 impl Seen<'_> {
     /// What to type next about a task: what moves it. In a closed team nothing does.
     fn next(&self, live: &Live, task: &Task) -> Result<Vec<String>> {
-        if self.closed {
+        // The fixed leader takes no task.
+        if self.closed || self.agent == LEADER {
             return Ok(Vec::new());
         }
         let (team, agent, id) = (self.team, self.agent, &task.task_id);
@@ -326,22 +369,7 @@ fn brief(live: &Live, task: Task, seen: &Seen<'_>) -> Result<Brief> {
     let epoch = task.claim().map(|_| task.governed.epoch);
     let leased_until = task.claim().map(|claim| claim.leased_until);
     let lease_expired = task.lease_expired(now);
-    let mut waits_for = Vec::new();
-    let mut more = 0;
-    for dep in task.deps {
-        let status = live.task(&dep)?.map(|dep| dep.status);
-        if status == Some(Status::Completed) {
-            continue;
-        }
-        if waits_for.len() == DEPS_MAX {
-            more += 1;
-            continue;
-        }
-        waits_for.push(Dependency {
-            task_id: dep,
-            status: status.map_or("unknown", Status::name),
-        });
-    }
+    let (waits_for, waits_for_more) = dependencies(live, &task.deps, DEPS_MAX)?;
     Ok(Brief {
         task_id: task.task_id,
         priority: task.priority.name(),
@@ -353,9 +381,30 @@ fn brief(live: &Live, task: Task, seen: &Seen<'_>) -> Result<Brief> {
         leased_until,
         lease_expired,
         waits_for,
-        waits_for_more: more,
+        waits_for_more,
         next,
     })
+}
+
+/// The dependencies that are not completed, at most `most`, and how many more there are.
+pub(crate) fn dependencies(
+    live: &Live,
+    deps: &[String],
+    most: usize,
+) -> Result<(Vec<Dependency>, usize)> {
+    let (mut open, mut more) = (Vec::new(), 0);
+    for dep in deps {
+        let status = live.task(dep)?.map(|dep| dep.status);
+        match status {
+            Some(Status::Completed) => {}
+            _ if open.len() == most => more += 1,
+            _ => open.push(Dependency {
+                task_id: dep.clone(),
+                status: status.map_or("unknown", Status::name),
+            }),
+        }
+    }
+    Ok((open, more))
 }
 
 fn unread(live: &Live, reader: &Reader, agent: &str, now: Timestamp) -> Result<Vec<Mail>> {
@@ -414,6 +463,8 @@ fn commands(answer: &PrimeAnswer, closed: bool) -> Vec<String> {
         let ids = mail.into_iter().chain(post);
         commands.extend(ids.map(|id| ack(team, agent, id)));
     }
+    let of_lead = answer.lead.as_ref();
+    commands.extend(of_lead.map(|lead| lead.commands(team)).unwrap_or_default());
     if answer.ready.total > 0 {
         commands.push(format!("teamlog ready {team} --agent {agent}"));
     }
@@ -443,15 +494,20 @@ fn ack(team: &str, agent: &str, id: &str) -> String {
     format!("teamlog ack {team} --agent {agent} --message-id {id}")
 }
 
-fn minutes(now: Timestamp, then: Timestamp) -> u64 {
+pub(crate) fn minutes(now: Timestamp, then: Timestamp) -> u64 {
     u64::try_from((now.micros() - then.micros()) / 60_000_000).unwrap_or(0)
 }
 
 /// One line of at most [`TEXT_MAX`] characters.
-fn cut(text: &str) -> String {
+pub(crate) fn cut(text: &str) -> String {
+    cut_to(text, TEXT_MAX)
+}
+
+/// One line of at most `most` characters.
+pub(crate) fn cut_to(text: &str, most: usize) -> String {
     let signs = hidden::marks(text).map(|(c, hidden)| if hidden { ' ' } else { c });
-    let line: String = signs.take(TEXT_MAX + 1).collect();
-    match line.char_indices().nth(TEXT_MAX) {
+    let line: String = signs.take(most + 1).collect();
+    match line.char_indices().nth(most) {
         None => line,
         Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
     }

@@ -277,3 +277,120 @@ fn prime_names_no_post_for_an_ack_that_it_does_not_show() {
     assert_eq!(acks.len(), 1, "{acks:?}");
     assert!(acks[0].ends_with(&last), "{acks:?}");
 }
+
+#[test]
+fn a_leader_is_told_the_state_of_the_team() {
+    let (world, mut team) = demo();
+    assert!(prime(&mut team, "dev").lead.is_none());
+    for task in ["T-1", "T-2", "T-3", "T-4"] {
+        team.task_assign(assign(task, "dev")).unwrap();
+        world.later(MINUTE);
+    }
+    let waits = given!(TaskAssign, deps: vec!["T-1".to_owned()], ..assign("T-5", "qa"));
+    team.task_assign(waits).unwrap();
+    let held = team
+        .task_create(given!(TaskCreate, subject: "write it up"))
+        .unwrap();
+    world.later(MINUTE);
+    team.task_claim(given!(TaskClaim, task_id: held.task.id, worker: "qa"))
+        .unwrap();
+    let last = team.send(message("lead", "qa")).unwrap().event.event.seq;
+    world.later(10 * MINUTE);
+    team.task_update(update("T-1", "in_progress")).unwrap();
+    let stuck = given!(TaskUpdate, note: "no key", ..update("T-2", "blocked"));
+    team.task_update(stuck).unwrap();
+    let done = given!(TaskUpdate, note: "on branch x", ..update("T-3", "completed"));
+    team.task_update(done).unwrap();
+    world.later(MINUTE);
+    team.task_update(update("T-4", "failed")).unwrap();
+
+    let answer = prime(&mut team, "lead");
+    let lead = answer.lead.as_ref().unwrap();
+    let held = lead.held.items.iter();
+    let held: Vec<_> = held
+        .map(|task| {
+            (
+                &*task.task_id,
+                &*task.owner,
+                task.status,
+                task.held_minutes,
+                task.heard_minutes,
+            )
+        })
+        .collect();
+    assert_eq!(
+        held,
+        [
+            ("1", "qa", "in_progress", 11, 11),
+            ("T-1", "dev", "in_progress", 16, 1)
+        ],
+        "who holds what and since when"
+    );
+    let blocked = lead.blocked.items.iter();
+    let blocked: Vec<_> = blocked
+        .map(|task| {
+            (
+                &*task.task_id,
+                task.owner.as_deref(),
+                task.waits_for.len(),
+                &*task.note,
+            )
+        })
+        .collect();
+    assert_eq!(
+        blocked,
+        [
+            ("T-2", Some("dev"), 0, "no key"),
+            ("T-5", Some("qa"), 1, "")
+        ],
+        "what is blocked and why"
+    );
+    let finished = lead.finished.items.iter();
+    let finished: Vec<_> = finished
+        .map(|task| (&*task.task_id, task.status, task.age_minutes, &*task.note))
+        .collect();
+    assert_eq!(
+        finished,
+        [
+            ("T-4", "failed", 0, ""),
+            ("T-3", "completed", 1, "on branch x")
+        ],
+        "what ended since the last command, newest first"
+    );
+    assert_eq!(lead.last_command_seq, last);
+    assert_eq!(
+        (lead.held.total, lead.blocked.total, lead.finished.total),
+        (2, 2, 2)
+    );
+    for command in ["teamlog who demo", "teamlog task show demo T-2 --history"] {
+        assert!(
+            answer.commands.iter().any(|line| line == command),
+            "{:?}",
+            answer.commands
+        );
+    }
+    team.send(message("lead", "qa")).unwrap();
+    assert!(prime(&mut team, "lead").lead.unwrap().finished.is_empty());
+    settled_digest(&mut team);
+}
+
+#[test]
+fn the_state_of_a_large_team_fits_and_says_how_much_was_left_out() {
+    let (world, mut team) = demo();
+    for number in 0..60 {
+        let subject = "語".repeat(200);
+        let id = format!("T-{number}");
+        team.task_assign(given!(TaskAssign, subject, ..assign(&id, "dev")))
+            .unwrap();
+        world.later(SECOND);
+        let status = ["in_progress", "blocked", "completed"][number % 3];
+        let report = given!(TaskUpdate, note: "x".repeat(500), ..update(&id, status));
+        team.task_update(report).unwrap();
+    }
+    let answer = prime(&mut team, "lead");
+    let lead = answer.lead.unwrap();
+    assert_eq!((lead.held.total, lead.blocked.total), (20, 20));
+    // The first assignment after a report is a command of the leader.
+    assert_eq!(lead.finished.total, 1);
+    assert!(lead.held.items.len() > 1 && lead.blocked.items.len() > 1);
+}

@@ -1,0 +1,288 @@
+//! The part of `prime` for a leader: the state of the whole team in few words. After a leader lost its context this is all
+//! that it knows, so each list says how many there are in all.
+
+use crate::attention::Attention;
+use crate::message::notices;
+use crate::message::prime::{DEPS_MAX, Dependency, Few, cut, dependencies, minutes};
+use crate::prelude::*;
+use crate::task::report;
+
+/// Items of each list.
+const ITEMS_MAX: usize = 10;
+/// Tasks of each sort that are looked at; a total is exact up to here.
+const LOOKED_AT: usize = 1_000;
+/// Names by which an agent leads, beside that of the fixed leader.
+const LEADERS: [&str; 2] = ["lead", "leader"];
+/// Characters of a text.
+const TEXT_MAX: usize = 60;
+
+/// `{held, blocked, decisions, finished, last_command_seq}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TeamBrief {
+    /// Tasks that other agents work on or were assigned, without those that are blocked
+    pub held: Few<HeldTask>,
+    /// Unfinished tasks of any agent that cannot go on, and why
+    pub blocked: Few<BlockedTask>,
+    /// What `attention` lists, most severe first
+    pub decisions: Few<Decision>,
+    /// Tasks that ended since the leader's last command, newest first
+    pub finished: Few<FinishedTask>,
+    /// The event of the leader's last command; 0 if it recorded none
+    pub last_command_seq: u64,
+}
+
+/// A task that an agent works on or was assigned.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct HeldTask {
+    /// Its id
+    pub task_id: String,
+    /// Who holds it
+    pub owner: String,
+    /// Its status
+    #[schemars(with = "Status")]
+    pub status: &'static str,
+    /// What it is about, cut short
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub subject: String,
+    /// Whole minutes since its owner claimed it or was assigned it
+    pub held_minutes: u64,
+    /// Whole minutes since its last update or report
+    pub heard_minutes: u64,
+    /// True if the lease of the claim ran out
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub lease_expired: bool,
+    /// The last report or note, cut short
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub note: String,
+}
+
+/// A task that cannot go on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "HeldUpTask")]
+pub struct BlockedTask {
+    /// Its id
+    pub task_id: String,
+    /// Who owns it
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    /// Its status
+    #[schemars(with = "Status")]
+    pub status: &'static str,
+    /// Its dependencies that are not completed
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waits_for: Vec<Dependency>,
+    /// How many more of these there are
+    #[serde(skip_serializing_if = "crate::shapes::is_zero")]
+    pub waits_for_more: usize,
+    /// The last report or note, cut short
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub note: String,
+}
+
+/// Something that somebody has to see to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Decision {
+    /// What it is, cut short
+    pub text: String,
+    /// Whole minutes for which it is so, if that is known
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub age_minutes: Option<u64>,
+}
+
+/// A task that ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FinishedTask {
+    /// Its id
+    pub task_id: String,
+    /// How it ended
+    #[schemars(with = "Status")]
+    pub status: &'static str,
+    /// Who owned it
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    /// Whole minutes since then
+    pub age_minutes: u64,
+    /// Its result, error or last note, cut short
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub note: String,
+}
+
+/// True if an agent leads: the fixed leader, an agent named `lead` or `leader`, or one that gave a task to another.
+pub(crate) fn leads(live: &Live, agent: &str) -> Result<bool> {
+    Ok(agent == LEADER || LEADERS.contains(&agent) || live.gave_work(agent)?)
+}
+
+impl Team {
+    /// The things that `attention` lists, for a leader.
+    pub(crate) fn decisions(&mut self) -> Result<Few<Decision>> {
+        let now = self.now();
+        let all = Attention {
+            limit: Some(LOOKED_AT),
+            ..Attention::default()
+        };
+        let found = self.attention(&all)?;
+        let items = found.items.into_iter().take(ITEMS_MAX);
+        let items = items.map(|item| Decision {
+            text: cut(&item.text),
+            age_minutes: item.since.map(|since| minutes(now, since)),
+        });
+        Ok(Few {
+            total: found.count as u64,
+            items: items.collect(),
+        })
+    }
+}
+
+/// The state of the team for the leader `agent`.
+pub(crate) fn brief(
+    live: &Live,
+    agent: &str,
+    decisions: Few<Decision>,
+    now: Timestamp,
+) -> Result<TeamBrief> {
+    let blocked = blocked(live)?;
+    Ok(TeamBrief {
+        held: held(live, agent, &blocked, now)?,
+        finished: finished(live, notices::last_acted(live, agent)?, now)?,
+        blocked: Few {
+            total: blocked.len() as u64,
+            items: blocked
+                .into_iter()
+                .take(ITEMS_MAX)
+                .map(|task| blocked_task(live, task))
+                .collect::<Result<_>>()?,
+        },
+        decisions,
+        last_command_seq: notices::last_acted(live, agent)?,
+    })
+}
+
+/// Tasks that are blocked, reported blocked, or wait for a dependency.
+fn blocked(live: &Live) -> Result<Vec<Task>> {
+    let mut blocked = live.blocked_tasks(None, LOOKED_AT)?.tasks;
+    let mut known: BTreeSet<String> = blocked.iter().map(|task| task.task_id.clone()).collect();
+    for owner in live.task_owners()? {
+        if blocked.len() >= LOOKED_AT {
+            break;
+        }
+        for task in live.waiting_tasks(&owner, None, LOOKED_AT)?.tasks {
+            if known.insert(task.task_id.clone()) {
+                blocked.push(task);
+            }
+        }
+    }
+    blocked.retain(|task| !task.status.is_final());
+    Ok(blocked)
+}
+
+/// Tasks in the hands of others, without the blocked ones.
+fn held(live: &Live, agent: &str, blocked: &[Task], now: Timestamp) -> Result<Few<HeldTask>> {
+    let blocked: BTreeSet<&str> = blocked.iter().map(|task| &*task.task_id).collect();
+    let mut held = Few::default();
+    for status in [Status::InProgress, Status::Assigned] {
+        let filter = TaskFilter {
+            status: Some(status),
+            owner: None,
+        };
+        for task in live.tasks(&filter, None, LOOKED_AT)?.tasks {
+            let Some(owner) = task.owner.clone().filter(|owner| owner != agent) else {
+                continue;
+            };
+            if blocked.contains(&*task.task_id) {
+                continue;
+            }
+            held.total += 1;
+            if held.items.len() < ITEMS_MAX {
+                held.items.push(held_task(live, task, owner, now)?);
+            }
+        }
+    }
+    Ok(held)
+}
+
+fn held_task(live: &Live, task: Task, owner: String, now: Timestamp) -> Result<HeldTask> {
+    let claimed = task.claim().and(task.governed.started_at);
+    let assigned = live.last_sent(&owner, Some(&task.task_id), MessageType::TaskAssign)?;
+    let since = claimed.or(assigned.map(|sent| sent.at));
+    let heard = task.reported.at.unwrap_or_default().max(task.updated_at);
+    Ok(HeldTask {
+        held_minutes: minutes(now, since.unwrap_or(task.created_at)),
+        heard_minutes: minutes(now, heard),
+        lease_expired: task.lease_expired(now),
+        note: short(&note(&task)),
+        status: task.status.name(),
+        subject: short(&task.subject.unwrap_or_default()),
+        owner,
+        task_id: task.task_id,
+    })
+}
+
+fn blocked_task(live: &Live, task: Task) -> Result<BlockedTask> {
+    let (waits_for, waits_for_more) = dependencies(live, &task.deps, DEPS_MAX)?;
+    Ok(BlockedTask {
+        waits_for,
+        waits_for_more,
+        note: short(&note(&task)),
+        status: task.status.name(),
+        owner: task.owner,
+        task_id: task.task_id,
+    })
+}
+
+/// Tasks that ended after the event `since` and were not taken up again, each once.
+fn finished(live: &Live, since: u64, now: Timestamp) -> Result<Few<FinishedTask>> {
+    let mut known = BTreeSet::new();
+    let mut finished = Few::default();
+    for id in live.ended_since(since, LOOKED_AT)? {
+        let task = live.task(&id)?.filter(|task| task.status.is_final());
+        let Some(task) = task.filter(|_| known.insert(id)) else {
+            continue;
+        };
+        finished.total += 1;
+        if finished.items.len() < ITEMS_MAX {
+            finished.items.push(FinishedTask {
+                age_minutes: minutes(now, task.governed.completed_at.unwrap_or(task.updated_at)),
+                note: short(&outcome(&task)),
+                status: task.status.name(),
+                owner: task.owner,
+                task_id: task.task_id,
+            });
+        }
+    }
+    Ok(finished)
+}
+
+fn outcome(task: &Task) -> String {
+    let governed = &task.governed;
+    let said = governed.result.as_ref().or(governed.error.as_ref());
+    said.cloned().unwrap_or_else(|| note(task))
+}
+
+/// The last report on a task, else its note.
+fn note(task: &Task) -> String {
+    match report::words(task) {
+        none if none.is_empty() => task.note.clone().unwrap_or_default(),
+        words => words,
+    }
+}
+
+fn short(text: &str) -> String {
+    crate::message::prime::cut_to(text, TEXT_MAX)
+}
+
+impl TeamBrief {
+    /// What a leader types next.
+    pub(crate) fn commands(&self, team: &str) -> Vec<String> {
+        let mut commands = Vec::new();
+        if !self.decisions.is_empty() {
+            commands.push(format!("teamlog attention {team}"));
+        }
+        if !self.held.is_empty() || !self.blocked.is_empty() {
+            commands.push(format!("teamlog who {team}"));
+        }
+        let first = self.blocked.items.first().map(|task| &task.task_id);
+        let first = first.or(self.finished.items.first().map(|task| &task.task_id));
+        commands.extend(first.map(|id| format!("teamlog task show {team} {id} --history")));
+        commands
+    }
+}
