@@ -28,7 +28,7 @@ pub(crate) const PROJECTIONS: [Projection; 14] = [
     Projection::new(6, team::apply),
     Projection::new(5, message::apply),
     Projection::new(8, task::apply),
-    Projection::new(2, delivery::apply),
+    Projection::new(3, delivery::apply),
     Projection::new(3, worker::apply),
     Projection::new(2, response::apply),
     Projection::new(2, mode::apply),

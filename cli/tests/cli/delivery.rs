@@ -79,12 +79,15 @@ fn ticks_of_many_processes_at_once_record_everything_once() {
     for n in 0..5 {
         cli.ok(&send(&format!("m{n}"), 1, 1, "--require-ack"));
     }
-    thread::sleep(Duration::from_millis(2100));
-    let ticked: Vec<Value> = thread::scope(|scope| {
-        let run = || parse::<Value>(&cli.ok("tick demo --json"));
-        let ticks: Vec<_> = (0..4).map(|_| scope.spawn(run)).collect();
-        ticks.into_iter().map(|tick| tick.join().unwrap()).collect()
-    });
+    let mut ticked: Vec<Value> = Vec::new();
+    while count(&cli, "delivery_dead_letter") < 5 {
+        thread::sleep(Duration::from_millis(500));
+        thread::scope(|scope| {
+            let run = || parse::<Value>(&cli.ok("tick demo --json"));
+            let ticks: Vec<_> = (0..4).map(|_| scope.spawn(run)).collect();
+            ticked.extend(ticks.into_iter().map(|tick| tick.join().unwrap()));
+        });
+    }
     let sum = |name: &str| -> u64 {
         let each = ticked
             .iter()

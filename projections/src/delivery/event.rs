@@ -1,6 +1,6 @@
 //! Deliveries, and the JSON of what is recorded of them.
 
-use crate::delivery::attempt_end;
+use crate::delivery::{Delivery, attempt_end};
 use crate::message::MessageInfo;
 use crate::prelude::*;
 use crate::team::settings::Policy;
@@ -35,6 +35,9 @@ events! {
             /// When the attempt before ended.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub due_at: Option<String>,
+            /// When this attempt ends; without it, one timeout after the attempt before, as logs of earlier versions have it.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub ends_at: Option<Timestamp>,
         },
         /// A delivery that needed an ack got it.
         "delivery_acked" by "teamlog ack TEAM" => Acked(DeliveryAttempt),
@@ -80,6 +83,16 @@ impl DeliveryFact {
             policy,
             due_at: Some(attempt_end(now, policy.ack_timeout_seconds, 1)),
             requeued,
+        })
+    }
+    /// A further attempt, which begins now, after the one before ended at `due_at`.
+    pub fn retry(now: Timestamp, delivery: &Delivery, attempt: u32, due_at: Timestamp) -> Self {
+        let timeout = delivery.policy.ack_timeout_seconds;
+        DeliveryFact::Retry(DeliveryAttempt {
+            message_id: delivery.message_id.clone(),
+            attempt,
+            due_at: Some(due_at.to_string()),
+            ends_at: Some(attempt_end(now, timeout, 1)),
         })
     }
     /// The event that records it.

@@ -1,11 +1,11 @@
 //! Deliveries: which messages wait for an ack, when which of them is due, and the dead letters.
 //!
-//! The schedule follows from the log alone: attempt `k` of a delivery that was required at `t` ends at `t + k * timeout`.
-//! `t` is the time by which it was decided: the event says when the first attempt ends. Its own time may lie ahead of that,
-//! since the log's times never go back.
+//! The schedule follows from the log alone. Each attempt has a full timeout from the moment by which it was decided, and its
+//! event says when it ends: the event's own time may lie ahead of that, since the log's times never go back. Hence time in
+//! which no tick runs shortens no attempt.
 //! What is due by a time `now` is found by an index in order of time, so asking costs what is due and not what waits.
 
-use crate::delivery::event::{DeliveryDead, DeliveryFact, DeliveryRequired};
+use crate::delivery::event::{DeliveryAttempt, DeliveryDead, DeliveryFact, DeliveryRequired};
 use crate::message::event::MessageFact;
 use crate::prelude::*;
 use crate::team::settings::Policy;
@@ -64,6 +64,8 @@ pub struct Delivery {
     pub policy: Policy,
     /// Attempts made so far.
     pub attempt: u32,
+    /// When the last of them ends.
+    pub ends_at: Timestamp,
     /// How it stands.
     #[rkyv(with = As<(u8, u64)>)]
     pub state: State,
@@ -97,7 +99,7 @@ pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     match recorded.fact {
         Fact::Delivery(fact) => match &**fact {
             DeliveryFact::Required(required) => require(tx, event, required),
-            DeliveryFact::Retry(retry) => attempt(tx, &retry.message_id, retry.attempt),
+            DeliveryFact::Retry(retry) => attempt(tx, retry),
             DeliveryFact::Acked(acked) => close(
                 tx,
                 &acked.message_id,
@@ -129,13 +131,15 @@ fn require(tx: &mut Tx<'_>, event: &Event<'_>, required: &DeliveryRequired) -> R
         dead_letter::requeued(tx, id, event.seq)?;
     }
     let timeout = required.policy.ack_timeout_seconds;
+    let started_at = required
+        .due_at
+        .map_or(event.created_at, |due| schedule::start_of(due, timeout));
     let row = Delivery {
         message_id: required.message_id.clone(),
         required: event.seq,
         required_id: Some(event.id),
-        started_at: required
-            .due_at
-            .map_or(event.created_at, |due| schedule::start_of(due, timeout)),
+        started_at,
+        ends_at: attempt_end(started_at, timeout, 1),
         policy: required.policy,
         attempt: 1,
         state: State::Open,
@@ -147,16 +151,20 @@ fn require(tx: &mut Tx<'_>, event: &Event<'_>, required: &DeliveryRequired) -> R
     Ok(())
 }
 
-fn attempt(tx: &mut Tx<'_>, message_id: &str, attempt: u32) -> Result<()> {
+fn attempt(tx: &mut Tx<'_>, retry: &DeliveryAttempt) -> Result<()> {
+    let message_id = retry.message_id.as_str();
     let key = key_of(DELIVERY, message_id.as_bytes());
     let Some(mut row) = tx.get::<Delivery>(&key)? else {
         return Ok(());
     };
-    if row.state != State::Open || attempt <= row.attempt {
+    if row.state != State::Open || retry.attempt <= row.attempt {
         return Ok(());
     }
     unschedule(tx, message_id, &row);
-    row.attempt = attempt;
+    let timeout = row.policy.ack_timeout_seconds;
+    let by_number = || attempt_end(row.started_at, timeout, retry.attempt);
+    row.ends_at = retry.ends_at.unwrap_or_else(by_number);
+    row.attempt = retry.attempt;
     schedule(tx, message_id, &row);
     tx.put(&key, &row);
     Ok(())
@@ -231,18 +239,20 @@ fn recipient(event: &Event<'_>) -> String {
 impl Delivery {
     /// When the attempt that now waits ends.
     pub fn due_at(&self) -> Timestamp {
-        self.end_of(self.attempt)
+        self.ends_at
     }
     /// When the first attempt ends; from then on the ack is overdue.
     pub fn first_due_at(&self) -> Timestamp {
-        self.end_of(1)
+        attempt_end(self.started_at, self.policy.ack_timeout_seconds, 1)
     }
-    /// When the last attempt ends, so that the message becomes a dead letter.
+    /// When the last attempt ends at the earliest, so that the message becomes a dead letter.
     pub fn dead_at(&self) -> Timestamp {
-        self.end_of(self.policy.max_retries.saturating_add(1))
-    }
-    fn end_of(&self, attempt: u32) -> Timestamp {
-        schedule::attempt_end(self.started_at, self.policy.ack_timeout_seconds, attempt)
+        let attempts = self.policy.max_retries.saturating_add(1);
+        let left = attempts.saturating_sub(self.attempt);
+        match left {
+            0 => self.ends_at,
+            left => attempt_end(self.ends_at, self.policy.ack_timeout_seconds, left),
+        }
     }
 }
 

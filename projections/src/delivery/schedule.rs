@@ -2,13 +2,11 @@
 
 use super::{DUE, Delivery, State};
 use crate::prelude::*;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 /// Something that is due.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Due {
-    /// The delivery, as it stands before all that is due.
+    /// The delivery, before that.
     pub delivery: Delivery,
     /// When an attempt ended.
     pub at: Timestamp,
@@ -41,11 +39,18 @@ fn attempts_micros(timeout_seconds: u64, attempts: u32) -> i64 {
     i64::try_from(seconds.saturating_mul(1_000_000)).unwrap_or(i64::MAX)
 }
 
-/// What follows the end of that attempt of a delivery.
-fn step(delivery: &Delivery, attempt: u32) -> Step {
-    match attempt <= delivery.policy.max_retries {
-        true => Step::Retry(attempt.saturating_add(1)),
-        false => Step::Dead(attempt),
+impl Due {
+    /// What follows the end of the attempt that waits.
+    fn of(delivery: Delivery) -> Due {
+        let attempt = delivery.attempt;
+        Due {
+            at: delivery.due_at(),
+            step: match attempt <= delivery.policy.max_retries {
+                true => Step::Retry(attempt.saturating_add(1)),
+                false => Step::Dead(attempt),
+            },
+            delivery,
+        }
     }
 }
 
@@ -75,93 +80,23 @@ impl TeamState {
         }
         Ok(open)
     }
-    /// The first `limit` things that are due by `now`, of one message or of all, in the order of their times and then of
-    /// message ids, however late somebody asks.
+    /// The first `limit` deliveries of which an attempt ended by `now`, of one message or of all, in the order of those
+    /// times and then of message ids. Each leads to one step, however late that is seen.
     pub fn due_by(
         &self,
         now: Timestamp,
         message_id: Option<&str>,
         limit: usize,
     ) -> Result<Vec<Due>> {
-        let mut following = Following::default();
         if let Some(id) = message_id {
-            if let Some(delivery) = self
-                .delivery(id)?
-                .filter(|found| found.state == State::Open)
-            {
-                following.push(delivery.due_at(), delivery.attempt, delivery);
-            }
-            return following.take(now, limit, &mut || Ok(None));
+            let is_due = |found: &Delivery| found.state == State::Open && found.due_at() <= now;
+            let found = self.delivery(id)?.filter(is_due);
+            return Ok(found.map(Due::of).into_iter().take(limit).collect());
         }
-        let mut index = self.rows().prefix(&[DUE], false);
-        let mut indexed = || match index.next() {
-            None => Ok(None),
-            Some(entry) => {
-                let entry = entry?;
-                Ok(entry.time().map(|due| (due, entry.name(TIMED_BYTES))))
-            }
-        };
-        following.live = Some(self);
-        following.take(now, limit, &mut indexed)
-    }
-}
-
-/// What the deliveries that were met lead to, earliest first.
-#[derive(Default)]
-struct Following<'a> {
-    live: Option<&'a TeamState>,
-    heap: BinaryHeap<Reverse<(Timestamp, String, u32)>>,
-    met: BTreeMap<String, Delivery>,
-}
-
-type Indexed = Option<(Timestamp, String)>;
-
-impl Following<'_> {
-    fn push(&mut self, at: Timestamp, attempt: u32, delivery: Delivery) {
-        let id = delivery.message_id.clone();
-        self.met.insert(id.clone(), delivery);
-        self.heap.push(Reverse((at, id, attempt)));
-    }
-
-    /// Merges what follows with the index, so that both come in one order and no more of the index is read than is due.
-    fn take(
-        mut self,
-        now: Timestamp,
-        limit: usize,
-        index: &mut dyn FnMut() -> Result<Indexed>,
-    ) -> Result<Vec<Due>> {
+        let end = end_of(&timed(DUE, now.micros(), b""));
         let mut due = Vec::new();
-        let mut waiting = index()?;
-        while due.len() < limit {
-            while let Some((at, id)) = waiting.take_if(|(at, _)| *at <= now) {
-                if self
-                    .heap
-                    .peek()
-                    .is_some_and(|Reverse((first, name, _))| (first, name) < (&at, &id))
-                {
-                    waiting = Some((at, id));
-                    break;
-                }
-                let known = self.live.map_or(Ok(None), |live| live.delivery(&id))?;
-                if let Some(delivery) = known {
-                    self.push(at, delivery.attempt, delivery);
-                }
-                waiting = index()?;
-            }
-            let Some(Reverse((at, id, attempt))) = self.heap.pop() else {
-                break;
-            };
-            if at > now {
-                break;
-            }
-            let Some(delivery) = self.met.get(&id).cloned() else {
-                break;
-            };
-            let step = step(&delivery, attempt);
-            if let Step::Retry(next) = step {
-                self.heap.push(Reverse((delivery.end_of(next), id, next)));
-            }
-            due.push(Due { delivery, at, step });
+        for entry in self.rows().walk(&[DUE], &end, false).take(limit) {
+            due.extend(self.delivery(&entry?.name(TIMED_BYTES))?.map(Due::of));
         }
         Ok(due)
     }

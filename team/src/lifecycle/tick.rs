@@ -1,12 +1,12 @@
 //! `tick`: what is due by now is recorded. Everything that waits for time waits for this command.
 //!
-//! What is due follows from the log and one `now`, in the order of time. So a late tick records what many timely ones
-//! would have, and a second one nothing.
+//! What is due follows from the log and one `now`, in the order of time, and a second tick records nothing. A late tick
+//! ends no attempt that was not made: of each delivery it begins one attempt, which has its full timeout from `now`.
 
 use crate::bootstrap::tick::BootstrapTicked;
 use crate::message::mailbox_mark::dispatch;
 use crate::prelude::*;
-use crate::projections::delivery::event::{DeliveryAttempt, DeliveryDead, DeliveryFact};
+use crate::projections::delivery::event::{DeliveryDead, DeliveryFact};
 use crate::projections::delivery::{Delivery, Due, Step};
 use crate::projections::live::remove_old_derived;
 use crate::projections::message::MessageInfo;
@@ -132,7 +132,7 @@ impl Team {
         let mut more = self.query(|live, _| Ok(!round.due(live, 1)?.is_empty()))?;
         while more {
             let now = round.clone();
-            let ticked = self.execute_unkeyed(act(move |live, _| now.ticked(live)))?;
+            let ticked = self.execute_unkeyed(act(move |live, at| now.ticked(live, at)))?;
             sum.retried += ticked.delivery.retried;
             sum.dead_lettered += ticked.delivery.dead_lettered;
             more = ticked.more;
@@ -208,7 +208,8 @@ impl Round {
         Ok(live.due_by(self.now, self.message_id.as_deref(), limit)?)
     }
 
-    fn ticked(&self, live: &Live) -> Acted<Ticked> {
+    /// One group of what is due. Attempts begin at `at`, which is later than `now` if the lock was waited for.
+    fn ticked(&self, live: &Live, at: Timestamp) -> Acted<Ticked> {
         let all = self.due(live, GROUP_MAX)?;
         let mut ticked = Ticked {
             delivery: DeliveryTicked::default(),
@@ -220,7 +221,7 @@ impl Round {
                 Step::Retry(_) => ticked.delivery.retried += 1,
                 Step::Dead(_) => ticked.delivery.dead_lettered += 1,
             }
-            events.push(event(live, due, &self.actor)?);
+            events.push(event(live, due, at.max(self.now), &self.actor)?);
             if let Some(mut failed) = dispatch_failed(live, due, &self.actor)? {
                 failed.cause = Some(Cause::Earlier(events.len() - 1));
                 events.push(failed);
@@ -230,17 +231,13 @@ impl Round {
     }
 }
 
-fn event(live: &Live, due: &Due, actor: &str) -> Result<NewEvent> {
+fn event(live: &Live, due: &Due, now: Timestamp, actor: &str) -> Result<NewEvent> {
     let delivery = &due.delivery;
     let message_id = delivery.message_id.clone();
     let message = message(live, delivery)?;
     let due_at = Some(due.at.to_string());
     let fact = match due.step {
-        Step::Retry(attempt) => DeliveryFact::Retry(DeliveryAttempt {
-            message_id,
-            attempt,
-            due_at,
-        }),
+        Step::Retry(attempt) => DeliveryFact::retry(now, delivery, attempt, due.at),
         Step::Dead(attempts) => DeliveryFact::Dead(DeliveryDead {
             id: dead_letter_id(delivery.required_id),
             message_id,

@@ -120,6 +120,7 @@ impl Command for Ack {
                 message_id: message.id.clone(),
                 attempt: delivery.attempt,
                 due_at: None,
+                ends_at: None,
             });
             let actor = self.actor.as_deref().unwrap_or(&self.agent);
             let mut event = acked.event(actor, &message);

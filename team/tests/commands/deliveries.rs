@@ -144,14 +144,55 @@ fn attempts_and_dead_letter_come_when_they_are_due_and_once() {
     let due = |minute: u32| format!("2026-11-21T12:0{minute}:00.000000Z");
     let caused_by = json!(["delivery_required", "m1"]);
     let expected = cases![
-        ("delivery_retry", {"message_id": "m1", "attempt": 2, "due_at": due(1)}),
-        ("delivery_retry", {"message_id": "m1", "attempt": 3, "due_at": due(2)}),
+        ("delivery_retry", {"message_id": "m1", "attempt": 2, "due_at": due(1), "ends_at": due(2)}),
+        ("delivery_retry", {"message_id": "m1", "attempt": 3, "due_at": due(2), "ends_at": due(3)}),
         ("delivery_dead_letter", {"id": null, "message_id": "m1", "reason": "ack_timeout",
             "attempts": 3, "due_at": due(3)}),
     ]
     .map(|(kind, payload)| json!([kind, payload, caused_by]));
     assert_eq!(story[1..], expected);
     settled_digest(&mut team);
+}
+
+#[test]
+fn a_long_stop_takes_no_time_from_the_attempts_that_follow() {
+    let (world, mut team) = demo();
+    team.send(durable("m1", 60, 2)).unwrap();
+    world.later(24 * 60 * MINUTE);
+    for expected in [(1, 0), (1, 0), (0, 1)] {
+        let answer = team.tick(Tick::default()).unwrap().delivery;
+        assert_eq!((answer.retried, answer.dead_lettered), expected);
+        world.later(60 * SECOND - 1);
+        assert_eq!(tick(&mut team), (0, 0), "the attempt has its full timeout");
+        world.later(1);
+    }
+    let times = story(&mut team);
+    let times: Vec<&str> = times
+        .iter()
+        .map(|event| event[1]["due_at"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        times[1..],
+        [
+            "2026-11-21T12:01:00.000000Z",
+            "2026-11-22T12:01:00.000000Z",
+            "2026-11-22T12:02:00.000000Z",
+        ]
+    );
+    settled_digest(&mut team);
+}
+
+#[test]
+fn an_ack_after_a_long_stop_is_in_time_for_the_attempt_that_it_begins() {
+    let (world, mut team) = demo();
+    team.send(durable("m1", 60, 1)).unwrap();
+    world.later(24 * 60 * MINUTE);
+    assert_eq!(tick(&mut team), (1, 0));
+    world.later(59 * SECOND);
+    assert_eq!(tick(&mut team), (0, 0));
+    assert_eq!(ack(&mut team, "m1"), AckStatus::Acked);
+    world.later(60 * MINUTE);
+    assert_eq!(tick(&mut team), (0, 0));
 }
 
 #[test]
@@ -330,7 +371,9 @@ fn what_is_due_at_once_goes_out_in_bounded_groups_in_the_order_of_time() {
     }
     world.later(MINUTE);
     let before = kinds(&mut team).len();
-    assert_eq!(tick(&mut team), (200, 200));
+    assert_eq!(tick(&mut team), (200, 0));
+    world.later(MINUTE);
+    assert_eq!(tick(&mut team), (0, 200));
     let due: Vec<String> = story(&mut team)[200..]
         .iter()
         .map(|event| event[1]["due_at"].as_str().unwrap().to_owned())
@@ -345,7 +388,7 @@ fn what_is_due_at_once_goes_out_in_bounded_groups_in_the_order_of_time() {
 type Sent = (i64, u64, u64, bool);
 
 /// Sends, then ticks after each of those times; acks go between.
-fn history(sent: &[Sent], ticks: &[i64], handles: usize) -> (Vec<Value>, World) {
+fn history(sent: &[Sent], ticks: &[i64], handles: usize) -> Vec<Value> {
     let world = World::new();
     world.team(Some(&["lead", "dev", "qa"]), Format::Jsonl);
     let mut teams: Vec<Team> = (0..handles)
@@ -362,31 +405,45 @@ fn history(sent: &[Sent], ticks: &[i64], handles: usize) -> (Vec<Value>, World) 
             ack(&mut teams[0], &format!("m{n}"));
         }
     }
-    let end = world.clock_at() + 2 * 3600 * SECOND;
-    for (n, pause) in ticks.iter().enumerate() {
+    // Every delivery comes to its end: each of these ends an attempt of all that wait.
+    let to_the_end = [3600 * SECOND; 6];
+    for (n, pause) in ticks.iter().chain(&to_the_end).enumerate() {
         world.later(*pause);
         tick(&mut teams[n % handles]);
     }
-    world.later(end - world.clock_at());
-    tick(&mut teams[0]);
     settled_digest(&mut teams[0]);
-    (story(&mut teams[0]), world)
+    story(&mut teams[0])
+}
+
+/// When an attempt ended or ends, in microseconds.
+fn moment(event: &Value, field: &str) -> i64 {
+    time(event[1][field].as_str().unwrap()).micros()
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
     #[test]
-    fn a_late_tick_records_what_many_timely_ones_would(
+    fn every_attempt_has_its_full_timeout_whenever_and_by_whomever_it_is_begun(
         sent in proptest::collection::vec((1..900_000_i64, 5..90_u64, 0..5_u64, any::<bool>()), 1..12),
-        ticks in proptest::collection::vec(1..40 * SECOND, 0..40),
+        ticks in proptest::collection::vec(1..200 * SECOND, 0..40),
     ) {
-        let (late, _) = history(&sent, &[], 1);
-        let (timely, _) = history(&sent, &ticks, 1);
-        let (shared, _) = history(&sent, &ticks, 3);
-        prop_assert_eq!(&late, &timely);
-        prop_assert_eq!(&late, &shared);
-        let dead = late.iter().filter(|event| event[0] == "delivery_dead_letter").count();
-        prop_assert_eq!(dead, sent.iter().filter(|(_, _, _, acked)| !acked).count());
+        let story = history(&sent, &ticks, 1);
+        prop_assert_eq!(&story, &history(&sent, &ticks, 3));
+        for (n, (_, seconds, retries, acked)) in sent.iter().enumerate() {
+            let id = format!("m{n}");
+            let own = story.iter().filter(|event| event[1]["message_id"] == id.as_str());
+            let own: Vec<&Value> = own.filter(|event| event[0] != "delivery_acked").collect();
+            let attempts = if *acked { 0 } else { *retries as usize + 1 };
+            prop_assert_eq!(own.len(), 1 + attempts, "{:?}", own);
+            for pair in own.windows(2) {
+                let begun = if pair[0][0] == "delivery_required" { "due_at" } else { "ends_at" };
+                prop_assert_eq!(moment(pair[1], "due_at"), moment(pair[0], begun));
+                if pair[1][0] == "delivery_retry" {
+                    let lasts = moment(pair[1], "ends_at") - moment(pair[1], "due_at");
+                    prop_assert!(lasts >= *seconds as i64 * SECOND);
+                }
+            }
+        }
     }
 }
 
@@ -404,8 +461,10 @@ fn a_tick_that_dies_anywhere_is_finished_by_the_next_one() {
     let told = |death: Option<usize>| {
         let (world, mut team) = demo();
         for n in 0..3 {
-            team.send(durable(&format!("m{n}"), 10, 1)).unwrap();
+            team.send(durable(&format!("m{n}"), 10, n % 2)).unwrap();
         }
+        world.later(MINUTE);
+        tick(&mut team);
         drop(team);
         world.later(MINUTE);
         let mut died = false;
@@ -427,7 +486,7 @@ fn a_tick_that_dies_anywhere_is_finished_by_the_next_one() {
         (story(&mut team), died)
     };
     let (expected, _) = told(None);
-    assert_eq!(expected.len(), 9);
+    assert_eq!(expected.len(), 7);
     let mut deaths = 0;
     for call in 0.. {
         let (story, died) = told(Some(call));
@@ -517,9 +576,24 @@ fn who_waits_sees_to_its_own_time_and_gets_the_dead_letter() {
     team.send(durable("m0", 10, 0)).unwrap();
     team.send(durable("m1", 10, 1)).unwrap();
     world.later(MINUTE);
-    let answer = team
-        .send_and_wait(durable("m1", 10, 1), &Deadline::default())
+    let mut other = world.root.team("demo").unwrap();
+    let waiting = thread::spawn(move || {
+        let deadline = Deadline::default();
+        team.send_and_wait(durable("m1", 10, 1), &deadline)
+            .map(|answer| (answer, team))
+    });
+    while !kinds(&mut other)
+        .iter()
+        .any(|kind| kind == "delivery_retry")
+    {
+        thread::sleep(Duration::from_millis(5));
+    }
+    world.later(10 * SECOND);
+    // A growing log wakes who waits.
+    other
+        .append(given!(Append, kind: "noticed", actor: "ci"))
         .unwrap();
+    let (answer, mut team) = waiting.join().unwrap().unwrap();
     assert_eq!(answer.status, SendStatus::DeadLetter);
     let letter = answer.dead_letter.unwrap();
     assert_eq!((&*letter.message_id, letter.attempts), ("m1", 2));
@@ -528,6 +602,7 @@ fn who_waits_sees_to_its_own_time_and_gets_the_dead_letter() {
         [
             "message_duplicate",
             "delivery_retry",
+            "noticed",
             "delivery_dead_letter"
         ],
         "that of nobody else"
