@@ -14,7 +14,7 @@ pub struct Args {
     /// The recipient [default: who is acting]
     #[arg(long)]
     agent: Option<String>,
-    /// The message
+    /// The message, or a post in a thread: its ack covers all earlier posts to the recipient
     #[arg(long, value_name = "ID")]
     message_id: String,
 }

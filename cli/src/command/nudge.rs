@@ -12,7 +12,7 @@ use teamlog_team::message::nudge::{ExecStatus, Executed, Nudge, NudgeAnswer, Nud
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Tell idle agents with unread mail so, once per cooldown\n\nAn agent is idle when its own last event is \
+    long_about = "Tell idle agents with unread mail, posts or news of their tasks so, once per cooldown\n\nAn agent is idle when its own last event is \
         old enough, or when its last message was an idle_notification. It gets one agent_wakeup_required message, and no \
         second one while that is unread; with --exec a program is run as well. Exit codes: 0 done, 1 a program failed, 2 unknown team or bad setting.",
     after_help = "\

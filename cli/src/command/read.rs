@@ -15,7 +15,7 @@ pub struct Args {
     /// Whose inbox [default: who is acting]
     #[arg(long)]
     agent: Option<String>,
-    /// Only messages that are not acknowledged
+    /// Only messages that are not acknowledged; the first page also shows unread posts and news of the agent's tasks
     #[arg(long)]
     unread: bool,
     /// Most messages on the page; 0 is all [default: 50]

@@ -6,7 +6,7 @@ use teamlog_team::message::wait::Wait;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Wait until something arrives for an agent: mail, a repeated delivery, or what others do to its tasks\n\n\
+    long_about = "Wait until something arrives for an agent: mail, a post, a repeated delivery, or what others do to its tasks\n\n\
         Exit code 0 when something is there, 1 when the time is up. --since with the last_seq of the answer before \
         misses nothing that came between.",
     after_help = "\
