@@ -81,6 +81,7 @@ pub struct BlockedTask {
 
 /// Something that somebody has to see to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "LeadDecision")]
 pub struct Decision {
     /// What it is, cut short
     pub text: String,

@@ -12,6 +12,7 @@ const NEWS_MAX: usize = 1_000;
 
 /// An entry of the feed in few words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "FeedNotice")]
 pub struct Notice {
     /// The post's id, by which it is acknowledged; of news the id of the feed's entry
     pub id: String,
