@@ -41,6 +41,7 @@ pub struct Prime {
 
 /// Some of so many.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "Few{T}")]
 pub struct Few<T> {
     /// How many there are.
     pub total: u64,
