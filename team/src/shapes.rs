@@ -50,6 +50,11 @@ pub(crate) fn raw(json: Json) -> Option<Box<RawValue>> {
 }
 
 /// Whether a count is left out.
+pub(crate) fn is_none_of(count: &u64) -> bool {
+    *count == 0
+}
+
+/// The same of a number of items.
 pub(crate) fn is_zero(count: &usize) -> bool {
     *count == 0
 }

@@ -8,7 +8,7 @@ use teamlog_team::log::points::ReadDiff;
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Show what changed between two points: tasks field by field, inboxes, members\n\nA point is a seq or a time \
-        in ISO 8601, and counts with its event. The cost grows with the history before the points.",
+        in ISO 8601, and counts with its event. A time before the team began means its first event. The cost grows with the history before the points.",
     after_help = "\
 Examples:
   teamlog diff demo --from 1

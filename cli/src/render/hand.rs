@@ -138,7 +138,9 @@ fn brief(task: &Brief) -> String {
         text.push_str(&format!("  note: {}", task.note));
     }
     if !task.reported.is_empty() {
-        text.push_str(&format!("  reported: {}", task.reported));
+        let by = task.reported_by.as_ref();
+        let by = by.map(|by| format!(" by {by}")).unwrap_or_default();
+        text.push_str(&format!("  reported{by}: {}", task.reported));
     }
     text
 }
@@ -215,6 +217,9 @@ fn with_note(text: String, note: &str) -> String {
 }
 
 fn minutes(minutes: u64) -> String {
+    if minutes == 0 {
+        return "under 1m".to_owned();
+    }
     time::about(micros(minutes))
 }
 

@@ -56,7 +56,9 @@ fn said(agent: &WhoAgent) -> String {
     let state = agent.state;
     let state = state.map(|state| format!("says that it is {}", state.name()));
     let unread = (agent.unread > 0).then(|| time::plural(agent.unread, "unread message"));
-    let said: Vec<String> = state.into_iter().chain(unread).collect();
+    let posts = agent.unread_posts;
+    let posts = (posts > 0).then(|| time::plural(posts, "unread post"));
+    let said: Vec<String> = state.into_iter().chain(unread).chain(posts).collect();
     said.join(", ")
 }
 
@@ -74,7 +76,9 @@ fn task_row(task: &WhoTask) -> Vec<Cell> {
     };
     let mut about = vec![task.subject.clone().unwrap_or_default()];
     if let Some(reported) = &task.reported {
-        about.push(format!("reported: {reported}"));
+        let by = task.reported_by.as_ref();
+        let by = by.map(|by| format!(" by {by}")).unwrap_or_default();
+        about.push(format!("reported{by}: {reported}"));
     }
     if !task.waits_for.is_empty() {
         let waits = task.waits_for.iter().map(|dep| match &dep.owner {

@@ -76,6 +76,23 @@ const SITUATIONS: &[Situation] = &[
         &["send demo --from lead --to dev --type handoff --message-id 'm $x'"],
         AGENT,
     ),
+    // What a leader is told, and an agent with unread posts.
+    asked(
+        &[
+            ASSIGNED,
+            "task-assign demo --from lead --to qa --task-id A-2 --subject S --deps A-1",
+            "task-update demo --from dev --to lead --task-id A-1 --status failed",
+        ],
+        "prime demo --agent lead",
+    ),
+    asked(&[MADE, CLAIMED], "prime demo --agent leader-fixed"),
+    asked(
+        &[
+            "thread start demo --title T --participants lead,dev --agent lead",
+            "thread post demo thread-0001 begin --agent lead",
+        ],
+        AGENT,
+    ),
     // What a report tells that moves nothing.
     asked(
         &[MADE, CLAIMED],
@@ -232,7 +249,9 @@ fn run(cli: &Cli, command: &str) -> Ran {
         .spawn()
         .unwrap();
     if command.starts_with("teamlog wait ") {
-        cli.ok("send demo --from lead --to dev --type handoff");
+        let agent = command.split("--agent ").nth(1).unwrap();
+        let agent = agent.split(' ').next().unwrap();
+        cli.ok(&format!("send demo --from qa --to {agent} --type handoff"));
     }
     let deadline = Instant::now() + Duration::from_secs(60);
     while child.try_wait().unwrap().is_none() {

@@ -172,7 +172,7 @@ impl Team {
     /// # Errors
     /// `point_unknown`, `invalid_input` for points in the wrong order, `cursor_unknown`; the log's.
     pub fn diff(&mut self, diff: &Diff) -> Result<DiffAnswer> {
-        let from = self.look_back("from", diff.from)?;
+        let from = self.look_back("from", self.not_before_first(diff.from)?)?;
         let to = match diff.to {
             Some(point) => self.look_back("to", point)?,
             None => self.present()?,
@@ -194,6 +194,19 @@ impl Team {
             answer = self.compare(diff, (&from, &to), &touched, &lives);
         }
         answer
+    }
+
+    /// The first event for a time before it: so much of that span as the log holds.
+    fn not_before_first(&self, point: Point) -> Result<Point> {
+        let Point::Time(time) = point else {
+            return Ok(point);
+        };
+        let first = self.reader()?.upto(Point::Seq(1))?;
+        let first = first.and_then(|first| first.head().last_id);
+        Ok(match first {
+            Some(first) if time < first.created_at() => Point::Seq(1),
+            _ => point,
+        })
     }
 
     fn present(&self) -> Result<Past> {

@@ -8,7 +8,7 @@ use teamlog_engine::reader::Point;
 operation! {
     /// Read what changed between two points of the log: tasks field by field, inboxes, members; it reads what lies between
     "diff": Reads(ReadDiff {
-        /// Where it begins: a seq, or a time as ISO 8601 has it
+        /// Where it begins: a seq, or a time as ISO 8601 has it; before the team began that is its first event
         from: String,
         /// Where it ends; else now
         to: Option<String>,

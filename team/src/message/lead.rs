@@ -259,11 +259,13 @@ fn outcome(task: &Task) -> String {
     said.cloned().unwrap_or_else(|| note(task))
 }
 
-/// The last report on a task, else its note.
+/// The last report on a task, with its author unless that is the owner; else the note of the task.
 fn note(task: &Task) -> String {
-    match report::words(task) {
-        none if none.is_empty() => task.note.clone().unwrap_or_default(),
-        words => words,
+    let owner = task.owner.as_deref().unwrap_or_default();
+    match (report::words(task), report::by_other(task, owner)) {
+        (none, _) if none.is_empty() => task.note.clone().unwrap_or_default(),
+        (words, Some(by)) => format!("by {by}: {words}"),
+        (words, None) => words,
     }
 }
 

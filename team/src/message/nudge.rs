@@ -10,6 +10,7 @@ use crate::message::notices;
 use crate::message::send::{NewMessage, Send, within};
 use crate::prelude::*;
 use crate::projections::message::AgentInfo;
+use crate::shapes::is_none_of;
 
 /// Most agents that are nudged by one group.
 const GROUP_MAX: usize = 100;
@@ -68,10 +69,10 @@ pub struct Nudged {
     /// Its unread messages, wake-ups not counted.
     pub unread: u64,
     /// Its unread posts in threads.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_none_of")]
     pub posts: u64,
     /// News of its tasks since it last recorded something.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_none_of")]
     pub news: u64,
     /// When it last did something; `null` where it never did.
     pub idle_since: Option<String>,
@@ -103,10 +104,6 @@ impl Nudged {
         let exec = self.exec.as_ref();
         exec.is_some_and(|exec| exec.status != ExecStatus::Ok)
     }
-}
-
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 /// `{active, cooling}`.

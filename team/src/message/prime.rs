@@ -83,6 +83,9 @@ pub struct Brief {
     /// What was reported of it, where only its claim moves it, cut short.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub reported: String,
+    /// Who reported it, if that was another agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reported_by: Option<String>,
     /// The number of the claim on it, which its holder presents.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epoch: Option<u64>,
@@ -367,6 +370,7 @@ fn brief(live: &Live, task: Task, seen: &Seen<'_>) -> Result<Brief> {
     let now = seen.now;
     let next = seen.next(live, &task)?;
     let reported = cut(&report::words(&task));
+    let reported_by = report::by_other(&task, seen.agent).filter(|_| !reported.is_empty());
     let epoch = task.claim().map(|_| task.governed.epoch);
     let leased_until = task.claim().map(|claim| claim.leased_until);
     let lease_expired = task.lease_expired(now);
@@ -378,6 +382,7 @@ fn brief(live: &Live, task: Task, seen: &Seen<'_>) -> Result<Brief> {
         age_minutes: minutes(now, task.updated_at),
         note: cut(&task.note.unwrap_or_default()),
         reported,
+        reported_by,
         epoch,
         leased_until,
         lease_expired,

@@ -47,6 +47,9 @@ pub struct WhoAgent {
     pub state: Option<WorkerState>,
     /// Its messages that it has not acknowledged
     pub unread: u64,
+    /// Posts in threads that it has not acknowledged
+    #[serde(skip_serializing_if = "crate::shapes::is_none_of")]
+    pub unread_posts: u64,
     /// What it did last; `null` where it never did anything
     pub last_event: Option<LastEvent>,
     /// What it works on, in natural order
@@ -94,6 +97,9 @@ pub struct WhoTask {
     /// What was reported of it, in words
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reported: Option<String>,
+    /// Who reported it, if that was another agent
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reported_by: Option<String>,
     /// Tasks that it waits for, the first 8
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waits_for: Vec<WaitsFor>,
@@ -146,13 +152,14 @@ fn agent(live: &Live, reader: &Reader, name: String, now: Timestamp) -> Result<W
         owner: Some(name.clone()),
     };
     let briefs = |tasks: Vec<Task>| -> Result<Vec<WhoTask>> {
-        let briefs = tasks.into_iter().map(|task| brief(live, task, now));
+        let briefs = tasks.into_iter().map(|task| brief(live, &name, task, now));
         briefs.collect()
     };
     let counts = live.owned_counts(&name)?;
     Ok(WhoAgent {
         state: live.worker_status(&name)?.map(|noted| noted.what.state),
         unread: live.agent(&name)?.unread,
+        unread_posts: live.post_counts(&name)?.unread(),
         last_event: last_event(live, reader, &name)?,
         working_on: briefs(live.tasks(&filter, None, TASKS_MAX)?.tasks)?,
         working_on_total: counts.by_status[Status::InProgress as usize],
@@ -174,8 +181,9 @@ fn last_event(live: &Live, reader: &Reader, name: &str) -> Result<Option<LastEve
     }))
 }
 
-fn brief(live: &Live, task: Task, now: Timestamp) -> Result<WhoTask> {
+fn brief(live: &Live, agent: &str, task: Task, now: Timestamp) -> Result<WhoTask> {
     let reported = report::words(&task);
+    let reported_by = report::by_other(&task, agent).filter(|_| !reported.is_empty());
     let claim = task.claim();
     let until = claim.map(|claim| claim.leased_until);
     let left = |until: Timestamp| {
@@ -199,6 +207,7 @@ fn brief(live: &Live, task: Task, now: Timestamp) -> Result<WhoTask> {
         leased_until: until,
         lease_left_ms: until.map(left),
         reported: (!reported.is_empty()).then_some(reported),
+        reported_by,
         subject: task.subject,
         task_id: task.task_id,
     })

@@ -269,6 +269,12 @@ fn a_difference_comes_by_pages_and_adds_up() {
             .as_deref(),
         Some("from")
     );
+    // A day before the team began: the log begins later, and so does the difference.
+    let before = Point::Time(time("2026-11-20T12:00:00Z"));
+    let early = given!(Diff; from: before, to: None::<Point>, limit: None, cursor: None::<String>);
+    let early = team.diff(&early).unwrap();
+    assert_eq!(early.from.seq, 1);
+    assert_eq!(json(&early), json(&diff(&mut team, 1, None)));
     let unknown = given!(Diff; from: Point::Seq(1), to: Point::Seq(99), limit: None,
         cursor: None::<String>);
     assert_eq!(

@@ -60,6 +60,24 @@ fn each_agent_is_shown_with_its_tasks_leases_reports_and_what_blocks() {
 }
 
 #[test]
+fn a_report_of_another_agent_is_not_shown_as_the_holders() {
+    let (_, mut team) = demo();
+    team.task_create(new("Build")).unwrap();
+    team.task_claim(claim("1", "qa")).unwrap();
+    team.task_update(update("1", "completed")).unwrap();
+    let by = |answer: &WhoAnswer| of(answer, "qa").working_on[0].reported_by.clone();
+    assert_eq!(by(&who(&mut team)).as_deref(), Some("dev"));
+    let primed = team.prime(&given!(Prime; agent: "qa")).unwrap();
+    assert_eq!(
+        primed.in_progress.items[0].reported_by.as_deref(),
+        Some("dev")
+    );
+    let own = given!(TaskUpdate, from: "qa", ..update("1", "in_progress"));
+    team.task_update(own).unwrap();
+    assert_eq!(by(&who(&mut team)), None);
+}
+
+#[test]
 fn agents_come_page_by_page() {
     let (_, mut team) = demo();
     let all: Vec<String> = who(&mut team).agents.into_iter().map(|a| a.agent).collect();
