@@ -48,6 +48,7 @@ fn agent(name: &str, task: Option<(&str, &str)>, last: Option<&str>) -> WhoAgent
         leased_until: Some(at(until)),
         lease_left_ms: None,
         reported: None,
+        reported_by: None,
         waits_for: Vec::new(),
         waits_for_total: 0,
     });
@@ -55,6 +56,7 @@ fn agent(name: &str, task: Option<(&str, &str)>, last: Option<&str>) -> WhoAgent
         agent: name.to_owned(),
         state: None,
         unread: u64::from(name == "cyd") * 3,
+        unread_posts: 0,
         last_event: last.map(|last| LastEvent {
             seq: 6,
             kind: "task_claimed".to_owned(),

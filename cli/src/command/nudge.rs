@@ -38,8 +38,8 @@ pub struct Args {
     /// Seconds without an event of its own after which an agent is idle [default: nudge.idle_seconds]
     #[arg(long, value_name = "SECONDS", value_parser = super::whole::<u64>)]
     idle_seconds: Option<u64>,
-    /// Run this for each nudged agent: its name is the argument; TEAMLOG_TEAM, TEAMLOG_NUDGED, TEAMLOG_UNREAD and
-    /// TEAMLOG_DATA_ROOT are set, output goes to standard error
+    /// Run this for each nudged agent: its name is the argument; TEAMLOG_TEAM, TEAMLOG_NUDGED, TEAMLOG_UNREAD,
+    /// TEAMLOG_POSTS, TEAMLOG_NEWS and TEAMLOG_DATA_ROOT are set, output goes to standard error
     #[arg(long, value_name = "PROGRAM", conflicts_with = "dry_run")]
     exec: Option<PathBuf>,
     /// Seconds after which such a program is killed
@@ -107,6 +107,8 @@ fn run(
         .env("TEAMLOG_TEAM", team)
         .env("TEAMLOG_NUDGED", &nudged.agent)
         .env("TEAMLOG_UNREAD", nudged.unread.to_string())
+        .env("TEAMLOG_POSTS", nudged.posts.to_string())
+        .env("TEAMLOG_NEWS", nudged.news.to_string())
         .env("TEAMLOG_DATA_ROOT", root)
         .stdin(Stdio::null())
         // Standard output is for the answer.

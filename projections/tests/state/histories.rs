@@ -208,7 +208,8 @@ fn event(said: &Said, known: &mut BTreeSet<String>, sent: &mut Vec<Message>) -> 
         }
         Said::Retried(id, attempt) => {
             let retry = DeliveryFact::Retry(given!(DeliveryAttempt; message_id: format!("m{id}"),
-                attempt: u32::from(*attempt), due_at: at(3).to_string()));
+                attempt: u32::from(*attempt), due_at: at(3).to_string(),
+                ends_at: (attempt % 2 == 0).then(|| at(4))));
             return retry.event("teamlog", &info(*id, "dev"));
         }
         Said::Buried(id, letter) => {
@@ -220,7 +221,7 @@ fn event(said: &Said, known: &mut BTreeSet<String>, sent: &mut Vec<Message>) -> 
         }
         Said::Confirmed(id) => {
             let acked = DeliveryFact::Acked(given!(DeliveryAttempt; message_id: format!("m{id}"),
-                attempt: 1, due_at: None::<String>));
+                attempt: 1, due_at: None::<String>, ends_at: None::<teamlog_engine::Timestamp>));
             return acked.event("dev", &info(*id, "dev"));
         }
         Said::Marked(id, by, delivered) => {

@@ -177,16 +177,9 @@ impl Team {
     pub fn prime(&mut self, prime: &Prime) -> Result<PrimeAnswer> {
         let (team, now) = (self.name().to_owned(), self.now());
         let agent = &prime.agent;
-        let leads = self.query(|live, _| {
-            membership::check(live, "agent", agent)?;
-            lead::leads(live, agent)
-        })?;
-        let decisions = leads.then(|| self.decisions()).transpose()?;
-        self.query(|live, reader| {
+        let (mut answer, closed, leads) = self.query(|live, reader| {
             membership::check(live, "agent", agent)?;
             let (team, agent) = (team.as_str(), agent.as_str());
-            let brief = |decisions| lead::brief(live, agent, decisions, now);
-            let lead = decisions.clone().map(brief).transpose()?;
             let ready = listed::can_start(live, Some(agent), None, ITEMS_MAX, now)?;
             let closed = live.is_closed()?;
             let seen = Seen {
@@ -200,7 +193,7 @@ impl Team {
             let inbox = live.agent(agent)?;
             let named = Status::ALL.map(Status::name).into_iter();
             let counted = named.zip(counts.by_status);
-            let mut answer = PrimeAnswer {
+            let answer = PrimeAnswer {
                 team: team.to_owned(),
                 agent: agent.to_owned(),
                 last_seq: reader.head().last_seq,
@@ -224,13 +217,19 @@ impl Team {
                 unread_wakeups: inbox.wakeups,
                 posts: brief_notices(notices::posts(live, reader, agent, ITEMS_MAX)?),
                 news: brief_notices(notices::news(live, reader, agent, ITEMS_MAX)?),
-                lead,
+                lead: None,
                 commands: Vec::new(),
             };
-            answer.commands = commands(&answer, closed);
-            answer.fit();
-            Ok(answer)
-        })
+            Ok((answer, closed, lead::leads(live, agent)?))
+        })?;
+        if leads {
+            let decisions = self.decisions()?;
+            let brief = self.query(|live, _| lead::brief(live, agent, decisions.clone(), now))?;
+            answer.lead = Some(brief);
+        }
+        answer.commands = commands(&answer, closed);
+        answer.fit();
+        Ok(answer)
     }
 }
 
