@@ -76,6 +76,8 @@ pub struct Context {
     as_of: Option<AsOf>,
     /// The time of an answer about the past.
     now: Option<Timestamp>,
+    /// Whether all of an answer is shown, however many screens it takes.
+    whole: bool,
     /// Whether clock times are read as UTC.
     utc: bool,
     called: Called,
@@ -141,6 +143,7 @@ impl Context {
             max_stale: global.max_stale,
             as_of: None,
             now: None,
+            whole: false,
             utc: global.utc || env.var_set("TEAMLOG_UTC").is_some(),
             called: Called::of(env.program().as_deref()),
             definition,

@@ -217,10 +217,11 @@ impl Demo {
     }
 
     fn replay(&mut self, team: &mut Team) -> Result<u64, CommandError> {
-        let paint = self.view.paint;
+        let width = self.view.width.map(|width| width.saturating_sub(2));
+        let view = View { width, ..self.view };
         let mut shown = Vec::new();
         let events = team.replay(Replay::default(), &mut |event, _| {
-            shown.push(format!("  {}", event::line(event, paint)));
+            shown.push(format!("  {}", event::line(event, &view)));
             ControlFlow::Continue(())
         })?;
         self.say_all(shown);

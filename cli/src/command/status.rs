@@ -7,6 +7,7 @@ use teamlog_team::lifecycle::status::Status;
 #[command(after_help = "\
 Examples:
   teamlog status demo
+  teamlog status demo --all
   teamlog status demo --stale-minutes 30 --json
   teamlog status demo --digest                              equals that of `teamlog rehydrate demo`")]
 pub struct Args {
@@ -18,7 +19,10 @@ pub struct Args {
     /// Also compute the digest of the live state, which equals that of `rehydrate`
     #[arg(long)]
     digest: bool,
-    /// Most items of each list; 0 is all [default: 1000]
+    /// Everything, also where that is more than a screen
+    #[arg(long)]
+    all: bool,
+    /// Most items of each list; 0 is all [default: 1000, or all with --all]
     #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
     limit: Option<usize>,
     #[command(flatten)]
@@ -27,10 +31,11 @@ pub struct Args {
 
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
+        context.show_whole(self.all || self.limit.is_some());
         let input = Status {
             stale_minutes: self.stale_minutes,
             digest: self.digest,
-            limit: self.limit,
+            limit: self.limit.or(self.all.then_some(0)),
         };
         match self.digest {
             // No part of the operation.

@@ -59,11 +59,17 @@ impl Context {
         self.replayed
     }
 
+    /// Shows all of an answer, however many screens it takes.
+    pub fn show_whole(&mut self, whole: bool) {
+        self.whole = whole;
+    }
+
     pub fn view(&self) -> View {
         View {
             paint: self.out.paint(),
             now: self.now.unwrap_or_else(|| SystemClock.now()),
             width: self.env.columns(),
+            whole: self.whole,
         }
     }
 

@@ -114,7 +114,8 @@ impl Context {
             return self.stream_remote(team, wanted);
         }
         let mut opened = self.team(team)?;
-        let mut lines = Lines::new(&mut self.out);
+        let view = self.view();
+        let mut lines = Lines::new(&mut self.out, view);
         let streamed = wanted.run(&mut opened, &mut lines);
         lines.written?;
         streamed?;

@@ -3,21 +3,20 @@
 use crate::exit::CommandError;
 use crate::output::Output;
 use crate::question::Sink;
-use crate::render::event;
-use crate::render::style::Paint;
+use crate::render::{View, event};
 use std::ops::ControlFlow;
 use teamlog_team::engine::Event;
 
 pub struct Lines<'a> {
     out: &'a mut Output,
-    paint: Paint,
+    view: View,
     pub written: Result<(), CommandError>,
 }
 
 impl<'a> Lines<'a> {
-    pub fn new(out: &'a mut Output) -> Lines<'a> {
+    pub fn new(out: &'a mut Output, view: View) -> Lines<'a> {
         Lines {
-            paint: out.paint(),
+            view,
             out,
             written: Ok(()),
         }
@@ -34,7 +33,7 @@ impl Sink for Lines<'_> {
     fn event(&mut self, event: &Event<'_>, json: &[u8]) -> ControlFlow<()> {
         self.written = match self.out.is_json() {
             true => self.out.json_line(json),
-            false => self.out.line(event::line(event, self.paint)),
+            false => self.out.line(event::line(event, &self.view)),
         };
         self.goes_on()
     }

@@ -94,7 +94,7 @@ impl Sink for Sending<'_> {
         match self.form {
             Form::Json => self.json(json),
             Form::Lines(view) => {
-                let line = event::line(event, view.paint);
+                let line = event::line(event, &view);
                 match self.redacted(&String::from_utf8_lossy(json)) {
                     Some(redacted) => self.line(&redacted.without_tokens(line)),
                     None => self.line(&line),

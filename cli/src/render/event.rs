@@ -1,32 +1,59 @@
 //! One event as one line: what happened, in words where the kind is known, else its payload.
 
 use crate::render::escape::visible;
-use crate::render::style::{Paint, Style};
-use crate::render::{flow, thread};
+use crate::render::style::Style;
+use crate::render::{View, flow, table, thread};
 use serde_json::Value;
-use teamlog_team::engine::{Event, RefKind};
+use teamlog_team::engine::{Event, RefKind, Timestamp};
+use unicode_width::UnicodeWidthStr;
 
 /// Most characters of a payload that a line shows.
 const SHOWN_MAX: usize = 100;
 
-/// `seq  date time  actor  kind  task  what`, in fixed columns because a replay is streamed.
-pub fn line(event: &Event<'_>, paint: Paint) -> String {
-    let at = event.created_at.to_string();
-    let day = at.get(..10).unwrap_or_default();
-    let clock = at.get(11..23).unwrap_or_default();
+/// Columns from which on a line has the whole date and time.
+const WIDE: usize = 120;
+/// What an event says is not cut below that many columns.
+const TEXT_WIDTH_MIN: usize = 12;
+
+/// `seq  date time  actor  kind  task  what`, in fixed columns because a replay is streamed. In a terminal what the event
+/// says is cut to what is left of the line.
+pub fn line(event: &Event<'_>, view: &View) -> String {
     let kind = if event.foreign {
         Style::Dim
     } else {
         Style::Plain
     };
+    let (seq, at) = (format!("{:>6}", event.seq), moment(event.created_at, view));
+    let (actor, name) = (
+        format!("{:<10}", visible(&event.actor)),
+        format!("{:<20}", event.kind),
+    );
+    let before = [&*seq, &at, &actor, &name].map(UnicodeWidthStr::width);
+    let before = before.iter().sum::<usize>() + before.len() * "  ".len();
+    let text = what(event);
+    let text = match view.width {
+        Some(width) => table::cut(&text, width.saturating_sub(before).max(TEXT_WIDTH_MIN)),
+        None => text,
+    };
     let line = format!(
-        "{}  {day} {clock}Z  {:<10}  {}  {}",
-        paint.show(Style::Dim, format!("{:>6}", event.seq)),
-        visible(&event.actor),
-        paint.show(kind, format!("{:<20}", event.kind)),
-        what(event),
+        "{}  {at}  {actor}  {}  {text}",
+        view.paint.show(Style::Dim, seq),
+        view.paint.show(kind, name),
     );
     line.trim_end().to_owned()
+}
+
+/// `2026-11-28 14:55:01.123Z`; in a narrow terminal the time of a moment of today, else its day: `14:55:01`, `11-27 14:55`.
+fn moment(at: Timestamp, view: &View) -> String {
+    let (text, now) = (at.to_string(), view.now.to_string());
+    let part = |range: std::ops::Range<usize>| text.get(range).unwrap_or_default();
+    if view.width.is_none_or(|width| width >= WIDE) {
+        return format!("{} {}Z", part(0..10), part(11..23));
+    }
+    match now.get(..10) == Some(part(0..10)) {
+        true => format!("{:<11}", part(11..19)),
+        false => format!("{} {}", part(5..10), part(11..16)),
+    }
 }
 
 /// What happened, made visible.

@@ -40,7 +40,7 @@ fn row(task: &Listed, view: &View) -> Vec<Cell> {
         styled(style, task.priority.name()),
         plain(task.owner.as_deref().unwrap_or("-")),
         styled(Style::Dim, view.ago(task.created_at)),
-        free_text(Style::Plain, subject(task)),
+        subject(task),
     ]
 }
 
@@ -54,7 +54,7 @@ pub fn arrived(answer: &WaitAnswer, view: &View) -> Vec<String> {
         )];
     }
     let events = answer.events.iter().map(|recorded| &recorded.event);
-    events.map(|event| event::line(event, view.paint)).collect()
+    events.map(|event| event::line(event, view)).collect()
 }
 
 pub fn primed(answer: &PrimeAnswer, view: &View) -> Vec<String> {

@@ -1,8 +1,8 @@
 //! Answers for people: each function takes an answer and gives lines.
 //!
 //! Invariants: every text that came from outside passes through [`escape::visible`]; no line ends in a space;
-//! the same answer gives the same lines on and off a terminal, but for colours and for free text in tables, which is cut to
-//! the terminal's width.
+//! the same answer gives the same lines on and off a terminal, but for colours, and for what is cut or left out where a line
+//! would be wider than the terminal.
 
 pub mod age;
 pub mod artifact;
@@ -52,6 +52,9 @@ pub struct View {
     pub now: Timestamp,
     /// How many columns the terminal has, if one shows it.
     pub width: Option<usize>,
+    /// Whether all is shown, however many screens it takes.
+    #[serde(default)]
+    pub whole: bool,
 }
 
 impl View {

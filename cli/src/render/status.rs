@@ -21,29 +21,117 @@ pub fn overview(answer: &StatusAnswer, view: &View) -> Vec<String> {
     if let Some(closed) = &answer.closed_at {
         shown.push(format!("closed at {}", visible(closed)));
     }
-    section(&mut shown, "unread", members(answer, view));
-    section(&mut shown, "unread posts", posts(answer, view));
-    section(&mut shown, "tasks", statuses(answer, view));
     let tasks = |tasks: &[Listed]| lines(tasks.iter().map(|task| task_row(task, view)), 2, view);
-    section(&mut shown, "blocked", tasks(&answer.blocked_tasks));
-    section(&mut shown, "waits in vain", in_vain(answer, view));
-    section(&mut shown, "stale tasks", tasks(&answer.stale_tasks));
-    let stale = lines(answer.stale_messages.iter().map(stale_message), 2, view);
-    section(&mut shown, "stale messages", stale);
+    let stale = answer.stale_messages.iter().map(stale_message);
     let modes = answer.active_modes.iter().map(|mode| active(mode, view));
-    section(&mut shown, "active modes", lines(modes, 2, view));
     let runs = answer.bootstrap_runs.iter().map(|run| bootstrap(run, view));
-    section(&mut shown, "bootstrap runs", lines(runs, 2, view));
-    if !answer.truncated.is_empty() {
-        shown.push(String::new());
-        let names = answer.truncated.join(", ");
-        shown.push(format!("there is more of: {names} (--limit 0 shows all)"));
+    let mut sections = Sections::of([
+        ("unread", members(answer, view)),
+        ("unread posts", posts(answer, view)),
+        ("tasks", statuses(answer, view)),
+        ("blocked", tasks(&answer.blocked_tasks)),
+        ("waits in vain", in_vain(answer, view)),
+        ("stale tasks", tasks(&answer.stale_tasks)),
+        ("stale messages", lines(stale, 2, view)),
+        ("active modes", lines(modes, 2, view)),
+        ("bootstrap runs", lines(runs, 2, view)),
+    ]);
+    let digest = answer.state_digest.as_ref();
+    let digest = digest.map(|digest| format!("state digest {digest}"));
+    if !view.whole {
+        let others = shown.len() + digest.as_ref().map_or(0, |_| 2);
+        sections.fit(SCREEN_LINES.saturating_sub(others));
     }
-    if let Some(digest) = &answer.state_digest {
+    sections.show(&mut shown);
+    let mut longer = sections.cut();
+    let more = answer.truncated.iter();
+    longer.extend(more.map(|name| name.replace('_', " ")));
+    longer.dedup();
+    if !longer.is_empty() {
         shown.push(String::new());
-        shown.push(format!("state digest {digest}"));
+        shown.push(format!("more of {}: --all", longer.join(", ")));
+    }
+    if let Some(digest) = digest {
+        shown.push(String::new());
+        shown.push(digest);
     }
     shown
+}
+
+/// Lines that a terminal shows of an answer before its first line is gone; the prompt takes one.
+const SCREEN_LINES: usize = 23;
+
+/// A list of the answer.
+struct Section {
+    name: &'static str,
+    rows: Vec<String>,
+    total: usize,
+}
+
+/// The lists that hold anything.
+struct Sections {
+    all: Vec<Section>,
+    /// Whether an empty line stands before each.
+    spaced: bool,
+}
+
+impl Sections {
+    fn of<const N: usize>(lists: [(&'static str, Vec<String>); N]) -> Sections {
+        let filled = lists.into_iter().filter(|(_, rows)| !rows.is_empty());
+        let all = filled.map(|(name, rows)| Section {
+            name,
+            total: rows.len(),
+            rows,
+        });
+        Sections {
+            all: all.collect(),
+            spaced: true,
+        }
+    }
+
+    fn line_count(&self) -> usize {
+        let rows: usize = self.all.iter().map(|section| section.rows.len()).sum();
+        let before = if self.spaced { 2 } else { 1 };
+        rows + self.all.len() * before
+    }
+
+    /// Cuts the longest lists until all have at most that many lines, the line that says so included.
+    fn fit(&mut self, most: usize) {
+        if self.line_count() <= most {
+            return;
+        }
+        let most = most.saturating_sub(2);
+        // Each list keeps a few rows, with or without the empty lines.
+        self.spaced = most >= self.all.len() * 4;
+        while self.line_count() > most {
+            let longest = self.all.iter_mut().max_by_key(|section| section.rows.len());
+            match longest {
+                Some(section) if section.rows.len() > 1 => section.rows.pop(),
+                _ => return,
+            };
+        }
+    }
+
+    /// The names of those that were cut.
+    fn cut(&self) -> Vec<String> {
+        let cut = self.all.iter();
+        let cut = cut.filter(|section| section.rows.len() < section.total);
+        cut.map(|section| section.name.to_owned()).collect()
+    }
+
+    fn show(&self, shown: &mut Vec<String>) {
+        for section in &self.all {
+            if self.spaced {
+                shown.push(String::new());
+            }
+            let few = section.rows.len();
+            shown.push(match few < section.total {
+                true => format!("{} ({few} of {})", section.name, section.total),
+                false => section.name.to_owned(),
+            });
+            shown.extend(section.rows.iter().cloned());
+        }
+    }
 }
 
 /// `task  for those that failed`.
@@ -55,23 +143,26 @@ fn in_vain(answer: &StatusAnswer, view: &View) -> Vec<String> {
     lines(answer.failed_dependencies.iter().map(row), 2, view)
 }
 
-fn section(shown: &mut Vec<String>, name: &str, content: Vec<String>) {
-    if !content.is_empty() {
-        shown.push(String::new());
-        shown.push(name.to_owned());
-        shown.extend(content);
-    }
-}
-
+/// Unread messages by agent; those without any share a line.
 fn members(answer: &StatusAnswer, view: &View) -> Vec<String> {
-    let rows = answer.unread_counts.iter().map(|(agent, unread)| {
-        let style = if *unread > 0 { Style::Bold } else { Style::Dim };
+    let (none, some): (Vec<_>, Vec<_>) = answer
+        .unread_counts
+        .iter()
+        .partition(|(_, unread)| **unread == 0);
+    let name = match (&*none, some.is_empty()) {
+        ([], _) => None,
+        ([(agent, _)], _) => Some(visible(agent).into_owned()),
+        (many, true) => Some(format!("all {}", time::plural(many.len() as u64, "agent"))),
+        (many, false) => Some(format!("{} others", time::count(many.len() as u64))),
+    };
+    let some = some.into_iter().map(|(agent, unread)| {
         vec![
             plain(visible(agent)),
-            number_styled(style, time::count(*unread)),
+            number_styled(Style::Bold, time::count(*unread)),
         ]
     });
-    lines(rows, 2, view)
+    let none = name.map(|name| vec![plain(name), number_styled(Style::Dim, "0")]);
+    lines(some.chain(none), 2, view)
 }
 
 fn posts(answer: &StatusAnswer, view: &View) -> Vec<String> {

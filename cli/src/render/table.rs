@@ -9,24 +9,58 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Free text is not cut below this many columns: what is left has to tell one row from another.
 const FREE_TEXT_WIDTH_MIN: usize = 16;
+/// Nor below this many beside a mark, which tells rows apart too.
+const BESIDE_MARK_MIN: usize = 8;
+/// A column that may be left out is left out before free text becomes narrower than that.
+const FREE_TEXT_WIDTH_GOOD: usize = 24;
 /// The space between two columns.
 const GAP: &str = "  ";
 
 #[derive(Debug, Clone, Default)]
 pub struct Cell {
     text: String,
+    /// Stands behind the text, and is kept where the text is cut.
+    mark: String,
     style: Style,
     right: bool,
     free: bool,
+    optional: bool,
 }
 
 impl Cell {
     pub fn is_empty(&self) -> bool {
-        self.text.is_empty()
+        self.text.is_empty() && self.mark.is_empty()
+    }
+
+    /// The cell with words behind its text that are never cut: `(lease expired)`.
+    pub fn marked(self, mark: &str) -> Cell {
+        let gap = if self.text.is_empty() || mark.is_empty() {
+            ""
+        } else {
+            GAP
+        };
+        Cell {
+            mark: format!("{gap}{}", visible(mark)),
+            ..self
+        }
+    }
+
+    /// The cell in a column that is left out where a row would be wider than the terminal.
+    pub fn optional(self) -> Cell {
+        Cell {
+            optional: true,
+            ..self
+        }
     }
 
     fn width(&self) -> usize {
-        self.text.width()
+        self.text.width() + self.mark.width()
+    }
+
+    /// The cell's text in at most `width` columns.
+    fn within(&self, width: usize) -> String {
+        let room = width.saturating_sub(self.mark.width());
+        format!("{}{}", cut(&self.text, room), self.mark)
     }
 }
 
@@ -34,8 +68,7 @@ pub fn styled(style: Style, text: impl AsRef<str>) -> Cell {
     Cell {
         text: visible(text.as_ref()).into_owned(),
         style,
-        right: false,
-        free: false,
+        ..Cell::default()
     }
 }
 
@@ -90,6 +123,10 @@ struct Column {
     width: usize,
     /// How narrow it may become; its width where it holds no free text.
     least: usize,
+    /// How narrow it may become before columns are left out.
+    good: usize,
+    optional: bool,
+    left_out: bool,
 }
 
 impl Columns {
@@ -99,28 +136,54 @@ impl Columns {
             columns.resize_with(columns.len().max(row.len()), Column::default);
             for (column, cell) in columns.iter_mut().zip(row) {
                 let width = cell.width();
-                let least = match cell.free {
-                    true => width.min(FREE_TEXT_WIDTH_MIN),
+                let mark = cell.mark.width();
+                let down_to = |least: usize| match cell.free {
+                    true => {
+                        cell.text
+                            .width()
+                            .min(least.saturating_sub(mark).max(BESIDE_MARK_MIN))
+                            + mark
+                    }
                     false => width,
                 };
                 column.width = column.width.max(width);
-                column.least = column.least.max(least);
+                column.least = column.least.max(down_to(FREE_TEXT_WIDTH_MIN));
+                column.good = column.good.max(down_to(FREE_TEXT_WIDTH_GOOD));
+                column.optional |= cell.optional;
             }
         }
         Columns(columns)
     }
 
-    /// Takes from whichever column is the widest of those that may be narrower, until a row fits or none is left.
+    /// Leaves out columns that may be, then takes from whichever column is the widest of those that may be narrower, until
+    /// a row fits or none is left.
     fn narrow(&mut self, available: usize) {
-        let gaps = self.0.len().saturating_sub(1) * GAP.len();
-        let wanted: usize = self.0.iter().map(|column| column.width).sum();
-        for _ in available..wanted + gaps {
+        while self.wanted(|column| column.good) > available {
+            let mut optional = self
+                .0
+                .iter_mut()
+                .filter(|one| one.optional && !one.left_out);
+            let Some(column) = optional.next_back() else {
+                break;
+            };
+            column.left_out = true;
+        }
+        for _ in available..self.wanted(|column| column.width) {
             let spare = self.0.iter_mut().filter(|one| one.width > one.least);
+            let spare = spare.filter(|one| !one.left_out);
             let Some(widest) = spare.max_by_key(|column| column.width) else {
                 return;
             };
             widest.width -= 1;
         }
+    }
+
+    /// How wide a row is if its columns have these widths.
+    fn wanted(&self, width: impl Fn(&Column) -> usize) -> usize {
+        let shown = self.0.iter().filter(|column| !column.left_out);
+        let widths: Vec<usize> = shown.map(width).collect();
+        let gaps = widths.len().saturating_sub(1) * GAP.len();
+        widths.iter().sum::<usize>() + gaps
     }
 }
 
@@ -142,13 +205,17 @@ pub fn cut(text: &str, width: usize) -> String {
 }
 
 fn line(row: &[Cell], columns: &[Column], indent: usize, paint: Paint) -> String {
-    let last = row.iter().rposition(|cell| !cell.is_empty());
+    let is_shown = |(cell, column): (&Cell, &Column)| !cell.is_empty() && !column.left_out;
+    let last = row.iter().zip(columns).rposition(is_shown);
     let mut line = " ".repeat(indent);
     for (at, (cell, column)) in row.iter().zip(columns).enumerate() {
         if Some(at) > last {
             break;
         }
-        let text = cut(&cell.text, column.width);
+        if column.left_out {
+            continue;
+        }
+        let text = cell.within(column.width);
         let pad = " ".repeat(column.width - text.width());
         let shown = paint.show(cell.style, &text);
         // Writing to a String cannot fail.
@@ -174,6 +241,7 @@ mod tests {
             paint: Paint::new(false),
             now: Timestamp::default(),
             width,
+            whole: false,
         };
         lines(rows.to_vec(), indent, &view)
     }
@@ -223,6 +291,29 @@ mod tests {
             let shown = shown(&rows, 0, width);
             assert_eq!(shown[0], first, "{width:?}");
             assert!(shown[1].ends_with("  short"), "{width:?}: {shown:?}");
+        }
+    }
+
+    #[test]
+    fn a_mark_is_kept_and_an_optional_column_goes_first() {
+        let subject = "a subject that is far too long for this";
+        let row = vec![
+            plain("1"),
+            plain("(5m later)").optional(),
+            free_text(Style::Plain, subject).marked("(lease expired)"),
+        ];
+        let wide = format!("1  (5m later)  {subject}  (lease expired)");
+        for (width, first) in [
+            (None, &*wide),
+            (Some(wide.len()), &*wide),
+            (
+                Some(60),
+                "1  (5m later)  a subject that is far too l…  (lease expired)",
+            ),
+            (Some(35), "1  a subject that…  (lease expired)"),
+            (Some(10), "1  a subje…  (lease expired)"),
+        ] {
+            assert_eq!(shown(&[row.clone()], 0, width)[0], first, "{width:?}");
         }
     }
 

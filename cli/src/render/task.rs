@@ -34,20 +34,18 @@ pub fn row(task: &Listed, view: &View) -> Vec<Cell> {
         status(task.status),
         plain(task.owner.as_deref().unwrap_or("-")),
         styled(Style::Dim, view.ago(task.updated_at)),
-        free_text(Style::Plain, subject(task)),
+        subject(task),
         free_text(Style::Dim, reported(task)),
     ]
 }
 
 /// What it is about, and whether its lease ran out, which no event says yet.
-pub fn subject(task: &Listed) -> String {
-    let subject = task.subject.as_deref().unwrap_or("");
-    match task.lease_expired() {
-        true => format!("{subject}  (lease expired)")
-            .trim_start()
-            .to_owned(),
-        false => subject.to_owned(),
-    }
+pub fn subject(task: &Listed) -> Cell {
+    let mark = match task.lease_expired() {
+        true => "(lease expired)",
+        false => "",
+    };
+    free_text(Style::Plain, task.subject.as_deref().unwrap_or("")).marked(mark)
 }
 
 /// What was reported of a task that only claims move: `reported blocked, 40%: waits for the schema (by dev)`.

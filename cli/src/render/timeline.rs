@@ -13,6 +13,10 @@ const GAP_SHOWN_MICROS: i64 = time::SECOND;
 
 /// Deeper steps are not indented further: a chain of causes may be as long as the story.
 const DEPTH_SHOWN_MAX: usize = 12;
+/// The same in a terminal narrower than [`NARROW`], which leaves room for the text of each event.
+const DEPTH_NARROW_MAX: usize = 3;
+/// Columns below which a terminal is narrow.
+const NARROW: usize = 110;
 
 pub fn story(answer: &TraceAnswer, view: &View) -> Vec<String> {
     let count = time::plural(answer.count as u64, "event");
@@ -38,9 +42,12 @@ pub fn lines(events: &[Recorded], view: &View) -> Vec<String> {
 
 /// The steps, each behind its offset, the time since the one before and its seq.
 fn steps(story: &Story<'_>, view: &View) -> Vec<String> {
-    let mut tree = Tree::default();
+    let mut tree = Tree::new(view);
     let steps = story.steps.iter().enumerate();
-    let rows = steps.map(|(at, step)| row(story, at, step, tree.parent_shown(at, step)));
+    let rows = steps.map(|(at, step)| {
+        let parent = tree.parent_shown(at, step);
+        row(story, at, step, (parent, tree.depth(step)))
+    });
     let rows: Vec<_> = rows.collect();
     let started = story.steps.first().map(|step| {
         let at = step.recorded.event.created_at.to_string();
@@ -57,20 +64,45 @@ fn steps(story: &Story<'_>, view: &View) -> Vec<String> {
 }
 
 /// What a reader takes from the indentation alone: the last step at each depth that nothing shallower followed.
-#[derive(Default)]
-struct Tree(Vec<usize>);
+struct Tree {
+    last: Vec<usize>,
+    depth_max: usize,
+}
 
 impl Tree {
+    fn new(view: &View) -> Tree {
+        let is_narrow = view.width.is_some_and(|width| width < NARROW);
+        let depth_max = if is_narrow {
+            DEPTH_NARROW_MAX
+        } else {
+            DEPTH_SHOWN_MAX
+        };
+        Tree {
+            last: Vec::new(),
+            depth_max,
+        }
+    }
+
+    /// How deep a step is indented.
+    fn depth(&self, step: &Step<'_>) -> usize {
+        step.depth.min(self.depth_max)
+    }
+
     /// The step that seems to be above this one, which is next.
     fn parent_shown(&mut self, at: usize, step: &Step<'_>) -> Option<usize> {
-        self.0.truncate(step.depth.min(DEPTH_SHOWN_MAX));
-        let above = self.0.last().copied();
-        self.0.push(at);
+        self.last.truncate(self.depth(step));
+        let above = self.last.last().copied();
+        self.last.push(at);
         above.filter(|_| step.depth > 0)
     }
 }
 
-fn row(story: &Story<'_>, at: usize, step: &Step<'_>, parent_shown: Option<usize>) -> Vec<Cell> {
+fn row(
+    story: &Story<'_>,
+    at: usize,
+    step: &Step<'_>,
+    (parent_shown, depth): (Option<usize>, usize),
+) -> Vec<Cell> {
     let recorded = step.recorded;
     let event = &recorded.event;
     let marks = marks(story, at, step, parent_shown);
@@ -89,13 +121,13 @@ fn row(story: &Story<'_>, at: usize, step: &Step<'_>, parent_shown: Option<usize
         true => event::what(event),
         false => format!("{}  [{}]", event::what(event), marks.join(", ")),
     };
-    let indent = match step.depth.min(DEPTH_SHOWN_MAX) {
+    let indent = match depth {
         0 => String::new(),
         depth => format!("{}└ ", "  ".repeat(depth - 1)),
     };
     vec![
         number_styled(Style::Dim, format!("+{}", time::span(step.offset))),
-        styled(Style::Dim, gap),
+        styled(Style::Dim, gap).optional(),
         number_styled(Style::Dim, format!("#{}", event.seq)),
         plain(event.actor.as_ref()),
         styled(style, format!("{indent}{}", event.kind)),

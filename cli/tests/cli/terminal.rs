@@ -182,3 +182,76 @@ fn a_row_fits_its_terminal_and_elsewhere_nothing_is_cut() {
     let json = on_80("tasks demo --json", &[plain]).unwrap();
     assert!(json.contains(subject), "{json}");
 }
+
+/// What a terminal of that many columns shows, line by line.
+fn lines_in(cli: &Cli, line: &str, columns: usize) -> Option<Vec<String>> {
+    let set = [("COLUMNS", &*columns.to_string()), ("NO_COLOR", "1")];
+    let shown = on_terminal(cli, line, &set)?;
+    let lines: Vec<String> = shown.lines().map(str::to_owned).collect();
+    for shown in &lines {
+        let width = shown.trim_end().chars().count();
+        assert!(width <= columns, "{line}: {width} columns: {shown}");
+    }
+    Some(lines)
+}
+
+#[test]
+fn eighty_columns_keep_what_tells_rows_apart() {
+    let cli = Cli::with_team();
+    let subject = "a subject that is far too long for a row in a narrow terminal";
+    cli.ok(&format!(
+        "task create demo --task-id T-1 --subject '{subject}'"
+    ));
+    cli.ok("task claim demo T-1 --worker dev --lease-ms 1000");
+    while cli.json::<Value>("task show demo T-1")["lease_expired"] != true {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    cli.ok("task-update demo --from dev --to lead --task-id T-1 --note 'waits for a schema that nobody wrote'");
+    let mut cause = String::new();
+    for at in 0..6 {
+        let caused = match &*cause {
+            "" => String::new(),
+            cause => format!(" --cause {cause}"),
+        };
+        let told: Value = cli.json(&format!(
+            "append demo --kind a_rather_long_kind --trace-id tr --actor orchestrator --data '{{\"text\":\"step number {at} of a story\"}}'{caused}"
+        ));
+        cause = told["event"]["id"].as_str().unwrap_or_default().to_owned();
+    }
+    let Some(tasks) = lines_in(&cli, "tasks demo", 80) else {
+        return;
+    };
+    assert!(tasks[0].contains("(lease expired)"), "{tasks:?}");
+    let text = |shown: &[String], part: &str, count: usize| {
+        let with = shown.iter().filter(|line| line.contains(part));
+        assert_eq!(with.count(), count, "{shown:#?}");
+    };
+    text(
+        &lines_in(&cli, "trace demo --trace-id tr", 80).unwrap(),
+        "{\"text\":\"st",
+        6,
+    );
+    text(
+        &lines_in(&cli, "tail demo -n 6", 80).unwrap(),
+        "{\"text\":\"st",
+        6,
+    );
+    lines_in(&cli, "replay demo", 80).unwrap();
+}
+
+#[test]
+fn a_status_is_at_most_a_screen_unless_all_is_asked_for() {
+    let cli = Cli::new();
+    let members: Vec<String> = (0..30).map(|at| format!("agent-{at}")).collect();
+    cli.ok(&format!("init demo --members lead,{}", members.join(",")));
+    for at in 0..30 {
+        cli.ok(&format!(
+            "task-update demo --from agent-1 --to lead --task-id T-{at} --status blocked"
+        ));
+    }
+    let shown = cli.ok("status demo");
+    assert!(shown.lines().count() <= 23, "{shown}");
+    shows!(&*shown => has "unread\n  lead       30\n  30 others   0\n", has "blocked (", has " of 30)", has "more of blocked: --all");
+    let all = cli.ok("status demo --all");
+    shows!(&*all => has "T-0 ", has "T-29 ", lacks "--all");
+}
