@@ -29,6 +29,7 @@ export type Agreed = [
   Takes<Page.Attention, Told<Answer<"/v1/attention">>>,
   Takes<Page.RootTeams, Told<Answer<"/v1/root/teams">>>,
   Takes<Page.Verification, Told<Answer<"/v1/verify">>>,
+  Takes<Page.Examination, Told<Answer<"/v1/doctor">>>,
   Takes<Page.Session, Told<Answer<"/v1/session", "post">>>,
   Takes<Page.SessionState, Told<Answer<"/v1/session">>>,
 ];

@@ -1,6 +1,7 @@
 //! `doctor`: is everything as it should be, and what mends it.
 
 use crate::command::prelude::*;
+use crate::forward::control;
 use crate::git;
 use crate::progress::Progress;
 use crate::render::doctor;
@@ -77,6 +78,7 @@ impl Check {
     fn run(self, context: &mut Context) -> Outcome {
         let root = context.root(&self.team)?;
         let tracked = git::tracked(context.data_root()?, &self.team);
+        let daemon = control::answering(context.data_root()?, &self.team);
         let mut progress = Progress::on_stderr("checking", context.env());
         let answer = root.doctor_check(
             DoctorCheck {
@@ -87,6 +89,7 @@ impl Check {
                 backups: self.backups.clone(),
                 data_root: context.data_root()?.to_owned(),
                 tracked,
+                daemon,
             },
             &mut |done, all| progress.show(done, all),
         );

@@ -1,6 +1,7 @@
 //! What the daemon's own user may ask of it beside forwarded calls: how it is, that it stops, and new tokens. One HTTP
 //! request on its socket, one answer.
 
+use super::runtime::Runtime;
 use crate::exit::CommandError;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -28,6 +29,13 @@ pub fn ask(socket: &Path, method: &str, path: &str) -> Result<(u16, Vec<u8>), Co
     super::client::check_peer(&stream)?;
     let answer = exchanged(&mut stream, method, path).map_err(unreachable)?;
     parsed(&answer).ok_or_else(|| unreachable(io::ErrorKind::InvalidData.into()))
+}
+
+/// The process of the daemon that serves a team, if it answers.
+pub fn answering(root: &Path, team: &str) -> Option<u32> {
+    let runtime = Runtime::of_team(root, team).ok()??;
+    let (status, _) = ask(runtime.socket.as_deref()?, "GET", "/healthz").ok()?;
+    (status == 200).then_some(runtime.pid)
 }
 
 fn exchanged(stream: &mut UnixStream, method: &str, path: &str) -> io::Result<Vec<u8>> {

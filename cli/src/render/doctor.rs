@@ -154,10 +154,32 @@ fn lost(lost: &Lost) -> Vec<Cell> {
     vec![plain(events), plain(place), plain(&lost.why)]
 }
 
+/// The style of a health, and its sign with its word. The page has the same signs (`dashboard/src/panels/integrity/health.ts`).
 fn shown(health: Health) -> (Style, &'static str) {
     match health {
-        Health::Healthy => (Style::Good, "healthy"),
-        Health::Warn => (Style::Warn, "warn"),
-        Health::Unhealthy => (Style::Bad, "unhealthy"),
+        Health::Healthy => (Style::Good, "✓ healthy"),
+        Health::Warn => (Style::Warn, "! warn"),
+        Health::Unhealthy => (Style::Bad, "✕ unhealthy"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_shows_the_same_signs_in_the_same_colours() {
+        let page = include_str!("../../../dashboard/src/panels/integrity/health.ts");
+        for health in [Health::Healthy, Health::Warn, Health::Unhealthy] {
+            let (style, shown) = shown(health);
+            let (sign, word) = shown.split_once(' ').unwrap();
+            let tone = match style {
+                Style::Good => "good",
+                Style::Warn => "warn",
+                _ => "bad",
+            };
+            let row = format!("{word}: {{ tone: \"{tone}\", sign: \"{sign}\" }},");
+            assert!(page.contains(&row), "{row}");
+        }
     }
 }

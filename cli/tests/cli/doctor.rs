@@ -4,6 +4,7 @@
 mod repair;
 
 use crate::answers::Verify;
+use crate::daemon::Daemon;
 use crate::prelude::*;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -505,6 +506,24 @@ fn lock() {
 }
 
 #[test]
+fn the_lock_of_the_daemon_that_answers_is_no_fault() {
+    let cli = history("jsonl");
+    let daemon = Daemon::of(&cli);
+    // It takes the lock with the first command.
+    cli.ok("task create demo --subject 'one more'");
+    cli.ok("views sync demo");
+    let answer: Doctor = cli.json("doctor check demo");
+    assert_eq!(turned(&answer), BTreeSet::new());
+    let lock = answer.checks.iter().find(|check| check.name == "lock");
+    let held = format!(
+        "held by the daemon that serves the team, pid {}",
+        daemon.pid()
+    );
+    shows!(&*lock.unwrap().summary => starts "held by the daemon that serves the team, pid ");
+    assert!(lock.unwrap().summary.starts_with(&held), "{held}");
+}
+
+#[test]
 fn several_faults_are_all_told_and_one_pass_mends_them() {
     let cli = history("jsonl");
     edit(cli.segment("demo"), |bytes| {
@@ -524,7 +543,7 @@ fn several_faults_are_all_told_and_one_pass_mends_them() {
     shows!(answer.recommendations[0] => is "teamlog rehydrate demo --salvage");
     let shown = cli.run("doctor check demo");
     assert_eq!(shown.code, Some(2));
-    assert!(shown.stdout.starts_with("demo: unhealthy\n"), "{shown:?}");
+    assert!(shown.stdout.starts_with("demo: ✕ unhealthy\n"), "{shown:?}");
     shows!(shown.stdout => has "to mend it:\n  teamlog rehydrate demo --salvage\n");
     mended(&cli, &answer);
 }

@@ -220,3 +220,12 @@ export interface SessionState {
   teams: string[];
   now: string;
 }
+
+export type Health = "healthy" | "warn" | "unhealthy";
+
+/** What `doctor` found when it last looked. */
+export interface Examination {
+  state: "never" | "running" | "done";
+  failure?: string;
+  checks: { name: string; status: Health; message: string; hint?: string }[];
+}

@@ -50,11 +50,22 @@ pub(super) fn lock(seen: &Observed<'_>) -> Seen<Check> {
     Ok(match free {
         Ok(()) => Check::healthy("free: whoever writes next gets it at once"),
         Err(LockError::Busy(holder)) => {
-            let check = Check::warn(format!("held by {holder}; others wait for it"));
+            let check = match seen.check.daemon {
+                Some(pid) if is_process(&holder, pid) => Check::healthy(format!(
+                    "held by the daemon that serves the team, {holder}, which records for everybody"
+                )),
+                _ => Check::warn(format!("held by {holder}; others wait for it")),
+            };
             check.details(json!({"holder": holder}))
         }
         Err(LockError::Io(error)) => Check::warn(format!("it cannot be taken from here: {error}")),
     })
+}
+
+/// Returns whether the holder of a lock is that process: `pid 42`, `pid 42 (teamlog serve)`.
+fn is_process(holder: &str, pid: u32) -> bool {
+    let rest = holder.strip_prefix(&format!("pid {pid}"));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
 /// The file system: local, so that locks exclude and syncs reach a disk.
@@ -118,6 +129,19 @@ mod tests {
             found.summary.contains("lies 3600 s in the future"),
             "{found:?}"
         );
+    }
+
+    #[test]
+    fn a_holder_is_known_by_its_whole_pid() {
+        for (holder, expected) in [
+            ("pid 42", true),
+            ("pid 42 (teamlog serve demo)", true),
+            ("pid 421 (teamlog serve demo)", false),
+            ("pid 4", false),
+            ("an unknown process", false),
+        ] {
+            assert_eq!(is_process(holder, 42), expected, "{holder}");
+        }
     }
 
     #[test]

@@ -85,6 +85,8 @@ pub struct DoctorCheck {
     pub data_root: PathBuf,
     /// The files of the team that git tracks.
     pub tracked: TrackedByGit,
+    /// The process of the daemon that serves the team, if it answers.
+    pub daemon: Option<u32>,
 }
 
 /// How something is.

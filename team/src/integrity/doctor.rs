@@ -86,6 +86,7 @@ impl DoctorCheck {
             backups: Vec::new(),
             data_root: PathBuf::from("."),
             tracked: TrackedByGit::Unknown,
+            daemon: None,
         }
     }
 }

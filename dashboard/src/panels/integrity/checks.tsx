@@ -1,21 +1,11 @@
 // What `doctor` found when it last looked.
 
+import type { Examination, Health } from "../../api/types.ts";
+import { byHealth, HEALTH, worstOf } from "./health.ts";
 import { useJob, type Job } from "./job.ts";
 import { commandOf, CopyCommand, Failed, Shown, When } from "../page.tsx";
 
-interface Looked extends Job {
-  healthy?: boolean;
-  checks: { name: string; status: string; message: string; hint?: string | null }[];
-}
-
-const SIGNS: Readonly<Record<string, { tone: string; sign: string }>> = {
-  ok: { tone: "good", sign: "✓" },
-  pass: { tone: "good", sign: "✓" },
-  warn: { tone: "warn", sign: "!" },
-  warning: { tone: "warn", sign: "!" },
-  fail: { tone: "bad", sign: "✕" },
-  error: { tone: "bad", sign: "✕" },
-};
+type Looked = Examination & Job;
 
 export function Checks() {
   const { query, error, running, why, start } = useJob<Looked>("/v1/doctor");
@@ -40,33 +30,23 @@ export function Checks() {
                 </b>
               ) : (
                 <>
-                  <b class={`sign sign-${data.healthy ? "good" : "bad"}`}>
-                    {data.healthy ? "✓ healthy" : "✕ unhealthy"}
-                  </b>{" "}
+                  <Sign health={worstOf(data.checks)} />{" "}
                   <When time={data.finished_at} />
                 </>
               ))}
       </p>
       {data && data.checks.length > 0 && !running && (
         <ul class="checks">
-          {[...data.checks]
-            .sort((a, b) => rank(b.status) - rank(a.status))
-            .map((check) => {
-              const look = SIGNS[check.status] ?? { tone: "idle", sign: "·" };
-              return (
-                <li key={check.name}>
-                  <b class={`sign sign-${look.tone}`}>
-                    {look.sign} {check.status}
-                  </b>{" "}
-                  <code>{check.name}</code> <Shown text={check.message} />
-                  {check.hint && (
-                    <p class="mild">
-                      <Shown text={check.hint} />
-                    </p>
-                  )}
-                </li>
-              );
-            })}
+          {byHealth(data.checks).map((check) => (
+            <li key={check.name}>
+              <Sign health={check.status} /> <code>{check.name}</code> <Shown text={check.message} />
+              {check.hint && (
+                <p class="mild">
+                  <Shown text={check.hint} />
+                </p>
+              )}
+            </li>
+          ))}
         </ul>
       )}
       <p class="tools">
@@ -79,7 +59,11 @@ export function Checks() {
   );
 }
 
-// What is wrong stands first.
-function rank(status: string): number {
-  return { bad: 2, warn: 1 }[SIGNS[status]?.tone ?? ""] ?? 0;
+function Sign({ health }: { health: Health }) {
+  const { tone, sign } = HEALTH[health];
+  return (
+    <b class={`sign sign-${tone}`}>
+      {sign} {health}
+    </b>
+  );
 }

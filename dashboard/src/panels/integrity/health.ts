@@ -1,0 +1,26 @@
+// How each health of a check is shown. `teamlog doctor check` has the same signs.
+
+import type { Health } from "../../api/types.ts";
+
+export interface Look {
+  tone: string;
+  sign: string;
+}
+
+export const HEALTH: Readonly<Record<Health, Look>> = {
+  healthy: { tone: "good", sign: "✓" },
+  warn: { tone: "warn", sign: "!" },
+  unhealthy: { tone: "bad", sign: "✕" },
+};
+
+const WORST_FIRST: readonly Health[] = ["unhealthy", "warn", "healthy"];
+
+/** What is wrong comes first. */
+export function byHealth<C extends { status: Health }>(checks: readonly C[]): C[] {
+  return [...checks].sort((a, b) => WORST_FIRST.indexOf(a.status) - WORST_FIRST.indexOf(b.status));
+}
+
+/** The worst health of all checks. */
+export function worstOf(checks: readonly { status: Health }[]): Health {
+  return byHealth(checks)[0]?.status ?? "healthy";
+}
