@@ -288,36 +288,37 @@ records!(Write, mode::stands, |args, context| {
     given::typed::<ModeWrite>(input)?
 });
 
-/// List the states of modes, those of a session before those of the root
+/// List the states of modes: those of the root and of every session, or with --session or --root those of one
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   teamlog mode list demo
-  teamlog mode list demo --all-sessions --active --json")]
+  teamlog mode list demo --session s-1
+  teamlog mode list demo --active --json")]
 struct List {
     /// The team
     team: String,
     #[command(flatten)]
     scope: SessionScope,
-    /// Those of the root and of every session, each by itself
+    /// Those of the root and of every session, each by itself: the default
     #[arg(long, conflicts_with_all = ["session", "root"])]
     all_sessions: bool,
     /// Only active ones
     #[arg(long)]
     active: bool,
-    /// Most sessions; 0 is all [default: 50]
-    #[arg(long, value_name = "N", requires = "all_sessions", value_parser = super::whole::<usize>)]
+    /// Most sessions beside those in which a mode is active; 0 is all [default: 50]
+    #[arg(long, value_name = "N", conflicts_with_all = ["session", "root"], value_parser = super::whole::<usize>)]
     limit: Option<usize>,
     /// The session that the page before ended with
-    #[arg(long, value_name = "SESSION", requires = "all_sessions")]
+    #[arg(long, value_name = "SESSION", conflicts_with_all = ["session", "root"])]
     cursor: Option<String>,
     #[command(flatten)]
     at: Past,
 }
 
 asks!(List, at, MODE_LIST, |args, context| ModeList {
+    all_sessions: !args.scope.is_given(),
     session_id: args.scope.session_unless(args.all_sessions, context)?,
-    all_sessions: args.all_sessions,
     active: args.active,
     limit: args.limit,
     cursor: args.cursor,

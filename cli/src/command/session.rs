@@ -18,6 +18,11 @@ pub struct SessionScope {
 }
 
 impl SessionScope {
+    /// Returns whether the command line says which scope is meant.
+    pub fn is_given(&self) -> bool {
+        self.session.is_some() || self.root
+    }
+
     /// The session that is meant; `None` is the root.
     pub fn session(self, context: &Context) -> Result<Option<String>, CommandError> {
         match (self.session, self.root) {

@@ -108,7 +108,9 @@ fn people_read_what_became_of_a_mode() {
         is "forge  active  starting  in session s-1\n  mode transiting: blueprint -> forge\n");
     shows!(cli.ok("mode start demo forge --session s-1") =>
         is "forge  active  starting  in session s-1\n  it was so already\n");
-    let list = cli.ok("mode list demo --all-sessions");
+    let list = cli.ok("mode list demo");
+    assert_eq!(list, cli.ok("mode list demo --all-sessions"));
+    assert!(!cli.ok("mode list demo --root").contains("s-1"));
     assert!(list.contains("blueprint  ended   completed"), "{list}");
     assert!(list.contains("in session s-1"), "{list}");
     let card = cli.ok("mode show demo forge --session s-1");

@@ -20,26 +20,29 @@ export interface ModeShown {
 }
 
 interface ModeList {
-  active_modes: string[];
   modes: ModeShown[];
+  next_cursor: string | null;
 }
+
+/** Sessions beside those in which a mode is active. */
+const SESSIONS = 200;
 
 function Modes() {
   const machines = useRead<{ machines: Machine[] }>("/v1/machines", {}, { always: true });
-  const modes = useRead<ModeList>("/v1/modes", {}, { on: ["mode_"] });
+  const modes = useRead<ModeList>("/v1/modes", { all_sessions: true, limit: SESSIONS }, { on: ["mode_"] });
   const chosen = subject() ?? "bootstrap";
   const error = machines.error ?? modes.error;
   if (error && !(machines.data && modes.data)) return <Failed error={error} again={machines.reload} />;
   const machine = machines.data?.machines.find((each) => each.name === chosen) ?? machines.data?.machines[0];
   const isBootstrap = machine?.name === "bootstrap";
-  const command = isBootstrap ? readingOf("bootstrap", "show", "TEAM") : readingOf("mode", "list", "TEAM");
+  const command = isBootstrap ? readingOf("bootstrap", "show", "TEAM") : readingOf("mode", "list", "TEAM", "--all-sessions");
   return (
     <Panel title="Modes and bootstrap" command={command} busy={!machines.data || !modes.data}>
       {machines.data && modes.data && machine && (
         <>
           <nav class="choice choice-many" aria-label="Machines">
             {machines.data.machines.map((each) => {
-              const on = modes.data?.active_modes.includes(each.name) ?? false;
+              const on = modes.data?.modes.some((state) => state.active && state.mode === each.name) ?? false;
               return (
                 <button
                   key={each.name}
@@ -64,7 +67,8 @@ function Modes() {
             <OneMode
               machine={machine}
               states={modes.data.modes.filter((each) => each.mode === machine.name)}
-              active={modes.data.active_modes}
+              active={modes.data.modes.filter((each) => each.active)}
+              more={modes.data.next_cursor !== null}
             />
           )}
         </>
@@ -73,7 +77,16 @@ function Modes() {
   );
 }
 
-function OneMode({ machine, states, active }: { machine: Machine; states: ModeShown[]; active: string[] }) {
+interface OneModeProps {
+  machine: Machine;
+  states: ModeShown[];
+  /** The active states of all modes, at the root and in every session. */
+  active: ModeShown[];
+  /** Whether there are sessions that were not read. */
+  more: boolean;
+}
+
+function OneMode({ machine, states, active, more }: OneModeProps) {
   const here = useMemo(() => [...new Set(states.map((state) => placeOf(state, machine)))], [states, machine]);
   return (
     <>
@@ -102,13 +115,7 @@ function OneMode({ machine, states, active }: { machine: Machine; states: ModeSh
               {states.map((state) => (
                 <tr key={state.session_id ?? "root"}>
                   <th scope="row">
-                    {state.session_id ? (
-                      <>
-                        session <Shown text={state.session_id} />
-                      </>
-                    ) : (
-                      "root"
-                    )}
+                    <Scope state={state} />
                   </th>
                   <td>
                     <span class={`sign sign-${state.active ? "open" : "idle"}`}>
@@ -136,17 +143,28 @@ function OneMode({ machine, states, active }: { machine: Machine; states: ModeSh
         </div>
       )}
       <p class="summary">
-        {active.length === 0 ? "No mode is active." : "Active, in the order in which they became so: "}
-        {active.map((name, index) => (
-          <span key={name}>
+        {active.length === 0 ? "No mode is active." : "Active: "}
+        {active.map((state, index) => (
+          <span key={`${state.mode} ${state.session_id ?? ""}`}>
             {index > 0 && ", "}
-            <Link panel="modes" params={{ id: name }}>
-              {name}
-            </Link>
+            <Link panel="modes" params={{ id: state.mode }}>
+              {state.mode}
+            </Link>{" "}
+            <Scope state={state} />
           </span>
         ))}
       </p>
+      {more && <p class="mild">More sessions without an active mode: the copied command lists them.</p>}
       <ExplainMode mode={machine.name} />
+    </>
+  );
+}
+
+function Scope({ state }: { state: ModeShown }) {
+  if (!state.session_id) return <>root</>;
+  return (
+    <>
+      session <Shown text={state.session_id} />
     </>
   );
 }

@@ -14,7 +14,7 @@ operation! {
         /// Whether only active modes are listed
         #[serde(default)]
         active: bool,
-        /// Of all sessions: how many at most; else 50, and 0 for all
+        /// Of all sessions: how many at most beside those in which a mode is active; else 50, and 0 for all
         limit: Option<usize>,
         /// Of all sessions: behind which one to go on, and without the root then
         cursor: Option<String>,
@@ -90,22 +90,33 @@ impl ModeList {
         })
     }
 
-    /// The states of a page of sessions, behind those of the root.
+    /// The states of a page of sessions, behind those of the root and of the sessions in which a mode is active.
     fn everywhere(&self, live: &Live) -> Result<(Vec<ModeState>, Option<String>)> {
         let limit = page::limit(self.limit, page::PAGE);
         let after = self.cursor.as_deref();
+        // They are few, however many sessions there were.
+        let mut active = live.active_sessions()?;
         let mut sessions = match self.active {
-            // They are few, however many there were.
             true => {
-                let mut sessions = live.active_sessions()?;
+                let mut sessions = std::mem::take(&mut active);
                 sessions.retain(|session| after.is_none_or(|after| session.as_str() > after));
                 sessions
             }
-            false => live.mode_sessions(after, limit.saturating_add(1))?,
+            false => {
+                let looked_at = limit.saturating_add(active.len()).saturating_add(1);
+                let mut sessions = live.mode_sessions(after, looked_at)?;
+                sessions.retain(|session| !active.contains(session));
+                sessions
+            }
         };
         let more = page::cut(&mut sessions, limit);
         let next = sessions.last().filter(|_| more).cloned();
         let root = after.is_none().then_some(Scope::Root);
+        // The first page has every session in which a mode is active, wherever it is in the order.
+        if after.is_none() {
+            sessions.extend(active);
+            sessions.sort_unstable();
+        }
         let mut states = Vec::new();
         let sessions = sessions.into_iter().map(Scope::Session);
         for scope in root.into_iter().chain(sessions) {

@@ -170,22 +170,27 @@ fn what_a_prompt_starts_for_everybody_counts_where_it_was_typed() {
 #[test]
 fn all_sessions_come_by_pages() {
     let (_, mut team) = demo();
-    for at in ["s1", "s2", "s3", ""] {
+    for at in ["s1", "s2", "s3", "s4", "s5", ""] {
         start(&mut team, Mode::Ultrawork, at).unwrap();
     }
-    complete(&mut team, Mode::Ultrawork, "s2").unwrap();
+    for at in ["s2", "s4"] {
+        complete(&mut team, Mode::Ultrawork, at).unwrap();
+    }
     let page = |cursor: Option<&str>, active: bool| {
         given!(ModeList, all_sessions: true,
-            active, limit: 2, cursor)
+            active, limit: if active { 2 } else { 1 }, cursor)
     };
+    // A session in which a mode is active is on the first page, however late it comes.
     let (first, next) = list(&mut team, page(None, false));
-    assert_eq!(first, ["root/ultrawork", "s1/ultrawork", "s2/ultrawork"]);
+    let active = "root/ultrawork s1/ultrawork s2/ultrawork s3/ultrawork s5/ultrawork";
+    assert_eq!(first.join(" "), active);
+    assert_eq!(next.as_deref(), Some("s2"));
     let (second, end) = list(&mut team, page(next.as_deref(), false));
-    assert_eq!((second, end), (vec!["s3/ultrawork".to_owned()], None));
-    let (live, end) = list(&mut team, page(None, true));
+    assert_eq!((second, end), (vec!["s4/ultrawork".to_owned()], None));
+    let (live, next) = list(&mut team, page(None, true));
     assert_eq!(live, ["root/ultrawork", "s1/ultrawork", "s3/ultrawork"]);
-    assert_eq!(end, None);
-    assert_eq!(list(&mut team, page(Some("s1"), true)).0, ["s3/ultrawork"]);
+    assert_eq!(next.as_deref(), Some("s3"));
+    assert_eq!(list(&mut team, page(Some("s3"), true)).0, ["s5/ultrawork"]);
 }
 
 #[test]

@@ -33,7 +33,9 @@ export function ExplainMode({ mode }: { mode: string }) {
   return (
     <section class="part explained">
       <header class="part-head">
-        <h2>Starting {mode} now</h2>
+        <h2>
+          Starting {mode} now{session ? <> in session <Shown text={session} /></> : " at the root"}
+        </h2>
         <CopyCommand line={readingOf("mode", "explain", "TEAM", mode, ...(session ? ["--session", session] : []))} />
       </header>
       <p class={`sign sign-${same ? "idle" : kind.tone}`}>
