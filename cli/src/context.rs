@@ -76,7 +76,7 @@ pub struct Context {
     as_of: Option<AsOf>,
     /// The time of an answer about the past.
     now: Option<Timestamp>,
-    /// Whether all of an answer is shown, however many screens it takes.
+    /// Shows all of an answer, however many screens it takes.
     whole: bool,
     /// Whether clock times are read as UTC.
     utc: bool,

@@ -129,6 +129,8 @@ codes! {
     DependencyCycle = "dependency_cycle",
     /// The result does not say how the work was delegated, which the task demands.
     MissingEvidence = "missing_delegation_compliance_evidence",
+    /// The task requires an approval that no reviewer gave.
+    ApprovalRequired = "approval_required",
     /// There is no manifest, since there is no such team.
     ManifestNotFound = "manifest_not_found",
     /// Work is left over, so the team is not closed.

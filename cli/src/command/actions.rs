@@ -67,7 +67,7 @@ macro_rules! records {
         $args:ident, $($team:ident).+, $($stamp:ident).+, $show:expr, |$typed:ident, $context:ident| $input:expr
     ) => {
         impl $args {
-            fn run(self, $context: &mut Context) -> Outcome {
+            pub(in crate::command) fn run(self, $context: &mut Context) -> Outcome {
                 let $typed = self;
                 let input = $input;
                 $typed.$($stamp).+.carry_out($context, &$typed.$($team).+, input, $show)

@@ -1,11 +1,15 @@
 //! `task`: one task in full, and what may be done to it: made, taken under a claim, finished, given back.
 
+mod edit;
+
 use crate::call::Call;
 use crate::command::prelude::*;
 use crate::render::claim;
+use edit::Edit;
 use serde_json::{Map, Value};
 use teamlog_team::api::{self, Op};
 use teamlog_team::task;
+use teamlog_team::task::change::TaskChange;
 use teamlog_team::task::create::TaskCreate;
 use teamlog_team::task::finish::TaskFinish;
 use teamlog_team::task::resources::SetTaskResources;
@@ -14,6 +18,7 @@ actions! {
     Show = "show", of::<task::show::TaskShow>;
     History = "history", of::<task::history::TaskHistory>;
     Create = "create", of::<TaskCreate>;
+    Edit = "edit", of::<TaskChange>;
     Next = "next", of::<task::claim_next::ClaimNext>;
     Claim = "claim", of::<task::claim::TaskClaim>;
     Renew = "renew", of::<task::renew::TaskRenew>;
@@ -153,6 +158,9 @@ struct Create {
     /// It cannot be done without changing code
     #[arg(long)]
     requires_code_change: bool,
+    /// Complete it only after a reviewer approved it
+    #[arg(long)]
+    requires_approval: bool,
     /// More to say of it, a JSON object; kept with the task as it is
     #[arg(long, value_name = "JSON")]
     extra_json: Option<String>,
@@ -167,6 +175,7 @@ records!(Create, claim::created, |args, context| TaskCreate {
     owner: args.owner,
     blocked_by: Some(args.blocked_by).filter(|tasks| !tasks.is_empty()),
     requires_code_change: args.requires_code_change.then_some(true),
+    requires_approval: args.requires_approval.then_some(true),
     priority: args.priority,
     resources: Some(args.resources).filter(|paths| !paths.is_empty()),
     shared: args.shared,

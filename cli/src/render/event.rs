@@ -12,7 +12,7 @@ const SHOWN_MAX: usize = 100;
 
 /// Columns from which on a line has the whole date and time.
 const WIDE: usize = 120;
-/// What an event says is not cut below that many columns.
+/// The least columns that the text of an event is cut to.
 const TEXT_WIDTH_MIN: usize = 12;
 
 /// `seq  date time  actor  kind  task  what`, in fixed columns because a replay is streamed. In a terminal what the event

@@ -82,6 +82,12 @@ pub fn primed(answer: &PrimeAnswer, view: &View) -> Vec<String> {
     list(&mut shown, "in progress", &answer.in_progress, brief);
     list(&mut shown, "blocked", &answer.blocked, brief);
     list(&mut shown, "ready", &answer.ready, brief);
+    list(
+        &mut shown,
+        "completed, then rejected",
+        &answer.rejected,
+        brief,
+    );
     list(&mut shown, "unread, newest first", &unread, mail);
     list(
         &mut shown,
@@ -133,6 +139,9 @@ fn brief(task: &Brief) -> String {
     text.push_str(&waits_for(&task.waits_for, task.waits_for_more));
     if task.lease_expired {
         text.push_str("  (lease expired)");
+    }
+    if !task.approval.is_empty() {
+        text.push_str(&format!("  approval: {}", task.approval));
     }
     if !task.note.is_empty() {
         text.push_str(&format!("  note: {}", task.note));

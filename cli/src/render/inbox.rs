@@ -97,8 +97,15 @@ fn unapplied(answer: &SendAnswer) -> Vec<String> {
             "NOT APPLIED: dependencies of task {task} that would form a cycle; the rest was applied"
         )
     });
+    let unapproved = answer.not_applied.values();
+    let unapproved = unapproved.filter(|reason| **reason == NotApplied::ApprovalRequired);
+    let unapproved = unapproved.map(|_| {
+        format!(
+            "NOT APPLIED: task {task} is not completed before it is approved; the rest was applied"
+        )
+    });
     let kept = answer.reported.iter().map(kept);
-    kept.chain(rules).chain(cyclic).collect()
+    kept.chain(rules).chain(cyclic).chain(unapproved).collect()
 }
 
 /// `NOT APPLIED: task 2 is claimed by qa and stays in_progress; the update is recorded as a comment`.

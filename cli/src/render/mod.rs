@@ -52,7 +52,7 @@ pub struct View {
     pub now: Timestamp,
     /// How many columns the terminal has, if one shows it.
     pub width: Option<usize>,
-    /// Whether all is shown, however many screens it takes.
+    /// Shows everything, however many screens it takes.
     #[serde(default)]
     pub whole: bool,
 }

@@ -71,7 +71,7 @@ struct Section {
 /// The lists that hold anything.
 struct Sections {
     all: Vec<Section>,
-    /// Whether an empty line stands before each.
+    /// True if an empty line comes before each.
     spaced: bool,
 }
 

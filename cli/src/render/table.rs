@@ -313,7 +313,11 @@ mod tests {
             (Some(35), "1  a subject that…  (lease expired)"),
             (Some(10), "1  a subje…  (lease expired)"),
         ] {
-            assert_eq!(shown(&[row.clone()], 0, width)[0], first, "{width:?}");
+            assert_eq!(
+                shown(std::slice::from_ref(&row), 0, width)[0],
+                first,
+                "{width:?}"
+            );
         }
     }
 

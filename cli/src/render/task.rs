@@ -5,6 +5,8 @@ use crate::render::timeline;
 use teamlog_team::engine::Json;
 use teamlog_team::projections::Task;
 use teamlog_team::projections::task::Status;
+use teamlog_team::projections::worker::supervision::ApprovalStatus;
+use teamlog_team::task::approval;
 use teamlog_team::task::history::TaskHistoryAnswer;
 use teamlog_team::task::list::TasksAnswer;
 use teamlog_team::task::listed::Listed;
@@ -129,12 +131,33 @@ fn fields(answer: &TaskShowAnswer, view: &View) -> Vec<(&'static str, Cell)> {
             "no such task",
             styled(Style::Warn, answer.unknown_dependencies.join(", ")),
         ),
+        ("approval", approval(answer)),
         ("trace", text(&task.trace_id)),
         ("created", plain(when(task.created_at))),
         ("updated", plain(when(task.updated_at))),
         ("last from", text(&task.last_update_from)),
         ("last message", plain(&task.last_message_id)),
     ]
+}
+
+/// The last decision on it: `rejected by lead: the tests are missing  (required)`.
+fn approval(answer: &TaskShowAnswer) -> Cell {
+    let is_gated = answer.task.requires_approval();
+    let Some(last) = &answer.approval else {
+        let text = if is_gated {
+            "required, no decision yet"
+        } else {
+            ""
+        };
+        return styled(Style::Warn, text);
+    };
+    let style = match last.status {
+        ApprovalStatus::Approved => Style::Good,
+        ApprovalStatus::Rejected if last.required => Style::Bad,
+        _ => Style::Warn,
+    };
+    let required = if is_gated { "  (required)" } else { "" };
+    styled(style, format!("{}{required}", approval::words(last)))
 }
 
 /// Who holds it until when, and what came of it.
@@ -158,7 +181,7 @@ fn claim(answer: &TaskShowAnswer, view: &View) -> Vec<(&'static str, Cell)> {
         0 => String::new(),
         epoch => epoch.to_string(),
     };
-    let code = match governed.requires_code_change {
+    let code = match governed.requires.code_change {
         Some(true) => "required",
         _ => "",
     };

@@ -13,7 +13,7 @@ const GAP_SHOWN_MICROS: i64 = time::SECOND;
 
 /// Deeper steps are not indented further: a chain of causes may be as long as the story.
 const DEPTH_SHOWN_MAX: usize = 12;
-/// The same in a terminal narrower than [`NARROW`], which leaves room for the text of each event.
+/// The deepest indentation in a terminal narrower than [`NARROW`], where the text of each event needs the room.
 const DEPTH_NARROW_MAX: usize = 3;
 /// Columns below which a terminal is narrow.
 const NARROW: usize = 110;

@@ -509,7 +509,7 @@ fn lock() {
 fn the_lock_of_the_daemon_that_answers_is_no_fault() {
     let cli = history("jsonl");
     let daemon = Daemon::of(&cli);
-    // It takes the lock with the first command.
+    // The daemon takes the lock with the first command.
     cli.ok("task create demo --subject 'one more'");
     cli.ok("views sync demo");
     let answer: Doctor = cli.json("doctor check demo");

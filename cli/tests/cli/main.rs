@@ -17,6 +17,7 @@ mod agents;
 mod answers;
 mod api;
 mod append;
+mod approvals;
 mod board;
 mod bootstrap;
 mod claims;

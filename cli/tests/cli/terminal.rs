@@ -183,7 +183,7 @@ fn a_row_fits_its_terminal_and_elsewhere_nothing_is_cut() {
     assert!(json.contains(subject), "{json}");
 }
 
-/// What a terminal of that many columns shows, line by line.
+/// Returns the lines that a terminal of that many columns shows.
 fn lines_in(cli: &Cli, line: &str, columns: usize) -> Option<Vec<String>> {
     let set = [("COLUMNS", &*columns.to_string()), ("NO_COLOR", "1")];
     let shown = on_terminal(cli, line, &set)?;
@@ -206,7 +206,7 @@ fn eighty_columns_keep_what_tells_rows_apart() {
     while cli.json::<Value>("task show demo T-1")["lease_expired"] != true {
         std::thread::sleep(Duration::from_millis(50));
     }
-    cli.ok("task-update demo --from dev --to lead --task-id T-1 --note 'waits for a schema that nobody wrote'");
+    cli.ok("task-update demo --from dev --to lead --task-id T-1 --note 'waits for a schema that does not exist'");
     let mut cause = String::new();
     for at in 0..6 {
         let caused = match &*cause {

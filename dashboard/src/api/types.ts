@@ -16,6 +16,8 @@ export interface Task {
   owner: string | null;
   deps: string[];
   failedDependencies?: string[];
+  requiresApproval?: boolean;
+  approval?: Approval;
   resources: string[];
   lease: Lease | null;
   leaseExpired?: boolean;
@@ -37,6 +39,15 @@ export interface Task {
   reportedNote?: string;
   reportedBy?: string;
   reportedAt?: string;
+}
+
+/** What a reviewer last decided on a task. */
+export interface Approval {
+  status: "pending" | "approved" | "rejected";
+  required: boolean;
+  reviewer: string;
+  decisionReason: string;
+  decidedAt: string;
 }
 
 export interface TaskPage {
@@ -133,6 +144,8 @@ export type AttentionKind =
   | "overdue_ack"
   | "dead_letter"
   | "write_refused"
+  | "approval_rejected"
+  | "approval_missing"
   | "stale_task"
   | "bootstrap_breached"
   | "task_failed"

@@ -23,6 +23,8 @@ const WORDS: Record<AttentionKind, string> = {
   overdue_ack: "ack overdue",
   dead_letter: "dead letter",
   write_refused: "write refused",
+  approval_rejected: "rejected",
+  approval_missing: "waits for an approval",
   stale_task: "stale task",
   bootstrap_breached: "bootstrap breached",
   task_failed: "failed",

@@ -2,7 +2,7 @@
 // points of its history.
 
 import { useState } from "preact/hooks";
-import type { Task } from "../api/types.ts";
+import type { Approval, Task } from "../api/types.ts";
 import { brief } from "../ui/text.tsx";
 import type { PanelEntry } from "./index.ts";
 import { Empty, Failed, go, Link, More, Panel, param, readingOf, Shown, subject, useRead, When } from "./page.tsx";
@@ -109,6 +109,11 @@ function Fields({ task }: { task: Task }) {
           </Field>
         )}
         {task.priority && <Field name="priority">{task.priority}</Field>}
+        {(task.approval || task.requiresApproval) && (
+          <Field name="approval">
+            <Decision task={task} />
+          </Field>
+        )}
         {task.deps.length > 0 && (
           <Field name="waits for">
             {task.deps.map((dep) => (
@@ -166,6 +171,28 @@ function Fields({ task }: { task: Task }) {
         )}
       </dl>
     </section>
+  );
+}
+
+const DECISIONS: Readonly<Record<Approval["status"], { tone: string; sign: string }>> = {
+  approved: { tone: "good", sign: "✓" },
+  pending: { tone: "warn", sign: "○" },
+  rejected: { tone: "bad", sign: "✕" },
+};
+
+function Decision({ task }: { task: Task }) {
+  const { approval } = task;
+  const required = task.requiresApproval ? "It is completed only with an approval." : "";
+  if (!approval) return <span class="sign sign-warn">○ no decision yet. {required}</span>;
+  const { tone, sign } = DECISIONS[approval.status];
+  return (
+    <>
+      <span class={`sign sign-${tone}`}>
+        {sign} {approval.status}
+      </span>{" "}
+      by <Shown text={approval.reviewer} /> <When time={approval.decidedAt} />: <Shown text={approval.decisionReason} />{" "}
+      {required && <small>{required}</small>}
+    </>
   );
 }
 

@@ -37,6 +37,15 @@ const LeaseLine = ({ task, lapsed, still }: { task: Task; lapsed: boolean; still
   return still ? <span class="sub" title={task.lease.expiresAt}>leased</span> : <Countdown until={task.lease.expiresAt} />;
 };
 
+/** What a reviewer said against the task, or that it waits for one. */
+const ApprovalLine = ({ task }: { task: Task }): JSX.Element | null => {
+  const { approval } = task;
+  const says = approval === undefined ? undefined : `${approval.reviewer}: ${approval.decisionReason}`;
+  if (approval?.status === "rejected" && (approval.required || task.requiresApproval === true)) return <div class="card-waits"><Badge tone="error" title={says ?? ""}>rejected</Badge></div>;
+  if (task.requiresApproval !== true || approval?.status === "approved") return null;
+  return <div class="card-waits"><Badge tone="warn" title={says ?? "It is completed only after a reviewer approved it"}>needs approval</Badge></div>;
+};
+
 const Reported = ({ task }: { task: Task }): JSX.Element | null => {
   const says = task.reportedStatus !== undefined && task.reportedStatus !== task.status;
   const parts = says || task.reportedBlocked === true || task.reportedProgress !== undefined || task.reportedNote !== undefined || task.reportedEta !== undefined;
@@ -95,6 +104,7 @@ export const Card = ({ task, byId, lapsed, still, movable, hideOwner = false, on
           {done > 0 && <span class="sub">{done} of {task.deps.length} done</span>}
         </div>
       )}
+      <ApprovalLine task={task} />
       <Reported task={task} />
     </article>
   );

@@ -5,7 +5,7 @@ use super::{Sent, TaskChange, event};
 use crate::message::event::{MessageFact, Suppressed, UNREAD};
 use crate::message::{
     Envelope, InvalidMessage, Message, MessageType, Names, Priority, SCHEMA_VERSION, TASK_ID,
-    check_id, check_name,
+    Unapplied, check_id, check_name,
 };
 use crate::mode::check_session;
 use crate::prelude::*;
@@ -369,13 +369,24 @@ impl Message {
     /// The same of a message that is sent now. Where its sender gave it another time, the event says both; and what of it is
     /// not applied to a task, if anything.
     pub fn sent_at(&self, now: Timestamp) -> Result<NewEvent, InvalidMessage> {
+        self.sent_without(now, &self.unapplied())
+    }
+
+    /// Like [`Message::sent_at`], for a caller that knows which fields are not applied.
+    ///
+    /// # Errors
+    /// Those of [`Message::sent`].
+    pub fn sent_without(
+        &self,
+        now: Timestamp,
+        left_out: &[Unapplied],
+    ) -> Result<NewEvent, InvalidMessage> {
         let mut text = self.text_behind(SENT_OPENING);
         if now != self.created_at {
             text.push_str(",\"sent_at\":\"");
             text.push_str(&now.to_string());
             text.push('"');
         }
-        let left_out = self.unapplied();
         for (at, one) in left_out.iter().enumerate() {
             text.push_str(if at == 0 { ",\"not_applied\":{" } else { "," });
             text.push_str(&format!("\"{}\":\"{}\"", one.field, one.reason.name()));

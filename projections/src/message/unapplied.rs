@@ -24,6 +24,8 @@ words! {
         WrongType = "wrong_type",
         /// The dependency would close a cycle. Only answers to a send have this.
         DependencyCycle = "dependency_cycle",
+        /// The status would complete a task without the approval that it requires.
+        ApprovalRequired = "approval_required",
     }
 }
 
@@ -36,6 +38,19 @@ pub struct Unapplied {
     pub reason: NotApplied,
     /// The same in words.
     pub rule: InvalidMessage,
+}
+
+impl Unapplied {
+    /// The status of an update that would complete a task without the approval which the task requires.
+    pub fn unapproved(task_id: &str) -> Unapplied {
+        let rule = format!("must wait until task {task_id} is approved");
+        let status = Status::Completed.name();
+        Unapplied {
+            field: "status".to_owned(),
+            reason: NotApplied::ApprovalRequired,
+            rule: InvalidMessage::new("message.payload.status", status, rule),
+        }
+    }
 }
 
 impl Message {
@@ -55,6 +70,23 @@ impl Message {
         match serde_json::from_str(self.payload.as_str()) {
             Ok(fields) => unapplied(self.kind, &fields, Names::Imported),
             Err(_) => Vec::new(),
+        }
+    }
+
+    /// The status that it gives its task; `None` if it gives none.
+    pub fn reported_status(&self) -> Option<Status> {
+        #[derive(Deserialize)]
+        struct Reported<'a> {
+            #[serde(borrow)]
+            status: Option<Cow<'a, str>>,
+        }
+        match self.kind {
+            MessageType::TaskAssign => Some(Status::Assigned),
+            MessageType::TaskUpdate => {
+                let reported: Reported<'_> = serde_json::from_str(self.payload.as_str()).ok()?;
+                Status::from_name(&reported.status?)
+            }
+            _ => None,
         }
     }
 

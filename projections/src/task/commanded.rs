@@ -4,7 +4,7 @@
 
 use super::fold::{store, unborn};
 use super::row::task_key;
-use super::{Claim, ClaimState, Governed, Status, Task, deps, news};
+use super::{Claim, ClaimState, Governed, Requirements, Status, Task, deps, news};
 use crate::prelude::*;
 use crate::task::event::{
     Held, Lease, Resources, TaskAct, TaskClaimed, TaskCreated, TaskFact, TaskUpdated,
@@ -81,9 +81,13 @@ fn created(tx: &Tx<'_>, event: &Event<'_>, id: &str, created: &TaskCreated) -> R
     task.details = Some(created.description.clone());
     task.priority = created.priority;
     (task.deps, task.ignored_deps) = deps::split(tx, id, &created.depends_on)?;
-    if created.extra.is_some() || created.requires_code_change.is_some() {
+    let requires = Requirements {
+        code_change: created.requires_code_change,
+        approval: created.requires_approval,
+    };
+    if created.extra.is_some() || requires != Requirements::default() {
         let governed = governed(&mut task);
-        governed.requires_code_change = created.requires_code_change;
+        governed.requires = requires;
         governed.extra.clone_from(&created.extra);
     }
     if created.resources != Resources::default() {
@@ -105,7 +109,10 @@ fn update(task: &mut Task, updated: &TaskUpdated) {
         task.details.clone_from(&updated.description);
     }
     if updated.requires_code_change.is_some() {
-        governed(task).requires_code_change = updated.requires_code_change;
+        governed(task).requires.code_change = updated.requires_code_change;
+    }
+    if updated.requires_approval.is_some() {
+        governed(task).requires.approval = updated.requires_approval;
     }
 }
 

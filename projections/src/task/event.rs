@@ -30,6 +30,9 @@ events! {
             /// Whether it cannot be done without changing code.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub requires_code_change: Option<bool>,
+            /// Completing it needs an approval.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub requires_approval: Option<bool>,
             /// How urgent it is.
             #[serde(
                 default,
@@ -61,6 +64,9 @@ events! {
             /// Whether it cannot be done without changing code.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub requires_code_change: Option<bool>,
+            /// Completing it needs an approval.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub requires_approval: Option<bool>,
         },
         /// A task's dependencies changed.
         "task_deps_changed" by "teamlog api update-task" => DepsChanged: DepsChanged [id depends_on] {

@@ -91,6 +91,9 @@ struct TaskView<'a> {
     /// Whether it cannot be done without changing code
     #[serde(skip_serializing_if = "Option::is_none")]
     requires_code_change: Option<bool>,
+    /// Completing it needs an approval
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requires_approval: Option<bool>,
     /// What its completion brought
     #[serde(skip_serializing_if = "Option::is_none")]
     result: Option<&'a str>,
@@ -190,7 +193,8 @@ impl<'a> TaskView<'a> {
             reported_note: task.reported.note.as_deref(),
             reported_by: task.reported.by.as_deref(),
             reported_at: task.reported.at,
-            requires_code_change: governed.requires_code_change,
+            requires_code_change: governed.requires.code_change,
+            requires_approval: governed.requires.approval,
             result: governed.result.as_deref(),
             error: governed.error.as_deref(),
             claim: task.claim().map(|claim| ClaimView {

@@ -22,8 +22,8 @@ pub(crate) use query::{parts, workers};
 use crate::worker::event::{WorkerAct, WorkerFact, WorkerState};
 use crate::worker::supervision::{Reported, SupervisionFact};
 use row::{
-    APPROVAL, BASELINE, HEARTBEAT, IDENTITY, INBOX, LAST_IDLE, PHASE, REPORTED, SHUTDOWN_ACK,
-    SHUTDOWN_REQUEST, SNAPSHOT, STATUS,
+    APPROVAL, BASELINE, HEARTBEAT, IDENTITY, INBOX, LAST_IDLE, PHASE, REJECTED, REPORTED,
+    SHUTDOWN_ACK, SHUTDOWN_REQUEST, SNAPSHOT, STATUS,
 };
 
 /// Reported events that tell of no single worker, of which the last one is kept.
@@ -71,6 +71,11 @@ fn supervise(tx: &mut Tx<'_>, seq: u64, at: Timestamp, fact: &SupervisionFact) {
         SupervisionFact::Approval(approval) => {
             let row = Noted::of(seq, at, approval);
             tx.put(&key(APPROVAL, &approval.task_id), &row);
+            let rejected = key(REJECTED, &approval.task_id);
+            match approval.is_rejected() {
+                true => tx.mark(&rejected),
+                false => tx.delete(&rejected),
+            }
         }
         SupervisionFact::Attention(_) => tx.put(&key(REPORTED, ATTENTION), &seq),
         SupervisionFact::Snapshot(_) => tx.put(&[SNAPSHOT], &seq),

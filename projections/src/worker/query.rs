@@ -1,7 +1,7 @@
 //! Questions about workers.
 
 use super::ATTENTION;
-use super::row::{Noted, PHASE, SNAPSHOT, WorkerPart};
+use super::row::{APPROVAL, Noted, PHASE, REJECTED, SNAPSHOT, WorkerPart};
 use crate::prelude::*;
 
 impl TeamState {
@@ -12,6 +12,16 @@ impl TeamState {
     /// The event that tells what was last seen of the leader.
     pub fn leader_attention(&self) -> Result<Option<u64>> {
         self.last_reported(ATTENTION)
+    }
+    /// Tasks whose required approval was rejected last, in the order of their ids as bytes.
+    pub fn rejected_tasks(&self, limit: usize) -> Result<Vec<String>> {
+        let entries = self.rows().prefix(&[REJECTED], false).take(limit);
+        entries.map(|entry| Ok(entry?.name(1))).collect()
+    }
+    /// Returns whether a reviewer decided on any task.
+    pub fn has_approvals(&self) -> Result<bool> {
+        let first = self.rows().prefix(&[APPROVAL], false).next();
+        Ok(first.transpose()?.is_some())
     }
     /// How far the team is; `None` where nobody said.
     pub fn phase(&self) -> Result<Option<Noted<String>>> {

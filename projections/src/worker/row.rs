@@ -45,6 +45,8 @@ known! {
 pub(super) const SNAPSHOT: u8 = 0x59;
 /// One: how far the team is.
 pub(super) const PHASE: u8 = 0x5B;
+/// Tasks whose required approval was rejected last, by id.
+pub(super) const REJECTED: u8 = 0x5C;
 
 #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 /// Something that is known, with the event that last said it.

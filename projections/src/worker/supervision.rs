@@ -137,6 +137,11 @@ impl Decode for Reported {
 }
 
 impl Approval {
+    /// Returns whether the task needs the approval and the reviewer said no.
+    pub fn is_rejected(&self) -> bool {
+        self.required && self.status == ApprovalStatus::Rejected
+    }
+
     /// The event that records it; `trace` is that of the task.
     pub fn event(&self, trace: Option<&str>) -> NewEvent {
         let kind = SupervisionFact::Approval(self.clone()).kind();

@@ -68,7 +68,7 @@ fn names(of: &[&str]) -> Vec<String> {
 fn created(owner: Option<&str>) -> TaskAct {
     TaskAct::Created(
         given!(TaskCreated; subject: "s", description: String::new(), blocked: true,
-            owner: owner.map(str::to_owned), depends_on: [], requires_code_change: None,
+            owner: owner.map(str::to_owned), depends_on: [], requires_code_change: None, requires_approval: None,
             priority: Priority::Normal, extra: None, resources: Resources::default()),
     )
 }

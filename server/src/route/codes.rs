@@ -71,7 +71,7 @@ codes! {
     409:
         epoch_mismatch(EPOCH_MISMATCH) claim_conflict(TASK_NOT_CLAIMABLE, TASK_NOT_IN_PROGRESS)
         blocked_dependency(TASK_NOT_CLAIMABLE) already_terminal(TASK_NOT_CLAIMABLE, TASK_NOT_IN_PROGRESS)
-        resource_conflict invalid_transition version_conflict task_exists team_exists team_closed team_open
+        resource_conflict approval_required invalid_transition version_conflict task_exists team_exists team_closed team_open
         cursor_ahead past_read_only log_replaced response_too_large daemon_version_mismatch journal_team
         journal_refused journal_left journal_trimmed;
     413: too_large;

@@ -6,6 +6,8 @@ use serde_json::Value;
 use teamlog_team::api::milliseconds;
 use teamlog_team::engine::Timestamp;
 use teamlog_team::projections::task::{Claim, ClaimState, UnmetDeps};
+use teamlog_team::projections::worker::ApprovalShown;
+use teamlog_team::projections::worker::supervision::ApprovalStatus;
 use teamlog_team::projections::{self, Priority, Status};
 use teamlog_team::task::record::value;
 
@@ -42,6 +44,12 @@ pub struct Task {
     /// Those of them that do not exist; only while it waits
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unknown_dependencies: Vec<String>,
+    /// If true, it is completed only after a reviewer approved it
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requires_approval: Option<bool>,
+    /// The last decision of a reviewer on it
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approval: Option<Approval>,
     /// The paths that its holder may write to
     resources: Vec<String>,
     /// The claim under which somebody works on it
@@ -103,6 +111,23 @@ pub struct Task {
     reported_at: Option<String>,
 }
 
+/// The decision of a reviewer on a task.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Approval {
+    /// The decision
+    status: ApprovalStatus,
+    /// Whether the task needs it
+    required: bool,
+    /// Who decided
+    reviewer: String,
+    /// Why
+    decision_reason: String,
+    /// When
+    #[schemars(with = "Timestamp")]
+    decided_at: String,
+}
+
 /// A claim that counts for a time.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -160,6 +185,8 @@ impl Task {
             deps: task.deps,
             failed_dependencies: unmet.failed,
             unknown_dependencies: unmet.unknown,
+            requires_approval: task.governed.requires.approval,
+            approval: None,
             lease,
             epoch,
             resources: task.governed.resources,
@@ -181,6 +208,21 @@ impl Task {
             reported_by: task.reported.by,
             reported_at: task.reported.at.map(milliseconds),
         }
+    }
+}
+
+impl Task {
+    /// The task with the last decision on it.
+    #[must_use]
+    pub fn with_approval(self, approval: Option<ApprovalShown>) -> Task {
+        let approval = approval.map(|approval| Approval {
+            status: approval.status,
+            required: approval.required,
+            reviewer: approval.reviewer,
+            decision_reason: approval.decision_reason,
+            decided_at: moment(&approval.decided_at),
+        });
+        Task { approval, ..self }
     }
 }
 

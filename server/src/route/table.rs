@@ -51,7 +51,7 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
             .codes(tasks::HOLDING),
         Route::records::<_, tasks::OneTask>("/v1/tasks/{taskId}/complete", "completeTask", tasks::complete)
             .doc("Complete a claimed task, which frees those that waited for it")
-            .codes(tasks::HOLDING),
+            .codes(tasks::COMPLETING),
         Route::records::<_, tasks::OneTask>("/v1/tasks/{taskId}/fail", "failTask", tasks::fail)
             .doc("Fail a claimed task")
             .codes(tasks::HOLDING),

@@ -12,6 +12,7 @@ use teamlog_team::engine::Timestamp;
 use teamlog_team::projections::task::UnmetDeps;
 use teamlog_team::projections::{Live, Priority};
 use teamlog_team::resource::Overlap;
+use teamlog_team::task::approval;
 use teamlog_team::task::blocking;
 use teamlog_team::task::claim::{ClaimAnswer, TaskClaim};
 use teamlog_team::task::create::{TaskAnswer, TaskCreate};
@@ -104,12 +105,14 @@ pub struct SomeTasks {
 pub fn list(asked: Tasks, team: &mut Team) -> Result<SomeTasks, Problem> {
     let (page, now) = (team.tasks(asked.or_all())?, team.now());
     let (mut failed, mut unknown) = (page.failed_dependencies, page.unknown_dependencies);
+    let mut approvals = page.approvals;
     let shown = |task: Listed| {
         let unmet = UnmetDeps {
             failed: failed.remove(&task.task_id).unwrap_or_default(),
             unknown: unknown.remove(&task.task_id).unwrap_or_default(),
         };
-        Task::of(task.into_task(), unmet, now)
+        let approval = approvals.remove(&task.task_id);
+        Task::of(task.into_task(), unmet, now).with_approval(approval)
     };
     Ok(SomeTasks {
         tasks: page.tasks.into_iter().map(shown).collect(),
@@ -127,7 +130,8 @@ pub fn show(asked: ReadTask, team: &mut Team) -> Result<OneTask, Problem> {
         failed: shown.failed_dependencies,
         unknown: shown.unknown_dependencies,
     };
-    Ok(Task::of(shown.task, unmet, team.now()).into())
+    let task = Task::of(shown.task, unmet, team.now());
+    Ok(task.with_approval(shown.approval).into())
 }
 
 /// What the task is about.
@@ -149,6 +153,8 @@ pub struct CreateInput {
     /// How urgent it is; else `normal`
     #[schemars(with = "Option<Priority>")]
     priority: Option<String>,
+    /// If true, it is completed only after a reviewer approved it
+    requires_approval: Option<bool>,
     /// Who makes it
     agent_id: Option<String>,
 }
@@ -171,6 +177,7 @@ impl CreateInput {
             blocked_by: self.deps.map(names),
             owner: self.owner,
             priority: self.priority,
+            requires_approval: self.requires_approval,
             resources: self.resources.map(names),
             shared: self.shared,
             ..TaskCreate::default()
@@ -222,6 +229,17 @@ pub const HOLDING: &[Code] = &[
     Code::ClaimConflict,
     Code::NotHolder,
     Code::LeaseExpired,
+];
+
+/// The refusals of a completion, in the order of the checks.
+pub const COMPLETING: &[Code] = &[
+    Code::TaskNotFound,
+    Code::EpochMismatch,
+    Code::AlreadyTerminal,
+    Code::ClaimConflict,
+    Code::NotHolder,
+    Code::LeaseExpired,
+    Code::ApprovalRequired,
 ];
 
 /// Inputs that present a claim by its number.
@@ -301,7 +319,8 @@ fn task(live: &Live, id: &str, now: Timestamp) -> Result<Task> {
     match live.task(id)? {
         Some(task) => {
             let unmet = blocking::unmet_dependencies(live, &task)?;
-            Ok(Task::of(task, unmet, now))
+            let approval = approval::of(live, id)?;
+            Ok(Task::of(task, unmet, now).with_approval(approval))
         }
         None => Err(holding::not_found(id).into()),
     }

@@ -1,5 +1,6 @@
 //! Where each sort of thing is found that somebody has to see to: by an index of what is open, never by history.
 
+use super::approvals::approvals;
 use super::{AttentionItem, AttentionKind, AttentionWaitsFor, Look, agents, tasks};
 use crate::handle::next;
 use crate::prelude::*;
@@ -14,6 +15,7 @@ pub(super) const FINDERS: &[fn(&mut Look<'_>) -> Result<()>] = &[
     tasks::failed,
     dead_letters,
     bootstrap_breached,
+    approvals,
     agents::budget_used,
     agents::questions,
     tasks::reported_blocked,

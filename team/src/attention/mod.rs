@@ -2,6 +2,7 @@
 //! somebody's hands, up to a bound of each sort, and nothing of what lies behind.
 
 mod agents;
+mod approvals;
 mod found;
 mod tasks;
 
@@ -62,6 +63,8 @@ words! {
         BootstrapBreached = "bootstrap_breached",
         /// The team or an agent used as many tokens as it may
         BudgetUsed = "budget_used",
+        /// A reviewer rejected a task that needs the approval
+        ApprovalRejected = "approval_rejected",
         /// An agent asked for a decision and got no answer
         QuestionOpen = "question_open",
         /// A message reported a task blocked
@@ -80,6 +83,8 @@ words! {
         OverdueAck = "overdue_ack",
         /// An agent was refused a write
         WriteRefused = "write_refused",
+        /// A task in progress requires an approval before it is completed, and has none
+        ApprovalMissing = "approval_missing",
         /// Nothing was heard of a task that somebody has
         StaleTask = "stale_task",
     }
@@ -104,7 +109,8 @@ impl AttentionKind {
             | AttentionKind::TaskFailed
             | AttentionKind::DeadLetter
             | AttentionKind::BootstrapBreached
-            | AttentionKind::BudgetUsed => AttentionSeverity::Error,
+            | AttentionKind::BudgetUsed
+            | AttentionKind::ApprovalRejected => AttentionSeverity::Error,
             AttentionKind::QuestionOpen
             | AttentionKind::ReportedBlocked
             | AttentionKind::NotApplied
@@ -114,6 +120,7 @@ impl AttentionKind {
             | AttentionKind::LeaseExpired
             | AttentionKind::OverdueAck
             | AttentionKind::WriteRefused
+            | AttentionKind::ApprovalMissing
             | AttentionKind::StaleTask => AttentionSeverity::Warning,
         }
     }

@@ -51,9 +51,9 @@ pub(super) fn lock(seen: &Observed<'_>) -> Seen<Check> {
         Ok(()) => Check::healthy("free: whoever writes next gets it at once"),
         Err(LockError::Busy(holder)) => {
             let check = match seen.check.daemon {
-                Some(pid) if is_process(&holder, pid) => Check::healthy(format!(
-                    "held by the daemon that serves the team, {holder}, which records for everybody"
-                )),
+                Some(pid) if is_process(&holder, pid) => {
+                    Check::healthy(format!("held by the daemon that serves the team, {holder}"))
+                }
                 _ => Check::warn(format!("held by {holder}; others wait for it")),
             };
             check.details(json!({"holder": holder}))

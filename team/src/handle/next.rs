@@ -4,17 +4,24 @@
 use crate::lifecycle::membership::LEADER;
 use crate::projections::Task;
 
-/// What the holder of a claim does with its task; no message moves it.
-pub(crate) fn of_holder(team: &str, task: &str, worker: &str, epoch: u64) -> Vec<String> {
+/// What the holder of a claim does with its task; no message moves it. A task that waits for its approval is not completed.
+pub(crate) fn of_holder(
+    team: &str,
+    task: &str,
+    worker: &str,
+    epoch: u64,
+    waits: bool,
+) -> Vec<String> {
     let line = |verb: &str, more: &str| {
         format!("teamlog task {verb} {team} {task} --worker {worker} --epoch {epoch}{more}")
     };
-    vec![
-        line("complete", " --result TEXT"),
+    let completes = (!waits).then(|| line("complete", " --result TEXT"));
+    let others = [
         line("renew", ""),
         line("fail", " --error TEXT"),
         line("release", ""),
-    ]
+    ];
+    completes.into_iter().chain(others).collect()
 }
 
 /// The claim of a task that is to be taken.

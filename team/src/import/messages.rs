@@ -10,7 +10,9 @@ use crate::import::report::{ImportAnswer, Report};
 use crate::import::source::{Entry, Found, append, index, read};
 use crate::log::lines::unreadable;
 use crate::prelude::*;
+use crate::projections::message::Unapplied;
 use crate::projections::team::event::{MembersAdded, TeamCreated, TeamFact};
+use crate::task::approval;
 use std::io::{BufRead, Seek};
 use teamlog_engine::{Head, State, Writer};
 
@@ -183,7 +185,8 @@ fn record<S: State, R: BufRead + Seek>(
     let mut at = source.stream_position().map_err(unreadable)?;
     for entry in entries {
         let message = read(source, &mut at, entry)?;
-        let mut event = message.sent().map_err(Refusal::from)?;
+        let event = message.sent_without(message.created_at, &entry.unapplied);
+        let mut event = event.map_err(Refusal::from)?;
         event.created_at = (!restamp).then_some(message.created_at);
         let seq = append(writer, event)?;
         first = first.or(seq);
@@ -199,9 +202,10 @@ fn record<S: State, R: BufRead + Seek>(
 
 /// The entries that the team does not know yet and whose agents may act in it.
 fn admitted(live: &Live, entries: Vec<Entry>, report: &mut Report) -> Result<Vec<Entry>> {
+    let mut gated: BTreeMap<Box<str>, bool> = BTreeMap::new();
     let mut agents: BTreeMap<String, Option<String>> = BTreeMap::new();
     let mut admitted = Vec::with_capacity(entries.len());
-    for entry in entries {
+    for mut entry in entries {
         if live.message(&entry.id)?.is_some() {
             report.duplicate(entry.line, &entry.id, "the team knows it already");
             continue;
@@ -219,10 +223,31 @@ fn admitted(live: &Live, entries: Vec<Entry>, report: &mut Report) -> Result<Vec
         }
         match stranger {
             Some(why) => report.malformed(entry.line, why),
-            None => admitted.push(entry),
+            None => {
+                if let Some(id) = &entry.completes
+                    && is_gated(live, id, &mut gated)?
+                {
+                    entry.unapplied.push(Unapplied::unapproved(id));
+                }
+                admitted.push(entry);
+            }
         }
     }
     Ok(admitted)
+}
+
+/// Returns whether no message of the import may complete a task, since the task requires an approval and has none. No
+/// message changes either, so each task is looked up once.
+fn is_gated(live: &Live, task: &str, known: &mut BTreeMap<Box<str>, bool>) -> Result<bool> {
+    if let Some(gated) = known.get(task) {
+        return Ok(*gated);
+    }
+    let gated = match live.task(task)? {
+        Some(task) => !task.claim_governed && approval::is_missing(live, &task)?,
+        None => false,
+    };
+    known.insert(task.into(), gated);
+    Ok(gated)
 }
 
 /// Why an agent may not act in the team, if it may not. Imported names may begin with a hyphen.

@@ -5,6 +5,7 @@ use crate::handle::team::input_fault;
 use crate::import::report::Report;
 use crate::log::lines::{Lines, unreadable};
 use crate::projections::Envelope;
+use crate::projections::Status;
 use crate::projections::message::{InvalidMessage, Message, Names, Unapplied};
 use std::io::{BufRead, Seek, SeekFrom};
 use teamlog_engine::limits::EVENT_BYTES_MAX;
@@ -22,6 +23,8 @@ pub(crate) struct Entry {
     pub len: u32,
     /// What it says of a task in vain.
     pub unapplied: Vec<Unapplied>,
+    /// The task that it reports completed.
+    pub completes: Option<Box<str>>,
     /// The message itself, as long as there was room: it need not be read again.
     held: Option<Box<Message>>,
 }
@@ -74,6 +77,7 @@ pub(crate) fn index<R: BufRead>(
                 offset: line.offset,
                 len: line.text.len() as u32,
                 unapplied: message.unapplied(),
+                completes: completes(&message),
                 held: (line.offset < HELD_BYTES_MAX).then(|| Box::new(message)),
             }),
         }
@@ -81,6 +85,12 @@ pub(crate) fn index<R: BufRead>(
     drop_repeated(&mut entries, report);
     entries.sort_unstable_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
     Ok(entries)
+}
+
+/// The task that a message reports completed.
+fn completes(message: &Message) -> Option<Box<str>> {
+    let id = message.task_id.as_deref()?;
+    (message.reported_status() == Some(Status::Completed)).then(|| id.into())
 }
 
 /// An entry's message, read again if it is not held. `at` is where the source stands.

@@ -4,6 +4,7 @@ use crate::doubts::{RecipientDoubts, similar_task, unknown_deps};
 use crate::message::send::KeptAsReport;
 use crate::prelude::*;
 use crate::projections::message::NotApplied;
+use crate::task::approval;
 
 /// Whether a message changed the task that it is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -110,14 +111,15 @@ pub(crate) fn of(after: &After<'_>, message: &Message, seq: u64) -> Result<Effec
         return Ok(Effect {
             applied: Some(Applied::NotApplied),
             reason: Some("claim_governed"),
-            reported: Some(KeptAsReport::of(after, &task, message)),
+            reported: Some(KeptAsReport::of(after, &task, message)?),
             ..left_out(None, message, BTreeMap::new())
         });
     }
     let wanted = wanted_deps(message);
     let is_cyclic = wanted.iter().any(|dep| task.ignored_deps.contains(dep));
     let deps = is_cyclic.then(|| ("deps".to_owned(), NotApplied::DependencyCycle));
-    let fields = deps.into_iter().collect();
+    let status = approval::withheld(live, message)?.map(|one| (one.field, one.reason));
+    let fields = deps.into_iter().chain(status).collect();
     Ok(left_out(Some(Applied::Applied), message, fields))
 }
 

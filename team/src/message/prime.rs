@@ -9,6 +9,7 @@ use crate::message::notices::{self, Notice};
 use crate::prelude::*;
 use crate::projections::hidden;
 use crate::shell;
+use crate::task::approval;
 use crate::task::listed;
 use crate::task::report;
 use crate::usage::tokens;
@@ -18,6 +19,8 @@ pub const TOKENS_MAX: usize = 2_000;
 /// For a reader that counts otherwise, and what text puts around the items.
 const TOKENS_AIMED_AT: usize = 1_800;
 const ITEMS_MAX: usize = 10;
+/// Rejected tasks of the team that are read at most.
+const REJECTED_MAX: usize = 1_000;
 /// Dependencies that a task shows at most.
 pub(crate) const DEPS_MAX: usize = 4;
 /// Tasks of a list that the next steps name at most.
@@ -86,6 +89,9 @@ pub struct Brief {
     /// Who reported it, if that was another agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reported_by: Option<String>,
+    /// The approval that it requires or that was rejected: the last decision, cut short.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub approval: String,
     /// The number of the claim on it, which its holder presents.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epoch: Option<u64>,
@@ -139,7 +145,7 @@ pub struct Mail {
     pub text: String,
 }
 
-/// `{team, agent, last_seq, tasks_by_status, in_progress, blocked, ready, unread, unread_wakeups, posts, news, lead?, commands}`.
+/// `{team, agent, last_seq, tasks_by_status, in_progress, blocked, ready, rejected?, unread, unread_wakeups, posts, news, lead?, commands}`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct PrimeAnswer {
     /// The team.
@@ -156,6 +162,9 @@ pub struct PrimeAnswer {
     pub blocked: Few<Brief>,
     /// What it can take up, most urgent first.
     pub ready: Few<Brief>,
+    /// Its completed tasks whose required approval was rejected since.
+    #[serde(skip_serializing_if = "Few::is_empty")]
+    pub rejected: Few<Brief>,
     /// Messages that it has not acknowledged, newest first; wake-ups (`agent_wakeup_required`) behind all others.
     pub unread: Few<Mail>,
     /// How many of the unread ones are wake-ups.
@@ -210,6 +219,7 @@ impl Team {
                     total: ready.total,
                     items: briefs(live, ready.tasks, &seen)?,
                 },
+                rejected: rejected(live, &seen)?,
                 unread: Few {
                     total: inbox.unread,
                     items: unread(live, reader, agent, now)?,
@@ -256,6 +266,7 @@ impl PrimeAnswer {
             &mut self.ready,
             &mut self.news,
             &mut self.unread,
+            &mut self.rejected,
             &mut self.blocked,
             &mut self.in_progress,
         ];
@@ -339,13 +350,15 @@ impl Seen<'_> {
                 false => Ok(Vec::new()),
             }
         };
+        let waits = approval::is_missing(live, task)?;
         Ok(match (task.claim(), task.status) {
             (Some(claim), _) if claim.leased_until > self.now && claim.owner == agent => {
-                next::of_holder(team, id, agent, task.governed.epoch)
+                next::of_holder(team, id, agent, task.governed.epoch, waits)
             }
             (Some(_), _) => claim()?,
             (None, Status::Pending | Status::Assigned) if task.claim_governed => claim()?,
             (None, _) if task.claim_governed => Vec::new(),
+            (None, Status::InProgress) if waits => Vec::new(),
             (None, Status::InProgress) => vec![next::report(team, task, agent, "done")],
             (None, _) => vec![next::report(team, task, agent, "in_progress")],
         })
@@ -374,6 +387,7 @@ fn brief(live: &Live, task: Task, seen: &Seen<'_>) -> Result<Brief> {
     let leased_until = task.claim().map(|claim| claim.leased_until);
     let lease_expired = task.lease_expired(now);
     let (waits_for, waits_for_more) = dependencies(live, &task.deps, DEPS_MAX)?;
+    let approval = cut(&decision(live, &task)?);
     Ok(Brief {
         task_id: task.task_id,
         priority: task.priority.name(),
@@ -382,6 +396,7 @@ fn brief(live: &Live, task: Task, seen: &Seen<'_>) -> Result<Brief> {
         note: cut(&task.note.unwrap_or_default()),
         reported,
         reported_by,
+        approval,
         epoch,
         leased_until,
         lease_expired,
@@ -410,6 +425,42 @@ pub(crate) fn dependencies(
         }
     }
     Ok((open, more))
+}
+
+/// The completed tasks of the agent whose required approval was rejected. Reads every rejected task.
+fn rejected(live: &Live, seen: &Seen<'_>) -> Result<Few<Brief>> {
+    let mut tasks = Vec::new();
+    for id in live.rejected_tasks(REJECTED_MAX)? {
+        let task = live.task(&id)?;
+        let is_own = |task: &Task| {
+            task.status == Status::Completed && task.owner.as_deref() == Some(seen.agent)
+        };
+        tasks.extend(task.filter(is_own));
+    }
+    let total = tasks.len() as u64;
+    tasks.truncate(ITEMS_MAX);
+    let items = tasks.into_iter().map(|task| {
+        let brief = brief(live, task, seen)?;
+        Ok(Brief {
+            next: Vec::new(),
+            ..brief
+        })
+    });
+    Ok(Few {
+        total,
+        items: items.collect::<Result<_>>()?,
+    })
+}
+
+/// The last decision on a task, if the task requires an approval or was rejected.
+fn decision(live: &Live, task: &Task) -> Result<String> {
+    let last = live.approval(&task.task_id)?;
+    let is_rejected = last.as_ref().is_some_and(|last| last.what.is_rejected());
+    Ok(match last {
+        Some(last) if is_rejected || task.requires_approval() => approval::words(&last.into()),
+        None if task.requires_approval() => "required, no decision yet".to_owned(),
+        _ => String::new(),
+    })
 }
 
 fn unread(live: &Live, reader: &Reader, agent: &str, now: Timestamp) -> Result<Vec<Mail>> {

@@ -12,6 +12,7 @@ use crate::projections::delivery::Delivery;
 use crate::projections::delivery::event::DeliveryFact;
 use crate::projections::message::{MessageInfo, Names, NotApplied};
 use crate::projections::{Envelope, Policy};
+use crate::task::approval;
 use crate::task::blocking::{self, Turn};
 
 /// What `send` is asked.
@@ -94,7 +95,7 @@ pub struct SendAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reported: Option<KeptAsReport>,
     /// The fields that were not applied to the task, each with its reason: `no_task_id`, `unknown_status`,
-    /// `dependency_cycle`. The other fields were.
+    /// `dependency_cycle`, `approval_required`. The other fields were.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub not_applied: BTreeMap<String, NotApplied>,
     /// Names in it that are probably not meant.
@@ -251,18 +252,20 @@ impl Team {
 
 impl KeptAsReport {
     /// The task that a message reported on, which only claims move.
-    pub(crate) fn of(after: &After<'_>, task: &Task, message: &Message) -> KeptAsReport {
+    pub(crate) fn of(after: &After<'_>, task: &Task, message: &Message) -> Result<KeptAsReport> {
         let claim = task.claim().filter(|claim| claim.leased_until > after.now);
         let epoch = task.governed.epoch;
         let own = claim.filter(|claim| claim.owner == message.from);
-        let next = own.map(|claim| next::of_holder(after.team, &task.task_id, &claim.owner, epoch));
-        KeptAsReport {
+        let waits = approval::is_missing(after.live, task)?;
+        let (team, id) = (after.team, &task.task_id);
+        let next = own.map(|claim| next::of_holder(team, id, &claim.owner, epoch, waits));
+        Ok(KeptAsReport {
             next: next.unwrap_or_default(),
             task_id: task.task_id.clone(),
             status: task.status.name().into(),
             holder: claim.map(|claim| claim.owner.clone()),
             epoch: claim.map(|_| epoch),
-        }
+        })
     }
 }
 
@@ -492,7 +495,10 @@ fn settle(
         let event = message.suppressed(remaining).map_err(Refusal::from)?;
         return Ok((Settled::Suppressed { message, remaining }, event));
     }
-    let event = message.sent_at(now).map_err(Refusal::from)?;
+    let mut left_out = message.unapplied();
+    left_out.extend(approval::withheld(live, &message)?);
+    let event = message.sent_without(now, &left_out);
+    let event = event.map_err(Refusal::from)?;
     let doubts = Doubts::of(live, &message)?;
     Ok((Settled::Sent(message, doubts), event))
 }

@@ -1,6 +1,8 @@
-//! `write-task-approval`, `read-task-approval`: what a reviewer decided on a task, which need not exist.
+//! `write-task-approval`, `read-task-approval`: what a reviewer decided on a task, which need not exist; and the tasks that
+//! are not completed without an approval.
 
 use crate::prelude::*;
+use crate::projections::message::Unapplied;
 use crate::projections::worker::ApprovalShown;
 use crate::projections::worker::supervision::{Approval, ApprovalStatus};
 
@@ -101,4 +103,79 @@ impl Command for WriteApproval {
             status: *status,
         })
     }
+}
+
+/// Returns the last decision on a task.
+pub fn of(live: &Live, task_id: &str) -> Result<Option<ApprovalShown>> {
+    Ok(live.approval(task_id)?.map(Into::into))
+}
+
+/// Returns the last decisions on some tasks, by their ids. Without any decision in the team no task is looked up.
+pub(crate) fn of_all(live: &Live, tasks: &[Task]) -> Result<BTreeMap<String, ApprovalShown>> {
+    let mut found = BTreeMap::new();
+    if !live.has_approvals()? {
+        return Ok(found);
+    }
+    for task in tasks {
+        if let Some(approval) = of(live, &task.task_id)? {
+            found.insert(task.task_id.clone(), approval);
+        }
+    }
+    Ok(found)
+}
+
+/// Returns whether a task requires an approval that its last decision does not give.
+pub(crate) fn is_missing(live: &Live, task: &Task) -> Result<bool> {
+    if !task.requires_approval() {
+        return Ok(false);
+    }
+    let last = live.approval(&task.task_id)?;
+    Ok(last.is_none_or(|last| last.what.status != ApprovalStatus::Approved))
+}
+
+/// Refuses to complete a task without the approval that it requires.
+pub(crate) fn check(live: &Live, task: &Task) -> Result<()> {
+    if !is_missing(live, task)? {
+        return Ok(());
+    }
+    let (id, last) = (&task.task_id, of(live, &task.task_id)?);
+    let state = last.as_ref().map_or_else(
+        || "there is no decision yet".to_owned(),
+        |last| format!("the last decision is {}", words(last)),
+    );
+    let message = format!("task {id} requires an approval before it is completed, and {state}");
+    let mut refusal = Refusal::new(Code::ApprovalRequired, message)
+        .detail("task_id", id.as_str())
+        .hint("ask the reviewer to record a decision with write-task-approval; the claim stays yours until its lease ends");
+    if let Some(last) = last {
+        refusal = refusal.detail("approval", json!(last));
+    }
+    Err(refusal.into())
+}
+
+/// Returns the status of a message that would complete a task without the approval which the task requires; that status is
+/// not applied.
+pub(crate) fn withheld(live: &Live, message: &Message) -> Result<Option<Unapplied>> {
+    let Some(id) = &message.task_id else {
+        return Ok(None);
+    };
+    if message.reported_status() != Some(Status::Completed) {
+        return Ok(None);
+    }
+    let Some(task) = live.task(id)? else {
+        return Ok(None);
+    };
+    let completes = !task.claim_governed && task.status != Status::Completed;
+    let withheld = completes && is_missing(live, &task)?;
+    Ok(withheld.then(|| Unapplied::unapproved(id)))
+}
+
+/// The decision in a line: `rejected by lead: the tests are missing`.
+pub fn words(approval: &ApprovalShown) -> String {
+    format!(
+        "{} by {}: {}",
+        approval.status.name(),
+        approval.reviewer,
+        approval.decision_reason
+    )
 }

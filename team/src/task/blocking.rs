@@ -2,6 +2,7 @@
 
 use crate::projections::task::UnmetDeps;
 use crate::projections::task::event::TaskBlocked;
+use crate::task::approval;
 use crate::task::holding::event;
 use crate::task::prelude::*;
 
@@ -75,7 +76,7 @@ pub(crate) enum Turn {
 }
 
 pub(crate) fn turned_by<'a>(live: &Live, message: &'a Message) -> Result<Option<(&'a str, Turn)>> {
-    let (Some(id), Some(status)) = (&message.task_id, reported(message)) else {
+    let (Some(id), Some(status)) = (&message.task_id, message.reported_status()) else {
         return Ok(None);
     };
     let task = live.task(id)?;
@@ -83,7 +84,7 @@ pub(crate) fn turned_by<'a>(live: &Live, message: &'a Message) -> Result<Option<
         let last = (task.last_message_created_at, task.last_message_id.as_str());
         !task.claim_governed && (message.created_at, message.id.as_str()) > last
     };
-    if !task.as_ref().is_none_or(follows) {
+    if !task.as_ref().is_none_or(follows) || approval::withheld(live, message)?.is_some() {
         return Ok(None);
     }
     let was = task.is_some_and(|task| task.status == Status::Completed);
@@ -92,23 +93,6 @@ pub(crate) fn turned_by<'a>(live: &Live, message: &'a Message) -> Result<Option<
         (true, false) => Some((id, Turn::Resumed)),
         _ => None,
     })
-}
-
-/// The status that a message gives its task.
-fn reported(message: &Message) -> Option<Status> {
-    #[derive(Deserialize)]
-    struct Reported<'a> {
-        #[serde(borrow)]
-        status: Option<Cow<'a, str>>,
-    }
-    match message.kind {
-        MessageType::TaskAssign => Some(Status::Assigned),
-        MessageType::TaskUpdate => {
-            let reported: Reported<'_> = serde_json::from_str(message.payload.as_str()).ok()?;
-            Status::from_name(&reported.status?)
-        }
-        _ => None,
-    }
 }
 
 /// Records which pending tasks wait again, now that the task `resumed` is no longer completed, by the event at `cause`.

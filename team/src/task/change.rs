@@ -34,7 +34,7 @@ const LIFECYCLE: [&str; 13] = [
 ];
 
 /// What `update-task` is asked; what is not given stays.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskChange {
     /// The task
@@ -51,6 +51,9 @@ pub struct TaskChange {
     /// Whether it cannot be done without changing code
     #[serde(default)]
     pub requires_code_change: Option<bool>,
+    /// If true, it is completed only after a reviewer approved it (`write-task-approval`)
+    #[serde(default)]
+    pub requires_approval: Option<bool>,
     /// The version that the task must have
     #[schemars(range(min = 1))]
     #[serde(default)]
@@ -79,6 +82,7 @@ impl Command for TaskChange {
                 subject: self.subject.clone(),
                 description: self.description.clone(),
                 requires_code_change: self.requires_code_change,
+                requires_approval: self.requires_approval,
             });
             let cause = draft.act(updated, DEFAULT_ACTOR, owner.as_deref());
             wanted.map_or(Ok(()), |wanted| wait_for(live, draft, wanted, cause))

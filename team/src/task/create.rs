@@ -5,6 +5,7 @@ use crate::projections::message::check_title;
 use crate::projections::natural::NUMBER_DIGITS_MAX;
 use crate::projections::task::event::{Resources, TaskCreated};
 use crate::resource;
+use crate::task::approval;
 use crate::task::prelude::*;
 use crate::task::record::RESERVED;
 
@@ -40,6 +41,9 @@ pub struct TaskCreate {
     /// Whether it cannot be done without changing code
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requires_code_change: Option<bool>,
+    /// If true, it is completed only after a reviewer approved it (`write-task-approval`)
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requires_approval: Option<bool>,
     /// How urgent it is; else `normal`
     #[schemars(with = "Option<Priority>")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -135,6 +139,7 @@ impl TaskCreate {
             owner: self.owner.clone(),
             depends_on,
             requires_code_change: self.requires_code_change,
+            requires_approval: self.requires_approval,
             priority: names::word("priority", priority, Priority::from_name, Priority::rule)?,
             resources: Resources {
                 resources: resource::declared(self.resources.as_deref().unwrap_or_default())?,
@@ -223,5 +228,6 @@ pub(crate) fn check_cycle(live: &Live, id: &str, deps: &[String]) -> Result<()> 
 pub(crate) fn record(live: &Live, id: &str, now: Timestamp) -> Result<TaskRecord> {
     let task = live.task(id)?.ok_or_else(|| holding::not_found(id))?;
     let unmet = blocking::unmet_dependencies(live, &task)?;
-    Ok(TaskRecord::at(task, unmet, now))
+    let approval = approval::of(live, id)?;
+    Ok(TaskRecord::at(task, unmet, now).with_approval(approval))
 }

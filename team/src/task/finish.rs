@@ -1,8 +1,8 @@
 //! `transition-task-status`: the holder of a claim completes its task, or gives it up.
 
 use crate::projections::task::event::{TaskCompleted, TaskFailed};
-use crate::task::evidence;
 use crate::task::prelude::*;
+use crate::task::{approval, evidence};
 
 operation! {
     /// Complete a claimed task, or fail it
@@ -34,7 +34,7 @@ operation! {
     }) -> HolderAnswer as task_finish,
     refuses = [
         TaskNotFound, AlreadyTerminal, ClaimConflict, NotHolder, LeaseExpired, VersionConflict, InvalidTransition,
-        MissingEvidence,
+        MissingEvidence, ApprovalRequired,
     ]
 }
 
@@ -77,6 +77,7 @@ impl Command for TaskFinish {
             let claim = self.holder(draft, hold)?;
             if to == Status::Completed {
                 evidence::check(&draft.task, self.result.as_deref())?;
+                approval::check(live, &draft.task)?;
             }
             self.finish(live, draft, &claim, to)
         })

@@ -1,5 +1,7 @@
 //! `tasks`: the tasks of a team, in natural order of their ids or in another one.
 
+use crate::projections::worker::ApprovalShown;
+use crate::task::approval;
 use crate::task::prelude::*;
 use crate::task::sorting::{SortOrder, Sorting, TaskSort};
 
@@ -44,7 +46,7 @@ impl Tasks {
     }
 }
 
-/// `{tasks[], failed_dependencies?, unknown_dependencies?, count, next_cursor}`.
+/// `{tasks[], failed_dependencies?, unknown_dependencies?, approvals?, count, next_cursor}`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TasksAnswer {
     /// The page, by what is recorded. A task whose lease ran out, which no event says yet, is marked `lease_expired`.
@@ -56,6 +58,9 @@ pub struct TasksAnswer {
     /// Dependencies of tasks of the page that do not exist, by task.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub unknown_dependencies: BTreeMap<String, Vec<String>>,
+    /// The last decisions of reviewers on tasks of the page, by task.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub approvals: BTreeMap<String, ApprovalShown>,
     /// Tasks on the page.
     pub count: usize,
     /// What to go on behind while more remain: the last id of the page, or in another order where that task stands in it.
@@ -75,6 +80,7 @@ impl Team {
             Ok(TasksAnswer {
                 failed_dependencies: unmet.failed,
                 unknown_dependencies: unmet.unknown,
+                approvals: approval::of_all(live, &page.tasks)?,
                 count: page.tasks.len(),
                 next_cursor: last.map(|last| sorting.cursor(last)),
                 tasks: Listed::all(page.tasks, now),

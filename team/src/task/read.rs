@@ -57,12 +57,14 @@ impl Team {
         let now = self.now();
         let page = self.tasks(tasks)?;
         let (mut failed, mut unknown) = (page.failed_dependencies, page.unknown_dependencies);
+        let mut approvals = page.approvals;
         let record = |task: Listed| {
             let unmet = UnmetDeps {
                 failed: failed.remove(&task.task_id).unwrap_or_default(),
                 unknown: unknown.remove(&task.task_id).unwrap_or_default(),
             };
-            TaskRecord::at(task.into_task(), unmet, now)
+            let approval = approvals.remove(&task.task_id);
+            TaskRecord::at(task.into_task(), unmet, now).with_approval(approval)
         };
         Ok(TasksData {
             count: page.count,

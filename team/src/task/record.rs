@@ -2,6 +2,7 @@
 
 use crate::prelude::*;
 use crate::projections::task::UnmetDeps;
+use crate::projections::worker::ApprovalShown;
 
 /// A task: the contract's fields, then what its creator said beside them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -18,6 +19,12 @@ pub struct TaskRecord {
     /// Whether it cannot be done without changing code
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requires_code_change: Option<bool>,
+    /// If true, it is completed only after a reviewer approved it
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requires_approval: Option<bool>,
+    /// The last decision of a reviewer on it
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<ApprovalShown>,
     /// How urgent it is, if not `normal`
     #[schemars(with = "Option<Priority>")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -121,6 +128,7 @@ pub const RESERVED: [&str; 41] = [
     "status",
     "result",
     "error",
+    "approval",
     "depends_on",
     "deps",
     "failed_dependencies",
@@ -182,7 +190,9 @@ impl TaskRecord {
             subject: task.subject.unwrap_or_default(),
             description: task.details.unwrap_or_default(),
             status: task.status.name().to_owned(),
-            requires_code_change: task.governed.requires_code_change,
+            requires_code_change: task.governed.requires.code_change,
+            requires_approval: task.governed.requires.approval,
+            approval: None,
             priority: urgent.then(|| task.priority.name().to_owned()),
             owner: task.owner,
             result: task.governed.result,
@@ -212,5 +222,23 @@ impl TaskRecord {
             completed_at: task.governed.completed_at,
             extra: extra.unwrap_or_default(),
         }
+        .without_shadowed()
+    }
+
+    /// The task with the last decision on it.
+    #[must_use]
+    pub fn with_approval(self, approval: Option<ApprovalShown>) -> TaskRecord {
+        TaskRecord { approval, ..self }.without_shadowed()
+    }
+
+    /// Leaves out fields of its creator's own whose names later became ours, if ours are shown.
+    fn without_shadowed(mut self) -> TaskRecord {
+        if self.requires_approval.is_some() {
+            self.extra.remove("requires_approval");
+        }
+        if self.approval.is_some() {
+            self.extra.remove("approval");
+        }
+        self
     }
 }

@@ -1,5 +1,7 @@
 //! `task show`: one task, and what happened to it.
 
+use crate::projections::worker::ApprovalShown;
+use crate::task::approval;
 use crate::task::history;
 use crate::task::prelude::*;
 
@@ -26,7 +28,7 @@ pub struct TaskShow {
     pub cursor: Option<String>,
 }
 
-/// `{team, task, failed_dependencies?, unknown_dependencies?, lease_expired?, history?, next_cursor?}`.
+/// `{team, task, failed_dependencies?, unknown_dependencies?, approval?, lease_expired?, history?, next_cursor?}`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TaskShowAnswer {
     /// The team.
@@ -40,6 +42,9 @@ pub struct TaskShowAnswer {
     /// Dependencies that do not exist.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown_dependencies: Vec<String>,
+    /// The last decision of a reviewer on it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approval: Option<ApprovalShown>,
     /// Whether the lease of its claim ran out, which no event says yet.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub lease_expired: bool,
@@ -64,6 +69,7 @@ impl Team {
                 team: team.clone(),
                 failed_dependencies: unmet.failed,
                 unknown_dependencies: unmet.unknown,
+                approval: approval::of(live, &show.task_id)?,
                 lease_expired: task.lease_expired(now),
                 task,
                 history: None,

@@ -8,7 +8,7 @@ use teamlog_team::resource::refused::{RefusedWrite, RefusedWrites};
 use teamlog_team::shell::words;
 use teamlog_team::task::reopen::TaskReopen;
 
-fn items(team: &mut Team) -> Vec<AttentionItem> {
+pub fn items(team: &mut Team) -> Vec<AttentionItem> {
     let answer = team.attention(&Attention::default()).unwrap();
     assert_eq!((answer.count, answer.more), (answer.items.len(), false));
     answer.items

@@ -16,6 +16,7 @@ mod given;
 mod agent_tokens;
 mod appending;
 mod appending_keys;
+mod approvals;
 mod artifacts;
 mod attention;
 mod authority;

@@ -128,6 +128,10 @@ fn begun(name: &str) -> History {
             ("create-task", json!({"task_id": "1", "subject": "s", "description": "d", "delegation": {"mode": "required"}})),
             claim("k"),
         ],
+        "gated" => vec![
+            ("create-task", json!({"task_id": "1", "subject": "s", "description": "d", "requires_approval": true})),
+            claim("k"),
+        ],
         "autopilot" => vec![mode("autopilot")],
         "artifact" => vec![("artifact-put", json!({"name": "a", "content": "1"}))],
         "token" => vec![("token-add", json!({"agent": "dev", "digest": "0a".repeat(32)}))],
@@ -279,6 +283,12 @@ fn rows() -> Vec<(&'static str, &'static str, Value, Code)> {
             "transition-task-status",
             finish(json!({"epoch": 1, "result": "done"})),
             MissingEvidence,
+        ),
+        (
+            "gated",
+            "transition-task-status",
+            finish(json!({"epoch": 1})),
+            ApprovalRequired,
         ),
         (
             "completed",

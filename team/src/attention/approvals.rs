@@ -1,0 +1,54 @@
+//! Tasks whose required approval was rejected, and tasks in progress that wait for one.
+
+use super::{AttentionItem, AttentionKind, Look};
+use crate::prelude::*;
+use crate::projections::worker::ApprovalShown;
+use crate::task::approval;
+
+/// Finds rejected approvals of tasks that were neither failed nor canceled, then tasks in progress that are not completed
+/// without a decision.
+pub(super) fn approvals(look: &mut Look<'_>) -> Result<()> {
+    let rejected = look.live.rejected_tasks(look.asked())?;
+    for id in look.bounded(rejected) {
+        let (task, last) = (look.live.task(&id)?, approval::of(look.live, &id)?);
+        let Some((task, last)) = task.zip(last) else {
+            continue;
+        };
+        if !matches!(task.status, Status::Failed | Status::Canceled) {
+            look.items.push(rejection(look.team, &task, &last));
+        }
+    }
+    let filter = TaskFilter {
+        status: Some(Status::InProgress),
+        owner: None,
+    };
+    let page = look.live.tasks(&filter, None, look.most)?;
+    for task in look.page(page) {
+        if !approval::is_missing(look.live, &task)? {
+            continue;
+        }
+        let last = look.live.approval(&task.task_id)?;
+        if !last.is_some_and(|last| last.what.is_rejected()) {
+            let text = format!("{} is not completed before it is approved", task.task_id);
+            let command = show(look.team, &task);
+            look.items.push(AttentionItem {
+                since: Some(task.updated_at),
+                ..AttentionItem::of_task(AttentionKind::ApprovalMissing, &task, text, command)
+            });
+        }
+    }
+    Ok(())
+}
+
+fn rejection(team: &str, task: &Task, last: &ApprovalShown) -> AttentionItem {
+    let text = format!("{} was {}", task.task_id, approval::words(last));
+    AttentionItem {
+        since: Timestamp::parse(&last.decided_at).ok(),
+        ..AttentionItem::of_task(AttentionKind::ApprovalRejected, task, text, show(team, task))
+    }
+}
+
+/// The command that shows a task with the decision on it.
+fn show(team: &str, task: &Task) -> String {
+    format!("teamlog task show {team} {}", task.task_id)
+}

@@ -1,0 +1,240 @@
+//! Approvals: shown with their tasks, and needed for the completion only of a task that requires one.
+
+use crate::attention::items;
+use crate::claims::{change, claim, claimed, complete, new, status, task, waiting};
+use crate::prelude::*;
+use teamlog_team::attention::AttentionKind;
+use teamlog_team::lifecycle::status::Status;
+use teamlog_team::message::effect::Applied;
+use teamlog_team::projections::task::event::TaskCreated;
+
+/// Records the decision of `lead` on a task.
+fn decide(team: &mut Team, task: &str, status: &str, why: &str) {
+    let input =
+        json!({"task_id": task, "status": status, "reviewer": "lead", "decision_reason": why});
+    let operation = api::find("write-task-approval").unwrap();
+    operation.execute(team, &input.to_string()).unwrap();
+}
+
+fn gated(subject: &str) -> TaskCreate {
+    given!(TaskCreate, requires_approval: true, ..new(subject))
+}
+
+/// Makes a task by message, and edits it to require an approval.
+fn gated_by_message(team: &mut Team, id: &str) {
+    team.task_assign(assign(id, "dev")).unwrap();
+    let edit = given!(TaskChange, requires_approval: true, ..change(id));
+    let edited = team.task_change(edit).unwrap().task;
+    assert_eq!(edited.requires_approval, Some(true));
+}
+
+fn digest(team: &mut Team) -> Option<String> {
+    let asked = given!(Status, digest: true);
+    team.status(asked).unwrap().state_digest
+}
+
+fn primed(team: &mut Team) -> Value {
+    json(&team.prime(&given!(Prime, agent: "dev")).unwrap())
+}
+
+#[test]
+fn a_task_that_requires_an_approval_is_completed_only_with_one() {
+    let (_, mut team) = demo();
+    let held = claimed(&mut team, gated("first"));
+    assert_eq!(held.task.requires_approval, Some(true));
+    let refusal = refused(team.task_finish(complete(&held)), Code::ApprovalRequired);
+    shows!(&*refusal.message => has "task 1 requires an approval", has "there is no decision yet");
+    for decision in ["pending", "rejected"] {
+        decide(&mut team, "1", decision, "no tests");
+        let refusal = refused(team.task_finish(complete(&held)), Code::ApprovalRequired);
+        assert_eq!(refusal.details["approval"]["status"], *decision);
+    }
+    assert_eq!(status(&mut team, "1"), "in_progress");
+    decide(&mut team, "1", "approved", "fine");
+    team.task_finish(complete(&held)).unwrap();
+    assert_eq!(status(&mut team, "1"), "completed");
+    // A task is failed without an approval.
+    let held = claimed(&mut team, gated("second"));
+    let failed = given!(TaskFinish, to: "failed", error: "it broke", ..complete(&held));
+    team.task_finish(failed).unwrap();
+}
+
+#[test]
+fn an_edit_begins_and_ends_it() {
+    let (_, mut team) = demo();
+    let held = claimed(&mut team, new("first"));
+    let edit = |requires: bool| given!(TaskChange, requires_approval: requires, ..change("1"));
+    team.task_change(edit(true)).unwrap();
+    refused(team.task_finish(complete(&held)), Code::ApprovalRequired);
+    let subject = given!(TaskChange, subject: "other", ..change("1"));
+    team.task_change(subject).unwrap();
+    refused(team.task_finish(complete(&held)), Code::ApprovalRequired);
+    team.task_change(edit(false)).unwrap();
+    team.task_finish(complete(&held)).unwrap();
+}
+
+#[test]
+fn nothing_else_stands_in_the_way_of_a_completion() {
+    let (_, mut team) = demo();
+    // The default of `required` is true.
+    let plain = claimed(&mut team, new("first"));
+    decide(&mut team, "1", "rejected", "no tests");
+    team.task_finish(complete(&plain)).unwrap();
+    let code = given!(TaskCreate, requires_code_change: true, ..new("second"));
+    let code = claimed(&mut team, code);
+    decide(&mut team, "2", "rejected", "no tests");
+    team.task_finish(complete(&code)).unwrap();
+    team.task_assign(assign("T-1", "dev")).unwrap();
+    decide(&mut team, "T-1", "rejected", "no tests");
+    let sent = team.task_update(update("T-1", "done")).unwrap();
+    assert_eq!(sent.applied, Some(Applied::Applied));
+    assert_eq!(status(&mut team, "T-1"), "completed");
+}
+
+#[test]
+fn a_field_of_that_name_in_an_old_log_gates_nothing() {
+    let old = json!({"task_id": "1", "subject": "s", "description": "d", "status": "pending", "depends_on": [],
+        "extra": {"requires_approval": true}});
+    let created: TaskCreated = serde_json::from_value(old).unwrap();
+    assert_eq!(created.requires_approval, None);
+    let (_, mut team) = demo();
+    let own = Map::from_iter([("approval".to_owned(), json!("mine"))]);
+    let own = given!(TaskCreate, extra: own, ..new("first"));
+    refused(team.task_create(own), Code::InvalidInput);
+}
+
+#[test]
+fn a_message_does_not_complete_a_task_without_the_approval_nor_free_others() {
+    let (world, mut team) = demo();
+    gated_by_message(&mut team, "T-1");
+    team.task_create(waiting("behind it", &["T-1"])).unwrap();
+    let note = given!(TaskUpdate, note: "all of it", ..update("T-1", "done"));
+    let sent = team.task_update(note.clone()).unwrap();
+    assert_eq!(
+        (sent.status, sent.applied),
+        (SendStatus::Sent, Some(Applied::NotApplied))
+    );
+    assert_eq!(sent.reason.as_deref(), Some("approval_required"));
+    assert_eq!(
+        json(&sent.not_applied),
+        json!({"status": "approval_required"})
+    );
+    let kept = task(&mut team, "T-1");
+    assert_eq!(
+        (kept.status.name(), kept.note.as_deref()),
+        ("assigned", Some("all of it"))
+    );
+    assert_eq!(status(&mut team, "1"), "blocked");
+    world.later(SECOND);
+    // Other statuses are applied, and a rebuild finds the same.
+    let sent = team.task_update(update("T-1", "in_progress")).unwrap();
+    assert_eq!(sent.applied, Some(Applied::Applied));
+    let before = digest(&mut team);
+    team.rehydrate(Rehydrate::default(), &mut |_, _| {})
+        .unwrap();
+    assert_eq!(digest(&mut team), before);
+    assert_eq!(status(&mut team, "T-1"), "in_progress");
+
+    decide(&mut team, "T-1", "approved", "fine");
+    world.later(SECOND);
+    let sent = team.task_update(update("T-1", "done")).unwrap();
+    assert_eq!((sent.applied, sent.reason), (Some(Applied::Applied), None));
+    assert_eq!(status(&mut team, "T-1"), "completed");
+    assert_eq!(status(&mut team, "1"), "pending");
+}
+
+#[test]
+fn an_import_does_not_complete_it_either() {
+    let (world, mut team) = demo();
+    gated_by_message(&mut team, "T-1");
+    world.later(2 * MINUTE);
+    let line = r#"{"id":"m-1","type":"task_update","from":"dev","to":"lead","task_id":"T-1","created_at":"2026-11-21T12:01:00Z","payload":{"status":"completed","note":"n"}}"#;
+    let import = given!(ImportMessages, team: "demo");
+    let answer = world
+        .root
+        .import_messages(import, &mut Cursor::new(line))
+        .unwrap();
+    let answer = json(&answer);
+    assert_eq!(
+        (&answer["imported"], &answer["not_applied"]),
+        (&json!(1), &json!({"approval_required": 1}))
+    );
+    let kept = task(&mut team, "T-1");
+    assert_eq!(
+        (kept.status.name(), kept.note.as_deref()),
+        ("assigned", Some("n"))
+    );
+}
+
+#[test]
+fn a_rejection_is_shown_with_the_task_and_to_its_owner_and_the_lead() {
+    let (_, mut team) = demo();
+    let held = claimed(&mut team, new("first"));
+    decide(&mut team, "1", "rejected", "no tests");
+    let shown = json!({"task_id": "1", "required": true, "status": "rejected", "reviewer": "lead",
+        "decision_reason": "no tests", "decided_at": NOON});
+    let mut approval =
+        json(&team.task_show(given!(TaskShow, task_id: "1")).unwrap())["approval"].clone();
+    approval["decided_at"] = NOON.into();
+    assert_eq!(approval, shown);
+    let record = team.task_record("1").unwrap();
+    assert_eq!(record.approval.unwrap().decision_reason, "no tests");
+    let listed = json(&team.task_records(Tasks::default()).unwrap());
+    assert_eq!(listed["tasks"][0]["approval"]["status"], "rejected");
+    let page = json(&team.tasks(Tasks::default()).unwrap());
+    assert_eq!(page["approvals"]["1"]["reviewer"], "lead");
+
+    assert_eq!(
+        primed(&mut team)["in_progress"]["items"][0]["approval"],
+        "rejected by lead: no tests"
+    );
+    let item = items(&mut team).remove(0);
+    assert_eq!(
+        (item.kind, &*item.text),
+        (
+            AttentionKind::ApprovalRejected,
+            "1 was rejected by lead: no tests"
+        )
+    );
+    assert_eq!(
+        (item.agent.as_deref(), &*item.command),
+        (Some("dev"), "teamlog task show demo 1")
+    );
+
+    // Its owner completed it all the same, which does not hide the rejection.
+    team.task_finish(complete(&held)).unwrap();
+    let rejected = primed(&mut team)["rejected"].clone();
+    assert_eq!(
+        (&rejected["total"], &rejected["items"][0]["task_id"]),
+        (&json!(1), &json!("1"))
+    );
+    assert_eq!(items(&mut team).len(), 1);
+    decide(&mut team, "1", "approved", "fine now");
+    assert_eq!(items(&mut team), []);
+    assert_eq!(primed(&mut team).get("rejected"), None);
+}
+
+#[test]
+fn what_waits_for_an_approval_is_shown_and_not_told_to_complete() {
+    let (_, mut team) = demo();
+    let made = team.task_create(gated("first")).unwrap().task;
+    assert_eq!(items(&mut team), [], "it has no holder yet");
+    let held = team.task_claim(claim(&made.id, "dev")).unwrap();
+    let item = items(&mut team).remove(0);
+    assert_eq!(
+        (item.kind, item.task_id.as_deref()),
+        (AttentionKind::ApprovalMissing, Some("1"))
+    );
+    let answer = primed(&mut team);
+    assert_eq!(
+        answer["in_progress"]["items"][0]["approval"],
+        "required, no decision yet"
+    );
+    let commands = answer["commands"].to_string();
+    shows!(&*commands => has "task renew demo 1", lacks "task complete");
+    decide(&mut team, "1", "approved", "fine");
+    assert_eq!(items(&mut team), []);
+    let commands = primed(&mut team)["commands"].to_string();
+    shows!(&*commands => has "task complete demo 1");
+    team.task_finish(complete(&held)).unwrap();
+}
