@@ -59,5 +59,6 @@ test("every panel fits a narrow screen", async ({ page, root }) => {
     await page.waitForTimeout(200);
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
     expect.soft(overflow, name).toBeLessThanOrEqual(0);
+    expect.soft(await axe(page), name).toEqual([]);
   }
 });

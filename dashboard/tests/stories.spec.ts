@@ -251,3 +251,43 @@ test("10: without a session there is the sign-in, and no data", async ({ page, r
   await expect(page.getByRole("navigation")).toHaveCount(0);
   expect(await axe(page)).toEqual([]);
 });
+
+test("11: a mode that a session has active", async ({ page, root }) => {
+  root.run("init", "demo", "--members", "lead,ada");
+  root.run("mode", "start", "demo", "forge", "--session", "s-1");
+  await open(page, root, "/t/demo/modes/forge");
+  const main = page.getByRole("main");
+  await expect(main.getByRole("row", { name: /session s-1/ })).toContainText("● active");
+  await expect(main).not.toContainText("never started");
+  await expect(main.locator(".summary")).toContainText("Active: forge session s-1");
+  const copied = (await main.getByRole("button", { name: /^Copy as command: teamlog mode list/ }).getAttribute("title")) ?? "";
+  const argv = copied.replace("Copy as command: teamlog ", "").split(" ");
+  expect(root.run(...argv)).toContain("in session s-1");
+  expect(await axe(page)).toEqual([]);
+});
+
+test("12: each health of the doctor has its sign and its colour", async ({ page, root }) => {
+  crew(root);
+  await open(page, root, "/t/demo/integrity");
+  await page.getByRole("button", { name: /^Look (now|again)/ }).click();
+  const checks = page.locator(".checks li");
+  const lock = checks.filter({ has: page.locator("code", { hasText: /^lock$/ }) });
+  await expect(lock).toContainText("✓ healthy");
+  await expect(lock).toContainText("held by the daemon that serves the team");
+  await expect(checks.locator(".sign-idle")).toHaveCount(0);
+  const colour = await lock.locator(".sign-good").evaluate((sign) => getComputedStyle(sign).color);
+  const plain = await lock.evaluate((line) => getComputedStyle(line).color);
+  expect(colour).not.toBe(plain);
+});
+
+test("13: a rejected task says so", async ({ page, root }) => {
+  crew(root);
+  const decision = { team_name: "demo", task_id: "T-1", status: "rejected", reviewer: "lead", decision_reason: "no tests" };
+  await open(page, root, "/t/demo/board");
+  root.run("api", "write-task-approval", "--input", JSON.stringify(decision));
+  await expect(page.locator('.card[data-id="T-1"]')).toContainText("rejected");
+  await go(page, "/t/demo/task/T-1");
+  await expect(page.getByRole("main")).toContainText(/✕ rejected by lead.*: no tests/);
+  await go(page, "/t/demo/attention");
+  await expect(page.locator(".concern", { hasText: "T-1 was rejected by lead: no tests" })).toHaveCount(1);
+});

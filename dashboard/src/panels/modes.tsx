@@ -29,7 +29,7 @@ const SESSIONS = 200;
 
 function Modes() {
   const machines = useRead<{ machines: Machine[] }>("/v1/machines", {}, { always: true });
-  const modes = useRead<ModeList>("/v1/modes", { all_sessions: true, limit: SESSIONS }, { on: ["mode_"] });
+  const modes = useRead<ModeList>("/v1/modes", { allSessions: true, limit: SESSIONS }, { on: ["mode_"] });
   const chosen = subject() ?? "bootstrap";
   const error = machines.error ?? modes.error;
   if (error && !(machines.data && modes.data)) return <Failed error={error} again={machines.reload} />;

@@ -16,7 +16,7 @@ interface StorageRead {
 }
 
 export function Storage() {
-  const { data, error, reload } = useRead<StorageRead>("/v1/storage", {}, { every: 30_000 });
+  const { data, error, reload } = useRead<StorageRead>("/v1/storage", {}, { always: true, every: 30_000 });
   if (error && !data) return <Failed error={error} again={reload} />;
   if (!data) return <section class="part" aria-busy="true" />;
   const { disk, log, backups } = data;

@@ -23,7 +23,7 @@ export function ExplainMode({ mode }: { mode: string }) {
   const session = param("session");
   const { data, error, reload } = useRead<Explained>(
     "/v1/modes/explain",
-    { mode, session_id: session },
+    { mode, sessionId: session },
     { on: ["mode_"] },
   );
   if (error && !data) return <Failed error={error} again={reload} />;
