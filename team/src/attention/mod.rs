@@ -134,6 +134,7 @@ impl AttentionKind {
             AttentionKind::DeadLetter => "dead letter",
             AttentionKind::BootstrapBreached => "bootstrap breached",
             AttentionKind::BudgetUsed => "budget used up",
+            AttentionKind::ApprovalRejected => "approval rejected",
             AttentionKind::QuestionOpen => "question without an answer",
             AttentionKind::ReportedBlocked => "reported blocked",
             AttentionKind::NotApplied => "not applied",
@@ -143,6 +144,7 @@ impl AttentionKind {
             AttentionKind::LeaseExpired => "lease ran out",
             AttentionKind::OverdueAck => "ack overdue",
             AttentionKind::WriteRefused => "write refused",
+            AttentionKind::ApprovalMissing => "approval missing",
             AttentionKind::StaleTask => "stale",
         }
     }

@@ -123,7 +123,7 @@ pub struct ClaimRecord {
 
 /// Names that say something of a task in some answer or view, so that no field of a creator's own may have them. What a
 /// creator does say has other names (see `create-task`).
-pub const RESERVED: [&str; 41] = [
+pub const RESERVED: [&str; 42] = [
     "id",
     "status",
     "result",

@@ -16,7 +16,7 @@ pub(super) fn decide(
     args: &Args,
     context: &Context,
     (call, place, writes): (&Call, &Place, &Writes),
-    (mut team, subagent): (Option<&mut (Team, GuardRules)>, Option<&Subagent>),
+    (team, subagent): (Option<&mut (Team, GuardRules)>, Option<&Subagent>),
 ) -> Result<Decision, CommandError> {
     let (answer, holder) = answer(args, context, writes, (team.as_deref_mut(), subagent))?;
     let message = message(writes, holder.as_ref());
@@ -58,7 +58,7 @@ fn answer(
     args: &Args,
     context: &Context,
     writes: &Writes,
-    (mut team, subagent): (Option<&mut (Team, GuardRules)>, Option<&Subagent>),
+    (team, subagent): (Option<&mut (Team, GuardRules)>, Option<&Subagent>),
 ) -> Result<(OnUnknown, Option<HeldResources>), CommandError> {
     let of_team = team.as_deref().map(|(_, rules)| match rules.unknown {
         UnknownWrites::Ask => OnUnknown::Ask,
