@@ -11,7 +11,6 @@ mod open;
 mod place;
 mod receipt;
 
-pub use advice::typed_here;
 pub use answer::Note;
 pub use execute::again;
 pub use receipt::{check_own_signature, receipt_file};
@@ -81,6 +80,8 @@ pub struct Context {
     /// Whether clock times are read as UTC.
     utc: bool,
     called: Called,
+    /// The agent that an option of the subcommand names, for hints.
+    acting: OnceCell<String>,
     definition: fn() -> clap::Command,
     /// The team on which a call was carried out here.
     held: Option<Team>,
@@ -146,6 +147,7 @@ impl Context {
             whole: false,
             utc: global.utc || env.var_set("TEAMLOG_UTC").is_some(),
             called: Called::of(env.program().as_deref()),
+            acting: OnceCell::new(),
             definition,
             held: None,
             answered: None,

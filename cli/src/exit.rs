@@ -202,6 +202,15 @@ impl CommandError {
         self
     }
 
+    /// Appends a hint if there is one.
+    #[must_use]
+    pub fn beside(self, hint: Option<String>) -> CommandError {
+        match hint {
+            Some(hint) => self.and_hint(&hint),
+            None => self,
+        }
+    }
+
     /// The same with one more hint behind those that it has.
     #[must_use]
     pub fn and_hint(mut self, hint: &str) -> CommandError {
@@ -432,7 +441,7 @@ fn engine_hint(error: &EngineError) -> Option<String> {
         EngineError::LockLost { written: true, .. } => return None,
         EngineError::Random(_) => "try again; the system has to provide getrandom(2)",
         EngineError::RolledBack { .. } => {
-            "put the newest state of the team's directory back, or a backup. To go on without the lost events: teamlog doctor repair TEAM --accept-rollback"
+            "put the newest state of the team's directory back, or a backup"
         }
         EngineError::UnsupportedFormat { .. } => "use the newer teamlog that wrote it",
         EngineError::Journal { fault, .. } => return journal::hint(*fault),

@@ -170,7 +170,7 @@ impl Entry {
             let message = format!("journal {name} is on NATS, which this teamlog does not support");
             return Err(
                 CommandError::new(Exit::Unsafe, "journal_not_configured", message)
-                    .or_hint("use a journal on PostgreSQL: teamlog journal create --help"),
+                    .or_hint("use a journal on PostgreSQL"),
             );
         }
         let secrets = [("passfile", &self.passfile), ("sslkey", &self.sslkey)];
@@ -255,7 +255,7 @@ pub fn is_known(journal: &JournalIdentity) -> bool {
 
 fn not_configured(message: String) -> CommandError {
     CommandError::new(Exit::Unsafe, "journal_not_configured", message)
-        .or_hint("name it there: teamlog journal create --help shows how")
+        .or_hint("name it there")
 }
 
 fn host_name() -> String {

@@ -19,6 +19,7 @@ mod forward;
 mod git;
 mod given;
 mod global;
+mod hint;
 mod journals;
 mod link;
 mod output;

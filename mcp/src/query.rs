@@ -18,7 +18,7 @@ use teamlog_team::message::prime::Prime;
 use teamlog_team::message::read::Read;
 use teamlog_team::task::ready::Ready;
 use teamlog_team::task::show::TaskShow;
-use teamlog_team::{Failure, Root, Team};
+use teamlog_team::{Failure, Root, Team, hint};
 
 /// Most items of a page.
 const PAGE_MAX: u64 = 1_000;
@@ -69,8 +69,8 @@ impl ToolError {
         let Some(refusal) = failure.refusal() else {
             return ToolError::new("operation_failed", &failure.to_string(), None);
         };
-        let hint = refusal.hint.as_deref();
-        let fault = ToolError::new(refusal.code.as_str(), &refusal.message, hint);
+        let hint = hint::for_operations(refusal);
+        let fault = ToolError::new(refusal.code.as_str(), &refusal.message, hint.as_deref());
         if refusal.details.is_empty() {
             return fault;
         }

@@ -92,13 +92,13 @@ impl StartError {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             StartError::AlreadyServed(_) => {
-                Some("to see it: teamlog serve --status; to stop it: teamlog serve --stop")
+                None
             }
             StartError::NotLoopback(_) => Some(
-                "teamlog serve --listen 127.0.0.1:0\nfor other machines: teamlog serve --listen ADDRESS --tls-cert FILE --tls-key FILE",
+                "give --listen 127.0.0.1:0; for other machines: --listen ADDRESS --tls-cert FILE --tls-key FILE",
             ),
             StartError::SocketPathTooLong { .. } | StartError::SocketDirectory(_) => {
-                Some("teamlog serve --socket PATH, in a directory that only you may enter")
+                Some("give --socket PATH, in a directory that only you may enter")
             }
             StartError::SocketTaken(_) => Some("move it away, or name another path with --socket"),
             StartError::Limit { .. } => Some("raise that limit where the daemon is started"),

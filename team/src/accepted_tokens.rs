@@ -81,7 +81,7 @@ fn unreadable(error: &serde_json::Error) -> Refusal {
     let path = path.display();
     let message = format!("{path} must hold the tokens that this data root accepts, but {error}");
     Refusal::new(Code::InvalidInput, message).hint(format!(
-        "write {{}} into {path}, which accepts none, then: teamlog token accept TEAM TOKEN"
+        "write {{}} into {path}, which accepts none, then accept the tokens of each team again"
     ))
 }
 
@@ -182,7 +182,7 @@ impl Root {
             let unknown = shown(unknown);
             let message = format!("no token {unknown} in team {team} that was not revoked");
             let refusal = Refusal::new(Code::TokenNotFound, message).field("token_id");
-            return Err(refusal.hint(format!("teamlog token list {team}")).into());
+            return Err(refusal.into());
         }
         live.retain(|token| {
             ids.is_empty() || ids.iter().any(|wanted| id(&token.digest) == *wanted)

@@ -262,7 +262,6 @@ fn found(live: &Live, token_id: &str) -> Result<AgentToken> {
         let message = format!("token_id must be that of a token of the team, but is {shown}");
         Refusal::new(Code::TokenNotFound, message)
             .field("token_id")
-            .hint("teamlog token list TEAM")
             .into()
     })
 }

@@ -425,7 +425,7 @@ fn found(live: &Live, name: &str) -> Result<Artifact> {
         Refusal::new(Code::ArtifactNotFound, message)
             .field("name")
             .detail("name", name)
-            .hint("list them with: teamlog artifact list TEAM")
+
     };
     Ok(live.artifact(name)?.ok_or_else(missing)?)
 }

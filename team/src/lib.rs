@@ -24,6 +24,7 @@ pub mod doctor;
 pub mod doubts;
 pub mod failure;
 pub mod handle;
+pub mod hint;
 pub mod import;
 pub mod integrity;
 pub mod lifecycle;

@@ -29,7 +29,7 @@ impl Args {
             actor: context.actor(),
         };
         let answer = context.execute(&call::ACK, &self.team, ack)?;
-        match rejection(&answer, &self.team, context) {
+        match rejection(&answer, &self.team) {
             // For programs a rejection is an answer like any other; the exit code tells it from the rest.
             Some(_) if context.out.is_json() => context.end(Exit::Refused, &answer, inbox::acked),
             Some(error) => context.ended(Exit::Refused).and(Err(error)),
@@ -38,7 +38,7 @@ impl Args {
     }
 }
 
-fn rejection(answer: &AckAnswer, team: &str, context: &Context) -> Option<CommandError> {
+fn rejection(answer: &AckAnswer, team: &str) -> Option<CommandError> {
     let AckAnswer {
         message_id, agent, ..
     } = answer;
@@ -47,19 +47,14 @@ fn rejection(answer: &AckAnswer, team: &str, context: &Context) -> Option<Comman
         AckStatus::NotFound => {
             let message =
                 format!("message_id must name a message of {team}, but is {message_id:?}");
-            let error = CommandError::new(Exit::Refused, "not_found", message);
-            let read = format!("read {} --agent {}", quoted(team), quoted(agent));
-            Some(error.or_hint(context.command(&read)))
+            Some(CommandError::new(Exit::Refused, "not_found", message))
         }
         AckStatus::WrongRecipient => {
             let expected = answer.expected.as_deref().unwrap_or("somebody else");
             let message = format!(
                 "agent must be {expected}, the recipient of {message_id}, but is {agent:?}"
             );
-            let error = CommandError::new(Exit::Refused, "wrong_recipient", message);
-            let (team, agent, id) = (quoted(team), quoted(expected), quoted(message_id));
-            let again = format!("ack {team} --agent {agent} --message-id {id}");
-            Some(error.or_hint(context.command(&again)))
+            Some(CommandError::new(Exit::Refused, "wrong_recipient", message))
         }
     }
 }

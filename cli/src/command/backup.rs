@@ -39,7 +39,7 @@ impl Args {
 }
 
 fn usage(message: &str) -> CommandError {
-    CommandError::usage(message).or_hint("teamlog backup TEAM DIR, or teamlog backup --all DIR")
+    CommandError::usage(message).or_hint("give TEAM and DIR, or --all and DIR")
 }
 
 fn one(context: &mut Context, team: &str, dir: &Path) -> Outcome {

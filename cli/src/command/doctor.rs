@@ -64,7 +64,7 @@ struct Repair {
     /// The team
     team: String,
     /// The last event that stays; the last one of its group
-    #[arg(long, value_name = "SEQ", value_parser = super::whole::<u64>, required_unless_present = "accept_rollback")]
+    #[arg(long, value_name = "SEQ", value_parser = super::whole::<u64>)]
     to: Option<u64>,
     /// Go on without events that were lost because an older state of the log was put back; records what is known of them
     #[arg(long, conflicts_with_all = ["to", "yes"])]
@@ -116,9 +116,13 @@ impl Clean {
 
 impl Repair {
     fn run(self, context: &mut Context) -> Outcome {
+        let to = match (self.to, self.accept_rollback) {
+            (None, false) => return Err(unsaid()),
+            (to, _) => to,
+        };
         let answer = context.alone(&self.team, |context| {
             let mut team = context.team(&self.team)?;
-            let Some(to) = self.to else {
+            let Some(to) = to else {
                 context.records(Repeat::Same);
                 return Ok(team.accept_rollback(context.doer().as_deref())?);
             };
@@ -140,4 +144,9 @@ impl Repair {
             doctor::repaired(answer, &again, view)
         })
     }
+}
+
+fn unsaid() -> CommandError {
+    let message = "doctor repair needs --to SEQ, the last event to keep, or --accept-rollback, if an older state of the log was put back";
+    CommandError::usage(message).or_hint("without --yes, --to SEQ only says what would go")
 }

@@ -13,6 +13,7 @@ use crate::agents::Agent;
 use crate::agents::guard_hook::OnUnknown;
 use crate::agents::subagent::{Acting, Subagent};
 use crate::command::prelude::*;
+use crate::hint::Cause;
 use crate::global::Global;
 use crate::render::paths::STALE;
 use serde_json::{Value, json};
@@ -232,10 +233,11 @@ impl Args {
             message.push_str(&format!("; nor {} more", refused.len() - NAMED_MAX));
         }
         let error = CommandError::new(Exit::Usage, "write_denied", message);
-        Err(error.or_hint(match rootless {
-            true => format!("teamlog config set {name} resources.root DIR"),
-            false => format!("claim a task that declares it: teamlog ready {name} --agent {agent}"),
-        }))
+        Err(error.beside(context.hint(&Cause::WriteDenied {
+            team: &name,
+            agent: &agent,
+            is_rootless: rootless,
+        })))
     }
 }
 

@@ -40,11 +40,9 @@ impl Args {
         let (id, journals) = context.journals().found(&self.journal)?;
         let Some(bytes) = journals.find(&self.team)? else {
             let message = format!("journal {} ({id}) has no team {}", self.journal, self.team);
-            let init = format!("init {} --journal {}", self.team, self.journal);
-            let begin = context.to_create("to begin it", &init);
             return Err(CommandError::new(Exit::Refused, "not_in_journal", message)
                 .about("team")
-                .or_hint(begin));
+                .detailing("journal", &self.journal));
         };
         let join = Join {
             identity: Identity::decode(Path::new(LOG_FILE), &bytes)?,

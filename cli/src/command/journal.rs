@@ -1,6 +1,7 @@
 //! `journal`: what orders the events of teams on several hosts.
 
 use crate::command::prelude::*;
+use crate::hint::Cause;
 use crate::journals;
 use crate::progress::Progress;
 use teamlog_team::Team;
@@ -267,8 +268,7 @@ impl Check {
         let looked = way.look().map_err(CommandError::from);
         let shown = looked.map_err(|error| match error.code() {
             "journal_of_another" => {
-                let make = context.command(&format!("journal create {}", self.journal));
-                error.hinting(format!("to make it: {make}"))
+                error.beside(context.hint(&Cause::NoJournalThere(&self.journal)))
             }
             _ => error,
         })?;
@@ -425,8 +425,10 @@ impl Trim {
         backup: &Backup,
     ) -> Result<(), CommandError> {
         let checked = backup.verify().map_err(CommandError::from)?;
-        let again = format!("backup {} {}", self.team, self.backup.display());
-        let again = context.command(&again);
+        let again = context.hint(&Cause::NotCovered {
+            team: &self.team,
+            backup: &self.backup.display().to_string(),
+        });
         if !checked.ok {
             let found = checked
                 .problems
@@ -438,11 +440,11 @@ impl Trim {
                 found.unwrap_or_default()
             );
             let error = CommandError::new(Exit::Damaged, "damaged", message).about("backup");
-            return Err(error.or_hint(again));
+            return Err(error.beside(again));
         }
         let not_covered = |message| {
             let error = CommandError::new(Exit::Refused, "not_covered", message).about("backup");
-            Err(error.or_hint(again.clone()))
+            Err(error.beside(again.clone()))
         };
         if checked.last_seq < self.before - 1 {
             return not_covered(format!(
@@ -487,9 +489,8 @@ impl Trim {
                 hosts.len(),
                 hosts.join(", ")
             );
-            let note = format!("on the others: teamlog doctor check {} --deep", self.team);
             let error = CommandError::new(Exit::Refused, "not_covered", message).about("before");
-            return Err(error.or_hint(note));
+            return Err(error.or_hint("let a deep check of doctor run on the others"));
         }
         let (groups, bytes) = trims.trim(identity.log, self.before)?;
         let answer = Trimmed {

@@ -1,6 +1,7 @@
 //! `man`: manual pages, made from what may be typed.
 
 use crate::command::prelude::*;
+use crate::hint::Cause;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 use std::io;
@@ -78,7 +79,7 @@ fn find<'a>(
                 "command must be one that there is, but is {:?}",
                 words.join(" ")
             );
-            CommandError::invalid("command", message).or_hint(context.command("--help"))
+            CommandError::invalid("command", message).beside(context.hint(&Cause::HelpOf("help")))
         })?;
     }
     Ok(command)

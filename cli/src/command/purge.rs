@@ -1,6 +1,7 @@
 //! `purge`: a closed team is deleted, log and all.
 
 use crate::command::prelude::*;
+use crate::hint::Cause;
 use teamlog_team::lifecycle::purge::PurgeAnswer;
 
 #[derive(Debug, clap::Args)]
@@ -24,8 +25,8 @@ impl Args {
         let root = context.root(&self.team)?;
         if !self.yes {
             let message = "purge destroys every event of the team for good, so --yes is required";
-            let again = context.command(&format!("purge {} --yes", self.team));
-            return Err(CommandError::usage(message).or_hint(again));
+            let again = Cause::Unconfirmed(format!("purge {} --yes", quoted(&self.team)));
+            return Err(CommandError::usage(message).beside(context.hint(&again)));
         }
         let answer = context.alone(&self.team, |_| Ok(root.purge(&self.team)?))?;
         context.end(Exit::Done, &answer, gone)

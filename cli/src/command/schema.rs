@@ -3,6 +3,7 @@
 use super::PRINTED;
 use super::printed::{Printed, Prints, error};
 use crate::command::prelude::*;
+use crate::hint::Cause;
 use crate::context::Note;
 use crate::exit::ErrorLine;
 
@@ -100,5 +101,5 @@ impl Listed {
 
 fn refused(name: &str, rule: &str, context: &Context) -> CommandError {
     CommandError::invalid("command", format!("command {rule}, but is {name:?}"))
-        .or_hint(context.command("schema"))
+        .beside(context.hint(&Cause::HelpOf("schema")))
 }

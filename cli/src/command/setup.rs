@@ -12,6 +12,7 @@ use crate::agents::guard_hook::{GuardHook, GuardOptions};
 use crate::agents::settings::{self, Hook};
 use crate::agents::{Agent, file, guard_hook, path_note, text, top, typed};
 use crate::command::prelude::*;
+use crate::hint::Cause;
 use changes::{FileChange, Files};
 use clap::ValueEnum;
 use parts::{Part, Plan};
@@ -221,13 +222,13 @@ impl Args {
         let dir = self.dir.as_ref().map(|dir| dir.display().to_string());
         let dir = dir.map(|dir| format!(" --dir {}", quoted(&dir)));
         let dir = dir.unwrap_or_default();
-        error.hinting(format!(
-            "say who acts in the environment of each agent, and set up the directory for all of them:\n\
-             export TEAMLOG_AGENT={}\n{}\n{}",
-            quoted(self.agent.as_deref().unwrap_or("NAME")),
-            context.command(&format!("setup {name} --remove{dir}")),
-            context.command(&format!("setup {name} --team {}{dir}", quoted(team)))
-        ))
+        error.beside(context.hint(&Cause::ManyAgents {
+            agent: self.agent.as_deref(),
+            commands: vec![
+                format!("setup {name} --remove{dir}"),
+                format!("setup {name} --team {}{dir}", quoted(team)),
+            ],
+        }))
     }
 
     fn take_out(&self, context: &mut Context, dir: &Path) -> Outcome {

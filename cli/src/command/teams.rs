@@ -2,6 +2,7 @@
 
 use super::all_teams::{AllAnswer, Which};
 use crate::command::prelude::*;
+use crate::hint::Cause;
 use crate::render::teams;
 
 #[derive(Debug, clap::Args)]
@@ -21,10 +22,11 @@ impl Args {
             Ok(context.root(team)?.team(team)?.listed()?)
         })?;
         let empty = all.teams.is_empty() && all.failed.is_empty();
-        let create = empty.then(|| context.to_create("to create one", "init TEAM"));
+        let create = context.hint(&Cause::NoTeamYet).filter(|_| empty);
         context.end(all.exit(Exit::Refused, true), &all, |all, view| {
-            if let Some(create) = &create {
-                return vec![format!("there is no team yet; {create}")];
+            if empty {
+                let create = create.iter().map(|create| format!("; {create}"));
+                return vec![format!("there is no team yet{}", create.collect::<String>())];
             }
             let failed = all.failed.iter();
             let failed: Vec<_> = failed.map(|one| (&*one.team, &*one.message)).collect();

@@ -243,9 +243,8 @@ impl Rotate {
                 None => root.display().to_string(),
             };
             let message = format!("no daemon serves {served}");
-            let hint = "a token lives as long as its daemon; to start one: teamlog serve";
-            let error = CommandError::new(Exit::Unavailable, "daemon_not_running", message);
-            return Err(error.or_hint(hint));
+            let message = format!("{message}; a token lives as long as its daemon");
+            return Err(CommandError::new(Exit::Unavailable, "daemon_not_running", message));
         };
         let (code, body) = control::ask(&socket, "POST", &path)?;
         if code != 200 {

@@ -3,6 +3,7 @@
 use super::all_teams::{AllAnswer, Which};
 use crate::command::keygen;
 use crate::command::prelude::*;
+use crate::hint::Cause;
 use crate::context::{check_own_signature, receipt_file};
 use crate::render::{heading, integrity};
 use teamlog_team::log::verify::VerifyAnswer;
@@ -68,13 +69,10 @@ impl Args {
         if context.is_remote() && presented.is_none() {
             return context.ask(name, &question::VERIFY, ());
         }
-        let salvage = context.command(&format!("rehydrate {} --salvage", quoted(name)));
-        let unreadable = format!(
-            "restore the team's directory from a backup, or take what can be read: {salvage}"
-        );
+        let unreadable = context.hint(&Cause::Unreadable(name));
         let team = context.team(name).map_err(|error| match error.code() {
             // The others are sent here.
-            "damaged" => error.or_hint(unreadable),
+            "damaged" => error.beside(unreadable),
             _ => error,
         })?;
         let receipt = presented.as_ref().map(|presented| &presented.receipt);

@@ -37,7 +37,12 @@ impl Context {
 
     /// The agent that a flag names, else who acts.
     pub fn agent(&self, flag: &str, named: Option<String>) -> Result<String, CommandError> {
-        named.or_else(|| self.actor()).ok_or_else(|| {
+        let agent = named.or_else(|| self.actor());
+        if let Some(agent) = &agent {
+            // A command asks once; of several the first counts.
+            let _ = self.acting.set(agent.clone());
+        }
+        agent.ok_or_else(|| {
             let message = format!(
                 "{flag} is required: there is neither --actor nor TEAMLOG_AGENT to stand in for it"
             );

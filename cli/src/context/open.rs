@@ -4,6 +4,7 @@ use super::Context;
 use crate::call::CATCH_UP;
 use crate::exit::{CommandError, Exit};
 use crate::forward::{Remote, Repeat};
+use crate::hint::Cause;
 use crate::journals::KnownJournals;
 use crate::when::{Spot, When};
 use jiff::tz::TimeZone;
@@ -34,7 +35,7 @@ impl Context {
         only.map_err(|failure| {
             let error = CommandError::from(failure);
             match has_none {
-                true => error.and_hint(&self.to_create("to create one", "init TEAM")),
+                true => error.beside(self.hint(&Cause::NoTeamYet)),
                 false => error,
             }
         })

@@ -6,15 +6,12 @@ use crate::root::owner::{self, NotOwned, User};
 use crate::root::{self, Origin, Unusable};
 use std::fs::{DirBuilder, Permissions, set_permissions, symlink_metadata};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, chown};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use teamlog_team::handle::root::TEAMS_DIR;
 use teamlog_team::shell::quoted;
 
-/// Other data roots that a hint names.
-const NAMED_MAX: usize = 3;
-
 impl Context {
-    fn os_user(&self) -> User {
+    pub(super) fn os_user(&self) -> User {
         User::of_process(&self.env)
     }
 
@@ -111,31 +108,6 @@ impl Context {
         Err(error
             .about("data_root")
             .or_hint(format!("sudo -u '#{uid}' {serve}")))
-    }
-
-    /// Advice to create something with `init`, or, where another data root may be meant, the name of that one.
-    pub fn to_create(&self, what: &str, init: &str) -> String {
-        match self.elsewhere().as_slice() {
-            [] => format!("{what}: {}", self.command(init)),
-            roots => {
-                let name = self.called.name();
-                let named = roots.iter().take(NAMED_MAX).map(|root| {
-                    let root = quoted(&root.display().to_string());
-                    format!("another data root may be meant: {name} --data-root {root} teams")
-                });
-                named.collect::<Vec<_>>().join("\n")
-            }
-        }
-    }
-
-    /// Other data roots that may be meant.
-    fn elsewhere(&self) -> Vec<PathBuf> {
-        match (&self.data_root, self.env.here()) {
-            (Ok(root), Ok(here)) if !self.is_remote => {
-                root::elsewhere(&root.path, &here, self.os_user())
-            }
-            _ => Vec::new(),
-        }
     }
 }
 

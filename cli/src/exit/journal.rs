@@ -13,19 +13,18 @@ pub fn hint(fault: JournalFault) -> Option<String> {
         }
         JournalFault::Unknown => return None,
         JournalFault::Behind => {
-            "an older state of the journal was put back, or the wrong standby promoted; to give back what it lacks, on the host that has most: teamlog journal heal TEAM"
+            "an older state of the journal was put back, or the wrong standby promoted; the host that has most gives back what it lacks"
         }
         JournalFault::Forked => {
             "this host and the journal have recorded different things; a person has to decide which one counts"
         }
         JournalFault::Trimmed => {
-            "move the team's directory away, then take it in from a backup: teamlog join TEAM --journal NAME --from DIR"
+            "move the team's directory away, then let this host join again from a backup"
         }
-        JournalFault::NotDurable => "to see what it lacks: teamlog journal check NAME",
-        JournalFault::OfAnother => "to see which one it is: teamlog journal check NAME",
-        JournalFault::Unconfigured => "name it in journals.toml: teamlog journal create --help",
+        JournalFault::NotDurable | JournalFault::OfAnother => return None,
+        JournalFault::Unconfigured => "name it in journals.toml",
         JournalFault::UnknownKind => {
-            "reads work; to continue the team on this host alone: teamlog journal leave TEAM --offline"
+            "reads work; to continue the team on this host alone, take its log off the journal"
         }
         JournalFault::ClockSkew => {
             "set the clock of this host, or have it kept: nothing was recorded"
@@ -34,16 +33,16 @@ pub fn hint(fault: JournalFault) -> Option<String> {
             "install the version of teamlog on this host that the others have: nothing was recorded"
         }
         JournalFault::Loading => {
-            "to go on with it, on the host that began: teamlog journal adopt TEAM --journal NAME"
+            "it goes on if the host that began adopts the log again"
         }
         JournalFault::Left => {
             "what is here can be read; the events behind it are recorded on the host that took the log off"
         }
         JournalFault::Refused | JournalFault::Opened => {
-            "to take a team in that the journal has: teamlog join TEAM --journal NAME"
+            "a team that the journal has is taken in by joining it"
         }
         JournalFault::Shared => {
-            "to have a log of its own from it: teamlog export, then import under another name"
+            "to have a log of its own from it, export it, and import it under another name"
         }
     };
     Some(hint.to_owned())

@@ -66,8 +66,7 @@ impl Peer for Runtime {
             "the daemon that holds this team must be of version {VERSION}, as this program is, but is of version {}",
             self.version
         );
-        let hint = "restart the daemon with this program: teamlog serve --stop, then teamlog serve";
-        CommandError::new(Exit::Unavailable, "daemon_version_mismatch", message).or_hint(hint)
+        CommandError::new(Exit::Unavailable, "daemon_version_mismatch", message)
     }
 
     fn unreachable(&self, but: &str) -> CommandError {
@@ -75,7 +74,7 @@ impl Peer for Runtime {
             "the daemon that holds this team (pid {}) must take the command, but {but}",
             self.pid
         );
-        CommandError::unreachable(message).or_hint("teamlog serve --status")
+        CommandError::unreachable(message)
     }
 }
 
@@ -268,7 +267,7 @@ fn is_deadline(error: &io::Error) -> bool {
 
 fn unknown_token() -> CommandError {
     let message = "the token of TEAMLOG_TOKEN_FILE must be one that lets its agent in, but is unknown there, or was revoked";
-    CommandError::new(Exit::NotPermitted, "unauthorized", message).or_hint("teamlog token list TEAM, on the daemon's machine; for another one: teamlog token add TEAM --agent AGENT --out FILE")
+    CommandError::new(Exit::NotPermitted, "unauthorized", message).or_hint("ask the operator of the daemon for another token")
 }
 
 fn too_often() -> CommandError {

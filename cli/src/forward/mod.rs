@@ -189,7 +189,7 @@ impl Client {
             .as_deref()
             .is_ok_and(|answer| (sent.read)(answer).is_err())
         {
-            ended.outcome = Err(outcome_unknown(team, repeat));
+            ended.outcome = Err(outcome_unknown(repeat));
         }
         Ok(Some(ended))
     }
@@ -274,7 +274,7 @@ impl Client {
         upload::sent(file, connection.get_mut())?;
         match received(&mut connection) {
             Some(Reply::Ended(ended)) => Ok(Some(ended)),
-            _ => Err(outcome_unknown(team, Repeat::Same)),
+            _ => Err(outcome_unknown(Repeat::Same)),
         }
     }
 
@@ -341,7 +341,7 @@ impl Client {
                     let served = !matches!(*reply, Reply::Elsewhere);
                     return Ok(served.then_some((*reply, connection)));
                 }
-                (Exchange::Lost, Some(repeat)) => return Err(outcome_unknown(team, repeat)),
+                (Exchange::Lost, Some(repeat)) => return Err(outcome_unknown(repeat)),
                 (Exchange::Lost, None) | (Exchange::HungUp, _) => {}
             }
         }

@@ -1,7 +1,6 @@
 //! The daemon went away before it said how a command ended.
 
 use crate::exit::{CommandError, Exit};
-use teamlog_team::shell::quoted;
 
 /// Whether a command may be typed again where it is unknown whether it was recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,24 +46,22 @@ impl Repeat {
 }
 
 /// The error of a command of that team.
-pub fn outcome_unknown(team: &str, repeat: Repeat) -> CommandError {
+pub fn outcome_unknown(repeat: Repeat) -> CommandError {
     let message = "the daemon went away before it said how the command ended; whether it was recorded is unknown";
     let error = CommandError::new(Exit::Io, "outcome_unknown", message);
-    let team = quoted(team);
-    let look = format!("teamlog replay {team} --reverse --limit 5 --json");
     error.hinting(match repeat {
         Repeat::UnderKey => "repeat the same with the same key: it is carried out once".to_owned(),
         Repeat::UnderMessageId => {
             "repeat it with the same --message-id: what is recorded already changes nothing".to_owned()
         }
-        Repeat::WithoutMessageId => format!(
-            "look before you repeat it, or give a --message-id from the start: the same with the same one is recorded once\n{look}"
-        ),
+        Repeat::WithoutMessageId => {
+            "look before you repeat it, or give a --message-id from the start: the same with the same one is recorded once".to_owned()
+        }
         Repeat::Same => "repeat the same command: what is recorded already changes nothing".to_owned(),
-        Repeat::Unsafe => format!(
-            "look before you repeat it, or give a key from the start: the same with the same key is carried out once\n{look}"
-        ),
-        Repeat::Never => format!("look before you repeat it\n{look}"),
+        Repeat::Unsafe => {
+            "look before you repeat it, or give a key from the start: the same with the same key is carried out once".to_owned()
+        }
+        Repeat::Never => "look before you repeat it".to_owned(),
     })
 }
 
@@ -82,7 +79,7 @@ mod tests {
             (Repeat::Same, false, false),
             (Repeat::Never, false, false),
         ] {
-            let details = outcome_unknown("demo", repeat).into_details();
+            let details = outcome_unknown(repeat).into_details();
             let hint = details["hint"].as_str().unwrap();
             assert_eq!(hint.contains("key"), key, "{repeat:?}: {hint}");
             assert_eq!(

@@ -40,6 +40,7 @@ mod forward;
 mod full;
 mod guides;
 mod harness;
+mod hints;
 mod hosts;
 mod import;
 mod inbox;

@@ -201,7 +201,7 @@ const SITUATIONS: &[Situation] = &[
 ];
 
 /// The commands that a text holds: each begins a line, or stands behind a colon or in backquotes.
-fn commands(text: &str, found: &mut BTreeSet<String>) {
+pub fn commands(text: &str, found: &mut BTreeSet<String>) {
     for line in text.lines() {
         let quoted = line.split('`').skip(1).step_by(2);
         let whole = line.trim();
@@ -236,6 +236,11 @@ fn bin(cli: &Cli) -> PathBuf {
 
 /// Runs a command as a shell does. One that waits is given something to wait for.
 fn run(cli: &Cli, command: &str) -> Ran {
+    run_as(cli, command, None)
+}
+
+/// Runs a command as a shell of that agent does.
+pub fn run_as(cli: &Cli, command: &str, agent: Option<&str>) -> Ran {
     let path = format!("{}:/usr/bin:/bin", bin(cli).display());
     let mut child = Command::new("sh")
         .args(["-e", "-c", command])
@@ -243,6 +248,7 @@ fn run(cli: &Cli, command: &str) -> Ran {
         .env_clear()
         .env("HOME", cli.dir())
         .env("PATH", path)
+        .envs(agent.map(|agent| ("TEAMLOG_AGENT", agent)))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use teamlog_team::api::shape::Shape;
 use teamlog_team::failure::{code_of, details_of};
-use teamlog_team::{Failure, Refusal};
+use teamlog_team::{Failure, Refusal, hint};
 
 /// `{code, message, details?}`.
 #[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
@@ -98,8 +98,8 @@ impl Problem {
         if let Some(field) = &refusal.field {
             problem = problem.detail("field", field.as_str());
         }
-        match &refusal.hint {
-            Some(hint) => problem.detail("hint", hint.as_str()),
+        match hint::for_operations(refusal) {
+            Some(hint) => problem.detail("hint", hint),
             None => problem,
         }
     }

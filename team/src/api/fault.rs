@@ -5,6 +5,7 @@
 
 use super::rules::TEAM;
 use crate::failure::{code_of, details_of};
+use crate::hint;
 use crate::prelude::*;
 use crate::projections;
 
@@ -104,8 +105,8 @@ impl Fault {
             }
             details.insert("field".to_owned(), field.into());
         }
-        if let Some(hint) = &refusal.hint {
-            details.insert("hint".to_owned(), hint.clone().into());
+        if let Some(hint) = hint::for_operations(refusal) {
+            details.insert("hint".to_owned(), hint.into());
         }
         Fault {
             code: code.to_owned(),

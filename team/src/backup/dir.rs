@@ -145,7 +145,7 @@ impl BackupDir {
         let message = format!("team must have a backup in this directory, but {team:?} has none");
         let refusal = Refusal::new(Code::BackupNotFound, message).field("team");
         let refusal = match known.is_empty() {
-            true => refusal.hint("it holds no backup; teamlog backup TEAM DIR makes one"),
+            true => refusal.hint("it holds no backup"),
             false => refusal.hint(format!("it holds backups of: {}", known.join(", "))),
         };
         Ok(refusal.detail("team", team).detail("known", known))

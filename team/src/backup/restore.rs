@@ -128,6 +128,6 @@ fn exists(restore: &Restore) -> Refusal {
     let log = restore.log.as_ref();
     let log = log.map(|log| format!(" --log {log}")).unwrap_or_default();
     team_exists(team).hint(format!(
-        "restore beside it: teamlog restore DIR {team}-restored --from {from}{log}; or move its directory out of teams first"
+        "restore beside it, as {team}-restored with --from {from}{log}; or move its directory out of teams first"
     ))
 }

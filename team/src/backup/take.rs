@@ -133,8 +133,7 @@ fn diverged(team: &str, error: Error) -> Failure {
         _ => return error.into(),
     };
     let message = format!("the backup must hold a past of team {team:?}, but {why}");
-    let hint =
-        format!("look with: teamlog verify {team}; to keep both, back up into another directory");
+    let hint = "to keep both, back up into another directory";
     let refusal = Refusal::new(Code::BackupDiverged, message).field("directory");
     refusal.hint(hint).into()
 }

@@ -65,6 +65,6 @@ pub(crate) fn run_of(live: &Live, id: Option<&str>) -> Result<Run> {
             None => "run must be one that began, but none did".to_owned(),
         };
         let refusal = Refusal::new(Code::RunNotFound, message).field("run");
-        refusal.hint("begin one with bootstrap start").into()
+        refusal.into()
     })
 }

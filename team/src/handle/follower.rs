@@ -99,9 +99,6 @@ impl Follower {
         );
         Refusal::new(Code::LogReplaced, message)
             .detail("last_seq", seq)
-            .hint(format!(
-                "to follow the one that is there now: teamlog tail {name} -f"
-            ))
             .into()
     }
 }

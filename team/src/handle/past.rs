@@ -80,9 +80,8 @@ impl Team {
                 last_time(&first)
             ),
         };
-        let hint = format!("see which events there are: teamlog replay {team} --reverse --limit 5");
         let refusal = Refusal::new(Code::PointUnknown, message);
-        Ok(refusal.field(field).hint(hint))
+        Ok(refusal.field(field))
     }
 
     /// Where this handle stands, unless it goes with the log.

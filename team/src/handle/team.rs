@@ -385,7 +385,7 @@ pub(crate) fn open(live: &Live) -> Result<()> {
     };
     let message = format!("team must be open, but was closed at {at}");
     let refusal = Refusal::new(Code::TeamClosed, message).field("team");
-    let hint = "its events can still be read; purge deletes it";
+    let hint = "its events can still be read";
     Err(refusal.hint(hint).into())
 }
 

@@ -168,5 +168,5 @@ fn members(chat: &Chat) -> Vec<String> {
 }
 
 fn exists(team: &str) -> Refusal {
-    team_exists(team).hint("to add messages to a team: teamlog import TEAM --messages FILE")
+    team_exists(team).hint("to add messages to a team, import a file of messages")
 }

@@ -51,8 +51,7 @@ impl Root {
 
 fn still_open(team: &str) -> Refusal {
     let message = format!("team must be closed before it is purged, but {team:?} is open");
-    let hint = format!("teamlog api cleanup --input '{{\"team_name\":\"{team}\"}}' --json");
     Refusal::new(Code::TeamOpen, message)
         .field("team")
-        .hint(hint)
+        .detail("team", team)
 }

@@ -44,10 +44,9 @@ impl Team {
     pub fn read_head(&mut self, asked: ReadHead) -> Result<HeadAnswer> {
         if asked.sign == Some(true) {
             let message = "sign must be false, since there is no key here, but is true";
-            let team = self.name();
             return Err(Refusal::new(Code::InvalidInput, message)
                 .field("sign")
-                .hint(format!("to sign it: teamlog head {team} --sign KEYFILE"))
+                .hint("it is signed on the command line, where the key lies")
                 .into());
         }
         self.head()

@@ -4,7 +4,7 @@ pub(crate) use crate::handle::command::Origin;
 pub(crate) use crate::mode::rules::board::{
     Board, Standing, is_tombstone, object, put, visible_from,
 };
-pub(crate) use crate::mode::rules::denial::{ActiveMode, session_option};
+pub(crate) use crate::mode::rules::denial::ActiveMode;
 pub(crate) use crate::mode::rules::outcome::{Lifecycle, RunOutcome};
 pub(crate) use crate::mode::rules::prompt::Found;
 pub(crate) use crate::mode::rules::reading::is_asked;

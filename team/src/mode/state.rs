@@ -4,6 +4,7 @@
 
 use crate::mode::clear::ModeClear;
 use crate::mode::prelude::*;
+use crate::mode::rules::reconcile::not_active_in;
 use crate::mode::rules::shown::SKILL_ACTIVE;
 use crate::mode::show::visible;
 use crate::mode::write::ModeWrite;
@@ -334,7 +335,7 @@ fn metadata(write: ModeWrite, board: &Board<'_>, scope: &Scope) -> Result<Fields
         if let Some(mode) = Mode::from_name(name)
             && !active.contains(&mode)
         {
-            return Err(unlisted(board, mode, scope).into());
+            return Err(unlisted(mode, scope).into());
         }
     }
     let primary = named.and_then(Mode::from_name);
@@ -345,12 +346,12 @@ fn metadata(write: ModeWrite, board: &Board<'_>, scope: &Scope) -> Result<Fields
     Ok(given)
 }
 
-fn unlisted(board: &Board<'_>, mode: Mode, scope: &Scope) -> Refusal {
+fn unlisted(mode: Mode, scope: &Scope) -> Refusal {
     let message = format!(
         "active_skills must list modes that are active only, but {mode} is not: the list follows from the states"
     );
     let refusal = Refusal::new(Code::ModeNotActive, message).field("active_skills");
-    refusal.hint(board.to_start(scope, mode))
+    not_active_in(refusal, scope, mode)
 }
 
 /// Clears what stands beside the list of active skills.

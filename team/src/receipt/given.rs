@@ -44,9 +44,7 @@ impl GivenReceipt {
 
 fn unsigned() -> Refusal {
     let message = "the receipt has no signature";
-    Refusal::new(Code::SignatureMissing, message)
-        .field("signature")
-        .hint("make one with: teamlog head TEAM --sign KEYFILE --json")
+    Refusal::new(Code::SignatureMissing, message).field("signature")
 }
 
 fn read(text: &str) -> Result<GivenReceipt, serde_json::Error> {

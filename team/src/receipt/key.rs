@@ -182,7 +182,7 @@ impl PublicKey {
         };
         Err(Refusal::new(Code::SignatureInvalid, message)
             .field("signature")
-            .hint("use the receipt as it was printed by: teamlog head TEAM --sign KEYFILE --json"))
+            .hint("use the signed receipt as it was printed"))
     }
 }
 

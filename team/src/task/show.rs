@@ -94,5 +94,4 @@ pub(crate) fn not_found(team: &str, task: &str) -> Refusal {
     Refusal::new(Code::TaskNotFound, message)
         .field("task_id")
         .detail("task_id", task)
-        .hint(format!("list them with: teamlog tasks {team}"))
 }

@@ -162,7 +162,5 @@ pub(crate) fn found(live: &Live, id: &str) -> Result<thread::Thread> {
     let refusal = Refusal::new(Code::ThreadNotFound, message)
         .field("thread_id")
         .detail("thread_id", id);
-    Err(refusal
-        .hint("list them with: teamlog thread search TEAM")
-        .into())
+    Err(refusal.into())
 }

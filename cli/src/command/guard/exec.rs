@@ -2,6 +2,7 @@
 
 use super::{Who, absolute, denied, init_stage, real};
 use crate::command::prelude::*;
+use crate::hint::Cause;
 use crate::fence::fenced::{Fenced, NotStarted};
 use crate::fence::grounds::Grounds;
 use crate::fence::{VARIABLE, rules};
@@ -90,9 +91,8 @@ impl Exec {
     ) -> Result<Grounds, CommandError> {
         let root = self.who.root(context, team)?;
         if root.is_empty() {
-            let hint = format!("teamlog config set {} resources.root DIR", team.name());
             let message = "--root is required, for the team has no setting resources.root";
-            return Err(CommandError::usage(message).or_hint(hint));
+            return Err(CommandError::usage(message).beside(context.hint(&Cause::HelpOf("config set"))));
         }
         let repository = directory("root", Path::new(&root))?;
         let data_root = directory("data_root", context.data_root()?)?;
@@ -177,7 +177,7 @@ pub(super) fn not_started(program: &OsStr, error: NotStarted) -> CommandError {
         NotStarted::Unfenced(why) => {
             let message = format!("the kernel must hold the command to its paths, but {why}");
             let hint =
-                "to have each tool call looked at before it runs: teamlog hooks install --help";
+                "hooks that look at each tool call before it runs work without the kernel";
             CommandError::new(Exit::Unfenced, "landlock_unavailable", message).or_hint(hint)
         }
         NotStarted::Failed(error) => {

@@ -9,6 +9,7 @@ use crate::agents::json_text::JsonText;
 use crate::agents::settings::{self, Hook};
 use crate::agents::{Agent, extension, file, typed};
 use crate::command::prelude::*;
+use crate::hint::Cause;
 use crate::render::escape::visible_lines;
 
 /// Make a coding agent ask the guard before it writes; without --write only show what would be done
@@ -131,12 +132,10 @@ impl Install {
             words.push("--user".to_owned());
         }
         words.push("--write".to_owned());
-        let agent = self.agent.as_deref().unwrap_or("NAME");
-        error.hinting(format!(
-            "say who acts in the environment of each agent, and install one hook for all of them:\nexport TEAMLOG_AGENT={}\n{}",
-            quoted(agent),
-            context.command(&guard_hook::joined(&words))
-        ))
+        error.beside(context.hint(&Cause::ManyAgents {
+            agent: self.agent.as_deref(),
+            commands: vec![guard_hook::joined(&words)],
+        }))
     }
 
     /// A guard that knows neither team nor agent denies everything.

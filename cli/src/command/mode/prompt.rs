@@ -4,7 +4,7 @@ use crate::agents::event::ContextAnswer;
 use crate::call::PROMPT;
 use crate::command::prelude::*;
 use crate::command::session::SessionScope;
-use crate::context::typed_here;
+use crate::hint::typed_here;
 use crate::render::prompt;
 use serde_json::{Map, Value};
 use teamlog_team::mode::prompt::ModePrompt;

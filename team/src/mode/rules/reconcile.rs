@@ -261,14 +261,18 @@ impl Board<'_> {
         };
         let message = format!("mode must be active {place}, but {mode} is not");
         let refusal = Refusal::new(Code::ModeNotActive, message).field("mode");
-        let refusal = refusal.hint(self.to_start(scope, mode));
+        let refusal = not_active_in(refusal, scope, mode);
         let active = visible.filter(|(_, state)| state.is_active());
         active.ok_or_else(|| refusal.into())
     }
+}
 
-    pub fn to_start(&self, scope: &Scope, mode: Mode) -> String {
-        let session = scope.session().map(session_option).unwrap_or_default();
-        format!("teamlog mode start {} {mode}{session}", self.team())
+/// Adds the mode and its session to the refusal of a mode that is not active.
+pub fn not_active_in(refusal: Refusal, scope: &Scope, mode: Mode) -> Refusal {
+    let refusal = refusal.detail("mode", mode.name());
+    match scope.session() {
+        Some(session) => refusal.detail("session_id", session),
+        None => refusal,
     }
 }
 
