@@ -431,9 +431,8 @@ fn engine_hint(error: &EngineError) -> Option<String> {
             let hint = "use the newer teamlog that wrote it; replay and verify read all of it";
             return Some(format!("{hint}{before}"));
         }
-        EngineError::Locked { .. } => {
-            "try again, or wait longer with --lock-timeout 60; the lock goes with the process that holds it, and deleting the file frees nothing"
-        }
+        // It depends on the process that has the lock.
+        EngineError::Locked { .. } => return None,
         EngineError::LockLost { written: false, .. } => {
             "try again; the lock goes with the process that holds it, and deleting the file frees nothing"
         }

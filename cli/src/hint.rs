@@ -32,6 +32,8 @@ pub struct Caller<'a> {
     pub place: Place<'a>,
     /// True below `teamlog guard exec`, which keeps the data root read-only.
     pub is_sandboxed: bool,
+    /// The process of the daemon that left its mark in the team's directory.
+    pub daemon: Option<u32>,
     /// How the failed command may be repeated, if it records anything.
     pub repeat: Option<Repeat>,
 }

@@ -254,8 +254,7 @@ pub fn is_known(journal: &JournalIdentity) -> bool {
 }
 
 fn not_configured(message: String) -> CommandError {
-    CommandError::new(Exit::Unsafe, "journal_not_configured", message)
-        .or_hint("name it there")
+    CommandError::new(Exit::Unsafe, "journal_not_configured", message).or_hint("name it there")
 }
 
 fn host_name() -> String {

@@ -91,9 +91,7 @@ impl StartError {
     /// What to type next.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            StartError::AlreadyServed(_) => {
-                None
-            }
+            StartError::AlreadyServed(_) => None,
             StartError::NotLoopback(_) => Some(
                 "give --listen 127.0.0.1:0; for other machines: --listen ADDRESS --tls-cert FILE --tls-key FILE",
             ),

@@ -425,7 +425,6 @@ fn found(live: &Live, name: &str) -> Result<Artifact> {
         Refusal::new(Code::ArtifactNotFound, message)
             .field("name")
             .detail("name", name)
-
     };
     Ok(live.artifact(name)?.ok_or_else(missing)?)
 }

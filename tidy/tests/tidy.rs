@@ -36,6 +36,9 @@ const NAME_OPERATIONS: &[&str] = &[
     "mcp/src/legacy.rs",
 ];
 
+/// The one place where hints name commands.
+const HINTS: &str = "cli/src/hint";
+
 /// The one file with `unsafe`.
 const UNSAFE: &str = "engine/src/storage/map.rs";
 
@@ -228,6 +231,29 @@ fn no_word_that_the_glossary_gave_up_is_used() {
             let mut parts = lower.split(|c: char| !c.is_alphanumeric());
             if let Some(word) = parts.find(|part| words.contains(part)) {
                 faults.push(format!("{}:{}: {word}", file.path, at + 1));
+            }
+        }
+    }
+    none(faults);
+}
+
+#[test]
+fn hints_name_commands_in_one_place_only() {
+    let mut faults = Vec::new();
+    for file in sources().iter().filter(|file| {
+        file.source_of().is_some() && !file.is_test() && !file.path.starts_with(HINTS)
+    }) {
+        let lines: Vec<&str> = file.text.lines().collect();
+        for (at, line) in lines.iter().enumerate() {
+            let gives = ["hint(", "hinting(", "let hint"]
+                .iter()
+                .any(|word| line.contains(word));
+            // A long text begins on a line of its own.
+            let texts = lines.iter().skip(at).take(3);
+            let opens = [": teamlog ", "\"teamlog ", "`teamlog "];
+            let names = |text: &&&str| opens.iter().any(|open| text.contains(open));
+            if gives && texts.clone().any(|text| names(&text)) {
+                faults.push(format!("{}:{}: a hint names a command", file.path, at + 1));
             }
         }
     }

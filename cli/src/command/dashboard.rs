@@ -120,7 +120,9 @@ fn code(socket: &Path, scope: &str, team: Option<&str>) -> Result<Code, CommandE
     match (status, serde_json::from_slice(&body)) {
         (201, Ok(code)) => Ok(code),
         // One of a version that knows of no page.
-        (404, _) if !is_refusal(&body) => Err(strange(status, &body).or_hint("restart the daemon with this program")),
+        (404, _) if !is_refusal(&body) => {
+            Err(strange(status, &body).or_hint("restart the daemon with this program"))
+        }
         (status, _) => Err(strange(status, &body)),
     }
 }

@@ -3,9 +3,9 @@
 use super::PRINTED;
 use super::printed::{Printed, Prints, error};
 use crate::command::prelude::*;
-use crate::hint::Cause;
 use crate::context::Note;
 use crate::exit::ErrorLine;
+use crate::hint::Cause;
 
 #[derive(Debug, clap::Args)]
 #[command(

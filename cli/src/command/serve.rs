@@ -272,7 +272,11 @@ fn status(context: &mut Context) -> Outcome {
     let root = context.data_root()?;
     let Some(running) = found(root)? else {
         let message = format!("no daemon serves {}", root.display());
-        return Err(CommandError::new(Exit::Unavailable, "daemon_not_running", message));
+        return Err(CommandError::new(
+            Exit::Unavailable,
+            "daemon_not_running",
+            message,
+        ));
     };
     let (code, body) = control::ask(&running.socket, "GET", "/control/status")?;
     let told: DaemonState = match (code, serde_json::from_slice(&body)) {

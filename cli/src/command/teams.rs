@@ -26,7 +26,10 @@ impl Args {
         context.end(all.exit(Exit::Refused, true), &all, |all, view| {
             if empty {
                 let create = create.iter().map(|create| format!("; {create}"));
-                return vec![format!("there is no team yet{}", create.collect::<String>())];
+                return vec![format!(
+                    "there is no team yet{}",
+                    create.collect::<String>()
+                )];
             }
             let failed = all.failed.iter();
             let failed: Vec<_> = failed.map(|one| (&*one.team, &*one.message)).collect();

@@ -244,7 +244,11 @@ impl Rotate {
             };
             let message = format!("no daemon serves {served}");
             let message = format!("{message}; a token lives as long as its daemon");
-            return Err(CommandError::new(Exit::Unavailable, "daemon_not_running", message));
+            return Err(CommandError::new(
+                Exit::Unavailable,
+                "daemon_not_running",
+                message,
+            ));
         };
         let (code, body) = control::ask(&socket, "POST", &path)?;
         if code != 200 {

@@ -3,8 +3,8 @@
 use super::all_teams::{AllAnswer, Which};
 use crate::command::keygen;
 use crate::command::prelude::*;
-use crate::hint::Cause;
 use crate::context::{check_own_signature, receipt_file};
+use crate::hint::Cause;
 use crate::render::{heading, integrity};
 use teamlog_team::log::verify::VerifyAnswer;
 

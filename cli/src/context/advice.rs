@@ -3,6 +3,7 @@
 use super::Context;
 use crate::exit::CommandError;
 use crate::fence::VARIABLE;
+use crate::forward::runtime::Runtime;
 use crate::hint::{self, Caller, Cause, Place};
 use crate::root::{self, Origin};
 use std::path::PathBuf;
@@ -37,8 +38,15 @@ impl Context {
             program: self.program(),
             place: self.place(),
             is_sandboxed,
+            daemon: self.daemon_process(),
             repeat: self.repeat,
         }
+    }
+
+    fn daemon_process(&self) -> Option<u32> {
+        let (root, team) = (self.data_root.as_ref().ok()?, self.team.as_deref()?);
+        let runtime = Runtime::of_team(&root.path, team).ok()??;
+        Some(runtime.pid)
     }
 
     fn place(&self) -> Place<'_> {

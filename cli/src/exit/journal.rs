@@ -32,9 +32,7 @@ pub fn hint(fault: JournalFault) -> Option<String> {
         JournalFault::NewerHost => {
             "install the version of teamlog on this host that the others have: nothing was recorded"
         }
-        JournalFault::Loading => {
-            "it goes on if the host that began adopts the log again"
-        }
+        JournalFault::Loading => "it goes on if the host that began adopts the log again",
         JournalFault::Left => {
             "what is here can be read; the events behind it are recorded on the host that took the log off"
         }

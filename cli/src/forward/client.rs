@@ -267,7 +267,8 @@ fn is_deadline(error: &io::Error) -> bool {
 
 fn unknown_token() -> CommandError {
     let message = "the token of TEAMLOG_TOKEN_FILE must be one that lets its agent in, but is unknown there, or was revoked";
-    CommandError::new(Exit::NotPermitted, "unauthorized", message).or_hint("ask the operator of the daemon for another token")
+    CommandError::new(Exit::NotPermitted, "unauthorized", message)
+        .or_hint("ask the operator of the daemon for another token")
 }
 
 fn too_often() -> CommandError {

@@ -235,8 +235,9 @@ fn place(url: &str) -> Option<(&str, u16)> {
 fn token(env: &ProcessEnv) -> Result<String, CommandError> {
     let Some(path) = env.var_set(TOKEN_FILE).map(PathBuf::from) else {
         let message = format!("{TOKEN_FILE} is required where {REMOTE} is set");
-        return Err(CommandError::invalid(TOKEN_FILE, message)
-            .or_hint("ask the operator of the daemon for a token, and name the file that holds it"));
+        return Err(CommandError::invalid(TOKEN_FILE, message).or_hint(
+            "ask the operator of the daemon for a token, and name the file that holds it",
+        ));
     };
     let file = open(env, TOKEN_FILE, &path)?;
     check_private(TOKEN_FILE, &path, &file)

@@ -25,7 +25,7 @@ pub(super) fn after(
             .or_else(|| about_nouns(error, &team, caller))
             .or_else(|| about_the_outcome(error, &team, caller))
     };
-    let hint = about_the_daemon(error, caller).or_else(|| of_team(quoted(team?)));
+    let hint = without_team(error, caller).or_else(|| of_team(quoted(team?)));
     if error.code() != "no_space" || error.is_unwritten() {
         return hint;
     }
@@ -85,10 +85,6 @@ fn about_the_log(error: &CommandError, team: &str, caller: &Caller<'_>) -> Optio
             caller.command(&format!("verify {team}"))
         )),
         "backup_not_found" => command("backup --help".to_owned()),
-        "signature_missing" | "signature_invalid" => Some(format!(
-            "to print a signed receipt: {}",
-            caller.command("head --help")
-        )),
         "journal_behind" if caller.is_operator => Some(format!(
             "on the host that has most: {}",
             caller.command("journal heal --help")
@@ -202,7 +198,8 @@ fn about_nouns(error: &CommandError, team: &str, caller: &Caller<'_>) -> Option<
             caller.command(&format!("status {team}"))
         )),
         "team_open" if caller.is_operator => {
-            let input = quoted(&serde_json::json!({"team_name": error.detail("team")?}).to_string());
+            let input =
+                quoted(&serde_json::json!({"team_name": error.detail("team")?}).to_string());
             Some(format!(
                 "to close it: {}",
                 caller.command(&format!("api cleanup --input {input} --json"))
@@ -230,13 +227,19 @@ fn session(error: &CommandError) -> String {
     session.unwrap_or_default()
 }
 
-fn about_the_daemon(error: &CommandError, caller: &Caller<'_>) -> Option<String> {
+/// Hints that name no team: about the daemon, locks and receipts.
+fn without_team(error: &CommandError, caller: &Caller<'_>) -> Option<String> {
     match error.code() {
         "daemon_not_running" if error.hint().is_some() => None,
         "daemon_not_running" if caller.is_operator => {
             Some(format!("to start one: {}", caller.command("serve")))
         }
         "daemon_not_running" => ask_operator("start the daemon of this data root"),
+        "signature_missing" | "signature_invalid" => Some(format!(
+            "to print a signed receipt: {}",
+            caller.command("head --help")
+        )),
+        "locked" => Some(locked(error, caller)),
         "daemon_version_mismatch" if caller.is_remote() => None,
         "daemon_version_mismatch" if caller.is_operator => Some(format!(
             "restart the daemon with this program:\n{}\n{}",
@@ -247,11 +250,25 @@ fn about_the_daemon(error: &CommandError, caller: &Caller<'_>) -> Option<String>
         "daemon_unreachable" if !caller.is_remote() && error.hint().is_none() => {
             Some(caller.command("serve --status"))
         }
-        "already_served" => Some(format!(
-            "to see it: {}",
-            caller.command("serve --status")
-        )),
+        "already_served" => Some(format!("to see it: {}", caller.command("serve --status"))),
         _ => None,
+    }
+}
+
+/// Returns the hint for a lock that another process holds. The daemon of the team takes commands itself, and has the lock
+/// of a command only if the directory was moved.
+fn locked(error: &CommandError, caller: &Caller<'_>) -> String {
+    let holder = error.detail("holder").unwrap_or_default();
+    let is_daemon = |pid: &u32| holder.starts_with(&format!("pid {pid} "));
+    let Some(pid) = caller.daemon.filter(is_daemon) else {
+        return "try again, or wait longer with --lock-timeout 60; the lock goes with the process that holds it, and deleting the file frees nothing".to_owned();
+    };
+    let known = format!(
+        "the daemon of this data root (pid {pid}) has the log open under another path: move the directory back, or restart the daemon"
+    );
+    match caller.is_operator {
+        true => format!("{known}\n{}", caller.command("serve --stop")),
+        false => known,
     }
 }
 

@@ -147,7 +147,8 @@ fn leases_expired(look: &mut Look<'_>) -> Result<()> {
             continue;
         };
         let text = format!("lease ran out: {} of {}", task.task_id, claim.owner);
-        let command = next::claim(look.team, &task.task_id, &claim.owner);
+        // Its former holder may claim it again; nobody else does so for it.
+        let command = next::show(look.team, &task.task_id);
         look.items.push(AttentionItem {
             agent: Some(claim.owner.clone()),
             since: Some(claim.leased_until),
@@ -167,8 +168,8 @@ fn overdue_acks(look: &mut Look<'_>) -> Result<()> {
         }
         let (id, to) = (&delivery.message_id, &delivery.to);
         let text = format!("not acknowledged: {id} by {to}");
-        let (team, message) = (look.team, quoted(id));
-        let command = format!("teamlog ack {team} --agent {to} --message-id {message}");
+        // Only the recipient acknowledges: others can wake it.
+        let command = format!("teamlog nudge {}", look.team);
         look.items.push(AttentionItem {
             agent: Some(to.clone()),
             message_id: Some(id.clone()),
@@ -231,7 +232,7 @@ fn stale_tasks(look: &mut Look<'_>) -> Result<()> {
                 continue;
             };
             let text = format!("no word of {} from {owner}", task.task_id);
-            let command = next::tell(look.team, &task, owner, status.name());
+            let command = next::show(look.team, &task.task_id);
             look.items.push(AttentionItem {
                 since: Some(heard),
                 ..AttentionItem::of_task(AttentionKind::StaleTask, &task, text, command)

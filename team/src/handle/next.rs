@@ -29,6 +29,11 @@ pub(crate) fn claim(team: &str, task: &str, worker: &str) -> String {
     format!("teamlog task claim {team} {task} --worker {worker}")
 }
 
+/// The command that shows a task and its history.
+pub(crate) fn show(team: &str, task: &str) -> String {
+    format!("teamlog task show {team} {task} --history")
+}
+
 /// The report that moves a task which messages govern, to whoever gave it out.
 pub(crate) fn report(team: &str, task: &Task, from: &str, status: &str) -> String {
     tell(team, task, from, status) + " --note TEXT"

@@ -100,7 +100,7 @@ impl SpentBudget {
             .detail("used_tokens", self.used)
             .detail("max_tokens", self.max)
             .hint(format!(
-                "what is under way can be finished; for more: teamlog usage TEAM --set{}",
+                "what is under way can be finished; a higher limit is set with{}",
                 self.raise()
             ))
     }

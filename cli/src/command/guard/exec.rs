@@ -2,10 +2,10 @@
 
 use super::{Who, absolute, denied, init_stage, real};
 use crate::command::prelude::*;
-use crate::hint::Cause;
 use crate::fence::fenced::{Fenced, NotStarted};
 use crate::fence::grounds::Grounds;
 use crate::fence::{VARIABLE, rules};
+use crate::hint::Cause;
 use crate::render::paths::STALE;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
@@ -92,7 +92,9 @@ impl Exec {
         let root = self.who.root(context, team)?;
         if root.is_empty() {
             let message = "--root is required, for the team has no setting resources.root";
-            return Err(CommandError::usage(message).beside(context.hint(&Cause::HelpOf("config set"))));
+            return Err(
+                CommandError::usage(message).beside(context.hint(&Cause::HelpOf("config set")))
+            );
         }
         let repository = directory("root", Path::new(&root))?;
         let data_root = directory("data_root", context.data_root()?)?;
@@ -176,8 +178,7 @@ pub(super) fn not_started(program: &OsStr, error: NotStarted) -> CommandError {
     match error {
         NotStarted::Unfenced(why) => {
             let message = format!("the kernel must hold the command to its paths, but {why}");
-            let hint =
-                "hooks that look at each tool call before it runs work without the kernel";
+            let hint = "hooks that look at each tool call before it runs work without the kernel";
             CommandError::new(Exit::Unfenced, "landlock_unavailable", message).or_hint(hint)
         }
         NotStarted::Failed(error) => {
