@@ -9,6 +9,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use teamlog_team::projections::hidden::one_line_of_json;
 
 /// What a command sees of a process. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -157,7 +158,7 @@ impl ProcessEnv {
         let line = serde_json::to_string(value).unwrap_or_default();
         match self.terminals.stderr {
             true => visible_json(&line).into_owned(),
-            false => line,
+            false => one_line_of_json(&line).into_owned(),
         }
     }
 

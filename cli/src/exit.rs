@@ -28,7 +28,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::io;
-use teamlog_team::engine::Error as EngineError;
+use teamlog_team::engine::{Error as EngineError, JournalFault};
 use teamlog_team::failure::{code_of, code_of_io, details_of};
 use teamlog_team::projections::Error as ProjectionError;
 use teamlog_team::{Code, Failure, Refusal};
@@ -181,7 +181,9 @@ impl CommandError {
         let message: Vec<&str> = message.lines().map(str::trim).collect();
         let tip = text
             .lines()
-            .find_map(|line| line.trim().strip_prefix("tip: "));
+            .find_map(|line| line.trim().strip_prefix("tip: "))
+            // An option that does not exist is rarely meant as a value.
+            .filter(|tip| !tip.starts_with("to pass "));
         CommandError::usage(message.join(" ")).or_hint(match tip {
             Some(tip) => format!("{tip}\n{help}"),
             None => help.to_owned(),
@@ -199,6 +201,12 @@ impl CommandError {
     #[must_use]
     pub fn hinting(mut self, hint: impl Into<String>) -> CommandError {
         self.body.hint = Some(hint.into());
+        self
+    }
+
+    #[must_use]
+    pub fn without_hint(mut self) -> CommandError {
+        self.body.hint = None;
         self
     }
 
@@ -414,6 +422,16 @@ impl From<EngineError> for CommandError {
         let mut reported = CommandError::new(exit, code, error.to_string());
         reported.body.hint = engine_hint(&error);
         reported.body.details = details_of(&error);
+        if let EngineError::Journal {
+            fault: JournalFault::UnknownKind,
+            ..
+        } = &error
+        {
+            reported
+                .body
+                .details
+                .insert("unknown_kind".to_owned(), true.into());
+        }
         if let EngineError::Invalid { field, .. } = &error {
             reported.body.field = Some((*field).to_owned());
         }
@@ -472,7 +490,6 @@ impl From<Failure> for CommandError {
 mod tests {
     use super::*;
     use std::path::PathBuf;
-    use teamlog_team::engine::JournalFault;
 
     fn of_journal(fault: JournalFault) -> EngineError {
         EngineError::Journal {

@@ -33,6 +33,11 @@ pub fn parsed(flag: &str, text: &str) -> Result<Map<String, Value>, CommandError
     };
     // Stricter than the parser below: no key twice, no number out of bounds, nothing nested without end.
     let json = Json::parse(text).map_err(|error| invalid(error.to_string()))?;
+    if let Some(number) = json.rounded_integer() {
+        return Err(invalid(format!(
+            "{number} is an integer beyond 64 bits; give it as text"
+        )));
+    }
     match serde_json::from_str(json.as_str()) {
         Ok(Value::Object(fields)) => Ok(fields),
         Ok(_) => Err(invalid("is none".to_owned())),
@@ -51,6 +56,14 @@ pub fn maybe_object(
 
 pub fn stdin(env: &ProcessEnv, what: &str) -> Result<String, CommandError> {
     all(what, &mut env.stdin())
+}
+
+/// The text of a file, or of standard input for `-`.
+pub fn text_of_file(env: &ProcessEnv, flag: &str, path: &Path) -> Result<String, CommandError> {
+    match path == Path::new("-") {
+        true => all(flag, &mut env.stdin()),
+        false => all(flag, &mut open(env, flag, path)?),
+    }
 }
 
 fn all(flag: &str, from: &mut dyn Read) -> Result<String, CommandError> {

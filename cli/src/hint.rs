@@ -76,6 +76,8 @@ pub enum Cause<'a> {
     NotCovered { team: &'a str, backup: &'a str },
     /// The journal lacks what the command needs; its name.
     NoJournalThere(&'a str),
+    /// A command that lists the values to choose from.
+    ListedBy(&'a str),
     /// The first words of a command, of which the caller has to read the help.
     HelpOf(&'a str),
     /// One directory has hooks for one agent, and a second agent is to be set up: the commands that set up all agents.
@@ -137,6 +139,7 @@ pub fn after(cause: &Cause<'_>, caller: &Caller<'_>) -> Option<String> {
             let make = caller.command(&format!("journal create {}", quoted(journal)));
             Some(format!("to make it: {make}"))
         }
+        Cause::ListedBy(words) => Some(caller.command(words)),
         Cause::HelpOf(words) => Some(caller.command(&format!("{words} --help"))),
         Cause::ManyAgents { agent, commands } => {
             let mut lines = vec![format!(

@@ -9,7 +9,9 @@ use crate::exit::CommandError;
 use crate::render::escape::{bytes_for_terminal, for_terminal, visible_json};
 use crate::render::style::Paint;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
+use teamlog_team::projections::hidden::one_line_of_json;
 
 #[derive(Debug)]
 pub struct Output {
@@ -28,7 +30,7 @@ struct Sink<'a> {
 
 impl Write for Sink<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self.output.write(bytes) {
+        match self.output.write_json(bytes) {
             Ok(()) => Ok(bytes.len()),
             Err(error) => {
                 self.failed = Some(error);
@@ -95,9 +97,17 @@ impl Output {
             let text = String::from_utf8_lossy(line);
             self.write(visible_json(&text).as_bytes())?;
         } else {
-            self.write(line)?;
+            self.write_json(line)?;
         }
         self.write(b"\n")
+    }
+
+    /// Whole characters of JSON, none of which a reader of lines takes for the end of one.
+    fn write_json(&mut self, bytes: &[u8]) -> Result<(), CommandError> {
+        match std::str::from_utf8(bytes).map(one_line_of_json) {
+            Ok(Cow::Owned(escaped)) => self.write(escaped.as_bytes()),
+            _ => self.write(bytes),
+        }
     }
 
     /// One line for people, made safe by whoever composed it.

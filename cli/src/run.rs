@@ -23,6 +23,8 @@ pub fn run(argv: &[OsString], env: &ProcessEnv) -> Exit {
             Err(error) => error.report(json, env),
         };
     }
+    let words = asks_for_help(argv);
+    let argv = words.as_deref().unwrap_or(argv);
     let args = match typed(argv) {
         Ok(args) => args,
         Err(error) => return usage(&error, argv, json, env),
@@ -35,6 +37,16 @@ pub fn run(argv: &[OsString], env: &ProcessEnv) -> Exit {
     let exit = attempt(args, &mut context).unwrap_or_else(|error| form.report(error, env));
     context.afterwards();
     exit
+}
+
+/// Returns `teamlog help task claim` as `teamlog task claim --help`.
+fn asks_for_help(argv: &[OsString]) -> Option<Vec<OsString>> {
+    let (program, words) = argv.split_first()?;
+    let (_, words) = words.split_first().filter(|(first, _)| *first == "help")?;
+    let mut rewritten = vec![program.clone()];
+    rewritten.extend(words.iter().filter(|word| *word != "--help").cloned());
+    rewritten.push("--help".into());
+    Some(rewritten)
 }
 
 fn attempt(args: Args, context: &mut Context) -> Outcome {

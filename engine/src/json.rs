@@ -37,6 +37,8 @@ impl Json {
     /// Malformed JSON, a lone surrogate, a duplicate key, nesting past [`crate::limits::NESTING_MAX`], a number
     /// that overflows a double, or trailing bytes.
     pub fn parse(text: &str) -> Result<Json, JsonError> {
+        // RFC 8259 lets a parser ignore a byte order mark.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         canonical(text, NESTING_MAX).map(|text| Json(text.into_owned().into_boxed_str()))
     }
     /// The canonical JSON of a serialisable value.
@@ -59,6 +61,31 @@ impl Json {
         );
         Json(text.into_boxed_str())
     }
+    /// Returns the first integer that fits neither an `i64` nor a `u64`: a parser that makes numbers of it rounds it.
+    pub fn rounded_integer(&self) -> Option<&str> {
+        let mut rest = self.as_str();
+        while let Some(at) = rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit()) {
+            rest = rest.get(at..).unwrap_or_default();
+            let len = match rest.starts_with('"') {
+                true => string_token_len(rest),
+                false => {
+                    let is_part = |c: char| c.is_ascii_digit() || "+-.eE".contains(c);
+                    let len = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+                    let number = rest.get(..len).unwrap_or_default();
+                    let is_integer = !number.contains(['.', 'e', 'E']);
+                    if is_integer
+                        && number.parse::<i64>().is_err()
+                        && number.parse::<u64>().is_err()
+                    {
+                        return Some(number);
+                    }
+                    len
+                }
+            };
+            rest = rest.get(len..).unwrap_or_default();
+        }
+        None
+    }
     /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -67,6 +94,18 @@ impl Json {
     pub fn into_string(self) -> String {
         self.0.into_string()
     }
+}
+
+/// The length of the string that `text` begins with, quotes included.
+fn string_token_len(text: &str) -> usize {
+    let mut escaped = true;
+    let end = text.bytes().position(|byte| {
+        let ends = byte == b'"' && !escaped;
+        // The opening quote counts as escaped.
+        escaped = byte == b'\\' && !escaped;
+        ends
+    });
+    end.map_or(text.len(), |end| end + 1)
 }
 
 /// The canonical text of one JSON value that nests at most `depth_max` deep; borrowed where `text` has it already.

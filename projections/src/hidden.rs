@@ -1,6 +1,9 @@
 //! Characters that a reader does not see, or that change how a terminal or a page shows the text around them. The page has the
 //! same rules in `dashboard/src/ui/text.tsx`.
 
+use std::borrow::Cow;
+use std::fmt::Write;
+
 /// Returns each character of a text, and if it is hidden: a control character (line ends and tabs included), a character that
 /// turns or hides text, or one without any width. Joiners and selectors count as visible where scripts and pictures need
 /// them: `👩‍💻`, `❤️`, `می‌خواهم`.
@@ -25,6 +28,44 @@ pub fn marks(text: &str) -> impl Iterator<Item = (char, bool)> {
         }
         Some((c, is_odd(c) && !needed))
     })
+}
+
+/// Returns JSON with hidden characters as `\\uXXXX`. Compact JSON holds them inside strings only, so the value stays.
+pub fn escaped_in_json(json: &str) -> Cow<'_, str> {
+    match has_any(json) {
+        true => Cow::Owned(escape(marks(json))),
+        false => Cow::Borrowed(json),
+    }
+}
+
+/// Returns JSON with the characters as `\\uXXXX` that readers of lines may take for the end of a line. The value stays.
+pub fn one_line_of_json(json: &str) -> Cow<'_, str> {
+    // The first bytes of those characters are rare, and found faster.
+    let is_possible = json.bytes().any(|byte| matches!(byte, 0xc2 | 0xe2));
+    match is_possible && json.contains(ends_line) {
+        true => Cow::Owned(escape(json.chars().map(|c| (c, ends_line(c))))),
+        false => Cow::Borrowed(json),
+    }
+}
+
+/// Line ends of Unicode that JSON does not escape.
+fn ends_line(c: char) -> bool {
+    matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+fn escape(marks: impl Iterator<Item = (char, bool)>) -> String {
+    let mut escaped = String::new();
+    for (c, hidden) in marks {
+        if !hidden {
+            escaped.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            // Writing to a String cannot fail.
+            let _ = write!(escaped, "\\u{unit:04x}");
+        }
+    }
+    escaped
 }
 
 /// Checks for any hidden character.

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 use serde_json::Value;
+use std::borrow::Cow;
+use teamlog_team::projections::hidden::escaped_in_json;
 
 /// The type of every JSON answer.
 pub const JSON: &str = "application/json; charset=utf-8";
@@ -53,6 +55,12 @@ impl Reply {
 
     /// The text of a JSON object and a line end.
     pub(crate) fn json_text(status: u16, mut body: Vec<u8>) -> Reply {
+        // Errors repeat what a caller sent, which must not hide in a terminal or a page.
+        if status >= 400
+            && let Ok(Cow::Owned(escaped)) = std::str::from_utf8(&body).map(escaped_in_json)
+        {
+            body = escaped.into_bytes();
+        }
         body.push(b'\n');
         Reply::new(status, JSON, body)
     }
@@ -102,4 +110,21 @@ pub struct Streamed {
     pub frames: tokio::sync::mpsc::Receiver<hyper::body::Bytes>,
     /// What is sent when there was nothing to send for a while.
     pub heartbeat: &'static [u8],
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_repeats_no_hidden_character() {
+        let odd = "x\u{202e}y\u{200b}";
+        let body = serde_json::json!({"error": {"message": odd}});
+        let refused = Reply::json(400, &body);
+        let text = std::str::from_utf8(&refused.body).unwrap();
+        assert!(text.contains("x\\u202ey\\u200b"), "{text}");
+        assert_eq!(serde_json::from_str::<Value>(text).unwrap(), body);
+        let answer = Reply::json(200, &body);
+        assert!(std::str::from_utf8(&answer.body).unwrap().contains(odd));
+    }
 }

@@ -185,6 +185,11 @@ fn kind_of(name: &str) -> Result<ArtifactKind, Refusal> {
 }
 
 impl Team {
+    /// Returns how many artifacts there are.
+    pub fn artifact_count(&mut self) -> Result<usize> {
+        self.query(|live, _| Ok(live.artifacts(None, None, usize::MAX)?.len()))
+    }
+
     /// Leaves a text for others.
     pub fn artifact_put(&mut self, mut put: ArtifactPut) -> Result<ArtifactPutAnswer> {
         let bytes = std::mem::take(&mut put.content).into_bytes();

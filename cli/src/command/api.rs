@@ -229,6 +229,10 @@ fn read(env: &ProcessEnv, source: &Source) -> Result<Input, Fault> {
     // Stricter than the parser below: no key twice, no number out of bounds, nothing nested without end.
     let json =
         teamlog_team::engine::Json::parse(&text).map_err(|error| invalid(&error.to_string()))?;
+    if let Some(number) = json.rounded_integer() {
+        let why = format!("{number} is an integer beyond 64 bits; give it as text");
+        return Err(invalid(&why));
+    }
     match serde_json::from_str(json.as_str()) {
         Ok(Value::Object(fields)) => Ok(Input {
             fields,

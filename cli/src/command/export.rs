@@ -2,6 +2,7 @@
 
 use crate::command::prelude::*;
 use crate::question::Streamed;
+use crate::render::time;
 use clap::ValueEnum;
 
 #[derive(Debug, clap::Args)]
@@ -30,6 +31,26 @@ impl Args {
             None | Some(Format::Events) => Streamed::Export,
             Some(Format::Audit) => Streamed::Audit,
         };
-        context.stream(&self.team, wanted)
+        let left_out = match self.format {
+            Some(Format::Audit) => None,
+            _ => left_out(context, &self.team)?,
+        };
+        let outcome = context.stream(&self.team, wanted)?;
+        if let Some(left_out) = left_out {
+            context.note(&left_out);
+        }
+        Ok(outcome)
     }
+}
+
+/// Names what an export does not hold: the files of artifacts.
+fn left_out(context: &mut Context, team: &str) -> Result<Option<String>, CommandError> {
+    if context.is_remote() {
+        return Ok(None);
+    }
+    let count = context.team(team)?.artifact_count()?;
+    let files = time::plural(count as u64, "artifact");
+    Ok((count > 0).then(|| {
+        format!("an export holds events only: the files of {files} stay in the team's directory; teamlog backup keeps them too")
+    }))
 }

@@ -3,7 +3,7 @@
 use crate::command::append::lines_of;
 use crate::command::prelude::*;
 use crate::file::open;
-use crate::render::{integrity, moving};
+use crate::render::{integrity, moving, time};
 use std::io::{BufReader, Cursor, Read};
 use teamlog_team::Root;
 use teamlog_team::engine::Format;
@@ -73,7 +73,12 @@ impl Args {
             }
         };
         context.answer(&answer, integrity::imported)?;
-        end(context, answer.status, &answer.not_applied)
+        end(
+            context,
+            answer.status,
+            &answer.not_applied,
+            answer.artifacts_without_files,
+        )
     }
 
     /// The data root, where no daemon writes to the team meanwhile.
@@ -129,7 +134,7 @@ impl Args {
         };
         let answer = self.new_root(context)?.import_team_chat(&import, &source)?;
         context.answer(&answer, moving::team_chat)?;
-        end(context, answer.status, &answer.counts.not_applied)
+        end(context, answer.status, &answer.counts.not_applied, 0)
     }
 
     fn events(&self, context: &mut Context, path: &Path) -> Result<ImportAnswer, CommandError> {
@@ -145,10 +150,16 @@ impl Args {
 }
 
 /// What is said behind the answer, and how the command exits.
-fn end(context: &mut Context, status: &str, not_applied: &Reasons) -> Outcome {
+fn end(context: &mut Context, status: &str, not_applied: &Reasons, artifacts: usize) -> Outcome {
     context.out.flush()?;
     if let Some(note) = integrity::left_aside(not_applied) {
         context.note(&note);
+    }
+    if artifacts > 0 {
+        let files = time::plural(artifacts as u64, "artifact");
+        context.note(&format!(
+            "events hold no files: those of {files} are missing here; copy them from the artifacts directory of the exported team"
+        ));
     }
     Ok(Exit::Refused.unless(status != "rejected"))
 }

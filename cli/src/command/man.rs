@@ -79,7 +79,9 @@ fn find<'a>(
                 "command must be one that there is, but is {:?}",
                 words.join(" ")
             );
-            CommandError::invalid("command", message).beside(context.hint(&Cause::HelpOf("help")))
+            CommandError::usage(message)
+                .about("command")
+                .beside(context.hint(&Cause::ListedBy("help")))
         })?;
     }
     Ok(command)

@@ -15,6 +15,7 @@ mod board;
 mod bootstrap;
 mod can_write;
 mod child;
+mod choice;
 mod completions;
 mod config;
 mod convert;

@@ -100,6 +100,7 @@ impl Listed {
 }
 
 fn refused(name: &str, rule: &str, context: &Context) -> CommandError {
-    CommandError::invalid("command", format!("command {rule}, but is {name:?}"))
-        .beside(context.hint(&Cause::HelpOf("schema")))
+    CommandError::usage(format!("command {rule}, but is {name:?}"))
+        .about("command")
+        .beside(context.hint(&Cause::ListedBy("schema")))
 }

@@ -1,5 +1,6 @@
 //! `send`: one message into one inbox. Its options are those of the task messages too.
 
+use crate::command::choice;
 use crate::command::prelude::*;
 use crate::context::again;
 use crate::random;
@@ -27,7 +28,7 @@ pub struct Args {
     #[arg(long, value_name = "AGENT")]
     to: String,
     /// What kind of message: handoff, decision_required, idle_notification, task_assign …
-    #[arg(long = "type", value_name = "TYPE")]
+    #[arg(long = "type", value_name = "TYPE", value_parser = choice::message_type)]
     kind: String,
     /// The task concerned
     #[arg(long, value_name = "TASK")]
@@ -53,7 +54,7 @@ pub struct Options {
     #[arg(long, value_name = "TRACE")]
     trace_id: Option<String>,
     /// low, normal, high or critical [default: normal]
-    #[arg(long, value_name = "PRIORITY")]
+    #[arg(long, value_name = "PRIORITY", value_parser = choice::priority)]
     priority: Option<String>,
     /// The message's own time, ISO 8601; a task message older than the task's last one changes nothing [default: now]
     #[arg(long, value_name = "TIME")]

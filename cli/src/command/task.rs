@@ -3,6 +3,7 @@
 mod edit;
 
 use crate::call::Call;
+use crate::command::choice;
 use crate::command::prelude::*;
 use crate::render::claim;
 use edit::Edit;
@@ -127,6 +128,7 @@ asks!(History, at, TASK_HISTORY: task::history::TaskHistory(task_id, limit, curs
 Examples:
   teamlog task create demo --subject 'Fix the login'
   teamlog task create demo --subject 'Ship it' --task-id T-9 --blocked-by T-1 --key k-9
+  teamlog task create demo --subject 'Write it up' --description-file - < notes.md
   teamlog task create demo --subject 'Mend reading' --resource src/io --resource 'tests/io/*.rs'")]
 struct Create {
     /// The team
@@ -135,8 +137,11 @@ struct Create {
     #[arg(long, value_name = "TEXT")]
     subject: String,
     /// What it is, at length
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", conflicts_with = "description_file")]
     description: Option<String>,
+    /// File that holds the description; - is standard input
+    #[arg(long, value_name = "FILE")]
+    description_file: Option<PathBuf>,
     /// Its id [default: the next number of the team]
     #[arg(long, value_name = "ID")]
     task_id: Option<String>,
@@ -147,7 +152,7 @@ struct Create {
     #[arg(long, value_name = "T,U", value_delimiter = ',')]
     blocked_by: Vec<String>,
     /// low, normal, high or critical [default: normal]
-    #[arg(long, value_name = "PRIORITY")]
+    #[arg(long, value_name = "PRIORITY", value_parser = choice::priority)]
     priority: Option<String>,
     /// A path that its holder may write, relative to the repository, with what lies below it; may stand several times
     #[arg(long = "resource", value_name = "PATH")]
@@ -170,7 +175,11 @@ struct Create {
 
 records!(Create, claim::created, |args, context| TaskCreate {
     subject: args.subject,
-    description: args.description.unwrap_or_default(),
+    description: match (args.description, args.description_file) {
+        (Some(text), _) => text,
+        (None, Some(path)) => given::text_of_file(context.env(), "description_file", &path)?,
+        (None, None) => String::new(),
+    },
     task_id: args.task_id,
     owner: args.owner,
     blocked_by: Some(args.blocked_by).filter(|tasks| !tasks.is_empty()),

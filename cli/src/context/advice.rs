@@ -17,6 +17,11 @@ impl Context {
             Some(team) => error.filling("TEAM", &quoted(team)),
             None => error,
         };
+        // The hint of the library's handle is for callers of operations.
+        let error = match error.code() {
+            "sync_failed" => error.without_hint(),
+            _ => error,
+        };
         let hint = self.hint(&Cause::Reported {
             error: &error,
             team,

@@ -16,6 +16,7 @@ use std::io::Read;
 use std::ops::ControlFlow;
 use teamlog_team::Root;
 use teamlog_team::import::messages::ImportMessages;
+use teamlog_team::projections::hidden::one_line_of_json;
 
 impl Context {
     pub fn is_remote(&self) -> bool {
@@ -127,7 +128,9 @@ impl Context {
         let out = &mut self.out;
         let mut written = Ok(());
         let ended = client.stream(team, &who, (wanted, form), &mut |chunk| {
-            written = out.text(chunk).and_then(|()| out.flush());
+            written = out
+                .text(&one_line_of_json(chunk))
+                .and_then(|()| out.flush());
             match written.is_err() || out.reader_left() {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),

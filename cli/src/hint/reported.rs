@@ -92,6 +92,9 @@ fn about_the_log(error: &CommandError, team: &str, caller: &Caller<'_>) -> Optio
         "journal_not_durable" | "journal_of_another" if caller.is_operator => {
             Some(format!("to see more: {}", caller.command("journal check --help")))
         }
+        "journal_not_configured" if caller.is_operator && error.says("unknown_kind") => {
+            command(format!("journal leave {team} --offline"))
+        }
         "journal_not_configured" if caller.is_operator => {
             Some(format!("to see how: {}", caller.command("journal create --help")))
         }
@@ -193,6 +196,10 @@ fn about_nouns(error: &CommandError, team: &str, caller: &Caller<'_>) -> Option<
             caller.command(&format!("bootstrap start {team}"))
         )),
         "run_exists" | "not_launched" => command(format!("bootstrap show {team}")),
+        "team_closed" if caller.is_operator && caller.agent.is_none() => Some(format!(
+            "to delete it: {}",
+            caller.command(&format!("purge {team} --yes"))
+        )),
         "team_closed" => Some(format!(
             "to see how it ended: {}",
             caller.command(&format!("status {team}"))

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 use teamlog_team::projections::hidden;
+pub use teamlog_team::projections::hidden::escaped_in_json as visible_json;
 
 /// The text on one line, hidden characters written out: `\n`, `\t`, `\u{1b}` …
 pub fn visible(text: &str) -> Cow<'_, str> {
@@ -35,25 +36,6 @@ fn write_out(c: char, shown: &mut String) {
 /// Several lines, each made [`visible`].
 pub fn visible_lines(text: &str) -> String {
     text.split('\n').map(visible).collect::<Vec<_>>().join("\n")
-}
-
-/// Returns the JSON with hidden characters as `\uXXXX`. Compact JSON holds them inside strings only, so the value stays.
-pub fn visible_json(json: &str) -> Cow<'_, str> {
-    if !hidden::has_any(json) {
-        return Cow::Borrowed(json);
-    }
-    let mut shown = String::with_capacity(json.len() + 16);
-    for (c, hidden) in hidden::marks(json) {
-        if hidden {
-            for unit in c.encode_utf16(&mut [0; 2]) {
-                // Writing to a String cannot fail.
-                let _ = write!(shown, "\\u{unit:04x}");
-            }
-        } else {
-            shown.push(c);
-        }
-    }
-    Cow::Owned(shown)
 }
 
 /// Text that goes to a terminal as it was composed: line ends, tabs and colours stay, any other hidden character is written

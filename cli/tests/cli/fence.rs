@@ -188,7 +188,7 @@ fn teamlog_inside_reads_freely_and_records_through_the_daemon() {
     assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{ran:?}");
     let ran = world.run(send);
     assert_eq!((ran.code, &*ran.stdout), (Some(77), ""), "{ran:?}");
-    shows!(ran.stderr => has "hint: ", has "start the daemon: teamlog serve\n");
+    shows!(ran.stderr => has "hint: ", has "ask the operator to start the daemon\n");
     let daemon = Daemon::of(&world.cli);
     let ran = world.run(send);
     assert_eq!(ran.code, Some(0), "{ran:?}");

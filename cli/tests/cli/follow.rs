@@ -167,7 +167,10 @@ fn a_follower_of_a_log_that_was_replaced_says_so() {
     let ran = following.end();
     assert_eq!(ran.code, Some(1), "{ran:?}");
     assert!(ran.stderr.contains("\"code\":\"log_replaced\""), "{ran:?}");
-    assert!(ran.stderr.contains("teamlog tail demo -f"), "{ran:?}");
+    assert!(
+        ran.stderr.contains("teamlog replay demo --limit 5"),
+        "{ran:?}"
+    );
 }
 
 #[test]

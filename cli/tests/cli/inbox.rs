@@ -257,7 +257,7 @@ fn people_learn_whose_message_it_is() {
     cli.ok("send demo --from lead --to dev --type handoff --message-id m");
     let error = cli.refused(1, "ack demo --agent qa --message-id m");
     shows!(error =>
-        is "error: agent must be dev, the recipient of m, but is \"qa\"\nhint: teamlog ack demo --agent dev --message-id m\n");
+        is "error: agent must be dev, the recipient of m, but is \"qa\"\nhint: teamlog read demo --agent qa\n");
     let error = cli.refused(1, "ack demo --agent qa --message-id x");
     shows!(error =>
         is "error: message_id must name a message of demo, but is \"x\"\nhint: teamlog read demo --agent qa\n");

@@ -45,6 +45,7 @@ mod hosts;
 mod import;
 mod inbox;
 mod init;
+mod inputs;
 mod integrity;
 mod kills;
 mod leftovers;

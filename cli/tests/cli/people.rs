@@ -74,6 +74,10 @@ fn what_needs_attention_goes_by_the_commands_beside_it() {
         let command = item["command"].as_str().unwrap();
         cli.ok_of_any_shape(command.strip_prefix("teamlog ").unwrap());
     }
+    // Only the recipient acknowledges.
+    let left = cli.ok("attention demo");
+    assert!(left.contains("teamlog nudge demo"), "{left}");
+    cli.ok("ack demo --agent dev --message-id 'it is'");
     assert_eq!(cli.ok("attention demo"), quiet);
     assert_eq!(cli.ok("attention demo --limit 0"), quiet);
     cli.refused(1, "attention demo --limit 1001");

@@ -283,10 +283,10 @@ fn every_command_stands_in_the_table_of_schemas() {
         missing.is_empty(),
         "missing in cli/src/command/mod.rs, or the file of its noun: {missing:?}"
     );
-    let error = cli.refused_json(1, "schema nonsense");
+    let error = cli.refused_json(2, "schema nonsense");
     assert_eq!(error.field.as_deref(), Some("command"));
     assert!(error.hint.unwrap().ends_with("teamlog schema"));
-    assert!(cli.refused(1, "schema completions").contains("prints JSON"));
+    assert!(cli.refused(2, "schema completions").contains("prints JSON"));
 }
 
 /// Holds a document in `docs/` against what it should hold, or writes it.
@@ -384,7 +384,7 @@ fn manual_pages_are_pages() {
             assert_eq!(complaints, "", "{page:?}");
         }
     }
-    shows!(cli.refused(1, "man task nonsense") => has "\"task nonsense\"");
+    shows!(cli.refused(2, "man task nonsense") => has "\"task nonsense\"");
 }
 
 /// What a formatter of manual pages has to say; `None` where there is none.

@@ -119,6 +119,12 @@ fn body(bytes: &[u8]) -> Result<Map<String, Value>, Problem> {
     }
     let json = Json::parse(text)
         .map_err(|error| malformed(format!("the body must be JSON, but {error}")))?;
+    if let Some(number) = json.rounded_integer() {
+        let why = format!("{number} is an integer beyond 64 bits; give it as text");
+        return Err(malformed(format!(
+            "the body must keep its numbers, but {why}"
+        )));
+    }
     match serde_json::from_str(json.as_str()) {
         Ok(Value::Object(fields)) => Ok(fields),
         Ok(_) => Err(malformed("the body must be a JSON object".to_owned())),

@@ -15,12 +15,16 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
             let (events, segments) = (report.events, report.segments);
             Check::healthy(match &seen.sampled {
                 None => format!(
-                    "{events} events in {segments} segments check, up to event {}",
+                    "{} in {} check, up to event {}",
+                    plural(events, "event"),
+                    plural(segments, "segment"),
                     report.last_seq
                 ),
                 Some(sampled) => format!(
-                    "{} of {events} events, and the outline of {segments} segments, check",
-                    sampled.events
+                    "{} of {}, and the outline of {}, check",
+                    sampled.events,
+                    plural(events, "event"),
+                    plural(segments, "segment")
                 ),
             })
         });
@@ -39,7 +43,8 @@ pub(super) fn judge(problems: &[&Problem], seen: &Observed<'_>) -> Option<Check>
             ..
         },
     ) = (problems.len(), first);
-    let summary = format!("{count} problems, the first: {file} at byte {offset}: {message}");
+    let count = plural(count as u64, "problem");
+    let summary = format!("{count}, the first: {file} at byte {offset}: {message}");
     let (health, command) = match first.severity {
         // The segments are clean to their end, so whoever takes the lock makes a new head.
         Severity::Error if first.kind == Kind::DamagedHead && only_the_head(seen) => {
@@ -76,4 +81,9 @@ fn only_the_head(seen: &Observed<'_>) -> bool {
     let of_head = |problem: &Problem| problem.kind == Kind::DamagedHead;
     let report = seen.report.as_ref();
     report.is_ok_and(|report| report.problems.iter().all(of_head))
+}
+
+fn plural(count: u64, noun: &str) -> String {
+    let s = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{s}")
 }

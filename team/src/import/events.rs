@@ -64,6 +64,7 @@ impl Root {
         };
         let answer = ImportAnswer::new(found, name, Report::default(), started);
         Ok(ImportAnswer {
+            artifacts_without_files: self.team(name)?.artifact_count()?,
             unaccepted_tokens: self.foreign_tokens(name, import.keep_tokens)?,
             ..answer
         })

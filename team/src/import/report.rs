@@ -51,6 +51,9 @@ pub struct ImportAnswer {
     pub last_seq: Option<u64>,
     /// How long it took.
     pub elapsed_ms: u64,
+    /// Artifacts of imported events, whose files an export does not hold.
+    #[serde(skip_serializing_if = "crate::shapes::is_zero")]
+    pub artifacts_without_files: usize,
     /// Tokens of an imported log that let nobody in here until they are accepted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unaccepted_tokens: Vec<TokenShown>,

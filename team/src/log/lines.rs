@@ -7,6 +7,9 @@ use teamlog_engine::limits::EVENT_BYTES_MAX;
 /// Most bytes of one line: an event of the largest size, generously spaced and escaped.
 pub const LINE_BYTES_MAX: usize = 4 * EVENT_BYTES_MAX;
 
+/// The mark that some programs write before a text.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// One line that is not blank.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Line {
@@ -59,6 +62,9 @@ impl<R: BufRead> Lines<R> {
             }
             if bytes.iter().all(u8::is_ascii_whitespace) {
                 continue;
+            }
+            if self.number == 1 && bytes.starts_with(BYTE_ORDER_MARK) {
+                bytes.drain(..BYTE_ORDER_MARK.len());
             }
             let text = String::from_utf8(bytes)
                 .map_err(|_| self.refusal(Code::InvalidInput, "must be UTF-8"))?;

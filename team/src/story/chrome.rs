@@ -8,7 +8,10 @@
 use super::{Span, SpanKind};
 use crate::log::recorded::Recorded;
 use crate::log::trace::TraceAnswer;
+use crate::redaction::redact;
+use serde::ser::Error;
 use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -179,7 +182,23 @@ fn label<'a>(what: &'static str, pid: usize, tid: usize, name: &'a str) -> Entry
     }
 }
 
-fn instant(recorded: &Recorded, pid: usize) -> Entry<'_, &Recorded> {
+/// An event without the token of a claim: trace files are passed on.
+struct Masked<'a>(&'a Recorded);
+
+impl Serialize for Masked<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Masked(recorded) = self;
+        if redact(&recorded.event.payload, "").is_none() {
+            return recorded.serialize(serializer);
+        }
+        let text = serde_json::to_string(recorded).map_err(S::Error::custom)?;
+        let text = redact(&text, "").map_or(text, |redacted| redacted.text);
+        let raw = RawValue::from_string(text).map_err(S::Error::custom)?;
+        raw.serialize(serializer)
+    }
+}
+
+fn instant(recorded: &Recorded, pid: usize) -> Entry<'_, Masked<'_>> {
     Entry {
         name: &recorded.event.kind,
         cat: Some("event"),
@@ -189,7 +208,7 @@ fn instant(recorded: &Recorded, pid: usize) -> Entry<'_, &Recorded> {
         s: Some("t"),
         pid,
         tid: 0,
-        args: recorded,
+        args: Masked(recorded),
     }
 }
 

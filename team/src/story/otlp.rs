@@ -8,6 +8,7 @@
 use super::{Outcome, OutsideCause, Parent, Span, SpanKind, Step, Story};
 use crate::log::trace::TraceAnswer;
 use crate::prelude::*;
+use crate::redaction::redact;
 use serde::Serializer;
 use serde::ser::SerializeSeq;
 
@@ -326,7 +327,12 @@ fn happened<'a>(step: &Step<'a>) -> Happened<'a> {
         let value = Value::Flag(true);
         attributes.push(Attribute { key, value });
     }
-    attributes.push(text("teamlog.payload", &*event.payload));
+    // What a collector keeps is read by many: no token of a claim goes there.
+    let payload = match redact(&event.payload, "") {
+        Some(redacted) => Cow::Owned(redacted.text),
+        None => Cow::Borrowed(&*event.payload),
+    };
+    attributes.push(text("teamlog.payload", payload));
     Happened {
         time_unix_nano: (i128::from(event.created_at.micros()) * 1000).to_string(),
         name: &event.kind,

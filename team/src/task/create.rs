@@ -187,15 +187,21 @@ impl TaskCreate {
             };
         }
         let number = live.next_task_number()?;
-        if number > NUMBER_MAX {
-            let message = format!(
-                "task_id must be given, since a task has the last number that is counted, {NUMBER_MAX}"
-            );
-            let refusal = Refusal::new(Code::InvalidInput, message);
-            return Err(refusal.field("task_id").into());
+        match number > NUMBER_MAX {
+            true => free_number(live),
+            false => Ok(number.to_string()),
         }
-        Ok(number.to_string())
     }
+}
+
+/// Returns a free number if a task has the last one that is counted. There are at least as many numbers up to the count of
+/// tasks as tasks that could have them, so the search ends soon.
+fn free_number(live: &Live) -> Result<String> {
+    let mut number = live.task_counts()?.total() + 1;
+    while live.task(&number.to_string())?.is_some() {
+        number += 1;
+    }
+    Ok(number.to_string())
 }
 
 /// The tasks that a task is to wait for, each once.

@@ -134,9 +134,8 @@ fn a_lease_that_ran_out_is_shown_until_somebody_claims_the_task() {
             (&*item.text, item.since.is_some()),
             ("lease ran out: 1 of dev", true)
         );
-        let words = typed(&item, "task claim demo");
-        team.task_claim(claim(&words[4], &option(&words, "--worker")))
-            .unwrap();
+        let words = typed(&item, "task show demo");
+        team.task_claim(claim(&words[4], "qa")).unwrap();
         is_quiet(&mut team);
     }
 }
@@ -170,10 +169,10 @@ fn an_ack_is_overdue_behind_the_first_attempt_until_it_comes() {
     team.tick(Tick::default()).unwrap();
     let item = only(&mut team, AttentionKind::OverdueAck);
     assert_eq!(item, overdue, "another attempt makes it no less overdue");
-    let words = typed(&item, "ack demo");
-    let (agent, message_id) = (option(&words, "--agent"), option(&words, "--message-id"));
-    assert_eq!(message_id, "it's late");
-    team.ack(given!(Ack, agent, message_id)).unwrap();
+    // Nobody acknowledges for the recipient.
+    assert_eq!(item.command, "teamlog nudge demo");
+    team.ack(given!(Ack, agent: "dev", message_id: "it's late"))
+        .unwrap();
     is_quiet(&mut team);
 }
 
@@ -210,10 +209,9 @@ fn a_task_is_stale_once_nothing_was_heard_of_it() {
     assert_eq!(told, ["no word of 2 from qa", "no word of A from dev"]);
     for (item, status) in stale.iter().zip(["in_progress", "assigned"]) {
         assert_eq!(item.kind, AttentionKind::StaleTask);
-        let words = typed(item, "task-update demo");
-        assert_eq!(option(&words, "--status"), status);
-        let update = given!(TaskUpdate, from: option(&words, "--from"), to: option(&words, "--to"),
-            task_id: option(&words, "--task-id"), status: option(&words, "--status"));
+        let words = typed(item, "task show demo");
+        let update = given!(TaskUpdate, from: item.agent.clone().unwrap(), to: "lead",
+            task_id: words[4].as_str(), status);
         team.task_update(update).unwrap();
     }
     is_quiet(&mut team);

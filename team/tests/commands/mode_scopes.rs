@@ -373,7 +373,7 @@ fn beside_the_list_of_skills_anything_may_be_said_and_nothing_in_it() {
                 team.state_write(state_write("skill-active", "s1", evil)),
                 Code::ModeNotActive,
             );
-            shows!(refusal.hint.unwrap() => starts "teamlog mode start demo ");
+            assert_eq!(refusal.details["session_id"], "s1");
         }
         refused(
             team.state_write(state_write(
