@@ -99,7 +99,7 @@ fn an_integer_beyond_64_bits_is_refused_instead_of_rounded() {
     cli.ok(&format!("{send} --payload-json '{{\"n\":{big}}}'"));
     shows!(cli.ok("read demo --agent dev --json") => has &format!("{{\"n\":{big}}}"));
     cli.ok(&format!(
-        "append demo --kind note --payload-json '{{\"n\":{big}}}'"
+        "append demo --kind note --payload '{{\"n\":{big}}}'"
     ));
     shows!(cli.ok("replay demo --kind note --json") => has big);
 }
@@ -144,7 +144,7 @@ fn a_byte_order_mark_before_an_input_is_skipped() {
     marked("events.jsonl", &cli.ok_of_any_shape("export demo"));
     marked(
         "messages.jsonl",
-        "{\"from\":\"lead\",\"to\":\"dev\",\"type\":\"handoff\",\"id\":\"m-9\",\"payload\":{}}\n",
+        "{\"from\":\"lead\",\"to\":\"dev\",\"type\":\"handoff\",\"id\":\"m-9\",\"created_at\":\"2026-01-01T00:00:00Z\",\"payload\":{}}\n",
     );
     marked("description.md", "Long");
     for line in [
