@@ -12,6 +12,9 @@ use teamlog_team::engine::Json;
 /// Most bytes of it; far more than an event may have, so that its own limit is the one people meet.
 const BYTES_MAX: u64 = 8 << 20;
 
+/// The mark that some programs write before a text.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// The object that an option gives: its text, `@` and a file that holds it, or `-` for standard input.
 pub fn object(
     env: &ProcessEnv,
@@ -75,6 +78,9 @@ fn all(flag: &str, from: &mut dyn Read) -> Result<String, CommandError> {
         let message = format!("{flag} must have at most {BYTES_MAX} bytes, but has more");
         return Err(CommandError::invalid(flag, message));
     }
+    if text.starts_with(BYTE_ORDER_MARK) {
+        text.drain(..BYTE_ORDER_MARK.len_utf8());
+    }
     Ok(text)
 }
 
@@ -85,6 +91,8 @@ pub fn field(text: &str) -> Result<(String, Value), String> {
         .filter(|(name, _)| !name.is_empty())
         .ok_or("must be NAME=VALUE")?;
     let json = Json::parse(value).ok();
+    // As text it stays exact.
+    let json = json.filter(|json| json.rounded_integer().is_none());
     let json = json.and_then(|json| serde_json::from_str(json.as_str()).ok());
     Ok((name.to_owned(), json.unwrap_or_else(|| value.into())))
 }

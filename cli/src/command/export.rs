@@ -45,10 +45,7 @@ impl Args {
 
 /// Names what an export does not hold: the files of artifacts.
 fn left_out(context: &mut Context, team: &str) -> Result<Option<String>, CommandError> {
-    if context.is_remote() {
-        return Ok(None);
-    }
-    let count = context.team(team)?.artifact_count()?;
+    let count = context.artifact_count(team)?;
     let files = time::plural(count as u64, "artifact");
     Ok((count > 0).then(|| {
         format!("an export holds events only: the files of {files} stay in the team's directory; teamlog backup keeps them too")

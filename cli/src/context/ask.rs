@@ -6,15 +6,17 @@ use super::lines::Lines;
 use crate::call::{Call, Who};
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::forward::Client;
-use crate::question::{Form, Question, Streamed};
+use crate::question::{self, Form, Question, Streamed};
 use crate::render::View;
 use crate::when::Spot;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 use std::io::Read;
 use std::ops::ControlFlow;
 use teamlog_team::Root;
+use teamlog_team::artifact::ArtifactList;
 use teamlog_team::import::messages::ImportMessages;
 use teamlog_team::projections::hidden::one_line_of_json;
 
@@ -192,6 +194,21 @@ impl Context {
     }
 
     /// The answer of a daemon on another machine.
+    /// Returns how many artifacts a team has.
+    pub fn artifact_count(&mut self, team: &str) -> Result<usize, CommandError> {
+        if !self.is_remote {
+            return Ok(self.team(team)?.artifact_count()?);
+        }
+        let all = ArtifactList {
+            limit: Some(usize::MAX),
+            ..ArtifactList::default()
+        };
+        let (answer, _) = self.asked(team, None, &question::ARTIFACTS, &all, Form::Json)?;
+        let listed: Value = serde_json::from_str(answer.get()).unwrap_or_default();
+        let artifacts = listed.get("artifacts").and_then(Value::as_array);
+        Ok(artifacts.map_or(0, Vec::len))
+    }
+
     fn asked<I: Serialize, A>(
         &mut self,
         team: &str,

@@ -98,9 +98,7 @@ fn an_integer_beyond_64_bits_is_refused_instead_of_rounded() {
     // What a message or an append records stays as it was written.
     cli.ok(&format!("{send} --payload-json '{{\"n\":{big}}}'"));
     shows!(cli.ok("read demo --agent dev --json") => has &format!("{{\"n\":{big}}}"));
-    cli.ok(&format!(
-        "append demo --kind note --payload '{{\"n\":{big}}}'"
-    ));
+    cli.ok(&format!("append demo --kind note --data '{{\"n\":{big}}}'"));
     shows!(cli.ok("replay demo --kind note --json") => has big);
 }
 

@@ -134,7 +134,7 @@ fn tasks_are_listed_in_natural_order_by_page_and_filter() {
         ids("tasks demo --limit 3 --cursor T-9"),
         ("T-10".to_owned(), None)
     );
-    let error = cli.refused(1, "tasks demo --status finished");
+    let error = cli.refused(2, "tasks demo --status finished");
     shows!(error => has "status", has "finished", has "completed");
     shows!(cli.ok("tasks demo --limit 2") =>
         is "T-1  assigned  dev  just now  about T-1\nT-2  assigned  qa   just now  about T-2\n\n2 shown; more: --cursor T-2\n");

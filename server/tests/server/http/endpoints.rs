@@ -145,7 +145,7 @@ fn good_calls_are_answered_and_the_same_without_a_token_or_with_nonsense_are_not
 fn every_body_that_is_no_object_of_json_is_refused() {
     let stand = Stand::new();
     for (_, target, _) in good().filter(|(.., body)| !body.is_empty()) {
-        for odd in ["[]", "{", "null", "\u{feff}{}"] {
+        for odd in ["[]", "{", "null", "\u{feff}[]"] {
             let heard = stand.with_token("POST", target, odd);
             heard.refused(400, "invalid_json");
         }
