@@ -235,7 +235,7 @@ impl Args {
         let error = CommandError::new(Exit::Usage, "write_denied", message);
         Err(error.beside(context.hint(&Cause::WriteDenied {
             team: &name,
-            agent: &agent,
+            agent,
             is_rootless: rootless,
         })))
     }
