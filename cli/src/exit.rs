@@ -14,6 +14,7 @@
 //! | 78 | the file system, or the journal, is not safe for a log; `guard exec`: the kernel cannot fence a command |
 //! | any | `guard exec`: that of the command, 126 or 127 if it cannot be started |
 
+mod explanation;
 mod journal;
 mod panics;
 
@@ -420,7 +421,7 @@ impl From<EngineError> for CommandError {
             _ => Exit::Io,
         };
         let mut reported = CommandError::new(exit, code, error.to_string());
-        reported.body.hint = engine_hint(&error);
+        reported.body.hint = explanation::of(&error);
         reported.body.details = details_of(&error);
         if let EngineError::Journal {
             fault: JournalFault::UnknownKind,
@@ -437,34 +438,6 @@ impl From<EngineError> for CommandError {
         }
         reported
     }
-}
-
-fn engine_hint(error: &EngineError) -> Option<String> {
-    let hint = match error {
-        EngineError::Newer { seq, .. } => {
-            let before = match seq.checked_sub(1).filter(|seq| *seq > 0) {
-                None => String::new(),
-                Some(seq) => format!("; queries read what comes before with --at {seq}"),
-            };
-            let hint = "use the newer teamlog that wrote it; replay and verify read all of it";
-            return Some(format!("{hint}{before}"));
-        }
-        // It depends on the process that has the lock.
-        EngineError::Locked { .. } => return None,
-        EngineError::LockLost { written: false, .. } => {
-            "try again; the lock goes with the process that holds it, and deleting the file frees nothing"
-        }
-        // What to do then hangs on the command.
-        EngineError::LockLost { written: true, .. } => return None,
-        EngineError::Random(_) => "try again; the system has to provide getrandom(2)",
-        EngineError::RolledBack { .. } => {
-            "put the newest state of the team's directory back, or a backup"
-        }
-        EngineError::UnsupportedFormat { .. } => "use the newer teamlog that wrote it",
-        EngineError::Journal { fault, .. } => return journal::hint(*fault),
-        _ => return None,
-    };
-    Some(hint.to_owned())
 }
 
 impl From<ProjectionError> for CommandError {

@@ -1,0 +1,32 @@
+//! Explanations of errors of the engine. They name no command: those are the caller's and come from [`crate::hint`].
+
+use teamlog_team::engine::Error as EngineError;
+
+/// Returns what the caller can do about an error.
+pub fn of(error: &EngineError) -> Option<String> {
+    let hint = match error {
+        EngineError::Newer { seq, .. } => {
+            let before = match seq.checked_sub(1).filter(|seq| *seq > 0) {
+                None => String::new(),
+                Some(seq) => format!("; queries read what comes before with --at {seq}"),
+            };
+            let hint = "use the newer teamlog that wrote it; replay and verify read all of it";
+            return Some(format!("{hint}{before}"));
+        }
+        // It depends on the process that has the lock.
+        EngineError::Locked { .. } => return None,
+        EngineError::LockLost { written: false, .. } => {
+            "try again; the lock goes with the process that holds it, and deleting the file frees nothing"
+        }
+        // What to do then hangs on the command.
+        EngineError::LockLost { written: true, .. } => return None,
+        EngineError::Random(_) => "try again; the system has to provide getrandom(2)",
+        EngineError::RolledBack { .. } => {
+            "put the newest state of the team's directory back, or a backup"
+        }
+        EngineError::UnsupportedFormat { .. } => "use the newer teamlog that wrote it",
+        EngineError::Journal { fault, .. } => return super::journal::hint(*fault),
+        _ => return None,
+    };
+    Some(hint.to_owned())
+}
