@@ -16,7 +16,7 @@ pub(super) fn decide(
     args: &Args,
     context: &Context,
     (call, place, writes): (&Call, &Place, &Writes),
-    (team, subagent): (Option<&mut (Team, GuardRules)>, Option<&Subagent>),
+    (mut team, subagent): (Option<&mut (Team, GuardRules)>, Option<&Subagent>),
 ) -> Result<Decision, CommandError> {
     let (answer, holder) = answer(args, context, writes, (team.as_deref_mut(), subagent))?;
     let message = message(writes, holder.as_ref());
