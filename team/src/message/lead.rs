@@ -118,7 +118,7 @@ impl Team {
     pub(crate) fn decisions(&mut self) -> Result<Few<Decision>> {
         let now = self.now();
         let all = Attention {
-            limit: Some(LOOKED_AT),
+            limit: Some(ITEMS_MAX),
             ..Attention::default()
         };
         let found = self.attention(&all)?;
@@ -128,7 +128,7 @@ impl Team {
             age_minutes: item.since.map(|since| minutes(now, since)),
         });
         Ok(Few {
-            total: found.count as u64,
+            total: found.total as u64,
             items: items.collect(),
         })
     }
