@@ -27,7 +27,7 @@ use teamlog_engine::reader::{Chain, Located, SPAN_BYTES, Span};
 pub(crate) const PROJECTIONS: [Projection; 14] = [
     Projection::new(6, team::apply),
     Projection::new(5, message::apply),
-    Projection::new(9, task::apply),
+    Projection::new(10, task::apply),
     Projection::new(3, delivery::apply),
     Projection::new(4, worker::apply),
     Projection::new(2, response::apply),
