@@ -44,7 +44,12 @@ fn rejection(team: &str, task: &Task, last: &ApprovalShown) -> AttentionItem {
     let text = format!("{} was {}", task.task_id, approval::words(last));
     AttentionItem {
         since: Timestamp::parse(&last.decided_at).ok(),
-        ..AttentionItem::of_task(AttentionKind::ApprovalRejected, task, text, show(team, task))
+        ..AttentionItem::of_task(
+            AttentionKind::ApprovalRejected,
+            task,
+            text,
+            show(team, task),
+        )
     }
 }
 
