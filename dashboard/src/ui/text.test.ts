@@ -47,7 +47,7 @@ describe("commands", () => {
 describe("times", () => {
   it("are told in the largest units that matter", () => {
     expect([4_000, 61_000, 3_600_000, 7_500_000, 200_000_000].map(spanOf)).toEqual(["4 s", "1 min", "1 h", "2 h 5 min", "2 d"]);
-    expect([299_001, 0, 3_723_000].map(countdownOf)).toEqual(["5:00", "0:00", "1:02:03"]);
+    expect([299_501, 900_400, 0, 3_723_000].map(countdownOf)).toEqual(["5:00", "15:00", "0:00", "1:02:03"]);
   });
 
   it("have their date where it is another day", () => {

@@ -19,7 +19,7 @@ export const spanOf = (ms: number): string => {
 
 /** `4:59`, or `1:02:03`: what is left of a lease. */
 export const countdownOf = (ms: number): string => {
-  const seconds = Math.max(0, Math.ceil(ms / 1000));
+  const seconds = Math.max(0, Math.round(ms / 1000));
   const hours = Math.floor(seconds / 3600);
   const minutes = Math.floor(seconds / 60) % 60;
   return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
