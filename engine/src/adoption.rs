@@ -8,7 +8,8 @@
 //! and `log.json` no longer names the journal. The note says which host may finish that: on all others the log has ended. It
 //! keeps the ids of earlier tries, one of which may come to stand there late.
 
-use crate::journal::{Journal, LogState, Pushed, Replica, Turn, push};
+use crate::journal::cursor::{self, Kept};
+use crate::journal::{Journal, LogState, Pushed, Replica, Turn, of_read, push};
 use crate::layout::{JOURNAL_ADOPTED, JOURNAL_FILE, JOURNAL_LEFT, LEAVING_FILE};
 use crate::log::{Exclusive, Log};
 use crate::prelude::*;
@@ -143,7 +144,7 @@ impl Log {
             return Ok(None);
         };
         let journals = self.journals(journal)?;
-        let mut handle = journals.open(journal)?;
+        let mut handle = self.journal(journal)?;
         // It may be older than the log, and then gets all of it.
         let state = match journals.enroll(&identity, LogState::Loading) {
             Ok(()) => LogState::Loading,
@@ -157,6 +158,32 @@ impl Log {
             exclusive.opens(begins)?;
         }
         Ok(Some(pushed))
+    }
+
+    /// Accepts that the journal of this log is on another system of servers than before, on this host alone: a person knows that the
+    /// database was moved, and that the former one takes nothing any more. Returns the id of the system before and now, `None`
+    /// if the log has no journal. An id of 0 was not known.
+    ///
+    /// # Errors
+    /// `Journal`: it does not answer; `Locked`, `Corrupt`, I/O.
+    pub fn accept_system(&self) -> Result<Option<(u64, u64)>> {
+        let exclusive = self.lock_alone()?;
+        let Some(journal) = &exclusive.identity().journal else {
+            return Ok(None);
+        };
+        let mut handle = self.journals(journal)?.open(journal)?;
+        let last_seq = exclusive.head().last_seq;
+        let term = handle.term().map_err(|error| of_read(error, last_seq))?;
+        let (storage, identity) = (self.storage().as_ref(), exclusive.identity());
+        // Without a note the next read learns the system.
+        let Some(kept) = cursor::read(storage, self.dir(), identity) else {
+            return Ok(Some((0, term.system)));
+        };
+        let was = kept.term.system;
+        if was != term.system {
+            Kept { term, ..kept }.keep(storage, self.dir(), identity, true)?;
+        }
+        Ok(Some((was, term.system)))
     }
 
     /// Hands a journal what it lacks of the log, which is in that state there.

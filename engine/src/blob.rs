@@ -10,7 +10,7 @@ impl Log {
     /// # Errors
     /// `Journal`: it is not known here, or does not take part.
     pub fn put_blob(&self, journal: &JournalIdentity, digest: &str, bytes: &[u8]) -> Result<()> {
-        let mut handle = self.journals(journal)?.open(journal)?;
+        let mut handle = self.journal(journal)?;
         let put = handle.put_blob(self.identity().log, digest, bytes);
         put.map_err(|error| of_read(error, 0))
     }
@@ -20,7 +20,7 @@ impl Log {
     /// # Errors
     /// `Journal`: it is not known here, or does not take part.
     pub fn blob(&self, journal: &JournalIdentity, digest: &str) -> Result<Option<Vec<u8>>> {
-        let mut handle = self.journals(journal)?.open(journal)?;
+        let mut handle = self.journal(journal)?;
         let blob = handle.blob(self.identity().log, digest);
         blob.map_err(|error| of_read(error, 0))
     }

@@ -24,7 +24,8 @@ impl Log {
     pub fn journal_read_at(&self) -> Option<Timestamp> {
         self.identity().journal.as_ref()?;
         let kept = cursor::read(self.storage().as_ref(), self.dir(), self.identity());
-        kept.map(|kept| kept.read_at)
+        let read_at = kept.map(|kept| kept.read_at);
+        read_at.filter(|at| *at > Timestamp::default())
     }
 
     /// Holds what a reader reads against the journal, and the digest of its state, where one is given, against those of other
@@ -36,7 +37,7 @@ impl Log {
         let Some(journal) = &self.identity().journal else {
             return Ok(None);
         };
-        let mut handle = self.journals(journal)?.open(journal)?;
+        let mut handle = self.journal(journal)?;
         let (log, end, clock) = (self.identity().log, End::of(reader)?, &self.options().clock);
         let last_seq = end.position.last_seq;
         let told = |error| -> Error { of_read(error, last_seq) };

@@ -4,7 +4,7 @@ mod read;
 pub mod rollback;
 
 use crate::head::HeadFile;
-use crate::journal::{Journals, LogState, Replica};
+use crate::journal::{Journal, Journals, LogState, Replica, cursor};
 use crate::layout::{CUT, LOCK_FILE, QUARANTINED};
 use crate::lock::{self, LogLock};
 use crate::options::LogOptions;
@@ -231,6 +231,14 @@ impl Log {
     pub(crate) fn journals(&self, journal: &JournalIdentity) -> Result<Arc<dyn Journals>> {
         let journals = self.options.journals.clone();
         journals.ok_or_else(|| unknown_journal(journal))
+    }
+
+    /// Opens a handle on the journal, which refuses another system of servers than this host knows.
+    pub(crate) fn journal(&self, journal: &JournalIdentity) -> Result<Box<dyn Journal>> {
+        let mut handle = self.journals(journal)?.open(journal)?;
+        let term = cursor::known_term(self.storage.as_ref(), &self.dir, self.identity());
+        handle.expect_term(term);
+        Ok(handle)
     }
 
     fn lock_for(&self, deadline: Duration) -> Result<Exclusive> {

@@ -1,13 +1,18 @@
 //! One connection to the server that decides: its settings, its deadline, its warnings, and whether it may be trusted.
 
 use crate::config::{Config, Server};
+use crate::copies::{check, found, look};
 use crate::schema;
+use crate::tls;
 use std::future::{Future, poll_fn};
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
 use std::time::{Duration, Instant};
-use teamlog_engine::JournalFault::{NotDurable, OfAnother, Refused, Unconfigured, Unreachable};
+use teamlog_engine::JournalFault::{
+    Denied, NotDurable, OfAnother, Refused, Unconfigured, Unreachable,
+};
 use teamlog_engine::journal::{Copies, Term};
 use teamlog_engine::{Error, JournalFault, Result};
 use tokio::runtime::{Builder, Runtime};
@@ -23,14 +28,16 @@ const CALL: Duration = Duration::from_secs(3);
 const BYTES_A_SECOND: u64 = 1 << 20;
 /// How long a server may take to let a connection in; then the next one is tried.
 const CONNECT: Duration = Duration::from_millis(1_500);
-/// How long what was found out about durability counts.
-const DURABLE_FOR: Duration = Duration::from_secs(10);
+/// How long a fence counts: the term, the copies and the barrier of a connection are checked again before it is used later.
+const FENCED_FOR: Duration = Duration::from_secs(3);
 
 /// Why a call has no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lost {
     /// The server said no: nothing was written.
     Refused(SqlState, String),
+    /// The server may not be asked, for this reason. The connection is not to be used again.
+    Unfit(JournalFault, String),
     /// There was no answer, or none that says what became of it. The connection is not to be used again.
     Gone(String),
 }
@@ -39,7 +46,7 @@ impl Lost {
     /// In words.
     pub fn why(self) -> String {
         match self {
-            Lost::Refused(_, why) | Lost::Gone(why) => why,
+            Lost::Refused(_, why) | Lost::Unfit(_, why) | Lost::Gone(why) => why,
         }
     }
 }
@@ -47,9 +54,21 @@ impl Lost {
 impl From<Lost> for Error {
     fn from(lost: Lost) -> Error {
         match lost {
-            Lost::Refused(_, why) => Error::journal(Refused, why),
+            Lost::Refused(state, why) => Error::journal(of_state(&state), why),
+            Lost::Unfit(fault, why) => Error::journal(fault, why),
             Lost::Gone(why) => Error::journal(Unreachable, why),
         }
+    }
+}
+
+/// What a refusal of a statement means: a right or a table that is missing stays missing until a person changes it.
+fn of_state(state: &SqlState) -> JournalFault {
+    match *state {
+        SqlState::INSUFFICIENT_PRIVILEGE => Denied,
+        SqlState::UNDEFINED_TABLE | SqlState::UNDEFINED_COLUMN | SqlState::UNDEFINED_FUNCTION => {
+            OfAnother
+        }
+        _ => Refused,
     }
 }
 
@@ -58,14 +77,22 @@ type Answer<T> = Result<T, tokio_postgres::Error>;
 /// What a statement is asked with.
 pub type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 
-/// A connection that passed its barrier.
+/// A connection that passed a fence.
 pub struct Connection {
     raw: Raw,
     pub append: Statement,
     pub append_one: Statement,
     pub read: Statement,
+    look: Statement,
+    barrier: Statement,
+    /// As the server showed itself when the connection was opened.
     found: Copies,
-    looked: Instant,
+    /// Time at which the last barrier was sent that was acknowledged.
+    fenced: Instant,
+    /// Index of the server in the configuration.
+    pub server: usize,
+    /// As [`Connections`](crate::connections::Connections) counts them.
+    pub generation: u64,
     host: String,
 }
 
@@ -90,12 +117,12 @@ impl Raw {
             None => runtime.block_on(connected(&server.client, NoTls, notes)),
         };
         let raw = Raw {
-            client: connected.map_err(unreachable)?,
+            client: connected?,
             runtime,
             warned,
         };
         let set = raw.wait(raw.client.batch_execute(schema::SETTINGS));
-        set.map_err(|lost| unreachable(lost.why()))?;
+        set?;
         Ok(raw)
     }
 
@@ -164,15 +191,18 @@ async fn connected<T>(
     client: &tokio_postgres::Config,
     tls: T,
     warned: Arc<AtomicBool>,
-) -> Result<Client, String>
+) -> Result<Client, Lost>
 where
     T: MakeTlsConnect<Socket>,
     T::Stream: Send + 'static,
 {
     let connecting = tokio::time::timeout(CONNECT, client.connect(tls)).await;
     let (client, mut connection) = match connecting {
-        Ok(connected) => connected.map_err(said)?,
-        Err(_) => return Err(format!("not let in within {} ms", CONNECT.as_millis())),
+        Ok(connected) => connected.map_err(not_let_in)?,
+        Err(_) => {
+            let why = format!("not let in within {} ms", CONNECT.as_millis());
+            return Err(Lost::Gone(why));
+        }
     };
     tokio::spawn(async move {
         while let Some(Ok(message)) = poll_fn(|cx| connection.poll_message(cx)).await {
@@ -184,6 +214,22 @@ where
         }
     });
     Ok(client)
+}
+
+/// Why a connection was not opened: a wrong password or certificate stays wrong until a person changes it.
+fn not_let_in(error: tokio_postgres::Error) -> Lost {
+    let state = error.code().map(SqlState::code);
+    let is_denied = state.is_some_and(|state| state.starts_with("28") || state == "42501")
+        || tls::is_of_certificate(&error)
+        // The server asks for a password, and there is none.
+        || error.to_string().starts_with("invalid configuration");
+    let is_unknown = state == Some(SqlState::INVALID_CATALOG_NAME.code());
+    let why = said(error);
+    match (is_denied, is_unknown) {
+        (true, _) => Lost::Unfit(Denied, why),
+        (_, true) => Lost::Unfit(Unconfigured, why),
+        _ => Lost::Gone(why),
+    }
 }
 
 /// An error with what lies beneath it.
@@ -211,20 +257,27 @@ impl Connection {
         self.found.term
     }
 
-    /// Connects to the journal of that id, on the first server that may be trusted.
+    /// Time at which the last barrier was sent that was acknowledged.
+    pub fn fenced(&self) -> Instant {
+        self.fenced
+    }
+
+    /// Connects to the journal of that id, on the first server that may be trusted; to the one to avoid last.
     pub fn connect(
         config: &Config,
         expected: &str,
+        avoid: Option<usize>,
         last_term: impl Fn(Term) -> Term,
     ) -> Result<Connection> {
-        any_server(config, |server| {
-            Connection::to(server, &config.host, expected, &last_term)
+        any_server(config, avoid, |at, server| {
+            Connection::to(server, at, &config.host, expected, &last_term)
         })
     }
 
-    /// Connects to one server, and passes a barrier: what is read from here on is as durable as an append.
+    /// Connects to one server, and fences the connection.
     fn to(
         server: &Server,
+        at: usize,
         host: &str,
         expected: &str,
         last_term: impl Fn(Term) -> Term,
@@ -238,67 +291,112 @@ impl Connection {
             );
             return Err(Error::journal(OfAnother, why));
         }
-        let last = last_term(found.term);
-        if found.term.is_before(last) {
-            let why = format!(
-                "the server is a former primary: its timeline is {}, and {} was seen",
-                found.term.number, last.number
-            );
-            return Err(Error::journal(Unreachable, why));
-        }
-        if !found.wrong.is_empty() {
-            return Err(Error::journal(NotDurable, found.wrong.join("; ")));
-        }
-        let unreachable = |lost: Lost| Error::journal(Unreachable, lost.why());
-        let prepared = raw.wait(async {
-            let append = raw.client.prepare(schema::APPEND).await?;
-            let append_one = raw.client.prepare(schema::APPEND_ONE).await?;
-            Ok((append, append_one, raw.client.prepare(schema::READ).await?))
-        });
-        let (append, append_one, read) = prepared.map_err(unreachable)?;
-        let connection = Connection {
+        check(&found, &last_term)?;
+        let prepared = raw.wait(prepared(&raw.client))?;
+        let [append, append_one, read, look, barrier] = prepared;
+        let mut connection = Connection {
             raw,
             append,
             append_one,
             read,
+            look,
+            barrier,
             found,
-            looked: Instant::now(),
+            fenced: Instant::now(),
+            server: at,
+            generation: 0,
             host: host.to_owned(),
         };
-        connection.barrier().map_err(unreachable)?;
+        connection.pass_barrier()?;
         Ok(connection)
     }
 
-    /// A commit of its own: WAL is in order, so what was read before is on as many servers as it is.
-    pub fn barrier(&self) -> Result<(), Lost> {
-        self.commit(0, schema::BARRIER, &[&self.host]).map(drop)
+    /// Commits a write of its own: WAL is in order, so what was read before is on as many servers as it is. A server that lost its
+    /// standbys to another primary never acknowledges it.
+    pub fn pass_barrier(&mut self) -> Result<(), Lost> {
+        let sent = Instant::now();
+        self.commit(0, &self.barrier, &[&self.host])?;
+        self.fenced = sent;
+        Ok(())
     }
 
-    /// Whether what is committed now is as durable as the journal promises; looked up now and then, and always where it was
-    /// not.
-    pub fn durable(&mut self) -> Result<Result<(), String>, Lost> {
-        if self.looked.elapsed() >= DURABLE_FOR || !self.found.wrong.is_empty() {
-            let row = self.wait(self.client.query_one(schema::LOOK, &[]))?;
-            self.found = found(&row)?.map_err(Lost::Gone)?;
-            self.looked = Instant::now();
+    /// Checks that the server still decides: its term, the copies that a commit waits for, and a barrier.
+    pub fn fence(&mut self, last_term: impl Fn(Term) -> Term) -> Result<(), Lost> {
+        let row = self.wait(self.client.query_one(&self.look, &[]))?;
+        let found = found(&row)?.map_err(|why| Lost::Unfit(OfAnother, why))?;
+        let (is, was) = (found.term, self.found.term);
+        if is != was {
+            let why = format!("its term was {}, and is {}", was.number, is.number);
+            return Err(Lost::Unfit(Unreachable, why));
         }
-        Ok(match self.found.wrong.is_empty() {
+        check(&found, last_term)?;
+        self.pass_barrier()
+    }
+
+    /// Fences the connection unless that was done a moment ago.
+    pub fn fence_if_due(&mut self, last_term: impl Fn(Term) -> Term) -> Result<(), Lost> {
+        match self.fenced.elapsed() < FENCED_FOR {
             true => Ok(()),
-            false => Err(self.found.wrong.join("; ")),
-        })
+            false => self.fence(last_term),
+        }
     }
 }
 
+/// Prepares the statements of a connection, in one round trip.
+async fn prepared(client: &Client) -> Answer<[Statement; 5]> {
+    let texts = [
+        schema::APPEND,
+        schema::APPEND_ONE,
+        schema::READ,
+        schema::LOOK,
+        schema::BARRIER,
+    ];
+    let mut preparing = texts.map(|text| Box::pin(client.prepare(text)));
+    let mut answers = texts.map(|_| None);
+    poll_fn(|cx| {
+        for (one, answer) in preparing.iter_mut().zip(&mut answers) {
+            if answer.is_none()
+                && let Poll::Ready(prepared) = one.as_mut().poll(cx)
+            {
+                *answer = Some(prepared);
+            }
+        }
+        match answers.iter().all(Option::is_some) {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        }
+    })
+    .await;
+    let [
+        Some(append),
+        Some(append_one),
+        Some(read),
+        Some(look),
+        Some(barrier),
+    ] = answers
+    else {
+        unreachable!("each statement has an answer");
+    };
+    Ok([append?, append_one?, read?, look?, barrier?])
+}
+
 /// Why a server is not reached: what says more comes later.
-const TELLING: [JournalFault; 4] = [Unreachable, NotDurable, OfAnother, Unconfigured];
+const TELLING: [JournalFault; 5] = [Unreachable, NotDurable, Denied, OfAnother, Unconfigured];
 
 /// The first server of a configuration with which that works; else what says most about why none does, of each that says it.
-pub fn any_server<T>(config: &Config, connect: impl Fn(&Server) -> Result<T>) -> Result<T> {
+/// The one to avoid is tried last.
+pub fn any_server<T>(
+    config: &Config,
+    avoid: Option<usize>,
+    connect: impl Fn(usize, &Server) -> Result<T>,
+) -> Result<T> {
     let servers = config.servers();
     let servers = servers.map_err(|error| Error::journal(Unconfigured, error.to_string()))?;
+    let mut order: Vec<(usize, &Server)> = servers.iter().enumerate().collect();
+    order.sort_by_key(|(at, _)| Some(*at) == avoid);
     let mut failed = Vec::new();
-    for server in &servers {
-        match connect(server) {
+    for (at, server) in order {
+        match connect(at, server) {
             Ok(connected) => return Ok(connected),
             Err(Error::Journal { fault, why }) => failed.push((server, fault, why)),
             Err(error) => return Err(error),
@@ -318,74 +416,4 @@ pub fn any_server<T>(config: &Config, connect: impl Fn(&Server) -> Result<T>) ->
 /// A column of a row. Another type than ours stands there where somebody changed the tables.
 pub fn column<'a, T: FromSql<'a>>(row: &'a Row, at: usize) -> Result<T, Lost> {
     row.try_get(at).map_err(|error| Lost::Gone(said(error)))
-}
-
-/// What the server says of itself.
-pub fn look(raw: &Raw) -> Result<Copies> {
-    let row = match raw.row(schema::LOOK, &[]) {
-        Ok(Some(row)) => row,
-        Ok(None) | Err(Lost::Refused(SqlState::UNDEFINED_TABLE, _)) => {
-            return Err(Error::journal(OfAnother, "no journal was made there"));
-        }
-        Err(lost) => return Err(Error::journal(Unreachable, lost.why())),
-    };
-    let found = found(&row).unwrap_or_else(|lost| Err(lost.why()));
-    found.map_err(|why| Error::journal(OfAnother, why))
-}
-
-/// The same of a row; an inner error where its tables are of another version.
-fn found(row: &Row) -> Result<Result<Copies, String>, Lost> {
-    let min_reader: i32 = column(row, 1)?;
-    if min_reader > schema::SCHEMA {
-        return Ok(Err(format!(
-            "it needs a newer teamlog: its tables have version {min_reader}, this one knows {}",
-            schema::SCHEMA
-        )));
-    }
-    let tables: i32 = column(row, 0)?;
-    if tables < schema::SCHEMA {
-        return Ok(Err(format!(
-            "its tables have version {tables}, and this teamlog needs {}: teamlog journal migrate NAME brings them there",
-            schema::SCHEMA
-        )));
-    }
-    let number = |at: usize| Ok(u32::try_from(column::<i32>(row, at)?).unwrap_or(0));
-    let (min_copies, standbys) = (number(3)?, number(8)?);
-    let mut wrong = Vec::new();
-    for (at, name, wanted) in [
-        (4, "synchronous_commit", "on"),
-        (5, "fsync", "on"),
-        (6, "full_page_writes", "on"),
-    ] {
-        let is: String = column(row, at)?;
-        // More than asked for is as good.
-        if is != wanted && is != "remote_apply" {
-            wrong.push(format!("{name} must be {wanted}, but is {is}"));
-        }
-    }
-    let names: String = column(row, 7)?;
-    if min_copies > 1 && names.is_empty() {
-        wrong.push("synchronous_standby_names must name standbys, but is empty".into());
-    }
-    if standbys + 1 < min_copies {
-        wrong.push(format!(
-            "{min_copies} copies must be there, but {} are: standbys that stream and are synchronous, as a role with pg_monitor sees them",
-            standbys + 1
-        ));
-    }
-    let timeline: Option<String> = column(row, 9)?;
-    Ok(Ok(Copies {
-        journal: column(row, 2)?,
-        min_copies,
-        copies: standbys + 1,
-        names,
-        term: Term {
-            system: column::<i64>(row, 11)?.cast_unsigned(),
-            number: timeline
-                .and_then(|digits| u32::from_str_radix(&digits, 16).ok())
-                .unwrap_or(0),
-        },
-        version: column(row, 10)?,
-        wrong,
-    }))
 }

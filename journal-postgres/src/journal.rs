@@ -6,11 +6,12 @@ use crate::gathered::unanswered;
 use crate::schema;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use teamlog_engine::Timestamp;
+use std::time::Instant;
 use teamlog_engine::identity::LogId;
 use teamlog_engine::journal::{
     Append, GroupDigest, Journal, JournalGroup, LogState, Outcome, Page, Position, ReadError, Term,
 };
+use teamlog_engine::{JournalFault, Timestamp};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 
@@ -20,7 +21,13 @@ const BLOB_BYTES_MAX: usize = 8 << 20;
 const GROUPS_MAX: i64 = 1024;
 
 /// A handle on the journal, for one log.
-pub struct PostgresJournal(pub Arc<Connections>);
+pub struct PostgresJournal {
+    connections: Arc<Connections>,
+    /// Generation of the connection that answered the last read.
+    read_in: u64,
+    /// The id of the system of servers that this host knows; 0 before it knows one.
+    system: u64,
+}
 
 /// Seqs are counted from 1 and far below what a bigint holds.
 fn bigint(seq: u64) -> i64 {
@@ -46,7 +53,7 @@ impl Journal for PostgresJournal {
         match (groups, state) {
             ([group], LogState::Open) => {
                 let take = |groups: &[Append<'_>]| self.take(groups, by);
-                vec![self.0.gathered.append(group, take)]
+                vec![self.connections.gathered.append(group, take)]
             }
             _ => self.take(groups, by),
         }
@@ -59,22 +66,32 @@ impl Journal for PostgresJournal {
     }
 
     fn read(&mut self, log: LogId, after: Position, bytes_max: usize) -> Result<Page, ReadError> {
-        self.0
-            .ask(|connection| read(connection, log, after, bytes_max))?
+        let asked = Instant::now();
+        let (page, generation) = self.connections.ask(|connection| {
+            self.check_system(connection)?;
+            let page = read(connection, log, after, bytes_max)?;
+            if page.is_err() {
+                // A former primary ends earlier, or goes on otherwise.
+                self.connections.fence_since(connection, asked)?;
+            }
+            Ok((page, connection.generation))
+        })?;
+        self.read_in = generation;
+        page
+    }
+
+    fn confirm(&mut self, since: Instant) -> Result<(), ReadError> {
+        Ok(self.connections.confirm(self.read_in, since)?)
     }
 
     fn put_blob(&mut self, log: LogId, digest: &str, bytes: &[u8]) -> Result<(), ReadError> {
         let log = log.to_string();
-        self.0.ask(|connection| {
-            Ok(match connection.durable()? {
-                Ok(()) => {
-                    let params: Params<'_> = &[&log, &digest, &bytes];
-                    connection.commit(bytes.len(), schema::PUT_BLOB, params)?;
-                    Ok(())
-                }
-                Err(why) => Err(ReadError::NotDurable(why)),
-            })
-        })?
+        let put = self.connections.ask(|connection| {
+            self.check_system(connection)?;
+            let params: Params<'_> = &[&log, &digest, &bytes];
+            connection.commit(bytes.len(), schema::PUT_BLOB, params)
+        });
+        Ok(put.map(drop)?)
     }
 
     fn compare_state(
@@ -83,8 +100,9 @@ impl Journal for PostgresJournal {
         seq: u64,
         digest: &str,
     ) -> Result<Vec<String>, ReadError> {
-        let (log, seq, host) = (log.to_string(), bigint(seq), &self.0.config.host);
-        let others = self.0.ask(|connection| {
+        let (log, seq, host) = (log.to_string(), bigint(seq), &self.connections.config.host);
+        let others = self.connections.ask(|connection| {
+            self.check_system(connection)?;
             connection.rows(schema::NOTE_STATE, &[host, &log, &seq, &digest])?;
             let others = connection.rows(schema::OTHER_STATES, &[&log, &seq, &digest])?;
             others.iter().map(|row| column(row, 0)).collect()
@@ -93,12 +111,18 @@ impl Journal for PostgresJournal {
     }
 
     fn expect_term(&mut self, term: Term) {
-        self.0.expect_term(term);
+        self.connections.expect_term(term);
+        self.system = term.system;
+    }
+
+    fn term(&mut self) -> Result<Term, ReadError> {
+        Ok(self.connections.ask(|connection| Ok(connection.term()))?)
     }
 
     fn raise_fold_version(&mut self, log: LogId, version: u32) -> Result<(), ReadError> {
         let (log, version) = (log.to_string(), i32::try_from(version).unwrap_or(i32::MAX));
-        let raised = self.0.ask(|connection| {
+        let raised = self.connections.ask(|connection| {
+            self.check_system(connection)?;
             let params: Params<'_> = &[&log, &version];
             connection.commit(0, schema::RAISE_FOLD_VERSION, params)
         });
@@ -107,7 +131,7 @@ impl Journal for PostgresJournal {
 
     fn blob(&mut self, log: LogId, digest: &str) -> Result<Option<Vec<u8>>, ReadError> {
         let log = log.to_string();
-        let blob = self.0.ask(|connection| {
+        let blob = self.connections.ask(|connection| {
             let params: Params<'_> = &[&log, &digest];
             let blob = connection.client.query_opt(schema::BLOB, params);
             let row = connection.wait_for(BLOB_BYTES_MAX, blob)?;
@@ -118,79 +142,130 @@ impl Journal for PostgresJournal {
 }
 
 impl PostgresJournal {
+    /// A handle that has read nothing yet.
+    pub fn new(connections: Arc<Connections>) -> PostgresJournal {
+        PostgresJournal {
+            connections,
+            read_in: 0,
+            system: 0,
+        }
+    }
+
+    /// Refuses a server of another system than this host knows: it may have a copy of the journal's database.
+    fn check_system(&self, connection: &Connection) -> Result<(), Lost> {
+        let is = connection.term();
+        let known = Term {
+            system: self.system,
+            ..is
+        };
+        match is.is_of_another_system(known) {
+            true => Err(Lost::Unfit(
+                JournalFault::Moved,
+                format!(
+                    "its system id is {}, and was {}: this may be a copy of its database",
+                    is.system, known.system
+                ),
+            )),
+            false => Ok(()),
+        }
+    }
+
     fn take(&self, groups: &[Append<'_>], by: By) -> Vec<Outcome> {
-        let taken = self.0.with(|connection| append(connection, groups, by));
+        let asked = Instant::now();
+        let taken = self.connections.with(|connection| {
+            if let Err(lost) = self.check_system(connection) {
+                let outcome = Outcome::of(lost.into(), false);
+                return (vec![outcome; groups.len()], false);
+            }
+            let mut appending = Appending {
+                connections: &self.connections,
+                connection,
+                by,
+                asked,
+            };
+            appending.insert(groups)
+        });
         taken.unwrap_or_else(|error| vec![Outcome::of(error, false); groups.len()])
     }
 }
 
-/// Appends groups; says what became of each, and whether the connection is spent.
-fn append(connection: &mut Connection, groups: &[Append<'_>], by: By) -> (Vec<Outcome>, bool) {
-    let all = |outcome: Outcome| vec![outcome; groups.len()];
-    match connection.durable() {
-        Ok(Ok(())) => insert(connection, groups, by),
-        Ok(Err(why)) => (all(Outcome::NotDurable(why)), false),
-        // Nothing was sent yet.
-        Err(lost) => (all(Outcome::Unreachable(lost.why())), true),
-    }
-}
-
-fn insert(connection: &Connection, groups: &[Append<'_>], by: By) -> (Vec<Outcome>, bool) {
-    let all = |outcome: Outcome| vec![outcome; groups.len()];
-    match taken(connection, groups, by) {
-        Ok(taken) => settle(connection, groups, by, Some(&taken)),
-        // A standby by now.
-        Err(Lost::Refused(SqlState::READ_ONLY_SQL_TRANSACTION, why)) => {
-            (all(Outcome::Unreachable(why)), true)
-        }
-        // What is wrong with one of them, as that it stands behind nothing, keeps all from being taken.
-        Err(Lost::Refused(..)) if groups.len() > 1 => insert_each(connection, groups, by),
-        Err(Lost::Refused(SqlState::FOREIGN_KEY_VIOLATION, _)) => {
-            settle(connection, groups, by, None)
-        }
-        Err(Lost::Refused(_, why)) => (all(Outcome::Refused(why)), false),
-        Err(Lost::Gone(why)) => (all(Outcome::Unknown(why)), true),
-    }
-}
-
-/// Inserts each by itself. Once the connection is spent nobody waits for it again.
-fn insert_each(connection: &Connection, groups: &[Append<'_>], by: By) -> (Vec<Outcome>, bool) {
-    let mut spent = false;
-    let mut one = |group: &Append<'_>| {
-        if spent {
-            return Outcome::Unreachable("the connection was lost before".into());
-        }
-        let (mut outcomes, lost) = insert(connection, &[*group], by);
-        spent = lost;
-        outcomes.pop().unwrap_or_else(unanswered)
-    };
-    let outcomes = groups.iter().map(&mut one).collect();
-    (outcomes, spent)
-}
-
-/// Says of each group whether it was taken, or what stands in its place; and whether the connection is spent.
-fn settle(
-    connection: &Connection,
-    groups: &[Append<'_>],
+/// A call that appends groups on one connection.
+struct Appending<'a> {
+    connections: &'a Connections,
+    connection: &'a mut Connection,
     by: By,
-    taken: Option<&BTreeSet<Taken>>,
-) -> (Vec<Outcome>, bool) {
-    let is_taken = |group: &Append<'_>| {
-        let group = (group.log.to_string(), bigint(group.after.last_seq + 1));
-        taken.is_some_and(|taken| taken.contains(&group))
-    };
-    let mut lost: Option<String> = None;
-    let mut settle_one = |group: &Append<'_>| match (is_taken(group), &lost) {
-        (true, _) => Outcome::Appended,
-        (false, Some(why)) => Outcome::Unknown(why.clone()),
-        (false, None) => stands(connection, group, by).unwrap_or_else(|error| {
-            let why = error.why();
-            lost = Some(why.clone());
-            Outcome::Unknown(why)
-        }),
-    };
-    let outcomes = groups.iter().map(&mut settle_one).collect();
-    (outcomes, lost.is_some())
+    asked: Instant,
+}
+
+impl Appending<'_> {
+    /// Appends groups; says what became of each, and whether the connection is spent.
+    fn insert(&mut self, groups: &[Append<'_>]) -> (Vec<Outcome>, bool) {
+        let all = |outcome: Outcome| vec![outcome; groups.len()];
+        match taken(self.connection, groups, self.by) {
+            Ok(taken) => self.settle(groups, Some(&taken)),
+            // A standby by now.
+            Err(Lost::Refused(SqlState::READ_ONLY_SQL_TRANSACTION, why)) => {
+                (all(Outcome::Unreachable(why)), true)
+            }
+            // What is wrong with one of them, as that it stands behind nothing, keeps all from being taken.
+            Err(Lost::Refused(..)) if groups.len() > 1 => self.insert_each(groups),
+            Err(Lost::Refused(SqlState::FOREIGN_KEY_VIOLATION, _)) => self.settle(groups, None),
+            Err(lost @ Lost::Refused(..)) => (all(Outcome::of(lost.into(), false)), false),
+            Err(Lost::Gone(why) | Lost::Unfit(_, why)) => (all(Outcome::Unknown(why)), true),
+        }
+    }
+
+    /// Inserts each by itself. Once the connection is spent nobody waits for it again.
+    fn insert_each(&mut self, groups: &[Append<'_>]) -> (Vec<Outcome>, bool) {
+        let mut spent = false;
+        let mut one = |group: &Append<'_>| {
+            if spent {
+                return Outcome::Unreachable("the connection was lost before".into());
+            }
+            let (mut outcomes, lost) = self.insert(&[*group]);
+            spent = lost;
+            outcomes.pop().unwrap_or_else(unanswered)
+        };
+        let outcomes = groups.iter().map(&mut one).collect();
+        (outcomes, spent)
+    }
+
+    /// Says of each group whether it was taken, or what stands in its place; and whether the connection is spent.
+    fn settle(
+        &mut self,
+        groups: &[Append<'_>],
+        taken: Option<&BTreeSet<Taken>>,
+    ) -> (Vec<Outcome>, bool) {
+        let is_taken = |group: &Append<'_>| {
+            let group = (group.log.to_string(), bigint(group.after.last_seq + 1));
+            taken.is_some_and(|taken| taken.contains(&group))
+        };
+        let mut lost: Option<String> = None;
+        let mut settle_one = |group: &Append<'_>| match (is_taken(group), &lost) {
+            (true, _) => Outcome::Appended,
+            (false, Some(why)) => Outcome::Unknown(why.clone()),
+            (false, None) => self.stands(group).unwrap_or_else(|error| {
+                let why = error.why();
+                lost = Some(why.clone());
+                Outcome::Unknown(why)
+            }),
+        };
+        let outcomes = groups.iter().map(&mut settle_one).collect();
+        (outcomes, lost.is_some())
+    }
+
+    /// Says what keeps a group from being taken, or that it was before.
+    fn stands(&mut self, group: &Append<'_>) -> Result<Outcome, Lost> {
+        let outcome = stands(self.connection, group, self.by)?;
+        match outcome {
+            // It may have been committed by a connection that did not wait for the copies.
+            Outcome::Appended => self.connection.pass_barrier()?,
+            // A former primary may say so of what it never had.
+            Outcome::Forked => self.connections.fence_since(self.connection, self.asked)?,
+            _ => {}
+        }
+        Ok(outcome)
+    }
 }
 
 /// Inserts the groups in one commit, and gives those that were taken.
@@ -269,7 +344,7 @@ fn begins(group: &Append<'_>) -> Option<String> {
     (!group.begins.is_empty()).then(|| group.begins.join(" "))
 }
 
-/// What keeps a group from being taken, or whether it was before.
+/// Reads what stands in the place of a group.
 fn stands(connection: &Connection, group: &Append<'_>, by: By) -> Result<Outcome, Lost> {
     let (log, first) = (group.log.to_string(), bigint(group.after.last_seq + 1));
     let prev = &group.after.digest.0[..];
@@ -280,11 +355,7 @@ fn stands(connection: &Connection, group: &Append<'_>, by: By) -> Result<Outcome
     let state = LogState::from_name(&state);
     let follows: bool = column(&row, 2)?;
     match chain {
-        Some(chain) if chain == group.position.digest.0 => {
-            // It may have been committed by a connection that did not wait for the copies.
-            connection.barrier()?;
-            Ok(Outcome::Appended)
-        }
+        Some(chain) if chain == group.position.digest.0 => Ok(Outcome::Appended),
         Some(_) => Ok(Outcome::Conflict),
         None if !follows => Ok(Outcome::Forked),
         None if state != Some(by.within) => Ok(match state {

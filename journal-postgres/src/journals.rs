@@ -2,8 +2,9 @@
 
 use crate::KIND;
 use crate::config::Config;
-use crate::connection::{Lost, Params, Raw, any_server, column, look};
+use crate::connection::{Lost, Params, Raw, any_server, column};
 use crate::connections::Connections;
+use crate::copies::look;
 use crate::journal::PostgresJournal;
 use crate::schema;
 use std::sync::Arc;
@@ -76,7 +77,7 @@ impl PostgresJournals {
     /// A handle for one log.
     #[must_use]
     pub fn journal(&self) -> Box<dyn Journal> {
-        Box::new(PostgresJournal(self.0.clone()))
+        Box::new(PostgresJournal::new(self.0.clone()))
     }
 
     /// What each row says that a statement gives.
@@ -195,5 +196,5 @@ fn make(raw: &Raw, statement: &str, params: Params<'_>) -> Result<()> {
 }
 
 fn connect(config: &Config) -> Result<Raw> {
-    any_server(config, Raw::connect)
+    any_server(config, None, |_, server| Raw::connect(server))
 }

@@ -11,6 +11,7 @@
 //! | `tls.rs` | who a server is, and who asks it |
 //! | `connection.rs` | one connection: its settings, deadline, warnings and checks |
 //! | `connections.rs` | a few of them, for all logs |
+//! | `copies.rs` | how many servers have a commit, and whether the one that says so decides |
 //! | `gathered.rs` | one commit for the groups that many logs append at once |
 //! | `schema.rs` | the tables and statements |
 //! | `journals.rs` | what is asked of a journal as a whole: make it, enroll a log, find one, look at it |
@@ -20,6 +21,7 @@
 mod config;
 mod connection;
 mod connections;
+mod copies;
 mod gathered;
 mod journal;
 mod journals;

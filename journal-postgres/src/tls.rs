@@ -1,5 +1,6 @@
 //! TLS to a PostgreSQL server: who it is is checked by its certificate and its name, and who asks may be by another one.
 
+use std::fmt;
 use std::future::Future;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -118,10 +119,21 @@ fn in_words(error: io::Error) -> io::Error {
     let cause = error.get_ref().and_then(|cause| cause.downcast_ref());
     match cause {
         Some(rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer)) => {
-            let why = "nobody who is trusted vouches for the server's certificate: sslrootcert, or else the system, says who is (UnknownIssuer)";
-            io::Error::new(error.kind(), why)
+            io::Error::new(error.kind(), UnknownIssuer)
         }
         _ => error,
+    }
+}
+
+/// No trusted authority vouches for the server.
+#[derive(Debug)]
+struct UnknownIssuer;
+
+impl std::error::Error for UnknownIssuer {}
+
+impl fmt::Display for UnknownIssuer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("nobody who is trusted vouches for the server's certificate: sslrootcert, or else the system, says who is (UnknownIssuer)")
     }
 }
 
@@ -160,5 +172,32 @@ impl AsyncWrite for Encrypted {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.0).poll_shutdown(cx)
+    }
+}
+
+/// Returns whether a connection failed by a certificate: the server's, or that of this host.
+pub(crate) fn is_of_certificate(error: &(dyn std::error::Error + 'static)) -> bool {
+    use tokio_rustls::rustls::{AlertDescription as Alert, Error};
+    let wrapped = error
+        .downcast_ref::<io::Error>()
+        .and_then(io::Error::get_ref);
+    let inner = wrapped.and_then(|inner| inner.downcast_ref::<Error>());
+    if wrapped.is_some_and(|inner| inner.is::<UnknownIssuer>()) {
+        return true;
+    }
+    match inner.or_else(|| error.downcast_ref::<Error>()) {
+        Some(Error::InvalidCertificate(_) | Error::NoCertificatesPresented) => true,
+        Some(Error::AlertReceived(alert)) => matches!(
+            alert,
+            Alert::BadCertificate
+                | Alert::UnsupportedCertificate
+                | Alert::CertificateRevoked
+                | Alert::CertificateExpired
+                | Alert::CertificateUnknown
+                | Alert::UnknownCA
+                | Alert::AccessDenied
+                | Alert::CertificateRequired
+        ),
+        _ => error.source().is_some_and(is_of_certificate),
     }
 }

@@ -191,6 +191,13 @@ pub(crate) fn read(storage: &dyn Storage, dir: &Path, identity: &Identity) -> Op
     decode(&bytes.ok().flatten()?, identity)
 }
 
+/// Returns the last term in which the journal answered. It counts although the event that the file names may be gone by a
+/// power loss: a copy of the journal must not be taken for it then.
+pub(crate) fn known_term(storage: &dyn Storage, dir: &Path, identity: &Identity) -> Term {
+    let kept = read(storage, dir, identity);
+    kept.map(|kept| kept.term).unwrap_or_default()
+}
+
 /// Accepts exactly what `encode` writes for that log.
 fn decode(bytes: &[u8], identity: &Identity) -> Option<Kept> {
     let at = bytes.iter().rposition(|byte| *byte == b' ')?;

@@ -21,6 +21,7 @@ pub use server::{ConfigError, Copies, Server, Trims, Way, enrolled};
 
 use crate::prelude::*;
 use crate::words;
+use std::time::Instant;
 
 /// A digest over all groups of a log up to one of them: BLAKE3 of the digest before and the group's bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -120,8 +121,10 @@ pub enum Outcome {
     NotDurable(String),
     /// The log is in another state there.
     Closed(LogState),
-    /// The journal does not take it for another reason: no right is given.
+    /// The journal does not take it for another reason.
     Refused(String),
+    /// The journal does not take part for this reason, until a person changes something. Nothing was written.
+    Unfit(JournalFault, String),
     /// Nothing was sent.
     Unreachable(String),
     /// It was sent, and there was no answer: it may stand there, or come to stand there later.
@@ -138,6 +141,11 @@ pub struct Term {
 }
 
 impl Term {
+    /// Whether it is of another system of servers than that one, so far as both tell.
+    pub fn is_of_another_system(self, other: Term) -> bool {
+        self.system != other.system && self.system != 0 && other.system != 0
+    }
+
     /// Whether whoever answers in it decided before that one.
     pub fn is_before(self, other: Term) -> bool {
         self.system == other.system && self.number < other.number
@@ -196,8 +204,10 @@ pub enum ReadError {
     Trimmed(u64),
     /// It holds fewer copies than it promises, so that what it says may be lost again.
     NotDurable(String),
-    /// It does not let this host: a right is missing.
+    /// It does not do that.
     Refused(String),
+    /// It does not take part for this reason, until a person changes something.
+    Unfit(JournalFault, String),
     /// It is not the journal that the log names.
     OfAnother(String),
 }
@@ -247,8 +257,27 @@ pub trait Journal: Send {
         Ok(Vec::new())
     }
 
-    /// The last term that this host knows: a server that answers in one before is to be passed over. A journal may have no terms.
+    /// The last term that this host knows: a server that answers in one before is to be passed over, and one of another system
+    /// refused ([`JournalFault::Moved`]). A journal may have no terms.
     fn expect_term(&mut self, _: Term) {}
+
+    /// The term in which it answers now, be it of another system than was expected.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    fn term(&mut self) -> Result<Term, ReadError> {
+        Ok(Term::default())
+    }
+
+    /// Confirms that the server that answered the last [`read`](Journal::read) still decided at some moment after `since`, so that
+    /// nothing acknowledged before `since` was missing from that read. A server can go on after another one took over, and then
+    /// answers an old state. A journal whose every answer comes from the authority needs no more than this default.
+    ///
+    /// # Errors
+    /// [`ReadError`]: the read proves nothing; repeat it.
+    fn confirm(&mut self, _since: Instant) -> Result<(), ReadError> {
+        Ok(())
+    }
 
     /// Names the version by which all hosts have to fold the events of a log from now on. A lower one than is named there changes
     /// nothing. A journal may keep none.

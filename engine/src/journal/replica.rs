@@ -1,6 +1,6 @@
 //! A host's side of a journal: where its log stands, what is behind that, and its own groups.
 
-use super::cursor::{End, Kept};
+use super::cursor::{self, End, Kept};
 use super::{Append, Journal, LogState, Outcome, Page, Position, ReadError, Term};
 use crate::clock::Clock;
 use crate::layout::JOURNAL_LEFT;
@@ -49,8 +49,10 @@ pub(crate) struct Replica {
     has_left: bool,
     /// When the journal was last read, and what was wrong with the host's clock then.
     compared: Option<(Instant, Option<String>)>,
-    /// The same time by the host's clock; `None` where this process did not read it.
-    read_at: Option<Timestamp>,
+    /// Time of the last read by the host's clock; `None` before the first read of this process.
+    asked_at: Option<Timestamp>,
+    /// Time of the last read that the journal confirmed: by an append after it, or by [`Journal::confirm`].
+    read_at: Timestamp,
     /// When that was kept for other processes.
     kept: Instant,
 }
@@ -63,7 +65,8 @@ impl Replica {
         fold_version: u32,
     ) -> Result<Replica> {
         let kept = Kept::of(reader)?.unwrap_or_default();
-        journal.expect_term(kept.term);
+        let term = cursor::known_term(reader.storage().as_ref(), reader.dir(), reader.identity());
+        journal.expect_term(term);
         let synced = kept.synced;
         let end = synced.read_on(reader)?;
         let left = end.last.filter(|_| synced != end);
@@ -75,7 +78,7 @@ impl Replica {
             synced,
             left: left.map(|(_, place)| (place.segment, place.end())),
             owed: kept.owed,
-            term: kept.term,
+            term,
             fold_version,
             named_version: 0,
             has_left: last.is_some_and(|event| event.kind == JOURNAL_LEFT),
@@ -83,7 +86,8 @@ impl Replica {
             begins: Vec::new(),
             leads: false,
             compared: None,
-            read_at: None,
+            asked_at: None,
+            read_at: kept.read_at,
             kept: Instant::now(),
         })
     }
@@ -175,21 +179,36 @@ impl Replica {
         let page = self.journal.read(self.log, after, PAGE_BYTES);
         let page = page.map_err(|error| of_read(error, after.last_seq))?;
         check_term(page.term, self.term)?;
+        if page.term != self.term {
+            self.journal.expect_term(page.term);
+        }
         (self.term, self.named_version) = (page.term, page.fold_version);
         let wrong = page.now.and_then(|there| skew(asked, there, clock.now()));
         self.compared = Some((Instant::now(), wrong));
-        self.read_at = Some(asked);
+        self.asked_at = Some(asked);
         Ok(page)
+    }
+
+    /// Confirms that what was read last was not the answer of a server that decides no more. Otherwise it has to be read again.
+    pub fn confirm(&mut self, since: Instant) -> Result<()> {
+        let confirmed = self.journal.confirm(since);
+        confirmed.map_err(|error| of_read(error, self.end.position.last_seq))?;
+        self.note_confirmed();
+        Ok(())
+    }
+
+    fn note_confirmed(&mut self) {
+        self.read_at = self.asked_at.unwrap_or(self.read_at);
     }
 
     /// Keeps how far the log was synced, and when the journal was read, for other processes.
     pub fn keep(&mut self, storage: &dyn Storage, dir: &Path, identity: &Identity) {
-        if let Some(read_at) = self.read_at {
+        if self.asked_at.is_some() {
             let synced = self.synced.position.last_seq;
             self.owed = self.owed.filter(|(seq, _)| *seq > synced);
             let kept = Kept {
                 synced: self.synced,
-                read_at,
+                read_at: self.read_at,
                 owed: self.owed,
                 term: self.term,
             };
@@ -275,6 +294,7 @@ impl Replica {
             match outcome {
                 Outcome::Appended => {
                     self.leads = true;
+                    self.note_confirmed();
                     self.expect(append.position, append.begins);
                     return Ok(());
                 }
@@ -318,6 +338,9 @@ impl Replica {
 
 /// Whether what answers is the one that decides, so far as this host can tell.
 fn check_term(term: Term, seen: Term) -> Result<()> {
+    if term.is_of_another_system(seen) {
+        return Err(moved(term, seen));
+    }
     match term.is_before(seen) {
         true => {
             let why = format!(
@@ -328,6 +351,15 @@ fn check_term(term: Term, seen: Term) -> Result<()> {
         }
         false => Ok(()),
     }
+}
+
+/// Why a journal on another system of servers is refused.
+pub(crate) fn moved(term: Term, seen: Term) -> Error {
+    let why = format!(
+        "its system id is {}, and was {}: this may be a copy of its database",
+        term.system, seen.system
+    );
+    Error::journal(JournalFault::Moved, why)
 }
 
 /// What a log comes into another state by.
@@ -363,6 +395,7 @@ pub(super) fn of_outcome(outcome: Outcome, last_seq: u64) -> Error {
         Outcome::Forked => forked(last_seq),
         Outcome::NotDurable(why) => Error::journal(JournalFault::NotDurable, why),
         Outcome::Refused(why) => Error::journal(JournalFault::Refused, why),
+        Outcome::Unfit(fault, why) => Error::journal(fault, why),
         Outcome::Unreachable(why) => Error::journal(JournalFault::Unreachable, why),
         Outcome::Unknown(why) => Error::journal(JournalFault::Unknown, why),
         Outcome::Closed(LogState::Loading) => Error::journal(
@@ -393,6 +426,7 @@ pub(crate) fn of_read(error: ReadError, last_seq: u64) -> Error {
         ),
         ReadError::NotDurable(why) => Error::journal(JournalFault::NotDurable, why),
         ReadError::Refused(why) => Error::journal(JournalFault::Refused, why),
+        ReadError::Unfit(fault, why) => Error::journal(fault, why),
         ReadError::OfAnother(why) => Error::journal(JournalFault::OfAnother, why),
     }
 }

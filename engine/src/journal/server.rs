@@ -139,6 +139,7 @@ impl From<Error> for ReadError {
                 ReadError::OfAnother(why)
             }
             JournalFault::Refused => ReadError::Refused(why),
+            JournalFault::Moved | JournalFault::Denied => ReadError::Unfit(fault, why),
             _ => ReadError::Unreachable(why),
         }
     }
@@ -154,6 +155,7 @@ impl Outcome {
             | JournalFault::Unconfigured
             | JournalFault::UnknownKind
             | JournalFault::Refused => Outcome::Refused(why),
+            JournalFault::Moved | JournalFault::Denied => Outcome::Unfit(fault, why),
             _ if sent => Outcome::Unknown(why),
             _ => Outcome::Unreachable(why),
         }

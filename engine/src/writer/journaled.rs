@@ -8,10 +8,15 @@ use crate::codec;
 use crate::journal::{JournalGroup, LogState, Replica, Turn, conflict, misplaced};
 use crate::prelude::*;
 use crate::tail::read_tail;
+use std::time::Instant;
+
+/// How often a read that the journal does not confirm is repeated: each repetition may ask another server.
+const CONFIRMS_MAX: usize = 3;
 
 /// What a round begins with.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RoundStart {
+    begun: Instant,
     last_seq: u64,
     /// Whether nothing was read of the journal: the last group was our own.
     unread: bool,
@@ -29,25 +34,45 @@ impl<S: State> Core<S> {
 
     /// Begins a round on what the journal has by now. Where that fails the round has ended.
     pub(super) fn begin_round(&mut self) -> RoundStart {
+        let begun = Instant::now();
         let unread = self.replica.as_ref().is_some_and(Replica::may_go_on);
         self.ended = match self.replica.is_some() && !unread {
             true => self.catch_up().err(),
             false => None,
         };
         let last_seq = self.head.last_seq;
-        RoundStart { last_seq, unread }
+        RoundStart {
+            begun,
+            last_seq,
+            unread,
+        }
     }
 
-    /// What recorded nothing was decided on what this process knew. Where the journal has more by now it is decided again:
-    /// nobody is refused on an old state.
+    /// Confirms a round that recorded nothing: an append proves that it was decided on all that was recorded, a refusal or an
+    /// answer proves nothing. Where the journal has more by now the round is decided again: nobody is refused on an old state.
     pub(super) fn confirm(&mut self, start: RoundStart) -> Result<()> {
-        if !start.unread || self.head.last_seq > start.last_seq {
+        if self.replica.is_none() || self.head.last_seq > start.last_seq {
             return Ok(());
         }
-        match self.catch_up()? {
-            0 => Ok(()),
-            _ => Err(conflict(start.last_seq)),
+        let mut unread = start.unread;
+        let mut tries = 1;
+        loop {
+            if unread && self.catch_up()? > 0 {
+                return Err(conflict(start.last_seq));
+            }
+            let Some(replica) = &mut self.replica else {
+                return Ok(());
+            };
+            match replica.confirm(start.begun) {
+                Ok(()) => break,
+                Err(error) if tries == CONFIRMS_MAX => return Err(error),
+                Err(_) => (unread, tries) = (true, tries + 1),
+            }
         }
+        if self.replica.as_ref().is_some_and(Replica::is_kept_late) {
+            self.keep_cursor();
+        }
+        Ok(())
     }
 
     /// Writes and folds what stands in the journal behind the end of this log; says how many events that is.
@@ -68,9 +93,6 @@ impl<S: State> Core<S> {
             if !goes_on {
                 break;
             }
-        }
-        if self.replica.as_ref().is_some_and(Replica::is_kept_late) {
-            self.keep_cursor();
         }
         self.replica.as_ref().map_or(Ok(()), Replica::check_owed)?;
         Ok(self.head.last_seq - before)

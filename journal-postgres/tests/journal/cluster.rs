@@ -185,6 +185,16 @@ impl Cluster {
         self.run("psql", &args.concat())
     }
 
+    /// Puts a copy of the journal's database into another system of servers.
+    pub fn copy_to(&self, other: &Cluster) {
+        let dump = other.dir.path().join("journal.sql");
+        let (dump, port) = (dump.display().to_string(), self.servers[0].port.to_string());
+        let place = ["-h", "127.0.0.1", "-p", &port, "-U", "teamlog"];
+        let what = ["-O", "-x", "-f", &dump, "journal"];
+        other.run("pg_dump", &[&place[..], &what].concat());
+        other.sql_in(0, "journal", &format!("\\i {dump}"));
+    }
+
     /// Waits until so many standbys are synchronous.
     pub fn wait_for_standbys(&self, at: usize, count: usize) {
         let end = Instant::now() + Duration::from_secs(60);
@@ -254,6 +264,20 @@ impl Cluster {
     pub fn promote_alone(&self, at: usize) {
         let data = self.servers[at].dir.display().to_string();
         self.run("pg_ctl", &["promote", "-D", &data, "-w"]);
+    }
+
+    /// Has standbys follow nobody, so that their primary goes on without copies.
+    pub fn detach(&self, standbys: &[usize]) {
+        for at in standbys {
+            self.sql(*at, "alter system set primary_conninfo = ''");
+            self.sql(*at, "select pg_reload_conf()");
+        }
+        let end = Instant::now() + Duration::from_secs(30);
+        let follows = |at: &usize| self.sql(*at, "select 1 from pg_stat_wal_receiver") == "1";
+        while standbys.iter().any(follows) {
+            assert!(Instant::now() < end, "a standby goes on following");
+            thread::sleep(Duration::from_millis(50));
+        }
     }
 
     /// Lets a standby follow another server.

@@ -146,8 +146,27 @@ fn fewer_copies_than_promised(cluster: &Cluster, id: &str, end: Position) {
     );
     let copies = cluster.config("ada").look().unwrap();
     assert!(!copies.wrong.is_empty());
+    // Both standbys are candidates, and a commit waits for one of them.
     alone("ANY 1 (one, two)");
     cluster.wait_for_standbys(0, 2);
+    let promise = |copies: u32| {
+        let text = format!("update teamlog_meta set min_copies = {copies}");
+        cluster.sql_in(0, "journal", &text);
+    };
+    promise(3);
+    let copies = cluster.config("ada").look().unwrap();
+    assert_eq!(copies.copies, 2);
+    assert!(
+        copies.wrong[0].contains("wait for 2 standbys, but"),
+        "{copies:?}"
+    );
+    let journals = PostgresJournals::new(cluster.config("ada"), id.to_owned());
+    let outcome = one(journals.journal().as_mut(), group(1, end, b"alone"));
+    assert!(matches!(outcome, Outcome::NotDurable(_)), "{outcome:?}");
+    alone("ANY 2 (one, two)");
+    let copies = cluster.config("ada").look().unwrap();
+    assert_eq!((copies.copies, copies.wrong), (3, Vec::new()));
+    promise(2);
     let journals = PostgresJournals::new(cluster.config("ada"), id.to_owned());
     let outcome = one(journals.journal().as_mut(), group(1, end, b"alone"));
     assert_eq!(outcome, Outcome::Appended);

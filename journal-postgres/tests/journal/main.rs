@@ -13,7 +13,9 @@ mod cluster;
 #[path = "../../../engine/tests/log/conformance.rs"]
 mod conformance;
 mod doubt;
+mod former;
 mod history;
+mod moved;
 #[path = "../../../engine/tests/support/ports.rs"]
 mod ports;
 mod postgres;

@@ -6,8 +6,8 @@ use crate::conformance::identity;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
-use teamlog_engine::Error;
 use teamlog_engine::journal::{Journals, LogState, Way};
+use teamlog_engine::{Error, JournalFault};
 use teamlog_journal_postgres::{Config, PostgresJournals, TlsFiles};
 
 /// Without TLS nobody comes to the journal; who shows no certificate does, or does not.
@@ -39,10 +39,13 @@ fn trusting(authority: &Path) -> TlsFiles {
     }
 }
 
-/// Why the journal is not reached.
+/// Why the journal does not let this host in, which stays so until a person changes it.
 fn why(config: &Config) -> String {
     match config.look() {
-        Err(Error::Journal { why, .. }) => why,
+        Err(Error::Journal {
+            fault: JournalFault::Denied,
+            why,
+        }) => why,
         other => panic!("{other:?}"),
     }
 }
@@ -92,12 +95,14 @@ fn connections_are_encrypted_to_the_server_that_is_meant() {
     serve("server", "clientcert=verify-full");
     let nobody = why(&config);
     assert!(nobody.contains("client certificate"), "{nobody}");
-    let with_certificate = TlsFiles {
-        sslcert: Some(authority.path("client.pem")),
-        sslkey: Some(authority.path("client.key")),
+    let with = |name: &str| TlsFiles {
+        sslcert: Some(authority.path(&format!("{name}.pem"))),
+        sslkey: Some(authority.path(&format!("{name}.key"))),
         ..trusting(&ca)
     };
-    let config = encrypted(&cluster, with_certificate);
+    let expired = why(&encrypted(&cluster, with("expired")));
+    assert!(expired.to_lowercase().contains("certificate"), "{expired}");
+    let config = encrypted(&cluster, with("client"));
     let looked = config.look().unwrap();
     assert_eq!(looked.journal, copies.journal);
 }

@@ -1,0 +1,80 @@
+//! A primary that goes on after another server was promoted: nobody believes it, though their connections to it are whole.
+
+use crate::cluster::Cluster;
+use crate::conformance::identity;
+use crate::history::Host;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+use teamlog_engine::journal::{Journals, LogState};
+use teamlog_engine::{CommitError, Durability, Error, Json, NewEvent, Writer};
+
+fn note(text: &str) -> Vec<NewEvent> {
+    let payload = Json::of(&BTreeMap::from([("text", text)])).unwrap();
+    vec![NewEvent::new("note_said", "lead", payload)]
+}
+
+/// Appends until the journal takes it, for at most a minute.
+fn record(writer: &Writer<()>, text: &str) -> u64 {
+    let end = Instant::now() + Duration::from_secs(60);
+    loop {
+        match writer.append(note(text), Durability::Synced) {
+            Ok(appended) => return appended.unwrap().last_seq,
+            Err(error) => assert!(Instant::now() < end, "{text}: {error}"),
+        }
+    }
+}
+
+/// A round that records nothing, as `head --fresh` is one: the seq of the last event, or why there is no answer.
+fn fresh(writer: &Writer<()>) -> Result<u64, Error> {
+    loop {
+        match writer.commit(Durability::Synced, |(), _| Ok::<_, ()>(((), Vec::new()))) {
+            Ok(_) => return Ok(writer.with_reader(|(), reader| reader.head().last_seq)),
+            // Another host recorded something meanwhile: decided again.
+            Err(CommitError::Conflict(_)) => {}
+            Err(CommitError::Failed(error)) => return Err(error),
+            Err(CommitError::Refused(())) => unreachable!(),
+        }
+    }
+}
+
+#[test]
+fn a_former_primary_that_goes_on_is_left() {
+    let Some(cluster) = Cluster::start() else {
+        return;
+    };
+    let id = cluster.journal();
+    let identity = identity(1, &id);
+    let ports: Vec<u16> = cluster.servers.iter().map(|server| server.port).collect();
+    let hosts: Vec<Host> = (0..4)
+        .map(|number| Host::new(number, &ports, &id, &identity))
+        .collect();
+    hosts[0].journals.enroll(&identity, LogState::Open).unwrap();
+    let open = |number: usize| hosts[number].lock().unwrap().into_writer(());
+    // Each of them has a connection to the first server.
+    let [reader, recorder, ahead] = [open(0), open(1), open(2)];
+    record(&reader, "before");
+    record(&recorder, "from both");
+    assert_eq!(fresh(&ahead).unwrap(), 2);
+    let better = match cluster.received(1) >= cluster.received(2) {
+        true => 1,
+        false => 2,
+    };
+    cluster.promote(better, 3 - better);
+    cluster.wait_for_standbys(better, 1);
+    // A host that connects only now.
+    let late = open(3);
+    let seq = record(&late, "on the new primary");
+    let seen = fresh(&reader).unwrap();
+    assert!(seen >= seq, "fresh, but event {seq} is not there: {seen}");
+    // Nothing was asked by this host since: its append has to come to the new primary within the call.
+    let appended = recorder.append(note("by a host that had heard nothing"), Durability::Synced);
+    match appended {
+        Ok(appended) => assert!(appended.unwrap().last_seq > seq),
+        Err(error) => assert!(error.is_conflict(), "{error}"),
+    }
+    record(&recorder, "again");
+    let last = record(&late, "last");
+    // By itself it only reads; and one that is further than the former primary does not believe that the journal lost anything.
+    assert!(fresh(&ahead).unwrap() >= last);
+    assert!(fresh(&reader).unwrap() >= last);
+}
