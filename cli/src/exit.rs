@@ -414,7 +414,11 @@ impl From<EngineError> for CommandError {
             | "newer_host" => Exit::Locked,
             "damaged" | "rolled_back" | "foreign_file" | "newer_log" | "journal_behind"
             | "journal_forked" => Exit::Damaged,
-            "journal_not_durable" | "journal_of_another" | "journal_not_configured" => Exit::Unsafe,
+            "journal_not_durable"
+            | "journal_of_another"
+            | "journal_not_configured"
+            | "journal_moved"
+            | "journal_denied" => Exit::Unsafe,
             "unsupported_format" | "team_not_found" | "team_exists" | "too_large"
             | "invalid_input" | "journal_team" | "journal_refused" | "journal_left"
             | "journal_trimmed" => Exit::Refused,
@@ -552,6 +556,8 @@ mod tests {
                 78,
                 "journal_not_configured",
             ),
+            (of_journal(JournalFault::Moved), 78, "journal_moved"),
+            (of_journal(JournalFault::Denied), 78, "journal_denied"),
             (of_journal(JournalFault::Refused), 1, "journal_refused"),
             (of_journal(JournalFault::Shared), 1, "journal_team"),
             (of_journal(JournalFault::Loading), 75, "adoption_unfinished"),

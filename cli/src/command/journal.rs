@@ -7,7 +7,7 @@ use crate::progress::Progress;
 use teamlog_team::Team;
 use teamlog_team::engine::backup::Backup;
 use teamlog_team::engine::journal::{Copies, Way};
-use teamlog_team::lifecycle::journal::JournalAnswer as Moved;
+use teamlog_team::lifecycle::journal::{JournalAnswer as Moved, SystemAnswer};
 
 /// So many hosts have to have what is removed.
 const HOLDERS_MIN: usize = 2;
@@ -19,6 +19,7 @@ actions! {
     Adopt = "adopt", changed::<Moved>;
     Leave = "leave", changed::<Moved>;
     Heal = "heal", changed::<Moved>;
+    AcceptSystem = "accept-system", changed::<SystemAnswer>;
     Migrate = "migrate", answer::<JournalAnswer>;
     Trim = "trim", answer::<Trimmed>;
 }
@@ -108,6 +109,22 @@ Examples:
   teamlog journal heal demo"
 )]
 struct Heal {
+    /// The team
+    team: String,
+}
+
+/// Accept on this host that a team's journal is on another system of servers than before
+#[derive(Debug, clap::Args)]
+#[command(
+    long_about = "Accept on this host that a team's journal is on another system of servers than before\n\nPostgreSQL gives each \
+        system of servers an id, which standbys and physical backups keep. A restored dump or an upgraded cluster has another one, \
+        and hosts refuse it (`journal_moved`): if the former servers go on, two hosts could hold one task. Make sure that they take \
+        nothing any more, then run this command on each host.",
+    after_help = "\
+Examples:
+  teamlog journal accept-system demo"
+)]
+struct AcceptSystem {
     /// The team
     team: String,
 }
@@ -398,6 +415,29 @@ impl Heal {
         moved(context, &self.team, "healing", |_, team, show| {
             Ok(team.heal(show)?)
         })
+    }
+}
+
+impl AcceptSystem {
+    fn run(self, context: &mut Context) -> Outcome {
+        context.records(Repeat::Same);
+        let (answer, handle) = context.alone(&self.team, |context| {
+            let mut handle = context.team(&self.team)?;
+            Ok((handle.accept_system()?, handle))
+        })?;
+        let answer = answer.ok_or_else(|| without(&self.team))?;
+        context.answer(&answer, |answer, view| {
+            let team = view.paint.show(Style::Bold, visible(&answer.team));
+            let done = match answer.changed {
+                true => format!(
+                    "{team} accepts system {} here, it was {}",
+                    answer.system, answer.was
+                ),
+                false => format!("{team} knows system {} already", answer.system),
+            };
+            vec![done]
+        })?;
+        context.done(handle, Exit::Done)
     }
 }
 

@@ -22,6 +22,10 @@ pub fn hint(fault: JournalFault) -> Option<String> {
             "move the team's directory away, then let this host join again from a backup"
         }
         JournalFault::NotDurable | JournalFault::OfAnother => return None,
+        JournalFault::Moved => {
+            "the journal answers from another database system: accept it on each host, if the former one takes nothing any more"
+        }
+        JournalFault::Denied => "mend the password, the certificate or the rights of its role",
         JournalFault::Unconfigured => "name it in journals.toml",
         JournalFault::UnknownKind => {
             "reads work; to continue the team on this host alone, take its log off the journal"

@@ -371,6 +371,56 @@ fn a_team_comes_to_a_journal_and_goes_from_it() {
     );
 }
 
+#[test]
+fn a_copy_of_the_journals_database_is_refused_until_a_person_accepts_it() {
+    let Some(cluster) = Cluster::start() else {
+        return;
+    };
+    let [first, second, _] = three(&cluster);
+    first.ok("journal create main");
+    first.ok("init demo --members lead,dev --journal main");
+    second.ok("join demo --journal main");
+    second.ok("append demo --kind told");
+    let Some(other) = Cluster::start() else {
+        return;
+    };
+    cluster.copy_to(&other);
+    known(&second, &journal(&other));
+    for line in [
+        "append demo --kind told",
+        "head demo --fresh",
+        "journal heal demo",
+    ] {
+        assert_eq!(
+            second.refused_json(78, line).code,
+            "journal_moved",
+            "{line}"
+        );
+    }
+    second.ok("status demo");
+    let checked = second.run("doctor check demo --json").stdout;
+    assert!(
+        checked.contains("teamlog journal accept-system demo"),
+        "{checked}"
+    );
+    let daemon = Daemon::of(&second);
+    let accepted: Value = second.json("journal accept-system demo");
+    assert_eq!(accepted["changed"], true);
+    second.ok("append demo --kind told");
+    let again: Value = second.json("journal accept-system demo");
+    assert_eq!(
+        (&again["changed"], &again["system"]),
+        (&Value::from(false), &accepted["system"])
+    );
+    daemon.kill();
+    known(&second, &journal(&cluster));
+    assert_eq!(
+        second.refused_json(78, "append demo --kind told").code,
+        "journal_moved"
+    );
+    first.ok("append demo --kind told");
+}
+
 /// A host that only reads knows what it had, unless it demands more; one with a daemon follows.
 fn reads_can_demand_what_others_recorded(hosts: &[Cli; 3]) {
     let seq = |cli: &Cli, line: &str| -> u64 {

@@ -87,7 +87,7 @@ codes! {
     503:
         locked[1] busy[1] past_busy[1] lock_lost[1] poisoned sync_failed damaged rolled_back derived_unusable
         journal_busy[1]
-        journal_unreachable[1] journal_unknown[1] journal_not_durable[1] journal_of_another journal_not_configured
+        journal_unreachable[1] journal_unknown[1] journal_not_durable[1] journal_of_another journal_not_configured journal_moved journal_denied
         adoption_unfinished clock_skew newer_host;
     507: no_space;
 }

@@ -53,6 +53,11 @@ fn refused(seen: &Observed<'_>, fault: JournalFault, why: &str) -> Check {
             let heal = seen.command("journal heal", "");
             check.recommend(heal).details(details)
         }
+        JournalFault::Moved => {
+            let check = Check::unhealthy(format!("the journal may be a copy: {why}"));
+            let accept = seen.command("journal accept-system", "");
+            check.recommend(accept).details(details)
+        }
         _ => Check::unhealthy(format!("the journal: {why}")).details(details),
     }
 }

@@ -23,7 +23,45 @@ pub struct JournalAnswer {
     pub changed: bool,
 }
 
+/// `{status:"ok", team, journal, system, was, changed}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SystemAnswer {
+    /// Always `ok`.
+    #[schemars(extend("enum" = ["ok"]))]
+    pub status: Cow<'static, str>,
+    /// The team.
+    pub team: String,
+    /// The journal's id.
+    pub journal: String,
+    /// The id of the system of servers that this host accepts from now on.
+    pub system: String,
+    /// The id that it knew before; 0 for none.
+    pub was: String,
+    /// Whether they differ.
+    pub changed: bool,
+}
+
 impl Team {
+    /// Accepts that the team's journal is on another system of servers than before, see [`Log::accept_system`]. `None` if the
+    /// team has no journal.
+    ///
+    /// # Errors
+    /// `Journal`, `Locked`, `Corrupt`, I/O.
+    pub fn accept_system(&mut self) -> Result<Option<SystemAnswer>> {
+        let Some(journal) = self.journal() else {
+            return Ok(None);
+        };
+        let accepted = self.alone(|team| Ok(team.log.accept_system()?))?;
+        Ok(accepted.map(|(was, is)| SystemAnswer {
+            status: "ok".into(),
+            team: self.name().to_owned(),
+            journal,
+            system: is.to_string(),
+            was: was.to_string(),
+            changed: was != is,
+        }))
+    }
+
     /// Gives the team's log to a journal, so that other hosts can join; whole-log work. Repeating it goes on where it ended.
     /// `progress` hears `(events done, events in all)`.
     ///
