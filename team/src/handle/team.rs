@@ -23,7 +23,7 @@ pub struct Team {
     /// The directory tree that its root is, where it is one.
     pub(crate) files: Option<Arc<Files>>,
     /// The state as this handle last saw it; good as long as the head names its last event.
-    pub(super) live: Option<Live>,
+    pub(crate) live: Option<Live>,
     /// Where the writer is that all handles of this process share, if it stays.
     pub(super) resident: Option<Arc<Resident>>,
     /// Set for a handle that had the whole log for itself: the writer stays away until it is gone.
@@ -58,6 +58,18 @@ impl Team {
             batch: None,
             control: Control::default(),
             repeated: false,
+        }
+    }
+    /// Another handle on the same team, which takes the state along that this one has loaded.
+    pub(crate) fn sibling(&mut self) -> Team {
+        Team {
+            files: self.files.clone(),
+            live: self.live.take(),
+            ..Team::new(
+                self.log.clone(),
+                self.options.clone(),
+                self.resident.clone(),
+            )
         }
     }
     /// When what this handle records is to be durable.

@@ -5,6 +5,33 @@ use crate::projections::task::HeldResources;
 use crate::projections::team::settings::{ALLOW_WHEN_FREE, ASK, DENY};
 use crate::resource::Tree;
 use crate::resource::pattern::Pattern;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::sync_channel;
+use std::thread;
+
+/// Time within which a path is allowed or denied in a team that a journal orders, also if the journal hangs.
+const ANSWER_WITHIN: Duration = Duration::from_millis(900);
+/// Threads of this process that wait for a journal to answer; with more of them an answer is stale at once.
+const WAITING_MAX: usize = 64;
+
+static WAITING: AtomicUsize = AtomicUsize::new(0);
+
+/// One of the threads that wait.
+struct Waiting;
+
+impl Waiting {
+    fn begin() -> Option<Waiting> {
+        let waiting = Waiting;
+        // Counted down again when it is dropped.
+        (WAITING.fetch_add(1, Ordering::SeqCst) < WAITING_MAX).then_some(waiting)
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        WAITING.fetch_sub(1, Ordering::SeqCst);
+    }
+}
 
 operation! {
     /// Say whether an agent may write a path now
@@ -165,18 +192,57 @@ impl Team {
     }
 
     /// Whether leases are not known as they are: other hosts record in the team, and what they did lately is not here and cannot
-    /// be asked.
+    /// be asked within a second.
     ///
     /// # Errors
     /// Whatever keeps the team from being read.
     pub fn is_stale(&mut self) -> Result<bool> {
+        let stale = self.soon(Team::lacks_news)?;
+        Ok(stale.unwrap_or(true))
+    }
+
+    /// Does what may wait for the journal on a thread of its own, which goes on if it has no answer in time: then `None`. A team
+    /// that lives on this host alone waits for nothing.
+    fn soon<A: Send + 'static>(
+        &mut self,
+        work: impl FnOnce(&mut Team) -> Result<A> + Send + 'static,
+    ) -> Result<Option<A>> {
+        if self.log.identity().journal.is_none() || self.past().is_some() {
+            return work(self).map(Some);
+        }
+        let Some(waiting) = Waiting::begin() else {
+            return Ok(None);
+        };
+        let mut team = self.sibling();
+        let (give, answer) = sync_channel(1);
+        let started = thread::Builder::new()
+            .name("can-write".to_owned())
+            .spawn(move || {
+                let _waiting = waiting;
+                let done = work(&mut team);
+                let _ = give.send((done, team.live.take()));
+            });
+        match started
+            .ok()
+            .and_then(|_| answer.recv_timeout(ANSWER_WITHIN).ok())
+        {
+            Some((done, live)) => {
+                self.live = live;
+                done.map(Some)
+            }
+            None => Ok(None),
+        }
+    }
+
+    fn lacks_news(&mut self) -> Result<bool> {
         if self.log.identity().journal.is_none() || self.past().is_some() {
             return Ok(false);
         }
         let most = self.query(|live, _| Ok(live.setting(Setting::GuardStale)?.0.number()))?;
         match self.keep_up(Duration::from_secs(most)) {
             Ok(()) => Ok(false),
-            Err(failure) if failure.is_of_journal() => Ok(true),
+            // Whoever holds the lock waits for the journal.
+            Err(failure) if failure.is_of_journal() || failure.code() == "locked" => Ok(true),
             Err(failure) => Err(failure),
         }
     }
@@ -184,10 +250,18 @@ impl Team {
     /// Whether an agent may write each of some paths, in their order.
     pub fn can_write_all(&mut self, asked: &CanWriteAll) -> Result<Vec<WriteVerdict>> {
         names::check_known("agent", &asked.agent)?;
-        if self.is_stale()? {
-            let denied = |path: &String| denied(path, WriteReason::Stale);
-            return Ok(asked.paths.iter().map(denied).collect());
-        }
+        let known = asked.clone();
+        let verdicts = self.soon(move |team| match team.lacks_news()? {
+            true => Ok(None),
+            false => team.verdicts(&known).map(Some),
+        })?;
+        let stale = |path: &String| denied(path, WriteReason::Stale);
+        Ok(verdicts
+            .flatten()
+            .unwrap_or_else(|| asked.paths.iter().map(stale).collect()))
+    }
+
+    fn verdicts(&mut self, asked: &CanWriteAll) -> Result<Vec<WriteVerdict>> {
         let now = self.now();
         // What lies on the disk is looked at once the state is read: a query may be repeated.
         let (held, set) = self.query(|live, _| {

@@ -5,6 +5,7 @@ mod artifacts;
 mod freshness;
 
 use crate::prelude::*;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use teamlog_engine::identity::LogId;
 use teamlog_engine::journal::memory::MemoryJournal;
@@ -309,6 +310,8 @@ struct Line {
     journal: MemoryJournal,
     cut: Arc<AtomicBool>,
     overtaken: Arc<AtomicBool>,
+    /// Nothing is read while a test holds it.
+    silence: Arc<Mutex<()>>,
 }
 
 impl Journals for Line {
@@ -350,6 +353,7 @@ impl Journal for Line {
         }
     }
     fn read(&mut self, log: LogId, after: Position, max: usize) -> Result<Page, ReadError> {
+        drop(self.silence.lock().unwrap());
         match self.cut.load(Ordering::SeqCst) {
             true => Err(ReadError::Unreachable("no route".into())),
             false => self.journal.read(log, after, max),
@@ -362,6 +366,7 @@ fn on_a_line(resident: bool) -> (Line, Root) {
         journal: MemoryJournal::default(),
         cut: Arc::default(),
         overtaken: Arc::default(),
+        silence: Arc::default(),
     };
     let (_, root) = host(1, Arc::new(line.clone()));
     let options = RootOptions {

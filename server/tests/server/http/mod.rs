@@ -3,6 +3,7 @@ mod damage;
 mod endpoints;
 mod exchanges;
 mod integrity;
+mod journals;
 mod page_sessions;
 mod restarts;
 mod root_teams;

@@ -137,7 +137,7 @@ impl Stand {
     }
 }
 
-fn options(root: &Path) -> ServeOptions {
+pub fn options(root: &Path) -> ServeOptions {
     ServeOptions::new(root, stream::answering())
 }
 

@@ -87,3 +87,50 @@ fn nothing_may_be_written_where_leases_are_not_known() {
     clock.advance(4_000_000);
     assert!(verdict(&root).allow, "which counts for 5 s");
 }
+
+/// Does something that must end while the journal hangs.
+fn meanwhile<A: Send + 'static>(work: impl FnOnce() -> A + Send + 'static) -> A {
+    let (give, done) = std::sync::mpsc::channel();
+    std::thread::spawn(move || give.send(work()));
+    done.recv_timeout(Duration::from_secs(60))
+        .expect("there is an answer although the journal hangs")
+}
+
+#[test]
+fn a_journal_that_hangs_makes_leases_unknown_and_keeps_nobody_waiting() {
+    for resident in [false, true] {
+        let (line, root) = on_a_line(resident);
+        let asked = CanWrite {
+            agent: "dev".into(),
+            path: Some("docs/a.md".into()),
+        };
+        assert_eq!(
+            team(&root).can_write(asked.clone()).unwrap().reason,
+            WriteReason::NoActiveLeaseForPath
+        );
+        let silence = line.silence.lock().unwrap();
+        // A command holds the team's lock while it waits for the journal.
+        let waiting = {
+            let root = root.clone();
+            std::thread::spawn(move || team(&root).catch_up())
+        };
+        let clock = Arc::new(ManualClock::new(
+            Timestamp::parse("2026-11-21T10:01:00Z").unwrap(),
+        ));
+        let options = RootOptions {
+            clock,
+            ..root.options().clone()
+        };
+        let later = root.with_options(options);
+        let (first, second) = (later.clone(), later.clone());
+        let verdict = meanwhile(move || team(&first).can_write(asked).unwrap());
+        assert_eq!(verdict.reason, WriteReason::Stale);
+        assert!(meanwhile(move || team(&second).is_stale().unwrap()));
+        drop(silence);
+        let _ = waiting.join().unwrap();
+        let end = std::time::Instant::now() + Duration::from_secs(60);
+        while team(&later).is_stale().unwrap() {
+            assert!(std::time::Instant::now() < end, "it stays stale");
+        }
+    }
+}
