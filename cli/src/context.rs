@@ -107,7 +107,8 @@ impl Context {
             Err(error) if error.code() != "not_owned" => return Err(error),
             found => found,
         };
-        let journals = Arc::new(KnownJournals::of(env));
+        let path = data_root.as_ref().ok().map(|root| &*root.path);
+        let journals = Arc::new(KnownJournals::of(env, path));
         let mut options = RootOptions {
             journals: Some(journals.clone()),
             boot: boot::id(),

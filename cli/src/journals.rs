@@ -19,6 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use teamlog_journal_postgres::{Config, KIND, TlsFiles};
 use teamlog_team::engine::journal::{ConfigError, Journal, Journals, LogState, Server, Way};
 use teamlog_team::engine::{Error, Identity, JournalFault, JournalIdentity};
+use teamlog_team::handle::root::{HOST_ID_FILE, TEAMS_DIR};
 
 /// More than a file of journals needs.
 const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -55,12 +56,14 @@ struct Entry {
 pub struct KnownJournals {
     /// `None` where nothing says where the user's configuration is.
     file: Option<PathBuf>,
+    /// The file with the id of this host: each data root is a host.
+    host_id_file: Option<PathBuf>,
     open: Mutex<BTreeMap<String, Arc<dyn Server>>>,
 }
 
 impl KnownJournals {
     /// Those of `TEAMLOG_JOURNALS`, else of the user's configuration. Nothing is read yet.
-    pub fn of(env: &ProcessEnv) -> KnownJournals {
+    pub fn of(env: &ProcessEnv, data_root: Option<&Path>) -> KnownJournals {
         let config = || {
             let xdg = env.var_set("XDG_CONFIG_HOME").map(PathBuf::from);
             xdg.or_else(|| Some(PathBuf::from(env.var_set("HOME")?).join(".config")))
@@ -68,6 +71,7 @@ impl KnownJournals {
         let given = env.var_set("TEAMLOG_JOURNALS").map(PathBuf::from);
         KnownJournals {
             file: given.or_else(|| Some(config()?.join("teamlog/journals.toml"))),
+            host_id_file: data_root.map(|root| root.join(TEAMS_DIR).join(HOST_ID_FILE)),
             open: Mutex::default(),
         }
     }
@@ -90,7 +94,7 @@ impl KnownJournals {
             };
             return Err(not_configured(message));
         };
-        entry.way(name)
+        entry.way(name, self.host_id_file.as_ref())
     }
 
     /// The journal of that name, which is asked for its id.
@@ -108,12 +112,24 @@ impl KnownJournals {
         if let Some(open) = self.open().get(id) {
             return Ok(open.clone());
         }
+        let (_, way) = self.way_of(id)?;
+        Ok(self.kept(way.as_ref(), id))
+    }
+
+    /// The name of the journal of that id in the file, and the way to it.
+    ///
+    /// # Errors
+    /// As [`KnownJournals::named`].
+    pub fn way_of(&self, id: &str) -> Result<(String, Box<dyn Way>), CommandError> {
         let mut entries = self.read()?.journals;
         // An entry without an id is meant where there is no other.
         let only = entries.len() == 1;
         entries.retain(|_, entry| entry.id.as_deref().map_or(only, |own| own == id));
         match entries.pop_first() {
-            Some((name, entry)) => Ok(self.kept(entry.way(&name)?.as_ref(), id)),
+            Some((name, entry)) => {
+                let way = entry.way(&name, self.host_id_file.as_ref())?;
+                Ok((name, way))
+            }
             None => Err(not_configured(format!(
                 "journal {id} is not named in {}: of several, each has to have its id",
                 self.shown()
@@ -165,7 +181,7 @@ impl KnownJournals {
 
 impl Entry {
     /// The way to the journal of that name, of the kind that its URL says.
-    fn way(self, name: &str) -> Result<Box<dyn Way>, CommandError> {
+    fn way(self, name: &str, host_id_file: Option<&PathBuf>) -> Result<Box<dyn Way>, CommandError> {
         if self.url.starts_with("nats://") || self.url.starts_with("tls://") {
             let message = format!("journal {name} is on NATS, which this teamlog does not support");
             return Err(
@@ -191,6 +207,7 @@ impl Entry {
             url: self.url,
             passfile: self.passfile,
             host: self.host.unwrap_or_else(host_name),
+            host_id_file: host_id_file.cloned(),
         };
         checked(name, way)
     }
@@ -219,6 +236,13 @@ impl Journals for KnownJournals {
         match &identity.journal {
             Some(journal) => self.of_log(journal)?.enroll(identity, state),
             None => Ok(()),
+        }
+    }
+
+    fn readmit(&self, identity: &Identity) -> Result<Option<Vec<u8>>, Error> {
+        match &identity.journal {
+            Some(journal) => self.of_log(journal)?.readmit(identity),
+            None => Ok(None),
         }
     }
 }

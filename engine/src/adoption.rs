@@ -9,7 +9,7 @@
 //! keeps the ids of earlier tries, one of which may come to stand there late.
 
 use crate::journal::cursor::{self, Kept};
-use crate::journal::{Journal, LogState, Pushed, Replica, Turn, of_read, push};
+use crate::journal::{Journal, LogState, Pushed, Replica, Turn, check_prefix, of_read, push};
 use crate::layout::{JOURNAL_ADOPTED, JOURNAL_FILE, JOURNAL_LEFT, LEAVING_FILE};
 use crate::log::{Exclusive, Log};
 use crate::prelude::*;
@@ -59,15 +59,11 @@ impl Log {
                 return Err(Error::journal(JournalFault::OfAnother, why));
             }
         };
-        let journals = self.journals(journal)?;
+        let mut handle = self.journals(journal)?.open(journal)?;
         let named = match is_named {
             true => identity.clone(),
-            false => named(&exclusive.reader(), journal)?,
+            false => self.admitted(&exclusive.reader(), journal, &mut *handle)?,
         };
-        if !is_named {
-            journals.enroll(&named, LogState::Loading)?;
-        }
-        let mut handle = journals.open(journal)?;
         let loading = LogState::Loading;
         let (pushed, begins) = self.hand_over(&mut *handle, &exclusive, loading, progress)?;
         exclusive.follow(handle)?;
@@ -80,6 +76,40 @@ impl Log {
             changed,
             last_seq: exclusive.head().last_seq,
         })
+    }
+
+    /// Makes the log known to its journal, or known again if it was taken off it; returns what `log.json` is to say.
+    fn admitted(
+        &self,
+        reader: &Reader,
+        journal: &JournalIdentity,
+        handle: &mut dyn Journal,
+    ) -> Result<Identity> {
+        let (named, journals) = (named(reader, journal)?, self.journals(journal)?);
+        let returns = match check_prefix(handle, reader) {
+            Ok(()) => journals.readmit(&named)?,
+            // It does not know the log.
+            Err(error) if error.journal_fault() == Some(JournalFault::OfAnother) => None,
+            Err(error) => return Err(error),
+        };
+        let Some(there) = returns else {
+            journals.enroll(&named, LogState::Loading)?;
+            return Ok(named);
+        };
+        let there = Identity::decode(&self.dir().join(LOG_FILE), &there)?;
+        let max = |identity: &Identity| {
+            let journal = identity.journal.as_ref();
+            journal.map_or(0, |journal| journal.segment_bytes_max)
+        };
+        let largest = reader.lens()?.into_iter().max().unwrap_or(0);
+        if largest > max(&there) {
+            let why = format!(
+                "a segment has {largest} bytes by now, and on the other hosts none has more than {}",
+                max(&there)
+            );
+            return Err(Error::journal(JournalFault::Refused, why));
+        }
+        Ok(there)
     }
 
     /// Takes the log off its journal: it goes on here alone, and ends on all other hosts. `None` where it has none. This handle

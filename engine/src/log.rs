@@ -20,6 +20,7 @@ use crate::writer::group::Buffers;
 use crate::writer::{State, Writer, WriterCounts};
 use rollback::Unchecked;
 pub use rollback::{AcceptedRollback, LOST_EVENTS_MAX, LostEvent, RolledBackLog};
+use std::time::Instant;
 
 /// A log that is to be created.
 #[derive(Clone, Debug)]
@@ -207,6 +208,7 @@ impl Log {
     /// `Locked` at the deadline, `Corrupt`, I/O; `Journal` where it is not known here, does not answer, or does not continue
     /// this log.
     pub fn lock(&self) -> Result<Exclusive> {
+        let begun = Instant::now();
         let mut exclusive = self.lock_alone()?;
         let Some(identity) = exclusive.identity().journal.clone() else {
             return Ok(exclusive);
@@ -219,6 +221,7 @@ impl Log {
         )?);
         exclusive.core.know_synced()?;
         exclusive.core.catch_up()?;
+        exclusive.core.confirm_read(begun)?;
         Ok(exclusive)
     }
 

@@ -1,11 +1,13 @@
 //! Which server the journal is, and how to get in.
 
+use crate::host::HostName;
 use crate::tls::{Tls, TlsFiles};
 use std::fmt;
 use std::fs;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
+use teamlog_engine::Result;
 use teamlog_engine::journal::ConfigError;
 use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 
@@ -18,6 +20,8 @@ pub struct Config {
     pub passfile: Option<PathBuf>,
     /// What this host calls itself in the journal.
     pub host: String,
+    /// The file with the id by which the journal knows this host, made at the first connection; without it the name is the id.
+    pub host_id_file: Option<PathBuf>,
     /// What a server is known by, and this host by a server.
     pub tls: TlsFiles,
 }
@@ -108,6 +112,11 @@ impl Config {
             true => Err(invalid("url must name a host")),
             false => Ok(servers),
         }
+    }
+
+    /// The name of this host, and its id.
+    pub(crate) fn host_name(&self) -> Result<HostName> {
+        HostName::new(&self.host, self.host_id_file.as_deref())
     }
 
     fn tls(&self, host: &Host) -> Result<Tls, ConfigError> {

@@ -2,6 +2,7 @@
 
 use crate::config::{Config, Server};
 use crate::copies::{check, found, look};
+use crate::host::HostName;
 use crate::schema;
 use crate::tls;
 use std::future::{Future, poll_fn};
@@ -85,6 +86,7 @@ pub struct Connection {
     pub read: Statement,
     look: Statement,
     barrier: Statement,
+    pub followed: Statement,
     /// As the server showed itself when the connection was opened.
     found: Copies,
     /// Time at which the last barrier was sent that was acknowledged.
@@ -93,7 +95,7 @@ pub struct Connection {
     pub server: usize,
     /// As [`Connections`](crate::connections::Connections) counts them.
     pub generation: u64,
-    host: String,
+    host: HostName,
 }
 
 /// A connection with its settings, of which nothing is known yet.
@@ -270,7 +272,7 @@ impl Connection {
         last_term: impl Fn(Term) -> Term,
     ) -> Result<Connection> {
         any_server(config, avoid, |at, server| {
-            Connection::to(server, at, &config.host, expected, &last_term)
+            Connection::to(server, at, config.host_name()?, expected, &last_term)
         })
     }
 
@@ -278,7 +280,7 @@ impl Connection {
     fn to(
         server: &Server,
         at: usize,
-        host: &str,
+        host: HostName,
         expected: &str,
         last_term: impl Fn(Term) -> Term,
     ) -> Result<Connection> {
@@ -293,7 +295,7 @@ impl Connection {
         }
         check(&found, &last_term)?;
         let prepared = raw.wait(prepared(&raw.client))?;
-        let [append, append_one, read, look, barrier] = prepared;
+        let [append, append_one, read, look, barrier, followed] = prepared;
         let mut connection = Connection {
             raw,
             append,
@@ -301,11 +303,12 @@ impl Connection {
             read,
             look,
             barrier,
+            followed,
             found,
             fenced: Instant::now(),
             server: at,
             generation: 0,
-            host: host.to_owned(),
+            host,
         };
         connection.pass_barrier()?;
         Ok(connection)
@@ -315,7 +318,7 @@ impl Connection {
     /// standbys to another primary never acknowledges it.
     pub fn pass_barrier(&mut self) -> Result<(), Lost> {
         let sent = Instant::now();
-        self.commit(0, &self.barrier, &[&self.host])?;
+        self.commit(0, &self.barrier, &[&self.host.id, &self.host.name])?;
         self.fenced = sent;
         Ok(())
     }
@@ -333,6 +336,20 @@ impl Connection {
         self.pass_barrier()
     }
 
+    /// Notes up to which event this host followed a log.
+    pub fn note_followed(&self, log: &String, seq: i64) -> Result<(), Lost> {
+        let params: Params<'_> = &[&self.host.id, &self.host.name, log, &seq];
+        self.wait(self.client.query(&self.followed, params))
+            .map(drop)
+    }
+
+    /// Notes which digest this host's state has at an event.
+    pub fn note_state(&self, log: &String, seq: i64, digest: &str) -> Result<(), Lost> {
+        let host = &self.host;
+        let params: Params<'_> = &[&host.id, log, &seq, &digest, &host.name];
+        self.rows(schema::NOTE_STATE, params).map(drop)
+    }
+
     /// Fences the connection unless that was done a moment ago.
     pub fn fence_if_due(&mut self, last_term: impl Fn(Term) -> Term) -> Result<(), Lost> {
         match self.fenced.elapsed() < FENCED_FOR {
@@ -343,13 +360,14 @@ impl Connection {
 }
 
 /// Prepares the statements of a connection, in one round trip.
-async fn prepared(client: &Client) -> Answer<[Statement; 5]> {
+async fn prepared(client: &Client) -> Answer<[Statement; 6]> {
     let texts = [
         schema::APPEND,
         schema::APPEND_ONE,
         schema::READ,
         schema::LOOK,
         schema::BARRIER,
+        schema::FOLLOWED,
     ];
     let mut preparing = texts.map(|text| Box::pin(client.prepare(text)));
     let mut answers = texts.map(|_| None);
@@ -367,17 +385,9 @@ async fn prepared(client: &Client) -> Answer<[Statement; 5]> {
         }
     })
     .await;
-    let [
-        Some(append),
-        Some(append_one),
-        Some(read),
-        Some(look),
-        Some(barrier),
-    ] = answers
-    else {
-        unreachable!("each statement has an answer");
-    };
-    Ok([append?, append_one?, read?, look?, barrier?])
+    let answers: Vec<Statement> = answers.into_iter().flatten().collect::<Answer<_>>()?;
+    let statements = <[Statement; 6]>::try_from(answers);
+    Ok(statements.unwrap_or_else(|_| unreachable!("each statement has an answer")))
 }
 
 /// Why a server is not reached: what says more comes later.

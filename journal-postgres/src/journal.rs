@@ -6,7 +6,7 @@ use crate::gathered::unanswered;
 use crate::schema;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use teamlog_engine::identity::LogId;
 use teamlog_engine::journal::{
     Append, GroupDigest, Journal, JournalGroup, LogState, Outcome, Page, Position, ReadError, Term,
@@ -17,6 +17,8 @@ use tokio_postgres::types::ToSql;
 
 /// No artifact is larger.
 const BLOB_BYTES_MAX: usize = 8 << 20;
+/// A handle notes at most so often how far its host followed the log.
+const NOTED_FOR: Duration = Duration::from_secs(5);
 /// At most so many groups are read at once.
 const GROUPS_MAX: i64 = 1024;
 
@@ -27,10 +29,14 @@ pub struct PostgresJournal {
     read_in: u64,
     /// The id of the system of servers that this host knows; 0 before it knows one.
     system: u64,
+    /// The log that was read or appended to last, and its last event here.
+    followed: Option<(LogId, u64)>,
+    /// Time at which that was noted in the journal.
+    noted: Option<Instant>,
 }
 
 /// Seqs are counted from 1 and far below what a bigint holds.
-fn bigint(seq: u64) -> i64 {
+pub fn bigint(seq: u64) -> i64 {
     i64::try_from(seq).unwrap_or(i64::MAX)
 }
 
@@ -77,11 +83,17 @@ impl Journal for PostgresJournal {
             Ok((page, connection.generation))
         })?;
         self.read_in = generation;
+        if let Ok(page) = &page {
+            let last = page.groups.last().map_or(after, |group| group.position);
+            self.followed = Some((log, last.last_seq));
+        }
         page
     }
 
     fn confirm(&mut self, since: Instant) -> Result<(), ReadError> {
-        Ok(self.connections.confirm(self.read_in, since)?)
+        self.connections.confirm(self.read_in, since)?;
+        self.note_followed();
+        Ok(())
     }
 
     fn put_blob(&mut self, log: LogId, digest: &str, bytes: &[u8]) -> Result<(), ReadError> {
@@ -100,10 +112,10 @@ impl Journal for PostgresJournal {
         seq: u64,
         digest: &str,
     ) -> Result<Vec<String>, ReadError> {
-        let (log, seq, host) = (log.to_string(), bigint(seq), &self.connections.config.host);
+        let (log, seq) = (log.to_string(), bigint(seq));
         let others = self.connections.ask(|connection| {
             self.check_system(connection)?;
-            connection.rows(schema::NOTE_STATE, &[host, &log, &seq, &digest])?;
+            connection.note_state(&log, seq, digest)?;
             let others = connection.rows(schema::OTHER_STATES, &[&log, &seq, &digest])?;
             others.iter().map(|row| column(row, 0)).collect()
         });
@@ -148,7 +160,24 @@ impl PostgresJournal {
             connections,
             read_in: 0,
             system: 0,
+            followed: None,
+            noted: None,
         }
+    }
+
+    /// Notes now and then how far this host followed its log.
+    fn note_followed(&mut self) {
+        let is_due = self.noted.is_none_or(|noted| noted.elapsed() >= NOTED_FOR);
+        let Some((log, seq)) = self.followed.filter(|_| is_due) else {
+            return;
+        };
+        self.noted = Some(Instant::now());
+        let (log, seq) = (log.to_string(), bigint(seq));
+        // A note that is lost comes later.
+        let _ = self.connections.with(|connection| {
+            let noted = connection.note_followed(&log, seq);
+            (noted.is_ok(), noted.is_err())
+        });
     }
 
     /// Refuses a server of another system than this host knows: it may have a copy of the journal's database.
@@ -340,7 +369,7 @@ fn taken_row(row: &tokio_postgres::Row) -> Result<Taken, Lost> {
 }
 
 /// The names of the segments that begin before a group, as they are stored.
-fn begins(group: &Append<'_>) -> Option<String> {
+pub fn begins(group: &Append<'_>) -> Option<String> {
     (!group.begins.is_empty()).then(|| group.begins.join(" "))
 }
 

@@ -5,12 +5,13 @@ use crate::config::Config;
 use crate::connection::{Lost, Params, Raw, any_server, column};
 use crate::connections::Connections;
 use crate::copies::look;
-use crate::journal::PostgresJournal;
+use crate::journal::{PostgresJournal, begins, bigint};
 use crate::schema;
 use std::sync::Arc;
 use teamlog_engine::identity::LogId;
 use teamlog_engine::journal::{
-    ConfigError, Copies, Journal, Journals, LogState, LogStatus, Server, Trims, Way, enrolled,
+    Append, ConfigError, Copies, GroupDigest, Journal, JournalRow, Journals, LogState, LogStatus,
+    SeenHost, Server, Stores, Trims, Way, enrolled,
 };
 use teamlog_engine::{Identity, JournalIdentity, Result};
 use tokio_postgres::Row;
@@ -48,7 +49,12 @@ impl Way for Config {
     }
 
     fn look(&self) -> Result<Copies> {
-        look(&connect(self)?)
+        let raw = connect(self)?;
+        let mut copies = look(&raw)?;
+        for row in raw.rows(schema::MISSING, &[])? {
+            copies.wrong.push(column(&row, 0)?);
+        }
+        Ok(copies)
     }
 
     fn migrate(&self) -> Option<Result<Copies>> {
@@ -120,15 +126,76 @@ impl Server for PostgresJournals {
         Ok(found.into_iter().next())
     }
 
-    fn hosts(&self) -> Result<Vec<(String, f64)>> {
-        self.all(schema::HOSTS, &[], |row| {
-            Ok((column(row, 0)?, column(row, 1)?))
+    fn hosts(&self, log: LogId) -> Result<Vec<SeenHost>> {
+        self.all(schema::HOSTS, &[&log.to_string()], |row| {
+            let followed: Option<i64> = column(row, 3)?;
+            Ok(SeenHost {
+                id: column(row, 0)?,
+                name: column(row, 1)?,
+                seconds_ago: column(row, 2)?,
+                followed: followed.and_then(|seq| u64::try_from(seq).ok()),
+            })
         })
+    }
+
+    fn stores(&self) -> Option<&dyn Stores> {
+        Some(self)
     }
 
     fn trims(&self) -> Option<&dyn Trims> {
         Some(self)
     }
+}
+
+impl Stores for PostgresJournals {
+    fn rows(&self, log: LogId, from: u64, bytes_max: usize) -> Result<Vec<JournalRow>> {
+        let (log, from) = (log.to_string(), i64::try_from(from).unwrap_or(i64::MAX));
+        let max = i64::try_from(bytes_max).unwrap_or(i64::MAX);
+        self.0.ask(|connection| {
+            let params: Params<'_> = &[&log, &from, &max];
+            let rows = connection.client.query(schema::ROWS, params);
+            let rows = connection.wait_for(bytes_max, rows)?;
+            rows.iter().map(stored).collect()
+        })
+    }
+
+    fn restore(&self, group: &Append<'_>) -> Result<()> {
+        let (log, id) = (group.log.to_string(), group.last_id.to_string());
+        let (first, last) = (
+            bigint(group.after.last_seq + 1),
+            bigint(group.position.last_seq),
+        );
+        let (prev, chain) = (&group.after.digest.0[..], &group.position.digest.0[..]);
+        let begins = begins(group);
+        self.0.ask(|connection| {
+            let params: Params<'_> = &[
+                &log,
+                &first,
+                &last,
+                &prev,
+                &chain,
+                &id,
+                &group.bytes,
+                &begins,
+            ];
+            connection.commit(group.bytes.len(), schema::RESTORE, params)?;
+            Ok(())
+        })
+    }
+}
+
+/// A row of [`schema::ROWS`].
+fn stored(row: &Row) -> Result<JournalRow, Lost> {
+    // What is no digest equals none.
+    let digest = |bytes: Vec<u8>| GroupDigest(<[u8; 32]>::try_from(bytes).unwrap_or([0xff; 32]));
+    let after: Option<Vec<u8>> = column(row, 2)?;
+    Ok(JournalRow {
+        first_seq: count(row, 0)?,
+        last_seq: count(row, 1)?,
+        after: after.map(digest),
+        digest: digest(column(row, 3)?),
+        bytes: column(row, 4)?,
+    })
 }
 
 impl Trims for PostgresJournals {
@@ -171,6 +238,15 @@ impl Journals for PostgresJournals {
             Ok(has_it.unwrap_or(false))
         })?;
         enrolled(has_it, &identity.team)
+    }
+
+    fn readmit(&self, identity: &Identity) -> Result<Option<Vec<u8>>> {
+        let log = identity.log.to_string();
+        self.0.ask(|connection| {
+            let rows = connection.commit(0, schema::READMIT, &[&log, &identity.team])?;
+            let stored = rows.first().map(|row| column(row, 0)).transpose()?;
+            Ok(stored.flatten())
+        })
     }
 }
 

@@ -14,6 +14,7 @@
 //! | `copies.rs` | how many servers have a commit, and whether the one that says so decides |
 //! | `gathered.rs` | one commit for the groups that many logs append at once |
 //! | `schema.rs` | the tables and statements |
+//! | `host.rs` | how a journal knows this host |
 //! | `journals.rs` | what is asked of a journal as a whole: make it, enroll a log, find one, look at it |
 //! | `journal.rs` | appending and reading |
 #![forbid(unsafe_code)]
@@ -23,6 +24,7 @@ mod connection;
 mod connections;
 mod copies;
 mod gathered;
+mod host;
 mod journal;
 mod journals;
 mod schema;

@@ -1,13 +1,14 @@
 //! The tables of a journal, and every statement on them.
 
 /// Version of the tables.
-pub const SCHEMA: i32 = 3;
+pub const SCHEMA: i32 = 4;
 
 /// Makes the tables where they are not. A group stands behind exactly its predecessor: `first_seq` and `prev` are the
 /// `next_seq` and `chain` of another row; so a log's first row also says that the log is known. Hosts may insert groups and
 /// read; nothing is changed or deleted. The row from which a log begins is inserted by `teamlog_enroll` alone, and
 /// `teamlog_turn` alone brings a log into another state; these keep the path by which they find the tables, with temporary ones of
-/// whoever calls them last. Run on the tables of an older version it makes them those of this one.
+/// whoever calls them last. `teamlog_readmit` lets a log that left be handed over again. In the table of hosts a role changes only rows
+/// that it wrote; a host is known there by an id that it made. Run on the tables of an older version it makes them those of this one.
 pub const CREATE: &str = "
 select set_config('search_path', quote_ident(current_schema()) || ', pg_temp', false);
 create table if not exists teamlog_meta (
@@ -24,10 +25,26 @@ create table if not exists teamlog_group (
   base boolean not null default false, prev bytea, chain bytea not null, last_id uuid, bytes bytea not null,
   primary key (log, first_seq), unique (log, next_seq, chain), check ((prev is null) = base),
   foreign key (log, first_seq, prev) references teamlog_group (log, next_seq, chain));
+do $$
+begin
+  if not exists (select from information_schema.columns
+    where table_schema = current_schema() and table_name = 'teamlog_host' and column_name = 'owner') then
+    drop table if exists teamlog_host;
+  end if;
+end $$;
 create table if not exists teamlog_host (
-  host text, log uuid, seq bigint, state_digest text, fold_version int, seen_at timestamptz not null,
-  primary key (host, log));
+  host text, name text not null, log uuid, owner name not null default current_user,
+  seq bigint, state_digest text, followed bigint, seen_at timestamptz not null,
+  primary key (host, log, owner));
+alter table teamlog_host enable row level security;
+drop policy if exists teamlog_host_shown on teamlog_host;
+drop policy if exists teamlog_host_added on teamlog_host;
+drop policy if exists teamlog_host_changed on teamlog_host;
+create policy teamlog_host_shown on teamlog_host for select using (true);
+create policy teamlog_host_added on teamlog_host for insert with check (owner = current_user);
+create policy teamlog_host_changed on teamlog_host for update using (owner = current_user) with check (owner = current_user);
 alter table teamlog_group add column if not exists begins text;
+alter table teamlog_log add column if not exists returns boolean not null default false;
 create table if not exists teamlog_artifact (log uuid, digest text, bytes bytea not null, primary key (log, digest));
 drop function if exists teamlog_enroll(uuid, text, bytea, bigint);
 create or replace function teamlog_enroll(a_log uuid, a_team text, an_identity bytea, a_max bigint, a_state text)
@@ -40,10 +57,16 @@ begin
     values (a_log, 0, 0, true, decode(repeat('00', 32), 'hex'), '');
   else
     update teamlog_log set identity = an_identity, segment_bytes_max = a_max
-    where log = a_log and team = a_team and state = 'loading' and a_state = 'loading';
+    where log = a_log and team = a_team and state = 'loading' and a_state = 'loading' and not returns;
   end if;
   return exists (select from teamlog_log
-    where log = a_log and team = a_team and identity = an_identity and state = a_state);
+    where log = a_log and team = a_team and identity = an_identity and state = a_state and not returns);
+end $$;
+create or replace function teamlog_readmit(a_log uuid, a_team text)
+returns bytea language plpgsql security definer set search_path from current as $$
+begin
+  update teamlog_log set state = 'loading', returns = true where log = a_log and team = a_team and state = 'left';
+  return (select identity from teamlog_log where log = a_log and team = a_team and state = 'loading' and returns);
 end $$;
 create or replace function teamlog_turn(a_log uuid, a_first bigint, a_last bigint, a_prev bytea, a_chain bytea, an_id uuid,
   some_bytes bytea, some_begins text, a_from text, a_to text)
@@ -61,7 +84,7 @@ begin
   if not found then
     return false;
   end if;
-  update teamlog_log set state = a_to where log = a_log;
+  update teamlog_log set state = a_to, returns = false where log = a_log;
   return true;
 end $$;
 create or replace function teamlog_raise_fold_version(a_log uuid, a_version int)
@@ -73,10 +96,10 @@ begin
   create role teamlog_host_role nologin;
 exception when duplicate_object or insufficient_privilege then null;
 end $$;
-revoke execute on function teamlog_enroll, teamlog_turn, teamlog_raise_fold_version from public;
+revoke execute on function teamlog_enroll, teamlog_readmit, teamlog_turn, teamlog_raise_fold_version from public;
 do $$
 begin
-  grant execute on function teamlog_enroll, teamlog_turn, teamlog_raise_fold_version to teamlog_host_role;
+  grant execute on function teamlog_enroll, teamlog_readmit, teamlog_turn, teamlog_raise_fold_version to teamlog_host_role;
   grant select on teamlog_meta, teamlog_log, teamlog_group, teamlog_host, teamlog_artifact to teamlog_host_role;
   grant insert (log, first_seq, last_seq, prev, chain, last_id, bytes, begins) on teamlog_group to teamlog_host_role;
   grant insert on teamlog_artifact to teamlog_host_role;
@@ -111,8 +134,15 @@ from teamlog_meta m";
 
 /// A commit of its own: once it returns, all that was read before is on as many servers as it is.
 pub const BARRIER: &str = "
-insert into teamlog_host (host, log, seen_at) values ($1, '00000000-0000-0000-0000-000000000000', clock_timestamp())
-on conflict (host, log) do update set seen_at = excluded.seen_at";
+insert into teamlog_host (host, name, log, seen_at) values ($1, $2, '00000000-0000-0000-0000-000000000000', clock_timestamp())
+on conflict (host, log, owner) do update set name = excluded.name, seen_at = excluded.seen_at";
+
+/// Notes up to which event a host followed a log. Nothing depends on the note, so that the commit waits for no disk and no copy.
+pub const FOLLOWED: &str = "
+with hint as materialized (select set_config('synchronous_commit', 'off', true))
+insert into teamlog_host (host, name, log, followed, seen_at)
+select $1, $2, $3::text::uuid, $4, clock_timestamp() from hint
+on conflict (host, log, owner) do update set name = excluded.name, followed = excluded.followed, seen_at = excluded.seen_at";
 
 /// Appends groups, in the order of their logs, so that two hosts never wait for each other. Gives those that were taken.
 pub const APPEND: &str = "
@@ -142,12 +172,13 @@ insert into teamlog_artifact (log, digest, bytes) values ($1::text::uuid, $2, $3
 
 /// Notes the digest of a host's state at an event.
 pub const NOTE_STATE: &str = "
-insert into teamlog_host (host, log, seq, state_digest, seen_at) values ($1, $2::text::uuid, $3, $4, clock_timestamp())
-on conflict (host, log) do update set seq = excluded.seq, state_digest = excluded.state_digest, seen_at = excluded.seen_at";
+insert into teamlog_host (host, name, log, seq, state_digest, seen_at)
+values ($1, $5, $2::text::uuid, $3, $4, clock_timestamp())
+on conflict (host, log, owner) do update set name = excluded.name, seq = excluded.seq, state_digest = excluded.state_digest, seen_at = excluded.seen_at";
 
 /// The hosts whose state at the same event is another one.
 pub const OTHER_STATES: &str = "
-select host from teamlog_host where log = $1::text::uuid and seq = $2 and state_digest <> $3 order by host";
+select max(name) from teamlog_host where log = $1::text::uuid and seq = $2 and state_digest <> $3 group by host order by 1";
 
 /// The bytes of an artifact.
 pub const BLOB: &str =
@@ -168,6 +199,36 @@ select last_seq, chain, bytes, begins, (extract(epoch from clock_timestamp()) * 
     select last_seq, next_seq, chain, begins, case when next_seq = $2 then '' else bytes end as bytes
     from teamlog_group where log = $1::text::uuid and next_seq >= $2 order by next_seq limit $4) page) sized
 where before < $3 order by last_seq";
+
+/// The rows of a log as they are stored, up to some number and about as many bytes.
+pub const ROWS: &str = "
+select first_seq, last_seq, prev, chain, bytes from (
+  select *, sum(length(bytes)) over (order by first_seq) - length(bytes) as before from (
+    select first_seq, last_seq, prev, chain, bytes from teamlog_group
+    where log = $1::text::uuid and first_seq >= $2 order by first_seq limit 1024) page) sized
+where before < $3 order by first_seq";
+
+/// Puts a group into its place, whatever is there.
+pub const RESTORE: &str = "
+insert into teamlog_group as g (log, first_seq, last_seq, prev, chain, last_id, bytes, begins)
+values ($1::text::uuid, $2, $3, $4, $5, $6::text::uuid, $7, $8)
+on conflict (log, first_seq) do update set last_seq = excluded.last_seq, prev = excluded.prev, chain = excluded.chain,
+  last_id = excluded.last_id, bytes = excluded.bytes where not g.base";
+
+/// What is missing of the tables, functions and rights that a host needs.
+pub const MISSING: &str = "
+select 'table ' || name || ' is missing' from unnest(array[
+    'teamlog_log', 'teamlog_group', 'teamlog_host', 'teamlog_artifact']) name where to_regclass(name) is null
+union all
+select 'function ' || name || ' is missing' from unnest(array[
+    'teamlog_enroll', 'teamlog_readmit', 'teamlog_turn', 'teamlog_raise_fold_version']) name
+  where not exists (select from pg_proc where proname = name and pronamespace = current_schema()::regnamespace)
+union all
+select 'role ' || current_user || ' lacks the right to ' || wanted || ' ' || name from (values
+    ('teamlog_log', 'select'), ('teamlog_group', 'select'), ('teamlog_group', 'insert'), ('teamlog_host', 'select'),
+    ('teamlog_host', 'insert'), ('teamlog_host', 'update'), ('teamlog_artifact', 'select'), ('teamlog_artifact', 'insert'))
+    as needed (name, wanted)
+  where not coalesce(has_any_column_privilege(to_regclass(name), wanted), true)";
 
 /// Where a log ends, and where what is kept of it begins.
 pub const END: &str =
@@ -190,8 +251,7 @@ select count(*), coalesce(sum(length(bytes)), 0)::int8 from (
   select bytes from emptied union all select bytes from removed where not base) gone";
 
 /// The hosts that noted that they have a log up to an event.
-pub const HOLDERS: &str =
-    "select host from teamlog_host where log = $1::text::uuid and seq >= $2 order by host";
+pub const HOLDERS: &str = "select max(name) from teamlog_host where log = $1::text::uuid and seq >= $2 group by host order by 1";
 
 /// Makes a log known.
 pub const ENROLL: &str = "select teamlog_enroll($1::text::uuid, $2, $3, $4, $5)";
@@ -205,6 +265,11 @@ select l.state, coalesce(max(g.last_seq), 0), count(g.last_seq) filter (where no
   coalesce(sum(length(g.bytes)), 0)::int8
 from teamlog_log l left join teamlog_group g on g.log = l.log where l.log = $1::text::uuid group by l.state";
 
-/// When each host was last seen.
+/// Lets a log that left be handed over again.
+pub const READMIT: &str = "select teamlog_readmit($1::text::uuid, $2)";
+
+/// When each host was last seen, and up to which event it followed a log.
 pub const HOSTS: &str = "
-select host, extract(epoch from clock_timestamp() - max(seen_at))::float8 from teamlog_host group by host order by host";
+select host, max(name), extract(epoch from clock_timestamp() - max(seen_at))::float8,
+  max(followed) filter (where log = $1::text::uuid)
+from teamlog_host group by host order by 2, 1";

@@ -6,7 +6,7 @@ use crate::journals;
 use crate::progress::Progress;
 use teamlog_team::Team;
 use teamlog_team::engine::backup::Backup;
-use teamlog_team::engine::journal::{Copies, Way};
+use teamlog_team::engine::journal::{Copies, DamagedGroup, Way};
 use teamlog_team::lifecycle::journal::{JournalAnswer as Moved, SystemAnswer};
 
 /// So many hosts have to have what is removed.
@@ -47,13 +47,26 @@ struct Create {
 
 /// Look whether a journal can be reached, and keeps as many copies as it promises
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(
+    long_about = "Look whether a journal can be reached, and keeps as many copies as it promises\n\nWith --deep all groups of a \
+        team in its journal are compared with the segments of this host. A group that was changed or removed in the journal is \
+        found (exit 65 journal_damaged); --repair puts it back, by a role that may change the tables.",
+    after_help = "\
 Examples:
-  teamlog journal check main")]
+  teamlog journal check main
+  teamlog journal check demo --deep
+  teamlog journal check demo --deep --repair"
+)]
 struct Check {
-    /// The journal, as journals.toml names it
+    /// The journal, as journals.toml names it; the team with --deep
     #[arg(value_name = "NAME")]
     journal: String,
+    /// Compare all groups of a team in its journal with those of this host
+    #[arg(long)]
+    deep: bool,
+    /// Put back what differs, from this host
+    #[arg(long, requires = "deep")]
+    repair: bool,
 }
 
 /// Show how far a team's journal is, and how far this host has followed it
@@ -197,6 +210,59 @@ pub struct JournalAnswer {
     server_version: String,
     /// What keeps it from being durable; then nothing is recorded
     wrong: Vec<String>,
+    /// The groups of a team beside those of this host, with `--deep`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deep: Option<DeepCheck>,
+}
+
+/// The groups of a team in its journal beside those of this host.
+#[derive(Debug, Serialize, JsonSchema)]
+struct DeepCheck {
+    /// The team
+    team: String,
+    /// Groups that were compared
+    groups: u64,
+    /// The last event of the journal, up to the end of this host's log
+    last_seq: u64,
+    /// The last event of this host
+    here: u64,
+    /// Groups that differ
+    damaged: Vec<DamagedRange>,
+    /// How many of them were put back
+    repaired: u64,
+}
+
+/// A group that differs.
+#[derive(Debug, Serialize, JsonSchema)]
+struct DamagedRange {
+    /// Its first event
+    first_seq: u64,
+    /// Its last event
+    last_seq: u64,
+    /// How it differs
+    why: String,
+}
+
+impl DeepCheck {
+    fn fault(&self) -> Option<CommandError> {
+        if let Some(first) = self.damaged.first().filter(|_| self.repaired == 0) {
+            let message = format!(
+                "{} groups of {} differ in the journal; the first one has events {} to {}: {}",
+                self.damaged.len(),
+                self.team,
+                first.first_seq,
+                first.last_seq,
+                first.why
+            );
+            return Some(CommandError::new(Exit::Damaged, "journal_damaged", message));
+        }
+        let message = format!(
+            "the journal of {} ends with event {}, but this host has all up to event {}",
+            self.team, self.last_seq, self.here
+        );
+        let is_behind = self.last_seq < self.here;
+        is_behind.then(|| CommandError::new(Exit::Damaged, "journal_behind", message))
+    }
 }
 
 /// How far a team's journal is.
@@ -225,8 +291,16 @@ pub struct JournalStatus {
 pub struct JournalHost {
     /// What it calls itself
     host: String,
+    /// The id by which the journal knows it: several hosts may have one name
+    id: String,
     /// Seconds since then
     seconds_ago: f64,
+    /// The last event of the team that it had when it last read the journal
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seq: Option<u64>,
+    /// How many events it lacked then of those that the journal has now
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lag: Option<u64>,
 }
 
 impl JournalAnswer {
@@ -241,12 +315,20 @@ impl JournalAnswer {
             timeline: shown.term.number,
             server_version: shown.version,
             wrong: shown.wrong,
+            deep: None,
         }
     }
 
     fn print(self, context: &mut Context) -> Outcome {
         let wrong = self.wrong.join("; ");
         context.answer(&self, JournalAnswer::lines)?;
+        if let Some(error) = self.deep.as_ref().and_then(DeepCheck::fault) {
+            let hint = match error.code() {
+                "journal_behind" => context.command(&format!("journal heal {}", self.team())),
+                _ => context.command(&format!("journal check {} --deep --repair", self.team())),
+            };
+            return Err(error.or_hint(hint));
+        }
         match wrong.is_empty() {
             true => Ok(Exit::Done),
             false => Err(CommandError::new(
@@ -257,8 +339,24 @@ impl JournalAnswer {
         }
     }
 
+    fn team(&self) -> &str {
+        self.deep.as_ref().map_or("TEAM", |deep| &deep.team)
+    }
+
     fn lines(&self, view: &View) -> Vec<String> {
         let name = view.paint.show(Style::Bold, visible(&self.name));
+        let deep = self.deep.iter().map(|deep| {
+            let team = visible(&deep.team);
+            let found = format!(
+                "{} groups of {team} compared, {} differ",
+                deep.groups,
+                deep.damaged.len()
+            );
+            match deep.repaired {
+                0 => format!("  {found}"),
+                repaired => format!("  {found}, {repaired} put back"),
+            }
+        });
         let version = visible(&self.server_version);
         let server = format!("PostgreSQL {version}, timeline {}", self.timeline);
         vec![
@@ -268,6 +366,9 @@ impl JournalAnswer {
                 self.copies, self.min_copies
             ),
         ]
+        .into_iter()
+        .chain(deep)
+        .collect()
     }
 }
 
@@ -280,7 +381,42 @@ impl Create {
 }
 
 impl Check {
+    fn deep(self, context: &mut Context) -> Outcome {
+        let team = context.team(&self.journal)?;
+        let Some(journal) = &team.log().identity().journal else {
+            return Err(without(&self.journal));
+        };
+        let server = context.journals().of_log(journal)?;
+        let none = || unsupported(server.kind(), "cannot be compared with a host");
+        let stores = server.stores().ok_or_else(none)?;
+        let (name, way) = context.journals().way_of(&journal.id)?;
+        let mut answer = JournalAnswer::of(name, way.as_ref(), way.look()?);
+        let mut progress = Progress::on_stderr("comparing", context.env());
+        let mut show = |done, all| progress.show(done, all);
+        let checked = team.log().check_journal(stores, self.repair, &mut show);
+        progress.clear();
+        let checked = checked.map_err(CommandError::from)?;
+        let reader = team.log().reader().map_err(CommandError::from)?;
+        let range = |group: DamagedGroup| DamagedRange {
+            first_seq: group.first_seq,
+            last_seq: group.last_seq,
+            why: group.why.to_owned(),
+        };
+        answer.deep = Some(DeepCheck {
+            team: self.journal,
+            groups: checked.groups,
+            last_seq: checked.last_seq,
+            here: reader.head().last_seq,
+            damaged: checked.damaged.into_iter().map(range).collect(),
+            repaired: checked.repaired,
+        });
+        answer.print(context)
+    }
+
     fn run(self, context: &mut Context) -> Outcome {
+        if self.deep {
+            return self.deep(context);
+        }
         let way = context.journals().named(&self.journal)?;
         let looked = way.look().map_err(CommandError::from);
         let shown = looked.map_err(|error| match error.code() {
@@ -314,8 +450,15 @@ impl Status {
             );
             CommandError::new(Exit::Unsafe, "journal_of_another", message)
         })?;
-        let hosts = journals.hosts()?.into_iter();
-        let hosts = hosts.map(|(host, seconds_ago)| JournalHost { host, seconds_ago });
+        let last_seq = status.last_seq;
+        let hosts = journals.hosts(identity.log)?.into_iter();
+        let hosts = hosts.map(|seen| JournalHost {
+            host: seen.name,
+            id: seen.id,
+            seconds_ago: seen.seconds_ago,
+            seq: seen.followed,
+            lag: seen.followed.map(|seq| last_seq.saturating_sub(seq)),
+        });
         let answer = JournalStatus {
             team: self.team,
             journal: journal.id.clone(),
@@ -567,11 +710,18 @@ impl JournalStatus {
             format!("  up to event {}, {behind}", self.last_seq),
         ];
         lines.extend(self.hosts.iter().map(|seen| {
-            format!(
-                "  {} was seen {:.0} s ago",
-                visible(&seen.host),
-                seen.seconds_ago
-            )
+            let id: String = seen.id.chars().take(8).collect();
+            let name = visible(&seen.host);
+            let name = match seen.id == seen.host {
+                true => name.into_owned(),
+                false => format!("{name} ({id})"),
+            };
+            let lag = match seen.lag {
+                None => String::new(),
+                Some(0) => ", with all events".to_owned(),
+                Some(lag) => format!(", {lag} events behind"),
+            };
+            format!("  {name} was seen {:.0} s ago{lag}", seen.seconds_ago)
         }));
         lines
     }

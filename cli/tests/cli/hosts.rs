@@ -352,6 +352,7 @@ fn a_team_comes_to_a_journal_and_goes_from_it() {
     second.ok("append demo --kind told");
     check_equal(&hosts);
 
+    the_journal_is_mended_from_a_host(&cluster, second);
     assert_eq!(first.json::<Value>("journal leave demo")["changed"], true);
     first.ok("append demo --kind alone_again");
     first.ok("verify demo");
@@ -369,6 +370,58 @@ fn a_team_comes_to_a_journal_and_goes_from_it() {
         third.refused_json(1, "join demo --journal main").code,
         "journal_left"
     );
+    // It comes back, with what was recorded meanwhile.
+    assert_eq!(
+        first.json::<Value>("journal adopt demo --journal main")["changed"],
+        true
+    );
+    second.ok("append demo --kind together_again");
+    check_equal(&hosts);
+    assert!(second.ok("replay demo").contains("alone_again"));
+}
+
+/// Groups that are changed and removed in the journal are found, and put back from a host.
+fn the_journal_is_mended_from_a_host(cluster: &Cluster, host: &Cli) {
+    let sound: Value = host.json("journal check demo --deep");
+    assert_eq!(sound["deep"]["damaged"].as_array().unwrap().len(), 0);
+    let behind_base =
+        "select first_seq from teamlog_group where not base order by first_seq offset";
+    let damage = format!(
+        "set session_replication_role = replica; \
+         update teamlog_group set bytes = set_byte(bytes, 3, 7) where first_seq = ({behind_base} 0 limit 1); \
+         delete from teamlog_group where first_seq = ({behind_base} 1 limit 1)"
+    );
+    cluster.sql_in(0, "journal", &damage);
+    let found = host.refused_json(65, "journal check demo --deep");
+    assert_eq!(found.code, "journal_damaged");
+    assert!(
+        found.message.contains("2 groups of demo differ"),
+        "{}",
+        found.message
+    );
+    let mended: Value = host.json("journal check demo --deep --repair");
+    assert_eq!(mended["deep"]["repaired"], 2);
+    let sound: Value = host.json("journal check demo --deep");
+    assert_eq!(sound["deep"]["damaged"].as_array().unwrap().len(), 0);
+    cluster.sql_in(
+        0,
+        "journal",
+        "alter table teamlog_artifact rename to elsewhere",
+    );
+    let missing = host.refused_json(78, "journal check main");
+    assert!(
+        missing
+            .message
+            .contains("table teamlog_artifact is missing"),
+        "{}",
+        missing.message
+    );
+    cluster.sql_in(
+        0,
+        "journal",
+        "alter table elsewhere rename to teamlog_artifact",
+    );
+    host.ok("journal check main");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::{
 };
 use crate::clock::Clock;
 use crate::prelude::*;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What a journal compares before it takes a group.
@@ -34,6 +34,8 @@ struct Content {
     enrolled: HashMap<String, Identity>,
     /// Of logs that are not open.
     states: HashMap<LogId, LogState>,
+    /// Logs that were taken off it, and are being handed over again.
+    returning: HashSet<LogId>,
     blobs: HashMap<(LogId, String), Vec<u8>>,
     /// The versions by which hosts have to fold.
     fold_versions: HashMap<LogId, u32>,
@@ -139,6 +141,9 @@ impl Content {
     }
 
     fn enroll(&mut self, identity: &Identity, state: LogState) -> bool {
+        if self.returning.contains(&identity.log) {
+            return false;
+        }
         let is_its = match self.enrolled.get(&identity.team) {
             None => true,
             Some(there) if self.state(there.log) != state => false,
@@ -185,6 +190,20 @@ impl Journals for MemoryJournal {
             }
         }
     }
+
+    fn readmit(&self, identity: &Identity) -> Result<Option<Vec<u8>>> {
+        let mut content = self.content();
+        let there = content.enrolled.get(&identity.team).cloned();
+        let Some(there) = there.filter(|there| there.log == identity.log) else {
+            return Ok(None);
+        };
+        if content.state(there.log) == LogState::Left {
+            content.states.insert(there.log, LogState::Loading);
+            content.returning.insert(there.log);
+        }
+        let returns = content.returning.contains(&there.log);
+        Ok(returns.then(|| there.encode()))
+    }
 }
 
 impl Journal for MemoryJournal {
@@ -199,6 +218,7 @@ impl Journal for MemoryJournal {
         let outcome = content.append(group, to.before(), self.compares);
         if outcome == Outcome::Appended {
             content.states.insert(group.log, to);
+            content.returning.remove(&group.log);
         }
         outcome
     }

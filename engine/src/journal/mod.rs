@@ -11,13 +11,15 @@ pub mod cursor;
 pub mod memory;
 mod push;
 mod replica;
+mod rows;
 mod server;
 
 pub(crate) use cursor::End;
 pub use push::Pushed;
-pub(crate) use push::push;
+pub(crate) use push::{check_prefix, push};
 pub(crate) use replica::{Replica, Turn, conflict, misplaced, of_read, skew};
-pub use server::{ConfigError, Copies, Server, Trims, Way, enrolled};
+pub use rows::{DamagedGroup, JournalCheck, JournalRow};
+pub use server::{ConfigError, Copies, SeenHost, Server, Stores, Trims, Way, enrolled};
 
 use crate::prelude::*;
 use crate::words;
@@ -226,6 +228,16 @@ pub trait Journals: std::fmt::Debug + Send + Sync {
     /// # Errors
     /// `Journal`: it has another log of that team's name, or this one in another state; it does not take part.
     fn enroll(&self, identity: &Identity, state: LogState) -> Result<()>;
+
+    /// Puts a log that was taken off the journal into the state loading again: the host that went on alone with it hands over what
+    /// it recorded since. Returns what `log.json` says of it on all hosts, also if an earlier call did so; `None` for a log that did
+    /// not leave. The caller has checked that the journal has nothing that its own log lacks.
+    ///
+    /// # Errors
+    /// `Journal`: it does not take part.
+    fn readmit(&self, _: &Identity) -> Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
 }
 
 /// Orders the groups of any number of logs. Synchronous; one that talks to a server keeps its own thread for it.

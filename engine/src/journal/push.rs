@@ -78,6 +78,28 @@ pub(crate) fn push(
     Ok((push.pushed, begun))
 }
 
+/// Checks that a journal has a true prefix of the log that a reader reads.
+///
+/// # Errors
+/// `Journal`: it has another history, does not know the log, or does not answer.
+pub(crate) fn check_prefix(journal: &mut dyn Journal, reader: &Reader) -> Result<()> {
+    let (log, last_seq) = (reader.identity().log, reader.head().last_seq);
+    let has = has(journal, log, &End::of(reader)?)?;
+    let mut position = Some(Position::default()).filter(|start| start.last_seq == has);
+    if has < last_seq {
+        End::default().each_group(reader, |group| {
+            if group.position.last_seq == has {
+                position = Some(group.position);
+            }
+            Ok(())
+        })?;
+        let position = position.ok_or_else(|| forked(has))?;
+        let page = journal.read(log, position, 1);
+        page.map_err(|error| of_read(error, has))?;
+    }
+    Ok(())
+}
+
 /// Up to which event of the local log the journal has it, by its own word; all of it where it has more.
 fn has(journal: &mut dyn Journal, log: LogId, end: &End) -> Result<u64> {
     let last_seq = end.position.last_seq;

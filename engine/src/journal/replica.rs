@@ -303,10 +303,20 @@ impl Replica {
                 }
                 Outcome::Unknown(why) => unknown = Some(why),
                 Outcome::Unreachable(why) if unknown.is_some() => unknown = Some(why),
+                // It may lack what this group stands behind, or have something else there.
+                Outcome::Forked => return Err(self.why_forked(append.after)),
                 other => return Err(of_outcome(other, append.after.last_seq)),
             }
             thread::sleep(pause.min(deadline.saturating_sub(started.elapsed())));
             pause = (pause * 2).min(REPEAT_MAX);
+        }
+    }
+
+    /// Asks where the log ends in the journal, so that one that lost its end is not taken for one with another history.
+    fn why_forked(&mut self, after: Position) -> Error {
+        match self.journal.read(self.log, after, 1) {
+            Err(error) => of_read(error, after.last_seq),
+            Ok(_) => forked(after.last_seq),
         }
     }
 

@@ -1,6 +1,6 @@
 //! A journal that servers keep: the way to it, what is asked of it as a whole, and why it has no answer.
 
-use super::{Journals, LogState, LogStatus, Outcome, ReadError, Term};
+use super::{Append, JournalRow, Journals, LogState, LogStatus, Outcome, ReadError, Term};
 use crate::error::{Error, JournalFault, Result};
 use crate::identity::LogId;
 use std::fmt::Debug;
@@ -23,6 +23,19 @@ pub struct Copies {
     pub version: String,
     /// What keeps it from being durable, in words; then nothing is written.
     pub wrong: Vec<String>,
+}
+
+/// A host as a journal noted it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SeenHost {
+    /// Its id there, which no other host has.
+    pub id: String,
+    /// For people; several hosts may have one name.
+    pub name: String,
+    /// Seconds since it was seen, by the journal's clock.
+    pub seconds_ago: f64,
+    /// The last event of a log that it had when it last noted it.
+    pub followed: Option<u64>,
 }
 
 /// What is wrong with what names a journal.
@@ -90,15 +103,29 @@ pub trait Server: Journals {
     /// What it has of a log; `None` where it does not know it.
     fn status(&self, log: LogId) -> Result<Option<LogStatus>>;
 
-    /// The hosts that have spoken to it, and how many seconds ago, by its clock; none where it keeps no note of them.
-    fn hosts(&self) -> Result<Vec<(String, f64)>> {
+    /// The hosts that have spoken to it, and up to which event each followed a log; none if it keeps no note of them.
+    fn hosts(&self, _: LogId) -> Result<Vec<SeenHost>> {
         Ok(Vec::new())
+    }
+
+    /// What compares it with a host; `None` if it cannot be compared.
+    fn stores(&self) -> Option<&dyn Stores> {
+        None
     }
 
     /// What trims it; `None` where it keeps all groups.
     fn trims(&self) -> Option<&dyn Trims> {
         None
     }
+}
+
+/// A journal whose groups can be compared with those of a host, and put back.
+pub trait Stores {
+    /// The rows of a log whose first event is that one or a later one, in order, of about `bytes_max` bytes; none at the end.
+    fn rows(&self, log: LogId, from: u64, bytes_max: usize) -> Result<Vec<JournalRow>>;
+
+    /// Puts a group into its place, whatever is there. Needs a role that may change the tables.
+    fn restore(&self, group: &Append<'_>) -> Result<()>;
 }
 
 /// A journal from which groups can be removed.

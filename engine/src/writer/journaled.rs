@@ -54,25 +54,28 @@ impl<S: State> Core<S> {
         if self.replica.is_none() || self.head.last_seq > start.last_seq {
             return Ok(());
         }
-        let mut unread = start.unread;
-        let mut tries = 1;
-        loop {
-            if unread && self.catch_up()? > 0 {
-                return Err(conflict(start.last_seq));
-            }
-            let Some(replica) = &mut self.replica else {
-                return Ok(());
-            };
-            match replica.confirm(start.begun) {
+        let is_old = start.unread && self.catch_up()? > 0;
+        match is_old || self.confirm_read(start.begun)? > 0 {
+            true => Err(conflict(start.last_seq)),
+            false => Ok(()),
+        }
+    }
+
+    /// Has the journal confirm that what was read last is as new as `since`. A read that it does not confirm is repeated, which may
+    /// ask another server; says how many events came by that.
+    pub fn confirm_read(&mut self, since: Instant) -> Result<u64> {
+        let (mut events, mut tries) = (0, 1);
+        while let Some(replica) = &mut self.replica {
+            match replica.confirm(since) {
                 Ok(()) => break,
                 Err(error) if tries == CONFIRMS_MAX => return Err(error),
-                Err(_) => (unread, tries) = (true, tries + 1),
+                Err(_) => (events, tries) = (events + self.catch_up()?, tries + 1),
             }
         }
         if self.replica.as_ref().is_some_and(Replica::is_kept_late) {
             self.keep_cursor();
         }
-        Ok(())
+        Ok(events)
     }
 
     /// Writes and folds what stands in the journal behind the end of this log; says how many events that is.

@@ -391,28 +391,6 @@ fn what_comes_to_stand_there_late_is_known_all_the_same() {
 }
 
 #[test]
-fn a_log_that_left_a_journal_does_not_come_back_to_it_and_goes_on() {
-    for format in FORMATS {
-        for words in [&[][..], &["alone"]] {
-            let line = Line::default();
-            let hosts = two(format, &line);
-            reopened(&hosts[0], &line, 3).leave().unwrap();
-            let log = reopened(&hosts[0], &line, 3);
-            let writer = writer(&log);
-            for text in words {
-                say(&writer, text);
-            }
-            writer.close().unwrap();
-            let adopted = log.adopt(&named(), &mut |_, _| {});
-            assert_eq!(fault(adopted), Some(JournalFault::Refused));
-            let log = reopened(&hosts[0], &line, 3);
-            assert!(log.identity().journal.is_none());
-            say(&crate::support::writer(&log), "as before");
-        }
-    }
-}
-
-#[test]
 fn a_journal_that_was_put_back_is_healed_from_the_host_that_has_most() {
     for format in FORMATS {
         let whole = Line::default();
@@ -519,4 +497,58 @@ fn a_journal_with_another_history_is_not_healed_and_does_not_change() {
         }
         assert_eq!(texts(&log).len(), 123, "what it has is read");
     }
+}
+
+#[test]
+fn a_log_comes_back_to_the_journal_that_it_left_wherever_that_is_interrupted() {
+    for format in FORMATS {
+        for done in [false, true] {
+            for call in 0.. {
+                let line = Line::default();
+                let hosts = two(format, &line);
+                finish_leaving(&hosts, &line);
+                let cut = Line::at(&line.journal, call, done);
+                let adopted = reopened(&hosts[0], &cut, 5).adopt(&named(), &mut |_, _| {});
+                let is_cut = cut.is_cut();
+                assert_eq!(adopted.is_err(), is_cut, "{call} {done}");
+                let writer = crate::support::writer(&reopened(&hosts[1], &line, 4));
+                let told = fault(writer.append(vec![said("between")], Durability::Synced));
+                drop(writer);
+                if is_cut {
+                    let wanted = [JournalFault::Left, JournalFault::Loading];
+                    assert!(told.is_none_or(|told| wanted.contains(&told)), "{told:?}");
+                }
+                reopened(&hosts[0], &line, 5)
+                    .adopt(&named(), &mut |_, _| {})
+                    .unwrap();
+                let first = reopened(&hosts[0], &line, 5);
+                let second = reopened(&hosts[1], &line, 4);
+                assert_eq!(first.identity(), second.identity());
+                both_record(&line, (&hosts[0], &first), (&hosts[1], &second));
+                let kinds = kinds(&first);
+                let adopted = kinds.iter().filter(|kind| *kind == JOURNAL_ADOPTED);
+                assert_eq!(adopted.count(), 2, "{kinds:?}");
+                if !is_cut {
+                    assert!(call > 5, "{call}");
+                    break;
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_log_that_another_host_has_does_not_come_back_by_it() {
+    let line = Line::default();
+    let hosts = two(Format::Jsonl, &line);
+    finish_leaving(&hosts, &line);
+    let other = reopened(&hosts[1], &line, 4);
+    assert_eq!(
+        fault(other.adopt(&named(), &mut |_, _| {})),
+        Some(JournalFault::Left)
+    );
+    assert!(fault(other.heal(&mut |_, _| {})).is_none());
+    let writer = crate::support::writer(&other);
+    let told = fault(writer.append(vec![said("too late")], Durability::Synced));
+    assert_eq!(told, Some(JournalFault::Left));
 }

@@ -393,6 +393,9 @@ struct Answering {
 }
 
 impl Journal for Answering {
+    fn term(&mut self) -> Result<Term, ReadError> {
+        Ok(self.term)
+    }
     fn append(&mut self, groups: &[Append<'_>], state: LogState) -> Vec<Outcome> {
         self.journal.append(groups, state)
     }
@@ -431,9 +434,16 @@ fn a_server_that_decided_once_is_known_by_every_later_process() {
         say(&writer, "c");
         drop(writer);
         assert_eq!(texts(&hosts.log(0)), ["a", "b", "c"]);
-        // Another system of servers counts for itself.
-        let other = in_term(8, 1);
-        say(&crate::support::writer(&hosts.through(0, other)), "d");
+        // Another system of servers may have a copy: a person accepts it.
+        let other = hosts.through(0, in_term(8, 1));
+        assert_eq!(fault(other.lock()), Some(JournalFault::Moved));
+        assert_eq!(other.accept_system().unwrap(), Some((7, 8)));
+        assert_eq!(other.accept_system().unwrap(), Some((8, 8)));
+        say(&crate::support::writer(&other), "d");
+        assert_eq!(
+            fault(hosts.through(0, in_term(7, 9)).lock()),
+            Some(JournalFault::Moved)
+        );
     }
 }
 

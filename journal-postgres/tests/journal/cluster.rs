@@ -344,6 +344,7 @@ pub fn config(ports: &[u16], host: &str) -> Config {
         url: format!("postgres://teamlog@{}/journal", hosts.join(",")),
         passfile: None,
         host: host.to_owned(),
+        host_id_file: None,
         tls: TlsFiles::default(),
     }
 }

@@ -4,9 +4,10 @@ use crate::cluster::Cluster;
 use crate::conformance::{
     behind, conforms, group, identity, names_a_fold_version, one, tells_the_time, texts,
 };
+use std::time::Instant;
 use teamlog_engine::identity::LogId;
 use teamlog_engine::journal::{Outcome, Position, ReadError, Server, Trims, Way};
-use teamlog_journal_postgres::PostgresJournals;
+use teamlog_journal_postgres::{Config, PostgresJournals};
 
 #[test]
 fn postgres_conforms() {
@@ -27,7 +28,9 @@ fn postgres_conforms() {
     assert_eq!(status.last_seq, 6);
     assert_eq!(status.groups, 4);
     assert_eq!(journals.status(LogId([99; 16])).unwrap(), None);
-    assert_eq!(journals.hosts().unwrap()[0].0, "ada");
+    let seen = journals.hosts(LogId([1; 16])).unwrap();
+    assert_eq!((seen[0].name.as_str(), seen.len()), ("ada", 1));
+    hosts_with_one_name_are_told_apart(&cluster, &id);
     what_is_trimmed_is_gone(&journals);
 }
 
@@ -48,7 +51,7 @@ fn every_server_says_why_it_is_not_reached(cluster: &Cluster) {
     // One that answers, and is not the one that decides, says more than one that is not there.
     let other = crate::cluster::config(&[1, cluster.servers[0].port], "ada");
     let journals = PostgresJournals::new(other, "00000000-0000-4000-8000-000000000000".into());
-    let why = journals.hosts().unwrap_err().to_string();
+    let why = journals.hosts(LogId([1; 16])).unwrap_err().to_string();
     assert!(
         why.contains("is journal") && !why.contains("127.0.0.1:1: "),
         "{why}"
@@ -100,6 +103,60 @@ fn hosts_change_nothing(cluster: &Cluster) {
         ),
         "0"
     );
+}
+
+/// Roots on one machine have one name; each has an id, and its lag is known by that. A role changes only the rows that it wrote.
+fn hosts_with_one_name_are_told_apart(cluster: &Cluster, id: &str) {
+    let dir = tempfile::tempdir().unwrap();
+    for role in ["ada_role", "eve_role"] {
+        let text =
+            format!("create role {role} login; grant teamlog_host_role, pg_monitor to {role}");
+        cluster.sql(0, &text);
+    }
+    let follow = |role: &str, name: &str, after: Position| {
+        let config = cluster.config("one-machine");
+        let config = Config {
+            url: config.url.replace("teamlog@", &format!("{role}@")),
+            host_id_file: Some(dir.path().join(name)),
+            ..config
+        };
+        let journals = PostgresJournals::new(config, id.to_owned());
+        let mut journal = journals.journal();
+        journal.read(LogId([1; 16]), after, 1).unwrap();
+        journal.confirm(Instant::now()).unwrap();
+        journals
+    };
+    let start = Position::default();
+    let journals = follow("ada_role", "first", start);
+    follow("eve_role", "second", group(1, start, b"a").position);
+    // The same host by another role.
+    follow("eve_role", "first", start);
+    let seen = journals.hosts(LogId([1; 16])).unwrap();
+    let lags: Vec<Option<u64>> = seen
+        .iter()
+        .filter(|host| host.name == "one-machine")
+        .map(|host| host.followed)
+        .collect();
+    assert_eq!(lags.len(), 2, "{seen:?}");
+    assert!(
+        lags.contains(&Some(1)) && lags.contains(&Some(2)),
+        "{seen:?}"
+    );
+    let as_eve = |text: &str| {
+        cluster.sql_in(
+            0,
+            "journal",
+            &format!("set session authorization eve_role; {text}"),
+        )
+    };
+    let changed = "with changed as (update teamlog_host set seq = 1000 where owner = 'ada_role' returning 1) \
+        select count(*) from changed";
+    assert_eq!(as_eve(changed), "0");
+    let forged = "do $$ begin insert into teamlog_host (host, name, log, owner, seq, seen_at) \
+        values ('x', 'x', gen_random_uuid(), 'ada_role', 1, now()); \
+        exception when insufficient_privilege then return; end $$; \
+        select count(*) from teamlog_host where host = 'x'";
+    assert_eq!(as_eve(forged), "0");
 }
 
 /// The first log has groups that end with events 1, 2, 5 and 6.

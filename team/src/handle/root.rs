@@ -17,6 +17,9 @@ use teamlog_engine::{Clock, Identity, LogOptions, RandomIds, SystemClock, Witnes
 
 /// The directory of the teams in a root.
 pub const TEAMS_DIR: &str = "teams";
+/// The file with the id by which journals know this data root as a host, in the directory of the teams. No name of a team begins with
+/// a dot.
+pub const HOST_ID_FILE: &str = ".host-id";
 /// The file in a team's directory, and in the root, by which a daemon says where it listens.
 pub const RUNTIME_FILE: &str = "runtime.json";
 

@@ -7,6 +7,7 @@
 //! The file in the directory of all teams also marks that directory as ours ([`is_own`]).
 
 use crate::accepted_tokens::ACCEPTED_TOKENS_FILE;
+use crate::handle::root::HOST_ID_FILE;
 use crate::handle::root::TEAMS_DIR;
 use crate::handle::staging;
 use crate::prelude::*;
@@ -130,7 +131,7 @@ fn holds_only_teams(storage: &dyn Storage) -> Result<bool> {
     };
     Ok(names.iter().all(|name| {
         let path = teams.join(name);
-        let is_aside = [IGNORE_FILE, ACCEPTED_TOKENS_FILE]
+        let is_aside = [IGNORE_FILE, ACCEPTED_TOKENS_FILE, HOST_ID_FILE]
             .iter()
             .any(|aside| name.starts_with(aside))
             || staging::is_staging(&path);

@@ -108,6 +108,13 @@ impl Journals for Line {
         };
         self.asks(|journal| journal.enroll(identity, state), failed)
     }
+    fn readmit(&self, identity: &Identity) -> Result<Option<Vec<u8>>, Error> {
+        let failed = |_| {
+            let (fault, why) = (JournalFault::Unreachable, cut());
+            Err(Error::Journal { fault, why })
+        };
+        self.asks(|journal| journal.readmit(identity), failed)
+    }
 }
 
 impl Journal for Line {

@@ -28,6 +28,7 @@ fn two() -> (Line, [Root; 2]) {
         journal: journal.clone(),
         cut: Arc::default(),
         overtaken: Arc::default(),
+        silence: Arc::default(),
     };
     let (_, first) = host(1, Arc::new(journal.clone()));
     let (_, second) = host(2, Arc::new(line.clone()));

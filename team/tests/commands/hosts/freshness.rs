@@ -89,7 +89,9 @@ fn nothing_may_be_written_where_leases_are_not_known() {
 }
 
 /// Does something that must end while the journal hangs.
-fn meanwhile<A: Send + 'static>(work: impl FnOnce() -> A + Send + 'static) -> A {
+fn meanwhile<A: std::marker::Send + 'static>(
+    work: impl FnOnce() -> A + std::marker::Send + 'static,
+) -> A {
     let (give, done) = std::sync::mpsc::channel();
     std::thread::spawn(move || give.send(work()));
     done.recv_timeout(Duration::from_secs(60))

@@ -1,0 +1,211 @@
+//! A journal's groups beside those of this host. Hosts read a group once, so that one that is changed or removed in the journal
+//! later would be found by the next host that joins; here it is found, and put back from the segments.
+
+use super::cursor::{End, StoredGroup};
+use super::{Append, GroupDigest, Position, Stores};
+use crate::prelude::*;
+use crate::reader::Reader;
+use std::collections::VecDeque;
+
+/// About how much is read of the journal at once.
+const PAGE_BYTES: usize = 4 << 20;
+
+/// A group as a journal stores it, whether it fits the others or not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JournalRow {
+    /// Seq of its first event.
+    pub first_seq: u64,
+    /// Seq of its last event.
+    pub last_seq: u64,
+    /// The digest that it stands behind; `None` for the row from which the log begins.
+    pub after: Option<GroupDigest>,
+    /// The digest behind it.
+    pub digest: GroupDigest,
+    /// Its frames; none in the row from which the log begins.
+    pub bytes: Vec<u8>,
+}
+
+/// A group that the journal has otherwise than this host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DamagedGroup {
+    /// Seq of its first event.
+    pub first_seq: u64,
+    /// Seq of its last event.
+    pub last_seq: u64,
+    /// In words.
+    pub why: &'static str,
+}
+
+/// A journal beside the log of this host.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct JournalCheck {
+    /// Groups that were compared.
+    pub groups: u64,
+    /// The last event of the journal, up to the end of this host's log.
+    pub last_seq: u64,
+    /// Those that differ.
+    pub damaged: Vec<DamagedGroup>,
+    /// How many of them were put back.
+    pub repaired: u64,
+}
+
+/// Compares the rows of a log with the groups that a reader reads; puts back those that differ, if that is asked for.
+pub(crate) fn check_rows(
+    stores: &dyn Stores,
+    reader: &Reader,
+    repair: bool,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<JournalCheck> {
+    let (log, last_seq) = (reader.identity().log, reader.head().last_seq);
+    let segments = reader.segments()?;
+    let mut rows = Rows {
+        stores,
+        log,
+        page: VecDeque::new(),
+        next: 0,
+        ended: false,
+    };
+    let mut check = JournalCheck::default();
+    let mut segment = 0;
+    let Some(base) = rows.take_base()? else {
+        check.damaged.push(DamagedGroup {
+            first_seq: 0,
+            last_seq: 0,
+            why: "the row from which the log begins is missing",
+        });
+        return Ok(check);
+    };
+    check.last_seq = base.last_seq;
+    End::default().each_group(reader, |group| {
+        let begun = segment..group.last.1.segment as usize;
+        segment = begun.end;
+        let last = group.position.last_seq;
+        let why = match last.cmp(&base.last_seq) {
+            std::cmp::Ordering::Less => return Ok(()),
+            std::cmp::Ordering::Equal if base.digest == group.position.digest => return Ok(()),
+            std::cmp::Ordering::Equal => Some("another group is where the log begins"),
+            std::cmp::Ordering::Greater => match rows.take(group.after.last_seq + 1)? {
+                Found::End => return Ok(()),
+                Found::Row(row) => difference(&row, &group),
+                Found::Nothing => Some("it is missing"),
+            },
+        };
+        (check.groups, check.last_seq) = (check.groups + 1, last);
+        if check.groups.is_multiple_of(1024) {
+            progress(last, last_seq);
+        }
+        let Some(why) = why else {
+            return Ok(());
+        };
+        check.damaged.push(DamagedGroup {
+            first_seq: group.after.last_seq + 1,
+            last_seq: last,
+            why,
+        });
+        if repair {
+            let begins = segments.get(begun).unwrap_or_default();
+            stores.restore(&append(log, &group, begins))?;
+            check.repaired += 1;
+        }
+        Ok(())
+    })?;
+    Ok(check)
+}
+
+fn append<'a>(log: LogId, group: &StoredGroup<'a>, begins: &'a [String]) -> Append<'a> {
+    Append {
+        log,
+        after: group.after,
+        position: group.position,
+        last_id: group.last.0,
+        bytes: group.bytes,
+        begins,
+    }
+}
+
+fn difference(row: &JournalRow, group: &StoredGroup<'_>) -> Option<&'static str> {
+    let position = Position {
+        last_seq: row.last_seq,
+        digest: row.digest,
+    };
+    match () {
+        () if row.bytes != group.bytes => Some("its bytes differ"),
+        () if position != group.position => Some("its digest or its last event differs"),
+        () if row.after != Some(group.after.digest) => Some("it is behind another digest"),
+        () => None,
+    }
+}
+
+/// The rows of a log, in order, a page at a time.
+struct Rows<'a> {
+    stores: &'a dyn Stores,
+    log: LogId,
+    page: VecDeque<JournalRow>,
+    next: u64,
+    ended: bool,
+}
+
+/// The row in a group's place.
+enum Found {
+    Row(JournalRow),
+    /// There is none, and rows behind it.
+    Nothing,
+    /// There is none, and none behind it.
+    End,
+}
+
+impl Rows<'_> {
+    fn fill(&mut self) -> Result<()> {
+        if self.page.is_empty() && !self.ended {
+            self.page = self.stores.rows(self.log, self.next, PAGE_BYTES)?.into();
+            match self.page.back() {
+                Some(last) => self.next = last.first_seq + 1,
+                None => self.ended = true,
+            }
+        }
+        Ok(())
+    }
+
+    /// The row from which the log begins.
+    fn take_base(&mut self) -> Result<Option<JournalRow>> {
+        self.fill()?;
+        let is_base = self.page.front().is_some_and(|row| row.after.is_none());
+        Ok(is_base.then(|| self.page.pop_front()).flatten())
+    }
+
+    fn take(&mut self, first_seq: u64) -> Result<Found> {
+        loop {
+            self.fill()?;
+            match self.page.front() {
+                None => return Ok(Found::End),
+                // It fits no group of this host: the group before it is reported.
+                Some(row) if row.first_seq < first_seq => drop(self.page.pop_front()),
+                Some(row) if row.first_seq > first_seq => return Ok(Found::Nothing),
+                Some(_) => {}
+            }
+            if self
+                .page
+                .front()
+                .is_some_and(|row| row.first_seq == first_seq)
+            {
+                return Ok(self.page.pop_front().map_or(Found::End, Found::Row));
+            }
+        }
+    }
+}
+
+impl crate::log::Log {
+    /// Compares the journal of this log with what is here, group by group, and puts back what was changed or removed there, if that
+    /// is asked for. `progress` hears how many events were compared, of how many.
+    ///
+    /// # Errors
+    /// `Journal`: it does not answer, or the role may not change its tables; `Corrupt`, I/O.
+    pub fn check_journal(
+        &self,
+        stores: &dyn Stores,
+        repair: bool,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<JournalCheck> {
+        check_rows(stores, &self.reader()?, repair, progress)
+    }
+}
