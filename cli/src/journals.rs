@@ -16,6 +16,7 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use teamlog_journal_postgres::{Config, KIND, TlsFiles};
 use teamlog_team::engine::journal::{ConfigError, Journal, Journals, LogState, Server, Way};
 use teamlog_team::engine::{Error, Identity, JournalFault, JournalIdentity};
@@ -40,6 +41,8 @@ struct Entry {
     id: Option<String>,
     /// What this machine calls itself there.
     host: Option<String>,
+    /// Seconds in which a server has to let a connection in.
+    connect_timeout: Option<f64>,
     sslrootcert: Option<PathBuf>,
     sslcert: Option<PathBuf>,
     sslkey: Option<PathBuf>,
@@ -198,7 +201,18 @@ impl Entry {
             check_private(field, path, &file)
                 .map_err(|error| error.or_hint(format!("chmod 600 {}", path.display())))?;
         }
+        let connect_timeout = self.connect_timeout.map(|seconds| {
+            let fits = (0.1..=60.0).contains(&seconds);
+            let message = format!(
+                "journal {name}: connect_timeout must be 0.1 to 60 seconds, but is {seconds}"
+            );
+            match fits {
+                true => Ok(Duration::from_secs_f64(seconds)),
+                false => Err(CommandError::invalid("connect_timeout", message)),
+            }
+        });
         let way = Config {
+            connect_timeout: connect_timeout.transpose()?,
             tls: TlsFiles {
                 sslrootcert: self.sslrootcert,
                 sslcert: self.sslcert,

@@ -222,6 +222,10 @@ impl Log {
         exclusive.core.know_synced()?;
         exclusive.core.catch_up()?;
         exclusive.core.confirm_read(begun)?;
+        if let Some(replica) = &mut exclusive.core.replica {
+            // The first round decides on that: an append is compared, and an answer confirmed.
+            replica.leads = true;
+        }
         Ok(exclusive)
     }
 

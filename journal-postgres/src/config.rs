@@ -7,6 +7,7 @@ use std::fs;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 use teamlog_engine::Result;
 use teamlog_engine::journal::ConfigError;
 use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
@@ -22,6 +23,8 @@ pub struct Config {
     pub host: String,
     /// The file with the id by which the journal knows this host, made at the first connection; without it the name is the id.
     pub host_id_file: Option<PathBuf>,
+    /// Time in which a server has to let a connection in, before the next one is tried; 1.5 s if it is not given.
+    pub connect_timeout: Option<Duration>,
     /// What a server is known by, and this host by a server.
     pub tls: TlsFiles,
 }
@@ -31,6 +34,20 @@ pub(crate) struct Server {
     pub client: tokio_postgres::Config,
     /// `None` where the connection is not encrypted.
     pub tls: Option<Tls>,
+    /// As [`Config::connect_timeout`].
+    pub connect_timeout: Duration,
+}
+
+/// Default of [`Config::connect_timeout`].
+const CONNECT: Duration = Duration::from_millis(1_500);
+
+impl Server {
+    /// How it is reached without the question whether it takes writes: it is told with all else.
+    pub fn client_of_any(&self) -> tokio_postgres::Config {
+        let mut client = self.client.clone();
+        client.target_session_attrs(TargetSessionAttrs::Any);
+        client
+    }
 }
 
 impl fmt::Display for Server {
@@ -105,7 +122,11 @@ impl Config {
             {
                 one.password(password);
             }
-            Ok(Server { client: one, tls })
+            Ok(Server {
+                client: one,
+                tls,
+                connect_timeout: self.connect_timeout.unwrap_or(CONNECT),
+            })
         };
         let servers = hosts.map(server).collect::<Result<Vec<_>, _>>()?;
         match servers.is_empty() {

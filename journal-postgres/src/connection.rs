@@ -1,15 +1,15 @@
 //! One connection to the server that decides: its settings, its deadline, its warnings, and whether it may be trusted.
 
 use crate::config::{Config, Server};
-use crate::copies::{check, found, look};
+use crate::copies::{check, found};
 use crate::host::HostName;
+use crate::pipeline::{Reply, pipelined, prepare, rows, run};
 use crate::schema;
 use crate::tls;
 use std::future::{Future, poll_fn};
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::Poll;
 use std::time::{Duration, Instant};
 use teamlog_engine::JournalFault::{
     Denied, NotDurable, OfAnother, Refused, Unconfigured, Unreachable,
@@ -19,7 +19,7 @@ use teamlog_engine::{Error, JournalFault, Result};
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::tls::MakeTlsConnect;
-use tokio_postgres::types::{FromSql, ToSql};
+use tokio_postgres::types::{FromSql, ToSql, Type};
 use tokio_postgres::{AsyncMessage, Client, NoTls, Row, Socket, Statement, ToStatement};
 
 /// How long one call may take. Behind it the connection is dropped: to cancel a commit that waits for its copies would make
@@ -27,8 +27,6 @@ use tokio_postgres::{AsyncMessage, Client, NoTls, Row, Socket, Statement, ToStat
 const CALL: Duration = Duration::from_secs(3);
 /// What a line carries at least in a second: a call has as much longer as its bytes need then.
 const BYTES_A_SECOND: u64 = 1 << 20;
-/// How long a server may take to let a connection in; then the next one is tried.
-const CONNECT: Duration = Duration::from_millis(1_500);
 /// How long a fence counts: the term, the copies and the barrier of a connection are checked again before it is used later.
 const FENCED_FOR: Duration = Duration::from_secs(3);
 
@@ -73,7 +71,7 @@ fn of_state(state: &SqlState) -> JournalFault {
     }
 }
 
-type Answer<T> = Result<T, tokio_postgres::Error>;
+pub type Answer<T> = Result<T, tokio_postgres::Error>;
 
 /// What a statement is asked with.
 pub type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
@@ -83,10 +81,10 @@ pub struct Connection {
     raw: Raw,
     pub append: Statement,
     pub append_one: Statement,
-    pub read: Statement,
+    read: Statement,
     look: Statement,
     barrier: Statement,
-    pub followed: Statement,
+    followed: Statement,
     /// As the server showed itself when the connection was opened.
     found: Copies,
     /// Time at which the last barrier was sent that was acknowledged.
@@ -107,25 +105,29 @@ pub struct Raw {
 }
 
 impl Raw {
-    /// Connects to one server.
+    /// Connects to one server that takes writes.
     pub fn connect(server: &Server) -> Result<Raw> {
+        let raw = Raw::open(&server.client, server)?;
+        raw.wait(raw.client.batch_execute(schema::SETTINGS))?;
+        Ok(raw)
+    }
+
+    /// Connects to one server, without the settings.
+    fn open(client: &tokio_postgres::Config, server: &Server) -> Result<Raw> {
         let unreachable = |why: String| Error::journal(Unreachable, why);
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| unreachable(error.to_string()))?;
         let warned = Arc::new(AtomicBool::new(false));
         let notes = warned.clone();
         let connected = match &server.tls {
-            Some(tls) => runtime.block_on(connected(&server.client, tls.clone(), notes)),
-            None => runtime.block_on(connected(&server.client, NoTls, notes)),
+            Some(tls) => runtime.block_on(connected(server, client, tls.clone(), notes)),
+            None => runtime.block_on(connected(server, client, NoTls, notes)),
         };
-        let raw = Raw {
+        Ok(Raw {
             client: connected?,
             runtime,
             warned,
-        };
-        let set = raw.wait(raw.client.batch_execute(schema::SETTINGS));
-        set?;
-        Ok(raw)
+        })
     }
 
     /// The rows that a statement gives.
@@ -147,11 +149,24 @@ impl Raw {
     ) -> Result<Vec<Row>, Lost> {
         self.warned.store(false, Ordering::SeqCst);
         let rows = self.wait_for(bytes, self.client.query(statement, params))?;
+        self.check_unwarned()?;
+        Ok(rows)
+    }
+
+    /// Has requests answered of which one is committed.
+    fn commit_all<T>(&self, requests: impl Future<Output = Answer<T>>) -> Result<T, Lost> {
+        self.warned.store(false, Ordering::SeqCst);
+        let replies = self.wait(requests)?;
+        self.check_unwarned()?;
+        Ok(replies)
+    }
+
+    fn check_unwarned(&self) -> Result<(), Lost> {
         match self.warned.load(Ordering::SeqCst) {
             true => Err(Lost::Gone(
                 "the server warned that it did not wait for its copies".into(),
             )),
-            false => Ok(rows),
+            false => Ok(()),
         }
     }
 
@@ -190,6 +205,7 @@ impl Raw {
 
 /// Connects, and keeps the connection going while its runtime is run.
 async fn connected<T>(
+    server: &Server,
     client: &tokio_postgres::Config,
     tls: T,
     warned: Arc<AtomicBool>,
@@ -198,11 +214,14 @@ where
     T: MakeTlsConnect<Socket>,
     T::Stream: Send + 'static,
 {
-    let connecting = tokio::time::timeout(CONNECT, client.connect(tls)).await;
+    let connecting = tokio::time::timeout(server.connect_timeout, client.connect(tls)).await;
     let (client, mut connection) = match connecting {
         Ok(connected) => connected.map_err(not_let_in)?,
         Err(_) => {
-            let why = format!("not let in within {} ms", CONNECT.as_millis());
+            let why = format!(
+                "not let in within {} ms",
+                server.connect_timeout.as_millis()
+            );
             return Err(Lost::Gone(why));
         }
     };
@@ -276,7 +295,7 @@ impl Connection {
         })
     }
 
-    /// Connects to one server, and fences the connection.
+    /// Connects to one server, and fences the connection; all in one round trip behind the handshake.
     fn to(
         server: &Server,
         at: usize,
@@ -284,19 +303,42 @@ impl Connection {
         expected: &str,
         last_term: impl Fn(Term) -> Term,
     ) -> Result<Connection> {
-        let raw = Raw::connect(server)?;
-        let found = look(&raw)?;
-        if found.journal != expected {
-            let why = format!(
-                "it is journal {}, and the log names {expected}",
-                found.journal
-            );
-            return Err(Error::journal(OfAnother, why));
-        }
-        check(&found, &last_term)?;
-        let prepared = raw.wait(prepared(&raw.client))?;
-        let [append, append_one, read, look, barrier, followed] = prepared;
-        let mut connection = Connection {
+        let raw = Raw::open(&server.client_of_any(), server)?;
+        let client = &raw.client;
+        let (text, id, begun) = (Type::TEXT, host.id(), Instant::now());
+        let named: &[(&(dyn ToSql + Sync), Type)] = &[
+            (&id, text.clone()),
+            (&host.name, text.clone()),
+            (&expected, text),
+        ];
+        let mut requests = vec![
+            run(client, schema::SETTINGS),
+            rows(client.query_typed(schema::LOOK, &[])),
+        ];
+        requests.extend(STATEMENTS.map(|text| prepare(client, text)));
+        requests.push(rows(client.query_typed(schema::BARRIER, named)));
+        let mut looked: Option<Result<Copies, Lost>> = None;
+        let replies = raw.commit_all(pipelined(requests, |at, reply| {
+            if at == 1 {
+                looked = Some(fit(reply, expected, &last_term));
+            }
+            matches!(looked, Some(Err(_)))
+        }));
+        let silent = || Err(Lost::Gone("the server said nothing of itself".into()));
+        let found = match (looked, &replies) {
+            (Some(looked), _) => looked,
+            (None, Err(lost)) => Err(lost.clone()),
+            (None, Ok(_)) => silent(),
+        }?;
+        let statements = replies?.into_iter().filter_map(|reply| match reply {
+            Reply::Statement(statement) => Some(statement),
+            Reply::Done | Reply::Rows(_) => None,
+        });
+        let statements = <[Statement; STATEMENTS.len()]>::try_from(statements.collect::<Vec<_>>());
+        let Ok([append, append_one, read, look, barrier, followed]) = statements else {
+            return Err(Lost::Gone("the server prepared too few statements".into()).into());
+        };
+        Ok(Connection {
             raw,
             append,
             append_one,
@@ -305,48 +347,75 @@ impl Connection {
             barrier,
             followed,
             found,
-            fenced: Instant::now(),
+            fenced: begun,
             server: at,
             generation: 0,
             host,
-        };
-        connection.pass_barrier()?;
-        Ok(connection)
+        })
     }
 
     /// Commits a write of its own: WAL is in order, so what was read before is on as many servers as it is. A server that lost its
     /// standbys to another primary never acknowledges it.
     pub fn pass_barrier(&mut self) -> Result<(), Lost> {
         let sent = Instant::now();
-        self.commit(0, &self.barrier, &[&self.host.id, &self.host.name])?;
+        let params: Params<'_> = &[&self.host.id(), &self.host.name, &self.found.journal];
+        self.commit(0, &self.barrier, params)?;
         self.fenced = sent;
         Ok(())
     }
 
     /// Checks that the server still decides: its term, the copies that a commit waits for, and a barrier.
     pub fn fence(&mut self, last_term: impl Fn(Term) -> Term) -> Result<(), Lost> {
-        let row = self.wait(self.client.query_one(&self.look, &[]))?;
-        let found = found(&row)?.map_err(|why| Lost::Unfit(OfAnother, why))?;
-        let (is, was) = (found.term, self.found.term);
+        let sent = Instant::now();
+        let id = self.host.id();
+        let named: Params<'_> = &[&id, &self.host.name, &self.found.journal];
+        let requests = vec![
+            rows(self.client.query(&self.look, &[])),
+            rows(self.client.query(&self.barrier, named)),
+        ];
+        let mut looked = None;
+        let passed = self.commit_all(pipelined(requests, |at, reply| {
+            if at == 0 {
+                looked = Some(fit(reply, &self.found.journal, &last_term));
+            }
+            matches!(looked, Some(Err(_)))
+        }));
+        // A server that is not fit may not answer the barrier.
+        let Some(looked) = looked else {
+            return passed.map(drop);
+        };
+        let (is, was) = (looked?.term, self.found.term);
         if is != was {
             let why = format!("its term was {}, and is {}", was.number, is.number);
             return Err(Lost::Unfit(Unreachable, why));
         }
-        check(&found, last_term)?;
-        self.pass_barrier()
+        passed?;
+        self.fenced = sent;
+        Ok(())
     }
 
-    /// Notes up to which event this host followed a log.
-    pub fn note_followed(&self, log: &String, seq: i64) -> Result<(), Lost> {
-        let params: Params<'_> = &[&self.host.id, &self.host.name, log, &seq];
-        self.wait(self.client.query(&self.followed, params))
-            .map(drop)
+    /// Reads groups of a log; and notes up to which event this host has it, if that is given. The reader does not wait for the note.
+    pub fn read_page(
+        &self,
+        bytes: usize,
+        params: Params<'_>,
+        (log, followed): (&String, Option<i64>),
+    ) -> Result<Vec<Row>, Lost> {
+        let mut requests = vec![rows(self.client.query(&self.read, params))];
+        let (id, seq) = (self.host.id(), followed.unwrap_or(0));
+        let note: Params<'_> = &[&id, &self.host.name, log, &seq];
+        if followed.is_some() {
+            requests.push(rows(self.client.query(&self.followed, note)));
+        }
+        let replies = self.wait_for(bytes, pipelined(requests, |_, _| true))?;
+        let page = replies.into_iter().next();
+        Ok(page.map(Reply::into_rows).unwrap_or_default())
     }
 
     /// Notes which digest this host's state has at an event.
     pub fn note_state(&self, log: &String, seq: i64, digest: &str) -> Result<(), Lost> {
         let host = &self.host;
-        let params: Params<'_> = &[&host.id, log, &seq, &digest, &host.name];
+        let params: Params<'_> = &[&host.id(), log, &seq, &digest, &host.name];
         self.rows(schema::NOTE_STATE, params).map(drop)
     }
 
@@ -359,35 +428,39 @@ impl Connection {
     }
 }
 
-/// Prepares the statements of a connection, in one round trip.
-async fn prepared(client: &Client) -> Answer<[Statement; 6]> {
-    let texts = [
-        schema::APPEND,
-        schema::APPEND_ONE,
-        schema::READ,
-        schema::LOOK,
-        schema::BARRIER,
-        schema::FOLLOWED,
-    ];
-    let mut preparing = texts.map(|text| Box::pin(client.prepare(text)));
-    let mut answers = texts.map(|_| None);
-    poll_fn(|cx| {
-        for (one, answer) in preparing.iter_mut().zip(&mut answers) {
-            if answer.is_none()
-                && let Poll::Ready(prepared) = one.as_mut().poll(cx)
-            {
-                *answer = Some(prepared);
-            }
-        }
-        match answers.iter().all(Option::is_some) {
-            true => Poll::Ready(()),
-            false => Poll::Pending,
-        }
-    })
-    .await;
-    let answers: Vec<Statement> = answers.into_iter().flatten().collect::<Answer<_>>()?;
-    let statements = <[Statement; 6]>::try_from(answers);
-    Ok(statements.unwrap_or_else(|_| unreachable!("each statement has an answer")))
+/// The statements that a connection prepares, in the order of its fields.
+const STATEMENTS: [&str; 6] = [
+    schema::APPEND,
+    schema::APPEND_ONE,
+    schema::READ,
+    schema::LOOK,
+    schema::BARRIER,
+    schema::FOLLOWED,
+];
+
+/// Judges what a server shows of itself: whether it is the journal of that id, and may be believed.
+fn fit(
+    shown: &Answer<Reply>,
+    expected: &str,
+    last_term: impl Fn(Term) -> Term,
+) -> Result<Copies, Lost> {
+    let none = || Lost::Unfit(OfAnother, "no journal was made there".into());
+    let reply = match shown {
+        Ok(reply) => reply,
+        Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => return Err(none()),
+        Err(error) => return Err(Lost::Gone(error.to_string())),
+    };
+    let row = reply.rows().first().ok_or_else(none)?;
+    let found = found(row)?.map_err(|why| Lost::Unfit(OfAnother, why))?;
+    if found.journal != expected {
+        let why = format!(
+            "it is journal {}, and the log names {expected}",
+            found.journal
+        );
+        return Err(Lost::Unfit(OfAnother, why));
+    }
+    check(&found, last_term)?;
+    Ok(found)
 }
 
 /// Why a server is not reached: what says more comes later.

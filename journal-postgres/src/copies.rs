@@ -10,6 +10,9 @@ use tokio_postgres::error::SqlState;
 
 /// Checks what a server shows of itself: that it decides, and keeps as many copies as the journal promises.
 pub fn check(found: &Copies, last_term: impl Fn(Term) -> Term) -> Result<(), Lost> {
+    if found.term.number == 0 {
+        return Err(Lost::Unfit(Unreachable, "the server is a standby".into()));
+    }
     let last = last_term(found.term);
     if found.term.is_before(last) {
         let why = format!(

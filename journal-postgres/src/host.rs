@@ -1,5 +1,6 @@
 //! How a journal knows a host: by an id that the host made once, with a name beside it. Several hosts may have one name.
 
+use std::cell::OnceCell;
 use std::fs;
 use std::io::{ErrorKind, Result as IoResult};
 use std::path::{Path, PathBuf};
@@ -10,48 +11,50 @@ use teamlog_engine::{Error, JournalFault, RandomIds, Result};
 const ID_DIGITS: usize = 32;
 
 /// A host of a journal.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct HostName {
-    /// Random hexadecimal digits; the name for a host without a file for its id.
-    pub id: String,
     /// For people.
     pub name: String,
+    file: Option<PathBuf>,
+    known: OnceCell<String>,
 }
 
 impl HostName {
-    /// Reads the id from its file, and makes one if the file is missing. In a directory that is missing or may not be written the
-    /// name is the id.
+    /// A host of that name, with the file for its id.
     ///
     /// # Errors
     /// `Journal`: the file holds no id, or cannot be read.
     pub fn new(name: &str, file: Option<&Path>) -> Result<HostName> {
-        let failed = |file: &Path, why: String| {
-            let why = format!(
-                "the file {} must hold the id of this host: {why}",
-                file.display()
-            );
-            Error::journal(JournalFault::Unconfigured, why)
-        };
-        let id = match file {
-            None => None,
-            Some(file) => {
-                let id = read(file).map_err(|error| failed(file, error.to_string()))?;
-                let id = id.map_or_else(|| make(file), |id| Ok(Some(id)))?;
-                if let Some(id) = &id
-                    && !is_id(id)
-                {
-                    return Err(failed(
-                        file,
-                        format!("{ID_DIGITS} hexadecimal digits; remove it to have another made"),
-                    ));
-                }
-                id
-            }
-        };
-        Ok(HostName {
-            id: id.unwrap_or_else(|| name.to_owned()),
+        let host = HostName {
             name: name.to_owned(),
-        })
+            file: file.map(Path::to_owned),
+            known: OnceCell::new(),
+        };
+        let why = match file.map(read) {
+            Some(Ok(Some(id))) if !is_id(&id) => {
+                format!("{ID_DIGITS} hexadecimal digits; remove it to have another made")
+            }
+            Some(Err(error)) => error.to_string(),
+            _ => return Ok(host),
+        };
+        let file = file.unwrap_or(Path::new("")).display();
+        let why = format!("the file {file} must hold the id of this host: {why}");
+        Err(Error::journal(JournalFault::Unconfigured, why))
+    }
+
+    /// The id in its file, made if the file is missing. The name, as long as there is no file and none can be made: the team's
+    /// directory comes later than the first question to its journal.
+    pub fn id(&self) -> &str {
+        if self.known.get().is_none()
+            && let Some(file) = &self.file
+        {
+            let id = read(file).ok().flatten().or_else(|| make(file));
+            if let Some(id) = id.filter(|id| is_id(id)) {
+                // Nobody else set it.
+                let _ = self.known.set(id);
+            }
+        }
+        self.known.get().unwrap_or(&self.name)
     }
 }
 
@@ -68,17 +71,16 @@ fn read(file: &Path) -> IoResult<Option<String>> {
 }
 
 /// Makes an id. Of several processes that do so at once one wins: the file comes into its place whole.
-fn make(file: &Path) -> Result<Option<String>> {
-    let id = format!("{:016x}{:016x}", RandomIds.random()?, RandomIds.random()?);
+fn make(file: &Path) -> Option<String> {
+    let random = || RandomIds.random().ok();
+    let id = format!("{:016x}{:016x}", random()?, random()?);
     let aside = PathBuf::from(format!("{}.{id}", file.display()));
-    if fs::write(&aside, format!("{id}\n")).is_err() {
-        return Ok(None);
-    }
+    fs::write(&aside, format!("{id}\n")).ok()?;
     let linked = fs::hard_link(&aside, file);
     let _ = fs::remove_file(&aside);
     match linked {
-        Ok(()) => Ok(Some(id)),
-        Err(_) => Ok(read(file).ok().flatten()),
+        Ok(()) => Some(id),
+        Err(_) => read(file).ok().flatten(),
     }
 }
 
@@ -89,16 +91,16 @@ mod tests {
     #[test]
     fn an_id_is_made_once_and_kept() {
         let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("id");
+        let inner = dir.path().join("inner");
+        let file = inner.join("id");
         let first = HostName::new("ada", Some(&file)).unwrap();
-        assert!(is_id(&first.id) && first.name == "ada", "{first:?}");
+        assert_eq!(first.id(), "ada", "there is no directory yet");
+        fs::create_dir(&inner).unwrap();
+        assert!(is_id(first.id()), "{first:?}");
         let again = HostName::new("eve", Some(&file)).unwrap();
-        assert_eq!((again.id, again.name.as_str()), (first.id, "eve"));
-        let missing = dir.path().join("missing/id");
-        assert_eq!(HostName::new("ada", Some(&missing)).unwrap().id, "ada");
-        assert_eq!(HostName::new("ada", None).unwrap().id, "ada");
-        let names: Vec<_> = fs::read_dir(dir.path()).unwrap().collect();
-        assert_eq!(names.len(), 1);
+        assert_eq!((again.id(), again.name.as_str()), (first.id(), "eve"));
+        assert_eq!(HostName::new("ada", None).unwrap().id(), "ada");
+        assert_eq!(fs::read_dir(&inner).unwrap().count(), 1);
         fs::write(&file, "elsewhere").unwrap();
         assert!(HostName::new("ada", Some(&file)).is_err());
     }

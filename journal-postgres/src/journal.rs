@@ -17,7 +17,7 @@ use tokio_postgres::types::ToSql;
 
 /// No artifact is larger.
 const BLOB_BYTES_MAX: usize = 8 << 20;
-/// A handle notes at most so often how far its host followed the log.
+/// A handle notes at most so often, together with a read, how far its host has followed the log.
 const NOTED_FOR: Duration = Duration::from_secs(5);
 /// At most so many groups are read at once.
 const GROUPS_MAX: i64 = 1024;
@@ -29,9 +29,7 @@ pub struct PostgresJournal {
     read_in: u64,
     /// The id of the system of servers that this host knows; 0 before it knows one.
     system: u64,
-    /// The log that was read or appended to last, and its last event here.
-    followed: Option<(LogId, u64)>,
-    /// Time at which that was noted in the journal.
+    /// Time of the read that noted how far this host had followed its log.
     noted: Option<Instant>,
 }
 
@@ -73,9 +71,10 @@ impl Journal for PostgresJournal {
 
     fn read(&mut self, log: LogId, after: Position, bytes_max: usize) -> Result<Page, ReadError> {
         let asked = Instant::now();
+        let notes = self.noted.is_none_or(|noted| noted.elapsed() >= NOTED_FOR);
         let (page, generation) = self.connections.ask(|connection| {
             self.check_system(connection)?;
-            let page = read(connection, log, after, bytes_max)?;
+            let page = read(connection, log, after, bytes_max, notes)?;
             if page.is_err() {
                 // A former primary ends earlier, or goes on otherwise.
                 self.connections.fence_since(connection, asked)?;
@@ -83,17 +82,14 @@ impl Journal for PostgresJournal {
             Ok((page, connection.generation))
         })?;
         self.read_in = generation;
-        if let Ok(page) = &page {
-            let last = page.groups.last().map_or(after, |group| group.position);
-            self.followed = Some((log, last.last_seq));
+        if notes {
+            self.noted = Some(asked);
         }
         page
     }
 
     fn confirm(&mut self, since: Instant) -> Result<(), ReadError> {
-        self.connections.confirm(self.read_in, since)?;
-        self.note_followed();
-        Ok(())
+        Ok(self.connections.confirm(self.read_in, since)?)
     }
 
     fn put_blob(&mut self, log: LogId, digest: &str, bytes: &[u8]) -> Result<(), ReadError> {
@@ -160,24 +156,8 @@ impl PostgresJournal {
             connections,
             read_in: 0,
             system: 0,
-            followed: None,
             noted: None,
         }
-    }
-
-    /// Notes now and then how far this host followed its log.
-    fn note_followed(&mut self) {
-        let is_due = self.noted.is_none_or(|noted| noted.elapsed() >= NOTED_FOR);
-        let Some((log, seq)) = self.followed.filter(|_| is_due) else {
-            return;
-        };
-        self.noted = Some(Instant::now());
-        let (log, seq) = (log.to_string(), bigint(seq));
-        // A note that is lost comes later.
-        let _ = self.connections.with(|connection| {
-            let noted = connection.note_followed(&log, seq);
-            (noted.is_ok(), noted.is_err())
-        });
     }
 
     /// Refuses a server of another system than this host knows: it may have a copy of the journal's database.
@@ -402,12 +382,13 @@ fn read(
     log: LogId,
     after: Position,
     bytes_max: usize,
+    notes: bool,
 ) -> Result<Result<Page, ReadError>, Lost> {
     let (log, next) = (log.to_string(), bigint(after.last_seq + 1));
     let max = i64::try_from(bytes_max).unwrap_or(i64::MAX);
     let params: Params<'_> = &[&log, &next, &max, &GROUPS_MAX];
-    let page = connection.client.query(&connection.read, params);
-    let rows = connection.wait_for(bytes_max, page)?;
+    let followed = notes.then(|| bigint(after.last_seq));
+    let rows = connection.read_page(bytes_max, params, (&log, followed))?;
     let stored = |row| {
         let (last_seq, chain): (i64, Vec<u8>) = (column(row, 0)?, column(row, 1)?);
         // What is no digest equals none.

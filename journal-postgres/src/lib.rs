@@ -13,6 +13,7 @@
 //! | `connections.rs` | a few of them, for all logs |
 //! | `copies.rs` | how many servers have a commit, and whether the one that says so decides |
 //! | `gathered.rs` | one commit for the groups that many logs append at once |
+//! | `pipeline.rs` | several requests in one round trip |
 //! | `schema.rs` | the tables and statements |
 //! | `host.rs` | how a journal knows this host |
 //! | `journals.rs` | what is asked of a journal as a whole: make it, enroll a log, find one, look at it |
@@ -27,6 +28,7 @@ mod gathered;
 mod host;
 mod journal;
 mod journals;
+mod pipeline;
 mod schema;
 mod tls;
 

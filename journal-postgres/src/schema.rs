@@ -132,9 +132,10 @@ select m.schema, m.min_reader, m.journal_id::text, m.min_copies,
   current_setting('server_version'), (select system_identifier from pg_control_system())
 from teamlog_meta m";
 
-/// A commit of its own: once it returns, all that was read before is on as many servers as it is.
+/// A commit of its own in the journal of that id: once it returns, all that was read before is on as many servers as it is.
 pub const BARRIER: &str = "
-insert into teamlog_host (host, name, log, seen_at) values ($1, $2, '00000000-0000-0000-0000-000000000000', clock_timestamp())
+insert into teamlog_host (host, name, log, seen_at)
+select $1, $2, '00000000-0000-0000-0000-000000000000', clock_timestamp() from teamlog_meta where journal_id = $3::text::uuid
 on conflict (host, log, owner) do update set name = excluded.name, seen_at = excluded.seen_at";
 
 /// Notes up to which event a host followed a log. Nothing depends on the note, so that the commit waits for no disk and no copy.
@@ -272,4 +273,5 @@ pub const READMIT: &str = "select teamlog_readmit($1::text::uuid, $2)";
 pub const HOSTS: &str = "
 select host, max(name), extract(epoch from clock_timestamp() - max(seen_at))::float8,
   max(followed) filter (where log = $1::text::uuid)
-from teamlog_host group by host order by 2, 1";
+from teamlog_host group by host
+having bool_or(log <> '00000000-0000-0000-0000-000000000000') order by 2, 1";

@@ -390,10 +390,17 @@ impl<S: State> Writer<S> {
             (failed, _) => failed,
         };
         core.keep_written = false;
+        let durable = core.head.last_seq;
+        let written = std::mem::take(&mut core.written);
+        let (failed, unconfirmed) = match flushed {
+            Ok(()) => (core.confirm(start).err(), true),
+            Err(error) => (Some(error), false),
+        };
         let mut round = Round {
-            durable: core.head.last_seq,
-            written: std::mem::take(&mut core.written),
-            failed: flushed.and_then(|()| core.confirm(start)).err(),
+            durable,
+            written,
+            failed,
+            unconfirmed,
         };
         drop(core);
         let answer = own.answer(&mut round);

@@ -45,6 +45,8 @@ pub(super) struct Round {
     /// Seq of the last durable event.
     pub durable: u64,
     pub failed: Option<Error>,
+    /// Whether that failed by which the journal confirms what was decided without recording anything.
+    pub unconfirmed: bool,
     /// The events of the durable groups.
     pub written: Vec<Event<'static>>,
 }
@@ -186,7 +188,7 @@ impl<S: State, R, E> Job<S, R, E> {
         let lost = round
             .failed
             .as_ref()
-            .filter(|error| error.journal_fault().is_some());
+            .filter(|error| round.unconfirmed || error.journal_fault().is_some());
         let decided = match self.outcome {
             Some(Ok(decided)) => decided,
             // It was decided on a state that did not come about, or is no longer.

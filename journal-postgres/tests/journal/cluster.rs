@@ -345,6 +345,7 @@ pub fn config(ports: &[u16], host: &str) -> Config {
         passfile: None,
         host: host.to_owned(),
         host_id_file: None,
+        connect_timeout: None,
         tls: TlsFiles::default(),
     }
 }

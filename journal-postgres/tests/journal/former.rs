@@ -1,12 +1,14 @@
 //! A primary that goes on after another server was promoted: nobody believes it, though their connections to it are whole.
 
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, config};
 use crate::conformance::identity;
 use crate::history::Host;
+use crate::proxy::Proxy;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use teamlog_engine::journal::{Journals, LogState};
 use teamlog_engine::{CommitError, Durability, Error, Json, NewEvent, Writer};
+use teamlog_journal_postgres::PostgresJournals;
 
 fn note(text: &str) -> Vec<NewEvent> {
     let payload = Json::of(&BTreeMap::from([("text", text)])).unwrap();
@@ -34,6 +36,28 @@ fn fresh(writer: &Writer<()>) -> Result<u64, Error> {
             Err(CommitError::Failed(error)) => return Err(error),
             Err(CommitError::Refused(())) => unreachable!(),
         }
+    }
+}
+
+#[test]
+fn a_command_of_its_own_process_makes_four_round_trips() {
+    let Some(cluster) = Cluster::start() else {
+        return;
+    };
+    let id = cluster.journal();
+    let identity = identity(1, &id);
+    let line = Proxy::to(cluster.servers[0].port);
+    let journals = PostgresJournals::new(config(&[line.port], "maker"), id.clone());
+    journals.enroll(&identity, LogState::Open).unwrap();
+    for number in 0..3 {
+        let before = line.turns();
+        // Connected anew, as by a process that records one thing.
+        let host = Host::new(number, &[line.port], &id, &identity);
+        let writer = host.lock().unwrap().into_writer(());
+        record(&writer, "once");
+        writer.close().unwrap();
+        // The handshake, the setup with its fence, the read, the append.
+        assert_eq!(line.turns() - before, 4, "{number}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -22,7 +22,24 @@ pub struct Proxy {
     pub port: u16,
     back: Arc<AtomicU8>,
     delay_ms: Arc<AtomicU64>,
+    turns: Arc<Turns>,
     lines: Arc<Mutex<Vec<TcpStream>>>,
+}
+
+/// How often a client spoke after it had heard its server: its round trips.
+#[derive(Default)]
+pub struct Turns {
+    count: AtomicU64,
+    client_spoke: AtomicBool,
+}
+
+impl Turns {
+    fn hear(&self, is_client: bool) {
+        if is_client && !self.client_spoke.swap(is_client, Ordering::SeqCst) {
+            self.count.fetch_add(1, Ordering::SeqCst);
+        }
+        self.client_spoke.store(is_client, Ordering::SeqCst);
+    }
 }
 
 impl Proxy {
@@ -32,11 +49,13 @@ impl Proxy {
             port: listener.local_addr().unwrap().port(),
             back: Arc::default(),
             delay_ms: Arc::default(),
+            turns: Arc::default(),
             lines: Arc::default(),
         };
-        let (back, delay, lines) = (
+        let (back, delay, turns, lines) = (
             proxy.back.clone(),
             proxy.delay_ms.clone(),
+            proxy.turns.clone(),
             proxy.lines.clone(),
         );
         thread::spawn(move || {
@@ -47,11 +66,15 @@ impl Proxy {
                 let mut kept = lines.lock().unwrap();
                 kept.extend([client.try_clone().unwrap(), server.try_clone().unwrap()]);
                 let there = (client.try_clone().unwrap(), server.try_clone().unwrap());
-                let delay_there = delay.clone();
+                let (delay_there, turns_there) = (delay.clone(), turns.clone());
                 let always = Arc::new(AtomicU8::new(Back::Passes as u8));
-                thread::spawn(move || carry(there.0, there.1, &always, &delay_there));
-                let (back, delay) = (back.clone(), delay.clone());
-                thread::spawn(move || carry(server, client, &back, &delay));
+                thread::spawn(move || {
+                    carry(there.0, there.1, &always, &delay_there, || {
+                        turns_there.hear(true)
+                    })
+                });
+                let (back, delay, turns) = (back.clone(), delay.clone(), turns.clone());
+                thread::spawn(move || carry(server, client, &back, &delay, || turns.hear(false)));
             }
         });
         proxy
@@ -67,6 +90,11 @@ impl Proxy {
         self.delay_ms.store(ms, Ordering::SeqCst);
     }
 
+    /// The round trips so far.
+    pub fn turns(&self) -> u64 {
+        self.turns.count.load(Ordering::SeqCst)
+    }
+
     /// Ends all lines that are open.
     pub fn reset(&self) {
         for line in self.lines.lock().unwrap().drain(..) {
@@ -75,9 +103,16 @@ impl Proxy {
     }
 }
 
-fn carry(mut from: TcpStream, mut to: TcpStream, back: &AtomicU8, delay: &AtomicU64) {
+fn carry(
+    mut from: TcpStream,
+    mut to: TcpStream,
+    back: &AtomicU8,
+    delay: &AtomicU64,
+    heard: impl Fn(),
+) {
     let mut buffer = [0; 1 << 16];
     while let Ok(count @ 1..) = from.read(&mut buffer) {
+        heard();
         thread::sleep(Duration::from_millis(delay.load(Ordering::SeqCst)));
         match back.load(Ordering::SeqCst) {
             0 => {

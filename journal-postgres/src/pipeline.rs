@@ -1,0 +1,81 @@
+//! Requests that go to the server at once, so that a connection costs few round trips before it is used.
+
+use crate::connection::Answer;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::task::Poll;
+use tokio_postgres::{Client, Row, Statement};
+
+/// What a request is answered with.
+pub enum Reply {
+    Done,
+    Rows(Vec<Row>),
+    Statement(Statement),
+}
+
+impl Reply {
+    pub fn into_rows(self) -> Vec<Row> {
+        match self {
+            Reply::Rows(rows) => rows,
+            Reply::Done | Reply::Statement(_) => Vec::new(),
+        }
+    }
+
+    pub fn rows(&self) -> &[Row] {
+        match self {
+            Reply::Rows(rows) => rows,
+            Reply::Done | Reply::Statement(_) => &[],
+        }
+    }
+}
+
+/// A request that is sent once it is polled.
+pub type Request<'a> = Pin<Box<dyn Future<Output = Answer<Reply>> + 'a>>;
+
+/// A request for the rows of a query.
+pub fn rows<'a>(query: impl Future<Output = Answer<Vec<Row>>> + 'a) -> Request<'a> {
+    Box::pin(async { Ok(Reply::Rows(query.await?)) })
+}
+
+/// A request to prepare a statement.
+pub fn prepare<'a>(client: &'a Client, text: &'a str) -> Request<'a> {
+    Box::pin(async { Ok(Reply::Statement(client.prepare(text).await?)) })
+}
+
+/// A request to run statements that give no rows.
+pub fn run<'a>(client: &'a Client, text: &'a str) -> Request<'a> {
+    Box::pin(async { client.batch_execute(text).await.map(|()| Reply::Done) })
+}
+
+/// Sends requests at once and hears their replies in order, up to the first error, or until `ends` says so of a reply: what is asked
+/// behind it may never be answered.
+pub async fn pipelined(
+    mut requests: Vec<Request<'_>>,
+    mut ends: impl FnMut(usize, &Answer<Reply>) -> bool,
+) -> Answer<Vec<Reply>> {
+    let mut replies: Vec<Option<Answer<Reply>>> = requests.iter().map(|_| None).collect();
+    let mut heard = 0;
+    poll_fn(|cx| {
+        for (request, reply) in requests.iter_mut().zip(&mut replies) {
+            if reply.is_none()
+                && let Poll::Ready(ready) = request.as_mut().poll(cx)
+            {
+                *reply = Some(ready);
+            }
+        }
+        while let Some(Some(reply)) = replies.get(heard) {
+            let is_last = ends(heard, reply) || reply.is_err();
+            heard += 1;
+            if is_last {
+                return Poll::Ready(());
+            }
+        }
+        match heard == replies.len() {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        }
+    })
+    .await;
+    replies.truncate(heard);
+    replies.into_iter().flatten().collect()
+}
