@@ -1,12 +1,15 @@
 //! `journal`: what orders the events of teams on several hosts.
 
+mod answer;
+
 use crate::command::prelude::*;
 use crate::hint::Cause;
 use crate::journals;
 use crate::progress::Progress;
+use answer::{DamagedRange, DeepCheck, JournalAnswer, JournalHost, JournalStatus};
 use teamlog_team::Team;
 use teamlog_team::engine::backup::Backup;
-use teamlog_team::engine::journal::{Copies, DamagedGroup, Way};
+use teamlog_team::engine::journal::DamagedGroup;
 use teamlog_team::lifecycle::journal::{JournalAnswer as Moved, SystemAnswer};
 
 /// So many hosts have to have what is removed.
@@ -187,189 +190,6 @@ pub struct Trimmed {
     bytes: u64,
     /// The hosts that have them
     hosts: Vec<String>,
-}
-
-/// A journal, as its server shows it.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct JournalAnswer {
-    /// Its name in journals.toml
-    name: String,
-    /// Its id
-    journal: String,
-    /// The kind of server that keeps it: `postgres`
-    kind: String,
-    /// On how many servers an event must be before it is acknowledged
-    min_copies: u32,
-    /// On how many it is now
-    copies: u32,
-    /// Standbys that have to have it, as the server names them
-    standby_names: String,
-    /// The server's timeline, which rises with each promotion; 0 where there is none
-    timeline: u32,
-    /// The server's version
-    server_version: String,
-    /// What keeps it from being durable; then nothing is recorded
-    wrong: Vec<String>,
-    /// The groups of a team beside those of this host, with `--deep`
-    #[serde(skip_serializing_if = "Option::is_none")]
-    deep: Option<DeepCheck>,
-}
-
-/// The groups of a team in its journal beside those of this host.
-#[derive(Debug, Serialize, JsonSchema)]
-struct DeepCheck {
-    /// The team
-    team: String,
-    /// Groups that were compared
-    groups: u64,
-    /// The last event of the journal, up to the end of this host's log
-    last_seq: u64,
-    /// The last event of this host
-    here: u64,
-    /// Groups that differ
-    damaged: Vec<DamagedRange>,
-    /// How many of them were put back
-    repaired: u64,
-}
-
-/// A group that differs.
-#[derive(Debug, Serialize, JsonSchema)]
-struct DamagedRange {
-    /// Its first event
-    first_seq: u64,
-    /// Its last event
-    last_seq: u64,
-    /// How it differs
-    why: String,
-}
-
-impl DeepCheck {
-    fn fault(&self) -> Option<CommandError> {
-        if let Some(first) = self.damaged.first().filter(|_| self.repaired == 0) {
-            let message = format!(
-                "{} groups of {} differ in the journal; the first one has events {} to {}: {}",
-                self.damaged.len(),
-                self.team,
-                first.first_seq,
-                first.last_seq,
-                first.why
-            );
-            return Some(CommandError::new(Exit::Damaged, "journal_damaged", message));
-        }
-        let message = format!(
-            "the journal of {} ends with event {}, but this host has all up to event {}",
-            self.team, self.last_seq, self.here
-        );
-        let is_behind = self.last_seq < self.here;
-        is_behind.then(|| CommandError::new(Exit::Damaged, "journal_behind", message))
-    }
-}
-
-/// How far a team's journal is.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct JournalStatus {
-    /// The team
-    team: String,
-    /// The journal's id
-    journal: String,
-    /// `open`, or why it takes nothing
-    state: String,
-    /// The last event that the journal has
-    last_seq: u64,
-    /// The last event that is here
-    here: u64,
-    /// Groups that the journal has of it
-    groups: u64,
-    /// Their bytes
-    bytes: u64,
-    /// The hosts that have spoken to the journal
-    hosts: Vec<JournalHost>,
-}
-
-/// A host that has spoken to a journal.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct JournalHost {
-    /// What it calls itself
-    host: String,
-    /// The id by which the journal knows it: several hosts may have one name
-    id: String,
-    /// Seconds since then
-    seconds_ago: f64,
-    /// The last event of the team that it had when it last read the journal
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seq: Option<u64>,
-    /// How many events it lacked then of those that the journal has now
-    #[serde(skip_serializing_if = "Option::is_none")]
-    lag: Option<u64>,
-}
-
-impl JournalAnswer {
-    fn of(name: String, way: &dyn Way, shown: Copies) -> JournalAnswer {
-        JournalAnswer {
-            name,
-            kind: way.kind().to_owned(),
-            journal: shown.journal,
-            min_copies: shown.min_copies,
-            copies: shown.copies,
-            standby_names: shown.names,
-            timeline: shown.term.number,
-            server_version: shown.version,
-            wrong: shown.wrong,
-            deep: None,
-        }
-    }
-
-    fn print(self, context: &mut Context) -> Outcome {
-        let wrong = self.wrong.join("; ");
-        context.answer(&self, JournalAnswer::lines)?;
-        if let Some(error) = self.deep.as_ref().and_then(DeepCheck::fault) {
-            let hint = match error.code() {
-                "journal_behind" => context.command(&format!("journal heal {}", self.team())),
-                _ => context.command(&format!("journal check {} --deep --repair", self.team())),
-            };
-            return Err(error.or_hint(hint));
-        }
-        match wrong.is_empty() {
-            true => Ok(Exit::Done),
-            false => Err(CommandError::new(
-                Exit::Unsafe,
-                "journal_not_durable",
-                wrong,
-            )),
-        }
-    }
-
-    fn team(&self) -> &str {
-        self.deep.as_ref().map_or("TEAM", |deep| &deep.team)
-    }
-
-    fn lines(&self, view: &View) -> Vec<String> {
-        let name = view.paint.show(Style::Bold, visible(&self.name));
-        let deep = self.deep.iter().map(|deep| {
-            let team = visible(&deep.team);
-            let found = format!(
-                "{} groups of {team} compared, {} differ",
-                deep.groups,
-                deep.damaged.len()
-            );
-            match deep.repaired {
-                0 => format!("  {found}"),
-                repaired => format!("  {found}, {repaired} put back"),
-            }
-        });
-        let version = visible(&self.server_version);
-        let server = format!("PostgreSQL {version}, timeline {}", self.timeline);
-        vec![
-            format!("{name} is journal {}", visible(&self.journal)),
-            format!(
-                "  {server}; {} copies, {} wanted",
-                self.copies, self.min_copies
-            ),
-        ]
-        .into_iter()
-        .chain(deep)
-        .collect()
-    }
 }
 
 impl Create {
@@ -691,38 +511,5 @@ impl Trim {
                 answer.groups, answer.bytes
             )]
         })
-    }
-}
-
-impl JournalStatus {
-    fn lines(&self, view: &View) -> Vec<String> {
-        let team = view.paint.show(Style::Bold, visible(&self.team));
-        let behind = match self.last_seq.saturating_sub(self.here) {
-            0 => "this host has all of it".to_owned(),
-            behind => format!("this host lacks {behind}"),
-        };
-        let mut lines = vec![
-            format!(
-                "{team} on journal {}: {}",
-                visible(&self.journal),
-                visible(&self.state)
-            ),
-            format!("  up to event {}, {behind}", self.last_seq),
-        ];
-        lines.extend(self.hosts.iter().map(|seen| {
-            let id: String = seen.id.chars().take(8).collect();
-            let name = visible(&seen.host);
-            let name = match seen.id == seen.host {
-                true => name.into_owned(),
-                false => format!("{name} ({id})"),
-            };
-            let lag = match seen.lag {
-                None => String::new(),
-                Some(0) => ", with all events".to_owned(),
-                Some(lag) => format!(", {lag} events behind"),
-            };
-            format!("  {name} was seen {:.0} s ago{lag}", seen.seconds_ago)
-        }));
-        lines
     }
 }

@@ -1,0 +1,220 @@
+//! What `journal` answers of a journal and of a team beside it.
+
+use crate::command::prelude::*;
+use teamlog_team::engine::journal::{Copies, Way};
+
+/// A journal, as its server shows it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct JournalAnswer {
+    /// Its name in journals.toml
+    pub name: String,
+    /// Its id
+    pub journal: String,
+    /// The kind of server that keeps it: `postgres`
+    pub kind: String,
+    /// On how many servers an event must be before it is acknowledged
+    pub min_copies: u32,
+    /// On how many it is now
+    pub copies: u32,
+    /// Standbys that have to have it, as the server names them
+    pub standby_names: String,
+    /// The server's timeline, which rises with each promotion; 0 where there is none
+    pub timeline: u32,
+    /// The server's version
+    pub server_version: String,
+    /// What keeps it from being durable; then nothing is recorded
+    pub wrong: Vec<String>,
+    /// The groups of a team beside those of this host, with `--deep`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deep: Option<DeepCheck>,
+}
+
+/// The groups of a team in its journal beside those of this host.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct DeepCheck {
+    /// The team
+    pub team: String,
+    /// Groups that were compared
+    pub groups: u64,
+    /// The last event of the journal, up to the end of this host's log
+    pub last_seq: u64,
+    /// The last event of this host
+    pub here: u64,
+    /// Groups that differ
+    pub damaged: Vec<DamagedRange>,
+    /// How many of them were put back
+    pub repaired: u64,
+}
+
+/// A group that differs.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct DamagedRange {
+    /// Its first event
+    pub first_seq: u64,
+    /// Its last event
+    pub last_seq: u64,
+    /// How it differs
+    pub why: String,
+}
+
+impl DeepCheck {
+    pub fn fault(&self) -> Option<CommandError> {
+        if let Some(first) = self.damaged.first().filter(|_| self.repaired == 0) {
+            let message = format!(
+                "{} groups of {} differ in the journal; the first one has events {} to {}: {}",
+                self.damaged.len(),
+                self.team,
+                first.first_seq,
+                first.last_seq,
+                first.why
+            );
+            return Some(CommandError::new(Exit::Damaged, "journal_damaged", message));
+        }
+        let message = format!(
+            "the journal of {} ends with event {}, but this host has all up to event {}",
+            self.team, self.last_seq, self.here
+        );
+        let is_behind = self.last_seq < self.here;
+        is_behind.then(|| CommandError::new(Exit::Damaged, "journal_behind", message))
+    }
+}
+
+/// How far a team's journal is.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct JournalStatus {
+    /// The team
+    pub team: String,
+    /// The journal's id
+    pub journal: String,
+    /// `open`, or why it takes nothing
+    pub state: String,
+    /// The last event that the journal has
+    pub last_seq: u64,
+    /// The last event that is here
+    pub here: u64,
+    /// Groups that the journal has of it
+    pub groups: u64,
+    /// Their bytes
+    pub bytes: u64,
+    /// The hosts that have spoken to the journal
+    pub hosts: Vec<JournalHost>,
+}
+
+/// A host that has spoken to a journal.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct JournalHost {
+    /// What it calls itself
+    pub host: String,
+    /// The id by which the journal knows it: several hosts may have one name
+    pub id: String,
+    /// Seconds since then
+    pub seconds_ago: f64,
+    /// The last event of the team that it had when it last read the journal
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seq: Option<u64>,
+    /// How many events it lacked then of those that the journal has now
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lag: Option<u64>,
+}
+
+impl JournalAnswer {
+    pub fn of(name: String, way: &dyn Way, shown: Copies) -> JournalAnswer {
+        JournalAnswer {
+            name,
+            kind: way.kind().to_owned(),
+            journal: shown.journal,
+            min_copies: shown.min_copies,
+            copies: shown.copies,
+            standby_names: shown.names,
+            timeline: shown.term.number,
+            server_version: shown.version,
+            wrong: shown.wrong,
+            deep: None,
+        }
+    }
+
+    pub fn print(self, context: &mut Context) -> Outcome {
+        let wrong = self.wrong.join("; ");
+        context.answer(&self, JournalAnswer::lines)?;
+        if let Some(error) = self.deep.as_ref().and_then(DeepCheck::fault) {
+            let hint = match error.code() {
+                "journal_behind" => context.command(&format!("journal heal {}", self.team())),
+                _ => context.command(&format!("journal check {} --deep --repair", self.team())),
+            };
+            return Err(error.or_hint(hint));
+        }
+        match wrong.is_empty() {
+            true => Ok(Exit::Done),
+            false => Err(CommandError::new(
+                Exit::Unsafe,
+                "journal_not_durable",
+                wrong,
+            )),
+        }
+    }
+
+    pub fn team(&self) -> &str {
+        self.deep.as_ref().map_or("TEAM", |deep| &deep.team)
+    }
+
+    pub fn lines(&self, view: &View) -> Vec<String> {
+        let name = view.paint.show(Style::Bold, visible(&self.name));
+        let deep = self.deep.iter().map(|deep| {
+            let team = visible(&deep.team);
+            let found = format!(
+                "{} groups of {team} compared, {} differ",
+                deep.groups,
+                deep.damaged.len()
+            );
+            match deep.repaired {
+                0 => format!("  {found}"),
+                repaired => format!("  {found}, {repaired} put back"),
+            }
+        });
+        let version = visible(&self.server_version);
+        let server = format!("PostgreSQL {version}, timeline {}", self.timeline);
+        vec![
+            format!("{name} is journal {}", visible(&self.journal)),
+            format!(
+                "  {server}; {} copies, {} wanted",
+                self.copies, self.min_copies
+            ),
+        ]
+        .into_iter()
+        .chain(deep)
+        .collect()
+    }
+}
+
+impl JournalStatus {
+    pub fn lines(&self, view: &View) -> Vec<String> {
+        let team = view.paint.show(Style::Bold, visible(&self.team));
+        let behind = match self.last_seq.saturating_sub(self.here) {
+            0 => "this host has all of it".to_owned(),
+            behind => format!("this host lacks {behind}"),
+        };
+        let mut lines = vec![
+            format!(
+                "{team} on journal {}: {}",
+                visible(&self.journal),
+                visible(&self.state)
+            ),
+            format!("  up to event {}, {behind}", self.last_seq),
+        ];
+        lines.extend(self.hosts.iter().map(|seen| {
+            let id: String = seen.id.chars().take(8).collect();
+            let name = visible(&seen.host);
+            let name = match seen.id == seen.host {
+                true => name.into_owned(),
+                false => format!("{name} ({id})"),
+            };
+            let lag = match seen.lag {
+                None => String::new(),
+                Some(0) => ", with all events".to_owned(),
+                Some(lag) => format!(", {lag} events behind"),
+            };
+            format!("  {name} was seen {:.0} s ago{lag}", seen.seconds_ago)
+        }));
+        lines
+    }
+}
