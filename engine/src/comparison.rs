@@ -1,6 +1,6 @@
 //! A log held against its journal: who has more, and whether hosts fold the same events to the same state.
 
-use crate::journal::{End, cursor, of_read, skew};
+use crate::journal::{End, JournalCheck, Stores, check_rows, cursor, of_read, skew};
 use crate::log::Log;
 use crate::prelude::*;
 use crate::reader::Reader;
@@ -54,5 +54,19 @@ impl Log {
             is_older: self.options().fold_version < page.fold_version,
             diverged,
         }))
+    }
+
+    /// Compares the journal of this log with what is here, group by group, and puts back what was changed or removed there, if that
+    /// is asked for. `progress` hears how many events were compared, of how many.
+    ///
+    /// # Errors
+    /// `Journal`: it does not answer, or the role may not change its tables; `Corrupt`, I/O.
+    pub fn check_journal(
+        &self,
+        stores: &dyn Stores,
+        repair: bool,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<JournalCheck> {
+        check_rows(stores, &self.reader()?, repair, progress)
     }
 }

@@ -18,6 +18,7 @@ pub(crate) use cursor::End;
 pub use push::Pushed;
 pub(crate) use push::{check_prefix, push};
 pub(crate) use replica::{Replica, Turn, conflict, misplaced, of_read, skew};
+pub(crate) use rows::check_rows;
 pub use rows::{DamagedGroup, JournalCheck, JournalRow};
 pub use server::{ConfigError, Copies, SeenHost, Server, Stores, Trims, Way, enrolled};
 

@@ -193,19 +193,3 @@ impl Rows<'_> {
         }
     }
 }
-
-impl crate::log::Log {
-    /// Compares the journal of this log with what is here, group by group, and puts back what was changed or removed there, if that
-    /// is asked for. `progress` hears how many events were compared, of how many.
-    ///
-    /// # Errors
-    /// `Journal`: it does not answer, or the role may not change its tables; `Corrupt`, I/O.
-    pub fn check_journal(
-        &self,
-        stores: &dyn Stores,
-        repair: bool,
-        progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<JournalCheck> {
-        check_rows(stores, &self.reader()?, repair, progress)
-    }
-}

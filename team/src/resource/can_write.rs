@@ -216,7 +216,7 @@ impl Team {
         let mut team = self.sibling();
         let (give, answer) = sync_channel(1);
         let started = thread::Builder::new()
-            .name("can-write".to_owned())
+            .name("verdict".to_owned())
             .spawn(move || {
                 let _waiting = waiting;
                 let done = work(&mut team);
