@@ -88,7 +88,7 @@ impl Log {
         let (named, journals) = (named(reader, journal)?, self.journals(journal)?);
         let returns = match check_prefix(handle, reader) {
             Ok(()) => journals.readmit(&named)?,
-            // It does not know the log.
+            // The journal does not know the log.
             Err(error) if error.journal_fault() == Some(JournalFault::OfAnother) => None,
             Err(error) => return Err(error),
         };

@@ -238,9 +238,9 @@ faults! {
     Left = "journal_left", "was left";
     /// It is another journal than the log's.
     OfAnother = "journal_of_another", "is another one";
-    /// It is on another system of servers than before: a copy of it may have been put in its place.
+    /// Another system of servers answers than before: a copy of the journal may have been put in its place.
     Moved = "journal_moved", "is on another system of servers than before";
-    /// Its servers refuse this host: a password, a certificate or a right.
+    /// The servers refuse this host: a password, a certificate or a right.
     Denied = "journal_denied", "does not let this host in";
     /// Nothing here knows how to reach it.
     Unconfigured = "journal_not_configured", "is not configured";

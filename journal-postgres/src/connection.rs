@@ -60,7 +60,7 @@ impl From<Lost> for Error {
     }
 }
 
-/// What a refusal of a statement means: a right or a table that is missing stays missing until a person changes it.
+/// Maps a refused statement to a fault: a missing right or table stays missing until a person changes it.
 fn of_state(state: &SqlState) -> JournalFault {
     match *state {
         SqlState::INSUFFICIENT_PRIVILEGE => Denied,

@@ -50,7 +50,6 @@ impl HostName {
         {
             let id = read(file).ok().flatten().or_else(|| make(file));
             if let Some(id) = id.filter(|id| is_id(id)) {
-                // Nobody else set it.
                 let _ = self.known.set(id);
             }
         }

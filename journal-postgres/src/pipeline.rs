@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::Poll;
 use tokio_postgres::{Client, Row, Statement};
 
-/// What a request is answered with.
+/// The reply to a request.
 pub enum Reply {
     Done,
     Rows(Vec<Row>),

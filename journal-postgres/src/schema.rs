@@ -216,7 +216,7 @@ values ($1::text::uuid, $2, $3, $4, $5, $6::text::uuid, $7, $8)
 on conflict (log, first_seq) do update set last_seq = excluded.last_seq, prev = excluded.prev, chain = excluded.chain,
   last_id = excluded.last_id, bytes = excluded.bytes where not g.base";
 
-/// What is missing of the tables, functions and rights that a host needs.
+/// Lists the tables, functions and rights that a host needs and that are missing.
 pub const MISSING: &str = "
 select 'table ' || name || ' is missing' from unnest(array[
     'teamlog_log', 'teamlog_group', 'teamlog_host', 'teamlog_artifact']) name where to_regclass(name) is null

@@ -35,7 +35,7 @@ pub(crate) struct Maintenance {
     seen: Option<SystemTime>,
 }
 
-/// What records in teams that are due, one after the other.
+/// Records due work in teams, one after the other.
 #[derive(Clone)]
 struct Lane {
     served: Arc<Served>,

@@ -375,7 +375,7 @@ fn a_team_comes_to_a_journal_and_goes_from_it() {
         third.refused_json(1, "join demo --journal main").code,
         "journal_left"
     );
-    // It comes back, with what was recorded meanwhile.
+    // The team comes back with the events that were recorded meanwhile.
     assert_eq!(
         first.json::<Value>("journal adopt demo --journal main")["changed"],
         true

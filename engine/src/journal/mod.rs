@@ -144,7 +144,7 @@ pub struct Term {
 }
 
 impl Term {
-    /// Whether it is of another system of servers than that one, so far as both tell.
+    /// Returns `true` if both terms name a system of servers, and these differ.
     pub fn is_of_another_system(self, other: Term) -> bool {
         self.system != other.system && self.system != 0 && other.system != 0
     }
@@ -207,9 +207,9 @@ pub enum ReadError {
     Trimmed(u64),
     /// It holds fewer copies than it promises, so that what it says may be lost again.
     NotDurable(String),
-    /// It does not do that.
+    /// The journal does not support this.
     Refused(String),
-    /// It does not take part for this reason, until a person changes something.
+    /// The journal does not take part for this reason until a person changes something.
     Unfit(JournalFault, String),
     /// It is not the journal that the log names.
     OfAnother(String),

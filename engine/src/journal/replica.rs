@@ -303,7 +303,7 @@ impl Replica {
                 }
                 Outcome::Unknown(why) => unknown = Some(why),
                 Outcome::Unreachable(why) if unknown.is_some() => unknown = Some(why),
-                // It may lack what this group stands behind, or have something else there.
+                // The journal may lack the group before this one, or have another group there.
                 Outcome::Forked => return Err(self.why_forked(append.after)),
                 other => return Err(of_outcome(other, append.after.last_seq)),
             }

@@ -178,7 +178,7 @@ impl Rows<'_> {
             self.fill()?;
             match self.page.front() {
                 None => return Ok(Found::End),
-                // It fits no group of this host: the group before it is reported.
+                // A row that fits no group of this host: the group before it is reported.
                 Some(row) if row.first_seq < first_seq => drop(self.page.pop_front()),
                 Some(row) if row.first_seq > first_seq => return Ok(Found::Nothing),
                 Some(_) => {}

@@ -108,7 +108,7 @@ pub trait Server: Journals {
         Ok(Vec::new())
     }
 
-    /// What compares it with a host; `None` if it cannot be compared.
+    /// Compares the journal with a host; `None` if that is not possible.
     fn stores(&self) -> Option<&dyn Stores> {
         None
     }

@@ -45,7 +45,7 @@ pub(super) struct Round {
     /// Seq of the last durable event.
     pub durable: u64,
     pub failed: Option<Error>,
-    /// Whether that failed by which the journal confirms what was decided without recording anything.
+    /// `true` if the round recorded nothing and `failed` comes from confirming it.
     pub unconfirmed: bool,
     /// The events of the durable groups.
     pub written: Vec<Event<'static>>,

@@ -202,12 +202,12 @@ fn work(host: &Host, number: usize, course: &Course) {
     }
 }
 
-/// What the former primary does while another one is promoted.
+/// A former primary while another server is promoted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Former {
-    /// It is paused, and goes on later.
+    /// Paused; continues later.
     Stands,
-    /// It goes on all the time.
+    /// Continues all the time.
     GoesOn,
 }
 
@@ -235,7 +235,7 @@ fn disturb(cluster: &mut Cluster, lines: &[Proxy], course: &Course, former: Form
     match former {
         // It neither answers nor goes away; whoever asks it waits, and turns to the next.
         Former::Stands => cluster.pause(0),
-        // Else what it acknowledges meanwhile would be lost.
+        // Without this, events that it acknowledges meanwhile would be lost.
         Former::GoesOn => cluster.detach(&[1, 2]),
     }
     // The one that has more is promoted: what was acknowledged is on it.

@@ -152,7 +152,7 @@ fn hosts_with_one_name_are_told_apart(cluster: &Cluster, id: &str) {
     let start = Position::default();
     let journals = follow("ada_role", "first", start);
     follow("eve_role", "second", group(1, start, b"a").position);
-    // The same host by another role.
+    // One host with another role.
     follow("eve_role", "first", start);
     let seen = journals.hosts(LogId([1; 16])).unwrap();
     let lags: Vec<Option<u64>> = seen

@@ -37,7 +37,7 @@ pub struct SystemAnswer {
     pub system: String,
     /// The id that it knew before; 0 for none.
     pub was: String,
-    /// Whether they differ.
+    /// `true` if the ids differ.
     pub changed: bool,
 }
 

@@ -241,7 +241,7 @@ impl Team {
         let most = self.query(|live, _| Ok(live.setting(Setting::GuardStale)?.0.number()))?;
         match self.keep_up(Duration::from_secs(most)) {
             Ok(()) => Ok(false),
-            // Whoever holds the lock waits for the journal.
+            // The holder of the lock waits for the journal.
             Err(failure) if failure.is_of_journal() || failure.code() == "locked" => Ok(true),
             Err(failure) => Err(failure),
         }

@@ -1,4 +1,4 @@
-//! What `journal` answers of a journal and of a team beside it.
+//! The answers of `journal`: a journal, and a team beside it.
 
 use crate::command::prelude::*;
 use teamlog_team::engine::journal::{Copies, Way};
