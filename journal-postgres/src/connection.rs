@@ -1,80 +1,22 @@
-//! One connection to the server that decides: its settings, its deadline, its warnings, and whether it may be trusted.
+//! One connection to the server that decides, and whether it may be believed.
 
 use crate::config::{Config, Server};
 use crate::copies::{check, found};
 use crate::host::HostName;
 use crate::pipeline::{Reply, pipelined, prepare, rows, run};
+use crate::raw::{Answer, Lost, Params, Raw};
 use crate::schema;
-use crate::tls;
-use std::future::{Future, poll_fn};
 use std::ops::Deref;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use teamlog_engine::JournalFault::{
-    Denied, NotDurable, OfAnother, Refused, Unconfigured, Unreachable,
-};
+use teamlog_engine::JournalFault::{Denied, NotDurable, OfAnother, Unconfigured, Unreachable};
 use teamlog_engine::journal::{Copies, Term};
 use teamlog_engine::{Error, JournalFault, Result};
-use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::error::SqlState;
-use tokio_postgres::tls::MakeTlsConnect;
-use tokio_postgres::types::{FromSql, ToSql, Type};
-use tokio_postgres::{AsyncMessage, Client, NoTls, Row, Socket, Statement, ToStatement};
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Row, Statement};
 
-/// How long one call may take. Behind it the connection is dropped: to cancel a commit that waits for its copies would make
-/// it count without them.
-const CALL: Duration = Duration::from_secs(3);
-/// What a line carries at least in a second: a call has as much longer as its bytes need then.
-const BYTES_A_SECOND: u64 = 1 << 20;
 /// How long a fence counts: the term, the copies and the barrier of a connection are checked again before it is used later.
 const FENCED_FOR: Duration = Duration::from_secs(3);
-
-/// Why a call has no answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Lost {
-    /// The server said no: nothing was written.
-    Refused(SqlState, String),
-    /// The server may not be asked, for this reason. The connection is not to be used again.
-    Unfit(JournalFault, String),
-    /// There was no answer, or none that says what became of it. The connection is not to be used again.
-    Gone(String),
-}
-
-impl Lost {
-    /// In words.
-    pub fn why(self) -> String {
-        match self {
-            Lost::Refused(_, why) | Lost::Unfit(_, why) | Lost::Gone(why) => why,
-        }
-    }
-}
-
-impl From<Lost> for Error {
-    fn from(lost: Lost) -> Error {
-        match lost {
-            Lost::Refused(state, why) => Error::journal(of_state(&state), why),
-            Lost::Unfit(fault, why) => Error::journal(fault, why),
-            Lost::Gone(why) => Error::journal(Unreachable, why),
-        }
-    }
-}
-
-/// Maps a refused statement to a fault: a missing right or table stays missing until a person changes it.
-fn of_state(state: &SqlState) -> JournalFault {
-    match *state {
-        SqlState::INSUFFICIENT_PRIVILEGE => Denied,
-        SqlState::UNDEFINED_TABLE | SqlState::UNDEFINED_COLUMN | SqlState::UNDEFINED_FUNCTION => {
-            OfAnother
-        }
-        _ => Refused,
-    }
-}
-
-pub type Answer<T> = Result<T, tokio_postgres::Error>;
-
-/// What a statement is asked with.
-pub type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 
 /// A connection that passed a fence.
 pub struct Connection {
@@ -94,174 +36,6 @@ pub struct Connection {
     /// As [`Connections`](crate::connections::Connections) counts them.
     pub generation: u64,
     host: HostName,
-}
-
-/// A connection with its settings, of which nothing is known yet.
-pub struct Raw {
-    runtime: Runtime,
-    pub client: Client,
-    /// Whether the server gave a warning since this was last asked.
-    warned: Arc<AtomicBool>,
-}
-
-impl Raw {
-    /// Connects to one server that takes writes.
-    pub fn connect(server: &Server) -> Result<Raw> {
-        let raw = Raw::open(&server.client, server)?;
-        raw.wait(raw.client.batch_execute(schema::SETTINGS))?;
-        Ok(raw)
-    }
-
-    /// Connects to one server, without the settings.
-    fn open(client: &tokio_postgres::Config, server: &Server) -> Result<Raw> {
-        let unreachable = |why: String| Error::journal(Unreachable, why);
-        let runtime = Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| unreachable(error.to_string()))?;
-        let warned = Arc::new(AtomicBool::new(false));
-        let notes = warned.clone();
-        let connected = match &server.tls {
-            Some(tls) => runtime.block_on(connected(server, client, tls.clone(), notes)),
-            None => runtime.block_on(connected(server, client, NoTls, notes)),
-        };
-        Ok(Raw {
-            client: connected?,
-            runtime,
-            warned,
-        })
-    }
-
-    /// The rows that a statement gives.
-    pub fn rows(&self, statement: &str, params: Params<'_>) -> Result<Vec<Row>, Lost> {
-        self.wait(self.client.query(statement, params))
-    }
-
-    /// The row that one gives that gives no other.
-    pub fn row(&self, statement: &str, params: Params<'_>) -> Result<Option<Row>, Lost> {
-        self.wait(self.client.query_opt(statement, params))
-    }
-
-    /// Has a statement committed that carries so many bytes. A warning says that it may not be on as many servers as it must be.
-    pub fn commit<S: ToStatement + ?Sized>(
-        &self,
-        bytes: usize,
-        statement: &S,
-        params: Params<'_>,
-    ) -> Result<Vec<Row>, Lost> {
-        self.warned.store(false, Ordering::SeqCst);
-        let rows = self.wait_for(bytes, self.client.query(statement, params))?;
-        self.check_unwarned()?;
-        Ok(rows)
-    }
-
-    /// Has requests answered of which one is committed.
-    fn commit_all<T>(&self, requests: impl Future<Output = Answer<T>>) -> Result<T, Lost> {
-        self.warned.store(false, Ordering::SeqCst);
-        let replies = self.wait(requests)?;
-        self.check_unwarned()?;
-        Ok(replies)
-    }
-
-    fn check_unwarned(&self) -> Result<(), Lost> {
-        match self.warned.load(Ordering::SeqCst) {
-            true => Err(Lost::Gone(
-                "the server warned that it did not wait for its copies".into(),
-            )),
-            false => Ok(()),
-        }
-    }
-
-    /// Waits for a short answer to a short call.
-    pub fn wait<T>(&self, work: impl Future<Output = Answer<T>>) -> Result<T, Lost> {
-        self.wait_for(0, work)
-    }
-
-    /// Waits for an answer; so many bytes go one way or the other.
-    pub fn wait_for<T>(
-        &self,
-        bytes: usize,
-        work: impl Future<Output = Answer<T>>,
-    ) -> Result<T, Lost> {
-        let time = CALL + Duration::from_millis(bytes as u64 * 1_000 / BYTES_A_SECOND);
-        let answered = async { tokio::time::timeout(time, work).await };
-        let error = match self.runtime.block_on(answered) {
-            Ok(Ok(answer)) => return Ok(answer),
-            Ok(Err(error)) => error,
-            Err(_) => {
-                let why = format!("no answer within {} s", time.as_secs());
-                return Err(Lost::Gone(why));
-            }
-        };
-        // Of these classes the statement failed before anything was to be committed.
-        let is_refused = |state: &&SqlState| {
-            let mut classes = ["22", "23", "25", "42"].iter();
-            classes.any(|class| state.code().starts_with(class))
-        };
-        Err(match error.code().filter(is_refused) {
-            Some(state) => Lost::Refused(state.clone(), said(error)),
-            None => Lost::Gone(said(error)),
-        })
-    }
-}
-
-/// Connects, and keeps the connection going while its runtime is run.
-async fn connected<T>(
-    server: &Server,
-    client: &tokio_postgres::Config,
-    tls: T,
-    warned: Arc<AtomicBool>,
-) -> Result<Client, Lost>
-where
-    T: MakeTlsConnect<Socket>,
-    T::Stream: Send + 'static,
-{
-    let connecting = tokio::time::timeout(server.connect_timeout, client.connect(tls)).await;
-    let (client, mut connection) = match connecting {
-        Ok(connected) => connected.map_err(not_let_in)?,
-        Err(_) => {
-            let why = format!(
-                "not let in within {} ms",
-                server.connect_timeout.as_millis()
-            );
-            return Err(Lost::Gone(why));
-        }
-    };
-    tokio::spawn(async move {
-        while let Some(Ok(message)) = poll_fn(|cx| connection.poll_message(cx)).await {
-            if let AsyncMessage::Notice(notice) = message
-                && notice.code().code().starts_with("01")
-            {
-                warned.store(true, Ordering::SeqCst);
-            }
-        }
-    });
-    Ok(client)
-}
-
-/// Why a connection was not opened: a wrong password or certificate stays wrong until a person changes it.
-fn not_let_in(error: tokio_postgres::Error) -> Lost {
-    let state = error.code().map(SqlState::code);
-    let is_denied = state.is_some_and(|state| state.starts_with("28") || state == "42501")
-        || tls::is_of_certificate(&error)
-        // The server asks for a password, and there is none.
-        || error.to_string().starts_with("invalid configuration");
-    let is_unknown = state == Some(SqlState::INVALID_CATALOG_NAME.code());
-    let why = said(error);
-    match (is_denied, is_unknown) {
-        (true, _) => Lost::Unfit(Denied, why),
-        (_, true) => Lost::Unfit(Unconfigured, why),
-        _ => Lost::Gone(why),
-    }
-}
-
-/// An error with what lies beneath it.
-fn said(error: tokio_postgres::Error) -> String {
-    match error.as_db_error() {
-        Some(db) => format!("{} ({})", db.message(), db.code().code()),
-        None => match std::error::Error::source(&error) {
-            Some(source) => format!("{error}: {source}"),
-            None => error.to_string(),
-        },
-    }
 }
 
 impl Deref for Connection {
@@ -494,9 +268,4 @@ pub fn any_server<T>(
         _ => format!("{server}: {why}"),
     });
     Err(Error::journal(most, whys.collect::<Vec<_>>().join("; ")))
-}
-
-/// A column of a row. Another type than ours stands there where somebody changed the tables.
-pub fn column<'a, T: FromSql<'a>>(row: &'a Row, at: usize) -> Result<T, Lost> {
-    row.try_get(at).map_err(|error| Lost::Gone(said(error)))
 }

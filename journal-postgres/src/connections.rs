@@ -1,8 +1,9 @@
 //! A few connections, for all logs of a process.
 
 use crate::config::Config;
-use crate::connection::{Connection, Lost};
+use crate::connection::Connection;
 use crate::gathered::Gathered;
+use crate::raw::Lost;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use teamlog_engine::JournalFault::Unreachable;

@@ -1,6 +1,6 @@
 //! How many servers have a commit that is acknowledged, and whether the server that says so decides.
 
-use crate::connection::{Lost, Raw, column};
+use crate::raw::{Lost, Raw, column};
 use crate::schema;
 use teamlog_engine::JournalFault::{NotDurable, OfAnother, Unreachable};
 use teamlog_engine::journal::{Copies, Term};

@@ -1,8 +1,9 @@
 //! Appending groups, and reading them.
 
-use crate::connection::{Connection, Lost, Params, column};
+use crate::connection::Connection;
 use crate::connections::Connections;
 use crate::gathered::unanswered;
+use crate::raw::{Lost, Params, column};
 use crate::schema;
 use std::collections::BTreeSet;
 use std::sync::Arc;

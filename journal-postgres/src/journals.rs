@@ -2,10 +2,11 @@
 
 use crate::KIND;
 use crate::config::Config;
-use crate::connection::{Lost, Params, Raw, any_server, column};
+use crate::connection::any_server;
 use crate::connections::Connections;
 use crate::copies::look;
 use crate::journal::{PostgresJournal, begins, bigint};
+use crate::raw::{Lost, Params, Raw, column};
 use crate::schema;
 use std::sync::Arc;
 use teamlog_engine::identity::LogId;

@@ -9,7 +9,8 @@
 //! |---|---|
 //! | `config.rs` | which server, and what of it may not be said in a URL |
 //! | `tls.rs` | who a server is, and who asks it |
-//! | `connection.rs` | one connection: its settings, deadline, warnings and checks |
+//! | `raw.rs` | one connection before it is believed: its settings, deadline and warnings |
+//! | `connection.rs` | one connection, and whether it may be believed |
 //! | `connections.rs` | a few of them, for all logs |
 //! | `copies.rs` | how many servers have a commit, and whether the one that says so decides |
 //! | `gathered.rs` | one commit for the groups that many logs append at once |
@@ -29,6 +30,7 @@ mod host;
 mod journal;
 mod journals;
 mod pipeline;
+mod raw;
 mod schema;
 mod tls;
 

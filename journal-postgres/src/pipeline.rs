@@ -1,6 +1,6 @@
 //! Requests that go to the server at once, so that a connection costs few round trips before it is used.
 
-use crate::connection::Answer;
+use crate::raw::Answer;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::Poll;
