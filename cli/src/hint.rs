@@ -71,6 +71,8 @@ pub enum Cause<'a> {
         agent: &'a str,
         /// True if the setting `resources.root` is missing.
         is_rootless: bool,
+        /// The agent that holds a path, if one does.
+        holder: Option<&'a str>,
     },
     /// A backup or the notes of other hosts do not cover what a journal is to forget.
     NotCovered { team: &'a str, backup: &'a str },
@@ -122,12 +124,21 @@ pub fn after(cause: &Cause<'_>, caller: &Caller<'_>) -> Option<String> {
             team,
             agent,
             is_rootless,
-        } => match is_rootless {
-            true => Some(format!(
+            holder,
+        } => match (is_rootless, holder) {
+            (true, _) => Some(format!(
                 "the team has to know which directory it works in: {}",
                 caller.command("config set --help")
             )),
-            false => Some(format!(
+            (false, Some(holder)) => Some(format!(
+                "wait until {holder} has finished, or ask {holder}; to see the task: {}",
+                caller.command(&format!(
+                    "tasks {} --owner {}",
+                    quoted(team),
+                    quoted(holder)
+                ))
+            )),
+            (false, None) => Some(format!(
                 "claim a task that declares it: {}",
                 caller.command(&format!("ready {} --agent {}", quoted(team), quoted(agent)))
             )),

@@ -213,6 +213,11 @@ fn a_doubt_names_the_entry_that_settles_it() {
         ("python3 -m pytest tests", Some("python3 -m pytest")),
         ("python3", None),
         ("node $SCRIPT", None),
+        ("node build.js --watch", Some("node build.js")),
+        ("node --loader x y.js", Some("node --loader x y.js")),
+        ("make -C other test", Some("make -C other test")),
+        ("poetry run pytest -q", Some("poetry run pytest")),
+        ("cargo +nightly test", None),
     ] {
         let found = entries(command, "");
         assert_eq!(found, [entry.map(str::to_owned)], "{command}");

@@ -233,10 +233,14 @@ impl Args {
             message.push_str(&format!("; nor {} more", refused.len() - NAMED_MAX));
         }
         let error = CommandError::new(Exit::Usage, "write_denied", message);
+        let holder = refused
+            .iter()
+            .find_map(|(_, verdict)| verdict.holder.as_deref());
         Err(error.beside(context.hint(&Cause::WriteDenied {
             team: &name,
             agent,
             is_rootless: rootless,
+            holder,
         })))
     }
 }

@@ -84,20 +84,48 @@ fn unknown(walker: &Walker, name: &str, arguments: &[Value]) {
 }
 
 /// Returns the words by which `guard.known` would trust what is run: the program with its subcommand, and what a runner
-/// is told to run. `None` for an interpreter that names no script: to trust it would trust everything.
+/// is told to run. If an option stands before that, all words are named, for the option may take the next one. `None` for an
+/// interpreter that names no script, and behind a toolchain (`cargo +nightly`): an entry would trust everything.
 fn entry(name: &str, arguments: &[Value]) -> Option<String> {
+    if name.contains(" +") {
+        return None;
+    }
     let last = name.rsplit(' ').next().unwrap_or(name);
     let interprets = table::lists("@interpreters", last);
-    if !interprets && !table::lists("@runners", last) {
-        return Some(name.to_owned());
+    let runs = interprets || table::lists("@runners", last);
+    match (arguments.split_first(), runs) {
+        (None, _) => (!interprets).then(|| name.to_owned()),
+        (Some(_), true) => run_by(name, arguments, interprets),
+        (Some((first, rest)), false) => match first.plain() {
+            // `poetry run pytest`: to trust `poetry` would trust all that it runs.
+            Some(word) if table::lists("@runners", word) => entry(&format!("{name} {word}"), rest),
+            Some(word) if word.starts_with('+') => None,
+            _ => Some(name.to_owned()),
+        },
     }
-    let is_operand = |argument: &Value| argument.plain().is_none_or(|word| !word.starts_with('-'));
-    let Some(operand) = arguments.iter().position(is_operand) else {
-        return (!interprets).then(|| name.to_owned());
+}
+
+/// Returns the words that a runner or an interpreter is started with, up to what it runs.
+fn run_by(name: &str, arguments: &[Value], interprets: bool) -> Option<String> {
+    let words: Option<Vec<&str>> = arguments.iter().map(Value::plain).collect();
+    let is_operand = |word: &&str| !word.starts_with('-');
+    let named = match words.as_deref() {
+        None => arguments
+            .first()
+            .and_then(Value::plain)
+            .filter(is_operand)
+            .into_iter()
+            .collect(),
+        Some(["-m", module, ..]) if interprets => vec!["-m", *module],
+        Some([first, ..]) if is_operand(first) => vec![*first],
+        Some(words) if words.iter().any(|word| is_operand(word)) => words.to_vec(),
+        Some(_) => Vec::new(),
     };
-    let words = arguments.get(..=operand)?.iter().map(Value::plain);
-    let words: Vec<&str> = words.collect::<Option<_>>()?;
-    Some(format!("{name} {}", words.join(" ")))
+    match (named.is_empty(), interprets) {
+        (true, true) => None,
+        (true, false) => Some(name.to_owned()),
+        (false, _) => Some(format!("{name} {}", named.join(" "))),
+    }
 }
 
 /// Whether an argument names nothing outside of the repository, by its text.
