@@ -26,7 +26,7 @@ use teamlog_engine::reader::{Chain, Located, SPAN_BYTES, Span};
 /// Every projection. Their namespaces are disjoint.
 pub(crate) const PROJECTIONS: [Projection; 14] = [
     Projection::new(6, team::apply),
-    Projection::new(5, message::apply),
+    Projection::new(6, message::apply),
     Projection::new(10, task::apply),
     Projection::new(3, delivery::apply),
     Projection::new(4, worker::apply),

@@ -1,5 +1,6 @@
-//! Messages by which an agent asks another one for a decision, until they are answered. Any later message from the asked agent
-//! to the asker answers, unless both name a task and not the same one; an ack only says that the question was read.
+//! Messages by which an agent asks another one for a decision, until they are answered. A later message from the asked agent to
+//! the asker answers; a question about a task is answered by a message about that task. Reports on tasks and notices of an
+//! idle agent answer nothing, and an ack only says that the question was read.
 
 use super::MessageType;
 use crate::prelude::*;
@@ -56,14 +57,17 @@ pub(super) fn receive(tx: &mut Tx<'_>, event: &Event<'_>, sent: &Sent) -> Result
 
 /// Closes the questions that a message answers.
 fn answer(tx: &mut Tx<'_>, sent: &Sent) -> Result<()> {
+    if matches!(
+        sent.kind,
+        MessageType::TaskUpdate | MessageType::IdleNotification
+    ) {
+        return Ok(());
+    }
     let Some(mut questions) = tx.get::<Questions>(&key(&sent.from))? else {
         return Ok(());
     };
     let is_answered = |question: &Question| {
-        let same_task = match (&question.task_id, &sent.task_id) {
-            (Some(asked), Some(about)) => asked == about,
-            _ => true,
-        };
+        let same_task = question.task_id.is_none() || question.task_id == sent.task_id;
         question.from == sent.to && same_task
     };
     questions.open.retain(|question| !is_answered(question));

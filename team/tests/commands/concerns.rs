@@ -245,6 +245,10 @@ fn a_question_is_shown_until_it_is_answered_whether_or_not_it_was_read() {
     team.send(message("dev", "qa")).unwrap();
     team.send(given!(Send, task_id: "B", ..message("lead", "qa")))
         .unwrap();
+    // Nor does a notice, or a word of no task.
+    let idle = given!(Send, kind: "idle_notification", task_id: "A", ..message("lead", "qa"));
+    team.send(idle).unwrap();
+    team.send(message("lead", "qa")).unwrap();
     only(&mut team, AttentionKind::QuestionOpen);
     team.send(given!(Send, task_id: "A", ..message("lead", "qa")))
         .unwrap();
