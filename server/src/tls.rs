@@ -2,15 +2,16 @@
 
 use crate::failure::{Result, StartError};
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::{Error, ServerConfig};
 
 /// Where the certificate and its key lie.
 #[derive(Debug, Clone)]
@@ -66,10 +67,14 @@ impl Certificate {
         self.loaded().failure.clone()
     }
 
-    /// Loads the files again if one of them changed since they were loaded. Open connections keep the certificate that they
+    /// Loads the files again if one of them changed since they were loaded, or could not be loaded then. Open connections keep the certificate that they
     /// began with.
     pub fn reload_if_changed(&self) {
-        if stamp(&self.files) != self.loaded().stamp {
+        let is_current = {
+            let loaded = self.loaded();
+            loaded.failure.is_none() && loaded.stamp == stamp(&self.files)
+        };
+        if !is_current {
             self.reload();
         }
     }
@@ -110,6 +115,18 @@ fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor> {
         path: path.to_owned(),
         why,
     };
+    // Opening a pipe would wait for a writer.
+    for (field, path) in [("tls_cert", &files.certificate), ("tls_key", &files.key)] {
+        let metadata = fs::metadata(path);
+        let metadata = metadata.map_err(|error| failed(field, path, error.to_string()))?;
+        if !metadata.is_file() {
+            return Err(failed(field, path, "it is no file".to_owned()));
+        }
+        if field == "tls_key" && metadata.permissions().mode() & 0o077 != 0 {
+            let why = "others may read it: chmod 600 it".to_owned();
+            return Err(failed(field, path, why));
+        }
+    }
     let certificates = CertificateDer::pem_file_iter(&files.certificate)
         .and_then(|certificates| certificates.collect::<std::result::Result<Vec<_>, _>>())
         .map_err(|error| failed("tls_cert", &files.certificate, error.to_string()))?;
@@ -122,6 +139,14 @@ fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor> {
                 .with_no_client_auth()
                 .with_single_cert(certificates, key)
         })
-        .map_err(|error| failed("tls_cert", &files.certificate, error.to_string()))?;
+        .map_err(|error| {
+            let why = match error {
+                Error::InconsistentKeys(_) => {
+                    format!("{} is the key of another certificate", files.key.display())
+                }
+                other => other.to_string(),
+            };
+            failed("tls_cert", &files.certificate, why)
+        })?;
     Ok(TlsAcceptor::from(Arc::new(config)))
 }

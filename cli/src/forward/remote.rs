@@ -10,7 +10,7 @@ use crate::file::{check_private, open};
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, ClientConnection, StreamOwned};
+use rustls::{CertificateError, ClientConfig, ClientConnection, StreamOwned};
 use std::fmt;
 use std::io::{self, Read};
 use std::net::{TcpStream, ToSocketAddrs};
@@ -119,7 +119,7 @@ impl Remote {
             }
             Ok(())
         });
-        shaken.map_err(|error| self.unreachable(&format!("TLS: {error}")))?;
+        shaken.map_err(|error| self.unreachable(&handshake_failure(&error)))?;
         exchanged(
             Box::new(connection),
             self,
@@ -206,6 +206,26 @@ impl Peer for Remote {
         CommandError::unreachable(message).or_hint(format!(
             "is it running, with that certificate? {REMOTE_CA} names whose word is taken for it"
         ))
+    }
+}
+
+/// Says why a handshake failed, in terms of the certificate if that is the reason.
+fn handshake_failure(error: &io::Error) -> String {
+    let cause = error.get_ref().and_then(|inner| inner.downcast_ref());
+    match cause {
+        Some(rustls::Error::InvalidCertificate(why)) => match why {
+            CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+                "its certificate has expired".to_owned()
+            }
+            CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+                "its certificate is not valid yet".to_owned()
+            }
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+                "its certificate is of another name".to_owned()
+            }
+            _ => format!("it shows a certificate that {REMOTE_CA} does not vouch for"),
+        },
+        _ => format!("TLS: {error}"),
     }
 }
 

@@ -69,6 +69,15 @@ fn sighup_loads_a_renewed_certificate_and_a_wrong_one_is_told() {
     });
     assert!(machine.serve_status()["certificateFailure"].is_null());
     assert_eq!(machine.trusting(CA).0, Some(69));
+    // A key that others may read is refused as it is at the start.
+    let key = machine.cli.outside().join("server.key");
+    std::fs::set_permissions(&key, PermissionsExt::from_mode(0o644)).unwrap();
+    machine.hang_up();
+    until("the open key is told", || {
+        let failure = machine.serve_status()["certificateFailure"].to_string();
+        failure.contains("chmod 600")
+    });
+    machine.trusting(RENEWED);
 }
 
 #[test]
