@@ -85,17 +85,18 @@ fn rename_team(arguments: &mut Map<String, Value>) -> Result<(), ToolError> {
     }
 }
 
-/// Takes out the arguments that a tool does not take, and returns their names.
+/// Takes out the arguments that a tool does not take, and returns their names. A tool that keeps fields of its own refuses only
+/// a mistyped session, which would write the state of the root.
 fn take_unknown(
     tool: &str,
     shape: &Shape,
     arguments: &mut Map<String, Value>,
 ) -> Result<Vec<String>, ToolError> {
-    if shape.open {
-        return Ok(Vec::new());
-    }
     let unknown = arguments.keys().filter(|name| shape.field(name).is_none());
-    let unknown: Vec<String> = unknown.cloned().collect();
+    let mut unknown: Vec<String> = unknown.cloned().collect();
+    if shape.open {
+        unknown.retain(|name| spelling::meant(name, shape.names()) == Some(SESSION));
+    }
     for name in &unknown {
         if let Some(meant) = spelling::meant(name, shape.names()) {
             let message = format!("{tool} takes no argument {name:?}: did you mean {meant}?");

@@ -108,6 +108,10 @@ fn message(value: Value) -> Option<Incoming> {
     let method = fields.get("method").and_then(Value::as_str);
     let notifies = method.is_some_and(|method| method.starts_with("notifications/"));
     match fields.get("id").cloned() {
+        Some(id) if notifies && !id.is_null() => {
+            let why = "a notification has no id, and is not answered: send it without one";
+            Some(Fault::new(INVALID_REQUEST, why).reply(id))
+        }
         _ if notifies || (method.is_none() && answers) => {
             fields.retain(|field, _| !notifies || field != "id");
             typed(fields).map(Incoming::Message)
