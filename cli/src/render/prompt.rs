@@ -10,7 +10,7 @@ use teamlog_team::mode::rules::transition::{Kind, Transition};
 /// The paragraph for the agent, and what is active.
 pub fn prompted(answer: &PromptAnswer, _: &View) -> Vec<String> {
     let asked = match &*answer.additional_context {
-        "" => "the prompt asks for no skill".to_owned(),
+        "" => "the prompt starts no mode".to_owned(),
         told => visible(told).into_owned(),
     };
     vec![

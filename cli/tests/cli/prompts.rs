@@ -102,7 +102,7 @@ fn a_prompt_comes_by_flag_or_by_standard_input_for_the_session_that_is_meant() {
     let answer: Value = cli.json("mode prompt demo --text '- one' --root");
     assert_eq!(answer["keywords"], json!([]));
     let text = cli.ok("mode prompt demo --text 'how is it going?'");
-    assert_eq!(text, "the prompt asks for no skill\n  active now: none\n");
+    assert_eq!(text, "the prompt starts no mode\n  active now: none\n");
     for line in ["demo", "demo x", "demo - --text x"] {
         assert_eq!(
             cli.run(&format!("mode prompt {line}")).code,

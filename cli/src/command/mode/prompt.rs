@@ -14,15 +14,16 @@ use teamlog_team::mode::show::ModeList;
 /// Carry out what a prompt asks for: all of its skills, or none
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Carry out what a prompt asks for: all of its skills, or none\n\nSkills are called for by `$name` tokens, or \
-        by a verb and a name with which it begins. Planning comes before execution, which is put off; words that call for \
-        execution without saying enough get a plan first. A prompt that is denied changes nothing and ends with 1.\n\nWith --hook the \
+    long_about = "Carry out what a prompt asks for: all of its skills, or none\n\nA prompt starts the modes whose `$name` tokens \
+        stand at its head. The setting modes.trigger is `tokens` (the default), `phrases` (a verb and a name at the head count \
+        too) or `off` (prompts start nothing). Planning comes before execution, which is put off; a vague request to execute \
+        gets a plan first. A prompt that is denied changes nothing and ends with 1.\n\nWith --hook the \
         input is that of a native prompt hook, JSON or plain text, and so is the answer, which always ends with 0 unless \
         something fails.",
     after_help = "\
 Examples:
   teamlog mode prompt demo --text '$blueprint $team $forge ship this fix'
-  echo 'use autopilot on src/main.rs' | teamlog mode prompt demo -
+  echo '$autopilot fix src/main.rs' | teamlog mode prompt demo -
   echo '{\"prompt\":\"$forge fix it\",\"session_id\":\"s-1\"}' | teamlog mode prompt demo --hook"
 )]
 pub struct Prompt {
