@@ -89,7 +89,11 @@ fn about_the_log(error: &CommandError, team: &str, caller: &Caller<'_>) -> Optio
             "on the host that has most: {}",
             caller.command("journal heal --help")
         )),
-        "journal_not_durable" | "journal_of_another" if caller.is_operator => {
+        "journal_moved" if caller.is_operator => Some(format!(
+            "to accept it: {}",
+            caller.command("journal accept-system --help")
+        )),
+        "journal_not_durable" | "journal_of_another" | "journal_denied" if caller.is_operator => {
             Some(format!("to see more: {}", caller.command("journal check --help")))
         }
         "journal_not_configured" if caller.is_operator && error.says("unknown_kind") => {

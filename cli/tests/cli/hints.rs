@@ -53,6 +53,8 @@ const ELSEWHERE: &[&str] = &[
     "foreign_file",
     "journal_behind",
     "journal_not_configured",
+    "journal_denied",
+    "journal_moved",
     "journal_not_durable",
     "journal_of_another",
     "journal_refused",
