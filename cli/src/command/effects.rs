@@ -29,6 +29,7 @@ const READ: &[&str] = &[
     "man COMMAND",
     "schema COMMAND",
     "send --payload-file",
+    "task create --description-file",
     "task create --resource",
     "task resources --resource",
     "verify --against",

@@ -296,5 +296,4 @@ pub fn not_found(task_id: &str) -> Refusal {
     Refusal::new(Code::TaskNotFound, message)
         .field("task_id")
         .detail("task_id", task_id)
-        .hint("list them with: list-tasks")
 }

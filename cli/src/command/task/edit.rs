@@ -48,7 +48,7 @@ impl Edit {
             false => {
                 let message =
                     "nothing to change: pass --subject, --requires-approval or another option";
-                Err(CommandError::usage(message).or_hint("teamlog task edit --help"))
+                Err(CommandError::usage(message))
             }
         }
     }
