@@ -118,7 +118,7 @@ fn run_by(name: &str, arguments: &[Value], interprets: bool) -> Option<String> {
             .collect(),
         Some(["-m", module, ..]) if interprets => vec!["-m", *module],
         Some([first, ..]) if is_operand(first) => vec![*first],
-        Some(words) if words.iter().any(|word| is_operand(word)) => words.to_vec(),
+        Some(words) if words.iter().any(is_operand) => words.to_vec(),
         Some(_) => Vec::new(),
     };
     match (named.is_empty(), interprets) {
