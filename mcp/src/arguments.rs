@@ -95,7 +95,7 @@ fn take_unknown(
     let unknown = arguments.keys().filter(|name| shape.field(name).is_none());
     let mut unknown: Vec<String> = unknown.cloned().collect();
     if shape.open {
-        unknown.retain(|name| spelling::meant(name, shape.names()) == Some(SESSION));
+        unknown.retain(|name| is_session(name));
     }
     for name in &unknown {
         if let Some(meant) = spelling::meant(name, shape.names()) {
@@ -105,6 +105,13 @@ fn take_unknown(
         arguments.remove(name);
     }
     Ok(unknown)
+}
+
+/// Checks that a name is `session_id` in another spelling. `owner_codex_session_id` is a field of states.
+fn is_session(name: &str) -> bool {
+    let letters = name.chars().filter(char::is_ascii_alphanumeric);
+    let letters: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
+    ["session", "sessionid"].contains(&&*letters)
 }
 
 fn is_absent(value: &Value) -> bool {
@@ -272,6 +279,11 @@ mod tests {
                 "agent must be a string, but is null",
             ),
             ("ready", json!({"agnet": "dev"}), "did you mean agent?"),
+            (
+                "state_write",
+                json!({"mode": "forge", "sessionId": "s-1"}),
+                "did you mean session_id?",
+            ),
             (
                 "status",
                 json!({"team": "a", "team_name": "b"}),
