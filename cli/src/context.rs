@@ -34,9 +34,9 @@ use teamlog_team::resource::refused::RefusedWrites;
 use teamlog_team::shell::quoted;
 use teamlog_team::{GivenReceipt, RootOptions, Team};
 
-/// How long a hook waits for each step of a daemon.
+/// Longest wait of a hook for each step of a daemon.
 const HOOK_STEP_LIMIT: Duration = Duration::from_secs(1);
-/// How long a hook waits for the lock of a log.
+/// Longest wait of a hook for the lock of a log.
 const HOOK_LOCK_DEADLINE: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]

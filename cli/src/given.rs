@@ -91,7 +91,7 @@ pub fn field(text: &str) -> Result<(String, Value), String> {
         .filter(|(name, _)| !name.is_empty())
         .ok_or("must be NAME=VALUE")?;
     let json = Json::parse(value).ok();
-    // As text it stays exact.
+    // Text keeps the number exact.
     let json = json.filter(|json| json.rounded_integer().is_none());
     let json = json.and_then(|json| serde_json::from_str(json.as_str()).ok());
     Ok((name.to_owned(), json.unwrap_or_else(|| value.into())))

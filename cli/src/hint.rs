@@ -52,7 +52,7 @@ pub enum Place<'a> {
     Remote,
 }
 
-/// What failed.
+/// Cause of a failure, with what a hint needs.
 pub enum Cause<'a> {
     /// A command of a team, as the code and details of the error tell.
     Reported {

@@ -67,7 +67,7 @@ impl Programs {
         named.max()
     }
 
-    /// Whether what is run begins with the words of an entry.
+    /// Returns true if the command begins with the words of an entry.
     pub(crate) fn trusts(&self, words: &[Option<&str>]) -> bool {
         self.trusted_words(words).is_some()
     }

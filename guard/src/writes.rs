@@ -20,7 +20,7 @@ pub struct Doubt {
     pub why: String,
     /// The program or tool, as `guard.known` would name it, if trusting it could settle the doubt.
     pub entry: Option<String>,
-    /// Whether it is a command of our own: these change what agents may do, besides files.
+    /// True for a command of teamlog: besides files, these change what agents may do.
     pub own: bool,
 }
 

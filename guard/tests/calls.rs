@@ -192,7 +192,7 @@ fn a_field_that_is_named_twice_is_refused() {
     }
 }
 
-/// What the guard says of a shell command, and the entry of `guard.known` that would settle it.
+/// Returns the doubts about a shell command as entries of `guard.known` that would settle them.
 fn entries(command: &str, known: &str) -> Vec<Option<String>> {
     let programs = Programs::trusting(Own::default(), known);
     let writes = teamlog_guard::shell::writes(command, &Place::at("/repo"), &programs);

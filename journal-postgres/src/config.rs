@@ -42,7 +42,7 @@ pub(crate) struct Server {
 const CONNECT: Duration = Duration::from_millis(1_500);
 
 impl Server {
-    /// How it is reached without the question whether it takes writes: it is told with all else.
+    /// Connection settings that do not ask whether the server takes writes: the first query tells.
     pub fn client_of_any(&self) -> tokio_postgres::Config {
         let mut client = self.client.clone();
         client.target_session_attrs(TargetSessionAttrs::Any);

@@ -15,7 +15,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Row, Statement};
 
-/// How long a fence counts: the term, the copies and the barrier of a connection are checked again before it is used later.
+/// Time for which a fence counts. After it, term, copies and barrier of a connection are checked again before its next use.
 const FENCED_FOR: Duration = Duration::from_secs(3);
 
 /// A connection that passed a fence.
@@ -27,13 +27,13 @@ pub struct Connection {
     look: Statement,
     barrier: Statement,
     followed: Statement,
-    /// As the server showed itself when the connection was opened.
+    /// State of the server when the connection was opened.
     found: Copies,
     /// Time at which the last barrier was sent that was acknowledged.
     fenced: Instant,
     /// Index of the server in the configuration.
     pub server: usize,
-    /// As [`Connections`](crate::connections::Connections) counts them.
+    /// Number of the connection, counted by [`Connections`](crate::connections::Connections).
     pub generation: u64,
     host: HostName,
 }

@@ -1,4 +1,4 @@
-//! How many servers have a commit that is acknowledged, and whether the server that says so decides.
+//! Number of servers that have an acknowledged commit, and the check that the server decides.
 
 use crate::raw::{Lost, Raw, column};
 use crate::schema;

@@ -1,4 +1,4 @@
-//! How a journal knows a host: by an id that the host made once, with a name beside it. Several hosts may have one name.
+//! Identity of a host at a journal: an id that the host made once, and a name. Several hosts may have one name.
 
 use std::cell::OnceCell;
 use std::fs;

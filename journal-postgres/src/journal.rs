@@ -217,7 +217,7 @@ impl Appending<'_> {
             Err(Lost::Refused(SqlState::READ_ONLY_SQL_TRANSACTION, why)) => {
                 (all(Outcome::Unreachable(why)), true)
             }
-            // What is wrong with one of them, as that it stands behind nothing, keeps all from being taken.
+            // One wrong group, for example one without its predecessor, keeps all from being taken.
             Err(Lost::Refused(..)) if groups.len() > 1 => self.insert_each(groups),
             Err(Lost::Refused(SqlState::FOREIGN_KEY_VIOLATION, _)) => self.settle(groups, None),
             Err(lost @ Lost::Refused(..)) => (all(Outcome::of(lost.into(), false)), false),
@@ -268,7 +268,7 @@ impl Appending<'_> {
     fn stands(&mut self, group: &Append<'_>) -> Result<Outcome, Lost> {
         let outcome = stands(self.connection, group, self.by)?;
         match outcome {
-            // It may have been committed by a connection that did not wait for the copies.
+            // A connection that did not wait for the copies may have committed it.
             Outcome::Appended => self.connection.pass_barrier()?,
             // A former primary may say so of what it never had.
             Outcome::Forked => self.connections.fence_since(self.connection, self.asked)?,
@@ -392,7 +392,7 @@ fn read(
     let rows = connection.read_page(bytes_max, params, (&log, followed))?;
     let stored = |row| {
         let (last_seq, chain): (i64, Vec<u8>) = (column(row, 0)?, column(row, 1)?);
-        // What is no digest equals none.
+        // Text that is no digest equals no digest.
         let digest = GroupDigest(<[u8; 32]>::try_from(chain).unwrap_or_default());
         let last_seq = u64::try_from(last_seq).unwrap_or(0);
         let position = Position { last_seq, digest };

@@ -187,7 +187,7 @@ impl Stores for PostgresJournals {
 
 /// A row of [`schema::ROWS`].
 fn stored(row: &Row) -> Result<JournalRow, Lost> {
-    // What is no digest equals none.
+    // Text that is no digest equals no digest.
     let digest = |bytes: Vec<u8>| GroupDigest(<[u8; 32]>::try_from(bytes).unwrap_or([0xff; 32]));
     let after: Option<Vec<u8>> = column(row, 2)?;
     Ok(JournalRow {

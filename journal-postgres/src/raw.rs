@@ -18,7 +18,7 @@ use tokio_postgres::{AsyncMessage, Client, NoTls, Row, Socket, ToStatement};
 /// How long one call may take. Behind it the connection is dropped: to cancel a commit that waits for its copies would make
 /// it count without them.
 const CALL: Duration = Duration::from_secs(3);
-/// What a line carries at least in a second: a call has as much longer as its bytes need then.
+/// Least speed of a line. The time limit of a call grows by what its bytes need at this speed.
 const BYTES_A_SECOND: u64 = 1 << 20;
 
 /// Why a call has no answer.
@@ -64,14 +64,14 @@ fn of_state(state: &SqlState) -> JournalFault {
 
 pub type Answer<T> = Result<T, tokio_postgres::Error>;
 
-/// What a statement is asked with.
+/// Parameters of a statement.
 pub type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 
 /// A connection with its settings, of which nothing is known yet.
 pub struct Raw {
     runtime: Runtime,
     pub client: Client,
-    /// Whether the server gave a warning since this was last asked.
+    /// Returns true if the server gave a warning since the last call of this function.
     warned: Arc<AtomicBool>,
 }
 

@@ -19,7 +19,7 @@ const WAITING_MAX: usize = 16;
 pub struct Lines<W> {
     incoming: Receiver<Incoming>,
     to: Arc<Mutex<W>>,
-    /// Whether the client has sent a request. Before the first one nothing else counts.
+    /// True after the client's first request. Bytes before it do not count.
     opened: bool,
 }
 

@@ -95,7 +95,7 @@ fn parse(text: &[u8]) -> Result<Value, (usize, String)> {
     })
 }
 
-/// Reads a value as a message; `None` for one that nobody waits for an answer to.
+/// Reads a value as a message; `None` for one that is ignored.
 fn message(value: Value) -> Option<Incoming> {
     let Value::Object(mut fields) = value else {
         let fault = Fault::new(INVALID_REQUEST, "a message must be a JSON object");
@@ -177,7 +177,7 @@ fn request(
         JsonRpcMessage::Request(request)
             if matches!(request.request, ClientRequest::CustomRequest(_)) =>
         {
-            let message = format!("method {method:?} is unknown, or its params are not its own");
+            let message = format!("unknown method {method:?}, or wrong params");
             Err(Fault::new(METHOD_NOT_FOUND, message))
         }
         JsonRpcMessage::Request(_) => Ok(message),

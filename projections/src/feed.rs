@@ -54,7 +54,7 @@ pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Whether all agents are told of it: claims and their ends, and tasks without an owner that wait no longer.
+/// Returns true for news to all agents: claims and their ends, and unblocked tasks without an owner.
 fn is_announced(event: &Event<'_>, act: &TaskAct) -> bool {
     match act {
         TaskAct::Claimed(_) | TaskAct::Completed(_) | TaskAct::Failed(_) => true,
@@ -82,7 +82,7 @@ impl TeamState {
         seqs.truncate(limit);
         Ok(FeedPage { seqs, more })
     }
-    /// Whether an event is addressed to an agent: as mail, a post, or news of its task.
+    /// Returns true if an event is addressed to an agent: as mail, a post, or news of its task.
     pub fn is_addressed(&self, agent: &str, seq: u64) -> Result<bool> {
         let rows = self.rows();
         let news = [&*task::news_of(agent), &seq.to_be_bytes()].concat();

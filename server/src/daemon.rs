@@ -42,7 +42,7 @@ const IO_THREADS: usize = 2;
 /// How long the main thread may take to begin. It does nothing then that takes long, but a runtime that gets only some of
 /// its threads never ends.
 const BEGIN_TIME: Duration = Duration::from_secs(60);
-/// How often the files of the certificate are looked at.
+/// Time between two checks of the certificate's files.
 const CERTIFICATE_CHECK: Duration = Duration::from_secs(60);
 /// Tokens of agents that are looked up at a time.
 const LOOKUPS: usize = 8;

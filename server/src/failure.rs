@@ -22,7 +22,7 @@ pub enum StartError {
     )]
     NotLoopback(SocketAddr),
     /// The certificate, or its key.
-    #[error("{field} must be a file of PEM that holds what its name says, but {} does not: {why}", path.display())]
+    #[error("cannot use {field} {}: {why}", path.display())]
     Tls {
         /// Which of the two.
         field: &'static str,

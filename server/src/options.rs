@@ -38,8 +38,8 @@ pub struct ServeOptions {
     pub answer: Answering,
     /// Answers the requests that come on upgraded connections.
     pub forward: Option<Arc<dyn Forward>>,
-    /// Whether `SIGTERM` and `SIGINT` stop the daemon, and `SIGHUP` loads its certificate again (or stops a daemon without
-    /// one). Off if the daemon is part of another process.
+    /// Handles signals: `SIGTERM` and `SIGINT` stop the daemon, `SIGHUP` loads its certificate again (or stops a daemon
+    /// without one). Off if the daemon is part of another process.
     pub signals: bool,
     /// Whether the daemon may write beneath the data root and next to its socket only, where the kernel can see to it.
     pub confined: bool,

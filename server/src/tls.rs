@@ -13,7 +13,7 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{Error, ServerConfig};
 
-/// Where the certificate and its key lie.
+/// Paths of the certificate and its key.
 #[derive(Debug, Clone)]
 pub struct TlsFiles {
     /// The certificate and those that vouch for it, as PEM.

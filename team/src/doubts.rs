@@ -150,7 +150,7 @@ pub(crate) fn never_acted(live: &Live, agent: &str, other: &str) -> Result<Optio
         return Ok(None);
     }
     let meant = spelling::meant(agent, known.iter().map(String::as_str));
-    let meant = meant.map(|meant| format!("; did you mean {meant}?"));
+    let meant = meant.map(|meant| format!(" (did you mean {meant}?)"));
     let more = known.len().saturating_sub(LISTED_MAX);
     known.truncate(LISTED_MAX);
     let more = match more {

@@ -54,7 +54,7 @@ pub(crate) fn is_none_of(count: &u64) -> bool {
     *count == 0
 }
 
-/// The same of a number of items.
+/// Returns the line for a number of items.
 pub(crate) fn is_zero(count: &usize) -> bool {
     *count == 0
 }

@@ -52,7 +52,7 @@ pub struct GuardOptions {
     /// A directory that may be written without a lease; may stand several times
     #[arg(long, value_name = "DIR")]
     scratch: Vec<PathBuf>,
-    /// What the guard answers if it cannot tell which files a call writes [default: the team's setting `guard.unknown`]
+    /// Answer to a call whose written files the guard cannot tell [default: the team's setting `guard.unknown`]
     #[arg(long, value_enum, value_name = "ANSWER")]
     on_unknown: Option<OnUnknown>,
 }

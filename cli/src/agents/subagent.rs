@@ -22,7 +22,7 @@ pub struct Subagent {
     id: String,
 }
 
-/// Who acts in a hook.
+/// The agent that acts in a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Acting {
     /// The agent.
@@ -83,7 +83,7 @@ impl Acting {
     /// Finds out who acts: `named` is the agent that the hook was installed for.
     ///
     /// # Errors
-    /// Nobody is named, and no subagent may act under its own name.
+    /// No agent is named, and the subagent may not act under its own name.
     pub fn of(
         context: &Context,
         team: &mut Team,

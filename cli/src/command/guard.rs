@@ -49,7 +49,7 @@ pub struct Args {
     /// A directory outside of the repository that may be written without a lease; may stand several times
     #[arg(long, value_name = "DIR")]
     scratch: Vec<PathBuf>,
-    /// What to answer if the guard cannot tell which files the call writes [default: the team's setting `guard.unknown`]
+    /// Answer to a call whose written files the guard cannot tell [default: the team's setting `guard.unknown`]
     #[arg(long, value_enum, value_name = "ANSWER")]
     on_unknown: Option<OnUnknown>,
     /// The coding agent that runs this as a hook; codex cannot ask a person, so it is refused instead

@@ -13,12 +13,12 @@ pub fn of(error: &EngineError) -> Option<String> {
             let hint = "use the newer teamlog that wrote it; replay and verify read all of it";
             return Some(format!("{hint}{before}"));
         }
-        // It depends on the process that has the lock.
+        // The advice depends on the process that has the lock.
         EngineError::Locked { .. } => return None,
         EngineError::LockLost { written: false, .. } => {
             "try again; the lock goes with the process that holds it, and deleting the file frees nothing"
         }
-        // What to do then hangs on the command.
+        // The advice then depends on the command.
         EngineError::LockLost { written: true, .. } => return None,
         EngineError::Random(_) => "try again; the system has to provide getrandom(2)",
         EngineError::RolledBack { .. } => {

@@ -71,7 +71,7 @@ impl Peer for Runtime {
 
     fn unreachable(&self, but: &str) -> CommandError {
         let message = format!(
-            "the daemon that holds this team (pid {}) must take the command, but {but}",
+            "the daemon that holds this team (pid {}) did not take the command: {but}",
             self.pid
         );
         CommandError::unreachable(message)

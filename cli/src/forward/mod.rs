@@ -46,7 +46,7 @@ use unknown::outcome_unknown;
 const WAITING: [&str; 5] = ["send", "wait", AwaitEvent::NAME, SyncViews::NAME, "api"];
 /// How long a daemon on another machine may take for an answer, beside what it waits for locks.
 const REPLY_DEADLINE: Duration = Duration::from_secs(60);
-/// How long a daemon may take to say whether it still knows a token.
+/// Longest wait for a daemon's answer to a token.
 const REVOKED_CHECK: Duration = Duration::from_secs(10);
 /// How often a daemon is asked that hangs up before it has the request.
 const ATTEMPTS: usize = 5;

@@ -200,11 +200,11 @@ impl Peer for Remote {
 
     fn unreachable(&self, but: &str) -> CommandError {
         let message = format!(
-            "the daemon at {}:{} must take the command, but {but}; nothing was done",
+            "the daemon at {}:{} did not take the command: {but}; nothing was done",
             self.host, self.port
         );
         CommandError::unreachable(message).or_hint(format!(
-            "is it running, with that certificate? {REMOTE_CA} names whose word is taken for it"
+            "is it running? {REMOTE_CA} names the certificates to trust"
         ))
     }
 }

@@ -288,7 +288,7 @@ fn about_the_outcome(error: &CommandError, team: &str, caller: &Caller<'_>) -> O
     let repeat = caller.repeat?;
     let look = caller.command(&format!("replay {team} --reverse --limit 5 --json"));
     match error.code() {
-        // What the daemon's client says of the repetition stands before.
+        // The advice of the daemon's client about repeating comes first.
         "outcome_unknown" if !repeat.is_safe() => Some(look),
         "outcome_unknown" => None,
         "lock_lost" if error.hint().is_none() => Some(format!(

@@ -1,4 +1,4 @@
-//! What somebody has to see to: a line each, under its cause, with the command that mends it.
+//! Open attention items: a line each, under its cause, with the command that mends it.
 
 use crate::render::prelude::*;
 use teamlog_team::attention::{AttentionAnswer, AttentionItem, AttentionKind, AttentionSeverity};

@@ -123,7 +123,7 @@ struct Column {
     width: usize,
     /// How narrow it may become; its width where it holds no free text.
     least: usize,
-    /// How narrow it may become before columns are left out.
+    /// Least width before columns are left out.
     good: usize,
     optional: bool,
     left_out: bool,
@@ -178,7 +178,7 @@ impl Columns {
         }
     }
 
-    /// How wide a row is if its columns have these widths.
+    /// Returns the width of a row whose columns have these widths.
     fn wanted(&self, width: impl Fn(&Column) -> usize) -> usize {
         let shown = self.0.iter().filter(|column| !column.left_out);
         let widths: Vec<usize> = shown.map(width).collect();

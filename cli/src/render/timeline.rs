@@ -83,7 +83,7 @@ impl Tree {
         }
     }
 
-    /// How deep a step is indented.
+    /// Indentation of a step.
     fn depth(&self, step: &Step<'_>) -> usize {
         step.depth.min(self.depth_max)
     }

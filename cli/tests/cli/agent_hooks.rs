@@ -156,7 +156,7 @@ fn a_subagent_acts_under_its_own_name_and_may_write_what_its_parent_holds() {
             "not the parent's"
         );
 
-        // It is told once that it still holds a task.
+        // The hook says once that the subagent still holds a task.
         let stop = |active: bool| {
             let more = json!({"stop_hook_active": active});
             fire(in_explorer(event(whose, &repo, "SubagentStop", more)))
@@ -231,7 +231,7 @@ fn commands_of_every_shell_tool_are_checked() {
     }
 }
 
-/// What each hook answers, of a set-up with modes, and that it does so soon.
+/// Runs each hook of a set-up with modes, and checks that it answers within its limit.
 fn all_answer(cli: &Cli, repo: &Path) {
     let fire = |event: Value| {
         let began = Instant::now();

@@ -10,7 +10,7 @@ pub fn project() -> (Cli, PathBuf) {
     project_of(Cli::with_team())
 }
 
-/// The same in that world.
+/// Runs the guard in that world.
 pub fn project_of(cli: Cli) -> (Cli, PathBuf) {
     let repo = cli.outside().join("repo");
     fs::create_dir_all(repo.join("src/io")).unwrap();
@@ -58,7 +58,7 @@ pub fn fire(cli: &Cli, repo: &Path, whose: &str, event: &Value) -> Ran {
     fire_with(cli, repo, whose, event, &[])
 }
 
-/// The same with these variables.
+/// Runs the guard with these variables.
 pub fn fire_with(cli: &Cli, repo: &Path, whose: &str, event: &Value, vars: &[(&str, &str)]) -> Ran {
     let name = event["hook_event_name"].as_str().unwrap();
     let settings = settings(repo, whose);
@@ -320,7 +320,7 @@ fn builds_and_tests_of_the_project_run_after_a_set_up() {
                 _ => (Some(2), false),
             },
         );
-        // Nobody else holds a path.
+        // No other agent holds a path.
         for command in [
             "cargo test -p io",
             "npm test",
@@ -342,7 +342,7 @@ fn builds_and_tests_of_the_project_run_after_a_set_up() {
         ] {
             assert_eq!(code(command), refused, "{whose}: {command}");
         }
-        // What a person set stays, and what the project names beside it is said.
+        // A setting of a person stays; the answer names what the project has beside it.
         cli.ok("config set demo guard.known 'cargo test'");
         cli.ok("config set demo guard.unknown ask");
         let again: Value = cli.json(&line(&repo, whose));

@@ -95,7 +95,7 @@ fn an_integer_beyond_64_bits_is_refused_instead_of_rounded() {
     ] {
         cli.ok(&format!("{send} --payload-json '{{\"n\":{number}}}'"));
     }
-    // What a message or an append records stays as it was written.
+    // Messages and appends are recorded as they were written.
     cli.ok(&format!("{send} --payload-json '{{\"n\":{big}}}'"));
     shows!(cli.ok("read demo --agent dev --json") => has &format!("{{\"n\":{big}}}"));
     cli.ok(&format!("append demo --kind note --data '{{\"n\":{big}}}'"));

@@ -564,7 +564,7 @@ fn arguments_are_read_as_models_write_them() {
         has!(fault, {"code": "invalid_input", "field": field});
         shows!(fault["error"].as_str().unwrap() => has said);
     }
-    // What is nearly no argument is passed by, and said.
+    // An argument that is near to none is ignored, and named in a note.
     let result = client.ask(
         "tools/call",
         json!({"name": "ready", "arguments": {"verbosity_level": 3}}),

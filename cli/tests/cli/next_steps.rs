@@ -76,7 +76,7 @@ const SITUATIONS: &[Situation] = &[
         &["send demo --from lead --to dev --type handoff --message-id 'm $x'"],
         AGENT,
     ),
-    // What a leader is told, and an agent with unread posts.
+    // Answers to a leader, and to an agent with unread posts.
     asked(
         &[
             ASSIGNED,

@@ -221,7 +221,7 @@ fn a_command_of_unknown_effect_runs_while_no_other_agent_holds_a_path() {
     cli.ok("task release demo 2 --worker qa --epoch 1");
     silent(&codex("ninja"));
     silent(&claude("$X --all"));
-    // What is certain is denied as before, and the settings of the guard are for a person.
+    // Certain writes are denied as before; the settings of the guard are for a person.
     assert_eq!(codex("ninja; touch src/a").code, Some(2));
     assert_eq!(
         codex("teamlog config set demo guard.unknown ask").code,

@@ -45,7 +45,7 @@ pub struct JournalCheck {
     pub last_seq: u64,
     /// Those that differ.
     pub damaged: Vec<DamagedGroup>,
-    /// How many of them were put back.
+    /// Number of groups that were put back.
     pub repaired: u64,
 }
 

@@ -10,7 +10,7 @@ use crate::prelude::*;
 use crate::tail::read_tail;
 use std::time::Instant;
 
-/// How often a read that the journal does not confirm is repeated: each repetition may ask another server.
+/// Repetitions of a read that the journal does not confirm; each may ask another server.
 const CONFIRMS_MAX: usize = 3;
 
 /// What a round begins with.

@@ -233,7 +233,7 @@ fn disturb(cluster: &mut Cluster, lines: &[Proxy], course: &Course, former: Form
     course.wait_for(40);
     let from = Instant::now();
     match former {
-        // It neither answers nor goes away; whoever asks it waits, and turns to the next.
+        // The server neither answers nor ends; a client waits, then asks the next server.
         Former::Stands => cluster.pause(0),
         // Without this, events that it acknowledges meanwhile would be lost.
         Former::GoesOn => cluster.detach(&[1, 2]),

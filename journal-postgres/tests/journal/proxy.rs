@@ -26,7 +26,7 @@ pub struct Proxy {
     lines: Arc<Mutex<Vec<TcpStream>>>,
 }
 
-/// How often a client spoke after it had heard its server: its round trips.
+/// Number of round trips: the client sent again after its server had answered.
 #[derive(Default)]
 pub struct Turns {
     count: AtomicU64,

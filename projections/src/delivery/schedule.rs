@@ -40,7 +40,7 @@ fn attempts_micros(timeout_seconds: u64, attempts: u32) -> i64 {
 }
 
 impl Due {
-    /// What follows the end of the attempt that waits.
+    /// Next step after the attempt that waits.
     fn of(delivery: Delivery) -> Due {
         let attempt = delivery.attempt;
         Due {

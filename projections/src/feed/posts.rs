@@ -21,7 +21,7 @@ pub struct PostInfo {
 }
 row!(PostInfo);
 
-/// How many posts an agent got, and how far it acknowledged them.
+/// Number of an agent's posts, and the last one that it acknowledged.
 #[derive(
     Debug, Clone, Default, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize,
 )]
@@ -102,7 +102,7 @@ impl TeamState {
             None => Ok(None),
         }
     }
-    /// How many posts an agent got, and how far it acknowledged them.
+    /// Number of an agent's posts, and the last one that it acknowledged.
     pub fn post_counts(&self, agent: &str) -> Result<PostCounts> {
         let counts: Option<PostCounts> = self.rows().get(&counts_key(agent))?;
         Ok(PostCounts {

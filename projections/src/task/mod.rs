@@ -188,7 +188,7 @@ pub struct Governed {
 /// Requirements for the completion of a task; `None` if never said.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Requirements {
-    /// It cannot be done without changing code.
+    /// True if the task needs a change of code.
     pub code_change: Option<bool>,
     /// A reviewer must approve it first.
     pub approval: Option<bool>,

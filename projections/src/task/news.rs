@@ -98,7 +98,7 @@ impl TeamState {
         }
         Ok(ended)
     }
-    /// Whether an agent ever gave a task to another one: by an assignment, or by naming the owner of a task it created.
+    /// Returns true if an agent ever gave a task to another one: by an assignment, or as the owner of a task that it created.
     pub fn gave_work(&self, agent: &str) -> Result<bool> {
         self.rows().has(&key_of(GAVE, agent.as_bytes()))
     }

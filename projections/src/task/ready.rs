@@ -83,7 +83,7 @@ pub(super) fn follow(
     each_waiter(tx, id, |tx, waiter| {
         let natural = natural::key(waiter);
         let task: Option<Task> = tx.get(&task_key(waiter))?;
-        // It may have been assigned anew, with other dependencies.
+        // A new assignment may have named other dependencies.
         match task.filter(|task| task.deps.iter().any(|dep| dep == id)) {
             Some(task) => place(tx, &natural, Some(&task), &task),
             None => Ok(()),

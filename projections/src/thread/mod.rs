@@ -23,7 +23,7 @@ pub fn id(number: u64) -> String {
     format!("{ID_PREFIX}{number:04}")
 }
 
-/// How the id of a post begins; the id of its event follows.
+/// Prefix of a post's id; the id of its event follows.
 const POST_PREFIX: &str = "msg-";
 
 /// The id of the post that an event recorded.

@@ -117,9 +117,9 @@ pub struct Task {
 pub struct Approval {
     /// The decision
     status: ApprovalStatus,
-    /// Whether the task needs it
+    /// True if the task requires an approval
     required: bool,
-    /// Who decided
+    /// Reviewer of the last decision
     reviewer: String,
     /// Why
     decision_reason: String,

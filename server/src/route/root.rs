@@ -57,7 +57,7 @@ struct Counts {
     /// When that was recorded
     #[schemars(with = "Option<Timestamp>")]
     last_event_at: Option<String>,
-    /// What somebody has to see to, beside its damage: how many items there are, as `total` of the list says
+    /// Open attention items, damage left out: `total` of the list
     attention: usize,
 }
 

@@ -9,7 +9,7 @@ use crate::resource::refused;
 use crate::shell::quoted;
 use crate::task::blocking;
 
-/// What is looked for. A new sort, such as an approval that is missing, is a function here or in a file beside, and its kind.
+/// Searches, one function per kind. To add a kind, add its function.
 pub(super) const FINDERS: &[fn(&mut Look<'_>) -> Result<()>] = &[
     waits_in_vain,
     tasks::failed,
@@ -199,7 +199,7 @@ fn writes_refused(look: &mut Look<'_>) -> Result<()> {
         }
         let holder = write.refused.holder;
         let held = holder.map_or_else(String::new, |holder| format!(", held by {holder}"));
-        let text = format!("refused {agent} to write {path}{held}");
+        let text = format!("{agent} was refused a write to {path}{held}");
         let (team, quoted) = (look.team, quoted(&path));
         let command = format!("teamlog can-write {team} {quoted} --agent {agent}");
         look.items.push(AttentionItem {

@@ -40,16 +40,16 @@ pub struct AttentionAnswer {
     pub items: Vec<AttentionItem>,
     /// How many are shown
     pub count: usize,
-    /// How many there are, whatever the limit; of each sort at most 1,000 are counted
+    /// Number of items, whatever the limit; at most 1,000 of each kind are counted
     pub total: usize,
-    /// The same by sort
+    /// Number of items per kind
     pub by_kind: BTreeMap<AttentionKind, usize>,
-    /// Whether there may be more than are shown
+    /// True if there may be more items than are shown
     pub more: bool,
 }
 
 words! {
-    /// What sort of thing somebody has to see to. Their order is that of the list.
+    /// Kinds of attention items, in the order of the list.
     pub enum AttentionKind in json {
         /// The log is damaged; said by whoever looks after many teams
         Damaged = "damaged",

@@ -91,7 +91,8 @@ pub(super) fn not_applied(look: &mut Look<'_>) -> Result<()> {
     }
     for task in concerning(look, Concern::IgnoredDeps)? {
         let (id, ignored) = (&task.task_id, task.ignored_deps.join(", "));
-        let text = format!("not applied: {id} waits for {ignored}; they would form a cycle");
+        let text =
+            format!("not applied: {id} does not wait for {ignored}, for they would form a cycle");
         let command = without(look.team, &task, &[]);
         look.items.push(AttentionItem {
             since: Some(task.updated_at),

@@ -4,7 +4,7 @@
 use crate::lifecycle::membership::LEADER;
 use crate::projections::Task;
 
-/// What the holder of a claim does with its task; no message moves it. A task that waits for its approval is not completed.
+/// Actions of a claim's holder on its task; no message moves it. A task that waits for its approval is not completed.
 pub(crate) fn of_holder(
     team: &str,
     task: &str,

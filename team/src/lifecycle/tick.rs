@@ -1,6 +1,6 @@
 //! `tick`: what is due by now is recorded. Everything that waits for time waits for this command.
 //!
-//! What is due follows from the log and one `now`, in the order of time, and a second tick records nothing. A late tick
+//! Due events follow from the log and one `now`, in the order of time, and a second tick records nothing. A late tick
 //! ends no attempt that was not made: of each delivery it begins one attempt, which has its full timeout from `now`.
 
 use crate::bootstrap::tick::BootstrapTicked;

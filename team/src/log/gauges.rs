@@ -27,7 +27,7 @@ pub struct Gauges {
     pub unread: u64,
     /// Deliveries that ended in a dead letter, ever.
     pub dead_letters: u64,
-    /// What somebody has to see to, by sort, as `attention` counts it.
+    /// Attention items by kind, as `attention` counts them.
     pub attention: BTreeMap<AttentionKind, usize>,
     /// When a backup was last made, as far as the team's directory tells.
     pub backed_up_at: Option<Timestamp>,

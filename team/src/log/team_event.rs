@@ -113,7 +113,7 @@ impl TeamEvent {
         self.kind == kind.name() || (kind == EventType::WorkerIdle && self.is_source(kind))
     }
 
-    /// Whether it is about that worker, as the one concerned or a recipient.
+    /// Returns true if it is about that worker, as the agent concerned or as a recipient.
     pub fn concerns(&self, worker: &str) -> bool {
         let recipients = self.extra.get(TO_WORKERS).and_then(Value::as_array);
         let mut recipients = recipients.into_iter().flatten();

@@ -23,7 +23,7 @@ pub struct TeamBrief {
     pub held: Few<HeldTask>,
     /// Unfinished tasks of any agent that cannot go on, and why
     pub blocked: Few<BlockedTask>,
-    /// What `attention` lists, most severe first
+    /// Attention items, most severe first
     pub decisions: Few<Decision>,
     /// Tasks that ended since the leader's last command, newest first
     pub finished: Few<FinishedTask>,
@@ -36,12 +36,12 @@ pub struct TeamBrief {
 pub struct HeldTask {
     /// Its id
     pub task_id: String,
-    /// Who holds it
+    /// Holder of the claim
     pub owner: String,
     /// Its status
     #[schemars(with = "Status")]
     pub status: &'static str,
-    /// What it is about, cut short
+    /// Subject, cut short
     #[serde(skip_serializing_if = "String::is_empty")]
     pub subject: String,
     /// Whole minutes since its owner claimed it or was assigned it
@@ -62,7 +62,7 @@ pub struct HeldTask {
 pub struct BlockedTask {
     /// Its id
     pub task_id: String,
-    /// Who owns it
+    /// Owner
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
     /// Its status
@@ -71,7 +71,7 @@ pub struct BlockedTask {
     /// Its dependencies that are not completed
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waits_for: Vec<Dependency>,
-    /// How many more of these there are
+    /// Number of further dependencies
     #[serde(skip_serializing_if = "crate::shapes::is_zero")]
     pub waits_for_more: usize,
     /// The last report or note, cut short
@@ -95,10 +95,10 @@ pub struct Decision {
 pub struct FinishedTask {
     /// Its id
     pub task_id: String,
-    /// How it ended
+    /// Status at its end
     #[schemars(with = "Status")]
     pub status: &'static str,
-    /// Who owned it
+    /// Owner at its end
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
     /// Whole minutes since then
@@ -274,7 +274,7 @@ fn short(text: &str) -> String {
 }
 
 impl TeamBrief {
-    /// What a leader types next.
+    /// Next commands of a leader.
     pub(crate) fn commands(&self, team: &str) -> Vec<String> {
         let mut commands = Vec::new();
         if !self.decisions.is_empty() {

@@ -19,7 +19,7 @@ pub struct Notice {
     /// The type, as in the feed: `thread_message`, `task_unblocked`, `task_rejected` and so on
     #[serde(rename = "type")]
     pub kind: String,
-    /// Who posted or did it
+    /// Author of the post, or the agent that acted
     pub from: String,
     /// The thread concerned
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,7 +60,7 @@ pub(crate) fn news(live: &Live, reader: &Reader, agent: &str, limit: usize) -> R
     })
 }
 
-/// How many pieces of news those are.
+/// Number of news items.
 pub(crate) fn news_count(live: &Live, agent: &str) -> Result<u64> {
     let page = live.task_news(agent, last_acted(live, agent)?, NEWS_MAX)?;
     Ok(page.seqs.len() as u64)

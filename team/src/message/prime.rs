@@ -62,7 +62,7 @@ impl<T> Default for Few<T> {
 }
 
 impl<T> Few<T> {
-    /// Whether there are none.
+    /// Returns true if the total is 0.
     pub fn is_empty(&self) -> bool {
         self.total == 0
     }
@@ -76,7 +76,7 @@ pub struct Brief {
     /// How urgent it is.
     #[schemars(with = "Priority")]
     pub priority: &'static str,
-    /// What it is about, cut short.
+    /// Subject, cut short.
     pub subject: String,
     /// Whole minutes since its last update.
     pub age_minutes: u64,
@@ -86,7 +86,7 @@ pub struct Brief {
     /// What was reported of it, where only its claim moves it, cut short.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub reported: String,
-    /// Who reported it, if that was another agent.
+    /// Author of the report, if it is another agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reported_by: Option<String>,
     /// The approval that it requires or that was rejected: the last decision, cut short.
@@ -104,7 +104,7 @@ pub struct Brief {
     /// What holds it up: dependencies that are not completed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waits_for: Vec<Dependency>,
-    /// How many more of these there are.
+    /// Number of further dependencies.
     #[serde(skip_serializing_if = "crate::shapes::is_zero")]
     pub waits_for_more: usize,
     /// What to type next about it.

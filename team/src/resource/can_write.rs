@@ -90,11 +90,11 @@ pub struct WriteVerdict {
 pub struct GuardRules {
     /// The programs to trust, separated by commas; empty if none is set.
     pub known: String,
-    /// Whether `guard.known` was set, and is not its default.
+    /// True if `guard.known` was set.
     pub known_is_set: bool,
     /// The answer if the guard cannot tell which files a command writes.
     pub unknown: UnknownWrites,
-    /// Whether `guard.unknown` was set, and is not its default.
+    /// True if `guard.unknown` was set.
     pub unknown_is_set: bool,
 }
 

@@ -327,7 +327,7 @@ fn happened<'a>(step: &Step<'a>) -> Happened<'a> {
         let value = Value::Flag(true);
         attributes.push(Attribute { key, value });
     }
-    // What a collector keeps is read by many: no token of a claim goes there.
+    // Many people read a collector: no token of a claim goes there.
     let payload = match redact(&event.payload, "") {
         Some(redacted) => Cow::Owned(redacted.text),
         None => Cow::Borrowed(&*event.payload),

@@ -23,11 +23,11 @@ operation! {
         /// The decision
         #[schemars(with = "ApprovalStatus")]
         status: String,
-        /// Who decided
+        /// Reviewer of the last decision
         reviewer: String,
         /// Why
         decision_reason: String,
-        /// Whether the task needs it
+        /// True if the task requires an approval
         #[serde(default = "yes")]
         required: bool,
     }) -> ApprovalWritten as write_approval

@@ -97,7 +97,7 @@ pub struct WhoTask {
     /// What was reported of it, in words
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reported: Option<String>,
-    /// Who reported it, if that was another agent
+    /// Author of the report, if it is another agent
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reported_by: Option<String>,
     /// Tasks that it waits for, the first 8

@@ -169,7 +169,7 @@ fn an_ack_is_overdue_behind_the_first_attempt_until_it_comes() {
     team.tick(Tick::default()).unwrap();
     let item = only(&mut team, AttentionKind::OverdueAck);
     assert_eq!(item, overdue, "another attempt makes it no less overdue");
-    // Nobody acknowledges for the recipient.
+    // No other agent acknowledges for the recipient.
     assert_eq!(item.command, "teamlog nudge demo");
     team.ack(given!(Ack, agent: "dev", message_id: "it's late"))
         .unwrap();
@@ -248,7 +248,7 @@ fn a_refused_write_is_shown_for_a_day_with_what_explains_it() {
     world.later(2 * MINUTE);
     refuse(&mut team, "src/a b");
     let item = only(&mut team, AttentionKind::WriteRefused);
-    assert_eq!(item.text, "refused dev to write src/a b, held by qa");
+    assert_eq!(item.text, "dev was refused a write to src/a b, held by qa");
     assert_eq!(
         (item.agent.as_deref(), item.path.as_deref()),
         (Some("dev"), Some("src/a b"))

@@ -141,7 +141,7 @@ fn dependencies_that_were_left_out_are_shown_until_others_are_set() {
     let item = only(&mut team, AttentionKind::NotApplied);
     assert_eq!(
         item.text,
-        "not applied: A waits for B; they would form a cycle"
+        "not applied: A does not wait for B, for they would form a cycle"
     );
     update_task(&mut team, &item);
     is_quiet(&mut team);
@@ -342,7 +342,7 @@ fn an_owner_that_never_acted_is_shown_in_an_open_team() {
     assert_eq!(
         (&*item.text, item.agent.as_deref(), item.task_id.as_deref()),
         (
-            "unknown owner: \"Dev\" never acted here; did you mean dev?; known: dev, lead; owns A",
+            "unknown owner: \"Dev\" never acted here (did you mean dev?); known: dev, lead; owns A",
             Some("Dev"),
             Some("A")
         )

@@ -1,4 +1,4 @@
-//! Calls of which the guard cannot tell which files they write: whether they run, and what to type so that they do.
+//! Calls of unknown effect: the answer to them, and the setting that would allow them.
 
 use super::{Args, Decision, programs};
 use crate::agents::Agent;
@@ -53,7 +53,7 @@ pub(super) fn decide(
     }
 }
 
-/// Returns the answer, and the task that keeps the call from running if the answer depends on one.
+/// Returns the answer, and the claimed task that blocks the call, if one does.
 fn answer(
     args: &Args,
     context: &Context,
@@ -121,7 +121,7 @@ fn reason(doubt: &Doubt) -> String {
     }
 }
 
-/// Returns the value of `guard.known` that also trusts what the doubts are about, if it can be written as one.
+/// Returns `guard.known` with the doubtful programs added, or `None` if they cannot be entries.
 fn known_with(rules: &GuardRules, writes: &Writes) -> Option<String> {
     let mut entries: Vec<&str> = rules.known.split(", ").collect();
     entries.retain(|entry| !entry.is_empty());

@@ -22,7 +22,7 @@ pub struct JournalAnswer {
     pub timeline: u32,
     /// The server's version
     pub server_version: String,
-    /// What keeps it from being durable; then nothing is recorded
+    /// Reasons why it is not durable; with any, nothing is recorded
     pub wrong: Vec<String>,
     /// The groups of a team beside those of this host, with `--deep`
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,7 +42,7 @@ pub struct DeepCheck {
     pub here: u64,
     /// Groups that differ
     pub damaged: Vec<DamagedRange>,
-    /// How many of them were put back
+    /// Number of groups that were put back
     pub repaired: u64,
 }
 
@@ -53,7 +53,7 @@ pub struct DamagedRange {
     pub first_seq: u64,
     /// Its last event
     pub last_seq: u64,
-    /// How it differs
+    /// Difference from the segments of this host
     pub why: String,
 }
 
@@ -79,7 +79,7 @@ impl DeepCheck {
     }
 }
 
-/// How far a team's journal is.
+/// State of a team's journal.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct JournalStatus {
     /// The team
@@ -103,7 +103,7 @@ pub struct JournalStatus {
 /// A host that has spoken to a journal.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct JournalHost {
-    /// What it calls itself
+    /// Name of the host
     pub host: String,
     /// The id by which the journal knows it: several hosts may have one name
     pub id: String,
@@ -112,7 +112,7 @@ pub struct JournalHost {
     /// The last event of the team that it had when it last read the journal
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// How many events it lacked then of those that the journal has now
+    /// Events that the journal has now and the host lacked then
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lag: Option<u64>,
 }

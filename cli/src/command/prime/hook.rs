@@ -30,7 +30,7 @@ pub fn answer(context: &mut Context, team: &str, named: Option<String>) -> Outco
             let _ = register(context, team, &acting, subagent);
         }
     }
-    // As the hook takes it: not for a terminal.
+    // The form for the hook: nothing is escaped for a terminal.
     let plain = View {
         paint: Paint::new(false),
         width: None,

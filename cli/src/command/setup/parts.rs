@@ -125,7 +125,7 @@ pub struct Plan {
     pub hook: GuardHook,
     /// The team's settings of the guard.
     pub rules: GuardRules,
-    /// Whether the prompt hook is installed.
+    /// True if the prompt hook is installed.
     pub modes: bool,
 }
 

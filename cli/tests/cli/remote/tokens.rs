@@ -260,7 +260,7 @@ fn a_busy_daemon_is_waited_for() {
         machine.secret("qa"),
         env!("CARGO_PKG_VERSION")
     );
-    // As many commands as one token may have, of which none says what it wants.
+    // Fills all places of one token with connections that send no request.
     let mut silent = Vec::new();
     loop {
         let mut connection = connected(machine.port);

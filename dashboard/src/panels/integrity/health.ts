@@ -1,4 +1,4 @@
-// How each health of a check is shown. `teamlog doctor check` has the same signs.
+// Signs of the healths of a check. `teamlog doctor check` has the same ones.
 
 import type { Health } from "../../api/types.ts";
 

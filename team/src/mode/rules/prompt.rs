@@ -46,7 +46,7 @@ pub struct Named {
 /// The words beside tokens that may call for something: `cancel` and go-aheads always, phrases if the team allows them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Words {
-    /// Whether phrases start modes.
+    /// True if phrases start modes.
     pub phrases: bool,
     /// The plan that a go-ahead would be for.
     pub planned: Planned,
