@@ -290,14 +290,9 @@ fn hooks_answer_what_they_know_while_the_daemon_is_stopped() {
     let (cli, repo) = project_of(open_team());
     with_forge(&cli, &repo);
     let daemon = Daemon::of(&cli);
-    let signal = |name: &str| {
-        let mut kill = Command::new("kill");
-        let sent = kill.args([name, &daemon.pid().to_string()]).status();
-        assert!(sent.unwrap().success());
-    };
-    signal("-STOP");
+    daemon.suspend();
     let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| all_answer(&cli, &repo)));
-    signal("-CONT");
+    daemon.resume();
     if let Err(panic) = caught {
         std::panic::resume_unwind(panic);
     }

@@ -2,6 +2,7 @@
 
 use crate::prelude::*;
 use crate::schemas;
+use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, Read, Write};
 use std::net::TcpStream;
 
@@ -55,6 +56,33 @@ impl Daemon {
     pub fn ask(&self, token: &str, method: &str, target: &str, body: &str) -> (u16, String, Value) {
         let url = self.ready["url"].as_str().unwrap();
         ask(url, token, method, target, body)
+    }
+
+    /// Stops its threads with SIGSTOP, and waits until all are stopped: before, one may still take a request.
+    pub fn suspend(&self) {
+        self.signal(Signal::STOP);
+        let tasks = format!("/proc/{}/task", self.pid());
+        let is_stopped = |task: std::io::Result<std::fs::DirEntry>| {
+            let stat = std::fs::read_to_string(task.unwrap().path().join("stat"));
+            // A thread that has ended has no file. The name may hold brackets, so the state is looked for behind the last.
+            stat.is_ok_and(|stat| {
+                stat.rsplit_once(')')
+                    .is_some_and(|(_, rest)| rest.trim_start().starts_with('T'))
+            })
+        };
+        while !std::fs::read_dir(&tasks).unwrap().all(is_stopped) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Lets it go on after [`Daemon::suspend`].
+    pub fn resume(&self) {
+        self.signal(Signal::CONT);
+    }
+
+    fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(self.pid().cast_signed()).unwrap();
+        kill_process(pid, signal).unwrap();
     }
 
     /// Ends it as the power would.

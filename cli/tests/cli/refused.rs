@@ -70,14 +70,9 @@ fn a_daemon_records_it_and_one_that_hangs_keeps_nobody_waiting() {
         assert!(begun.elapsed() < Duration::from_secs(50));
     };
     assert_eq!(recorded(&cli).len(), 1);
-    let signal = |name: &str| {
-        let pid = daemon.pid().to_string();
-        let sent = Command::new("kill").args([name, &pid]).status();
-        assert!(sent.unwrap().success());
-    };
-    signal("-STOP");
+    daemon.suspend();
     let (stopped, took) = denied(&cli, "docs/b");
-    signal("-CONT");
+    daemon.resume();
     assert_eq!(stopped, said.replace("docs/a", "docs/b"));
     // Less than a command waits for a lock, or for an answer.
     assert!(took < Duration::from_secs(8), "{took:?}");

@@ -2,7 +2,6 @@
 
 use crate::daemon::Daemon;
 use crate::harness::{Cli, ErrorBody, Ran, parse};
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -38,12 +37,11 @@ fn a_stopped_daemon_is_waited_for_no_longer_than_a_lock() {
     let cli = Cli::with_team();
     let daemon = Daemon::of(&cli);
     cli.ok("tick demo");
-    let pid = Pid::from_raw(daemon.pid().cast_signed()).unwrap();
-    kill_process(pid, Signal::STOP).unwrap();
+    daemon.suspend();
     let begun = Instant::now();
     let ran = cli.run("append demo --kind waited --lock-timeout 0.5");
     let waited = begun.elapsed();
-    kill_process(pid, Signal::CONT).unwrap();
+    daemon.resume();
     assert_eq!(ran.code, Some(69), "{ran:?}");
     assert!(ran.stderr.contains("does not answer"), "{ran:?}");
     // Without the limit it is ten seconds.
