@@ -79,8 +79,12 @@ fn beside(path: &Path) -> PathBuf {
 fn store(secret: &Path, public: &Path, key: &SecretKey) -> Result<(), CommandError> {
     let secret_file = create(secret, 0o600)?;
     let public_file = create(public, 0o644).inspect_err(|_| remove(secret))?;
-    let written = fill(secret_file, secret, &key.text())
-        .and_then(|()| fill(public_file, public, &key.public().text()))
+    let written = key
+        .text()
+        .map_err(failed("encode", secret))
+        .and_then(|text| fill(secret_file, secret, &text))
+        .and_then(|()| key.public().text().map_err(failed("encode", public)))
+        .and_then(|text| fill(public_file, public, &text))
         .and_then(|()| sync_names(secret));
     written.inspect_err(|_| {
         remove(secret);

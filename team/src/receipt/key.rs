@@ -1,28 +1,20 @@
 //! Ed25519 keys, and what is signed with them: receipts.
 //!
 //! Keys are kept in the text forms that other tools read: PKCS #8 for the secret one, SubjectPublicKeyInfo for the
-//! public one (RFC 8410), both in armour. A secret key is never shown: not by `Debug`, not in an error.
+//! public one (RFC 8410), both as PEM (RFC 7468). A secret key is never shown: not by `Debug`, not in an error.
 
-use crate::receipt::pem;
 use crate::refusal::{Code, Refusal, shown};
 use crate::shapes::hex;
+use ed25519_dalek::pkcs8::spki::der::pem::LineEnding;
+use ed25519_dalek::pkcs8::{
+    DecodePrivateKey, DecodePublicKey, EncodePrivateKey, EncodePublicKey, KeypairBytes,
+};
 use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
-use std::fmt;
+use std::{fmt, io};
 use teamlog_engine::Receipt;
 
 /// Bytes of random that a secret key is made of.
 pub const SEED_BYTES: usize = 32;
-
-/// What stands before the seed in a secret key: version 0, Ed25519, a string of 32 bytes in a string of 34.
-const SECRET_OPENING: [u8; 16] = [
-    0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20,
-];
-/// What stands before the point in a public key: Ed25519, a string of 256 bits.
-const PUBLIC_OPENING: [u8; 12] = [
-    0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00,
-];
-const SECRET_LABEL: &str = "PRIVATE KEY";
-const PUBLIC_LABEL: &str = "PUBLIC KEY";
 
 /// The first line of a signed statement, which keeps signatures of receipts apart from any others.
 pub const SIGNED_OPENING: &str = "teamlog receipt 2";
@@ -66,26 +58,29 @@ impl SecretKey {
         SecretKey(SigningKey::from_bytes(&seed))
     }
 
-    /// Reads what [`SecretKey::text`] writes.
+    /// Reads a secret key as PEM, in version 1 or 2 of PKCS #8.
     ///
     /// # Errors
     /// `invalid_input`, without a word of the text.
     pub fn parse(text: &str) -> Result<SecretKey, Refusal> {
-        let bytes = pem::bare(SECRET_LABEL, text);
-        let seed = bytes.as_deref().and_then(|bytes| {
-            let seed = bytes.strip_prefix(&SECRET_OPENING)?;
-            <[u8; SEED_BYTES]>::try_from(seed).ok()
-        });
         let rule = "key must be a secret Ed25519 key as keygen writes it, but is not";
-        let refusal = || Refusal::new(Code::InvalidInput, rule).field("key");
-        seed.map(SecretKey::from_seed).ok_or_else(refusal)
+        SigningKey::from_pkcs8_pem(text.trim())
+            .map(SecretKey)
+            .map_err(|_| Refusal::new(Code::InvalidInput, rule).field("key"))
     }
 
-    /// The key as text, for a file that nobody else may read.
-    pub fn text(&self) -> String {
-        let mut bytes = SECRET_OPENING.to_vec();
-        bytes.extend_from_slice(self.0.as_bytes());
-        pem::armour(SECRET_LABEL, &bytes)
+    /// Returns the key as PEM, for a file that its owner alone may read. Without the public key, which OpenSSL does not accept
+    /// beside a secret one.
+    ///
+    /// # Errors
+    /// The key cannot be encoded.
+    pub fn text(&self) -> io::Result<String> {
+        let bytes = KeypairBytes {
+            secret_key: self.0.to_bytes(),
+            public_key: None,
+        };
+        let text = bytes.to_pkcs8_pem(LineEnding::LF);
+        text.map(|text| text.to_string()).map_err(io::Error::other)
     }
 
     /// The key that others check with.
@@ -104,23 +99,24 @@ impl SecretKey {
 }
 
 impl PublicKey {
-    /// Reads what [`PublicKey::text`] writes.
+    /// Reads a public key as PEM.
+    ///
+    /// # Errors
+    /// `invalid_input` for any other text.
     pub fn parse(text: &str) -> Result<PublicKey, Refusal> {
-        let bytes = pem::bare(PUBLIC_LABEL, text);
-        let key = bytes.as_deref().and_then(|bytes| {
-            let point = bytes.strip_prefix(&PUBLIC_OPENING)?;
-            VerifyingKey::from_bytes(point.try_into().ok()?).ok()
-        });
         let rule = "key must be a public Ed25519 key as keygen writes it, but is not";
-        let refusal = || Refusal::new(Code::InvalidInput, rule).field("key");
-        key.map(PublicKey).ok_or_else(refusal)
+        VerifyingKey::from_public_key_pem(text.trim())
+            .map(PublicKey)
+            .map_err(|_| Refusal::new(Code::InvalidInput, rule).field("key"))
     }
 
-    /// The key as text.
-    pub fn text(&self) -> String {
-        let mut bytes = PUBLIC_OPENING.to_vec();
-        bytes.extend_from_slice(self.0.as_bytes());
-        pem::armour(PUBLIC_LABEL, &bytes)
+    /// Returns the key as PEM.
+    ///
+    /// # Errors
+    /// The key cannot be encoded.
+    pub fn text(&self) -> io::Result<String> {
+        let text = self.0.to_public_key_pem(LineEnding::LF);
+        text.map_err(io::Error::other)
     }
 
     /// Reads what [`PublicKey::hex`] writes.
@@ -238,9 +234,9 @@ mod tests {
     #[test]
     fn keys_are_read_back_from_their_text_and_shown_to_nobody() {
         let key = SecretKey::from_seed([7; SEED_BYTES]);
-        let text = key.text();
+        let text = key.text().unwrap();
         assert_eq!(SecretKey::parse(&text).unwrap().public(), key.public());
-        let public = PublicKey::parse(&key.public().text()).unwrap();
+        let public = PublicKey::parse(&key.public().text().unwrap()).unwrap();
         assert_eq!(public, key.public());
         let secret = text.lines().nth(1).unwrap();
         assert!(!format!("{key:?}").contains("7, 7"));
@@ -250,7 +246,7 @@ mod tests {
             assert!(!format!("{said:?}").contains(&secret[..20]), "{said:?}");
         }
         assert!(PublicKey::parse(&text).is_err());
-        assert!(SecretKey::parse(&key.public().text()).is_err());
+        assert!(SecretKey::parse(&key.public().text().unwrap()).is_err());
     }
 
     #[test]
@@ -263,8 +259,8 @@ mod tests {
             MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=\n\
             -----END PUBLIC KEY-----\n";
         let key = SecretKey::parse(secret).unwrap();
-        assert_eq!(key.public().text(), public);
-        assert_eq!(key.text(), secret);
+        assert_eq!(key.public().text().unwrap(), public);
+        assert_eq!(key.text().unwrap(), secret);
     }
 
     #[test]

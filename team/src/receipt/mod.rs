@@ -4,4 +4,3 @@ pub mod check;
 pub mod given;
 pub mod key;
 pub mod keygen;
-pub(crate) mod pem;
