@@ -10,8 +10,9 @@ use teamlog_team::api::{self, OPERATIONS, Operation};
 const BEFORE: &str = "\
 # The team API
 
-Made from the table of operations by a test; `TEAMLOG_BLESS=1 cargo test -p teamlog` writes it anew. What the words mean
-is in [glossary.md](glossary.md); how to come here from other tools is in [migrating.md](migrating.md).
+For programs that call `teamlog api`, and for those who write them: every operation with its input, answer and refusals. A test
+makes this page from the table of operations (`TEAMLOG_BLESS=1 cargo test -p teamlog` writes it). Words are explained in
+[glossary.md](../glossary.md); [migrating.md](../migrating.md) leads here from other tools.
 
 ```sh
 teamlog api <operation> --input '<json-object>' --json
@@ -34,7 +35,7 @@ One line on standard output, and exit 0 or 1:
 ```
 
 `\"replayed\":true` stands before `data` where the answer is that of an earlier request under the same key, and nothing was
-done now; a claim that is over is not answered again (see [protocol.md](protocol.md)).
+done now; a claim that is over is not answered again (see [protocol.md](../protocol.md)).
 
 Without `--json` people read `ok operation=…` and the data, or `error operation=… code=…: …` on standard error.
 
@@ -80,7 +81,7 @@ fn the_document_of_the_operations_is_what_the_table_says() {
     for (name, shape) in &shapes {
         text.push_str(&format!("\n### {name}\n\n{}", described(shape)));
     }
-    document("api.md", &text);
+    document("reference/api.md", &text);
 }
 
 /// What every code of a refusal means.

@@ -312,9 +312,9 @@ fn the_reference_in_docs_is_what_the_help_says() {
     let cli = Cli::new();
     let mut text = String::from(
         "# Command line reference\n\n\
-         Made from `--help` by a test; `TEAMLOG_BLESS=1 cargo test -p teamlog` writes it anew. The global options, shown\n\
-         once, go before or behind every command. What answers mean is in [protocol.md](protocol.md); their JSON Schemas\n\
-         are in [schemas.json](schemas.json).\n",
+         For those who type or script commands: the help of every command. A test makes this page from `--help`\n\
+         (`TEAMLOG_BLESS=1 cargo test -p teamlog` writes it). The global options, shown once, go before or after every\n\
+         command. [protocol.md](../protocol.md) explains the answers; their JSON Schemas are in [schemas.json](schemas.json).\n",
     );
     let all = commands(&cli);
     text.push_str("\n| command | what it does |\n|---|---|\n");
@@ -337,7 +337,7 @@ fn the_reference_in_docs_is_what_the_help_says() {
         );
         text.push_str("\n```\n");
     }
-    document("cli.md", &text);
+    document("reference/cli.md", &text);
 }
 
 /// Everything but the section that is the same everywhere. In a long help each of its options is a paragraph.

@@ -1,4 +1,4 @@
-//! `docs/schemas.json`: the schemas of all answers in one document, in which each shared type stands once.
+//! `docs/reference/schemas.json`: the schemas of all answers in one document, in which each shared type stands once.
 
 use crate::prelude::*;
 use crate::reference::document;
@@ -23,7 +23,7 @@ fn the_schemas_in_docs_are_those_that_are_printed() {
         assert_eq!(unmerged(&merged, name), *schema, "{name}");
     }
     let text = serde_json::to_string_pretty(&merged).unwrap();
-    document("schemas.json", &format!("{text}\n"));
+    document("reference/schemas.json", &format!("{text}\n"));
 }
 
 /// One document: the commands' schemas and their types as `$defs`, each type once. Where two commands mean different
